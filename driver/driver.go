@@ -1,0 +1,99 @@
+// Package driver is the contract between a field protocol and the platform. A driver turns a
+// protocol into points: it opens a line, opens devices on it, reads and writes. It knows neither
+// the bus nor the configuration file, logs nothing, and starts no goroutine that outlives Close.
+//
+// The nouns follow the wiring closet: a Line is what can be opened once (a serial port, a TCP
+// connection to a gateway, a UDP socket); a Session is one device on it. Everything that belongs
+// to one Line is called by one goroutine at a time, so drivers need no locks.
+package driver
+
+import (
+	"context"
+	"errors"
+
+	"voltbus/point"
+)
+
+// ErrNotConnected says that the line is lost: the caller closes the sessions and the Line, and
+// dials again later. It may be wrapped. Errors without it concern one request or one device.
+var ErrNotConnected = errors.New("not connected")
+
+// Kind describes one driver. It is a value without state, safe for concurrent use.
+type Kind struct {
+	// Name is what stands as "driver:" in the configuration, such as "modbus".
+	Name string
+	// Doc is one sentence for help and documentation.
+	Doc string
+	// NewConfig returns a pointer to a configuration with its defaults.
+	NewConfig func() Config
+	// Dial opens the line that cfg names. It returns ErrNotConnected (wrapped, with the cause)
+	// if the line cannot be opened now.
+	Dial func(ctx context.Context, cfg Config) (Line, error)
+}
+
+// Config is the typed configuration of one device of one Kind: a pointer to a struct with yaml
+// tags that the configuration file is decoded into, strictly.
+type Config interface {
+	// Validate reports every problem at once, each as a *Problem where a key can be named.
+	Validate() []error
+	// Load reads what the configuration refers to, such as a registry file; names are relative
+	// to dir. It is called once after decoding and before Validate.
+	Load(dir string) []error
+	// LineName identifies the physical line: devices with the same name share one connection
+	// and one goroutine. It also names the line in logs and statistics.
+	LineName() string
+	// Points lists the device's points; Info.Path holds only the name within the device.
+	Points() []point.Info
+}
+
+// Problem is what is wrong with one key of a configuration.
+type Problem struct {
+	Key  string // path within the device's section, such as "registry[3].type"; "" for the whole
+	File string // the file, if it is not the configuration itself (a registry)
+	Row  int    // the line in File, from 1
+	Text string // what is wrong and what to write instead
+}
+
+// Error returns the text, with its key.
+func (p *Problem) Error() string {
+	if p.Key == "" {
+		return p.Text
+	}
+	return p.Key + ": " + p.Text
+}
+
+// Line is an open physical line. Close also ends every Session on it.
+type Line interface {
+	// Open prepares a session with the device that cfg describes. It may do without any
+	// traffic: an absent device then shows at the first Read.
+	Open(ctx context.Context, cfg Config) (Session, error)
+	Close() error
+}
+
+// Session is a device on an open line. It is used by one goroutine at a time. After any method
+// returned ErrNotConnected the Session and its Line are dead: close them and dial again.
+type Session interface {
+	// Read returns one sample for each name, in order, with Point holding the bare name. A
+	// point that could not be read has a bad Quality and no value. The error is for the whole
+	// request: ErrNotConnected for the line, fault.Timeout or fault.Unreachable for a device
+	// that does not answer while its line lives. Samples are nil with an error.
+	//
+	// Cancelling ctx ends the read within the driver's own request time-out at the latest.
+	Read(ctx context.Context, names []string) ([]point.Sample, error)
+	Close() error
+}
+
+// Writer is a Session whose points can be changed.
+type Writer interface {
+	// Write sets one point and returns the value that the device then reports. A point that
+	// is read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does
+	// not fit fault.Invalid.
+	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
+}
+
+// Subscriber is a Session that reports by itself: change of value, unsolicited messages.
+type Subscriber interface {
+	// Subscribe calls emit for every sample of the names until ctx ends, from the goroutine
+	// that called Subscribe; it returns nil then, or ErrNotConnected when the line is lost.
+	Subscribe(ctx context.Context, names []string, emit func(point.Sample)) error
+}

@@ -1,0 +1,66 @@
+package point
+
+import "time"
+
+// Block is a run of samples of one origin, column by column: the unit of the log and of every
+// transfer. The columns have equal length, one entry a sample. A Block may be reused after Reset;
+// whoever decodes into it owns it until then. It is not safe for concurrent use.
+type Block struct {
+	Origin   string    // the node that made it
+	Sequence uint64    // 1 for the origin's first block, then without gaps
+	Before   uint64    // samples in all earlier blocks of the origin: a gap in blocks is a known number of samples
+	Refused  uint64    // samples that the origin had to refuse so far, because it could not record them
+	Created  time.Time // when the origin closed it
+
+	Points []Path // the dictionary: every point of the block once
+
+	Point   []uint32 // index into Points
+	Time    []int64  // microseconds since 1970 UTC
+	Kind    []Kind
+	Quality []Quality
+	Bits    []uint64 // see Value.Bits; for Text the index into Texts
+	Texts   []string
+}
+
+// Len returns the number of samples.
+func (b *Block) Len() int { return len(b.Point) }
+
+// Reset empties the block and keeps its memory.
+func (b *Block) Reset() {
+	clear(b.Points)
+	clear(b.Texts)
+	*b = Block{
+		Points: b.Points[:0], Point: b.Point[:0], Time: b.Time[:0], Kind: b.Kind[:0],
+		Quality: b.Quality[:0], Bits: b.Bits[:0], Texts: b.Texts[:0],
+	}
+}
+
+// Append adds a sample of the point that stands at index in the dictionary.
+func (b *Block) Append(index uint32, s *Sample) {
+	bits := s.Value.bits
+	if s.Value.kind == Text {
+		bits = uint64(len(b.Texts))
+		b.Texts = append(b.Texts, s.Value.text)
+	}
+	b.Point = append(b.Point, index)
+	b.Time = append(b.Time, s.Time.UnixMicro())
+	b.Kind = append(b.Kind, s.Value.kind)
+	b.Quality = append(b.Quality, s.Quality)
+	b.Bits = append(b.Bits, bits)
+}
+
+// Value returns the value of sample i.
+func (b *Block) Value(i int) Value {
+	if b.Kind[i] == Text {
+		return TextOf(b.Texts[b.Bits[i]])
+	}
+	return Value{kind: b.Kind[i], bits: b.Bits[i]}
+}
+
+// Sample returns sample i.
+func (b *Block) Sample(i int) Sample {
+	return Sample{
+		Point: b.Points[b.Point[i]], Time: time.UnixMicro(b.Time[i]).UTC(),
+		Value: b.Value(i), Quality: b.Quality[i],
+	}
+}

@@ -1,0 +1,159 @@
+// Package store is the contract of the history: where samples are kept and queried. A store is a
+// sink of the log with its own position; samples and position are committed in one transaction,
+// so that a crash neither loses nor repeats a sample.
+package store
+
+import (
+	"context"
+	"time"
+
+	"voltbus/point"
+)
+
+// Store keeps samples. All methods are safe for concurrent use; Append is called by one
+// goroutine at a time. Methods return fault.Unavailable when the disk is full, fault.Corrupt when
+// stored data is damaged, fault.Invalid for a query that cannot be answered as asked.
+type Store interface {
+	// Append commits blocks and the positions behind them in one transaction, durably. Blocks
+	// whose sequence is not above the origin's position are repeats: dropped and counted.
+	// A jump in the sequence is recorded as a Gap. The blocks belong to the caller again
+	// when Append returns; with an error nothing of them was stored.
+	Append(ctx context.Context, blocks []*point.Block) (Result, error)
+
+	// Positions returns, per origin, the last block stored.
+	Positions(ctx context.Context) (map[string]Position, error)
+
+	// Gaps lists what is known to be missing, newest first, at most limit.
+	Gaps(ctx context.Context, limit int) ([]Gap, error)
+
+	// Points lists the paths that have or had samples, in path order.
+	Points(ctx context.Context) ([]point.Path, error)
+
+	// Latest returns the newest sample (by time) of each point, in the order asked; a point
+	// without any has the zero Sample. It does not touch the disk.
+	Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error)
+
+	// Read calls emit with runs of samples ordered by point (in the order asked), then time.
+	// Of several samples of one point with one time the one stored last is returned. The
+	// slice is reused after emit returns. An error from emit ends the read and is returned.
+	Read(ctx context.Context, r Range, emit func([]point.Sample) error) error
+
+	// Aggregate returns one Series a point, in the order asked, with one Bucket for each step
+	// that holds samples.
+	Aggregate(ctx context.Context, q Query) ([]Series, error)
+
+	// Maintain closes ended days, merges late samples, and drops what is beyond the
+	// retention. It is called every few minutes and returns when nothing is left to do.
+	Maintain(ctx context.Context, now time.Time) error
+
+	// Stats describes the store's state and size.
+	Stats(ctx context.Context) (Stats, error)
+
+	Close() error
+}
+
+// Position is how far an origin's blocks are stored.
+type Position struct {
+	Sequence uint64    // of the last block stored
+	Samples  uint64    // Block.Before + Block.Len() of it: all that the origin ever acknowledged
+	Stored   uint64    // samples of the origin that were stored
+	Repeated uint64    // samples of the origin dropped as repeats
+	Missing  uint64    // samples of the origin in gaps
+	Refused  uint64    // Block.Refused of it
+	Time     time.Time // Block.Created of it
+}
+
+// Gap is a run of blocks that never arrived.
+type Gap struct {
+	Origin  string
+	First   uint64 // first missing sequence
+	Last    uint64 // last missing sequence
+	Samples uint64 // samples in them
+	Reason  string // "dropped" (the log's bound), "corrupt", "unknown"
+	Noticed time.Time
+}
+
+// Result is what Append did.
+type Result struct {
+	Stored   int // samples stored
+	Repeated int // samples dropped as repeats
+	Missing  uint64
+}
+
+// Range selects samples of points with From ≤ time < To.
+type Range struct {
+	Points   []point.Path
+	From     time.Time
+	To       time.Time
+	Limit    int  // most samples per point; 0 for all
+	Newest   bool // with Limit: the newest ones instead of the oldest
+	GoodOnly bool // leave out samples of bad quality
+}
+
+// Query is an aggregation: each point's samples of the Range, bad quality left out, in buckets
+// of Step that start at From + n·Step.
+type Query struct {
+	Range
+	Step time.Duration
+}
+
+// Bucket summarises the numeric samples of one step. Text has only Count, First and Last times.
+type Bucket struct {
+	Start     time.Time
+	Count     uint64 // samples that are not bad
+	Bad       uint64 // samples of bad quality
+	Mean      float64
+	Min       float64
+	Max       float64
+	Sum       float64
+	First     float64
+	Last      float64
+	FirstTime time.Time
+	LastTime  time.Time
+	MinTime   time.Time
+	MaxTime   time.Time
+}
+
+// Series is the answer for one point.
+type Series struct {
+	Point   point.Path
+	Buckets []Bucket
+}
+
+// Stats describes a store.
+type Stats struct {
+	Points   int       // points that have samples
+	Samples  uint64    // samples kept, in open and closed days
+	Bytes    int64     // on disk
+	Oldest   time.Time // first day kept; zero if empty
+	Newest   time.Time // newest sample
+	Open     int       // days in the table
+	Closed   int       // days in files
+	Damaged  []Damage  // files or blocks set aside, with the reason
+	Replaced uint64    // samples superseded by a newer one with the same point and time
+}
+
+// Damage is a piece of the history that cannot be read. The rest is served.
+type Damage struct {
+	File    string
+	From    time.Time
+	To      time.Time
+	Reason  string
+	Noticed time.Time
+}
+
+// SQL is a Store that answers read-only SQL.
+type SQL interface {
+	// SQL runs one read-only statement and calls columns once, then row for each row, with
+	// values of type nil, bool, int64, float64, string or time.Time. A statement that would
+	// change anything, read other files or use the network gives fault.Refused; one that
+	// runs longer than ctx allows fault.Timeout.
+	SQL(ctx context.Context, statement string, columns func([]string) error, row func([]any) error) error
+}
+
+// Exporter is a Store that writes samples of a range to a Parquet file by itself, with the
+// columns point, time, value, exact, text, kind and quality.
+type Exporter interface {
+	// ExportParquet writes the file and returns the number of samples.
+	ExportParquet(ctx context.Context, r Range, file string) (int64, error)
+}
