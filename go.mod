@@ -62,3 +62,8 @@ require (
 	modernc.org/sqlite v1.61.1 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
+
+ignore (
+	./build
+	./web/node_modules
+)

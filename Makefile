@@ -1,0 +1,167 @@
+# Everything a developer does, as targets. "make" alone lists them. Nothing has to be prepared:
+# each target fetches and builds what it needs, once, and keeps the traces of it in build/.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PKG       ?= ./...
+FUZZTIME  ?= 10s
+BENCH     ?= .
+BENCHTIME ?= 1s
+COUNT     ?= 1
+TIMEOUT   ?= 15m
+
+# Whole nodes with an engine in C gain little from the race detector and take most of its time.
+RACE_SKIP ?= /(store/duckdb|bench|lab)(/|$$)
+
+version_of = $(shell sed -n 's|^[[:space:]]*$(1) \(v[^ ]*\).*|\1|p' tools/go.mod)
+LINT       := build/tools/golangci-lint-$(call version_of,github.com/golangci/golangci-lint/v2)
+GOTESTSUM  := build/tools/gotestsum-$(call version_of,gotest.tools/gotestsum)
+BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
+
+WEB         := $(wildcard web/package.json)
+WEB_SOURCES := $(shell [ -d web ] && find web -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' -not -name '*.go' | sed 's/ /\\ /g')
+PEERS       := $(wildcard testing/peers/requirements.txt)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-10s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---- build and run
+
+.PHONY: build
+build: build/.go web ## build bin/voltbus with the web screens inside
+	go build -trimpath -o bin/voltbus ./cmd/voltbus
+
+.PHONY: run
+run: build ## build and start a demo site on loopback; prints the address of its page
+	@exec bin/voltbus demo
+
+.PHONY: web
+web: $(if $(WEB),web/dist/index.html) ## bundle the web screens into web/dist
+
+web/dist/index.html: $(WEB_SOURCES) build/.web-modules
+	npm --prefix web run build
+	@touch $@
+
+build/.web-modules: web/package-lock.json build/.node
+	npm --prefix web ci --no-audit --no-fund
+	@touch $@
+
+# ---- test
+
+.PHONY: test
+test: build test-go test-web ## run all tests: Go with real peers, then the web screens in Chromium
+
+.PHONY: test-go
+test-go: build/.go $(GOTESTSUM) peers web
+	$(GOTESTSUM) --format pkgname --format-icons text -- -shuffle=on -timeout $(TIMEOUT) $(PKG)
+
+.PHONY: test-web
+test-web: $(if $(WEB),web/dist/index.html build/.chromium build)
+ifneq ($(WEB),)
+	npm --prefix web test
+	npm --prefix web run e2e --if-present
+endif
+
+.PHONY: race
+race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detector
+	$(GOTESTSUM) --format pkgname --format-icons text -- -race -shuffle=on -timeout $(TIMEOUT) \
+	  $$(go list $(PKG) | grep -Ev '$(RACE_SKIP)')
+
+.PHONY: fuzz
+fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG
+	tools/fuzz.sh $(FUZZTIME) $(PKG)
+
+.PHONY: bench
+bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, COUNT times
+	@mkdir -p build/bench
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -timeout 60m $(PKG) | tee build/bench/latest.txt
+	@$(BENCHSTAT) build/bench/latest.txt
+
+.PHONY: peers
+peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
+
+build/.peers: $(PEERS) build/.venv
+	[ -x .venv/bin/python ] || python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement testing/peers/requirements.txt
+	@touch $@
+
+# ---- check
+
+.PHONY: check
+check: fmt-check vet lint arch check-web ## check format, vet, linters, import table and web types
+
+.PHONY: fmt-check
+fmt-check: $(LINT)
+	@$(LINT) fmt --diff || { echo 'some files are not formatted: run "make fmt"' >&2; exit 1; }
+
+.PHONY: vet
+vet: build/.go web
+	go vet $(PKG)
+
+.PHONY: lint
+lint: $(LINT) web ## run the linters
+	$(LINT) run $(PKG)
+
+.PHONY: arch
+arch: build/.go ## check who imports whom
+	go test -count=1 ./internal/archtest
+
+.PHONY: check-web
+check-web: $(if $(WEB),build/.web-modules)
+ifneq ($(WEB),)
+	npm --prefix web run check --if-present
+endif
+
+.PHONY: fmt
+fmt: $(LINT) ## format the Go code
+	$(LINT) fmt
+
+# ---- upkeep
+
+.PHONY: generate
+generate: build/.go ## write the generated files anew
+	go generate $(PKG)
+
+.PHONY: deps
+deps: build/.go $(LINT) $(GOTESTSUM) $(BENCHSTAT) peers $(if $(WEB),build/.web-modules build/.chromium) ## fetch and build all that the other targets need
+	go mod download
+
+.PHONY: clean
+clean: ## remove what was built; keeps fetched modules and build/tools
+	rm -rf bin .venv web/node_modules
+	find build -mindepth 1 -maxdepth 1 -not -name tools -exec rm -rf {} + 2>/dev/null || true
+	find web/dist -mindepth 1 -not -name .gitkeep -delete 2>/dev/null || true
+
+$(LINT): build/.go tools/go.mod tools/go.sum
+	go -C tools build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+$(GOTESTSUM): build/.go tools/go.mod tools/go.sum
+	go -C tools build -o ../$@ gotest.tools/gotestsum
+	@touch $@
+
+$(BENCHSTAT): build/.go tools/go.mod tools/go.sum
+	go -C tools build -o ../$@ golang.org/x/perf/cmd/benchstat
+	@touch $@
+
+# What has to be on the machine, checked once and again when the check changes.
+build/.go: tools/require.sh
+	@tools/require.sh go gcc
+	@mkdir -p $(@D) && touch $@
+
+build/.node: tools/require.sh
+	@tools/require.sh node
+	@mkdir -p $(@D) && touch $@
+
+build/.venv: tools/require.sh
+	@tools/require.sh venv
+	@mkdir -p $(@D) && touch $@
+
+build/.chromium: tools/require.sh
+	@tools/require.sh chromium
+	@mkdir -p $(@D) && touch $@

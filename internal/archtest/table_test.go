@@ -1,0 +1,99 @@
+package archtest
+
+// rule says what the packages matching a pattern may import from this module. The first rule
+// that matches a package counts. A package may always import what lies below its own folder,
+// and anything below internal/.
+type rule struct {
+	pkg   string   // "x" is the package itself, "x/..." also all below it
+	may   []string // patterns of the module
+	tests []string // more that its tests may import, beside everyTest
+	why   string   // the reason, shown when the rule is broken
+}
+
+// everyTest lists what any test may import, whatever its layer.
+var everyTest = []string{"testing/...", "driver/drivertest", "store/storetest", "lab/..."}
+
+// anything is the pattern of all packages of the module.
+const anything = "..."
+
+var (
+	nouns = []string{"point", "fault"}
+	parts = []string{
+		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
+		"store/...", "catalog", "query", "uplink", "control", "identity", "agent", "meter/...",
+		"api", "web",
+	}
+)
+
+// table is the import rule of DESIGN §3, from the nouns to the programs.
+var table = []rule{
+	{"point", nil, nil, "nouns outlive everything"},
+	{"fault", nil, nil, "nouns outlive everything"},
+	{"internal/...", nil, []string{anything}, "internal holds domain-free code"},
+	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
+	{"wire", nouns, nil, "one encoding of the nouns"},
+	{"identity", []string{"fault"}, nil, "keys and capabilities stand below everything that asks for them"},
+
+	{"driver/drivertest", []string{"driver", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
+	{"driver/all", []string{"driver/..."}, parts, "the list of the drivers"},
+	{"driver", nouns, nil, "the contract"},
+	{"driver/...", []string{"driver", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
+	{"device", []string{"driver", "point", "fault"}, parts, "the device owner publishes through functions that node gives it"},
+
+	{"bus/...", []string{"wire", "point", "fault", "identity", "bus/..."}, parts, "the bus carries, it decides nothing"},
+	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
+	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
+
+	{"store/storetest", []string{"store", "point", "fault"}, parts, "the conformance suite judges every store alike"},
+	{"store", nouns, nil, "the contract"},
+	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
+	{"catalog", nouns, nil, "the catalogue describes points"},
+	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
+
+	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
+	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},
+	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
+	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
+	{"api", []string{"query", "catalog", "identity", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
+
+	{"config", []string{"driver", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts, no part"},
+	{"node", append([]string{"config"}, parts...), []string{anything}, "node is where the parts meet"},
+	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
+	{"lab/...", []string{anything}, nil, "the lab drives whole nodes"},
+	{"bench/...", []string{anything}, nil, "a benchmark may use all"},
+	{"cmd/...", []string{anything}, nil, "programs"},
+}
+
+// owner says which packages alone may import a module from outside.
+type owner struct {
+	module string // import path prefix
+	only   []string
+	why    string
+}
+
+var owners = []owner{
+	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, "only bus speaks NATS"},
+	{"github.com/duckdb/", []string{"store/duckdb/..."}, "only store/duckdb knows its engine"},
+	{"modernc.org/sqlite", []string{"catalog"}, "only catalog keeps tables in SQLite"},
+	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, "only driver/modbus and the lab speak Modbus"},
+	{"github.com/spf13/", []string{"cmd/..."}, "only programs have a command line"},
+	{"go.yaml.in/yaml", []string{"config", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, "a part is handed its own struct; only config, registries and experiments are YAML"},
+	{"google.golang.org/protobuf", []string{"wire/...", "bench/..."}, "only wire knows the encoding"},
+}
+
+// badDep says what a package must not reach, not even through others.
+type badDep struct {
+	pkg    string
+	module string // import path prefix that may not be among its dependencies
+	why    string
+}
+
+var badDeps = []badDep{
+	{"protocol/...", "github.com/nats-io/", "a protocol must run in a test without a server"},
+	{"driver/...", "github.com/nats-io/", "a driver must run in a test without a server"},
+	{"store/...", "github.com/nats-io/", "a store is filled by a sink, it does not subscribe"},
+	{"config", "github.com/nats-io/", "checking a file must not link a server"},
+	{"config", "github.com/duckdb/", "checking a file must not link an engine"},
+	{"api", "github.com/duckdb/", "the API works with any store"},
+}
