@@ -131,6 +131,7 @@ type Stats struct {
 	Closed   int       // days in files
 	Damaged  []Damage  // files or blocks set aside, with the reason
 	Replaced uint64    // samples superseded by a newer one with the same point and time
+	Expired  uint64    // samples dropped by the retention
 }
 
 // Damage is a piece of the history that cannot be read. The rest is served.

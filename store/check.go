@@ -1,0 +1,101 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// The times that a store accepts: First ≤ time < End, the years that have four digits.
+var (
+	firstTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+	endTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+)
+
+// The reasons why a block is refused.
+var (
+	errNoOrigin   = errors.New("the block names no origin: set Block.Origin to the node's name")
+	errNoSequence = errors.New("the block has no sequence: an origin's first block has the sequence 1")
+	errColumns    = errors.New("the block's columns differ in length")
+	errFromTo     = errors.New("the range ends before it begins: exchange from and to")
+	errStep       = errors.New("the step of an aggregation must be at least one microsecond")
+	errLimit      = errors.New("the limit must not be negative; 0 asks for everything")
+)
+
+// CheckBlocks reports, as fault.Invalid, the first block that no store can keep: without origin
+// or sequence, with columns of different length, an index beyond its dictionary, an invalid path,
+// text that is not UTF-8, an unknown kind, or a time outside of the years 1 to 9999. Every store calls it in Append, so
+// that what reaches a disk can be read again.
+func CheckBlocks(op string, blocks []*point.Block) error {
+	for _, b := range blocks {
+		if err := checkBlock(b); err != nil {
+			return fault.E(op, fault.Invalid, b.Origin+" block "+strconv.FormatUint(b.Sequence, 10), err)
+		}
+	}
+	return nil
+}
+
+func checkBlock(b *point.Block) error {
+	n := b.Len()
+	switch {
+	case b.Origin == "":
+		return errNoOrigin
+	case b.Sequence == 0:
+		return errNoSequence
+	case len(b.Time) != n || len(b.Kind) != n || len(b.Quality) != n || len(b.Bits) != n:
+		return errColumns
+	}
+	for _, p := range b.Points {
+		if err := p.Validate(); err != nil {
+			return fmt.Errorf("point %q: %w", p, err)
+		}
+	}
+	for i, text := range b.Texts {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("text %d is not valid UTF-8: %q", i, text)
+		}
+	}
+	return checkSamples(b)
+}
+
+func checkSamples(b *point.Block) error {
+	for i, p := range b.Point {
+		if int(p) >= len(b.Points) {
+			return fmt.Errorf("sample %d refers to point %d of %d", i, p, len(b.Points))
+		}
+		if t := b.Time[i]; t < firstTime || t >= endTime {
+			return fmt.Errorf("sample %d of %q has a time outside of the years 1 to 9999: %d µs", i, b.Points[p], t)
+		}
+		if b.Kind[i] > point.Text {
+			return fmt.Errorf("sample %d of %q has the unknown kind %d", i, b.Points[p], b.Kind[i])
+		}
+		if b.Kind[i] == point.Text && b.Bits[i] >= uint64(len(b.Texts)) {
+			return fmt.Errorf("sample %d of %q refers to text %d of %d", i, b.Points[p], b.Bits[i], len(b.Texts))
+		}
+	}
+	return nil
+}
+
+// Check reports, as fault.Invalid, a range that ends before it begins or has a negative limit.
+func (r *Range) Check(op string) error {
+	switch {
+	case r.To.Before(r.From):
+		return fault.E(op, fault.Invalid, r.From.Format(time.RFC3339)+" to "+r.To.Format(time.RFC3339), errFromTo)
+	case r.Limit < 0:
+		return fault.E(op, fault.Invalid, strconv.Itoa(r.Limit), errLimit)
+	}
+	return nil
+}
+
+// Check reports, as fault.Invalid, a query whose range or step cannot be answered.
+func (q *Query) Check(op string) error {
+	if q.Step < time.Microsecond {
+		return fault.E(op, fault.Invalid, q.Step.String(), errStep)
+	}
+	return q.Range.Check(op)
+}

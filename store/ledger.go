@@ -1,0 +1,80 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/point"
+)
+
+// Ledger holds the positions and decides what an Append stores: which blocks are repeats and
+// where blocks are missing. Stores share it. It is not safe for concurrent use.
+type Ledger struct {
+	positions map[string]Position
+}
+
+// NewLedger returns a ledger that starts from positions; it keeps the map.
+func NewLedger(positions map[string]Position) *Ledger {
+	if positions == nil {
+		positions = make(map[string]Position)
+	}
+	return &Ledger{positions: positions}
+}
+
+// Positions returns a copy of all positions.
+func (l *Ledger) Positions() map[string]Position { return maps.Clone(l.positions) }
+
+// Entry is what one Append does to a ledger. It takes effect with Ledger.Apply, after the
+// samples are stored.
+type Entry struct {
+	Blocks    []*point.Block // those to store, in order
+	Positions map[string]Position
+	Gaps      []Gap
+	Result    Result
+}
+
+// Post decides about blocks and leaves the ledger as it is. Now is when gaps are noticed.
+func (l *Ledger) Post(blocks []*point.Block, now time.Time) Entry {
+	e := Entry{Positions: make(map[string]Position)}
+	for _, b := range blocks {
+		pos, ok := e.Positions[b.Origin]
+		if !ok {
+			pos = l.positions[b.Origin]
+		}
+		e.Positions[b.Origin] = e.post(pos, b, now)
+	}
+	return e
+}
+
+func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
+	n := uint64(b.Len())
+	if b.Sequence <= pos.Sequence {
+		pos.Repeated += n
+		e.Result.Repeated += int(n)
+		return pos
+	}
+	if b.Sequence > pos.Sequence+1 {
+		missing := b.Before - min(b.Before, pos.Samples)
+		e.Gaps = append(e.Gaps, Gap{
+			Origin: b.Origin, First: pos.Sequence + 1, Last: b.Sequence - 1,
+			Samples: missing, Reason: "unknown", Noticed: now.UTC().Truncate(time.Microsecond),
+		})
+		pos.Missing += missing
+		e.Result.Missing += missing
+	}
+	e.Blocks = append(e.Blocks, b)
+	e.Result.Stored += int(n)
+	pos.Sequence = b.Sequence
+	pos.Samples = b.Before + n
+	pos.Stored += n
+	pos.Refused = b.Refused
+	pos.Time = b.Created.UTC().Truncate(time.Microsecond)
+	return pos
+}
+
+// Apply makes the entry's positions the ledger's.
+func (l *Ledger) Apply(e *Entry) { maps.Copy(l.positions, e.Positions) }
+
+// Origins lists the origins that the entry touches, in order of their names.
+func (e *Entry) Origins() []string { return slices.Sorted(maps.Keys(e.Positions)) }
