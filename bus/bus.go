@@ -1,0 +1,194 @@
+// Package bus carries live messages, and holds the log. It embeds a NATS server and is the only
+// package that knows NATS: parts of this process use it in memory, everything else connects to it
+// over TLS with its own key.
+package bus
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"voltbus/fault"
+)
+
+// Limits of the bus. A subscriber that falls behind by maxPending octets is cut off.
+const (
+	maxPayload   = 8 << 20
+	maxPending   = 64 << 20
+	startTimeout = 20 * time.Second
+)
+
+var (
+	errStart  = errors.New("the bus did not start within 20 s; is another process writing to the data directory?")
+	errListen = errors.New("write host:port, such as 127.0.0.1:4222")
+)
+
+// Config is what a bus needs.
+type Config struct {
+	Name   string      // the node's name, for logs and monitoring
+	Dir    string      // where the log lives
+	Listen string      // host:port for connections from outside this process; "" for none
+	TLS    *tls.Config // server side; must be set with Listen
+	Key    []byte      // the node's nkey seed; its connections may do everything
+	// Role returns what the holder of a public key may do; false for a stranger.
+	// It is called for each new connection, from several goroutines.
+	Role func(publicKey string) (Role, bool)
+	Log  *slog.Logger
+}
+
+// Bus is a running server with the node's own connection to it. It is safe for concurrent use.
+type Bus struct {
+	cfg  Config
+	srv  *server.Server
+	key  nkeys.KeyPair
+	jets *server.JetStreamConfig
+
+	// Connections in memory, one a direction, so that a storm of live messages does not
+	// hold up the log.
+	out, in, log *nats.Conn
+}
+
+// Open starts the server and connects the node to it. A port that is taken gives fault.Conflict,
+// a directory that cannot be written fault.Unavailable.
+func Open(cfg Config) (*Bus, error) {
+	key, err := nkeys.FromSeed(cfg.Key)
+	if err != nil {
+		return nil, fault.E("bus.Open", fault.Invalid, cfg.Name, fmt.Errorf("read the node's key: %w", err))
+	}
+	b := &Bus{cfg: cfg, key: key, jets: &server.JetStreamConfig{
+		StoreDir: cfg.Dir, MaxMemory: 16 << 20, MaxStore: 1 << 50,
+	}}
+	opts, err := b.options()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPort(cfg.Listen); err != nil {
+		return nil, err
+	}
+	if b.srv, err = server.NewServer(opts); err != nil {
+		return nil, fault.E("bus.Open", fault.Invalid, cfg.Listen, err)
+	}
+	b.srv.SetLoggerV2(&serverLog{log: cfg.Log}, false, false, false)
+	b.srv.Start()
+	if !b.srv.ReadyForConnections(startTimeout) {
+		b.srv.Shutdown()
+		return nil, fault.E("bus.Open", fault.Unavailable, cfg.Dir, errStart)
+	}
+	for name, conn := range map[string]**nats.Conn{"publish": &b.out, "subscribe": &b.in, "log": &b.log} {
+		if *conn, err = b.connect(name); err != nil {
+			b.srv.Shutdown()
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// options builds the server's options. There are no users, no anonymous access and no monitoring
+// port: every connection is checked by keyring.
+func (b *Bus) options() (*server.Options, error) {
+	public, err := b.key.PublicKey()
+	if err != nil {
+		return nil, fault.E("bus.Open", fault.Invalid, b.cfg.Name, fmt.Errorf("read the node's key: %w", err))
+	}
+	opts := &server.Options{
+		ServerName: b.cfg.Name, NoSigs: true, NoLog: true,
+		DontListen:                 b.cfg.Listen == "",
+		MaxPayload:                 maxPayload,
+		MaxPending:                 maxPending,
+		MaxControlLine:             4096,
+		WriteDeadline:              5 * time.Second,
+		AlwaysEnableNonce:          true,
+		CustomClientAuthentication: &keyring{node: public, role: b.cfg.Role},
+		JetStream:                  true,
+		StoreDir:                   b.jets.StoreDir,
+		JetStreamMaxMemory:         b.jets.MaxMemory,
+		JetStreamMaxStore:          b.jets.MaxStore,
+		SyncAlways:                 true,
+	}
+	if b.cfg.Listen == "" {
+		return opts, nil
+	}
+	host, port, err := net.SplitHostPort(b.cfg.Listen)
+	if err != nil {
+		return nil, fault.E("bus.Open", fault.Invalid, b.cfg.Listen, errListen)
+	}
+	if opts.Port, err = strconv.Atoi(port); err != nil {
+		return nil, fault.E("bus.Open", fault.Invalid, b.cfg.Listen, errListen)
+	}
+	if opts.Port == 0 {
+		opts.Port = server.RANDOM_PORT
+	}
+	opts.Host = host
+	opts.TLSConfig = b.cfg.TLS
+	opts.TLSTimeout = 5
+	return opts, nil
+}
+
+// checkPort finds out in time whether the port is free: the server itself would stop the process.
+func checkPort(listen string) error {
+	if listen == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", listen) //nolint:noctx // local and immediate
+	if err != nil {
+		return fault.E("bus.Open", fault.Conflict, listen,
+			fmt.Errorf("cannot listen for bus connections: %w; stop the program that uses the port, or set bus.listen to another address", err))
+	}
+	return l.Close()
+}
+
+// connect opens one of the node's own connections, in memory.
+func (b *Bus) connect(name string) (*nats.Conn, error) {
+	public, err := b.key.PublicKey()
+	if err != nil {
+		return nil, fault.E("bus.connect", fault.Invalid, b.cfg.Name, err)
+	}
+	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node "+name),
+		nats.Nkey(public, b.key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.ErrorHandler(b.connError))
+	if err != nil {
+		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, err)
+	}
+	return conn, nil
+}
+
+func (b *Bus) connError(_ *nats.Conn, sub *nats.Subscription, err error) {
+	attrs := []any{slog.Any("err", err)}
+	if sub != nil {
+		attrs = append(attrs, slog.String("subject", sub.Subject))
+	}
+	b.cfg.Log.Warn("bus connection reports an error", attrs...)
+}
+
+// Addr returns the address for connections from outside, or "" if there is none.
+func (b *Bus) Addr() string {
+	if b.cfg.Listen == "" || b.srv.Addr() == nil {
+		return ""
+	}
+	return b.srv.Addr().String()
+}
+
+// Clients returns the number of connections, this process's own included.
+func (b *Bus) Clients() int { return b.srv.NumClients() }
+
+// Close ends all connections and the server, after what was published is handed over.
+func (b *Bus) Close() error {
+	err := b.out.FlushTimeout(time.Second)
+	for _, conn := range []*nats.Conn{b.out, b.in, b.log} {
+		conn.Close()
+	}
+	b.srv.Shutdown()
+	b.srv.WaitForShutdown()
+	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		return fmt.Errorf("flush the bus: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"voltbus/fault"
+)
+
+// The log's stream.
+const (
+	logStream  = "LOG"
+	logSubject = "log.block"
+	ackTimeout = 15 * time.Second
+	apiTimeout = 5 * time.Second
+	readAhead  = 64 // blocks that a reader asks for at once
+)
+
+// LogConfig says how large the log may grow.
+type LogConfig struct {
+	// MaxBytes bounds the log on disk; beyond it the oldest blocks are dropped.
+	MaxBytes int64
+}
+
+// Log is the durable, bounded sequence of encoded blocks. It has one writer, the recorder, and
+// any number of readers. It is safe for concurrent use.
+type Log struct {
+	bus    *Bus
+	cfg    LogConfig
+	js     jetstream.JetStream
+	stream jetstream.Stream
+	id     string
+}
+
+// LogState describes a log. Sequences count from 1; First > Last means that it is empty.
+type LogState struct {
+	First    uint64 // sequence of the oldest block kept
+	Last     uint64 // sequence of the newest block
+	Bytes    int64
+	MaxBytes int64
+}
+
+// OpenLog opens the log, and makes it if there is none.
+func (b *Bus) OpenLog(ctx context.Context, cfg LogConfig) (*Log, error) {
+	js, err := jetstream.New(b.log, jetstream.WithPublishAsyncMaxPending(1024),
+		jetstream.WithPublishAsyncTimeout(ackTimeout), jetstream.WithDefaultTimeout(apiTimeout))
+	if err != nil {
+		return nil, fault.E("bus.OpenLog", fault.Internal, logStream, err)
+	}
+	l := &Log{bus: b, cfg: cfg, js: js}
+	return l, l.open(ctx)
+}
+
+func (l *Log) open(ctx context.Context) error {
+	stream, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: logStream, Subjects: []string{logSubject}, Storage: jetstream.FileStorage,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
+		MaxBytes: l.cfg.MaxBytes, MaxMsgs: -1, MaxMsgSize: maxPayload,
+		Duplicates: 100 * time.Millisecond, AllowDirect: true,
+	})
+	if err != nil {
+		return fault.E("bus.OpenLog", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("open the log: %w", err))
+	}
+	l.stream = stream
+	l.id = strconv.FormatInt(stream.CachedInfo().Created.UnixNano(), 36)
+	return nil
+}
+
+// ID identifies this log: another one in its place, after the directory was lost, has another ID.
+func (l *Log) ID() string { return l.id }
+
+// Append hands an encoded block to the log behind the block with sequence after. It returns a
+// function that waits until the block is on disk. Blocks may be appended without waiting for the
+// ones before; when one fails all later ones fail too, so that order is kept. The data must not
+// be changed until wait has returned.
+func (l *Log) Append(data []byte, after uint64) (wait func(context.Context) error, err error) {
+	future, err := l.js.PublishMsgAsync(&nats.Msg{Subject: logSubject, Data: data},
+		jetstream.WithExpectLastSequence(after), jetstream.WithRetryAttempts(0),
+		jetstream.WithStallWait(ackTimeout))
+	if err != nil {
+		return nil, fault.E("bus.Append", fault.Unavailable, logStream, err)
+	}
+	return func(ctx context.Context) error {
+		select {
+		case <-future.Ok():
+			return nil
+		case err := <-future.Err():
+			return fault.E("bus.Append", fault.Unavailable, logStream, err)
+		case <-ctx.Done():
+			return fault.E("bus.Append", fault.Timeout, logStream, ctx.Err())
+		}
+	}, nil
+}
+
+// Last returns the newest block and its sequence; nil and the last sequence ever used if the log
+// holds none.
+func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error) {
+	state, err := l.State(ctx)
+	if err != nil || state.First > state.Last || state.Last == 0 {
+		return nil, state.Last, err
+	}
+	msg, err := l.stream.GetMsg(ctx, state.Last)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, state.Last, nil
+	}
+	if err != nil {
+		return nil, state.Last, fault.E("bus.Last", fault.Unavailable, logStream, err)
+	}
+	return msg.Data, state.Last, nil
+}
+
+// State returns what the log holds.
+func (l *Log) State(ctx context.Context) (LogState, error) {
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return LogState{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", err))
+	}
+	return LogState{
+		First: info.State.FirstSeq, Last: info.State.LastSeq,
+		Bytes: int64(info.State.Bytes), MaxBytes: l.cfg.MaxBytes,
+	}, nil
+}
+
+// Recover brings the log back after a failed write: the server refuses all writes after one, even
+// when the reason, such as a full disk, is gone.
+func (l *Log) Recover(ctx context.Context) error {
+	if err := l.bus.srv.ShutdownJetStream(); err != nil {
+		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("stop the log: %w", err))
+	}
+	if err := l.bus.srv.EnableJetStream(l.bus.jets); err != nil {
+		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("start the log: %w", err))
+	}
+	return l.open(ctx)
+}
+
+// Read calls deliver with every block from a sequence on, in order, first those that are there,
+// then new ones as they come, until ctx ends; it returns nil then. Blocks that the log has
+// dropped are skipped: the sequence shows it. The data belongs to deliver.
+func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
+	consumer, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
+		InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return l.readError(ctx, err)
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullHeartbeat(2*time.Second))
+	if err != nil {
+		return l.readError(ctx, err)
+	}
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return l.readError(ctx, err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return l.readError(ctx, err)
+		}
+		if err := deliver(meta.Sequence.Stream, msg.Data()); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Log) readError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", err))
+}

@@ -1,0 +1,118 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+
+	"voltbus/point"
+)
+
+// The first tokens of live subjects.
+const (
+	ScanPrefix  = "live.scan."  // + device: one message a scan of the device
+	PointPrefix = "live.point." // + point: one message a sample
+)
+
+// emptySegment stands for a segment without characters, which a subject cannot have. Paths hold
+// no control characters, so nothing else is ever written like this.
+const emptySegment = "%00"
+
+var errSubject = errors.New("not a subject of a point path")
+
+const upperHex = "0123456789ABCDEF"
+
+// AppendSubject appends the path as bus tokens: slashes become dots, and what a token cannot hold
+// ("." "*" ">" "%" and white space) is percent-encoded.
+func AppendSubject(dst []byte, p point.Path) []byte {
+	empty := true
+	for i := range len(p) {
+		c := p[i]
+		switch {
+		case c == '/':
+			if empty {
+				dst = append(dst, emptySegment...)
+			}
+			dst = append(dst, '.')
+			empty = true
+			continue
+		case c <= ' ' || c == 0x7f || c == '.' || c == '*' || c == '>' || c == '%':
+			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+		empty = false
+	}
+	if empty {
+		dst = append(dst, emptySegment...)
+	}
+	return dst
+}
+
+// Subject returns prefix and path as a subject.
+func Subject(prefix string, p point.Path) string {
+	buf := make([]byte, 0, len(prefix)+len(p)+16)
+	return string(AppendSubject(append(buf, prefix...), p))
+}
+
+// ParseSubject is the inverse of Subject.
+func ParseSubject(prefix, subject string) (point.Path, error) {
+	rest, found := strings.CutPrefix(subject, prefix)
+	if !found || rest == "" {
+		return "", errSubject
+	}
+	tokens := strings.Split(rest, ".")
+	for i, token := range tokens {
+		segment, err := unescape(token)
+		if err != nil {
+			return "", err
+		}
+		tokens[i] = segment
+	}
+	return point.Path(strings.Join(tokens, "/")), nil
+}
+
+func unescape(token string) (string, error) {
+	if token == emptySegment {
+		return "", nil
+	}
+	if token == "" || strings.ContainsAny(token, "*> /") {
+		return "", errSubject
+	}
+	if !strings.Contains(token, "%") {
+		return token, nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(token); i++ {
+		if token[i] != '%' {
+			b.WriteByte(token[i])
+			continue
+		}
+		if i+2 >= len(token) {
+			return "", errSubject
+		}
+		hi := strings.IndexByte(upperHex, token[i+1])
+		lo := strings.IndexByte(upperHex, token[i+2])
+		if hi < 0 || lo < 0 || hi<<4|lo == 0 {
+			return "", errSubject
+		}
+		b.WriteByte(byte(hi<<4 | lo))
+		i += 2
+	}
+	return b.String(), nil
+}
+
+// ScanSubjects returns the subjects to subscribe to for all scans that can hold a point which
+// the pattern selects: devices at and below its literal prefix, and the prefix's ancestors,
+// one of which may be the device itself. The receiver filters by the pattern.
+func ScanSubjects(pattern point.Pattern) []string {
+	prefix := pattern.Prefix()
+	if prefix == "" {
+		return []string{ScanPrefix + ">"}
+	}
+	base := Subject(ScanPrefix, prefix)
+	subjects := []string{base, base + ".>"}
+	for p := prefix.Parent(); p != ""; p = p.Parent() {
+		subjects = append(subjects, Subject(ScanPrefix, p))
+	}
+	return subjects
+}

@@ -1,0 +1,80 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+func TestSubjectEscapesWhatTheBusCannotCarry(t *testing.T) {
+	for path, want := range map[point.Path]string{
+		"campus/b1/ahu1":      "live.scan.campus.b1.ahu1",
+		"a b/c.d/*/>":         "live.scan.a%20b.c%2Ed.%2A.%3E",
+		"a//b":                "live.scan.a.%00.b",
+		"/":                   "live.scan.%00.%00",
+		"100%":                "live.scan.100%25",
+		"Zürich/温度":           "live.scan.Zürich.温度",
+		"<img src=x onerror>": "live.scan.<img%20src=x%20onerror%3E",
+	} {
+		if got := wire.Subject(wire.ScanPrefix, path); got != want {
+			t.Errorf("Subject(%q) = %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestEverySubjectLeadsBackToItsPath(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		path := point.Path(rapid.StringOfN(rapid.SampledFrom([]rune("ab/. *>%\u00a0é温<\"'$")), 1, 60, point.MaxPath).Draw(t, "path"))
+		subject := wire.Subject(wire.ScanPrefix, path)
+		rest := strings.TrimPrefix(subject, wire.ScanPrefix)
+		if strings.ContainsAny(rest, " *>\t\r\n") {
+			t.Fatalf("subject %q holds a character that the bus refuses", subject)
+		}
+		for token := range strings.SplitSeq(rest, ".") {
+			if token == "" {
+				t.Fatalf("subject %q has an empty token", subject)
+			}
+		}
+		back, err := wire.ParseSubject(wire.ScanPrefix, subject)
+		if err != nil || back != path {
+			t.Fatalf("ParseSubject(%q) = %q, %v; want %q", subject, back, err, path)
+		}
+	})
+}
+
+func TestTwoPathsNeverShareASubject(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gen := rapid.StringOfN(rapid.SampledFrom([]rune("a%20E2./")), 1, 12, -1)
+		a, b := point.Path(gen.Draw(t, "a")), point.Path(gen.Draw(t, "b"))
+		if a != b && wire.Subject("", a) == wire.Subject("", b) {
+			t.Fatalf("%q and %q share the subject %q", a, b, wire.Subject("", a))
+		}
+	})
+}
+
+func TestParseSubjectRefusesForeignSubjects(t *testing.T) {
+	for _, subject := range []string{"", "live.scan.", "live.scan", "other.a", "live.scan.a..b", "live.scan.a%2", "live.scan.%zz", "live.scan.*"} {
+		if path, err := wire.ParseSubject(wire.ScanPrefix, subject); err == nil {
+			t.Errorf("ParseSubject(%q) = %q, want an error", subject, path)
+		}
+	}
+}
+
+func TestScanSubjectsCoverThePrefixWhatIsBelowAndItsAncestors(t *testing.T) {
+	for pattern, want := range map[point.Pattern][]string{
+		"":              {"live.scan.>"},
+		"**/temp":       {"live.scan.>"},
+		"a*":            {"live.scan.>"},
+		"a/b":           {"live.scan.a.b", "live.scan.a.b.>", "live.scan.a"},
+		"a/b c/x*/temp": {"live.scan.a.b%20c", "live.scan.a.b%20c.>", "live.scan.a"},
+	} {
+		if diff := cmp.Diff(want, wire.ScanSubjects(pattern)); diff != "" {
+			t.Errorf("ScanSubjects(%q): %s", pattern, diff)
+		}
+	}
+}
