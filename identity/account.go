@@ -1,0 +1,66 @@
+package identity
+
+import (
+	"context"
+	"time"
+)
+
+// User is a person or program that was recognised.
+type User struct {
+	Name string
+	Role Role
+}
+
+// Purpose is what a credential is for.
+type Purpose string
+
+// The purposes.
+const (
+	Token   Purpose = "token"   // shown by programs on every request
+	Session Purpose = "session" // made by a login, held by a browser, ends by itself
+)
+
+// Credential is a secret that somebody can show, without the secret: only its hash is kept.
+type Credential struct {
+	Hash    Hash
+	User    User
+	Purpose Purpose
+	Parent  Hash // the token that a session was made with; zero for tokens
+	Created time.Time
+	Expires time.Time // zero: never
+}
+
+// Member is a public key that is allowed on the bus.
+type Member struct {
+	Public  string // nkey, such as "UABC…"
+	Name    string
+	Role    Role
+	Created time.Time
+}
+
+// Accounts is where users, credentials and members are kept. All methods are safe for concurrent
+// use and durable when they return.
+type Accounts interface {
+	// PutUser adds the user or changes the role of an existing one.
+	PutUser(ctx context.Context, u User) error
+
+	// PutCredential adds a credential of an existing user.
+	PutCredential(ctx context.Context, c Credential) error
+	// Credential returns the credential with the role that its user has now, expired or not;
+	// fault.NotFound if there is none.
+	Credential(ctx context.Context, hash Hash) (Credential, error)
+	// DropCredential removes the credential and all that were made with it. It is no error
+	// if there is none.
+	DropCredential(ctx context.Context, hash Hash) error
+	// DropTokens removes all tokens of the user with everything that was made with them.
+	DropTokens(ctx context.Context, user string) error
+	// DropExpired removes the credentials that ended before now.
+	DropExpired(ctx context.Context, now time.Time) error
+
+	// PutMember adds a member or changes the name and role of an existing one.
+	PutMember(ctx context.Context, m Member) error
+	// Members lists all members by name.
+	Members(ctx context.Context) ([]Member, error)
+	// DropMember removes the member with the public key; fault.NotFound if there is none.
+	DropMember(ctx context.Context, public string) error
+}

@@ -1,0 +1,165 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Certificates are the node's own authority and the server certificate that it signed, in a
+// folder: ca.pem, ca.key, server.pem, server.key. Clients trust ca.pem. Both are renewed when a
+// third of their life is left, at start or at the first handshake after that. It is safe for
+// concurrent use.
+type Certificates struct {
+	dir   string
+	node  string
+	names []string
+	now   func() time.Time
+
+	mu        sync.Mutex
+	authority *issued
+	server    *issued
+	pair      *tls.Certificate
+}
+
+// OpenCertificates reads the certificates in dir, which is made if absent, and makes or renews
+// what is missing, damaged, near its end or lacks a name. The server answers to localhost, the
+// loopback addresses, the machine's host name, the node's name, and the further names (host
+// names or addresses). now is the clock.
+func OpenCertificates(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fileFault("identity.OpenCertificates", dir, err)
+	}
+	c := &Certificates{dir: dir, node: node, names: serverNames(node, names), now: now}
+	if _, err := c.current(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+var dnsName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$`)
+
+// serverNames lists what the server may be called. Names that are no host names are left out:
+// a node may be called anything.
+func serverNames(node string, more []string) []string {
+	names := []string{"localhost", "127.0.0.1", "::1", node}
+	if host, err := os.Hostname(); err == nil {
+		names = append(names, host)
+	}
+	names = append(names, more...)
+	names = slices.DeleteFunc(names, func(n string) bool { return net.ParseIP(n) == nil && !dnsName.MatchString(n) })
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// CAFile returns the name of the file with the authority's certificate, which clients trust.
+func (c *Certificates) CAFile() string { return filepath.Join(c.dir, "ca.pem") }
+
+// Fingerprint returns the SHA-256 of the authority's certificate in hexadecimal, for people who
+// compare.
+func (c *Certificates) Fingerprint() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum := sha256.Sum256(c.authority.cert.Raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// ServerConfig returns the configuration of a TLS 1.3 server.
+func (c *Certificates) ServerConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current() },
+	}
+}
+
+// ClientConfig returns the configuration of a TLS 1.3 client that trusts this node only.
+func (c *Certificates) ClientConfig() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pool := x509.NewCertPool()
+	pool.AddCert(c.authority.cert)
+	return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}
+}
+
+// current returns the server's certificate, after renewing what has to be renewed.
+func (c *Certificates) current() (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if c.pair != nil && c.authority.fresh(now) && c.server.fresh(now) {
+		return c.pair, nil
+	}
+	if err := c.renewAuthority(now); err != nil {
+		return nil, err
+	}
+	if err := c.renewServer(now); err != nil {
+		return nil, err
+	}
+	c.pair = &tls.Certificate{
+		Certificate: [][]byte{c.server.cert.Raw, c.authority.cert.Raw},
+		PrivateKey:  c.server.key, Leaf: c.server.cert,
+	}
+	return c.pair, nil
+}
+
+func (c *Certificates) renewAuthority(now time.Time) error {
+	certFile, keyFile := c.CAFile(), filepath.Join(c.dir, "ca.key")
+	a, err := load(certFile, keyFile)
+	if renewable(err) || (err == nil && !a.fresh(now)) {
+		a, err = newAuthority(c.node, now)
+		if err == nil {
+			err = a.save(certFile, keyFile)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the certificate authority: %w", err)
+	}
+	c.authority = a
+	return nil
+}
+
+func (c *Certificates) renewServer(now time.Time) error {
+	certFile, keyFile := filepath.Join(c.dir, "server.pem"), filepath.Join(c.dir, "server.key")
+	s, err := load(certFile, keyFile)
+	if renewable(err) || (err == nil && !c.serves(s, now)) {
+		s, err = newServer(c.node, c.names, c.authority, now)
+		if err == nil {
+			err = s.save(certFile, keyFile)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the server certificate: %w", err)
+	}
+	c.server = s
+	return nil
+}
+
+// serves reports whether s is fresh, signed by our authority and valid for every name.
+func (c *Certificates) serves(s *issued, now time.Time) bool {
+	if !s.fresh(now) || s.cert.CheckSignatureFrom(c.authority.cert) != nil {
+		return false
+	}
+	for _, name := range c.names {
+		if s.cert.VerifyHostname(name) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// renewable reports whether a new certificate answers the error. Wrong permissions do not: they
+// say that the old key may be known to others, which a person should hear.
+func renewable(err error) bool {
+	return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt)
+}

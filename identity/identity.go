@@ -1,0 +1,111 @@
+package identity
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Files in the data directory.
+const (
+	NodeKeyFile    = "node.nk"     // the node's key
+	AdminKeyFile   = "admin.nk"    // the local administrator's key for the bus
+	AdminTokenFile = "admin.token" // the local administrator's token for the API, in clear
+	TLSFolder      = "tls"
+)
+
+// AdminName is the name of the local administrator.
+const AdminName = "admin"
+
+// Options say whose identity to open.
+type Options struct {
+	Dir      string           // the data directory; it must exist
+	Node     string           // the node's name
+	Names    []string         // further host names and addresses that the node is reached by
+	Accounts Accounts         // where users and members are kept
+	Now      func() time.Time // the clock; nil for time.Now
+}
+
+// Identity is a node's own secrets and those of its local administrator.
+type Identity struct {
+	Node         *Key
+	Admin        *Key
+	Certificates *Certificates
+	Logins       *Logins
+}
+
+// Open reads the identity in the data directory and makes what is missing: the node's key, the
+// certificates, and a local administrator with a bus key and an API token. Removing admin.token
+// before a start makes a new token and ends the old one.
+func Open(ctx context.Context, o Options) (*Identity, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	node, err := OpenKey(filepath.Join(o.Dir, NodeKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	admin, err := OpenKey(filepath.Join(o.Dir, AdminKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	certs, err := OpenCertificates(filepath.Join(o.Dir, TLSFolder), o.Node, o.Names, o.Now)
+	if err != nil {
+		return nil, err
+	}
+	id := &Identity{Node: node, Admin: admin, Certificates: certs, Logins: NewLogins(o.Accounts, o.Now)}
+	if err := id.enlist(ctx, o); err != nil {
+		return nil, err
+	}
+	return id, id.admitAdmin(ctx, o)
+}
+
+// enlist puts the two keys on the list of the bus.
+func (id *Identity) enlist(ctx context.Context, o Options) error {
+	for _, m := range []Member{
+		{Public: id.Node.Public(), Name: o.Node, Role: Administrator, Created: o.Now()},
+		{Public: id.Admin.Public(), Name: AdminName, Role: Administrator, Created: o.Now()},
+	} {
+		if err := o.Accounts.PutMember(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admitAdmin makes the token in admin.token valid. The file is written before the hash is kept,
+// so that a crash between the two is repaired here at the next start.
+func (id *Identity) admitAdmin(ctx context.Context, o Options) error {
+	file := filepath.Join(o.Dir, AdminTokenFile)
+	token, err := ReadToken(file)
+	if fault.Is(err, fault.NotFound) {
+		token = newSecret()
+		if err = o.Accounts.DropTokens(ctx, AdminName); err == nil {
+			err = writeFile(file, []byte(token+"\n"), privateMode)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := id.Logins.Recognise(ctx, Token, token); !fault.Is(err, fault.Refused) {
+		return err
+	}
+	return id.Logins.admit(ctx, User{Name: AdminName, Role: Administrator}, token)
+}
+
+// ReadToken returns the API token in file. A file that others may read gives fault.Refused, an
+// absent one fault.NotFound, one without a token fault.Corrupt.
+func ReadToken(file string) (string, error) {
+	b, err := readPrivate(file)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(b))
+	if _, err := hashSecret(token); err != nil {
+		return "", fault.E("identity.ReadToken", fault.Corrupt, file, err)
+	}
+	return token, nil
+}

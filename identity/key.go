@@ -1,0 +1,86 @@
+package identity
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/nats-io/nkeys"
+
+	"voltbus/fault"
+)
+
+// Key is an Ed25519 key pair in the nkey form of a bus user. It is immutable and safe for
+// concurrent use. The private half never leaves it, except into its file.
+type Key struct {
+	pair   nkeys.KeyPair
+	public string
+	file   string
+}
+
+// OpenKey reads the key in file and makes one first if the file does not exist. A file that
+// others may read gives fault.Refused, one that holds no key fault.Corrupt.
+func OpenKey(file string) (*Key, error) {
+	k, err := ReadKey(file)
+	if !fault.Is(err, fault.NotFound) {
+		return k, err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, fault.E("identity.OpenKey", fault.Internal, file, fmt.Errorf("make a key: %w", err))
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, fault.E("identity.OpenKey", fault.Internal, file, fmt.Errorf("make a key: %w", err))
+	}
+	if err := writeFile(file, append(seed, '\n'), privateMode); err != nil {
+		return nil, err
+	}
+	return ReadKey(file)
+}
+
+// ReadKey reads the key in file; fault.NotFound if it does not exist.
+func ReadKey(file string) (*Key, error) {
+	b, err := readPrivate(file)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := nkeys.FromSeed(bytes.TrimSpace(b))
+	if err != nil {
+		return nil, corruptKey(file, err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, corruptKey(file, err)
+	}
+	if !nkeys.IsValidPublicUserKey(public) {
+		return nil, corruptKey(file, fmt.Errorf("%.1s… is not a user key", public))
+	}
+	return &Key{pair: pair, public: public, file: file}, nil
+}
+
+func corruptKey(file string, err error) error {
+	return fault.E("identity.ReadKey", fault.Corrupt, file, fmt.Errorf(
+		"does not hold a key: restore it from a copy, or move it away to get a new one: %w", err))
+}
+
+// Public returns the public half, 56 characters that begin with "U".
+func (k *Key) Public() string { return k.public }
+
+// File returns the name of the file that holds the key.
+func (k *Key) File() string { return k.file }
+
+// Sign returns the signature of the bytes, as a bus server asks for it at the start of a
+// connection.
+func (k *Key) Sign(b []byte) ([]byte, error) {
+	sig, err := k.pair.Sign(b)
+	if err != nil {
+		return nil, fault.E("identity.Sign", fault.Internal, k.public, err)
+	}
+	return sig, nil
+}
+
+// Verify reports whether sig is a signature of b by the holder of the public key.
+func Verify(public string, b, sig []byte) bool {
+	pair, err := nkeys.FromPublicKey(public)
+	return err == nil && pair.Verify(b, sig) == nil
+}

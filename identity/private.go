@@ -1,0 +1,87 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"voltbus/fault"
+)
+
+const (
+	privateMode fs.FileMode = 0o600
+	publicMode  fs.FileMode = 0o644
+	maxKeyFile              = 64 << 10
+)
+
+// readPrivate returns the content of a file that only its owner may read. Others' access gives
+// fault.Refused, an absent file fault.NotFound.
+func readPrivate(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fileFault("identity.readPrivate", file, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fault.E("identity.readPrivate", fault.Invalid, file,
+			errors.New("is not a regular file; move it away and start again"))
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fault.E("identity.readPrivate", fault.Refused, file, fmt.Errorf(
+			"other users of this machine can read this secret (mode %04o); run: chmod 600 '%s'",
+			info.Mode().Perm(), file))
+	case info.Size() > maxKeyFile:
+		return nil, fault.E("identity.readPrivate", fault.Corrupt, file,
+			errors.New("is too large for a key; restore it from a copy, or move it away to get a new one"))
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fileFault("identity.readPrivate", file, err)
+	}
+	return b, nil
+}
+
+// writeFile puts the content in place in one step, durably: a crash leaves the old file or the
+// new one, and a secret is at no moment readable by others.
+func writeFile(file string, content []byte, mode fs.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
+	if err != nil {
+		return fileFault("identity.writeFile", file, err)
+	}
+	defer os.Remove(tmp.Name()) // of no effect after the rename
+	_, err = tmp.Write(content)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(file))
+	}
+	if err != nil {
+		return fileFault("identity.writeFile", file, err)
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}
+
+// fileFault gives an error of the file system its kind and says what to do.
+func fileFault(op, file string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.E(op, fault.NotFound, file, fmt.Errorf("there is no such file or folder: %w", err))
+	case errors.Is(err, fs.ErrPermission):
+		return fault.E(op, fault.Refused, file, fmt.Errorf(
+			"this user may not access it; run as the owner of the data directory: %w", err))
+	}
+	return fault.E(op, fault.Unavailable, file, err)
+}

@@ -1,0 +1,40 @@
+// Package identity says who is who: the keys of the node and of its bus clients, the
+// certificates that encrypt what leaves the process, the people and programs that log in, and
+// the roles they have. All secrets are made where they are used and lie in files that only
+// their owner can read.
+package identity
+
+// Role is what somebody may do. Each role includes those before it.
+type Role uint8
+
+// The roles. The zero Role may do nothing.
+const (
+	Nobody        Role = iota
+	Viewer             // sees points, values and states
+	Operator           // also acknowledges and commands
+	Engineer           // also configures devices and runs SQL
+	Administrator      // also admits people, nodes and agents
+)
+
+var roleNames = [...]string{"nobody", "viewer", "operator", "engineer", "administrator"}
+
+// String returns the role's name in lower case.
+func (r Role) String() string {
+	if int(r) < len(roleNames) {
+		return roleNames[r]
+	}
+	return roleNames[Nobody]
+}
+
+// ParseRole is the inverse of String. An unknown name gives Nobody and false.
+func ParseRole(name string) (Role, bool) {
+	for i, n := range roleNames {
+		if n == name {
+			return Role(i), true
+		}
+	}
+	return Nobody, false
+}
+
+// Includes reports whether the role may do what needed may do.
+func (r Role) Includes(needed Role) bool { return r != Nobody && r >= needed }
