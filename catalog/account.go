@@ -1,0 +1,132 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Catalog is where the accounts are kept.
+var _ identity.Accounts = (*Catalog)(nil)
+
+// PutUser implements identity.Accounts.
+func (c *Catalog) PutUser(ctx context.Context, u identity.User) error {
+	return c.exec(ctx, "catalog.PutUser", u.Name, `
+		INSERT INTO user (name, role, created) VALUES (?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET role = excluded.role`,
+		u.Name, u.Role.String(), micros(c.now()))
+}
+
+// PutCredential implements identity.Accounts.
+func (c *Catalog) PutCredential(ctx context.Context, cr identity.Credential) error {
+	var parent any
+	if cr.Parent != (identity.Hash{}) {
+		parent = cr.Parent[:]
+	}
+	var expires sql.NullInt64
+	if !cr.Expires.IsZero() {
+		expires = sql.NullInt64{Int64: micros(cr.Expires), Valid: true}
+	}
+	return c.exec(ctx, "catalog.PutCredential", cr.User.Name, `
+		INSERT INTO credential (hash, user, purpose, parent, created, expires) VALUES (?, ?, ?, ?, ?, ?)`,
+		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires)
+}
+
+// Credential implements identity.Accounts.
+func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
+	var (
+		cr               = identity.Credential{Hash: hash}
+		role             string
+		parent           []byte
+		created, expires sql.NullInt64
+	)
+	err := c.db.QueryRowContext(ctx, `
+		SELECT user.name, user.role, purpose, parent, credential.created, expires
+		FROM credential JOIN user ON user.name = credential.user WHERE hash = ?`, hash[:]).
+		Scan(&cr.User.Name, &role, &cr.Purpose, &parent, &created, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return identity.Credential{}, fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
+	}
+	if err != nil {
+		return identity.Credential{}, wrap("catalog.Credential", "", err)
+	}
+	copy(cr.Parent[:], parent)
+	cr.User.Role, _ = identity.ParseRole(role)
+	cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
+	return cr, nil
+}
+
+// DropCredential implements identity.Accounts.
+func (c *Catalog) DropCredential(ctx context.Context, hash identity.Hash) error {
+	return c.exec(ctx, "catalog.DropCredential", "", `DELETE FROM credential WHERE hash = ?`, hash[:])
+}
+
+// DropTokens implements identity.Accounts.
+func (c *Catalog) DropTokens(ctx context.Context, user string) error {
+	return c.exec(ctx, "catalog.DropTokens", user, `DELETE FROM credential WHERE user = ?`, user)
+}
+
+// DropExpired implements identity.Accounts.
+func (c *Catalog) DropExpired(ctx context.Context, now time.Time) error {
+	return c.exec(ctx, "catalog.DropExpired", "", `DELETE FROM credential WHERE expires <= ?`, micros(now))
+}
+
+// PutMember implements identity.Accounts.
+func (c *Catalog) PutMember(ctx context.Context, m identity.Member) error {
+	return c.exec(ctx, "catalog.PutMember", m.Name, `
+		INSERT INTO member (public, name, role, created) VALUES (?, ?, ?, ?)
+		ON CONFLICT (public) DO UPDATE SET name = excluded.name, role = excluded.role`,
+		m.Public, m.Name, m.Role.String(), micros(m.Created))
+}
+
+// Members implements identity.Accounts.
+func (c *Catalog) Members(ctx context.Context) ([]identity.Member, error) {
+	rows, err := c.db.QueryContext(ctx, `SELECT public, name, role, created FROM member ORDER BY name, public`)
+	if err != nil {
+		return nil, wrap("catalog.Members", "", err)
+	}
+	defer rows.Close()
+	var members []identity.Member
+	for rows.Next() {
+		var m identity.Member
+		var role string
+		var created sql.NullInt64
+		if err := rows.Scan(&m.Public, &m.Name, &role, &created); err != nil {
+			return nil, wrap("catalog.Members", "", err)
+		}
+		m.Role, _ = identity.ParseRole(role)
+		m.Created = fromMicros(created)
+		members = append(members, m)
+	}
+	return members, wrap("catalog.Members", "", rows.Err())
+}
+
+// DropMember implements identity.Accounts.
+func (c *Catalog) DropMember(ctx context.Context, public string) error {
+	err := c.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `DELETE FROM member WHERE public = ?`, public)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return fault.E("catalog.DropMember", fault.NotFound, public, errors.New("is not a member of this bus"))
+	})
+	return wrap("catalog.DropMember", public, err)
+}
+
+func (c *Catalog) exec(ctx context.Context, op, subject, statement string, args ...any) error {
+	err := c.write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("change the accounts: %w", err)
+		}
+		return nil
+	})
+	return wrap(op, subject, err)
+}

@@ -1,0 +1,44 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+
+	"voltbus/fault"
+)
+
+//go:embed schema1.sql
+var schema1 string
+
+// migrations lead from each version of the file to the next. Never change one that was released:
+// add another.
+func migrations() []string { return []string{schema1} }
+
+// migrate brings the file to the newest version, each step in its own transaction.
+func (c *Catalog) migrate(ctx context.Context) error {
+	var version int
+	if err := c.db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+		return err
+	}
+	steps := migrations()
+	if version > len(steps) {
+		return fault.E("catalog.Open", fault.Conflict, File, fmt.Errorf(
+			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away",
+			version, len(steps)))
+	}
+	for ; version < len(steps); version++ {
+		err := c.write(ctx, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, steps[version]); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version+1))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("bring the catalogue to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
