@@ -1,0 +1,236 @@
+// The node's HTTP API, in the order of api/openapi.yaml. Everything that is text here may come
+// from a device or a registry file, so it is hostile: show it as text only.
+
+/** The kind of value of a point. */
+export type Kind = "none" | "float" | "int" | "bool" | "text";
+
+/** A value as JSON; NaN and the infinities arrive as "NaN", "+Inf", "-Inf". */
+export type Value = number | boolean | string | null;
+
+/** Who is logged in. */
+export interface Session {
+  user: string;
+  role: string;
+}
+
+/** A point of the catalogue. */
+export interface Point {
+  path: string;
+  kind: Kind;
+  unit: string;
+  description: string;
+  writable: boolean;
+  /** The path of its device, "" for points that programs record. */
+  device: string;
+  /** How often a sample is expected: seconds, or a duration such as "1m30s"; 0 or "" if unknown. */
+  interval: number | string;
+  tags: Record<string, string> | null;
+}
+
+/** A page of points; next is empty on the last one. */
+export interface PointPage {
+  points: Point[];
+  next: string;
+}
+
+/** The value of one point at one time. */
+export interface Sample {
+  point: string;
+  time: string;
+  value: Value;
+  kind: Kind;
+  quality: string;
+}
+
+/** One sample of a curve: milliseconds since 1970, value, quality unless it is good. */
+export type PlotSample = [number, Value, string?];
+
+/** The curve of one point, with how many samples were expected and how many are there. */
+export interface PlotSeries {
+  point: string;
+  unit: string;
+  kind: Kind;
+  samples: PlotSample[];
+  expected: number;
+  present: number;
+  bad: number;
+}
+
+/** Curves over a range of time. */
+export interface PlotAnswer {
+  series: PlotSeries[];
+  completeness: number | null;
+}
+
+/** One pass over a device, as the live stream carries it. */
+export interface Scan {
+  device: string;
+  time: string;
+  points: Record<string, Value>;
+  /** Only the names whose quality is not good. */
+  quality?: Record<string, string> | null;
+}
+
+/** A device and how it does. */
+export interface Device {
+  path: string;
+  driver: string;
+  line: string;
+  state: string;
+  interval: number | string;
+  last_read: string | null;
+  last_error: string;
+  error_kind: string;
+  reads: number;
+  failures: number;
+  points: number;
+  latency_ms: number | null;
+}
+
+/** What became of the samples of one node. */
+export interface Origin {
+  origin: string;
+  produced: number;
+  acknowledged: number;
+  stored: number;
+  refused: number;
+  missing: number;
+  repeated: number;
+  backlog_blocks: number;
+  backlog_samples: number;
+  balanced: boolean;
+}
+
+/** A run of blocks that never arrived. */
+export interface Gap {
+  origin: string;
+  samples: number;
+  reason: string;
+  noticed: string;
+}
+
+/** A piece of the history that cannot be read. */
+export interface Damage {
+  file: string;
+  reason: string;
+}
+
+/** The proof that nothing is lost, or what is. */
+export interface Ledger {
+  state: string;
+  reason: string;
+  origins: Origin[] | null;
+  gaps: Gap[] | null;
+  damaged: Damage[] | null;
+}
+
+/** A refusal in the form of RFC 9457, with the kinds of the fault package. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly kind: string,
+  ) {
+    super(detail || title);
+  }
+}
+
+/** Whether an error says that nobody is logged in (any more). */
+export const isLoggedOut = (err: unknown) => err instanceof Problem && err.status === 401;
+
+type Query = Record<string, string | number | readonly string[]>;
+
+/** The address of a resource, with its query escaped. */
+export function address(resource: string, query: Query = {}): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    for (const v of Array.isArray(value) ? value : [value]) params.append(key, String(v));
+  }
+  const text = params.toString();
+  return `/api/v1/${resource}${text ? `?${text}` : ""}`;
+}
+
+/** The node's API. Its methods reject with a Problem, or a TypeError if the node does not answer. */
+export class Api {
+  /** How far the node's clock is ahead of this browser's, in milliseconds. */
+  clockAhead = 0;
+
+  /** Is called when the node no longer knows who asks. */
+  loggedOut = (): void => {};
+
+  /** The node's time in milliseconds since 1970. */
+  now(): number {
+    return Date.now() + this.clockAhead;
+  }
+
+  session(): Promise<Session> {
+    return this.get("session");
+  }
+
+  async login(token: string): Promise<void> {
+    await this.request("session", "POST", { token });
+  }
+
+  async logout(): Promise<void> {
+    await this.request("session", "DELETE");
+  }
+
+  points(after: string, limit: number): Promise<PointPage> {
+    return this.get("points", after ? { limit, after } : { limit });
+  }
+
+  async latest(pattern: string): Promise<Sample[]> {
+    const answer = await this.get<{ samples: Sample[] | null }>("latest", { pattern });
+    return answer.samples ?? [];
+  }
+
+  plot(points: readonly string[], from: number, to: number, pixels: number): Promise<PlotAnswer> {
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    return this.get("plot", { point: points, ...range, pixels });
+  }
+
+  async devices(): Promise<Device[]> {
+    return (await this.get<{ devices: Device[] | null }>("devices")).devices ?? [];
+  }
+
+  ledger(): Promise<Ledger> {
+    return this.get("ledger");
+  }
+
+  private async get<T>(resource: string, query: Query = {}): Promise<T> {
+    const response = await fetch(address(resource, query), { cache: "no-store" });
+    await this.inspect(response);
+    return (await response.json()) as T;
+  }
+
+  private async request(resource: string, method: string, body?: unknown): Promise<void> {
+    const headers: Record<string, string> = { "X-Voltbus": "1" };
+    const init: RequestInit = { method, headers };
+    if (body !== undefined) {
+      headers["Content-Type"] = "application/json";
+      init.body = JSON.stringify(body);
+    }
+    await this.inspect(await fetch(address(resource), init));
+  }
+
+  private async inspect(response: Response): Promise<void> {
+    this.readClock(response.headers.get("Date"));
+    if (response.ok) return;
+    const told = (await response.json().catch(() => ({}))) as Partial<Problem>;
+    if (response.status === 401) this.loggedOut();
+    throw new Problem(
+      response.status,
+      told.title ?? `The node answered ${response.status}`,
+      told.detail ?? "",
+      told.kind ?? "internal",
+    );
+  }
+
+  /** The Date header counts whole seconds, so a difference below two seconds means nothing. */
+  private readClock(date: string | null): void {
+    const ahead = date ? Date.parse(date) - Date.now() : Number.NaN;
+    if (Number.isNaN(ahead)) return;
+    this.clockAhead = Math.abs(ahead) < 2000 ? 0 : ahead;
+  }
+}

@@ -1,0 +1,46 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Api, isLoggedOut, type Session } from "./api";
+import { LoginPage } from "./login";
+import { SitePage } from "./site";
+import { tokenIn } from "./token";
+
+type State = { at: "asking" } | { at: "out"; why: string } | { at: "in"; session: Session };
+
+const retryAfter = 1000;
+
+/** The program's root: asks who is logged in, and shows the login or the site. */
+export function App({ api }: { api: Api }) {
+  const [state, setState] = useState<State>({ at: "asking" });
+
+  const enter = useCallback(async () => {
+    try {
+      setState({ at: "in", session: await api.session() });
+    } catch (err) {
+      if (isLoggedOut(err)) setState((old) => (old.at === "asking" ? { at: "out", why: "" } : old));
+      else window.setTimeout(() => void enter(), retryAfter);
+    }
+  }, [api]);
+
+  useEffect(() => {
+    const token = takeToken();
+    const entered = token ? api.login(token).then(enter) : enter();
+    entered.catch((err: Error) => setState({ at: "out", why: err.message }));
+    api.loggedOut = () =>
+      setState((old) =>
+        old.at === "in" ? { at: "out", why: "Your session ended. Log in again." } : old,
+      );
+  }, [api, enter]);
+
+  const logOut = () => void api.logout().then(() => setState({ at: "out", why: "" }));
+
+  if (state.at === "asking") return <p class="asking">Asking the node…</p>;
+  if (state.at === "out") return <LoginPage api={api} why={state.why} onEntered={enter} />;
+  return <SitePage api={api} session={state.session} onLogOut={logOut} />;
+}
+
+/** The token of the address's fragment, which is removed at once so that nobody reads or shares it. */
+function takeToken(): string {
+  const token = tokenIn(location.hash);
+  if (token) history.replaceState(null, "", location.pathname + location.search);
+  return token;
+}

@@ -1,0 +1,80 @@
+import type { Device } from "./api";
+import { age, count, millis, span } from "./format";
+import { adviceFor, deviceLevel } from "./health";
+import { isUnder, nameOf } from "./path";
+
+interface Props {
+  devices: readonly Device[];
+  branch: string;
+  now: number;
+  onSelect(path: string): void;
+}
+
+const most = 100;
+
+/** The devices of the branch, those in trouble first, each with what it says about its last error. */
+export function DevicesPanel({ devices, branch, now, onSelect }: Props) {
+  const here = devices.filter((d) => isUnder(d.path, branch) || isUnder(branch, d.path));
+  const rank = (d: Device) => (deviceLevel(d) === "bad" ? 0 : 1);
+  const sorted = [...here].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path));
+  const elsewhere = devices.length - here.length;
+  return (
+    <section class="card" aria-labelledby="devices-title">
+      <h2 id="devices-title">Devices</h2>
+      <ul class="devices">
+        {sorted.slice(0, most).map((d) => (
+          <DeviceItem key={d.path} device={d} now={now} onSelect={onSelect} />
+        ))}
+      </ul>
+      {sorted.length > most && (
+        <p class="quiet">… and {count(sorted.length - most)} more that answer.</p>
+      )}
+      {elsewhere > 0 && <p class="quiet">{count(elsewhere)} more in other branches.</p>}
+    </section>
+  );
+}
+
+function DeviceItem({
+  device,
+  now,
+  onSelect,
+}: {
+  device: Device;
+  now: number;
+  onSelect(path: string): void;
+}) {
+  const level = deviceLevel(device);
+  const read = device.last_read ? Date.parse(device.last_read) : Number.NaN;
+  const facts = [
+    device.driver,
+    device.line,
+    `${count(device.points)} points each ${span(millis(device.interval))}`,
+    device.latency_ms == null ? "" : `answers in ${span(device.latency_ms)}`,
+    device.failures > 0
+      ? `${count(device.failures)} of ${count(device.reads + device.failures)} reads failed`
+      : "",
+  ];
+  return (
+    <li class={`is-${level}`}>
+      <div class="device-head">
+        <span class="dot" aria-hidden="true" />
+        <button
+          type="button"
+          class="link"
+          title={device.path}
+          onClick={() => onSelect(device.path)}
+        >
+          {nameOf(device.path)}
+        </button>
+        <span class="state">{device.state}</span>
+        <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
+      </div>
+      <p class="quiet facts">{facts.filter((f) => f !== "").join(" · ")}</p>
+      {level === "bad" && (
+        <p class="problem">
+          {adviceFor(device.error_kind)} <span class="detail">{device.last_error}</span>
+        </p>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Device, Ledger } from "./api";
+import { count, plural } from "./format";
+import { nameOf } from "./path";
+
+/** How bad it is. */
+export type Level = "good" | "wait" | "warn" | "bad";
+
+/** All of it in one sentence. */
+export interface Health {
+  level: Level;
+  text: string;
+}
+
+const levels: Record<string, Level> = {
+  online: "good",
+  starting: "wait",
+  disabled: "wait",
+};
+
+/** Whether a device answers, need not answer (yet), or should answer and does not. */
+export const deviceLevel = (device: Device): Level =>
+  Object.hasOwn(levels, device.state) ? (levels[device.state] ?? "bad") : "bad";
+
+/** Whether an origin's books balance: what it produced is stored or on its way. */
+export const isComplete = (ledger: Ledger) =>
+  (ledger.origins ?? []).every((o) => o.balanced && o.missing === 0 && o.refused === 0);
+
+/** Says how the site does: devices first, then what was recorded and whether anything is lost. */
+export function health(devices: readonly Device[], ledger: Ledger): Health {
+  const a = deviceHealth(devices);
+  const b = ledgerHealth(ledger);
+  const order: Level[] = ["good", "wait", "warn", "bad"];
+  const level = order[Math.max(order.indexOf(a.level), order.indexOf(b.level))] ?? "bad";
+  return { level, text: `${a.text}; ${b.text}` };
+}
+
+function deviceHealth(devices: readonly Device[]): Health {
+  const asked = devices.filter((d) => d.state !== "disabled");
+  const all = asked.length;
+  if (devices.length === 0) return { level: "wait", text: "No devices are configured" };
+  if (all === 0) return { level: "wait", text: "All devices are disabled" };
+  const silent = asked.filter((d) => deviceLevel(d) === "bad");
+  if (silent.length > 0) {
+    const verb = silent.length === 1 ? "does" : "do";
+    const text = `${count(silent.length)} of ${plural(all, "device")} ${verb} not answer (${someNames(silent)})`;
+    return { level: "bad", text };
+  }
+  const starting = asked.filter((d) => deviceLevel(d) === "wait").length;
+  if (starting > 0) {
+    return { level: "wait", text: `${count(starting)} of ${plural(all, "device")} not asked yet` };
+  }
+  if (all === 1) return { level: "good", text: "The only device answers" };
+  return {
+    level: "good",
+    text: all === 2 ? "Both devices answer" : `All ${count(all)} devices answer`,
+  };
+}
+
+function someNames(devices: readonly Device[]): string {
+  const names = devices.slice(0, 3).map((d) => nameOf(d.path));
+  const more = devices.length - names.length;
+  return more > 0 ? `${names.join(", ")} and ${count(more)} more` : names.join(", ");
+}
+
+function ledgerHealth(ledger: Ledger): Health {
+  const origins = ledger.origins ?? [];
+  const sum = (pick: (o: (typeof origins)[number]) => number) =>
+    origins.reduce((total, o) => total + pick(o), 0);
+  const stored = plural(
+    sum((o) => o.stored),
+    "sample",
+  );
+  const missing = sum((o) => o.missing);
+  const refused = sum((o) => o.refused);
+  if (ledger.reason)
+    return { level: "bad", text: `recording is ${ledger.state}: ${ledger.reason}` };
+  if (missing > 0) return { level: "bad", text: `${stored} recorded, ${count(missing)} lost` };
+  if (refused > 0) return { level: "warn", text: `${stored} recorded, ${count(refused)} refused` };
+  if (!isComplete(ledger))
+    return { level: "warn", text: `${stored} recorded, the books do not balance` };
+  return { level: "good", text: `${stored} recorded, none lost` };
+}
+
+const advice: Record<string, string> = {
+  unreachable: "The device does not answer. Check its power, cable and address.",
+  timeout: "No answer came in time. The line may be slow, or the unit number wrong.",
+  rejected: "The device answered and said no. Check the point's address and type.",
+  invalid: "The configuration does not fit the device. Change it.",
+  "not-found": "The device does not know what was asked for.",
+  refused: "The device refuses access. Check the permission.",
+  corrupt: "The answer cannot be decoded. Another program may share the line.",
+  unavailable: "The node cannot ask it now.",
+  conflict: "Somebody else holds the line.",
+};
+
+/** What a device's last kind of error means, and what to do. */
+export const adviceFor = (kind: string) =>
+  Object.hasOwn(advice, kind) ? (advice[kind] ?? "") : "Something went wrong with this device.";

@@ -1,0 +1,74 @@
+import type { Sample, Scan, Value } from "./api";
+
+/** The newest sample of a point. Each one is a new object, so that "===" tells a change. */
+export interface Live {
+  time: number;
+  value: Value;
+  quality: string;
+}
+
+/** Fewest milliseconds between two redraws: values faster than the eye cost nothing. */
+const calm = 200;
+
+/**
+ * Live holds the newest sample of every point and tells its listeners at most five times a
+ * second, in an animation frame, that something changed. A hidden page is not told at all.
+ */
+export class LiveValues {
+  private readonly newest = new Map<string, Live>();
+  private readonly listeners = new Set<() => void>();
+  private frame = 0;
+  private told = 0;
+
+  get(path: string): Live | undefined {
+    return this.newest.get(path);
+  }
+
+  /** Takes over one pass over a device. */
+  applyScan(scan: Scan): void {
+    const time = Date.parse(scan.time);
+    for (const name in scan.points) {
+      const path = scan.device === "" ? name : `${scan.device}/${name}`;
+      const quality = scan.quality?.[name] ?? "good";
+      this.put(path, { time, value: scan.points[name] ?? null, quality });
+    }
+    this.tellSoon();
+  }
+
+  /** Takes over what the node knows; a sample that is not newer changes nothing. */
+  applyLatest(samples: readonly Sample[]): void {
+    for (const s of samples) {
+      const time = Date.parse(s.time);
+      const old = this.newest.get(s.point);
+      if (time > 0 && !(old && old.time >= time)) {
+        this.put(s.point, { time, value: s.value, quality: s.quality });
+      }
+    }
+    this.tellSoon();
+  }
+
+  /** Calls listener after changes until the returned function is called. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private put(path: string, live: Live): void {
+    const old = this.newest.get(path);
+    if (!old || old.time <= live.time) this.newest.set(path, live);
+  }
+
+  private tellSoon(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(this.tell);
+  }
+
+  private readonly tell = (at: number): void => {
+    this.frame = 0;
+    if (at - this.told < calm) {
+      this.tellSoon();
+      return;
+    }
+    this.told = at;
+    for (const listener of this.listeners) listener();
+  };
+}

@@ -1,0 +1,147 @@
+import { memo } from "preact/compat";
+import type { Point } from "./api";
+import { age, count, millis, unit, value } from "./format";
+import type { Live, LiveValues } from "./live";
+import { relativeTo } from "./path";
+import { isStale } from "./tree";
+import { useTick } from "./use-site";
+import { useWindow } from "./use-window";
+
+interface Props {
+  branch: string;
+  points: readonly Point[];
+  live: LiveValues;
+  /** The plotted points, in the order of their colours. */
+  plotted: readonly string[];
+  now(): number;
+  onToggle(path: string): void;
+}
+
+const rowHeight = 30;
+
+/** The live values of a branch. Only the rows on screen exist, and only changed ones are redrawn. */
+export function PointsTable({ branch, points, live, plotted, now, onToggle }: Props) {
+  useTick(live);
+  const list = useWindow<HTMLDivElement>(points.length, rowHeight);
+  const time = now();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section ref={list.ref} class="table-box" tabIndex={0} aria-label="Live values">
+      <table class="points" aria-rowcount={points.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">Point</th>
+            <th scope="col" class="number">
+              Value
+            </th>
+            <th scope="col" class="wide">
+              Unit
+            </th>
+            <th scope="col">Quality</th>
+            <th scope="col" class="number">
+              Age
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <Space rows={list.first} />
+          {points.slice(list.first, list.end).map((point, i) => {
+            const last = live.get(point.path);
+            return (
+              <PointRow
+                key={point.path}
+                index={list.first + i + 2}
+                point={point}
+                label={relativeTo(point.path, branch)}
+                last={last}
+                age={last ? age(time - last.time) : ""}
+                stale={last ? isStale(time - last.time, millis(point.interval)) : false}
+                color={plotted.indexOf(point.path)}
+                onToggle={onToggle}
+              />
+            );
+          })}
+          <Space rows={points.length - list.end} />
+        </tbody>
+      </table>
+      {points.length === 0 && <p class="empty">No points here.</p>}
+    </section>
+  );
+}
+
+/** The height of rows that do not exist. */
+function Space({ rows }: { rows: number }) {
+  if (rows <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row cannot be focused
+    <tr aria-hidden="true">
+      <td class="space" colSpan={5} style={{ height: `${rows * rowHeight}px` }} />
+    </tr>
+  );
+}
+
+interface RowProps {
+  index: number;
+  point: Point;
+  label: string;
+  last: Live | undefined;
+  age: string;
+  stale: boolean;
+  /** The index of its colour in the plot, -1 if it is not plotted. */
+  color: number;
+  onToggle(path: string): void;
+}
+
+const PointRow = memo(function PointRow({
+  index,
+  point,
+  label,
+  last,
+  age,
+  stale,
+  color,
+  onToggle,
+}: RowProps) {
+  const quality = !last ? "no value yet" : stale ? `stale, was ${last.quality}` : last.quality;
+  const shown = value(last?.value);
+  return (
+    <tr aria-rowindex={index} class={rowClass(last, stale)}>
+      <th scope="row" title={describe(point)}>
+        <label>
+          <input
+            type="checkbox"
+            class={color >= 0 ? `c${color}` : ""}
+            checked={color >= 0}
+            disabled={point.kind === "text"}
+            onChange={() => onToggle(point.path)}
+            aria-label={`Plot ${label}`}
+          />
+          <span class="name">{label}</span>
+        </label>
+      </th>
+      <td class="number value" title={shown}>
+        {shown}
+        <span class="narrow unit"> {unit(point.unit)}</span>
+      </td>
+      <td class="wide unit">{unit(point.unit)}</td>
+      <td class="quality" title={quality}>
+        <span class="dot" aria-hidden="true" />
+        <span>{quality}</span>
+      </td>
+      <td class="number age">{age}</td>
+    </tr>
+  );
+});
+
+function rowClass(last: Live | undefined, stale: boolean): string {
+  if (!last) return "is-wait";
+  if (last.quality.startsWith("bad")) return "is-bad";
+  return stale || last.quality.startsWith("uncertain") ? "is-warn" : "is-good";
+}
+
+function describe(point: Point): string {
+  const tags = Object.entries(point.tags ?? {}).map(([k, v]) => `${k}: ${v}`);
+  const every = millis(point.interval);
+  const facts = [point.path, point.description, ...tags, every ? `each ${count(every)} ms` : ""];
+  return facts.filter((f) => f !== "").join("\n");
+}

@@ -1,0 +1,107 @@
+import type { Kind, PlotSeries, Value } from "./api";
+import { count, percent, plural } from "./format";
+
+/** One curve. Times are milliseconds since 1970 and rise; null is a gap. */
+export interface Curve {
+  point: string;
+  unit: string;
+  kind: Kind;
+  times: number[];
+  values: (number | null)[];
+  /** Samples further apart than this have a gap between them; 0 if that cannot be said. */
+  gapMs: number;
+  expected: number;
+  present: number;
+  bad: number;
+}
+
+/** The columns that uPlot draws: seconds, then one column a curve; undefined is "not measured then". */
+export type Columns = [number[], ...(number | null | undefined)[][]];
+
+const isBad = (quality: string | undefined) => quality?.startsWith("bad") ?? false;
+
+/** The number to draw for a value, or null. */
+export function numeric(value: Value | undefined, quality?: string): number | null {
+  if (isBad(quality)) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Makes a curve of an answer, where a sample is expected each intervalMs and stepMs is a pixel. */
+export function curveOf(series: PlotSeries, intervalMs: number, stepMs: number): Curve {
+  const { point, unit, kind, expected, present, bad } = series;
+  const gapMs = intervalMs > 0 ? 3 * Math.max(intervalMs, stepMs) : 0;
+  const curve: Curve = { point, unit, kind, times: [], values: [], gapMs, expected, present, bad };
+  for (const [time, value, quality] of series.samples) append(curve, time, numeric(value, quality));
+  return curve;
+}
+
+/** Adds a sample at the end; one that is not newer is ignored. Reports whether it was added. */
+export function append(curve: Curve, time: number, value: number | null): boolean {
+  const last = curve.times.at(-1);
+  if (last !== undefined) {
+    if (time <= last) return false;
+    if (curve.gapMs > 0 && time - last > curve.gapMs && value !== null) {
+      curve.times.push(last + 1);
+      curve.values.push(null);
+    }
+  }
+  curve.times.push(time);
+  curve.values.push(value);
+  return true;
+}
+
+/** Puts what came live after the fresh answer behind it. */
+export function continueWith(fresh: Curve, old: Curve | undefined): Curve {
+  old?.times.forEach((time, i) => {
+    append(fresh, time, old.values[i] ?? null);
+  });
+  return fresh;
+}
+
+/** Merges curves into columns over all their times. */
+export function columns(curves: readonly Curve[]): Columns {
+  const times: number[] = [];
+  const merged: (number | null | undefined)[][] = curves.map(() => []);
+  const at = curves.map(() => 0);
+  for (;;) {
+    let next = Number.POSITIVE_INFINITY;
+    curves.forEach((c, k) => {
+      next = Math.min(next, c.times[at[k] ?? 0] ?? next);
+    });
+    if (next === Number.POSITIVE_INFINITY) return [times, ...merged];
+    times.push(next / 1000);
+    curves.forEach((c, k) => {
+      const i = at[k] ?? 0;
+      const here = c.times[i] === next;
+      merged[k]?.push(here ? (c.values[i] ?? null) : undefined);
+      if (here) at[k] = i + 1;
+    });
+  }
+}
+
+/** The value at a time: that of the latest sample at or before it. */
+export function valueAt(curve: Curve, time: number): number | null | undefined {
+  let low = 0;
+  let high = curve.times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((curve.times[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? undefined : curve.values[low - 1];
+}
+
+/** Completeness in words. */
+export function completeness(curves: readonly Curve[]): string {
+  const sum = (pick: (c: Curve) => number) => curves.reduce((total, c) => total + pick(c), 0);
+  const expected = sum((c) => c.expected);
+  const present = sum((c) => c.present);
+  const bad = sum((c) => c.bad);
+  const tail = bad > 0 ? `, ${count(bad)} of them bad` : "";
+  if (expected <= 0)
+    return `${plural(present, "sample")}${tail}; how many were expected is not known`;
+  if (present >= expected && bad === 0)
+    return `Complete: all ${count(expected)} expected samples are there`;
+  return `${percent(present - bad, expected)} complete: ${count(present)} of ${count(expected)} expected samples are there${tail}`;
+}

@@ -1,0 +1,183 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { Api, Device, Ledger, Point, Session } from "./api";
+import { chooseView } from "./choose";
+import { DevicesPanel } from "./devices-panel";
+import { Header } from "./header";
+import { health } from "./health";
+import { LedgerPanel } from "./ledger-panel";
+import { LiveValues } from "./live";
+import { PlotPanel } from "./plot-panel";
+import { PointsTable } from "./points-table";
+import { SiteTree } from "./site-tree";
+import {
+  type Branch,
+  buildTree,
+  type Counts,
+  countTrouble,
+  findBranch,
+  matches,
+  pointsBelow,
+} from "./tree";
+import { useBooks, useLatest, usePoints } from "./use-site";
+import { useStream } from "./use-stream";
+import { useView } from "./use-view";
+import { toggle, type View } from "./view";
+
+interface Props {
+  api: Api;
+  session: Session;
+  onLogOut(): void;
+}
+
+/** The site: its tree, the live values of a branch, a plot, and how devices and recording do. */
+export function SitePage({ api, session, onLogOut }: Props) {
+  const live = useMemo(() => new LiveValues(), []);
+  const [view, show] = useView();
+  const { link, epoch } = useStream(api, view?.branch, live);
+  const points = usePoints(api, epoch);
+  const books = useBooks(api, epoch);
+  useLatest(api, live, points.data?.length ?? 0, epoch);
+  const { devices, ledger } = books.data ?? {};
+
+  useEffect(() => {
+    if (view || !points.data || !devices) return;
+    const chosen = chooseView(points.data, devices);
+    if (chosen) show(chosen, "replace");
+  }, [view, points.data, devices, show]);
+
+  const sentence = devices && ledger ? health(devices, ledger) : undefined;
+  return (
+    <div class="page">
+      <Header session={session} health={sentence} link={link} epoch={epoch} onLogOut={onLogOut} />
+      {view && points.data ? (
+        <Site
+          api={api}
+          live={live}
+          epoch={epoch}
+          view={view}
+          points={points.data}
+          devices={devices ?? []}
+          ledger={ledger}
+          onShow={show}
+        />
+      ) : (
+        <main class="asking">
+          <p>{points.problem || books.problem || firstWords(points.data)}</p>
+        </main>
+      )}
+    </div>
+  );
+}
+
+const firstWords = (points: readonly Point[] | undefined) =>
+  points?.length === 0
+    ? "The node has no points yet. Add a device to its configuration; it appears here by itself."
+    : "Asking the node for its points…";
+
+interface SiteProps {
+  api: Api;
+  live: LiveValues;
+  epoch: number;
+  view: View;
+  points: readonly Point[];
+  devices: readonly Device[];
+  ledger: Ledger | undefined;
+  onShow(next: View): void;
+}
+
+function Site({ api, live, epoch, view, points, devices, ledger, onShow }: SiteProps) {
+  const [search, setSearch] = useState("");
+  const root = useMemo(
+    () => buildTree(search ? points.filter((p) => matches(p, search)) : points),
+    [points, search],
+  );
+  const trouble = useTrouble(root, live, api);
+  const catalogue = useMemo(() => new Map(points.map((p) => [p.path, p])), [points]);
+  const listed = useMemo(
+    () => pointsBelow(findBranch(root, view.branch) ?? noBranch),
+    [root, view.branch],
+  );
+  const select = (branch: string) => onShow({ ...view, branch });
+  const plot = useCallback(
+    (path: string) => onShow({ ...view, points: toggle(view.points, path) }),
+    [view, onShow],
+  );
+
+  return (
+    <main class="site">
+      <Navigation branch={view.branch} search={search} onSearch={setSearch}>
+        <SiteTree
+          root={root}
+          selected={view.branch}
+          trouble={trouble}
+          searching={search !== ""}
+          onSelect={select}
+        />
+      </Navigation>
+      <div class="middle">
+        <PlotPanel source={{ api, live, catalogue, epoch }} view={view} onShow={onShow} />
+        <section class="card table-card" aria-labelledby="table-title">
+          <h2 id="table-title">{view.branch || "Whole site"}</h2>
+          <PointsTable
+            branch={view.branch}
+            points={listed}
+            live={live}
+            plotted={view.points}
+            now={() => api.now()}
+            onToggle={plot}
+          />
+        </section>
+      </div>
+      <div class="side">
+        {ledger && <LedgerPanel ledger={ledger} />}
+        <DevicesPanel devices={devices} branch={view.branch} now={api.now()} onSelect={select} />
+      </div>
+    </main>
+  );
+}
+
+const noBranch: Branch = { path: "", name: "", level: 0, branches: [], points: [], total: 0 };
+
+interface NavigationProps {
+  branch: string;
+  search: string;
+  onSearch(text: string): void;
+  children: preact.ComponentChildren;
+}
+
+/** Search and tree; on a phone the tree is folded away until asked for. */
+function Navigation({ branch, search, onSearch, children }: NavigationProps) {
+  const [open, setOpen] = useState(false);
+  // Whoever chose a branch is done with the tree
+  useEffect(() => setOpen(false), [branch]);
+  const unfolded = open || search !== "";
+  return (
+    <nav class={`card navigation${unfolded ? " open" : ""}`} aria-label="Site">
+      <div class="find">
+        <input
+          type="search"
+          aria-label="Filter points"
+          placeholder="Filter points"
+          value={search}
+          onInput={(e) => onSearch(e.currentTarget.value)}
+        />
+        <button type="button" class="fold" aria-expanded={unfolded} onClick={() => setOpen(!open)}>
+          Site
+        </button>
+      </div>
+      {children}
+    </nav>
+  );
+}
+
+/** Bad and stale points of each branch, counted each two seconds. */
+function useTrouble(root: Branch, live: LiveValues, api: Api): ReadonlyMap<string, Counts> {
+  const [trouble, setTrouble] = useState<ReadonlyMap<string, Counts>>(new Map());
+  useEffect(() => {
+    const look = () => setTrouble(countTrouble(root, (path) => live.get(path), api.now()));
+    look();
+    const timer = setInterval(look, 2000);
+    return () => clearInterval(timer);
+  }, [root, live, api]);
+  return trouble;
+}

@@ -1,0 +1,83 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func built() fstest.MapFS {
+	return fstest.MapFS{
+		".gitkeep":               {},
+		"index.html":             {Data: []byte("<!doctype html><title>Voltbus</title>")},
+		"icon.svg":               {Data: []byte("<svg/>")},
+		"assets/index-abc123.js": {Data: []byte("export {}")},
+	}
+}
+
+func get(h http.Handler, method, target string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, target, http.NoBody))
+	return w
+}
+
+func TestHandler(t *testing.T) {
+	tests := []struct {
+		name, method, target string
+		status               int
+		contentType, caching string
+		body                 string
+	}{
+		{"the root is the page and is never cached", "GET", "/", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"a hashed asset may be kept forever", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", forever, "export {}"},
+		{"another file is kept for an hour", "GET", "/icon.svg", 200, "image/svg+xml", anHour, "<svg/>"},
+		{"an unknown path gives the page", "GET", "/ledger?x=1", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"a directory gives the page", "GET", "/assets", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"an unknown API path is not found", "GET", "/api/v9/points", 404, "text/plain; charset=utf-8", "", "404"},
+		{"a lost asset is not found", "GET", "/assets/index-old.js", 404, "text/plain; charset=utf-8", "", "404"},
+		{"a hidden file is not served", "GET", "/.gitkeep", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"a path that climbs out stays inside", "GET", "/../../etc/passwd", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"a head request has no body", "HEAD", "/", 200, "text/html; charset=utf-8", "no-store", ""},
+		{"a change is refused", "POST", "/", 405, "text/plain; charset=utf-8", "", "only be read"},
+	}
+	h := handler(built())
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := get(h, tt.method, tt.target)
+			if w.Code != tt.status {
+				t.Errorf("status %d, want %d", w.Code, tt.status)
+			}
+			if got := w.Header().Get("Content-Type"); got != tt.contentType {
+				t.Errorf("content type %q, want %q", got, tt.contentType)
+			}
+			if got := w.Header().Get("Cache-Control"); got != tt.caching {
+				t.Errorf("cache control %q, want %q", got, tt.caching)
+			}
+			if got := w.Body.String(); !strings.Contains(got, tt.body) || (tt.method == "HEAD" && got != "") {
+				t.Errorf("body %q, want %q", got, tt.body)
+			}
+			if got := w.Header().Get("Content-Security-Policy"); got != policy {
+				t.Errorf("policy %q, want %q", got, policy)
+			}
+		})
+	}
+}
+
+func TestHandlerWithoutBuildSaysWhatToDo(t *testing.T) {
+	w := get(handler(fstest.MapFS{".gitkeep": {}}), "GET", "/")
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d, want %d", w.Code, http.StatusServiceUnavailable)
+	}
+	if got := w.Body.String(); !strings.Contains(got, "run make web") {
+		t.Errorf("body %q does not say what to do", got)
+	}
+}
+
+func TestHandlerServesWhatIsEmbedded(t *testing.T) {
+	w := get(Handler(), "GET", "/")
+	if w.Code != http.StatusOK && w.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d, want the page or the word that it is not built", w.Code)
+	}
+}
