@@ -127,6 +127,12 @@ func (l *Log) State(ctx context.Context) (LogState, error) {
 	}, nil
 }
 
+// Bounds returns the sequences of the oldest and the newest block kept; first > last if it is empty.
+func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
+	state, err := l.State(ctx)
+	return state.First, state.Last, err
+}
+
 // Recover brings the log back after a failed write: the server refuses all writes after one, even
 // when the reason, such as a full disk, is gone.
 func (l *Log) Recover(ctx context.Context) error {

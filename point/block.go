@@ -12,6 +12,11 @@ type Block struct {
 	Refused  uint64    // samples that the origin had to refuse so far, because it could not record them
 	Created  time.Time // when the origin closed it
 
+	// Where a reader of the log found the block. Not part of its encoded form.
+	Log         string // identity of the log
+	LogSequence uint64 // its place there, from 1
+	Lost        string // why blocks before it may be missing: "dropped" or "corrupt"; "" if nothing is known
+
 	Points []Path // the dictionary: every point of the block once
 
 	Point   []uint32 // index into Points

@@ -1,0 +1,63 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// maxPaths bounds the paths that one node can record: a program that makes up names without end
+// must not eat the node's memory.
+const maxPaths = 4_000_000
+
+// A block is closed when its texts reach maxBlockText octets, so that it fits a bus message
+// whatever is in it; a single text has at most maxText.
+const (
+	maxBlockText = 1 << 20
+	maxText      = 64 << 10
+)
+
+var errText = errors.New("a text value has at most 64 KiB; record what it refers to instead")
+
+// interner numbers every path once, after it was checked.
+type interner struct {
+	index map[point.Path]uint32
+	list  []point.Path
+	ids   []uint32 // what intern found last
+}
+
+// intern finds the number of each sample's path and leaves them in ids.
+func (in *interner) intern(samples []point.Sample) error {
+	in.ids = in.ids[:0]
+	for i := range samples {
+		if len(samples[i].Value.Text()) > maxText {
+			return fault.E("recorder.Record", fault.Invalid, string(samples[i].Point), errText)
+		}
+		id, known := in.index[samples[i].Point]
+		if !known {
+			var err error
+			if id, err = in.admit(samples[i].Point); err != nil {
+				return err
+			}
+		}
+		in.ids = append(in.ids, id)
+	}
+	return nil
+}
+
+func (in *interner) admit(p point.Path) (uint32, error) {
+	if err := p.Validate(); err != nil {
+		return 0, fault.E("recorder.Record", fault.Invalid, fmt.Sprintf("%.80q", string(p)), err)
+	}
+	if len(in.list) >= maxPaths {
+		return 0, fault.E("recorder.Record", fault.Unavailable, string(p),
+			fmt.Errorf("this node records %d points already; name points by what they are, not by what they say", maxPaths))
+	}
+	own, id := point.Path(strings.Clone(string(p))), uint32(len(in.list))
+	in.index[own] = id
+	in.list = append(in.list, own)
+	return id, nil
+}

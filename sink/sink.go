@@ -1,0 +1,277 @@
+// Package sink moves blocks from the log into a store. A sink has its own position, which the
+// store commits together with the data: a crash neither loses nor repeats a sample, and a store
+// that is away builds a visible backlog in the log and slows nothing else down.
+package sink
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/point"
+	"voltbus/store"
+	"voltbus/wire"
+)
+
+// Log is what a sink reads.
+type Log interface {
+	ID() string
+	Bounds(ctx context.Context) (first, last uint64, err error)
+	// Read delivers blocks from a sequence on, in order, until ctx ends.
+	Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
+}
+
+// Store is where the blocks go.
+type Store interface {
+	Append(ctx context.Context, blocks []*point.Block) (store.Result, error)
+	// Cursor returns the log and the place in it up to which blocks are stored.
+	Cursor(ctx context.Context) (log string, sequence uint64, err error)
+}
+
+// Config sets a sink's rhythm. Zero values mean the defaults.
+type Config struct {
+	Every   time.Duration // longest time between a block and its commit: default 1 s
+	Samples int           // samples in a commit under load: default 400,000
+	Retry   time.Duration // pause after a failure: default 1 s
+	Log     *slog.Logger
+}
+
+// Sink is one log's way into one store. Stats may be called at any time.
+type Sink struct {
+	cfg   Config
+	log   Log
+	store Store
+
+	mu    sync.Mutex
+	stats Stats
+}
+
+// Stats describes a sink.
+type Stats struct {
+	Sequence uint64 // log sequence up to which blocks are stored
+	Blocks   uint64 // blocks stored since the start
+	Samples  uint64 // samples stored since the start
+	Repeated uint64 // samples dropped as repeats since the start
+	Dropped  uint64 // blocks that the log had dropped before they were stored, since the start
+	Corrupt  uint64 // blocks that could not be decoded, since the start
+	Err      error  // why nothing is stored now; nil in normal operation
+}
+
+// New returns a sink.
+func New(cfg Config, log Log, st Store) *Sink {
+	if cfg.Every == 0 {
+		cfg.Every = time.Second
+	}
+	if cfg.Samples == 0 {
+		cfg.Samples = 400_000
+	}
+	if cfg.Retry == 0 {
+		cfg.Retry = time.Second
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Sink{cfg: cfg, log: log, store: st}
+}
+
+// Stats returns the counts now.
+func (s *Sink) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+// Run stores blocks until ctx ends, then stores what it has read, and returns nil. Failures are
+// shown in Stats and tried again.
+func (s *Sink) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := s.follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.report(err)
+		pause(ctx, s.cfg.Retry)
+	}
+	return nil
+}
+
+// report keeps the error for Stats, and logs it when it is new.
+func (s *Sink) report(err error) {
+	s.mu.Lock()
+	first := s.stats.Err == nil && err != nil
+	s.stats.Err = err
+	s.mu.Unlock()
+	if first {
+		s.cfg.Log.Warn("storing is paused", slog.Any("err", err))
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// follow reads the log from the store's position on, until something fails or ctx ends.
+func (s *Sink) follow(ctx context.Context) error {
+	from, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	group, reading := errgroup.WithContext(ctx)
+	blocks := make(chan *point.Block, 64)
+	r := &reader{sink: s, next: from, out: blocks}
+	group.Go(func() error {
+		defer close(blocks)
+		return s.log.Read(reading, from, r.deliver(reading))
+	})
+	group.Go(func() error { return s.gather(reading, blocks) })
+	return group.Wait()
+}
+
+// start returns the log sequence to read from. A cursor into another log, or beyond the end of
+// this one, means that the log was replaced: it is read from its beginning.
+func (s *Sink) start(ctx context.Context) (uint64, error) {
+	log, sequence, err := s.store.Cursor(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the store's position: %w", err)
+	}
+	first, last, err := s.log.Bounds(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the log's bounds: %w", err)
+	}
+	if log != s.log.ID() || sequence > last {
+		return first, nil
+	}
+	s.mu.Lock()
+	s.stats.Sequence = sequence
+	s.mu.Unlock()
+	return sequence + 1, nil
+}
+
+// gather collects blocks and commits them, until the channel is closed.
+func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
+	var batch []*point.Block
+	samples := 0
+	due := time.NewTimer(time.Hour)
+	due.Stop()
+	defer due.Stop()
+	for {
+		flush := false
+		select {
+		case b, open := <-blocks:
+			if !open {
+				return s.commit(context.WithoutCancel(ctx), batch)
+			}
+			if len(batch) == 0 {
+				due.Reset(s.cfg.Every)
+			}
+			batch = append(batch, b)
+			samples += b.Len()
+			flush = samples >= s.cfg.Samples
+		case <-due.C:
+			flush = true
+		}
+		if !flush {
+			continue
+		}
+		if err := s.commit(ctx, batch); err != nil {
+			return err
+		}
+		release(batch)
+		batch, samples = batch[:0], 0
+		due.Stop()
+	}
+}
+
+// commit stores a batch.
+func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	result, err := s.store.Append(ctx, batch)
+	if err != nil {
+		return fmt.Errorf("store %d blocks: %w", len(batch), err)
+	}
+	s.mu.Lock()
+	recovered := s.stats.Err != nil
+	s.stats.Err = nil
+	s.stats.Sequence = batch[len(batch)-1].LogSequence
+	s.stats.Blocks += uint64(len(batch))
+	s.stats.Samples += uint64(result.Stored)
+	s.stats.Repeated += uint64(result.Repeated)
+	s.mu.Unlock()
+	if recovered {
+		s.cfg.Log.Info("storing goes on")
+	}
+	return nil
+}
+
+// spare keeps blocks for use again: at full load a block a millisecond comes by.
+var spare = sync.Pool{New: func() any { return new(point.Block) }} //nolint:gochecknoglobals // a pool serves all sinks
+
+func release(batch []*point.Block) {
+	for i, b := range batch {
+		spare.Put(b)
+		batch[i] = nil
+	}
+}
+
+// reader decodes blocks and notices what is missing.
+type reader struct {
+	sink    *Sink
+	decoder wire.Decoder
+	next    uint64 // log sequence expected
+	out     chan<- *point.Block
+	losses  int            // times that something was missing
+	reason  string         // why, the last time
+	told    map[string]int // per origin, the losses that its blocks were marked with
+}
+
+func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
+	r.told = map[string]int{}
+	return func(sequence uint64, data []byte) error {
+		if sequence > r.next {
+			r.lose("dropped", sequence-r.next)
+		}
+		r.next = sequence + 1
+		b, ok := spare.Get().(*point.Block)
+		if !ok {
+			b = new(point.Block)
+		}
+		if err := r.decoder.DecodeBlock(data, b); err != nil {
+			r.sink.cfg.Log.Error("block of the log is corrupt and skipped",
+				slog.Uint64("sequence", sequence), slog.Any("err", err))
+			r.lose("corrupt", 1)
+			return nil
+		}
+		b.Log, b.LogSequence = r.sink.log.ID(), sequence
+		if r.told[b.Origin] != r.losses {
+			r.told[b.Origin] = r.losses
+			b.Lost = r.reason
+		}
+		select {
+		case r.out <- b:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *reader) lose(reason string, blocks uint64) {
+	r.losses++
+	r.reason = reason
+	r.sink.mu.Lock()
+	defer r.sink.mu.Unlock()
+	if reason == "corrupt" {
+		r.sink.stats.Corrupt += blocks
+	} else {
+		r.sink.stats.Dropped += blocks
+	}
+}
