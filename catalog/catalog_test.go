@@ -189,6 +189,10 @@ func TestAPointCanLeaveAndComeBack(t *testing.T) {
 	if n := len(search(t, c, catalog.Filter{Device: device, Removed: true})); n != 2 {
 		t.Errorf("with removed points there are %d, want 2", n)
 	}
+	gone, err := c.Removed(t.Context(), "campus/**")
+	if d := cmp.Diff([]point.Path{"campus/b1/ahu1/fan"}, gone); d != "" || err != nil {
+		t.Error("removed:", d, err)
+	}
 	if err := c.Replace(t.Context(), device, site()[:2]); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ CREATE TABLE point (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX point_device ON point (device);
+CREATE INDEX point_removed ON point (path) WHERE removed IS NOT NULL;
 
 CREATE TABLE user (
     name    TEXT    NOT NULL PRIMARY KEY,

@@ -168,3 +168,23 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	}
 	return e, nil
 }
+
+// Removed returns the paths of removed points that the pattern selects, in path order.
+func (c *Catalog) Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+	rows, err := c.db.QueryContext(ctx, `SELECT path FROM point WHERE removed IS NOT NULL ORDER BY path`)
+	if err != nil {
+		return nil, wrap("catalog.Removed", File, err)
+	}
+	defer rows.Close()
+	var paths []point.Path
+	for rows.Next() {
+		var p point.Path
+		if err := rows.Scan(&p); err != nil {
+			return nil, wrap("catalog.Removed", File, err)
+		}
+		if pattern.Match(p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, wrap("catalog.Removed", File, rows.Err())
+}

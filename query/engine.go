@@ -1,0 +1,175 @@
+// Package query answers questions about the history: the newest values, ranges, summaries, and
+// what a plot needs. Every answer says how complete it is.
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/store"
+)
+
+// Catalog is what an Engine must know about points.
+type Catalog interface {
+	// Search returns the points that the filter selects, in path order.
+	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
+	// Entries returns what is known of the paths, in the order asked.
+	Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error)
+	// Removed returns the removed points that the pattern selects, in path order.
+	Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error)
+}
+
+// Limits bound one answer, and with it the memory that it takes.
+type Limits struct {
+	Points  int // most points of a range, plot or summary
+	Latest  int // most points of an answer with newest values
+	Samples int // most samples or buckets
+}
+
+// DefaultLimits suit a node with 100 MB to spare.
+func DefaultLimits() Limits { return Limits{Points: 2000, Latest: 200_000, Samples: 500_000} }
+
+// Engine answers queries. It has no state and is safe for concurrent use. Its methods return
+// fault.Invalid for a query that is wrong or too large, with what to ask instead, and the
+// store's and the catalogue's errors.
+type Engine struct {
+	store   store.Store
+	catalog Catalog
+	limits  Limits
+	now     func() time.Time
+}
+
+// New returns an engine over the store and the catalogue. now is the clock, such as time.Now.
+func New(s store.Store, c Catalog, limits Limits, now func() time.Time) *Engine {
+	return &Engine{store: s, catalog: c, limits: limits, now: now}
+}
+
+// Selection names points: those listed, or, if none is, those that the pattern selects.
+type Selection struct {
+	Points  []point.Path
+	Pattern point.Pattern
+}
+
+// Request asks for the samples of points with From ≤ time < To.
+type Request struct {
+	Selection
+	From   time.Time
+	To     time.Time
+	Limit  int  // most samples a point; 0 for all
+	Newest bool // with Limit: the newest ones instead of the oldest
+}
+
+func (r *Request) storeRange(points []point.Path) store.Range {
+	return store.Range{Points: points, From: r.From, To: r.To, Limit: r.Limit, Newest: r.Newest}
+}
+
+var (
+	errNothing = errors.New("from must lie before to; exchange them, or ask for a longer time")
+	errLimit   = errors.New("the limit must not be negative; 0 asks for everything")
+)
+
+func (r *Request) check(op string) error {
+	switch {
+	case !r.From.Before(r.To):
+		return fault.E(op, fault.Invalid, "from", errNothing)
+	case r.Limit < 0:
+		return fault.E(op, fault.Invalid, "limit", errLimit)
+	}
+	return nil
+}
+
+// Latest returns the newest sample of each selected point that has any, in the order asked or in
+// path order. A pattern leaves out points that were removed.
+func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, error) {
+	paths := unique(sel.Points)
+	if len(sel.Points) == 0 {
+		var err error
+		if paths, err = e.current(ctx, sel.Pattern); err != nil {
+			return nil, err
+		}
+	}
+	if len(paths) > e.limits.Latest {
+		return nil, tooMany("query.Latest", e.limits.Latest)
+	}
+	samples, err := e.store.Latest(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(samples, func(s point.Sample) bool { return s.Point == "" }), nil
+}
+
+// current lists the points that have samples and were not removed.
+func (e *Engine) current(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+	all, err := e.store.Points(ctx)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := e.catalog.Removed(ctx, pattern)
+	if err != nil {
+		return nil, err
+	}
+	var paths []point.Path
+	for _, p := range all {
+		if !pattern.Match(p) {
+			continue
+		}
+		if _, gone := slices.BinarySearch(removed, p); !gone {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// resolve returns what is known about the selected points. A pattern selects points of the
+// catalogue, also removed ones, and points that only have samples.
+func (e *Engine) resolve(ctx context.Context, op string, sel Selection) ([]catalog.Entry, error) {
+	paths := unique(sel.Points)
+	if len(sel.Points) == 0 {
+		var err error
+		if paths, err = e.matching(ctx, sel.Pattern); err != nil {
+			return nil, err
+		}
+	}
+	if len(paths) > e.limits.Points {
+		return nil, tooMany(op, e.limits.Points)
+	}
+	return e.catalog.Entries(ctx, paths)
+}
+
+func (e *Engine) matching(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+	all, err := e.store.Points(ctx)
+	if err != nil {
+		return nil, err
+	}
+	paths := slices.DeleteFunc(slices.Clone(all), func(p point.Path) bool { return !pattern.Match(p) })
+	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: pattern, Removed: true, Limit: e.limits.Points + 1})
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Entries {
+		paths = append(paths, page.Entries[i].Path)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+func tooMany(op string, most int) error {
+	return fault.E(op, fault.Invalid, "points", fmt.Errorf(
+		"more than %d points are selected; use a narrower pattern or ask in parts", most))
+}
+
+// unique drops repeated paths and keeps the order.
+func unique(paths []point.Path) []point.Path {
+	seen := make(map[point.Path]bool, len(paths))
+	return slices.DeleteFunc(slices.Clone(paths), func(p point.Path) bool {
+		again := seen[p]
+		seen[p] = true
+		return again
+	})
+}
