@@ -14,7 +14,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"voltbus/fault"
 )
@@ -37,18 +36,23 @@ type Config struct {
 	Dir    string      // where the log lives
 	Listen string      // host:port for connections from outside this process; "" for none
 	TLS    *tls.Config // server side; must be set with Listen
-	Key    []byte      // the node's nkey seed; its connections may do everything
+	Key    Signer      // the node's key; its own connections may do everything
 	// Role returns what the holder of a public key may do; false for a stranger.
 	// It is called for each new connection, from several goroutines.
 	Role func(publicKey string) (Role, bool)
 	Log  *slog.Logger
 }
 
+// Signer is a private key that proves who connects.
+type Signer interface {
+	Public() string // the public nkey, which begins with U
+	Sign(nonce []byte) ([]byte, error)
+}
+
 // Bus is a running server with the node's own connection to it. It is safe for concurrent use.
 type Bus struct {
 	cfg  Config
 	srv  *server.Server
-	key  nkeys.KeyPair
 	jets *server.JetStreamConfig
 
 	// Connections in memory, one a direction, so that a storm of live messages does not
@@ -59,11 +63,7 @@ type Bus struct {
 // Open starts the server and connects the node to it. A port that is taken gives fault.Conflict,
 // a directory that cannot be written fault.Unavailable.
 func Open(cfg Config) (*Bus, error) {
-	key, err := nkeys.FromSeed(cfg.Key)
-	if err != nil {
-		return nil, fault.E("bus.Open", fault.Invalid, cfg.Name, fmt.Errorf("read the node's key: %w", err))
-	}
-	b := &Bus{cfg: cfg, key: key, jets: &server.JetStreamConfig{
+	b := &Bus{cfg: cfg, jets: &server.JetStreamConfig{
 		StoreDir: cfg.Dir, MaxMemory: 16 << 20, MaxStore: 1 << 50,
 	}}
 	opts, err := b.options()
@@ -94,10 +94,6 @@ func Open(cfg Config) (*Bus, error) {
 // options builds the server's options. There are no users, no anonymous access and no monitoring
 // port: every connection is checked by keyring.
 func (b *Bus) options() (*server.Options, error) {
-	public, err := b.key.PublicKey()
-	if err != nil {
-		return nil, fault.E("bus.Open", fault.Invalid, b.cfg.Name, fmt.Errorf("read the node's key: %w", err))
-	}
 	opts := &server.Options{
 		ServerName: b.cfg.Name, NoSigs: true, NoLog: true,
 		DontListen:                 b.cfg.Listen == "",
@@ -106,7 +102,7 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxControlLine:             4096,
 		WriteDeadline:              5 * time.Second,
 		AlwaysEnableNonce:          true,
-		CustomClientAuthentication: &keyring{node: public, role: b.cfg.Role},
+		CustomClientAuthentication: &keyring{node: b.cfg.Key.Public(), role: b.cfg.Role},
 		JetStream:                  true,
 		StoreDir:                   b.jets.StoreDir,
 		JetStreamMaxMemory:         b.jets.MaxMemory,
@@ -147,12 +143,8 @@ func checkPort(listen string) error {
 
 // connect opens one of the node's own connections, in memory.
 func (b *Bus) connect(name string) (*nats.Conn, error) {
-	public, err := b.key.PublicKey()
-	if err != nil {
-		return nil, fault.E("bus.connect", fault.Invalid, b.cfg.Name, err)
-	}
 	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node "+name),
-		nats.Nkey(public, b.key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
 		nats.ErrorHandler(b.connError))
 	if err != nil {
 		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, err)

@@ -17,7 +17,7 @@ import (
 const (
 	logStream  = "LOG"
 	logSubject = "log.block"
-	ackTimeout = 15 * time.Second
+	ackTimeout = 10 * time.Second
 	apiTimeout = 5 * time.Second
 	readAhead  = 64 // blocks that a reader asks for at once
 )
