@@ -1,0 +1,213 @@
+package app
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// All appends a header for all objects of v (qualifier 0x06), as in a read of a
+// class or a freeze of all counters.
+func (w *Writer) All(v Variation) error { return w.bare(v, AllObjects) }
+
+// Range appends a header for the objects start to stop, without values.
+func (w *Writer) Range(v Variation, start, stop uint32) error {
+	if stop < start {
+		return fmt.Errorf("write %v range %d–%d: %w", v, start, stop, ErrValue)
+	}
+	return w.bare(v, rangeQualifier(stop), start, stop)
+}
+
+// Limit appends a header for at most n objects of v, without values, as in a read
+// of n events.
+func (w *Writer) Limit(v Variation, n uint32) error {
+	q := rangeQualifier(n) + Count8
+	return w.bare(v, q, n)
+}
+
+// bare appends a header and its range fields.
+func (w *Writer) bare(v Variation, q Qualifier, fields ...uint32) error {
+	if _, err := known(v); err != nil {
+		return err
+	}
+	if !w.room(headerBase + len(fields)*q.width()) {
+		return ErrFull
+	}
+	w.closeRun()
+	w.putHeader(v, q)
+	for _, field := range fields {
+		w.buf = appendUint(w.buf, field, q.width())
+	}
+	return nil
+}
+
+// Index appends one index to a list of objects without values, as in a read of
+// single points. Neighbors share a header.
+func (w *Writer) Index(v Variation, index uint32) error {
+	if _, err := known(v); err != nil {
+		return err
+	}
+	return w.prefixed(v, index, 0)
+}
+
+// CROB appends a control relay output block (g12v1) with its index. Neighbors
+// share a header.
+func (w *Writer) CROB(index uint32, c CROB) error {
+	if err := w.prefixed(G12V1, index, crobSize); err != nil {
+		return err
+	}
+	w.buf = appendCROB(w.buf, c)
+	return nil
+}
+
+// Pattern appends a pattern control block (g12v2); the pattern masks that follow
+// are points of g12v3, appended with [Writer.Static].
+func (w *Writer) Pattern(c CROB) error {
+	if err := w.counted(G12V2, crobSize); err != nil {
+		return err
+	}
+	w.buf = appendCROB(w.buf, c)
+	return nil
+}
+
+// Time appends a time object: g50v1 to set the clock, g50v3 to set it to the time
+// recorded on a LAN, g51v1 or g51v2 as the base of the relative times that follow
+// in this fragment.
+func (w *Writer) Time(v Variation, t Timestamp) error {
+	if v.Size() != timeSize || v.Kind() != KindTime && v.Kind() != KindCommonTime {
+		return fmt.Errorf("write %v as a time: %w", v, ErrVariation)
+	}
+	if t.Milliseconds > MaxMilliseconds {
+		return fmt.Errorf("write %v time %d ms: %w", v, t.Milliseconds, ErrValue)
+	}
+	if err := w.counted(v, timeSize); err != nil {
+		return err
+	}
+	w.buf = appendTime(w.buf, t)
+	switch v {
+	case G51V1:
+		w.common = Timestamp{Milliseconds: t.Milliseconds, Quality: TimeAbsolute}
+	case G51V2:
+		w.common = Timestamp{Milliseconds: t.Milliseconds, Quality: TimeUnsynchronized}
+	}
+	return nil
+}
+
+// TimeInterval appends a freeze time (g50v2): once at start when interval is 0,
+// else from start on every interval, 0 to 2^32-1 ms in whole milliseconds.
+func (w *Writer) TimeInterval(start Timestamp, interval time.Duration) error {
+	if start.Milliseconds > MaxMilliseconds || interval < 0 || interval.Milliseconds() > math.MaxUint32 {
+		return fmt.Errorf("write %v time %d ms interval %v: %w", G50V2, start.Milliseconds, interval, ErrValue)
+	}
+	if err := w.counted(G50V2, timeSize+4); err != nil {
+		return err
+	}
+	w.buf = binary.LittleEndian.AppendUint32(appendTime(w.buf, start), milliseconds(interval))
+	return nil
+}
+
+// IndexedTime appends a repeating time (g50v4) with its index.
+func (w *Writer) IndexedTime(index uint32, t IndexedTime) error {
+	if t.Start.Milliseconds > MaxMilliseconds {
+		return fmt.Errorf("write %v index %d time %d ms: %w", G50V4, index, t.Start.Milliseconds, ErrValue)
+	}
+	if err := w.prefixed(G50V4, index, timeSize+5); err != nil {
+		return err
+	}
+	w.buf = binary.LittleEndian.AppendUint32(appendTime(w.buf, t.Start), t.Interval)
+	w.buf = append(w.buf, byte(t.Unit))
+	return nil
+}
+
+// Delay appends a delay of 0–65535 whole milliseconds (g52v2) or seconds (g52v1).
+func (w *Writer) Delay(v Variation, d time.Duration) error {
+	unit := time.Millisecond
+	if v == G52V1 {
+		unit = time.Second
+	}
+	if v.Kind() != KindDelay || v.Size() == 0 {
+		return fmt.Errorf("write %v as a delay: %w", v, ErrVariation)
+	}
+	if d < 0 || d/unit > math.MaxUint16 {
+		return fmt.Errorf("write %v of %v: %w", v, d, ErrValue)
+	}
+	if err := w.counted(v, 2); err != nil {
+		return err
+	}
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(d/unit))
+	return nil
+}
+
+// counted makes room for a single object of size octets behind a count of one.
+func (w *Writer) counted(v Variation, size int) error {
+	if !w.room(headerBase + 1 + size) {
+		return ErrFull
+	}
+	w.closeRun()
+	w.putHeader(v, Count8)
+	w.buf = append(w.buf, 1)
+	return nil
+}
+
+// String appends an octet string of 0–255 octets in a range: group is 110 for a
+// current value or 112 for terminal output. An empty string is written as
+// variation 0, which not every master accepts.
+func (w *Writer) String(group uint8, index uint32, text []byte) error {
+	v, err := stringVariation(group, text)
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 {
+		return w.bare(v, rangeQualifier(index), index, index)
+	}
+	if _, err := w.ranged(v, index, len(text)*8); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, text...)
+	return nil
+}
+
+// StringEvent appends an octet string of 0–255 octets behind its index: group is
+// 111 for an event or 113 for terminal input.
+func (w *Writer) StringEvent(group uint8, index uint32, text []byte) error {
+	v, err := stringVariation(group, text)
+	if err != nil {
+		return err
+	}
+	if err := w.prefixed(v, index, len(text)); err != nil {
+		return err
+	}
+	w.buf = append(w.buf, text...)
+	return nil
+}
+
+func stringVariation(group uint8, text []byte) (Variation, error) {
+	if kind := Of(group, 1).Kind(); kind != KindOctetString && kind != KindTerminal {
+		return 0, fmt.Errorf("write string to group %d: %w", group, ErrVariation)
+	}
+	if len(text) > math.MaxUint8 {
+		return 0, fmt.Errorf("write string of %d octets: %w", len(text), ErrValue)
+	}
+	return Of(group, uint8(len(text))), nil
+}
+
+// Attribute appends a device attribute (g0) with its number, 0–253 or 255 for the
+// list, of a set of attributes. Data longer than 255 octets needs the type
+// AttributeLongList, which takes 256–511.
+func (w *Writer) Attribute(set uint32, number uint8, a Attribute) error {
+	length := len(a.Data)
+	if a.Type == AttributeLongList {
+		length -= extension
+	}
+	if length < 0 || length > attributeLimit {
+		return fmt.Errorf("write %v of %d octets: %w", Of(groupAttribute, number), len(a.Data), ErrValue)
+	}
+	w.closeRun()
+	if _, err := w.ranged(Of(groupAttribute, number), set, (attributeHead+len(a.Data))*8); err != nil {
+		return err
+	}
+	w.closeRun()
+	w.buf = append(append(w.buf, byte(a.Type), byte(length)), a.Data...)
+	return nil
+}
