@@ -225,8 +225,9 @@ func join(key, name string) string {
 	return key + "." + name
 }
 
+// isNull reports whether nothing is written: no node at all, or no value.
 func isNull(node *yaml.Node) bool {
-	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+	return node.Kind == 0 || (node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null")
 }
 
 // quote shows a value from a file, cut to a bearable length.

@@ -14,7 +14,8 @@ type field struct {
 	example string   // what could be written
 }
 
-// fieldsOf lists the keys of a struct, those of inlined structs among them, in order.
+// fieldsOf lists the keys of a struct, those of inlined structs among them, in order. Of several
+// with one name the first counts.
 func fieldsOf(t reflect.Type) []field {
 	fields := make([]field, 0, t.NumField())
 	for sf := range t.Fields() {
@@ -25,6 +26,9 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		if inline && sf.Type.Kind() == reflect.Struct {
 			for _, f := range fieldsOf(sf.Type) {
+				if _, hidden := find(fields, f.name); hidden {
+					continue
+				}
 				f.index = append(slices.Clone(sf.Index), f.index...)
 				fields = append(fields, f)
 			}

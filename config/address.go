@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+)
+
+// Address is where a part listens, host and port such as "127.0.0.1:8080". Without a host it is
+// every interface, port 0 is any free one. The empty Address means that the part does not listen.
+type Address string
+
+// off is how an empty Address is written.
+const off = "off"
+
+var errAddressEmpty = errors.New("is empty; write an address such as 127.0.0.1:8080, or off")
+
+// UnmarshalText reads an address or "off".
+func (a *Address) UnmarshalText(text []byte) error {
+	s := string(text)
+	switch s {
+	case off:
+		*a = ""
+		return nil
+	case "":
+		return errAddressEmpty
+	}
+	if _, err := strconv.ParseUint(s, 10, 16); err == nil {
+		return fmt.Errorf("%q has no host; write 127.0.0.1:%s for this machine alone, or :%s for everyone", s, s, s)
+	}
+	_, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return fmt.Errorf("%q is not an address; write host and port such as 127.0.0.1:8080 or [::1]:8080, or off", s)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("port %q is not possible; write a number from 0 to 65535", port)
+	}
+	*a = Address(s)
+	return nil
+}
+
+// MarshalText is the inverse of UnmarshalText.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// String returns the address as it is written, "off" for none.
+func (a Address) String() string {
+	if a.Off() {
+		return off
+	}
+	return string(a)
+}
+
+// Off reports whether nothing listens.
+func (a Address) Off() bool { return a == "" }

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"voltbus/point"
+)
+
+// Changes is what differs between two configurations. Lists are sorted.
+type Changes struct {
+	Added   []point.Path // devices to start
+	Removed []point.Path // devices to stop
+	Changed []point.Path // devices to stop and start
+	Restart []string     // sections that only a new start of the node takes over
+}
+
+// Empty reports whether nothing differs.
+func (c Changes) Empty() bool {
+	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0
+}
+
+// Compare tells what must be done to get from one configuration to another. Where devices are
+// described does not count, nor does their order.
+func Compare(before, after *Config) Changes {
+	var c Changes
+	from, to := byPath(before), byPath(after)
+	for _, path := range slices.Sorted(maps.Keys(to)) {
+		switch old, ok := from[path]; {
+		case !ok:
+			c.Added = append(c.Added, path)
+		case !old.equal(to[path]):
+			c.Changed = append(c.Changed, path)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(from)) {
+		if to[path] == nil {
+			c.Removed = append(c.Removed, path)
+		}
+	}
+	for _, s := range []struct {
+		name    string
+		differs bool
+	}{
+		{"node", before.Node != after.Node},
+		{"listen", before.Listen != after.Listen},
+		{"log", before.Log != after.Log},
+		{"store", before.Store != after.Store},
+		{"recorder", before.Recorder != after.Recorder},
+	} {
+		if s.differs {
+			c.Restart = append(c.Restart, s.name)
+		}
+	}
+	return c
+}
+
+func byPath(c *Config) map[point.Path]*Device {
+	devices := make(map[point.Path]*Device, len(c.Devices))
+	for i := range c.Devices {
+		devices[c.Devices[i].Path] = &c.Devices[i]
+	}
+	return devices
+}
+
+// equal compares all but the Source. The drivers' configurations are data, so that comparing
+// them deeply tells whether a device must be opened anew.
+func (d *Device) equal(other *Device) bool {
+	a, b := *d, *other
+	a.Source, b.Source = Source{}, Source{}
+	return reflect.DeepEqual(a, b)
+}

@@ -1,0 +1,101 @@
+// Package config reads the file voltbus.yaml: strictly, over defaults, and with every problem at
+// once. It knows the contract of drivers but no driver and no other part: the kinds of driver are
+// handed to Load, and node hands each part its own struct.
+package config
+
+import (
+	"time"
+)
+
+// Config is a whole configuration. The comments of its fields are the reference documentation.
+// It is not changed after Load returned it, and so is safe for concurrent use.
+type Config struct {
+	// Node says who this node is and where it keeps its files.
+	Node Node `yaml:"node"`
+	// Listen says where others reach the node. Everything listens on the loopback interface
+	// only, unless an address here says otherwise.
+	Listen Listen `yaml:"listen"`
+	// Log bounds the log, which every reading enters before anything else reads it.
+	Log Log `yaml:"log"`
+	// Store says where the history is kept, and for how long.
+	Store Store `yaml:"store"`
+	// Recorder says how readings are gathered into blocks before they go to disk.
+	Recorder Recorder `yaml:"recorder"`
+	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
+	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
+	// Devices are the devices that are read. Either a list, each with its path, or keys with
+	// the devices below them; then the key is the path of a device that has none of its own.
+	Devices []Device `yaml:"devices"`
+}
+
+// Node is the section "node".
+type Node struct {
+	// Name is how other nodes know this one: letters, digits, "-" and "_". Every reading
+	// carries it as its origin, so choose it once. The host's name if left out.
+	Name string `yaml:"name" example:"plant-1"`
+	// Data is the directory of everything that the node keeps, relative to this file. One node
+	// uses it at a time.
+	Data string `yaml:"data" example:"data"`
+}
+
+// Listen is the section "listen".
+type Listen struct {
+	// HTTP is the address of the web page and the API, or off.
+	HTTP Address `yaml:"http" example:"127.0.0.1:8080"`
+	// Bus is the address for agents and other programs that use the bus, or off.
+	Bus Address `yaml:"bus" example:"127.0.0.1:4222"`
+}
+
+// Log is the section "log".
+type Log struct {
+	// MaxBytes is the most that the log takes on disk. Beyond it the oldest blocks are
+	// dropped, and counted if they were not stored yet.
+	MaxBytes Size `yaml:"max_bytes" example:"1GiB"`
+	// MinFree is how much room stays free on the disk: with less, recording stops until there
+	// is room again.
+	MinFree Size `yaml:"min_free" example:"256MiB"`
+}
+
+// Store is the section "store".
+type Store struct {
+	// Engine keeps the history: duckdb, or none for a node that only passes readings on.
+	Engine string `yaml:"engine" enum:"duckdb,none"`
+	// Retention says when old days are dropped.
+	Retention Retention `yaml:"retention"`
+	// Memory is the most that the engine may use for its work.
+	Memory Size `yaml:"memory" example:"512MiB"`
+}
+
+// Retention is the section "store.retention".
+type Retention struct {
+	// Age drops a day that ended this long ago. 0 keeps everything.
+	Age time.Duration `yaml:"age" example:"400d"`
+	// Bytes drops the oldest days while the closed days are larger in sum. 0 keeps everything.
+	Bytes Size `yaml:"bytes" example:"100GiB"`
+}
+
+// Recorder is the section "recorder".
+type Recorder struct {
+	// MaxAge is how long a reading may wait for others, to go to disk with them.
+	MaxAge time.Duration `yaml:"max_age" example:"5ms"`
+	// MaxBlock is the most readings in one block.
+	MaxBlock int `yaml:"max_block" example:"10000"`
+	// Queue is how many blocks may wait for a slow disk. Beyond it readings are refused and
+	// counted.
+	Queue int `yaml:"queue" example:"64"`
+}
+
+// Default returns the configuration of an empty file.
+func Default() *Config {
+	return &Config{
+		Node:   Node{Data: "data"},
+		Listen: Listen{HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"},
+		Log:    Log{MaxBytes: GiB, MinFree: 256 * MiB},
+		Store:  Store{Engine: "duckdb", Memory: 512 * MiB},
+		Recorder: Recorder{
+			MaxAge:   5 * time.Millisecond,
+			MaxBlock: 10_000,
+			Queue:    64,
+		},
+	}
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"voltbus/driver"
+	"voltbus/internal/strictyaml"
+	"voltbus/point"
+)
+
+// maxCount is how often a device may be repeated.
+const maxCount = 1_000_000
+
+// decodeDevices decodes the value of "devices": keys with a device each, or a list.
+func (l *loader) decodeDevices(file string, node *yaml.Node) {
+	if node.Kind == yaml.SequenceNode {
+		for i, item := range node.Content {
+			l.decodeRepeated(file, fmt.Sprintf("devices[%d]", i), "", item)
+		}
+		return
+	}
+	// Decoding as a mapping of raw nodes reports a wrong form and repeated keys.
+	var named map[string]yaml.Node
+	l.add(strictyaml.Decode(file, "devices", node, &named))
+	for i := 0; i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+		name := node.Content[i].Value
+		if item, ok := named[name]; ok {
+			delete(named, name)
+			l.decodeRepeated(file, "devices."+name, name, at(&item, node.Content[i].Line))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) { // what a merge brought in
+		item := named[name]
+		l.decodeRepeated(file, "devices."+name, name, &item)
+	}
+}
+
+// at returns the node with the line of its key: that is where a person looks for it.
+func at(node *yaml.Node, line int) *yaml.Node {
+	node.Line = line
+	return node
+}
+
+// decodeRepeated decodes a device as often as it says. It stops at the first with a problem:
+// the others would have the same.
+func (l *loader) decodeRepeated(file, key, name string, node *yaml.Node) {
+	var r struct{ Count, Start yaml.Node }
+	_ = strictyaml.Decode(file, key, node, &r) // problems are found when the device is decoded
+	count, start := 0, 1
+	strictyaml.Decode(file, key, &r.Count, &count)
+	strictyaml.Decode(file, key, &r.Start, &start)
+	src := Source{File: file, Line: node.Line, Key: key}
+	if count < 0 || count > maxCount {
+		l.reportIn(src, node, "count", "%d is out of range; write 1 to %d, or leave it out", count, maxCount)
+		return
+	}
+	if count == 0 {
+		l.decodeDevice(src, name, node)
+		return
+	}
+	for n := start; n < start+count; n++ {
+		before := len(l.problems)
+		l.decodeDevice(src, expand(name, n), expandNode(node, n))
+		if len(l.problems) > before {
+			return
+		}
+		if i := len(l.devices); n > start && l.devices[i-1].Path == l.devices[i-2].Path {
+			l.reportIn(src, node, "path", "is the same for all %d devices; put {n} into it", count)
+			l.devices = l.devices[:i-1]
+			return
+		}
+	}
+}
+
+func (l *loader) decodeDevice(src Source, name string, node *yaml.Node) {
+	before := len(l.problems)
+	e := NewEntry()
+	e.Path = point.Path(name)
+	l.add(strictyaml.Decode(src.File, src.Key, node, &e))
+	d := described{Device: e.Device, node: node}
+	d.Source = src
+	decoded := l.problems[before:]
+	r := func(key, format string, args ...any) {
+		if !slices.ContainsFunc(decoded, func(p Problem) bool { return p.Key == src.Key+"."+key }) {
+			l.reportIn(src, node, key, format, args...)
+		}
+	}
+	if slices.ContainsFunc(decoded, func(p Problem) bool { return p.Key == src.Key }) {
+		return // not a device at all
+	}
+	d.validate(r)
+	l.decodeConfig(&d.Device, node, &e.Config, r)
+	d.sound = len(l.problems) == before
+	l.devices = append(l.devices, d)
+}
+
+// decodeConfig finds the driver and has it check its section.
+func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
+	i := slices.IndexFunc(l.kinds, func(k driver.Kind) bool { return k.Name == d.Driver })
+	if i < 0 {
+		if d.Driver != "" {
+			r("driver", "%q is not a driver; %s", d.Driver, strictyaml.Suggest(d.Driver, kindNames(l.kinds)))
+		}
+		return
+	}
+	key := d.Source.Key + ".config"
+	d.Config = l.kinds[i].NewConfig()
+	problems := strictyaml.Decode(d.Source.File, key, section, d.Config)
+	for _, err := range slices.Concat(d.Config.Load(filepath.Dir(d.Source.File)), d.Config.Validate()) {
+		p := driverProblem(d.Source.File, key, node, err)
+		if !slices.ContainsFunc(problems, func(q Problem) bool { return q.Key == p.Key }) {
+			problems = append(problems, p)
+		}
+	}
+	l.add(problems)
+}
+
+// driverProblem places what a driver says about its section.
+func driverProblem(file, key string, device *yaml.Node, err error) Problem {
+	p, ok := errors.AsType[*driver.Problem](err)
+	if !ok {
+		return Problem{File: file, Line: strictyaml.Line(device, "config"), Key: key, Text: oneLine(err.Error())}
+	}
+	inner := "config"
+	if p.Key != "" {
+		sep := "."
+		if p.Key[0] == '[' {
+			sep = ""
+		}
+		key, inner = key+sep+p.Key, inner+sep+p.Key
+	}
+	if p.File != "" {
+		return Problem{File: p.File, Line: p.Row, Key: key, Text: oneLine(p.Text)}
+	}
+	return Problem{File: file, Line: strictyaml.Line(device, inner), Key: key, Text: oneLine(p.Text)}
+}
+
+// oneLine keeps a text that others wrote from breaking the list of problems.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+func kindNames(kinds []driver.Kind) []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// reportIn notes a problem with a key of a device.
+func (l *loader) reportIn(src Source, node *yaml.Node, key, format string, args ...any) {
+	l.problems = append(l.problems, Problem{
+		File: src.File, Line: strictyaml.Line(node, key), Key: src.Key + "." + key, Text: fmt.Sprintf(format, args...),
+	})
+}

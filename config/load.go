@@ -1,0 +1,173 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/internal/strictyaml"
+)
+
+var errIsDirectory = errors.New("is a directory; name the file, such as voltbus.yaml")
+
+// Load reads the configuration of a file, the files that it includes and what its drivers refer
+// to. The kinds are the drivers that devices may name. The error is fault.NotFound or
+// fault.Refused if the file cannot be read, or fault.Invalid with Problems as its cause.
+func Load(file string, kinds []driver.Kind) (*Config, error) {
+	const op = "config.Load"
+	data, err := readFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.E(op, fault.NotFound, file, errors.New(`does not exist; write one with "voltbus init"`))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fault.E(op, fault.Refused, file, errors.New("may not be read; give this user the right to"))
+	case err != nil:
+		return nil, fault.E(op, fault.Invalid, file, err)
+	}
+	l := &loader{file: file, kinds: kinds}
+	cfg := l.load(data)
+	if len(l.problems) > 0 {
+		return nil, fault.E(op, fault.Invalid, "", Problems(strictyaml.Sort(l.problems)))
+	}
+	return cfg, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errIsDirectory
+	}
+	return os.ReadFile(name)
+}
+
+// mainFile is what may stand in voltbus.yaml: its devices hide those of Config.
+type mainFile struct {
+	Devices yaml.Node `yaml:"devices"`
+	Config  `yaml:",inline"`
+}
+
+// deviceFile is what may stand in an included file.
+type deviceFile struct {
+	Devices yaml.Node `yaml:"devices"`
+}
+
+// loader gathers what the files say and all that is wrong with it.
+type loader struct {
+	file     string
+	kinds    []driver.Kind
+	devices  []described
+	problems []Problem
+}
+
+// described is a device with the node that describes it.
+type described struct {
+	Device
+	node  *yaml.Node
+	sound bool // nothing is wrong with it alone
+}
+
+func (l *loader) load(data []byte) *Config {
+	root, problem := strictyaml.Parse(l.file, data)
+	if problem != nil {
+		l.problems = append(l.problems, *problem)
+		return nil
+	}
+	m := mainFile{Config: *Default()}
+	l.add(strictyaml.Decode(l.file, "", root, &m))
+	cfg := &m.Config
+	l.checkSections(root, cfg)
+	l.finish(root, cfg)
+	l.decodeDevices(l.file, &m.Devices)
+	l.include(root, cfg.Include)
+	l.checkTogether()
+	cfg.Devices = make([]Device, len(l.devices))
+	for i := range l.devices {
+		cfg.Devices[i] = l.devices[i].Device
+	}
+	return cfg
+}
+
+// finish fills in what depends on the place: the host's name and the file's directory.
+func (l *loader) finish(root *yaml.Node, cfg *Config) {
+	if cfg.Node.Name == "" {
+		host, err := os.Hostname()
+		cfg.Node.Name = nodeName(host)
+		if err != nil || cfg.Node.Name == "" {
+			l.report(l.file, root, "node.name", "is missing and the host has no name; write one such as plant-1")
+		}
+	}
+	if cfg.Node.Data != "" && !filepath.IsAbs(cfg.Node.Data) {
+		cfg.Node.Data = filepath.Join(filepath.Dir(l.file), cfg.Node.Data)
+	}
+}
+
+// include decodes the devices of all files that the patterns name, each file once.
+func (l *loader) include(root *yaml.Node, patterns []string) {
+	seen := map[string]bool{filepath.Clean(l.file): true}
+	for i, pattern := range patterns {
+		key := fmt.Sprintf("include[%d]", i)
+		files, err := filepath.Glob(l.near(pattern))
+		switch {
+		case err != nil:
+			l.report(l.file, root, key, "%q is not a pattern; write one such as devices.d/*.yaml", pattern)
+		case len(files) == 0 && !strings.ContainsAny(pattern, "*?["):
+			l.report(l.file, root, key, "%q does not exist; write the name of a file with devices", pattern)
+		}
+		slices.Sort(files)
+		for _, file := range files {
+			if seen[filepath.Clean(file)] {
+				continue
+			}
+			seen[filepath.Clean(file)] = true
+			l.includeFile(root, key, file)
+		}
+	}
+}
+
+func (l *loader) includeFile(root *yaml.Node, key, file string) {
+	data, err := readFile(file)
+	if err != nil {
+		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathError.Err
+		}
+		l.report(l.file, root, key, "%s cannot be read: %v; include files with devices only", file, err)
+		return
+	}
+	node, problem := strictyaml.Parse(file, data)
+	if problem != nil {
+		l.problems = append(l.problems, *problem)
+		return
+	}
+	var f deviceFile
+	l.add(strictyaml.Decode(file, "", node, &f))
+	l.decodeDevices(file, &f.Devices)
+}
+
+// near returns the name as seen from the main file's directory.
+func (l *loader) near(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(l.file), name)
+}
+
+func (l *loader) add(problems []Problem) { l.problems = append(l.problems, problems...) }
+
+// report notes a problem with a key of the file whose keys begin at root.
+func (l *loader) report(file string, root *yaml.Node, key, format string, args ...any) {
+	l.problems = append(l.problems, Problem{
+		File: file, Line: cmp.Or(strictyaml.Line(root, key), 1), Key: key, Text: fmt.Sprintf(format, args...),
+	})
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"voltbus/internal/strictyaml"
+)
+
+// The bounds of what may be written.
+const (
+	maxName     = 64
+	minLog      = 16 * MiB
+	minMemory   = 64 * MiB
+	minBlockAge = time.Millisecond
+	maxBlockAge = time.Second
+	maxBlock    = 100_000
+	maxQueue    = 10_000
+)
+
+// report notes a problem with a key.
+type report func(key, format string, args ...any)
+
+// checkSections checks everything but the devices. A key that could not be decoded holds its
+// default and so has no second problem.
+func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
+	r := func(key, format string, args ...any) { l.report(l.file, root, key, format, args...) }
+	cfg.Node.validate(r)
+	cfg.Listen.validate(r)
+	cfg.Log.validate(r)
+	cfg.Store.validate(r)
+	cfg.Recorder.validate(r)
+}
+
+func (n *Node) validate(r report) {
+	if n.Name != "" && nodeName(n.Name) != n.Name {
+		r("node.name", "%q is not a name; write up to %d letters, digits, - and _, such as plant-1", n.Name, maxName)
+	}
+	if n.Data == "" {
+		r("node.data", "is empty; write a directory such as data")
+	}
+}
+
+// nodeName returns what of text may be the name of a node.
+func nodeName(text string) string {
+	name, _, _ := strings.Cut(text, ".")
+	name = strings.Map(func(r rune) rune {
+		if (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || r == '-' || r == '_' {
+			return r
+		}
+		return -1
+	}, name)
+	return name[:min(len(name), maxName)]
+}
+
+func (n *Listen) validate(r report) {
+	if n.HTTP.Off() || n.Bus.Off() {
+		return
+	}
+	if _, port, err := net.SplitHostPort(string(n.HTTP)); err == nil && port != "0" && n.HTTP == n.Bus {
+		r("listen.bus", "%q is the address of listen.http already; write another port", n.Bus)
+	}
+}
+
+func (n *Log) validate(r report) {
+	if n.MaxBytes < minLog {
+		r("log.max_bytes", "%v is too small; write at least %v, such as 1GiB", n.MaxBytes, minLog)
+	}
+}
+
+func (n *Store) validate(r report) {
+	if n.Retention.Age < 0 || (n.Retention.Age > 0 && n.Retention.Age < 24*time.Hour) {
+		r("store.retention.age", "%s is too short; write at least 1d, or 0 to keep everything", duration(n.Retention.Age))
+	}
+	if n.Memory < minMemory {
+		r("store.memory", "%v is too small; write at least %v, such as 512MiB", n.Memory, minMemory)
+	}
+	if n.Engine == "none" && n.Retention != (Retention{}) {
+		r("store.retention", `nothing is kept with the engine none; remove the retention, or write "engine: duckdb"`)
+	}
+}
+
+func (n *Recorder) validate(r report) {
+	if n.MaxAge < minBlockAge || n.MaxAge > maxBlockAge {
+		r("recorder.max_age", "%s is out of range; write 1ms to 1s, such as 5ms", duration(n.MaxAge))
+	}
+	if n.MaxBlock < 1 || n.MaxBlock > maxBlock {
+		r("recorder.max_block", "%d is out of range; write 1 to %d, such as 10000", n.MaxBlock, maxBlock)
+	}
+	if n.Queue < 1 || n.Queue > maxQueue {
+		r("recorder.queue", "%d is out of range; write 1 to %d, such as 64", n.Queue, maxQueue)
+	}
+}
+
+// duration shows a duration as it would stand in the file, in quotes.
+func duration(t time.Duration) string {
+	return fmt.Sprintf("%q", strictyaml.FormatDuration(t))
+}
