@@ -1,0 +1,161 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// The reasons why a device cannot be asked now.
+var (
+	errNotRunning = errors.New("the fleet does not run")
+	errReplaced   = errors.New("its configuration has just changed; try again")
+	errDisabled   = errors.New("it is disabled in the configuration")
+	errNoWriter   = errors.New("its driver cannot write")
+)
+
+// Read reads points of a device now, without waiting for a slot; nil names are all its points. It
+// returns one sample for each name, in order, with full paths; they belong to the caller. It
+// waits until ctx ends at most.
+//
+// Errors: fault.NotFound for an unknown device or point; Unavailable when the fleet does not run,
+// the device is disabled or too many requests wait; Unreachable while the line or the device is
+// left alone after it did not answer; else the driver's. It is safe for concurrent use.
+func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]point.Sample, error) {
+	u := f.unitAt(device)
+	if u == nil {
+		return nil, fault.E("device.Read", fault.NotFound, string(device), errors.New("there is no such device"))
+	}
+	if names == nil {
+		names = u.names
+	}
+	paths := make([]point.Path, len(names))
+	for i, name := range names {
+		paths[i] = u.cfg.Path.Join(name)
+		if u.find(name) < 0 {
+			return nil, fault.E("device.Read", fault.NotFound, string(paths[i]), errors.New("the device has no such point"))
+		}
+	}
+	var samples []point.Sample
+	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
+		return l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
+			read, err := readAll(ctx, u, s, names)
+			if err == nil {
+				l.stamp(u, paths, read, l.clock.now())
+				samples = append([]point.Sample(nil), read...)
+			}
+			return err
+		}))
+	})
+	if err != nil {
+		return nil, fault.E("device.Read", kindOf(err), string(device), err)
+	}
+	return samples, nil
+}
+
+// Write sets a point and returns the value that the device reports then, which is also emitted as
+// a sample. It is not repeated when the line is lost meanwhile: the outcome is unknown then. It
+// waits until ctx ends at most.
+//
+// Errors are those of Read, and fault.Refused for a device whose driver cannot write or a point
+// that is read-only. It is safe for concurrent use.
+func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (point.Value, error) {
+	u, i := f.pointAt(path)
+	if u == nil {
+		return point.Value{}, fault.E("device.Write", fault.NotFound, string(path), errors.New("no device has such a point"))
+	}
+	var value point.Value
+	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
+		var reported point.Value
+		err := l.attempt(lineCtx, u, false, onBehalf(ctx, func(ctx context.Context, s driver.Session) (err error) {
+			w, can := s.(driver.Writer)
+			if !can {
+				return fault.E("device.write", fault.Refused, "", errNoWriter)
+			}
+			reported, err = w.Write(ctx, u.names[i], v)
+			return err
+		}))
+		if err == nil {
+			value = reported
+			l.written(u, i, reported)
+		}
+		return err
+	})
+	if err != nil {
+		return point.Value{}, fault.E("device.Write", kindOf(err), string(path), err)
+	}
+	return value, nil
+}
+
+// onBehalf lets ask end also when the caller gives up, and marks its error then.
+func onBehalf(caller context.Context, ask asking) asking {
+	return func(ctx context.Context, s driver.Session) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(caller, cancel)()
+		err := ask(ctx, s)
+		if err != nil && caller.Err() != nil {
+			return abandoned{fault.E("device.request", kindOf(caller.Err()), "", err)}
+		}
+		return err
+	}
+}
+
+// written emits the value that a point has after a write.
+func (l *line) written(u *unit, i int, v point.Value) {
+	now := l.clock.now()
+	l.reported[0] = point.Sample{Value: v}
+	l.stamp(u, u.paths[i:i+1], l.reported[:], now)
+	l.deliver(u, time.Time{}, l.reported[:], now)
+}
+
+// request has do run on the device's line, and waits for it.
+func (f *Fleet) request(ctx context.Context, u *unit, do func(context.Context, *line) error) error {
+	switch {
+	case u.line == nil:
+		return fault.E("device.request", fault.Unavailable, "", errDisabled)
+	case !f.running():
+		return fault.E("device.request", fault.Unavailable, "", errNotRunning)
+	}
+	if overdue, hung := u.line.hung(f.clock.now()); hung {
+		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.hungText(overdue)))
+	}
+	r := &request{unit: u, do: do, done: make(chan error, 1)}
+	r.dropped = func() bool { return ctx.Err() != nil }
+	if err := u.line.box.putOrRefuse(r); err != nil {
+		return fault.E("device.request", fault.Unavailable, "", err)
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", u.line.key.name, ctx.Err()))
+	}
+}
+
+// serve answers a request.
+func (l *line) serve(ctx context.Context, r *request, now instant) {
+	u := r.unit
+	var err error
+	switch {
+	case r.dropped():
+		err = context.Canceled // nobody listens
+	case u.isRetired():
+		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
+	case l.resting(now):
+		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
+			"its line is lost (%w) and tried again in %v", l.down, (l.restUntil-now.steady).Truncate(time.Millisecond)))
+	case u.silence.timeouts > 0 && now.steady < l.gate:
+		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
+			"it did not answer %d times; it may be asked again in %v",
+			u.silence.timeouts, (l.gate-now.steady).Truncate(time.Millisecond)))
+	default:
+		err = r.do(ctx, l)
+	}
+	r.done <- err
+}

@@ -1,0 +1,161 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Forms says in which forms a device's samples go to the live side. Zero is none.
+type Forms uint8
+
+// The forms of live messages.
+const (
+	FormScan  Forms = 1 << iota // one message with all samples of a scan
+	FormPoint                   // one message for each sample
+)
+
+// Has reports whether all of the forms are wanted.
+func (f Forms) Has(forms Forms) bool { return f&forms == forms }
+
+// Config is what the Fleet has to know about one device. The driver's part must not be changed
+// after it was handed to Apply.
+type Config struct {
+	Path   point.Path    // where its points lie; unique
+	Kind   driver.Kind   // the driver
+	Driver driver.Config // loaded and validated
+
+	Interval time.Duration // between two reads; 0 with Subscribe: never read, only heard
+	Offset   time.Duration // added to every slot; a group is moved as a whole by equal offsets
+	Group    string        // devices of one group are spread over Stagger
+
+	// Stagger is the period over which the devices of a group are spread evenly, in the
+	// order in which they were first applied. A device keeps its place while others come and
+	// go: places halve the widest gap, so any number of devices is even to a factor of two.
+	Stagger time.Duration
+
+	Timeout     time.Duration // for one read or write of the device; 0: 10 s
+	StaleAfter  time.Duration // without any scan for so long: bad(stale); 0: three intervals, never without one
+	Publish     Forms         // live forms
+	Record      bool          // whether samples are recorded
+	ReadAtStart bool          // read once when the device joins, without waiting for its slot
+	Subscribe   bool          // take what the device reports by itself
+	Disabled    bool          // known, but neither opened nor read
+}
+
+// The bounds of a configuration.
+const (
+	defaultTimeout = 10 * time.Second
+	shortest       = time.Millisecond // between two reads
+)
+
+// Limits are the bounds that hold for every line. Zero fields get the default in brackets.
+type Limits struct {
+	RedialFirst time.Duration // first distance between two dials of a lost line [1 s]
+	RedialMost  time.Duration // the longest one [1 min]
+	Probe       time.Duration // longest distance between two probes of a silent device [1 min]
+	RecordBad   time.Duration // distance between recorded scans of a device that stays bad [1 min]
+	Jump        time.Duration // a smaller change of the wall clock is followed, not planned for [1 s]
+	Stop        time.Duration // how long Run waits for drivers after its context ended [10 s]
+	Queue       int           // requests waiting on one line; more are refused [4096]
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&l.RedialFirst, time.Second},
+		{&l.RedialMost, time.Minute},
+		{&l.Probe, time.Minute},
+		{&l.RecordBad, time.Minute},
+		{&l.Jump, time.Second},
+		{&l.Stop, 10 * time.Second},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	if l.Queue <= 0 {
+		l.Queue = 4096
+	}
+	l.RedialMost = max(l.RedialMost, l.RedialFirst)
+	return l
+}
+
+func (c Config) withDefaults() Config {
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.StaleAfter <= 0 {
+		c.StaleAfter = 3 * c.Interval
+	}
+	return c
+}
+
+// problem returns what is wrong with the configuration, or nil.
+func (c Config) problem() error {
+	switch {
+	case c.Path.Validate() != nil:
+		return c.Path.Validate()
+	case c.Kind.Dial == nil || c.Driver == nil:
+		return errors.New("a device needs a driver and its configuration")
+	case c.Interval == 0 && c.Subscribe:
+		return nil
+	case c.Interval < shortest:
+		return fmt.Errorf("interval is %v; write %v or more", c.Interval, shortest)
+	case c.Stagger < 0:
+		return fmt.Errorf("stagger is %v; write a period of 0 or more", c.Stagger)
+	}
+	return nil
+}
+
+// same reports whether a device with this configuration need not be restarted for the other.
+func (c Config) same(other Config) bool {
+	if c.Kind.Name != other.Kind.Name || !reflect.DeepEqual(c.Driver, other.Driver) {
+		return false
+	}
+	return c.plain() == other.plain()
+}
+
+// plain is a Config without what cannot be compared with ==.
+type plain struct {
+	path                                      point.Path
+	group                                     string
+	interval, offset, stagger, timeout, stale time.Duration
+	publish                                   Forms
+	record, readAtStart, subscribe, disabled  bool
+}
+
+func (c Config) plain() plain {
+	return plain{
+		path: c.Path, group: c.Group,
+		interval: c.Interval, offset: c.Offset, stagger: c.Stagger, timeout: c.Timeout, stale: c.StaleAfter,
+		publish: c.Publish, record: c.Record, readAtStart: c.ReadAtStart,
+		subscribe: c.Subscribe, disabled: c.Disabled,
+	}
+}
+
+// check returns all configurations with their defaults, or every problem at once.
+func check(devices []Config) ([]Config, error) {
+	var problems []error
+	seen := make(map[point.Path]bool, len(devices))
+	checked := make([]Config, len(devices))
+	for i, c := range devices {
+		err := c.problem()
+		if err == nil && seen[c.Path] {
+			err = errors.New("two devices have this path; give one of them another")
+		}
+		if err != nil {
+			problems = append(problems, fault.E("device.Apply", fault.Invalid, string(c.Path), err))
+		}
+		seen[c.Path] = true
+		checked[i] = c.withDefaults()
+	}
+	return checked, errors.Join(problems...)
+}

@@ -1,0 +1,48 @@
+// Package device owns the sessions with field devices: it decides when a device is read, turns
+// what its driver says into scans, and keeps one device's trouble from reaching another.
+//
+// # Lines
+//
+// Devices whose configuration gives the same line name share one physical line, and one
+// goroutine. That goroutine alone dials the line, opens sessions, reads, writes and closes, so
+// drivers need no locks, and at most one session with a device exists at any time.
+//
+// # Schedule
+//
+// A device is read at the multiples of its interval since 1970 UTC, shifted by its offset and by
+// its place in its group (see Config.Stagger). A slot that passed while the line was busy is
+// counted as an overrun and never made up for. Waiting uses the monotonic clock; when the wall
+// clock jumps by more than Limits.Jump, every schedule is planned anew from the new time: one
+// slot may be left out or met twice, but neither a storm of reads nor a silence as long as the
+// jump follows. After a jump back the first scan of each device is uncertain(clock), which marks
+// the place in the history where time runs a second time; later scans are trusted again. A jump
+// forward is also what a suspended machine sees, and needs no mark.
+//
+// # Trouble
+//
+// A line that is lost is dialled again with growing, jittered distance; a line that worked
+// before is dialled once more at once, within the same slot, because many devices close idle
+// connections. Meanwhile each slot of its devices gives a scan that is bad(unreachable).
+//
+// A device that times out on a living line is silent: its slots give bad(timeout) without a
+// request, except that after 0, 1, 3, 7 … skipped slots, up to Limits.Probe, it is asked again.
+// Such a probe waits until nothing else is due, and probes together take at most a fifth of the
+// time of a line on which other devices answer. The first answer ends the silence. When all
+// devices of a line are silent the line is dialled anew after every third probe, because a dead
+// connection looks like that.
+//
+// Bad scans go to the live side in every slot. They are recorded when the quality turns and then
+// once every Limits.RecordBad, so that the history shows the reason for a gap and the log is not
+// filled with it.
+//
+// A panic in a driver is an Internal fault of the line, which is dialled again. A driver that
+// does not return within twice its time-out is reported as hung; only its line stands still, and
+// its devices turn bad(stale) after Config.StaleAfter.
+//
+// # Reports
+//
+// A session that reports by itself (driver.Subscriber) gets the time in which its line has
+// nothing else to do: Subscribe runs on the line's goroutine and its context ends when a slot or
+// a request is due. Several such sessions on one line take turns. A driver therefore keeps its
+// subscription on the device, and what arrives meanwhile, from one call to the next.
+package device

@@ -1,0 +1,57 @@
+package device
+
+import (
+	"sync"
+	"time"
+
+	"voltbus/point"
+)
+
+// Outlet takes what devices say. Both methods are called by many goroutines at once (one for
+// each line), and never block: an outlet that cannot follow drops, and counts what it drops.
+//
+// The scan and the samples are lent: the outlet is done with them when the call returns, because
+// their owner uses the memory again. What it wants to keep it copies. It must not change them:
+// Record gets the same samples that Live got. It must not call the Fleet.
+type Outlet interface {
+	// Live hands over one scan for those who look now, in the forms that its device publishes.
+	Live(scan *point.Scan, forms Forms)
+	// Record hands over samples for the history, in the order in which they were taken.
+	Record(samples []point.Sample)
+}
+
+// outlets is what every line needs to emit.
+type outlets struct {
+	Outlet
+	scans sync.Pool // of *point.Scan, for those that the owner makes up itself
+}
+
+func newOutlets(o Outlet) *outlets {
+	return &outlets{Outlet: o, scans: sync.Pool{New: func() any { return new(point.Scan) }}}
+}
+
+// emit hands a scan to both sides.
+func (o *outlets) emit(u *unit, scan *point.Scan, record bool) {
+	if u.cfg.Publish != 0 {
+		o.Live(scan, u.cfg.Publish)
+	}
+	if record && u.cfg.Record {
+		o.Record(scan.Samples)
+	}
+}
+
+// emitBad says that the device has no values at a slot. The unit's mutex is held.
+func (o *outlets) emitBad(u *unit, slot time.Time, q point.Quality, now instant, every time.Duration) {
+	record := u.turnedBad(q, now.steady, every)
+	if u.cfg.Publish == 0 && !record {
+		return
+	}
+	scan := o.scans.Get().(*point.Scan)
+	samples := scan.Samples[:0]
+	for _, path := range u.paths {
+		samples = append(samples, point.Sample{Point: path, Time: now.wall, Quality: q})
+	}
+	*scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
+	o.emit(u, scan, record)
+	o.scans.Put(scan)
+}

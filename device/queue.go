@@ -1,0 +1,155 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"voltbus/fault"
+)
+
+// request is one read or write that somebody waits for.
+type request struct {
+	unit *unit
+	do   func(ctx context.Context, l *line) error // runs on the line's goroutine
+	done chan error                               // buffered; gets exactly one answer
+
+	dropped func() bool // whether the caller gave up
+}
+
+// mailbox is what others hand to a line's goroutine: the devices it is to have, and requests.
+// It refuses requests beyond its limit. It is safe for concurrent use.
+type mailbox struct {
+	limit int
+	wake  chan struct{} // tells the goroutine to look
+
+	mu        sync.Mutex
+	wanted    []*unit
+	fresh     bool // wanted was not taken yet
+	requests  []*request
+	closed    bool
+	interrupt context.CancelFunc // ends what the goroutine does while nothing else is due
+}
+
+func newMailbox(limit int) *mailbox {
+	return &mailbox{limit: limit, wake: make(chan struct{}, 1)}
+}
+
+// nudge makes the goroutine look, also when it is listening to a device.
+func (m *mailbox) nudge() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.nudgeLocked()
+}
+
+func (m *mailbox) nudgeLocked() {
+	if m.interrupt != nil {
+		m.interrupt()
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// want sets the devices of the line.
+func (m *mailbox) want(units []*unit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.Equal(m.wanted, units) {
+		return
+	}
+	m.wanted, m.fresh = units, true
+	m.nudgeLocked()
+}
+
+// takeWanted returns the devices if they were set since the last call.
+func (m *mailbox) takeWanted() ([]*unit, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fresh := m.fresh
+	m.fresh = false
+	return m.wanted, fresh
+}
+
+// The reasons why a request is not taken.
+var (
+	errQueueFull = errors.New("too many requests wait for its line; try again later")
+	errLineEnded = errors.New("its line was closed; try again")
+)
+
+// putOrRefuse queues a request.
+func (m *mailbox) putOrRefuse(r *request) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return errLineEnded
+	case len(m.requests) >= m.limit:
+		return errQueueFull
+	}
+	m.requests = append(m.requests, r)
+	m.nudgeLocked()
+	return nil
+}
+
+// take returns the oldest request, or nil.
+func (m *mailbox) take() *request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.requests) == 0 {
+		return nil
+	}
+	r := m.requests[0]
+	m.requests[0] = nil
+	m.requests = m.requests[1:]
+	if len(m.requests) == 0 {
+		m.requests = nil
+	}
+	return r
+}
+
+// listen arms the interrupt. It returns false if there is something to look at already.
+func (m *mailbox) listen(interrupt context.CancelFunc) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fresh || len(m.requests) > 0 {
+		return false
+	}
+	m.interrupt = interrupt
+	return true
+}
+
+// listened disarms the interrupt.
+func (m *mailbox) listened() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.interrupt = nil
+}
+
+// closeUnlessWanted ends the mailbox if no new devices wait in it, and reports whether it did.
+func (m *mailbox) closeUnlessWanted() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fresh {
+		return false
+	}
+	m.closeLocked()
+	return true
+}
+
+// close ends the mailbox and answers whoever waits.
+func (m *mailbox) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closeLocked()
+}
+
+func (m *mailbox) closeLocked() {
+	m.closed = true
+	for _, r := range m.requests {
+		r.done <- fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded)
+	}
+	m.requests = nil
+}

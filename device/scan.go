@@ -1,0 +1,88 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// scanSlot reads all points of a device and emits what came of it.
+func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
+	var samples []point.Sample
+	err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
+		samples, err = readAll(ctx, u, s, u.names)
+		return err
+	})
+	now := l.clock.now()
+	switch {
+	case err == nil:
+		l.stamp(u, u.paths, samples, now)
+		l.deliver(u, slot, samples, now)
+	case ctx.Err() == nil:
+		l.deliverBad(u, slot, qualityOf(err), now)
+	}
+}
+
+// readAll reads names, and checks that the driver answered for each.
+func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]point.Sample, error) {
+	samples, err := s.Read(ctx, names)
+	if err == nil && len(samples) != len(names) {
+		err = fault.E("device.read", fault.Internal, string(u.cfg.Path), fmt.Errorf(
+			"driver %s returned %d samples for %d points: this is a defect of the driver",
+			u.cfg.Kind.Name, len(samples), len(names)))
+	}
+	return samples, err
+}
+
+// stamp gives samples their full paths, and the time of the answer where the driver has none.
+func (l *line) stamp(u *unit, paths []point.Path, samples []point.Sample, now instant) {
+	for i := range samples {
+		s := &samples[i]
+		s.Point = paths[i]
+		if s.Time.IsZero() {
+			s.Time = now.wall
+		}
+	}
+	if backs := l.clock.backs.Load(); backs != u.clock {
+		u.clock = backs
+		doubt(samples)
+	}
+}
+
+// doubt marks samples as taken by a clock that has just gone back.
+func doubt(samples []point.Sample) {
+	for i := range samples {
+		if samples[i].Quality.IsGood() {
+			samples[i].Quality = point.UncertainClock
+		}
+	}
+}
+
+// deliver emits a scan with values.
+func (l *line) deliver(u *unit, slot time.Time, samples []point.Sample, now instant) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.scanned(now)
+	l.scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
+	l.out.emit(u, &l.scan, true)
+	l.scan.Samples = nil
+}
+
+// deliverBad emits a scan without values.
+func (l *line) deliverBad(u *unit, slot time.Time, q point.Quality, now instant) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	l.out.emitBad(u, slot, q, now, l.limits.RecordBad)
+}
+
+// skip serves a slot without asking the device.
+func (l *line) skip(u *unit, slot time.Time, q point.Quality, now instant) {
+	u.mu.Lock()
+	u.state.Skipped++
+	u.mu.Unlock()
+	l.deliverBad(u, slot, q, now)
+}

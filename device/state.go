@@ -1,0 +1,87 @@
+package device
+
+import (
+	"time"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Status is how a device is doing.
+type Status uint8
+
+// The statuses.
+const (
+	Starting Status = iota // not asked yet
+	Online                 // the last request was answered
+	Offline                // the last request was not answered, or its line is lost
+	Disabled               // by configuration
+	Hung                   // its line's driver does not return; see State.LastError
+)
+
+var statusNames = [...]string{"starting", "online", "offline", "disabled", "hung"}
+
+// String returns "starting", "online", "offline", "disabled" or "hung".
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return "unknown"
+}
+
+// MarshalText implements encoding.TextMarshaler with String.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// State is how one device was doing when it was asked for. Every slot of a device counts in
+// exactly one of Reads, Failures, Skipped and Overruns; reads and writes on request count too.
+type State struct {
+	Path     point.Path
+	Driver   string        // name of its driver
+	Line     string        // name of its line
+	Points   int           // how many it has
+	Interval time.Duration // between two reads; 0 if it only reports
+	Status   Status
+	Since    time.Time // when it got this status, UTC; zero while starting
+	LastRead time.Time // last answer, UTC; zero if none
+
+	LastError     string     // in words for people; stays after a recovery; "" if none
+	LastErrorKind fault.Kind // of LastError
+	LastErrorTime time.Time  // of LastError, UTC
+
+	Reads    uint64        // requests that were answered
+	Failures uint64        // requests that were not, or with an error
+	Skipped  uint64        // slots reported as bad without a request: back-off
+	Overruns uint64        // slots that passed while the line was busy
+	Reports  uint64        // samples that the device sent by itself
+	Latency  time.Duration // of the last request
+}
+
+// Devices returns the state of every device, in the order of the last Apply. It is safe for
+// concurrent use and waits for no driver.
+func (f *Fleet) Devices() []State {
+	units := f.wantedUnits()
+	now := f.clock.now()
+	states := make([]State, len(units))
+	for i, u := range units {
+		states[i] = u.snapshot(now)
+	}
+	return states
+}
+
+// snapshot returns the unit's state, as hung if its line's driver is overdue.
+func (u *unit) snapshot(now instant) State {
+	u.mu.Lock()
+	state := u.state
+	u.mu.Unlock()
+	if u.line == nil {
+		return state
+	}
+	if overdue, hung := u.line.hung(now); hung {
+		state.Status = Hung
+		state.Since = now.wall.Add(-overdue)
+		state.LastError = u.line.hungText(overdue)
+		state.LastErrorKind = fault.Internal
+		state.LastErrorTime = now.wall
+	}
+	return state
+}

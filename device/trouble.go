@@ -1,0 +1,62 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"voltbus/driver"
+	"voltbus/fault"
+)
+
+// crash is a panic in a driver.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func newCrash(value any) *crash { return &crash{value: value, stack: debug.Stack()} }
+
+// Error says what the driver said last.
+func (c *crash) Error() string {
+	return fmt.Sprintf("the driver crashed (%v); this is a defect of the driver, see the log", c.value)
+}
+
+// kindOf returns the kind of a driver's error, also of one that only says ErrNotConnected.
+func kindOf(err error) fault.Kind {
+	kind := fault.KindOf(err)
+	if kind == fault.Internal && errors.Is(err, driver.ErrNotConnected) {
+		return fault.Unreachable
+	}
+	return kind
+}
+
+// isLineLost reports whether the line must be dialled again after err.
+func isLineLost(err error) bool { return errors.Is(err, driver.ErrNotConnected) }
+
+// isCrash reports whether err is a panic of the driver.
+func isCrash(err error) bool { return crashOf(err) != nil }
+
+func crashOf(err error) *crash {
+	var c *crash
+	errors.As(err, &c)
+	return c
+}
+
+// isSilence reports whether the device did not answer although its line lives.
+func isSilence(err error) bool {
+	kind := kindOf(err)
+	return kind == fault.Timeout || kind == fault.Unreachable
+}
+
+// abandoned marks an error that came because the caller gave up, which says nothing about the
+// device.
+type abandoned struct{ error }
+
+// Unwrap returns the marked error.
+func (a abandoned) Unwrap() error { return a.error }
+
+func isAbandoned(err error) bool {
+	var a abandoned
+	return errors.As(err, &a)
+}
