@@ -1,14 +1,13 @@
 package bus_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/big"
 	"net"
@@ -236,21 +235,14 @@ func contains(data []byte, s string) bool {
 	return false
 }
 
-// follow subscribes and waits until the subscription is in place, by a scan of a marker device
-// that every pattern of the test selects.
-func follow(t *testing.T, b *bus.Bus, pattern point.Pattern, queue int, deliver func(bus.Message) error) <-chan error {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- b.Scans(ctx, pattern, queue, deliver) }()
-	t.Cleanup(cancel)
-	return done
-}
-
-func TestScansDeliversWhatThePatternSelects(t *testing.T) {
+func TestSubscribeDeliversWhatThePatternSelects(t *testing.T) {
 	f := open(t, t.TempDir(), "")
-	got := make(chan bus.Message, 10)
-	follow(t, f.Bus, "campus/*/ahu/temp", 100, func(m bus.Message) error { got <- m; return nil })
+	got := make(chan json.RawMessage, 1000)
+	stop, err := f.Subscribe("campus/*/ahu/temp", func(m json.RawMessage) { got <- m })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
 	p := f.NewPublisher()
 	publishUntil(t, p, scanOf("campus/b1/ahu", "temp"), got)
 	for _, s := range []*point.Scan{scanOf("campus/b1/zone", "temp"), scanOf("other", "temp"), scanOf("campus/b2/ahu", "temp", "fan")} {
@@ -259,19 +251,22 @@ func TestScansDeliversWhatThePatternSelects(t *testing.T) {
 		}
 	}
 	for m := range got {
-		if m.Device == "campus/b1/ahu" {
+		s, err := wire.ParseScan(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Device == "campus/b1/ahu" {
 			continue
 		}
-		s, err := wire.ParseScan(m.Data)
-		if err != nil || m.Device != "campus/b2/ahu" || len(s.Points) != 1 || s.Points["temp"] == nil {
-			t.Errorf("message %s of %s: %v", m.Data, m.Device, err)
+		if s.Device != "campus/b2/ahu" || len(s.Points) != 1 || s.Points["temp"] == nil {
+			t.Errorf("got the message %s", m)
 		}
 		return
 	}
 }
 
 // publishUntil publishes the scan until it arrives: subscriptions are asynchronous.
-func publishUntil(t *testing.T, p *bus.Publisher, s *point.Scan, got <-chan bus.Message) {
+func publishUntil(t *testing.T, p *bus.Publisher, s *point.Scan, got <-chan json.RawMessage) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -289,37 +284,29 @@ func publishUntil(t *testing.T, p *bus.Publisher, s *point.Scan, got <-chan bus.
 	}
 }
 
-func TestASlowReaderIsCutOffAndNobodyElseSlowed(t *testing.T) {
+func TestNothingIsDeliveredAfterStop(t *testing.T) {
 	f := open(t, t.TempDir(), "")
 	p := f.NewPublisher()
-	ready := make(chan bus.Message, 1000)
-	block := make(chan struct{})
-	slow := follow(t, f.Bus, "", 10, func(bus.Message) error {
-		select {
-		case ready <- bus.Message{}:
-		default:
+	first, second := make(chan json.RawMessage, 1000), make(chan json.RawMessage, 1000)
+	stopped := false
+	stop, err := f.Subscribe("", func(m json.RawMessage) {
+		if stopped {
+			t.Error("a message is delivered after stop")
 		}
-		<-block
-		return nil
+		first <- m
 	})
-	publishUntil(t, p, scanOf("d", "p"), ready)
-	quick := make(chan bus.Message, 1000)
-	follow(t, f.Bus, "", 1000, func(m bus.Message) error { quick <- m; return nil })
-	publishUntil(t, p, scanOf("d", "p"), quick)
-	for i := range 100 {
-		if err := p.Publish(scanOf(fmt.Sprint("e", i), "p"), bus.Forms{Scan: true}); err != nil {
-			t.Fatal(err)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
-	for m := range quick {
-		if m.Device == "e99" {
-			break
-		}
+	publishUntil(t, p, scanOf("d", "p"), first)
+	stop()
+	stopped = true
+	stop, err = f.Subscribe("", func(m json.RawMessage) { second <- m })
+	if err != nil {
+		t.Fatal(err)
 	}
-	close(block)
-	if err := <-slow; !fault.Is(err, fault.Unavailable) {
-		t.Errorf("the slow reader ends with %v, want unavailable", err)
-	}
+	defer stop()
+	publishUntil(t, p, scanOf("d", "p"), second)
 }
 
 func TestOpenSaysWhatToDoWhenThePortIsTaken(t *testing.T) {

@@ -1,8 +1,7 @@
 package bus
 
 import (
-	"context"
-	"fmt"
+	"encoding/json"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -58,57 +57,53 @@ func (p *Publisher) send() error {
 	return nil
 }
 
-// Message is a received live message.
-type Message struct {
-	Device point.Path
-	Data   []byte // JSON, see wire.AppendScan; not to be changed
-}
-
-// Scans calls deliver for every scan that holds a point which the pattern selects, until ctx
-// ends, and then returns nil; points that are not selected are left out. It holds at most queue
-// messages: when deliver is slower than the bus for so long that the queue is full, it ends with
-// fault.Unavailable, so that a slow reader is cut off and nobody else slowed.
-func (b *Bus) Scans(ctx context.Context, pattern point.Pattern, queue int, deliver func(Message) error) error {
-	messages := make(chan *nats.Msg, queue)
-	full := make(chan struct{})
-	var once sync.Once
-	receive := func(m *nats.Msg) {
-		select {
-		case messages <- m:
-		default:
-			once.Do(func() { close(full) })
-		}
-	}
+// Subscribe calls deliver with every live message of a scan that holds a point which the pattern
+// selects, until stop is called; points that are not selected are left out. deliver is called by
+// one goroutine at a time, never again after stop has returned, and must return at once: messages
+// that pile up behind it are lost. It must not change the message, nor call stop.
+func (b *Bus) Subscribe(pattern point.Pattern, deliver func(message json.RawMessage)) (stop func(), err error) {
+	s := &subscription{pattern: pattern, deliver: deliver}
 	for _, subject := range wire.ScanSubjects(pattern) {
-		sub, err := b.in.Subscribe(subject, receive)
+		sub, err := b.in.Subscribe(subject, s.receive)
 		if err != nil {
-			return fault.E("bus.Scans", fault.Unavailable, subject, err)
+			s.stop()
+			return nil, fault.E("bus.Subscribe", fault.Unavailable, subject, err)
 		}
-		defer sub.Unsubscribe() //nolint:errcheck // fails only when the connection is gone
+		s.subs = append(s.subs, sub)
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-full:
-			return fault.E("bus.Scans", fault.Unavailable, string(pattern),
-				fmt.Errorf("the reader was too slow: more than %d live messages waited for it; read faster or narrow the pattern", queue))
-		case m := <-messages:
-			if err := deliverScan(m, pattern, deliver); err != nil {
-				return err
-			}
-		}
-	}
+	return s.stop, nil
 }
 
-func deliverScan(m *nats.Msg, pattern point.Pattern, deliver func(Message) error) error {
+// subscription is one subscriber, who may need several subjects.
+type subscription struct {
+	pattern point.Pattern
+	subs    []*nats.Subscription
+
+	mu      sync.Mutex
+	deliver func(json.RawMessage) // nil when stopped
+}
+
+func (s *subscription) receive(m *nats.Msg) {
 	device, err := wire.ParseSubject(wire.ScanPrefix, m.Subject)
 	if err != nil {
-		return nil //nolint:nilerr // somebody else's subject is not ours to judge
+		return // somebody else's subject is not ours to judge
 	}
-	data, err := wire.FilterScan(m.Data, device, pattern)
+	data, err := wire.FilterScan(m.Data, device, s.pattern)
 	if err != nil || data == nil {
-		return nil //nolint:nilerr // a message that is no scan is skipped
+		return
 	}
-	return deliver(Message{Device: device, Data: data})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deliver != nil {
+		s.deliver(data)
+	}
+}
+
+func (s *subscription) stop() {
+	s.mu.Lock()
+	s.deliver = nil
+	s.mu.Unlock()
+	for _, sub := range s.subs {
+		_ = sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+	}
 }

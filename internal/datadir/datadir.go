@@ -1,0 +1,112 @@
+// Package datadir claims a directory for one process and watches the room that is left on its
+// disk.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// lockFile is held locked, and names the process, as long as a directory is claimed.
+const lockFile = "voltbus.lock"
+
+// ErrInUse says that another process has claimed the directory.
+var ErrInUse = errors.New("is used by another voltbus")
+
+// Claim is a directory that this process alone uses.
+type Claim struct {
+	dir  string
+	file *os.File
+}
+
+// Take makes the directory if it is absent, checks that it can be written, and claims it. It
+// fails with ErrInUse if another process has claimed it. A claim ends with Release, or with the
+// process, however that ends.
+func Take(dir string) (*Claim, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("write to the data directory: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		owner, _ := io.ReadAll(io.LimitReader(file, 32))
+		err = errors.Join(inUse(strings.TrimSpace(string(owner))), file.Close())
+		return nil, err
+	}
+	if err := errors.Join(file.Truncate(0), writeOwner(file)); err != nil {
+		return nil, errors.Join(fmt.Errorf("write to the data directory: %w", err), file.Close())
+	}
+	return &Claim{dir: dir, file: file}, nil
+}
+
+func inUse(owner string) error {
+	if owner == "" {
+		return ErrInUse
+	}
+	return fmt.Errorf("%w (process %s)", ErrInUse, owner)
+}
+
+func writeOwner(file *os.File) error {
+	_, err := fmt.Fprintln(file, os.Getpid())
+	return err
+}
+
+// Release ends the claim.
+func (c *Claim) Release() error { return c.file.Close() }
+
+// Room watches how much room is left on the disk of a directory. It is safe for concurrent use.
+type Room struct {
+	dir   string
+	least uint64
+
+	mu      sync.Mutex
+	checked time.Time
+	err     error
+}
+
+// NewRoom returns a watch that complains when fewer than least octets are free.
+func NewRoom(dir string, least uint64) *Room { return &Room{dir: dir, least: least} }
+
+// roomEvery is how long an answer of Check holds.
+const roomEvery = 100 * time.Millisecond
+
+// Check returns nil if there is room, else a sentence that says how much is missing. It asks the
+// file system at most ten times a second.
+func (r *Room) Check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.Sub(r.checked) >= roomEvery {
+		r.checked, r.err = now, r.ask()
+	}
+	return r.err
+}
+
+func (r *Room) ask() error {
+	free, err := Free(r.dir)
+	if err != nil {
+		return err
+	}
+	if free < r.least {
+		return fmt.Errorf("only %d MiB are free on the disk of %s, and %d MiB must stay free: make room on it",
+			free>>20, r.dir, r.least>>20)
+	}
+	return nil
+}
+
+// Free returns the octets that this process may still write to the disk of a directory.
+func Free(dir string) (uint64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("ask for the room on the disk of %s: %w", dir, err)
+	}
+	return fs.Bavail * uint64(fs.Bsize), nil
+}
