@@ -53,14 +53,13 @@ func Parse(p []byte) (Fragment, error) {
 // it is yielded.
 func (f Fragment) Headers() iter.Seq2[Header, error] {
 	return func(yield func(Header, error) bool) {
-		r := reader{function: f.Function, rest: f.Objects, octet: f.head()}
+		r := reader{function: f.Function, rest: f.Objects, at: f.head()}
 		for len(r.rest) > 0 {
-			h, err := r.next()
-			if err != nil {
+			if err := r.next(); err != nil {
 				yield(Header{}, err)
 				return
 			}
-			if !yield(h, nil) {
+			if !yield(r.Header, nil) {
 				return
 			}
 		}

@@ -8,18 +8,18 @@ import (
 
 // Point is a value of one input, output or counter.
 type Point struct {
-	// Index is the point's number among those of its kind.
-	Index uint32
 	// Value is the state or number. Its form follows from the variation: states
 	// for binary points, unsigned for counters, dead-bands (g34v1–2) and g102,
 	// signed or float for analogs.
 	Value Value
+	// Time is set in variations that carry one.
+	Time Timestamp
+	// Index is the point's number among those of its kind.
+	Index uint32
 	// Flags is the quality; FlagOnline when the variation carries no flags.
 	Flags Flags
 	// Status is set in commands (g41) and command events (g13, g43).
 	Status Status
-	// Time is set in variations that carry one.
-	Time Timestamp
 }
 
 // Points yields the points of the header: the objects of all groups but those of
@@ -42,7 +42,8 @@ func (h *Header) eachPoint(yield func(Point) bool) {
 	size := int(h.layout.size)
 	rest := h.data
 	for i := range h.Count {
-		p := h.layout.decode(rest[prefix:prefix+size], h.common)
+		p := Point{Flags: FlagOnline}
+		h.layout.decode(&p, rest[prefix:prefix+size], h.common)
 		if prefix > 0 {
 			p.Index = readUint(rest[:prefix])
 		} else {
@@ -71,14 +72,12 @@ func (h *Header) eachBit(yield func(Point) bool) {
 }
 
 // decode reads one object of whole octets.
-func (l *layout) decode(p []byte, common Timestamp) Point {
-	point := Point{Flags: FlagOnline}
-	lead := p[0]
-	if l.has(flagged | statusOf) {
+func (l *layout) decode(point *Point, p []byte, common Timestamp) {
+	if l.parts&(flagged|statusOf) != 0 {
+		l.decodeLead(point, p[0])
 		p = p[1:]
-		l.decodeLead(&point, lead)
 	}
-	if l.value != stateBit && l.value != statePair {
+	if l.value > statePair {
 		point.Value = l.value.read(p)
 		p = p[valueSize[l.value]:]
 	}
@@ -90,7 +89,6 @@ func (l *layout) decode(p []byte, common Timestamp) Point {
 	case l.has(statusAt):
 		point.Status = Status(p[0])
 	}
-	return point
 }
 
 // decodeLead reads the first octet: flags or status, maybe with a state in it.

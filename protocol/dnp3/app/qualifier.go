@@ -43,6 +43,12 @@ const (
 	rangeFree  = 0x0B
 )
 
+// prefixSizes and fieldSizes give octets by prefix code and by range specifier code.
+var (
+	prefixSizes = [8]uint8{0, 1, 2, 4, 1, 2, 4}
+	fieldSizes  = [16]uint8{1, 2, 4, 1, 2, 4, 0, 1, 2, 4, 0, 1}
+)
+
 // String returns the qualifier in hexadecimal.
 func (q Qualifier) String() string { return fmt.Sprintf("0x%02X", uint8(q)) }
 
@@ -56,12 +62,12 @@ func (q Qualifier) code() uint8 { return uint8(q) & 0x0F }
 
 // prefix returns the octets of index or size before each object, 0, 1, 2 or 4.
 func (q Qualifier) prefix() int {
-	return [8]int{0, 1, 2, 4, 1, 2, 4, 0}[q>>4&7]
+	return int(prefixSizes[q>>4&7])
 }
 
 // width returns the octets of one field of the range: a count, a start, a stop.
 func (q Qualifier) width() int {
-	return [16]int{1, 2, 4, 1, 2, 4, 0, 1, 2, 4, 0, 1}[q.code()]
+	return int(fieldSizes[q.code()])
 }
 
 // fields returns how many fields the range has.

@@ -7,109 +7,113 @@ const headerBase = 3
 // the sender nothing.
 const maxEmpty = 256
 
-// reader walks the object headers of a fragment.
+// reader walks the object headers of a fragment. It fills its header in place, as
+// headers are large and most fragments have many.
 type reader struct {
+	Header
+
 	function Function
 	rest     []byte
-	octet    int // offset of rest in the fragment
-	common   Timestamp
+	at       int // offset of rest in the fragment
+	base     Timestamp
 }
 
 // next reads one object header and steps over its objects.
-func (r *reader) next() (Header, error) {
-	h, err := r.head()
-	if err != nil {
-		return Header{}, err
+func (r *reader) next() error {
+	if err := r.head(); err != nil {
+		return err
 	}
-	size, err := r.size(&h)
+	size, err := r.size()
 	if err != nil {
-		return Header{}, err
+		return err
 	}
 	if size > uint64(len(r.rest)) {
-		return Header{}, r.truncated(&h, size)
+		return r.truncated(size)
 	}
-	h.data = r.rest[:size]
+	r.data = r.rest[:size]
 	r.advance(int(size))
-	r.noteCommonTime(&h)
-	return h, nil
+	if r.layout.kind == KindCommonTime {
+		r.noteCommonTime()
+	}
+	return nil
 }
 
 // head reads group, variation, qualifier and range.
-func (r *reader) head() (Header, error) {
-	h := Header{octet: r.octet}
+func (r *reader) head() error {
+	r.Header = Header{octet: r.at}
 	if len(r.rest) < headerBase {
-		return h, r.truncated(&h, headerBase)
+		return r.truncated(headerBase)
 	}
-	h.Variation, h.Qualifier = Of(r.rest[0], r.rest[1]), Qualifier(r.rest[2])
-	if h.layout = h.Variation.layout(); h.layout == nil {
-		return h, r.fail(&h, UnknownObject)
+	r.Variation, r.Qualifier = Of(r.rest[0], r.rest[1]), Qualifier(r.rest[2])
+	if r.layout = r.Variation.layout(); r.layout == nil {
+		return r.fail(UnknownObject)
 	}
-	if !h.Qualifier.valid() {
-		return h, r.fail(&h, BadQualifier)
+	if !r.Qualifier.valid() {
+		return r.fail(BadQualifier)
 	}
-	h.values = h.Qualifier.code() == rangeFree || r.function.carriesValues(h.Variation.Group())
-	h.common = r.common
+	r.values = r.Qualifier.code() == rangeFree || r.function.carriesValues(r.Variation.Group())
+	r.common = r.base
 	r.advance(headerBase)
-	return h, r.readRange(&h)
+	return r.readRange()
 }
 
-func (r *reader) readRange(h *Header) error {
-	w, n := h.Qualifier.width(), h.Qualifier.fields()
+func (r *reader) readRange() error {
+	w, n := r.Qualifier.width(), r.Qualifier.fields()
 	if len(r.rest) < w*n {
-		return r.truncated(h, uint64(w*n))
+		return r.truncated(uint64(w * n))
 	}
-	switch {
-	case n == 2:
-		h.Start, h.Stop = readUint(r.rest[:w]), readUint(r.rest[w:2*w])
-		if h.Stop < h.Start {
-			return r.fail(h, BadRange)
+	switch n {
+	case 2:
+		r.Start, r.Stop = readUint(r.rest[:w]), readUint(r.rest[w:2*w])
+		if r.Stop < r.Start {
+			return r.fail(BadRange)
 		}
-		h.Count = uint64(h.Stop-h.Start) + 1
-	case n == 1:
-		h.Count = uint64(readUint(r.rest[:w]))
+		r.Count = uint64(r.Stop-r.Start) + 1
+	case 1:
+		r.Count = uint64(readUint(r.rest[:w]))
 	}
 	r.advance(w * n)
 	return nil
 }
 
 // size returns how many octets of prefixes and objects follow the header.
-func (r *reader) size(h *Header) (uint64, error) {
-	q, l := h.Qualifier, h.layout
+func (r *reader) size() (uint64, error) {
+	q, l := r.Qualifier, r.layout
 	switch {
 	case q.code() == rangeFree:
-		return r.freeSize(h)
-	case !h.values:
-		return h.Count * uint64(q.prefix()), nil
+		return r.freeSize()
+	case !r.values:
+		return r.Count * uint64(q.prefix()), nil
 	case q == AllObjects || l.value == free:
-		return 0, r.fail(h, BadQualifier)
+		return 0, r.fail(BadQualifier)
 	case l.value == noValue:
-		return 0, r.fail(h, BadObject)
+		return 0, r.fail(BadObject)
 	case l.value == typed:
-		return r.typedSize(h)
+		return r.typedSize()
 	case l.packed() > 0:
 		if !q.Ranged() {
-			return 0, r.fail(h, BadQualifier)
+			return 0, r.fail(BadQualifier)
 		}
-		return (h.Count*l.packed() + 7) / 8, nil
+		return (r.Count*l.packed() + 7) / 8, nil
 	default:
 		each := uint64(q.prefix()) + uint64(l.size)
-		if each == 0 && h.Count > maxEmpty {
-			return 0, r.fail(h, BadRange)
+		if each == 0 && r.Count > maxEmpty {
+			return 0, r.fail(BadRange)
 		}
-		return h.Count * each, nil
+		return r.Count * each, nil
 	}
 }
 
 // freeSize adds up objects that a size precedes.
-func (r *reader) freeSize(h *Header) (uint64, error) {
-	if h.layout.value != free {
-		return 0, r.fail(h, BadQualifier)
+func (r *reader) freeSize() (uint64, error) {
+	if r.layout.value != free {
+		return 0, r.fail(BadQualifier)
 	}
-	prefix := h.Qualifier.prefix()
+	prefix := r.Qualifier.prefix()
 	at := uint64(0)
-	for range h.Count {
+	for range r.Count {
 		if at+uint64(prefix) > uint64(len(r.rest)) {
-			return 0, r.truncated(h, at+uint64(prefix))
+			return 0, r.truncated(at + uint64(prefix))
 		}
 		at += uint64(prefix)
 		at += uint64(readUint(r.rest[at-uint64(prefix) : at]))
@@ -118,13 +122,13 @@ func (r *reader) freeSize(h *Header) (uint64, error) {
 }
 
 // typedSize adds up device attributes, which say their size behind their type.
-func (r *reader) typedSize(h *Header) (uint64, error) {
-	prefix := h.Qualifier.prefix()
+func (r *reader) typedSize() (uint64, error) {
+	prefix := r.Qualifier.prefix()
 	at := 0
-	for range h.Count {
+	for range r.Count {
 		at += prefix
 		if at+attributeHead > len(r.rest) {
-			return 0, r.truncated(h, uint64(at+attributeHead))
+			return 0, r.truncated(uint64(at + attributeHead))
 		}
 		at += attributeSize(r.rest[at:])
 	}
@@ -132,28 +136,28 @@ func (r *reader) typedSize(h *Header) (uint64, error) {
 }
 
 // noteCommonTime keeps the base for the relative times that follow.
-func (r *reader) noteCommonTime(h *Header) {
-	if !h.values || h.layout.kind != KindCommonTime || len(h.data) < timeSize {
+func (r *reader) noteCommonTime() {
+	if !r.values || r.layout.kind != KindCommonTime || len(r.data) < timeSize {
 		return
 	}
-	r.common = absolute(h.data[len(h.data)-timeSize:])
-	if h.Variation == G51V2 {
-		r.common.Quality = TimeUnsynchronized
+	r.base = absolute(r.data[len(r.data)-timeSize:])
+	if r.Variation == G51V2 {
+		r.base.Quality = TimeUnsynchronized
 	}
 }
 
 func (r *reader) advance(n int) {
 	r.rest = r.rest[n:]
-	r.octet += n
+	r.at += n
 }
 
-func (r *reader) fail(h *Header, reason Reason) error {
-	return &ParseError{Reason: reason, Octet: h.octet, Variation: h.Variation, Qualifier: h.Qualifier}
+func (r *reader) fail(reason Reason) error {
+	return &ParseError{Reason: reason, Octet: r.octet, Variation: r.Variation, Qualifier: r.Qualifier}
 }
 
-func (r *reader) truncated(h *Header, need uint64) error {
+func (r *reader) truncated(need uint64) error {
 	return &ParseError{
-		Reason: Truncated, Octet: r.octet, Variation: h.Variation, Qualifier: h.Qualifier,
+		Reason: Truncated, Octet: r.at, Variation: r.Variation, Qualifier: r.Qualifier,
 		Need: need, Have: uint64(len(r.rest)),
 	}
 }
