@@ -1,0 +1,127 @@
+// Package peers starts the other side of the interop tests: programs that nobody here wrote,
+// such as pymodbus, in their own processes on loopback.
+package peers
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// EnvPython names the environment variable that overrides the interpreter.
+const EnvPython = "VOLTBUS_PEERS_PYTHON"
+
+// startLimit is how long a peer may take to say that it is ready.
+const startLimit = 30 * time.Second
+
+// Python returns a Python interpreter with the packages of requirements.txt: the one that
+// VOLTBUS_PEERS_PYTHON names, else .venv/bin/python below the root of the repository. The test
+// fails if there is none.
+func Python(t testing.TB) string {
+	t.Helper()
+	python := os.Getenv(EnvPython)
+	if python == "" {
+		python = filepath.Join(folder(), "..", "..", ".venv", "bin", "python")
+	}
+	probe := exec.CommandContext(t.Context(), python, "-c", "import pymodbus, serial")
+	if out, err := probe.CombinedOutput(); err != nil {
+		t.Fatalf("no Python with the peers of the interop tests (%v): run `make peers`\n%s", err, out)
+	}
+	return python
+}
+
+// folder is where this source file is.
+func folder() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(file)
+}
+
+// Process is a running peer. It is used by one goroutine.
+type Process struct {
+	Addr string // host:port it serves; meaningless for a serial peer
+
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	ended  chan struct{}
+	output *strings.Builder // what it wrote to standard error; complete after ended
+}
+
+// Modbus starts modbus_server.py with more arguments, such as "--framer", "rtu", and waits until
+// it is ready. It is stopped when the test ends.
+func Modbus(t testing.TB, args ...string) *Process {
+	t.Helper()
+	script := filepath.Join(folder(), "modbus_server.py")
+	return start(t, Python(t), append([]string{script}, args...))
+}
+
+func start(t testing.TB, program string, args []string) *Process {
+	t.Helper()
+	p := &Process{ended: make(chan struct{}), output: &strings.Builder{}}
+	p.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), program, args...)
+	p.cmd.Stderr = p.output
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatalf("open standard input of the peer: %v", err)
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatalf("open standard output of the peer: %v", err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("start the peer: %v", err)
+	}
+	p.stdin = stdin
+	t.Cleanup(p.Stop)
+
+	watchdog := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	watchdog.Stop()
+	go p.wait(stdout)
+	port, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+	if err != nil || !ready {
+		p.Kill()
+		t.Fatalf("the peer did not get ready: %q, %v\n%s", line, err, p.output)
+	}
+	p.Addr = net.JoinHostPort("127.0.0.1", port)
+	return p
+}
+
+// wait drains the peer's output until it ends.
+func (p *Process) wait(stdout io.Reader) {
+	defer close(p.ended)
+	_, _ = io.Copy(io.Discard, stdout)
+	_ = p.cmd.Wait()
+}
+
+// Stop asks the peer to end by closing its standard input and waits; a peer that does not end
+// within some seconds is killed. It may be called twice.
+func (p *Process) Stop() {
+	_ = p.stdin.Close()
+	watchdog := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	<-p.ended
+}
+
+// Kill ends the peer at once, as a power cut would, and waits. It may be called twice.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Port returns the port of Addr, to start a peer again on the same one.
+func (p *Process) Port() string {
+	_, port, err := net.SplitHostPort(p.Addr)
+	if err != nil {
+		return fmt.Sprintf("no port in %q", p.Addr)
+	}
+	return port
+}
