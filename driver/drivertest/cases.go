@@ -1,0 +1,323 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func readsAll(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	if problems := cfg.Validate(); len(problems) > 0 {
+		t.Fatalf("the configuration has problems: %v", problems)
+	}
+	_, s, done := open(t, h, cfg)
+	defer done()
+	kinds := make(map[point.Path]point.Kind)
+	for _, info := range cfg.Points() {
+		kinds[info.Path] = info.Kind
+	}
+	before := time.Now().Add(-time.Minute)
+	for _, sample := range mustRead(t, s, allNames(cfg)) {
+		if want, bad := h.Bad[string(sample.Point)]; bad {
+			if sample.Quality != want || sample.Value.Kind() != point.None {
+				t.Errorf("%s is %v with %v, want %v without a value", sample.Point, sample.Quality, sample.Value, want)
+			}
+			continue
+		}
+		if want := kinds[sample.Point]; sample.Value.Kind() != want && want != point.None {
+			t.Errorf("%s is a %v, but declared as %v", sample.Point, sample.Value.Kind(), want)
+		}
+		if sample.Time.Before(before) || sample.Time.Location() != time.UTC {
+			t.Errorf("%s has the time %v, want now in UTC", sample.Point, sample.Time)
+		}
+	}
+	mustBeGood(t, h, s, goodNames(h, cfg))
+}
+
+func readsInOrder(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	names := goodNames(h, cfg)
+	slices.Reverse(names)
+	mustBeGood(t, h, s, append(names, names[0]))
+	mustRead(t, s, nil)
+}
+
+func unknownName(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	samples := mustRead(t, s, []string{unknown, goodNames(h, cfg)[0]})
+	if samples[0].Quality != point.BadConfig || samples[0].Value.Kind() != point.None {
+		t.Errorf("an unknown name is %v with %v, want bad(config) without a value", samples[0].Quality, samples[0].Value)
+	}
+	if !samples[1].Quality.IsGood() {
+		t.Errorf("the point beside it is %v, want good", samples[1].Quality)
+	}
+}
+
+func cancelledBefore(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	within(t, h.Timeout, func() {
+		samples, err := s.Read(cancelled(t), goodNames(h, cfg))
+		if err != nil && fault.KindOf(err) != fault.Canceled {
+			t.Errorf("got %v, want the kind canceled", err)
+		}
+		if err != nil && samples != nil {
+			t.Errorf("got samples with the error %v", err)
+		}
+	})
+	mustBeGood(t, h, s, goodNames(h, cfg))
+}
+
+func twoSessions(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	line, first, done := open(t, h, cfg)
+	defer done()
+	second, err := line.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatalf("open a second session: %v", err)
+	}
+	mustBeGood(t, h, first, goodNames(h, cfg))
+	mustBeGood(t, h, second, goodNames(h, cfg))
+	if err := second.Close(); err != nil {
+		t.Errorf("close the second session: %v", err)
+	}
+	mustBeGood(t, h, first, goodNames(h, cfg))
+}
+
+func afterClose(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	line, s, done := open(t, h, cfg)
+	defer done()
+	if err := line.Close(); err != nil {
+		t.Fatalf("close the line: %v", err)
+	}
+	samples, err := s.Read(t.Context(), goodNames(h, cfg))
+	mustFail(t, samples, err, true)
+}
+
+func absentPeer(t *testing.T, h Harness) {
+	cfg := h.Absent(t)
+	line, err := h.Kind.Dial(t.Context(), cfg)
+	if err == nil {
+		defer func() { _ = line.Close() }()
+		var s driver.Session
+		if s, err = line.Open(t.Context(), cfg); err == nil {
+			_, err = s.Read(t.Context(), allNames(cfg))
+		}
+	}
+	mustFail(t, nil, err, true)
+}
+
+func hangingPeer(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	proxy.Hang()
+	within(t, h.Timeout, func() {
+		samples, err := s.Read(t.Context(), names)
+		mustFail(t, samples, err, false)
+		if !errors.Is(err, driver.ErrNotConnected) && fault.KindOf(err) != fault.Timeout {
+			t.Errorf("got %v of kind %v, want a time-out or ErrNotConnected", err, fault.KindOf(err))
+		}
+	})
+	within(t, 0, done)
+}
+
+func cancelledMeanwhile(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	defer done()
+	proxy.Hang()
+	ctx, cancel := context.WithTimeout(t.Context(), h.Timeout/10)
+	defer cancel()
+	within(t, h.Timeout, func() {
+		samples, err := s.Read(ctx, names)
+		mustFail(t, samples, err, false)
+	})
+}
+
+// lateAnswer delays answers beyond the time-out and looks whether the next reads, which ask for
+// something else, take them for their own.
+func lateAnswer(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	defer done()
+	proxy.Delay(h.Timeout + h.Timeout/4)
+	samples, err := s.Read(t.Context(), names)
+	mustFail(t, samples, err, false)
+	if errors.Is(err, driver.ErrNotConnected) {
+		return // a new line has no late answers
+	}
+	proxy.Heal()
+	for _, name := range names {
+		mustBeGood(t, h, s, []string{name})
+	}
+}
+
+func cutWithin(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	defer done()
+	proxy.CutAfter(1)
+	samples, err := s.Read(t.Context(), names)
+	mustFail(t, samples, err, true)
+	proxy.Heal()
+	mustWorkAgain(t, h, proxy)
+}
+
+func cutBetween(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	defer done()
+	proxy.Cut()
+	samples, err := s.Read(t.Context(), names)
+	mustFail(t, samples, err, true)
+	mustWorkAgain(t, h, proxy)
+}
+
+func halfClosed(t *testing.T, h Harness) {
+	proxy, s, names, done := throughProxy(t, h)
+	defer done()
+	proxy.HalfClose()
+	samples, err := s.Read(t.Context(), names)
+	mustFail(t, samples, err, true)
+	proxy.Heal()
+	mustWorkAgain(t, h, proxy)
+}
+
+// mustWorkAgain requires that a new line to the same peer works.
+func mustWorkAgain(t *testing.T, h Harness, proxy *Proxy) {
+	t.Helper()
+	cfg := h.Config(t, proxy.Addr())
+	_, s, done := open(t, h, cfg)
+	defer done()
+	mustBeGood(t, h, s, goodNames(h, cfg))
+}
+
+// garbage damages answers in every way for a while. A read may fail, or give bad qualities, but
+// it must end; and afterwards a new line works. A changed value may pass where the protocol has
+// no checksum, so values are not looked at.
+func garbage(t *testing.T, h Harness) {
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 300)
+	for _, damage := range []struct {
+		name   string
+		change func([]byte) []byte
+	}{
+		{"random bytes", func([]byte) []byte {
+			for i := range noise {
+				noise[i] = byte(random.Uint32())
+			}
+			return noise
+		}},
+		{"one byte changed", func(b []byte) []byte { b[random.IntN(len(b))] ^= byte(1 + random.IntN(255)); return b }},
+		{"the end missing", func(b []byte) []byte { return b[:len(b)/2] }},
+		{"twice", func(b []byte) []byte { return append(b, b...) }},
+		{"zeros", func(b []byte) []byte { clear(b); return b }},
+		{"ones", func(b []byte) []byte { return slices.Repeat([]byte{0xFF}, len(b)) }},
+	} {
+		t.Run(damage.name, func(t *testing.T) {
+			proxy, s, names, done := throughProxy(t, h)
+			defer done()
+			names = names[:min(len(names), 6)] // each may cost a time-out
+			proxy.Corrupt(damage.change)
+			for range 3 {
+				within(t, h.Timeout*time.Duration(2+len(names)), func() {
+					samples, err := s.Read(t.Context(), names)
+					if err == nil && len(samples) != len(names) {
+						t.Errorf("got %d samples for %d names", len(samples), len(names))
+					}
+					if err != nil {
+						mustFail(t, samples, err, false)
+					}
+				})
+			}
+			proxy.Heal()
+			mustWorkAgain(t, h, proxy)
+		})
+	}
+}
+
+func silentNeighbour(t *testing.T, h Harness) {
+	cfg, silent := h.Other(t, h.Peer), h.Silent(t, h.Peer)
+	if cfg.LineName() != silent.LineName() {
+		t.Fatalf("the devices are on the lines %q and %q, want one", cfg.LineName(), silent.LineName())
+	}
+	line, s, done := open(t, h, cfg)
+	defer done()
+	dead, err := line.Open(t.Context(), silent)
+	if err != nil {
+		t.Fatalf("open the silent device: %v", err)
+	}
+	names := allNames(cfg)
+	for range 3 {
+		within(t, h.Timeout, func() {
+			samples, err := dead.Read(t.Context(), allNames(silent))
+			mustFail(t, samples, err, false)
+			if errors.Is(err, driver.ErrNotConnected) {
+				t.Fatalf("got %v: one silent device must not end the line", err)
+			}
+		})
+		for _, sample := range mustRead(t, s, names) {
+			if !sample.Quality.IsGood() {
+				t.Errorf("%s of the other device is %v, want good", sample.Point, sample.Quality)
+			}
+		}
+	}
+}
+
+func writes(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	w := writer(t, s)
+	before := mustRead(t, s, []string{h.Writable})[0].Value
+	got, err := w.Write(t.Context(), h.Writable, h.Value)
+	if err != nil || got != h.Value {
+		t.Errorf("write %v returned %v, %v, want the value read back", h.Value, got, err)
+	}
+	if after := mustRead(t, s, []string{h.Writable})[0].Value; after != h.Value {
+		t.Errorf("the device holds %v, want %v", after, h.Value)
+	}
+	if got, err := w.Write(t.Context(), h.Writable, before); err != nil || got != before {
+		t.Errorf("write %v back returned %v, %v", before, got, err)
+	}
+}
+
+func refusesReadOnly(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	if _, err := writer(t, s).Write(t.Context(), h.ReadOnly, point.IntOf(1)); fault.KindOf(err) != fault.Refused {
+		t.Errorf("got %v, want the kind refused", err)
+	}
+}
+
+func refusesNonsense(t *testing.T, h Harness) {
+	cfg := h.Config(t, h.Peer)
+	_, s, done := open(t, h, cfg)
+	defer done()
+	w := writer(t, s)
+	if _, err := w.Write(t.Context(), unknown, h.Value); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("an unknown point gives %v, want the kind not-found", err)
+	}
+	if _, err := w.Write(t.Context(), h.Writable, point.Value{}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("no value gives %v, want the kind invalid", err)
+	}
+}
+
+func writer(t *testing.T, s driver.Session) driver.Writer {
+	t.Helper()
+	w, ok := s.(driver.Writer)
+	if !ok {
+		t.Fatal("the session is no driver.Writer")
+	}
+	return w
+}

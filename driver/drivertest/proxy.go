@@ -1,0 +1,193 @@
+package drivertest
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Proxy is a TCP line between a driver and its peer that can be made to fail. Its methods are
+// safe for concurrent use; the faults stay until Heal.
+type Proxy struct {
+	target   string
+	listener net.Listener
+	running  sync.WaitGroup
+
+	mu       sync.Mutex
+	changed  chan struct{} // closed when a fault changes
+	faults   faults
+	accepted int
+	open     []net.Conn
+	closed   bool
+}
+
+// faults is what the line does to answers.
+type faults struct {
+	hang    bool
+	delay   time.Duration
+	cut     int // bytes of the next answer that pass before both sides are closed; -1 for none
+	half    bool
+	corrupt func(answer []byte) []byte
+}
+
+// NewProxy starts a proxy in front of the peer at the address target. It is closed when the test
+// ends, and waits for its connections then.
+func NewProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen for the proxy: %v", err)
+	}
+	p := &Proxy{target: target, listener: listener, changed: make(chan struct{}), faults: faults{cut: -1}}
+	p.running.Go(p.accept)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Addr is where the driver finds the peer.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Accepted returns how many connections were made so far.
+func (p *Proxy) Accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
+}
+
+// Hang holds back all answers. The connections stay open.
+func (p *Proxy) Hang() { p.set(func(f *faults) { f.hang = true }) }
+
+// Delay holds each answer back for d.
+func (p *Proxy) Delay(d time.Duration) { p.set(func(f *faults) { f.delay = d }) }
+
+// CutAfter lets n bytes of the next answer pass and closes the connection then.
+func (p *Proxy) CutAfter(n int) { p.set(func(f *faults) { f.cut = n }) }
+
+// HalfClose ends the peer's side of the connection at the next answer: the driver reads the end
+// of the stream, and can still write.
+func (p *Proxy) HalfClose() { p.set(func(f *faults) { f.half = true }) }
+
+// Corrupt passes each answer through change.
+func (p *Proxy) Corrupt(change func(answer []byte) []byte) {
+	p.set(func(f *faults) { f.corrupt = change })
+}
+
+// Heal ends all faults for what comes from now on. Answers that Hang held back are thrown away.
+func (p *Proxy) Heal() { p.set(func(f *faults) { *f = faults{cut: -1} }) }
+
+// Cut closes the present connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open = nil
+}
+
+// Close ends the proxy and waits for its goroutines. It may be called twice.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	if !p.closed {
+		p.closed = true
+		_ = p.listener.Close()
+		close(p.changed)
+	}
+	p.mu.Unlock()
+	p.Cut()
+	p.running.Wait()
+}
+
+func (p *Proxy) set(change func(*faults)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.faults)
+	if !p.closed {
+		close(p.changed)
+		p.changed = make(chan struct{})
+	}
+}
+
+func (p *Proxy) accept() {
+	for {
+		near, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.running.Go(func() { p.serve(near) })
+	}
+}
+
+// serve joins one connection to the peer.
+func (p *Proxy) serve(near net.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	far, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.target)
+	if err != nil {
+		_ = near.Close()
+		return
+	}
+	p.mu.Lock()
+	p.accepted++
+	p.open = append(p.open, near, far)
+	if p.closed {
+		_ = near.Close()
+		_ = far.Close()
+	}
+	p.mu.Unlock()
+	var pumps sync.WaitGroup
+	pumps.Go(func() { pump(near, far, func(b []byte) bool { _, err := far.Write(b); return err == nil }) })
+	pumps.Go(func() { pump(far, near, func(b []byte) bool { return p.answer(near, b) }) })
+	pumps.Wait()
+}
+
+// pump reads from one side until pass says that it is over, and then closes both.
+func pump(from, to net.Conn, pass func([]byte) bool) {
+	defer func() {
+		_ = from.Close()
+		_ = to.Close()
+	}()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && !pass(buffer[:n]) {
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// answer passes bytes of the peer to the driver, with the present faults.
+func (p *Proxy) answer(near net.Conn, b []byte) bool {
+	p.mu.Lock()
+	f, changed := p.faults, p.changed
+	p.mu.Unlock()
+	switch {
+	case f.hang:
+		return true // thrown away
+	case f.delay > 0:
+		timer := time.NewTimer(f.delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-changed: // healed, or the proxy ends: late is late enough
+		}
+	case f.corrupt != nil:
+		b = f.corrupt(slices.Clone(b))
+	case f.cut >= 0:
+		_, _ = near.Write(b[:min(f.cut, len(b))])
+		return false
+	case f.half:
+		if tcp, ok := near.(*net.TCPConn); ok {
+			_ = tcp.CloseWrite()
+		}
+		return true
+	}
+	_, err := near.Write(b)
+	return err == nil
+}
