@@ -1,0 +1,239 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	wire "github.com/simonvetter/modbus"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// retryRefused is when a register that the device refused is asked for again.
+const retryRefused = 10 * time.Minute
+
+// patience is how often in a row a device may answer "device failure" to one request, while it
+// answers others, before the request is split.
+const patience = 3
+
+// session is one unit on a line.
+type session struct {
+	line      *line
+	unit      uint8
+	multiple  *bool
+	registers []register
+	byName    map[string]int
+	planner   *planner
+	results   []result // by register: what the last request gave
+	refusals  []refusal
+	answered  bool // the unit gave data at least once
+
+	names    []string  // that requests were planned for
+	requests []request // nil if they must be planned anew
+	renew    time.Time // when a refused register may be asked for again
+}
+
+// result is what a request gave for one register.
+type result struct {
+	words   []uint16
+	quality point.Quality
+	time    time.Time
+}
+
+// refusal is a register that the device does not want to give.
+type refusal struct {
+	until   time.Time // ask again then; zero if it is not refused
+	quality point.Quality
+}
+
+// Open implements driver.Line. It causes no traffic.
+func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error) {
+	const op = "modbus.Open"
+	c, ok := cfg.(*Config)
+	if !ok || c.LineName() != l.name {
+		return nil, fault.E(op, fault.Internal, l.name, fmt.Errorf("configuration %T is not for this line", cfg))
+	}
+	if l.lost != nil {
+		return nil, fault.E(op, fault.Unreachable, l.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, l.lost))
+	}
+	if c.settings() != l.set {
+		return nil, fault.E(op, fault.Invalid, l.name,
+			errors.New("devices on one line differ in timeout or serial settings; write the same for all of them"))
+	}
+	c.compile()
+	s := &session{
+		line: l, unit: uint8(c.Unit), multiple: c.WriteMultiple, registers: c.registers,
+		byName:   make(map[string]int, len(c.registers)),
+		planner:  newPlanner(c.registers, c.MaxRegisters, c.MaxGap),
+		results:  make([]result, len(c.registers)),
+		refusals: make([]refusal, len(c.registers)),
+	}
+	for i := range c.registers {
+		s.byName[c.registers[i].name] = i
+	}
+	return s, nil
+}
+
+// Close implements driver.Session. The line stays open.
+func (s *session) Close() error { return nil }
+
+// Read implements driver.Session.
+func (s *session) Read(ctx context.Context, names []string) ([]point.Sample, error) {
+	if err := s.request(ctx, names, time.Now()); err != nil {
+		return nil, s.fail("modbus.Read", err)
+	}
+	samples := make([]point.Sample, len(names))
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	for i, name := range names {
+		samples[i] = point.Sample{Point: point.Path(name), Time: now, Quality: point.BadConfig}
+		if r, known := s.byName[name]; known {
+			s.sample(r, &samples[i])
+		}
+	}
+	return samples, nil
+}
+
+// sample fills in what the requests gave for register r.
+func (s *session) sample(r int, into *point.Sample) {
+	if f := s.refusals[r]; !f.until.IsZero() {
+		into.Quality = f.quality
+		return
+	}
+	got := s.results[r]
+	into.Time, into.Quality = got.time, got.quality
+	if got.quality != point.Good {
+		return
+	}
+	other, ok := s.other(r)
+	if !ok {
+		into.Quality = point.BadValue
+		return
+	}
+	value, ok := s.registers[r].decode(got.words, other)
+	if !ok {
+		into.Quality = point.BadValue
+		return
+	}
+	into.Value = value
+}
+
+// other returns the value that register r is scaled by; true if it needs none.
+func (s *session) other(r int) (float64, bool) {
+	name := s.registers[r].change.other
+	if name == "" {
+		return 0, true
+	}
+	i := s.byName[name]
+	got := s.results[i]
+	if got.quality != point.Good || got.words == nil || !s.refusals[i].until.IsZero() {
+		return 0, false
+	}
+	value, ok := s.registers[i].decode(got.words, 0)
+	if !ok {
+		return 0, false
+	}
+	number, ok := value.Number()
+	return number, ok && !math.IsNaN(number)
+}
+
+// request reads the registers of the names into results. An error concerns the whole device.
+func (s *session) request(ctx context.Context, names []string, now time.Time) error {
+	s.prepare(names, now)
+	scan := scan{session: s, queue: slices.Clone(s.requests)}
+	for len(scan.queue) > 0 {
+		r := scan.queue[0]
+		scan.queue = scan.queue[1:]
+		words, err := s.ask(ctx, r)
+		if err := scan.judge(&r, words, err); err != nil {
+			return err
+		}
+	}
+	return scan.verdict
+}
+
+// prepare plans the requests, unless those of the last scan still fit.
+func (s *session) prepare(names []string, now time.Time) {
+	if s.requests != nil && slices.Equal(names, s.names) && (s.renew.IsZero() || now.Before(s.renew)) {
+		return
+	}
+	wanted := make([]bool, len(s.registers))
+	for _, name := range names {
+		if i, known := s.byName[name]; known {
+			wanted[i] = true
+			if o, scaled := s.byName[s.registers[i].change.other]; scaled {
+				wanted[o] = true
+			}
+		}
+	}
+	s.renew = time.Time{}
+	for i, f := range s.refusals {
+		switch {
+		case f.until.IsZero() || !wanted[i]:
+		case now.Before(f.until):
+			wanted[i] = false
+			if s.renew.IsZero() || f.until.Before(s.renew) {
+				s.renew = f.until
+			}
+		default:
+			s.refusals[i] = refusal{}
+		}
+	}
+	s.names = slices.Clone(names)
+	s.requests = s.planner.plan(func(i int) bool { return wanted[i] })
+}
+
+// ask sends one read and returns the words, one a bit for the bit tables.
+func (s *session) ask(ctx context.Context, r request) (words []uint16, err error) {
+	var set []bool
+	err = s.line.retry(ctx, s.unit, func(c *wire.ModbusClient) (err error) {
+		switch r.table {
+		case coil:
+			set, err = c.ReadCoils(r.first, r.count)
+		case discrete:
+			set, err = c.ReadDiscreteInputs(r.first, r.count)
+		case input:
+			words, err = c.ReadRegisters(r.first, r.count, wire.INPUT_REGISTER)
+		case holding:
+			words, err = c.ReadRegisters(r.first, r.count, wire.HOLDING_REGISTER)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s %d–%d: %w", r.table, r.first, int(r.first)+int(r.count)-1, err)
+	}
+	if r.table.bits() {
+		words = make([]uint16, len(set))
+		for i, on := range set {
+			if on {
+				words[i] = 1
+			}
+		}
+	}
+	return words, nil
+}
+
+// fail turns an error of a request into the contract's.
+func (s *session) fail(op string, err error) error {
+	subject := fmt.Sprintf("unit %d at %s", s.unit, s.line.name)
+	switch {
+	case errors.Is(err, driver.ErrNotConnected):
+		return fault.E(op, fault.Unreachable, s.line.name, err)
+	case errors.Is(err, errNoAnswer):
+		return fault.E(op, fault.Timeout, subject, fmt.Errorf("%w; check the unit number and that the device is on", err))
+	case errors.Is(err, errGarbled):
+		return fault.E(op, fault.Corrupt, subject, err)
+	case errors.Is(err, wire.ErrGWPathUnavailable), errors.Is(err, wire.ErrGWTargetFailedToRespond):
+		return fault.E(op, fault.Unreachable, subject, fmt.Errorf("%w; check the unit number and that the device behind the gateway is on", err))
+	case errors.Is(err, errUnitFails):
+		return fault.E(op, fault.Unreachable, subject, err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.E(op, fault.KindOf(err), subject, err)
+	}
+	return fault.E(op, fault.Rejected, subject, err)
+}

@@ -1,0 +1,107 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	wire "github.com/simonvetter/modbus"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// The reasons why a write is refused here.
+var (
+	errNoPoint  = errors.New("the device has no such point; write one of its registry")
+	errReadOnly = errors.New("is read-only; set writable in the registry if the device allows it")
+	errNoScale  = errors.New("the register that scales it cannot be read")
+)
+
+// Write implements driver.Writer: it writes the point, reads it back and returns what the device
+// holds then. Bits of a register are written by reading it, changing them and writing it: another
+// master that writes the same register at that moment loses.
+func (s *session) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
+	const op = "modbus.Write"
+	i, known := s.byName[name]
+	if !known {
+		return point.Value{}, fault.E(op, fault.NotFound, name, errNoPoint)
+	}
+	r := &s.registers[i]
+	if !r.writable {
+		return point.Value{}, fault.E(op, fault.Refused, name, errReadOnly)
+	}
+	other, current, err := s.before(ctx, r)
+	if err != nil {
+		return point.Value{}, s.fail(op, fmt.Errorf("%s: %w", name, err))
+	}
+	words, err := r.encode(v, current, other)
+	if err != nil {
+		return point.Value{}, fault.E(op, fault.Invalid, name, err)
+	}
+	if err := s.send(ctx, r, words); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
+		return point.Value{}, s.fail(op, fmt.Errorf("write %s: %w", name, err))
+	}
+	return s.readBack(ctx, r, words, other)
+}
+
+// before reads what encoding needs: the value of the scaling register, the present words of a
+// bit field.
+func (s *session) before(ctx context.Context, r *register) (other float64, current []uint16, err error) {
+	if name := r.change.other; name != "" {
+		scale := &s.registers[s.byName[name]]
+		words, err := s.ask(ctx, s.planner.cover([]int{s.byName[name]}))
+		if err != nil {
+			return 0, nil, err
+		}
+		value, ok := scale.decode(words, 0)
+		if other, _ = value.Number(); !ok || other == 0 && r.change.op == perRegister {
+			return 0, nil, errNoScale
+		}
+	}
+	if r.layout.isField() {
+		current, err = s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
+	}
+	return other, current, err
+}
+
+// send writes the words with the functions that the configuration chose.
+func (s *session) send(ctx context.Context, r *register, words []uint16) error {
+	always := s.multiple != nil && *s.multiple
+	never := s.multiple != nil && !*s.multiple
+	return s.line.do(ctx, s.unit, func(c *wire.ModbusClient) error {
+		switch {
+		case r.table == coil && always:
+			return c.WriteCoils(r.address, []bool{words[0] != 0})
+		case r.table == coil:
+			return c.WriteCoil(r.address, words[0] != 0)
+		case always || (len(words) > 1 && !never):
+			return c.WriteRegisters(r.address, words)
+		}
+		for i, w := range words {
+			if err := c.WriteRegister(r.address+uint16(i), w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readBack returns what the device holds after a write; what was written if it does not tell.
+func (s *session) readBack(ctx context.Context, r *register, written []uint16, other float64) (point.Value, error) {
+	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
+	switch {
+	case err == nil:
+	case errors.Is(err, driver.ErrNotConnected), errors.Is(err, errNoAnswer), errors.Is(err, errGarbled),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return point.Value{}, s.fail("modbus.Write", fmt.Errorf("%s was written, but not read back: %w", r.name, err))
+	default:
+		words = written // a register that can only be written
+	}
+	value, ok := r.decode(words, other)
+	if !ok {
+		return point.Value{}, fault.E("modbus.Write", fault.Rejected, r.name, errors.New("the device then reports something that is no value"))
+	}
+	return value, nil
+}
