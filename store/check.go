@@ -11,10 +11,10 @@ import (
 	"voltbus/point"
 )
 
-// The times that a store accepts: First ≤ time < End, the years that have four digits.
-var (
-	firstTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-	endTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+// The times that a store accepts, in microseconds: the years that have four digits.
+const (
+	firstTime = -62_135_596_800_000_000 // 0001-01-01
+	endTime   = 253_402_300_800_000_000 // 10000-01-01
 )
 
 // The reasons why a block is refused.

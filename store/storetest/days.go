@@ -74,7 +74,9 @@ func testLateVersions(t *testing.T, place Place) {
 		s := f.stats()
 		want(t, "samples and replaced", uint64(4), s.Samples+s.Replaced)
 	})
-	f.maintain(noon().Add(days(40)))
+	for i := range 3 {
+		f.maintain(noon().Add(days(40 + i)))
+	}
 	want(t, "replaced", uint64(2), f.stats().Replaced)
 	f.wantRead(everything("p"), float("p", at(0), 4), float("p", at(1), 2))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"voltbus/point"
@@ -173,7 +174,7 @@ func (h *history) check(rt *rapid.T) {
 }
 
 func agree[T any](rt *rapid.T, what string, expected, got T) {
-	if diff := cmp.Diff(expected, got, values(), cmp.Comparer(sameFloat)); diff != "" {
+	if diff := cmp.Diff(expected, got, values(), cmp.Comparer(sameFloat), cmpopts.EquateEmpty()); diff != "" {
 		rt.Fatalf("%s (-model +store):\n%s", what, diff)
 	}
 }

@@ -1,0 +1,145 @@
+package duckdb
+
+import (
+	"context"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/point"
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// catalogue numbers the points and knows the latest sample of each. Numbers start at 0 and are
+// never used again.
+type catalogue struct {
+	ids    map[point.Path]uint32
+	paths  []point.Path // by id
+	latest []latest     // by id
+}
+
+// latest is the newest sample of a point by time.
+type latest struct {
+	row
+	known bool
+}
+
+func newCatalogue() *catalogue { return &catalogue{ids: make(map[point.Path]uint32)} }
+
+// add numbers a point.
+func (c *catalogue) add(p point.Path) uint32 {
+	id := uint32(len(c.paths))
+	c.ids[p] = id
+	c.paths = append(c.paths, p)
+	c.latest = append(c.latest, latest{})
+	return id
+}
+
+// put gives a point the number that it had. Numbers in between, whose points were lost with a
+// damaged database, stay unused.
+func (c *catalogue) put(id uint32, p point.Path) {
+	for len(c.paths) <= int(id) {
+		c.paths = append(c.paths, "")
+		c.latest = append(c.latest, latest{})
+	}
+	c.paths[id] = p
+	c.ids[p] = id
+}
+
+// see takes the row as the point's latest sample unless a newer one is known.
+func (c *catalogue) see(id uint32, r row) {
+	if l := &c.latest[id]; !l.known || r.time >= l.time {
+		*l = latest{row: r, known: true}
+	}
+}
+
+// drop forgets the latest samples that lie in the day.
+func (c *catalogue) drop(key store.Day) {
+	for i := range c.latest {
+		if l := &c.latest[i]; l.known && store.DayOf(l.time) == key {
+			*l = latest{}
+		}
+	}
+}
+
+// loadCatalogue reads points and latest samples: those saved when a day was closed, and those of
+// the tables.
+func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day) (*catalogue, error) {
+	cat := newCatalogue()
+	err := c.Query(ctx, "SELECT id, path FROM points ORDER BY id", func(ch *engine.Chunk) error {
+		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)
+		for i := range ch.Rows {
+			cat.put(ids[i], point.Path(paths.At(i)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	see := func(ch *engine.Chunk) error {
+		cols := columnsOf(ch)
+		for i := range cols.rows {
+			if l := &cat.latest[cols.id[i]]; !l.known || cols.time[i] >= l.time {
+				cat.see(cols.id[i], cols.at(i))
+			}
+		}
+		return nil
+	}
+	if err := c.Query(ctx, "SELECT "+sampleColumns+" FROM latest", see); err != nil {
+		return nil, err
+	}
+	for _, d := range days {
+		if d.table == "" {
+			continue
+		}
+		if err := c.Query(ctx, "SELECT "+sampleColumns+" FROM "+d.table, see); err != nil {
+			return nil, err
+		}
+	}
+	return cat, nil
+}
+
+// savePoints writes points whose numbers start at first.
+func savePoints(c *engine.Conn, paths []point.Path, first int) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	a, err := c.Appender("points", duck.TypeUInteger, duck.TypeVarchar)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for len(paths) > 0 {
+		n := min(engine.ChunkRows, len(paths))
+		ids := engine.Column[uint32](a, 0)
+		for i, p := range paths[:n] {
+			ids[i] = uint32(first + i)
+			a.Text(1, i, string(p))
+		}
+		if err := a.Append(n); err != nil {
+			return err
+		}
+		paths, first = paths[n:], first+n
+	}
+	return a.Flush()
+}
+
+// saveLatest replaces the saved latest samples, within the connection's transaction.
+func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
+	if err := c.Exec(ctx, "DELETE FROM latest"); err != nil {
+		return err
+	}
+	w, err := openTable(c, "latest")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	for id := range cat.latest {
+		if l := &cat.latest[id]; l.known {
+			if err := w.add(uint32(id), &l.row); err != nil {
+				return err
+			}
+		}
+	}
+	return w.flush()
+}

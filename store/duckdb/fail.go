@@ -1,0 +1,56 @@
+package duckdb
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/store/duckdb/engine"
+)
+
+// fail gives an error of the engine its kind and, where a person must act, words for that. An
+// error that makes the database unusable has it opened again before the next call.
+func (s *Store) fail(op, subject string, err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	e := engine.AsError(err)
+	if e == nil {
+		return fault.E(op, fault.KindOf(err), subject, err)
+	}
+	if e.Fatal() {
+		s.handle.spoil()
+	}
+	switch {
+	case noSpace(e.Text):
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk is full: make room or shorten the retention: %w", err))
+	case strings.Contains(e.Text, "Out of Memory"):
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the store's memory limit is too small for this: %w", err))
+	case damaged(e.Text):
+		return fault.E(op, fault.Corrupt, subject, fmt.Errorf("stored data is damaged: %w", err))
+	case e.Fatal():
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the store recovers by itself, try again: %w", err))
+	}
+	return fault.E(op, fault.Internal, subject, err)
+}
+
+func noSpace(text string) bool {
+	return strings.Contains(text, "No space left on device") || strings.Contains(text, "disk quota") ||
+		strings.Contains(text, "Could not write file") || strings.Contains(text, "Could not write all bytes")
+}
+
+// damaged recognises what DuckDB says about a database or Parquet file whose bytes are wrong.
+func damaged(text string) bool {
+	for _, words := range []string{
+		"not a valid DuckDB database file", "Corrupt database file", "checksum", "Serialization Error",
+		"Failure while replaying WAL", "Invalid Input Error: No magic bytes", "Parquet", "parquet",
+		"ZSTD", "TProtocolException", "could not be decoded",
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// quiet is since when a day with late samples has received no more.
+type quiet struct {
+	stored uint64
+	since  time.Time
+}
+
+// Maintain implements store.Store. It closes the days that have ended, merges late samples into
+// closed days when none have come for the grace time, and drops what is beyond the retention.
+// Appends and reads go on meanwhile.
+func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+	const op = "duckdb.Maintain"
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	if err := s.usable(ctx, op); err != nil {
+		return err
+	}
+	for _, d := range s.allDays() {
+		if s.options.Retention.Expired(d.key, now) || !s.due(d, now) {
+			continue
+		}
+		if err := s.closeDay(ctx, d); err != nil {
+			return s.fail(op, d.key.String(), err)
+		}
+	}
+	if err := s.expire(ctx, now); err != nil {
+		return s.fail(op, s.options.Dir, err)
+	}
+	return s.cleanUp(ctx, op)
+}
+
+// due reports whether the day's table becomes a file now.
+func (s *Store) due(d *day, now time.Time) bool {
+	if d.table == "" || !now.After(d.key.End().Add(s.options.Grace)) {
+		delete(s.seen, d.key)
+		return false
+	}
+	if d.file == "" {
+		return true
+	}
+	q, ok := s.seen[d.key]
+	if !ok || q.stored != d.stored {
+		s.seen[d.key] = quiet{stored: d.stored, since: now}
+		return false
+	}
+	return now.Sub(q.since) >= s.options.Grace
+}
+
+// closeDay writes the day's samples, sorted, to a file, and then replaces table and old file by it
+// in one transaction. A crash in between leaves a file that is removed when the store is opened.
+func (s *Store) closeDay(ctx context.Context, d *day) error {
+	next := day{key: d.key, file: d.nextFile(), generation: d.generation + 1}
+	tmp := s.dayFile(next.file + ".tmp")
+	defer os.Remove(tmp) // gone already if all went well
+	if err := s.copyDay(ctx, d, tmp); err != nil {
+		return err
+	}
+	if err := syncFile(tmp); err != nil {
+		return fmt.Errorf("make the day's file durable: %w", err)
+	}
+	var err error
+	if next.checksum, next.bytes, err = checksum(tmp); err != nil {
+		return fmt.Errorf("read the day's file again: %w", err)
+	}
+	if err := os.Rename(tmp, s.dayFile(next.file)); err != nil {
+		return err
+	}
+	if err := syncFile(filepath.Dir(tmp)); err != nil {
+		return fmt.Errorf("make the day's name durable: %w", err)
+	}
+	changed, err := s.swap(ctx, d, &next)
+	if err != nil || changed {
+		return errors.Join(err, os.Remove(s.dayFile(next.file)))
+	}
+	s.options.Log.InfoContext(ctx, "day closed", "day", d.key.String(), "samples", next.rows, "bytes", next.bytes)
+	return nil
+}
+
+// rowGroup is how many samples of a file stand together: large, because opening a file costs more
+// for each group than reading one costs for its size.
+const rowGroup = "61440"
+
+// copyDay writes the day's samples to the file, sorted by point and time.
+func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
+	c, err := s.borrow(ctx, "duckdb.Maintain")
+	if err != nil {
+		return err
+	}
+	defer s.giveBack(c)
+	return c.Exec(ctx, "COPY (SELECT d.id, p.path AS point, d.time, d.value, d.exact, d.text, d.kind, d.quality FROM ("+
+		s.daySQL(d)+") d JOIN points p ON p.id = d.id ORDER BY d.id, d.time) TO "+quote(file)+
+		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+rowGroup+")")
+}
+
+// daySQL returns a query for the day's samples, each point and time once.
+func (s *Store) daySQL(d *day) string {
+	table := ""
+	if d.table != "" {
+		table = fmt.Sprintf("SELECT %s, 1 AS origin, rowid AS place FROM %s WHERE rowid < %d", sampleColumns, d.table, d.stored)
+	}
+	file := ""
+	if d.file != "" {
+		file = fmt.Sprintf("SELECT %s, 0 AS origin, 0 AS place FROM read_parquet(%s)", sampleColumns, quote(s.dayFile(d.file)))
+	}
+	both := table + file
+	if table != "" && file != "" {
+		both = file + " UNION ALL " + table
+	}
+	if !d.disordered || d.table == "" {
+		return "SELECT " + sampleColumns + " FROM (" + both + ")"
+	}
+	return "SELECT " + sampleColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
+}
+
+// swap makes the file the day's only place, unless samples have come meanwhile.
+func (s *Store) swap(ctx context.Context, d, next *day) (changed bool, err error) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	c, err := s.connection(ctx, "duckdb.Maintain")
+	if err != nil {
+		return false, err
+	}
+	if s.days[d.key] != d {
+		return true, nil
+	}
+	if next.rows, err = count(ctx, c, "SELECT count(*) FROM read_parquet($1)", s.dayFile(next.file)); err != nil {
+		return false, err
+	}
+	replaced := s.replaced + d.rows + d.stored - next.rows
+	err = transaction(ctx, c, func() error {
+		if err := saveLatest(ctx, c, s.cat); err != nil {
+			return err
+		}
+		if err := saveCounters(ctx, c, replaced, s.expired); err != nil {
+			return err
+		}
+		return saveDay(ctx, c, next)
+	})
+	if err != nil {
+		return false, err
+	}
+	s.replace(d.key, next, []string{d.table}, []string{d.file})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replaced = replaced
+	return false, nil
+}
+
+// replace publishes a day, or its end if next is nil, and retires its places. The caller holds
+// write.
+func (s *Store) replace(key store.Day, next *day, tables, files []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	days := make(map[store.Day]*day, len(s.days))
+	for k, d := range s.days {
+		days[k] = d
+	}
+	delete(days, key)
+	if next != nil && !next.empty() {
+		days[key] = next
+	}
+	s.days = days
+	s.retire(tables, files)
+}
+
+// cleanUp removes what nobody reads any more.
+func (s *Store) cleanUp(ctx context.Context, op string) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	c, err := s.connection(ctx, op)
+	if err != nil {
+		return err
+	}
+	s.release(ctx, c)
+	return nil
+}
+
+// expire drops the days that the retention does not keep.
+func (s *Store) expire(ctx context.Context, now time.Time) error {
+	days := s.allDays()
+	var bytes int64
+	for _, d := range days {
+		bytes += d.bytes
+	}
+	limit := s.options.Retention.Bytes
+	for _, d := range days {
+		tooMuch := limit > 0 && bytes > limit && d.file != "" && now.After(d.key.End().Add(s.options.Grace))
+		if !tooMuch && !s.options.Retention.Expired(d.key, now) {
+			continue
+		}
+		if err := s.dropDay(ctx, d.key); err != nil {
+			return err
+		}
+		bytes -= d.bytes
+	}
+	return s.expireDamaged(ctx, now)
+}
+
+// dropDay removes the day with all that it holds now.
+func (s *Store) dropDay(ctx context.Context, key store.Day) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	c, err := s.connection(ctx, "duckdb.Maintain")
+	if err != nil {
+		return err
+	}
+	d := s.days[key]
+	expired := s.expired + d.rows + d.stored
+	err = transaction(ctx, c, func() error {
+		if err := c.Exec(ctx, "DELETE FROM latest WHERE time >= $1 AND time < $2", key.Start(), key.End()); err != nil {
+			return err
+		}
+		if err := saveCounters(ctx, c, s.replaced, expired); err != nil {
+			return err
+		}
+		return saveDay(ctx, c, &day{key: key})
+	})
+	if err != nil {
+		return err
+	}
+	s.replace(key, nil, []string{d.table}, []string{d.file})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expired = expired
+	s.cat.drop(key)
+	s.options.Log.InfoContext(ctx, "day dropped", "day", key.String(), "samples", d.rows+d.stored)
+	return nil
+}
+
+// expireDamaged removes files that were set aside, when their day is beyond the age.
+func (s *Store) expireDamaged(ctx context.Context, now time.Time) error {
+	if s.options.Retention.Age == 0 {
+		return nil
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	c, err := s.connection(ctx, "duckdb.Maintain")
+	if err != nil {
+		return err
+	}
+	before := store.DayOf(now.Add(-s.options.Retention.Age).UnixMicro())
+	var files []string
+	err = c.Query(ctx, "SELECT file FROM damaged WHERE days > 0 AND day < $1", func(ch *engine.Chunk) error {
+		for i := range ch.Rows {
+			files = append(files, ch.Texts(0).At(i))
+		}
+		return nil
+	}, int64(before))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	for _, f := range files {
+		if err := os.Remove(filepath.Join(s.options.Dir, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return c.Exec(ctx, "DELETE FROM damaged WHERE days > 0 AND day < $1", int64(before))
+}

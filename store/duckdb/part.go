@@ -1,0 +1,148 @@
+package duckdb
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"voltbus/store/duckdb/engine"
+)
+
+// part is a run of days that one statement reads. Within a part the samples of each point come
+// in time order, once for each time, unless it is messy.
+type part struct {
+	days  []*day
+	messy bool // one day whose table must be sorted, and the last stored of equal times taken
+}
+
+// maxFiles is how many files one statement reads.
+const maxFiles = 64
+
+// parts groups days for reading. Sizes begins with the number of files of the first part and
+// doubles, so that a reader who wants little opens few; 0 gives parts as large as possible.
+func parts(days []*day, size int) []part {
+	if size == 0 {
+		size = maxFiles
+	}
+	var out []part
+	var run []*day
+	flush := func() {
+		if len(run) > 0 {
+			out = append(out, part{days: run})
+			run = nil
+			size = min(maxFiles, size*2)
+		}
+	}
+	for _, d := range days {
+		switch {
+		case d.table != "" && d.disordered:
+			flush()
+			out = append(out, part{days: []*day{d}, messy: true})
+		case d.table != "":
+			flush()
+			run = append(run, d)
+			flush()
+		default:
+			if run = append(run, d); len(run) >= size {
+				flush()
+			}
+		}
+	}
+	flush()
+	return out
+}
+
+// selection says which rows of a part are wanted.
+type selection struct {
+	ids      []uint32 // sorted; nil for all
+	from, to int64    // microseconds
+}
+
+// scan calls each with the rows of the part that the selection names, and perhaps others of the
+// same ids' range: the caller looks the ids up. Files come before tables, in the order of days.
+func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
+	where := sel.where(p)
+	if files := s.filesOf(p); files != "" {
+		if err := query(ctx, c, "SELECT "+sampleColumns+" FROM read_parquet("+files+")"+conditions(where), each); err != nil {
+			return err
+		}
+	}
+	for _, d := range p.days {
+		if d.table == "" {
+			continue
+		}
+		// Rows that were added after the reader looked at the days are not its business.
+		own := append(slices.Clip(where), "rowid < "+strconv.FormatUint(d.stored, 10))
+		if err := query(ctx, c, "SELECT "+sampleColumns+" FROM "+d.table+conditions(own), each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func query(ctx context.Context, c *engine.Conn, statement string, each func(*columns) error) error {
+	return c.Query(ctx, statement, func(ch *engine.Chunk) error {
+		cols := columnsOf(ch)
+		return each(&cols)
+	})
+}
+
+// filesOf returns the list of the part's files as SQL, or "".
+func (s *Store) filesOf(p *part) string {
+	var names []string
+	for _, d := range p.days {
+		if d.file != "" {
+			names = append(names, quote(s.dayFile(d.file)))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}
+
+// manyIDs is from where on a list of ids costs more than the rows it keeps away.
+const manyIDs = 200
+
+func (sel *selection) where(p *part) []string {
+	var out []string
+	switch n := len(sel.ids); {
+	case n == 0:
+	case n == 1:
+		out = append(out, "id = "+strconv.FormatUint(uint64(sel.ids[0]), 10))
+	default:
+		first, last := sel.ids[0], sel.ids[n-1]
+		out = append(out, "id BETWEEN "+strconv.FormatUint(uint64(first), 10)+" AND "+strconv.FormatUint(uint64(last), 10))
+		if n <= manyIDs && int(last-first) >= 2*n {
+			list := make([]string, n)
+			for i, id := range sel.ids {
+				list[i] = strconv.FormatUint(uint64(id), 10)
+			}
+			out = append(out, "id IN ("+strings.Join(list, ",")+")")
+		}
+	}
+	if sel.from > p.days[0].key.Start().UnixMicro() {
+		out = append(out, "time >= make_timestamp("+strconv.FormatInt(sel.from, 10)+")")
+	}
+	if sel.to < p.days[len(p.days)-1].key.End().UnixMicro() {
+		out = append(out, "time < make_timestamp("+strconv.FormatInt(sel.to, 10)+")")
+	}
+	return out
+}
+
+func conditions(where []string) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(where, " AND ")
+}
+
+// samplesIn estimates how many samples the days hold.
+func samplesIn(days []*day) uint64 {
+	var n uint64
+	for _, d := range days {
+		n += d.rows + d.stored
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package duckdb
+
+import (
+	"context"
+
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// Positions implements store.Store.
+func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error) {
+	if err := s.usable(ctx, "duckdb.Positions"); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.ledger.Positions(), nil
+}
+
+// Gaps implements store.Store.
+func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
+	c, err := s.borrow(ctx, "duckdb.Gaps")
+	if err != nil {
+		return nil, err
+	}
+	defer s.giveBack(c)
+	var gaps []store.Gap
+	err = c.Query(ctx, "SELECT origin, first, last, samples, reason, noticed FROM gaps ORDER BY number DESC LIMIT $1", func(ch *engine.Chunk) error {
+		origin, reason := ch.Texts(0), ch.Texts(4)
+		first, last, samples := engine.Numbers[uint64](ch, 1), engine.Numbers[uint64](ch, 2), engine.Numbers[uint64](ch, 3)
+		noticed := engine.Numbers[int64](ch, 5)
+		for i := range ch.Rows {
+			gaps = append(gaps, store.Gap{
+				Origin: origin.At(i), First: first[i], Last: last[i], Samples: samples[i],
+				Reason: reason.At(i), Noticed: engine.Time(noticed[i]),
+			})
+		}
+		return nil
+	}, max(0, limit))
+	if err != nil {
+		return nil, s.fail("duckdb.Gaps", "", err)
+	}
+	return gaps, nil
+}
+
+// loadPositions reads how far each origin is stored.
+func loadPositions(ctx context.Context, c *engine.Conn) (map[string]store.Position, error) {
+	positions := make(map[string]store.Position)
+	err := c.Query(ctx, "SELECT origin, sequence, samples, stored, repeated, missing, refused, time FROM positions", func(ch *engine.Chunk) error {
+		origin, created := ch.Texts(0), engine.Numbers[int64](ch, 7)
+		var numbers [6][]uint64
+		for i := range numbers {
+			numbers[i] = engine.Numbers[uint64](ch, i+1)
+		}
+		for i := range ch.Rows {
+			positions[origin.At(i)] = store.Position{
+				Sequence: numbers[0][i], Samples: numbers[1][i], Stored: numbers[2][i],
+				Repeated: numbers[3][i], Missing: numbers[4][i], Refused: numbers[5][i],
+				Time: engine.Time(created[i]),
+			}
+		}
+		return nil
+	})
+	return positions, err
+}
+
+// saveEntry writes the positions and gaps of a batch, within the connection's transaction.
+func saveEntry(ctx context.Context, c *engine.Conn, e *store.Entry) error {
+	for _, origin := range e.Origins() {
+		p := e.Positions[origin]
+		if err := c.Exec(ctx, "DELETE FROM positions WHERE origin = $1", origin); err != nil {
+			return err
+		}
+		err := c.Exec(ctx, "INSERT INTO positions VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			origin, p.Sequence, p.Samples, p.Stored, p.Repeated, p.Missing, p.Refused, p.Time)
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range e.Gaps {
+		err := c.Exec(ctx, "INSERT INTO gaps SELECT coalesce(max(number), 0) + 1, $1, $2, $3, $4, $5, $6 FROM gaps",
+			g.Origin, g.First, g.Last, g.Samples, g.Reason, g.Noticed)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

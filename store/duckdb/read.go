@@ -1,0 +1,238 @@
+package duckdb
+
+import (
+	"context"
+	"slices"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// Points implements store.Store.
+func (s *Store) Points(ctx context.Context) ([]point.Path, error) {
+	if err := s.usable(ctx, "duckdb.Points"); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]point.Path, 0, len(s.cat.ids))
+	for p := range s.cat.ids {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Latest implements store.Store.
+func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
+	if err := s.usable(ctx, "duckdb.Latest"); err != nil {
+		return nil, err
+	}
+	out := make([]point.Sample, len(paths))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for i, p := range paths {
+		if id, ok := s.cat.ids[p]; ok && s.cat.latest[id].known {
+			out[i] = s.cat.latest[id].sample(p)
+		}
+	}
+	return out, nil
+}
+
+// Read implements store.Store. Samples of one point are given away as they come from the disk;
+// several points are read together, as many at once as collected samples are allowed in memory.
+func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
+	const op = "duckdb.Read"
+	if err := r.Check(op); err != nil {
+		return err
+	}
+	return s.retry(ctx, op, func() (bool, error) {
+		rd, err := s.newReader(ctx, op, &r, emit)
+		if err != nil {
+			return false, err
+		}
+		defer rd.close()
+		err = rd.run(ctx)
+		return rd.emitted, err
+	})
+}
+
+// retry runs a query and, when it met damaged files and has given nothing away yet, runs it once
+// more after those were set aside.
+func (s *Store) retry(ctx context.Context, op string, run func() (began bool, err error)) error {
+	began, err := run()
+	if e := engine.AsError(err); e == nil || !fault.Is(s.fail(op, "", err), fault.Corrupt) {
+		if e == nil {
+			return err
+		}
+		return s.fail(op, "", err)
+	}
+	if aside := s.setDamagedAside(ctx, op); aside != nil || began {
+		return s.fail(op, "", err)
+	}
+	_, err = run()
+	if engine.AsError(err) != nil {
+		return s.fail(op, "", err)
+	}
+	return err
+}
+
+// setDamagedAside looks at every closed day after a query met damage.
+func (s *Store) setDamagedAside(ctx context.Context, op string) error {
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	return s.check(ctx, op, s.allDays())
+}
+
+// reader answers one Read.
+type reader struct {
+	s       *Store
+	conn    *engine.Conn
+	view    view
+	r       *store.Range
+	emit    func([]point.Sample) error
+	emitted bool
+	out     []point.Sample
+}
+
+func (s *Store) newReader(ctx context.Context, op string, r *store.Range, emit func([]point.Sample) error) (*reader, error) {
+	c, err := s.borrow(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{s: s, conn: c, r: r, emit: emit, view: s.look(r.From.UnixMicro(), r.To.UnixMicro())}, nil
+}
+
+func (rd *reader) close() {
+	rd.view.done()
+	rd.s.giveBack(rd.conn)
+}
+
+// run reads the points in groups.
+func (rd *reader) run(ctx context.Context) error {
+	if !rd.r.From.Before(rd.r.To) || len(rd.view.days) == 0 {
+		return ctx.Err()
+	}
+	size := rd.s.groupSize(rd.view.days)
+	for points := range slices.Chunk(rd.r.Points, size) {
+		g := newGroup(points, rd.s.number(points))
+		if len(g.ids) == 0 {
+			continue
+		}
+		if err := rd.readGroup(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupSamples is how many samples a reader collects before it gives them away.
+const groupSamples = 400_000
+
+// groupSize returns how many points are read together.
+func (s *Store) groupSize(days []*day) int {
+	s.mu.RLock()
+	points := uint64(len(s.cat.ids))
+	s.mu.RUnlock()
+	perPoint := samplesIn(days)/max(1, points) + 1
+	return int(max(1, groupSamples/perPoint))
+}
+
+// number returns the numbers of the points; -1 for those without.
+func (s *Store) number(points []point.Path) []int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]int64, len(points))
+	for i, p := range points {
+		out[i] = -1
+		if id, ok := s.cat.ids[p]; ok {
+			out[i] = int64(id)
+		}
+	}
+	return out
+}
+
+func (rd *reader) readGroup(ctx context.Context, g *group) error {
+	days, size := rd.view.days, 0
+	if rd.r.Limit > 0 {
+		size = 1
+	}
+	newest := rd.r.Limit > 0 && rd.r.Newest
+	if newest {
+		days = slices.Clone(days)
+		slices.Reverse(days)
+	}
+	for _, p := range parts(days, size) {
+		if newest {
+			slices.Reverse(p.days)
+		}
+		if err := rd.readPart(ctx, g, &p); err != nil {
+			return err
+		}
+		if rd.r.Limit > 0 && g.trim(rd.r.Limit, newest) {
+			break
+		}
+		if rd.r.Limit == 0 && len(g.points) == 1 {
+			if err := rd.give(g); err != nil {
+				return err
+			}
+		}
+	}
+	return rd.give(g)
+}
+
+// readPart adds the part's samples to the group.
+func (rd *reader) readPart(ctx context.Context, g *group, p *part) error {
+	g.begin()
+	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro()}
+	streamed := len(g.points) == 1 && rd.r.Limit == 0 && !p.messy
+	err := rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
+		for i, id := range cols.id {
+			if !p.messy && rd.r.GoodOnly && cols.quality[i].IsBad() {
+				continue
+			}
+			g.add(id, cols, i)
+		}
+		if streamed {
+			return rd.give(g)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if p.messy {
+		g.tidy(rd.r.GoodOnly)
+	}
+	if rd.r.Limit > 0 && rd.r.Newest {
+		g.turn()
+	}
+	return nil
+}
+
+// giveSamples is how many samples emit gets at once.
+const giveSamples = 4096
+
+// give hands the group's samples to emit, point by point in the order asked, and empties it.
+func (rd *reader) give(g *group) error {
+	for i, path := range g.points {
+		slot := g.slots[i]
+		if slot < 0 {
+			continue
+		}
+		for rows := range slices.Chunk(g.rows[slot], giveSamples) {
+			rd.out = rd.out[:0]
+			for j := range rows {
+				rd.out = append(rd.out, rows[j].sample(path))
+			}
+			rd.emitted = true
+			if err := rd.emit(rd.out); err != nil {
+				return err
+			}
+		}
+	}
+	g.empty()
+	return nil
+}

@@ -1,0 +1,80 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"voltbus/store/duckdb/engine"
+)
+
+// version is the layout of the database file, documented in docs/formats/store.md.
+const version = 1
+
+// schema makes the tables of an empty database. There are no keys: DuckDB pays for a key with
+// nine tenths of its speed, and the store itself is the only writer.
+const schema = `
+CREATE TABLE IF NOT EXISTS schema_version(version INTEGER);
+CREATE TABLE IF NOT EXISTS points(id UINTEGER, path VARCHAR);
+CREATE TABLE IF NOT EXISTS positions(origin VARCHAR, sequence UBIGINT, samples UBIGINT, stored UBIGINT,
+	repeated UBIGINT, missing UBIGINT, refused UBIGINT, time TIMESTAMP);
+CREATE TABLE IF NOT EXISTS gaps(number UBIGINT, origin VARCHAR, first UBIGINT, last UBIGINT, samples UBIGINT,
+	reason VARCHAR, noticed TIMESTAMP);
+CREATE TABLE IF NOT EXISTS days(day INTEGER, date DATE, file VARCHAR, rows UBIGINT, bytes BIGINT, checksum UBIGINT,
+	stored VARCHAR, disordered BOOLEAN, generation UINTEGER);
+CREATE TABLE IF NOT EXISTS damaged(file VARCHAR, day INTEGER, days INTEGER, reason VARCHAR, noticed TIMESTAMP);
+CREATE TABLE IF NOT EXISTS latest(id UINTEGER, time TIMESTAMP, value DOUBLE, exact BIGINT, text VARCHAR,
+	kind UTINYINT, quality UTINYINT);
+CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT)`
+
+// sampleColumns are the columns of a day's table, and of its file without the point's name.
+const sampleColumns = "id, time, value, exact, text, kind, quality"
+
+// createDay makes the table of a day.
+func createDay(table string) string {
+	return "CREATE TABLE " + table + "(id UINTEGER, time TIMESTAMP, value DOUBLE, exact BIGINT, text VARCHAR, kind UTINYINT, quality UTINYINT)"
+}
+
+// quote makes a string literal.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// prepareSchema makes the tables that are missing and refuses a database of another version.
+func prepareSchema(ctx context.Context, c *engine.Conn) error {
+	for statement := range strings.SplitSeq(schema, ";") {
+		if err := c.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	found := int32(0)
+	err := c.Query(ctx, "SELECT version FROM schema_version", func(ch *engine.Chunk) error {
+		found = engine.Numbers[int32](ch, 0)[0]
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch found {
+	case version:
+		return nil
+	case 0:
+		if err := c.Exec(ctx, "INSERT INTO counters VALUES (0, 0)"); err != nil {
+			return err
+		}
+		return c.Exec(ctx, "INSERT INTO schema_version VALUES ($1)", version)
+	}
+	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", errVersion, found, version)
+}
+
+// lockDown keeps every later statement of the database within the store's own directories.
+func lockDown(ctx context.Context, c *engine.Conn, dir string) error {
+	for _, statement := range []string{
+		"SET allowed_directories=[" + quote(dir+"/days/") + "," + quote(dir+"/tmp/") + "]",
+		"SET enable_external_access=false",
+		"SET lock_configuration=true",
+	} {
+		if err := c.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+// Package duckdb is the default store: DuckDB tables for the days that are still open, one sorted
+// Parquet file for each closed day, and a manifest of both in the same transactions as the
+// samples. Other programs may read the files while the store is open. The layout on disk is
+// documented in docs/formats/store.md.
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+var (
+	errClosed  = errors.New("the store is closed")
+	errBroken  = errors.New("the store met an error that it recovers from by itself; try again")
+	errVersion = errors.New("the history has a layout that this program does not know")
+)
+
+// Store implements store.Store, store.SQL and store.Exporter. It is safe for concurrent use.
+type Store struct {
+	options Options
+	unlock  func() // gives the directory free
+
+	// upkeep is held by Maintain and Scrub, write by whoever changes the database. They are
+	// taken in this order, and both before mu.
+	upkeep  sync.Mutex
+	write   sync.Mutex
+	writer  *engine.Conn // belongs to the holder of write
+	scratch scratch
+	seen    map[store.Day]quiet
+
+	handle handle
+
+	mu       sync.RWMutex // guards what follows; never held during a statement
+	ledger   *store.Ledger
+	cat      *catalogue
+	days     map[store.Day]*day
+	epoch    *epoch
+	retired  []*epoch
+	replaced uint64
+	expired  uint64
+}
+
+var (
+	_ store.Store    = (*Store)(nil)
+	_ store.SQL      = (*Store)(nil)
+	_ store.Exporter = (*Store)(nil)
+)
+
+// Open opens or creates the store in a directory and heals what a crash left behind. It returns
+// fault.Conflict if another process has it open, fault.Invalid if the directory cannot be used.
+// A database that is damaged is set aside, and its closed days are found again from their files.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockDirectory(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet)}
+	s.handle.idled.L = &s.handle.mu
+	s.write.Lock()
+	defer s.write.Unlock()
+	if err := s.openDamaged(ctx); err != nil {
+		unlock()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start opens the database and reads its state. The caller holds write.
+func (s *Store) start(ctx context.Context) error {
+	db, err := engine.Open(s.databaseFile(), s.options.settings())
+	if err != nil {
+		return err
+	}
+	c, err := db.Connect()
+	if err != nil {
+		db.Close()
+		return err
+	}
+	if err := s.load(ctx, c); err != nil {
+		c.Close()
+		db.Close()
+		return err
+	}
+	s.writer = c
+	s.handle.use(db)
+	return nil
+}
+
+// load reads the state of the database, heals it, and makes it the store's.
+func (s *Store) load(ctx context.Context, c *engine.Conn) error {
+	if err := lockDown(ctx, c, s.options.Dir); err != nil {
+		return err
+	}
+	if err := prepareSchema(ctx, c); err != nil {
+		return err
+	}
+	if err := s.heal(ctx, c); err != nil {
+		return err
+	}
+	days, err := loadDays(ctx, c)
+	if err != nil {
+		return err
+	}
+	cat, err := loadCatalogue(ctx, c, days)
+	if err != nil {
+		return err
+	}
+	positions, err := loadPositions(ctx, c)
+	if err != nil {
+		return err
+	}
+	replaced, expired, err := loadCounters(ctx, c)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger, s.cat, s.days = store.NewLedger(positions), cat, days
+	s.replaced, s.expired = replaced, expired
+	s.epoch, s.retired = &epoch{}, nil
+	return nil
+}
+
+// Close waits for the calls in progress and closes the store. Further calls of Close do nothing.
+func (s *Store) Close() error {
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	if !s.handle.close() {
+		return nil
+	}
+	if s.writer != nil {
+		s.release(context.Background(), s.writer)
+		s.writer.Close()
+		s.writer = nil
+	}
+	s.handle.drop()
+	s.unlock()
+	return nil
+}
+
+// connection returns the connection for writing, after it reopened a database that had become
+// unusable. The caller holds write.
+func (s *Store) connection(ctx context.Context, op string) (*engine.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fault.E(op, fault.KindOf(err), "", err)
+	}
+	switch s.handle.state() {
+	case closed:
+		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
+	case broken:
+		return s.reopen(ctx, op)
+	case working:
+	}
+	return s.writer, nil
+}
+
+// reopen closes a database that has become unusable, and opens it again.
+func (s *Store) reopen(ctx context.Context, op string) (*engine.Conn, error) {
+	if !s.handle.idle() {
+		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errBroken)
+	}
+	if s.writer != nil {
+		s.writer.Close()
+		s.writer = nil
+	}
+	s.handle.drop()
+	if err := s.start(ctx); err != nil {
+		return nil, s.fail(op, s.options.Dir, err)
+	}
+	s.options.Log.InfoContext(ctx, "store reopened", "dir", s.options.Dir)
+	return s.writer, nil
+}
+
+// borrow returns a connection for reading; giveBack must follow.
+func (s *Store) borrow(ctx context.Context, op string) (*engine.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fault.E(op, fault.KindOf(err), "", err)
+	}
+	c, state, err := s.handle.take()
+	if state == broken {
+		if err := s.revive(ctx, op); err != nil {
+			return nil, err
+		}
+		c, state, err = s.handle.take()
+	}
+	switch {
+	case state == closed:
+		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
+	case state == broken:
+		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errBroken)
+	case err != nil:
+		return nil, s.fail(op, s.options.Dir, err)
+	}
+	return c, nil
+}
+
+func (s *Store) revive(ctx context.Context, op string) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	_, err := s.connection(ctx, op)
+	return err
+}
+
+func (s *Store) giveBack(c *engine.Conn) { s.handle.give(c) }
+
+// transaction runs f between BEGIN and COMMIT. The caller holds write.
+func transaction(ctx context.Context, c *engine.Conn, f func() error) error {
+	if err := c.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		// What is complete is committed even if the caller gives up just now: an interrupted
+		// COMMIT would leave open whether the samples are stored.
+		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
+	}
+	return err
+}
+
+// loadCounters reads what cannot be counted from the data.
+func loadCounters(ctx context.Context, c *engine.Conn) (replaced, expired uint64, err error) {
+	err = c.Query(ctx, "SELECT replaced, expired FROM counters", func(ch *engine.Chunk) error {
+		replaced, expired = engine.Numbers[uint64](ch, 0)[0], engine.Numbers[uint64](ch, 1)[0]
+		return nil
+	})
+	return replaced, expired, err
+}
+
+// saveCounters writes them, within the connection's transaction.
+func saveCounters(ctx context.Context, c *engine.Conn, replaced, expired uint64) error {
+	return c.Exec(ctx, "UPDATE counters SET replaced = $1, expired = $2", replaced, expired)
+}
+
+// now is when something was noticed.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
