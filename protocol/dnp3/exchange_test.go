@@ -62,6 +62,7 @@ func exchangeEvents() []event {
 
 // encode builds the response in buf.
 func encode(tb testing.TB, buf []byte, events []event) []byte {
+	tb.Helper()
 	control := app.Sequence(3).Single() | app.CON | app.UNS
 	w := app.NewResponse(buf, control, app.FuncUnsolicitedResponse, 0)
 	for i := range events {
@@ -102,6 +103,7 @@ func (r *receiver) receive(stream []byte) []byte {
 
 // compare reads a fragment and returns how many points are the expected ones.
 func compare(tb testing.TB, octets []byte, want []event) (headers, points int) {
+	tb.Helper()
 	fragment, err := app.Parse(octets)
 	if err != nil {
 		tb.Fatal(err)
@@ -123,6 +125,7 @@ func compare(tb testing.TB, octets []byte, want []event) (headers, points int) {
 
 // golden returns the recorded octets.
 func golden(tb testing.TB) []byte {
+	tb.Helper()
 	text, err := os.ReadFile(wireFile)
 	if err != nil {
 		tb.Fatal(err)

@@ -9,26 +9,26 @@ import (
 	"voltbus/protocol/dnp3/app"
 )
 
-func octets(t testing.TB, text string) []byte {
-	t.Helper()
+func octets(tb testing.TB, text string) []byte {
+	tb.Helper()
 	p, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
 // headers parses a fragment that must be sound.
-func headers(t testing.TB, text string) []app.Header {
-	t.Helper()
-	fragment, err := app.Parse(octets(t, text))
+func headers(tb testing.TB, text string) []app.Header {
+	tb.Helper()
+	fragment, err := app.Parse(octets(tb, text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var all []app.Header
 	for h, err := range fragment.Headers() {
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		all = append(all, h)
 	}
@@ -84,22 +84,38 @@ func TestUnreadableFragmentsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"values of no variation", "C0 81 00 00 1E 00 00 00 00", "g30v0 qualifier 0x00: malformed object at octet 4", app.IINParameterError},
 		{"packed bits behind indexes", "C0 81 00 00 01 01 17 01 00 01", "g1v1 qualifier 0x17: qualifier not allowed at octet 4", app.IINParameterError},
 		{"a file object without free format", "C0 19 46 03 07 01", "", 0},
-		{"a value one octet short", "C0 81 00 00 1E 02 00 03 03 01 05",
-			"g30v2 qualifier 0x00: truncated at octet 9: 3 octets needed, 2 left", app.IINParameterError},
-		{"2^32 values in a small message", "C0 81 00 00 1E 01 02 00 00 00 00 FF FF FF FF 01",
-			"g30v1 qualifier 0x02: truncated at octet 15: 21474836480 octets needed, 1 left", app.IINParameterError},
-		{"2^32 packed bits in a small message", "C0 81 00 00 01 01 02 00 00 00 00 FF FF FF FF 01",
-			"g1v1 qualifier 0x02: truncated at octet 15: 536870912 octets needed, 1 left", app.IINParameterError},
-		{"2^32 indexes in a small request", "C0 01 1E 01 39 FF FF FF FF",
-			"g30v1 qualifier 0x39: truncated at octet 9: 17179869180 octets needed, 0 left", app.IINParameterError},
-		{"2^32 empty strings in a small message", "C0 81 00 00 6E 00 02 00 00 00 00 FF FF FF FF",
-			"g110v0 qualifier 0x02: impossible range or count at octet 4", app.IINParameterError},
-		{"2^32 attributes in a small message", "C0 81 00 00 00 FC 09 FF FF FF FF 01 01 41",
-			"g0v252 qualifier 0x09: truncated at octet 11: 5 octets needed, 3 left", app.IINParameterError},
-		{"a file object longer than the message", "C0 19 46 08 5B 01 05 00 41",
-			"g70v8 qualifier 0x5B: truncated at octet 6: 7 octets needed, 3 left", app.IINParameterError},
-		{"a second file object without its size", "C0 19 46 08 5B 02 01 00 41",
-			"g70v8 qualifier 0x5B: truncated at octet 6: 5 octets needed, 3 left", app.IINParameterError},
+		{
+			"a value one octet short", "C0 81 00 00 1E 02 00 03 03 01 05",
+			"g30v2 qualifier 0x00: truncated at octet 9: 3 octets needed, 2 left", app.IINParameterError,
+		},
+		{
+			"2^32 values in a small message", "C0 81 00 00 1E 01 02 00 00 00 00 FF FF FF FF 01",
+			"g30v1 qualifier 0x02: truncated at octet 15: 21474836480 octets needed, 1 left", app.IINParameterError,
+		},
+		{
+			"2^32 packed bits in a small message", "C0 81 00 00 01 01 02 00 00 00 00 FF FF FF FF 01",
+			"g1v1 qualifier 0x02: truncated at octet 15: 536870912 octets needed, 1 left", app.IINParameterError,
+		},
+		{
+			"2^32 indexes in a small request", "C0 01 1E 01 39 FF FF FF FF",
+			"g30v1 qualifier 0x39: truncated at octet 9: 17179869180 octets needed, 0 left", app.IINParameterError,
+		},
+		{
+			"2^32 empty strings in a small message", "C0 81 00 00 6E 00 02 00 00 00 00 FF FF FF FF",
+			"g110v0 qualifier 0x02: impossible range or count at octet 4", app.IINParameterError,
+		},
+		{
+			"2^32 attributes in a small message", "C0 81 00 00 00 FC 09 FF FF FF FF 01 01 41",
+			"g0v252 qualifier 0x09: truncated at octet 11: 5 octets needed, 3 left", app.IINParameterError,
+		},
+		{
+			"a file object longer than the message", "C0 19 46 08 5B 01 05 00 41",
+			"g70v8 qualifier 0x5B: truncated at octet 6: 7 octets needed, 3 left", app.IINParameterError,
+		},
+		{
+			"a second file object without its size", "C0 19 46 08 5B 02 01 00 41",
+			"g70v8 qualifier 0x5B: truncated at octet 6: 5 octets needed, 3 left", app.IINParameterError,
+		},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

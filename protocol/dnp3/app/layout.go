@@ -22,8 +22,8 @@ const (
 	free                       // free format: the size precedes the object
 )
 
-// valueSize is the number of octets of a value outside the flags.
-var valueSize = [free + 1]uint8{u8: 1, u16: 2, u32: 4, i16: 2, i32: 4, f32: 4, f64: 8}
+// sizeTable is the number of octets of a value outside the flags.
+var sizeTable = [free + 1]uint8{u8: 1, u16: 2, u32: 4, i16: 2, i32: 4, f32: 4, f64: 8}
 
 // parts says what surrounds the value.
 type parts uint8
@@ -65,7 +65,7 @@ func (l *layout) has(p parts) bool { return l.parts&p != 0 }
 
 // row describes a variation made of a value and its surroundings.
 func row(kind Kind, value encoding, p parts) layout {
-	size := valueSize[value]
+	size := sizeTable[value]
 	if p&(flagged|statusOf|statusAt) != 0 {
 		size++
 	}

@@ -3,29 +3,29 @@ package app
 // Variations by name; [Variation.Describe] says what each is. Variation 0 asks for
 // any variation; g60v1 is class 0 (current values), g60v2–4 are the event classes.
 const (
-	G1V0 Variation = 1<<8 | 0
+	G1V0 Variation = 1 << 8
 	G1V1 Variation = 1<<8 | 1
 	G1V2 Variation = 1<<8 | 2
 
-	G2V0 Variation = 2<<8 | 0
+	G2V0 Variation = 2 << 8
 	G2V1 Variation = 2<<8 | 1
 	G2V2 Variation = 2<<8 | 2
 	G2V3 Variation = 2<<8 | 3
 
-	G3V0 Variation = 3<<8 | 0
+	G3V0 Variation = 3 << 8
 	G3V1 Variation = 3<<8 | 1
 	G3V2 Variation = 3<<8 | 2
 
-	G4V0 Variation = 4<<8 | 0
+	G4V0 Variation = 4 << 8
 	G4V1 Variation = 4<<8 | 1
 	G4V2 Variation = 4<<8 | 2
 	G4V3 Variation = 4<<8 | 3
 
-	G10V0 Variation = 10<<8 | 0
+	G10V0 Variation = 10 << 8
 	G10V1 Variation = 10<<8 | 1
 	G10V2 Variation = 10<<8 | 2
 
-	G11V0 Variation = 11<<8 | 0
+	G11V0 Variation = 11 << 8
 	G11V1 Variation = 11<<8 | 1
 	G11V2 Variation = 11<<8 | 2
 
@@ -33,17 +33,17 @@ const (
 	G12V2 Variation = 12<<8 | 2
 	G12V3 Variation = 12<<8 | 3
 
-	G13V0 Variation = 13<<8 | 0
+	G13V0 Variation = 13 << 8
 	G13V1 Variation = 13<<8 | 1
 	G13V2 Variation = 13<<8 | 2
 
-	G20V0 Variation = 20<<8 | 0
+	G20V0 Variation = 20 << 8
 	G20V1 Variation = 20<<8 | 1
 	G20V2 Variation = 20<<8 | 2
 	G20V5 Variation = 20<<8 | 5
 	G20V6 Variation = 20<<8 | 6
 
-	G21V0  Variation = 21<<8 | 0
+	G21V0  Variation = 21 << 8
 	G21V1  Variation = 21<<8 | 1
 	G21V2  Variation = 21<<8 | 2
 	G21V5  Variation = 21<<8 | 5
@@ -51,19 +51,19 @@ const (
 	G21V9  Variation = 21<<8 | 9
 	G21V10 Variation = 21<<8 | 10
 
-	G22V0 Variation = 22<<8 | 0
+	G22V0 Variation = 22 << 8
 	G22V1 Variation = 22<<8 | 1
 	G22V2 Variation = 22<<8 | 2
 	G22V5 Variation = 22<<8 | 5
 	G22V6 Variation = 22<<8 | 6
 
-	G23V0 Variation = 23<<8 | 0
+	G23V0 Variation = 23 << 8
 	G23V1 Variation = 23<<8 | 1
 	G23V2 Variation = 23<<8 | 2
 	G23V5 Variation = 23<<8 | 5
 	G23V6 Variation = 23<<8 | 6
 
-	G30V0 Variation = 30<<8 | 0
+	G30V0 Variation = 30 << 8
 	G30V1 Variation = 30<<8 | 1
 	G30V2 Variation = 30<<8 | 2
 	G30V3 Variation = 30<<8 | 3
@@ -71,7 +71,7 @@ const (
 	G30V5 Variation = 30<<8 | 5
 	G30V6 Variation = 30<<8 | 6
 
-	G31V0 Variation = 31<<8 | 0
+	G31V0 Variation = 31 << 8
 	G31V1 Variation = 31<<8 | 1
 	G31V2 Variation = 31<<8 | 2
 	G31V3 Variation = 31<<8 | 3
@@ -81,7 +81,7 @@ const (
 	G31V7 Variation = 31<<8 | 7
 	G31V8 Variation = 31<<8 | 8
 
-	G32V0 Variation = 32<<8 | 0
+	G32V0 Variation = 32 << 8
 	G32V1 Variation = 32<<8 | 1
 	G32V2 Variation = 32<<8 | 2
 	G32V3 Variation = 32<<8 | 3
@@ -91,7 +91,7 @@ const (
 	G32V7 Variation = 32<<8 | 7
 	G32V8 Variation = 32<<8 | 8
 
-	G33V0 Variation = 33<<8 | 0
+	G33V0 Variation = 33 << 8
 	G33V1 Variation = 33<<8 | 1
 	G33V2 Variation = 33<<8 | 2
 	G33V3 Variation = 33<<8 | 3
@@ -101,12 +101,12 @@ const (
 	G33V7 Variation = 33<<8 | 7
 	G33V8 Variation = 33<<8 | 8
 
-	G34V0 Variation = 34<<8 | 0
+	G34V0 Variation = 34 << 8
 	G34V1 Variation = 34<<8 | 1
 	G34V2 Variation = 34<<8 | 2
 	G34V3 Variation = 34<<8 | 3
 
-	G40V0 Variation = 40<<8 | 0
+	G40V0 Variation = 40 << 8
 	G40V1 Variation = 40<<8 | 1
 	G40V2 Variation = 40<<8 | 2
 	G40V3 Variation = 40<<8 | 3
@@ -117,7 +117,7 @@ const (
 	G41V3 Variation = 41<<8 | 3
 	G41V4 Variation = 41<<8 | 4
 
-	G42V0 Variation = 42<<8 | 0
+	G42V0 Variation = 42 << 8
 	G42V1 Variation = 42<<8 | 1
 	G42V2 Variation = 42<<8 | 2
 	G42V3 Variation = 42<<8 | 3
@@ -127,7 +127,7 @@ const (
 	G42V7 Variation = 42<<8 | 7
 	G42V8 Variation = 42<<8 | 8
 
-	G43V0 Variation = 43<<8 | 0
+	G43V0 Variation = 43 << 8
 	G43V1 Variation = 43<<8 | 1
 	G43V2 Variation = 43<<8 | 2
 	G43V3 Variation = 43<<8 | 3
@@ -163,12 +163,12 @@ const (
 
 	G80V1 Variation = 80<<8 | 1
 
-	G102V0 Variation = 102<<8 | 0
+	G102V0 Variation = 102 << 8
 	G102V1 Variation = 102<<8 | 1
 
-	G110V0 Variation = 110<<8 | 0
+	G110V0 Variation = 110 << 8
 
-	G111V0 Variation = 111<<8 | 0
+	G111V0 Variation = 111 << 8
 )
 
 // Attributes of group 0 that stand for others.

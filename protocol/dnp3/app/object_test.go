@@ -11,11 +11,11 @@ import (
 )
 
 // objects returns the objects of the only header behind a response head.
-func objects(t testing.TB, wire string) []app.Object {
-	t.Helper()
-	all := headers(t, "C0 81 00 00"+wire)
+func objects(tb testing.TB, wire string) []app.Object {
+	tb.Helper()
+	all := headers(tb, "C0 81 00 00"+wire)
 	if len(all) != 1 {
-		t.Fatalf("%d headers", len(all))
+		tb.Fatalf("%d headers", len(all))
 	}
 	var list []app.Object
 	for o := range all[0].Objects() {

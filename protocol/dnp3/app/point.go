@@ -79,7 +79,7 @@ func (l *layout) decode(point *Point, p []byte, common Timestamp) {
 	}
 	if l.value > statePair {
 		point.Value = l.value.read(p)
-		p = p[valueSize[l.value]:]
+		p = p[sizeTable[l.value]:]
 	}
 	switch {
 	case l.has(timed):
@@ -101,6 +101,7 @@ func (l *layout) decodeLead(point *Point, lead uint8) {
 	case statePair:
 		point.Value = Double(DoubleBit(lead >> 6))
 		mask = 0x3F
+	default:
 	}
 	if l.has(statusOf) {
 		point.Status = Status(lead & mask)

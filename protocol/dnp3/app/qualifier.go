@@ -43,10 +43,10 @@ const (
 	rangeFree  = 0x0B
 )
 
-// prefixSizes and fieldSizes give octets by prefix code and by range specifier code.
+// prefixTable and fieldTable give octets by prefix code and by range specifier code.
 var (
-	prefixSizes = [8]uint8{0, 1, 2, 4, 1, 2, 4}
-	fieldSizes  = [16]uint8{1, 2, 4, 1, 2, 4, 0, 1, 2, 4, 0, 1}
+	prefixTable = [8]uint8{0, 1, 2, 4, 1, 2, 4}
+	fieldTable  = [16]uint8{1, 2, 4, 1, 2, 4, 0, 1, 2, 4, 0, 1}
 )
 
 // String returns the qualifier in hexadecimal.
@@ -62,12 +62,12 @@ func (q Qualifier) code() uint8 { return uint8(q) & 0x0F }
 
 // prefix returns the octets of index or size before each object, 0, 1, 2 or 4.
 func (q Qualifier) prefix() int {
-	return int(prefixSizes[q>>4&7])
+	return int(prefixTable[q>>4&7])
 }
 
 // width returns the octets of one field of the range: a count, a start, a stop.
 func (q Qualifier) width() int {
-	return int(fieldSizes[q.code()])
+	return int(fieldTable[q.code()])
 }
 
 // fields returns how many fields the range has.

@@ -1,8 +1,8 @@
 package app
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 )
 
 // ValueKind says in which form a value is held.
@@ -140,15 +140,15 @@ func (v Value) String() string {
 	case NoValue:
 		return "none"
 	case BoolValue:
-		return fmt.Sprint(v.Bool())
+		return strconv.FormatBool(v.Bool())
 	case DoubleBitValue:
 		return v.DoubleBit().String()
 	case FloatValue:
-		return fmt.Sprint(v.Float())
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 	case SignedValue:
-		return fmt.Sprint(v.Int())
+		return strconv.FormatInt(v.Int(), 10)
 	default:
-		return fmt.Sprint(v.bits)
+		return strconv.FormatUint(v.bits, 10)
 	}
 }
 

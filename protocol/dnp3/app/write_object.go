@@ -90,6 +90,7 @@ func (w *Writer) Time(v Variation, t Timestamp) error {
 		w.common = Timestamp{Milliseconds: t.Milliseconds, Quality: TimeAbsolute}
 	case G51V2:
 		w.common = Timestamp{Milliseconds: t.Milliseconds, Quality: TimeUnsynchronized}
+	default:
 	}
 	return nil
 }

@@ -123,6 +123,7 @@ func (l *layout) lead(p Point) byte {
 		}
 	case statePair:
 		lead = lead&0x3F | byte(p.Value.DoubleBit())<<6
+	default:
 	}
 	return lead
 }
@@ -134,7 +135,7 @@ func (l *layout) bits(v Value) (bits uint64, over bool) {
 		if l.kind == KindCounter || l.kind == KindFrozenCounter {
 			return v.Uint(), false
 		}
-		top := uint64(1)<<(8*valueSize[l.value]) - 1
+		top := uint64(1)<<(8*sizeTable[l.value]) - 1
 		n := v.Uint()
 		return min(n, top), n > top || v.Float() < 0 || math.IsNaN(v.Float())
 	case i16:
@@ -171,7 +172,7 @@ func (l *layout) append(dst []byte, object image) []byte {
 	if l.has(flagged | statusOf) {
 		dst = append(dst, object.lead)
 	}
-	switch valueSize[l.value] {
+	switch sizeTable[l.value] {
 	case 1:
 		dst = append(dst, byte(object.value))
 	case 2:

@@ -10,11 +10,11 @@ import (
 )
 
 // noError fails the test on the first error of a chain of calls.
-func noError(t testing.TB, errs ...error) {
-	t.Helper()
+func noError(tb testing.TB, errs ...error) {
+	tb.Helper()
 	for i, err := range errs {
 		if err != nil {
-			t.Fatalf("call %d: %v", i, err)
+			tb.Fatalf("call %d: %v", i, err)
 		}
 	}
 }
@@ -27,83 +27,121 @@ func TestRequestsAreBuiltToTheOctet(t *testing.T) {
 		build    func(w *app.Writer) error
 		want     string
 	}{
-		{"an integrity poll", app.FuncRead,
+		{
+			"an integrity poll", app.FuncRead,
 			func(w *app.Writer) error { return w.Classes(app.Integrity) },
-			"C3 01 3C 02 06 3C 03 06 3C 04 06 3C 01 06"},
-		{"enabling unsolicited responses of all classes", app.FuncEnableUnsolicited,
+			"C3 01 3C 02 06 3C 03 06 3C 04 06 3C 01 06",
+		},
+		{
+			"enabling unsolicited responses of all classes", app.FuncEnableUnsolicited,
 			func(w *app.Writer) error { return w.Classes(app.EventClasses) },
-			"C3 14 3C 02 06 3C 03 06 3C 04 06"},
-		{"a read of an index range", app.FuncRead,
+			"C3 14 3C 02 06 3C 03 06 3C 04 06",
+		},
+		{
+			"a read of an index range", app.FuncRead,
 			func(w *app.Writer) error { return w.Range(app.G30V0, 2, 300) },
-			"C3 01 1E 00 01 02 00 2C 01"},
-		{"a read of at most 20 events", app.FuncRead,
+			"C3 01 1E 00 01 02 00 2C 01",
+		},
+		{
+			"a read of at most 20 events", app.FuncRead,
 			func(w *app.Writer) error { return w.Limit(app.G60V2, 20) },
-			"C3 01 3C 02 07 14"},
-		{"a read of at most 300 events", app.FuncRead,
+			"C3 01 3C 02 07 14",
+		},
+		{
+			"a read of at most 300 events", app.FuncRead,
 			func(w *app.Writer) error { return w.Limit(app.G60V2, 300) },
-			"C3 01 3C 02 08 2C 01"},
-		{"a read of single points", app.FuncRead,
+			"C3 01 3C 02 08 2C 01",
+		},
+		{
+			"a read of single points", app.FuncRead,
 			func(w *app.Writer) error { return errors.Join(w.Index(app.G1V2, 3), w.Index(app.G1V2, 9)) },
-			"C3 01 01 02 28 02 00 03 00 09 00"},
-		{"clearing the restart indication", app.FuncWrite,
+			"C3 01 01 02 28 02 00 03 00 09 00",
+		},
+		{
+			"clearing the restart indication", app.FuncWrite,
 			func(w *app.Writer) error { return w.ClearRestart() },
-			"C3 02 50 01 00 07 07 00"},
-		{"setting the clock", app.FuncWrite,
+			"C3 02 50 01 00 07 07 00",
+		},
+		{
+			"setting the clock", app.FuncWrite,
 			func(w *app.Writer) error {
 				return w.Time(app.G50V1, app.TimestampOf(time.Date(2012, 10, 10, 0, 0, 0, 0, time.UTC)))
 			},
-			"C3 02 32 01 07 01 00 84 F8 47 3A 01"},
-		{"a select of two relays", app.FuncSelect,
+			"C3 02 32 01 07 01 00 84 F8 47 3A 01",
+		},
+		{
+			"a select of two relays", app.FuncSelect,
 			func(w *app.Writer) error {
 				pulse := app.CROB{Code: app.OpPulseOn | app.OpTrip, Count: 1, OnTime: 100 * time.Millisecond, OffTime: 200 * time.Millisecond}
 				return errors.Join(w.CROB(10, app.CROB{Code: app.OpLatchOn, Count: 1}), w.CROB(11, pulse))
 			},
-			"C3 03 0C 01 28 02 00 0A 00 03 01 00 00 00 00 00 00 00 00 00 0B 00 81 01 64 00 00 00 C8 00 00 00 00"},
-		{"a direct operate of an analog output, narrow", app.FuncDirectOperate,
+			"C3 03 0C 01 28 02 00 0A 00 03 01 00 00 00 00 00 00 00 00 00 0B 00 81 01 64 00 00 00 C8 00 00 00 00",
+		},
+		{
+			"a direct operate of an analog output, narrow", app.FuncDirectOperate,
 			func(w *app.Writer) error {
 				w.Narrow()
 				return w.Indexed(app.G41V2, app.Point{Index: 1, Value: app.Float(-2.4)})
 			},
-			"C3 05 29 02 17 01 01 FE FF 00"},
-		{"a pattern", app.FuncDirectOperate,
+			"C3 05 29 02 17 01 01 FE FF 00",
+		},
+		{
+			"a pattern", app.FuncDirectOperate,
 			func(w *app.Writer) error {
 				return errors.Join(w.Pattern(app.CROB{Code: app.OpLatchOn, Count: 1}),
 					w.Static(app.G12V3, app.Point{Index: 0, Value: app.Bool(true)}),
 					w.Static(app.G12V3, app.Point{Index: 1}),
 					w.Static(app.G12V3, app.Point{Index: 2, Value: app.Bool(true)}))
 			},
-			"C3 05 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 05"},
-		{"a freeze with clear of all counters", app.FuncFreezeClear,
+			"C3 05 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 05",
+		},
+		{
+			"a freeze with clear of all counters", app.FuncFreezeClear,
 			func(w *app.Writer) error { return w.All(app.G20V0) },
-			"C3 09 14 00 06"},
-		{"a freeze every 15 minutes", app.FuncFreezeAtTime,
+			"C3 09 14 00 06",
+		},
+		{
+			"a freeze every 15 minutes", app.FuncFreezeAtTime,
 			func(w *app.Writer) error {
 				return errors.Join(w.TimeInterval(at(1000), 15*time.Minute), w.All(app.G20V0))
 			},
-			"C3 0B 32 02 07 01 E8 03 00 00 00 00 A0 BB 0D 00 14 00 06"},
-		{"an assignment to class 2", app.FuncAssignClass,
+			"C3 0B 32 02 07 01 E8 03 00 00 00 00 A0 BB 0D 00 14 00 06",
+		},
+		{
+			"an assignment to class 2", app.FuncAssignClass,
 			func(w *app.Writer) error { return errors.Join(w.Classes(app.Class2), w.Range(app.G20V0, 0, 7)) },
-			"C3 16 3C 03 06 14 00 00 00 07"},
-		{"a dead-band", app.FuncWrite,
+			"C3 16 3C 03 06 14 00 00 00 07",
+		},
+		{
+			"a dead-band", app.FuncWrite,
 			func(w *app.Writer) error {
 				return w.Static(app.G34V3, app.Point{Index: 4, Value: app.Float(0.5)})
 			},
-			"C3 02 22 03 00 04 04 00 00 00 3F"},
-		{"an indexed time", app.FuncWrite,
+			"C3 02 22 03 00 04 04 00 00 00 3F",
+		},
+		{
+			"an indexed time", app.FuncWrite,
 			func(w *app.Writer) error {
 				return w.IndexedTime(2, app.IndexedTime{Start: at(1), Interval: 9, Unit: app.IntervalSeconds})
 			},
-			"C3 02 32 04 28 01 00 02 00 01 00 00 00 00 00 09 00 00 00 02"},
-		{"a read of all attributes", app.FuncRead,
+			"C3 02 32 04 28 01 00 02 00 01 00 00 00 00 00 09 00 00 00 02",
+		},
+		{
+			"a read of all attributes", app.FuncRead,
 			func(w *app.Writer) error { return w.Range(app.G0V254, 0, 0) },
-			"C3 01 00 FE 00 00 00"},
-		{"opening a file", app.FuncOpenFile,
+			"C3 01 00 FE 00 00 00",
+		},
+		{
+			"opening a file", app.FuncOpenFile,
 			func(w *app.Writer) error {
 				return w.File(app.FileCommand{Name: "a.log", Mode: app.FileModeRead, BlockSize: 1024, Request: 7})
 			},
-			"C3 19 46 03 5B 01 1F 00 1A 00 05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 04 07 00 61 2E 6C 6F 67"},
-		{"a request without objects", app.FuncDelayMeasure,
-			func(*app.Writer) error { return nil }, "C3 17"},
+			"C3 19 46 03 5B 01 1F 00 1A 00 05 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 04 07 00 61 2E 6C 6F 67",
+		},
+		{
+			"a request without objects", app.FuncDelayMeasure,
+			func(*app.Writer) error { return nil }, "C3 17",
+		},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

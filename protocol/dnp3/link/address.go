@@ -1,6 +1,6 @@
 package link
 
-import "fmt"
+import "strconv"
 
 // Address is a data link address, 0–65535, sent low octet first. Individual
 // devices use 0–65519; the rest is reserved or special (clause 9).
@@ -42,6 +42,6 @@ func (a Address) String() string {
 	case BroadcastOptional:
 		return "broadcast (optional confirm)"
 	default:
-		return fmt.Sprintf("%d", uint16(a))
+		return strconv.FormatUint(uint64(a), 10)
 	}
 }

@@ -33,7 +33,7 @@ type Function uint8
 // Function codes (clause 9.2.4.1.3).
 const (
 	// ResetLinkStates makes the peer expect FCB = 1 next.
-	ResetLinkStates Function = prm | 0
+	ResetLinkStates Function = prm
 	// TestLinkStates asks for an Ack that proves FCB is in step.
 	TestLinkStates Function = prm | 2
 	// ConfirmedUserData carries a segment and asks for an Ack.

@@ -11,10 +11,10 @@ const (
 	crcSize   = 2
 )
 
-// sliced[k][b] is the remainder of octet b followed by k zero octets. Because the
+// crcTable[k][b] is the remainder of octet b followed by k zero octets. Because the
 // start value is 0, the remainder of a whole block is the XOR of one independent
 // look-up per octet, which the processor can run side by side.
-var sliced = makeTable()
+var crcTable = makeTable()
 
 func makeTable() *[blockSize][256]uint16 {
 	var t [blockSize][256]uint16
@@ -35,7 +35,7 @@ func makeTable() *[blockSize][256]uint16 {
 
 // sum returns the CRC of at most 16 octets.
 func sum(p []byte) uint16 {
-	t := sliced[:len(p)]
+	t := crcTable[:len(p)]
 	var r uint16
 	for i, b := range p {
 		r ^= t[len(t)-1-i][b]
@@ -58,7 +58,7 @@ func copySum16(dst, block []byte) uint16 {
 	hi := binary.LittleEndian.Uint64(block[8:])
 	binary.LittleEndian.PutUint64(dst, lo)
 	binary.LittleEndian.PutUint64(dst[8:], hi)
-	return ^(sum8(lo, (*[8][256]uint16)(sliced[8:])) ^ sum8(hi, (*[8][256]uint16)(sliced[:8])))
+	return ^(sum8(lo, (*[8][256]uint16)(crcTable[8:])) ^ sum8(hi, (*[8][256]uint16)(crcTable[:8])))
 }
 
 // sum8 returns the remainder of eight octets, the first in the low octet of v.

@@ -12,11 +12,11 @@ import (
 	"voltbus/protocol/dnp3/link"
 )
 
-func octets(t testing.TB, text string) []byte {
-	t.Helper()
+func octets(tb testing.TB, text string) []byte {
+	tb.Helper()
 	p, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

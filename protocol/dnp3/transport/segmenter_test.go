@@ -19,7 +19,7 @@ func segments(fragment []byte, first transport.Sequence) (all [][]byte) {
 	return all
 }
 
-// count returns n octets 0, 1, 2 … 255, 0 …
+// count returns n octets 0, 1, 2 and so on, 0 after 255.
 func count(n int) []byte {
 	p := make([]byte, n)
 	for i := range p {
