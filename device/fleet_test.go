@@ -272,7 +272,6 @@ func TestAFleetRunsOnlyOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
 		stop := s.start()
-		synctest.Wait()
 		if err := s.Run(t.Context()); !fault.Is(err, fault.Conflict) {
 			t.Errorf("second Run returned %v", err)
 		}

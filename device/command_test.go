@@ -1,0 +1,358 @@
+package device
+
+import (
+	"context"
+
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func TestReadingOnRequestNeedsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", every(time.Hour)))
+		stop := s.start()
+		defer stop()
+		pass(time.Second)
+		got, err := s.Read(t.Context(), "b/d", []string{"q"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []point.Sample{{Point: "b/d/q", Time: s.out.start.Add(time.Second), Value: point.IntOf(1)}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(point.Value{})); diff != "" {
+			t.Error(diff)
+		}
+		if all, err := s.Read(t.Context(), "b/d", nil); err != nil || len(all) != 2 {
+			t.Errorf("all points: %v, %v", all, err)
+		}
+	})
+}
+
+func TestAWriteIsDoneOnceAndItsResultEmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		c := s.device("l", "d", every(time.Hour))
+		c.Driver.(*wiring).points = []string{"p", "group/q"}
+		s.apply(c, s.device("m", "d/group", every(time.Hour)))
+		stop := s.start()
+		defer stop()
+		pass(time.Second)
+		// Both the point q of d/group and the point group/q of d: the longer device wins.
+		got, err := s.Write(t.Context(), "b/d/group/q", point.IntOf(7))
+		if err != nil || got != point.IntOf(7) {
+			t.Fatalf("wrote %v, %v", got, err)
+		}
+		if _, err := s.Write(t.Context(), "b/d/p", point.IntOf(8)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"d/group/q=7", "d/p=8"}, written(s)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"1s good"}, s.out.recordedOf("b/d/p")); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// written returns what was written, in order.
+func written(s *site) []string {
+	s.plant.mu.Lock()
+	defer s.plant.mu.Unlock()
+	return s.plant.written
+}
+
+func TestRequestsThatCannotBeServedSayWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		plain := s.device("plain", "plain")
+		plain.Driver.(*wiring).plain = true
+		s.apply(s.device("l", "d"), plain,
+			s.device("off", "off", func(c *Config) { c.Disabled = true }),
+			s.device("cut", "cut", every(time.Second)))
+		if _, err := s.Read(t.Context(), "b/d", nil); err == nil || err.Error() != "b/d: the fleet does not run" {
+			t.Errorf("before Run: %v", err)
+		}
+		s.plant.setCut("cut", true)
+		stop := s.start()
+		pass(time.Second)
+		for name, c := range map[string]struct {
+			do   func() error
+			kind fault.Kind
+			text string
+		}{
+			"an unknown device": {
+				func() error { _, err := s.Read(t.Context(), "b/x", nil); return err },
+				fault.NotFound, "b/x: there is no such device",
+			},
+			"an unknown point": {
+				func() error { _, err := s.Read(t.Context(), "b/d", []string{"x"}); return err },
+				fault.NotFound, "b/d/x: the device has no such point",
+			},
+			"a write to an unknown point": {
+				func() error { _, err := s.Write(t.Context(), "b/d/x", point.IntOf(1)); return err },
+				fault.NotFound, "b/d/x: no device has such a point",
+			},
+			"a disabled device": {
+				func() error { _, err := s.Write(t.Context(), "b/off/p", point.IntOf(1)); return err },
+				fault.Unavailable, "b/off/p: it is disabled in the configuration",
+			},
+			"a driver that cannot write": {
+				func() error { _, err := s.Write(t.Context(), "b/plain/p", point.IntOf(1)); return err },
+				fault.Refused, "b/plain/p: its driver cannot write",
+			},
+		} {
+			err := c.do()
+			if !fault.Is(err, c.kind) || err.Error() != c.text {
+				t.Errorf("%s: %v of kind %v", name, err, fault.KindOf(err))
+			}
+		}
+		if _, err := s.Read(t.Context(), "b/cut", nil); !fault.Is(err, fault.Unreachable) {
+			t.Errorf("a lost line: %v of kind %v", err, fault.KindOf(err))
+		}
+		if n := len(s.plant.dialled("cut")); n != 1 {
+			t.Errorf("a request made the resting line dial: %d dials", n)
+		}
+		stop()
+		if _, err := s.Read(t.Context(), "b/d", nil); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("after Run: %v", err)
+		}
+	})
+}
+
+func TestAStormOfWritesDelaysNoScanByMoreThanAnInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		for _, name := range []string{"a", "b", "c"} {
+			s.plant.script(name, takes(20*time.Millisecond))
+		}
+		s.apply(s.device("l", "a", every(time.Second)), s.device("l", "b", every(time.Second)), s.device("l", "c", every(time.Second)))
+		stop := s.start()
+		var writers sync.WaitGroup
+		for i := range 1000 {
+			writers.Go(func() {
+				path := point.Path([]string{"b/a/p", "b/b/p", "b/c/p"}[i%3])
+				if _, err := s.Write(t.Context(), path, point.IntOf(int64(i))); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		writers.Wait()
+		took := time.Since(s.out.start)
+		stop()
+		if took < 20*time.Second || took > 24*time.Second {
+			t.Errorf("the storm took %v", took)
+		}
+		for i, scan := range s.out.live {
+			if late := s.out.times[i] - scan.At; scan.At >= 0 && late > time.Second {
+				t.Errorf("%s was read %v late", scan.Device, late)
+			}
+		}
+		for _, d := range s.Devices() {
+			if d.Overruns > 0 {
+				t.Errorf("%s: %d overruns", d.Path, d.Overruns)
+			}
+		}
+	})
+}
+
+func TestAFullQueueRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{Queue: 2})
+		s.plant.script("d", takes(800*time.Millisecond))
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		pass(time.Second)
+		var done sync.WaitGroup
+		var mu sync.Mutex
+		kinds := make(map[string]int)
+		for range 10 {
+			done.Go(func() {
+				_, err := s.Read(t.Context(), "b/d", nil)
+				mu.Lock()
+				defer mu.Unlock()
+				kinds[fmt.Sprint(err)]++
+			})
+			synctest.Wait()
+		}
+		done.Wait()
+		stop()
+		want := map[string]int{"<nil>": 3, "b/d: too many requests wait for its line; try again later": 7}
+		if diff := cmp.Diff(want, kinds); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestACallerThatGivesUpBlamesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.plant.script("d", takes(800*time.Millisecond))
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		pass(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := s.Read(ctx, "b/d", nil)
+		if !fault.Is(err, fault.Timeout) || time.Since(s.out.start) != 1100*time.Millisecond {
+			t.Errorf("got %v of kind %v after %v", err, fault.KindOf(err), time.Since(s.out.start))
+		}
+		pass(10 * time.Second)
+		if got := s.stateOf("b/d"); got.Failures != 0 || got.Status != Online {
+			t.Errorf("%v after %d failures", got.Status, got.Failures)
+		}
+		stop()
+	})
+}
+
+func TestAWriteIsNotRepeatedWhenTheLineIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		pass(11 * time.Second)
+		s.plant.script("d", func(context.Context) error {
+			return fmt.Errorf("EOF: %w", driver.ErrNotConnected)
+		})
+		_, err := s.Write(t.Context(), "b/d/p", point.IntOf(1))
+		if !fault.Is(err, fault.Unreachable) {
+			t.Errorf("got %v of kind %v", err, fault.KindOf(err))
+		}
+		s.plant.script("d", nil)
+		if _, err := s.Write(t.Context(), "b/d/p", point.IntOf(2)); err != nil {
+			t.Errorf("the next write: %v", err)
+		}
+		stop()
+		if diff := cmp.Diff([]string{"d/p=1", "d/p=2"}, written(s)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestRequestsWaitingWhenTheFleetStopsAreAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		release := make(chan struct{})
+		s.plant.script("d", hangs(release))
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := s.Read(context.Background(), "b/d", nil)
+				errs <- err
+			}()
+			synctest.Wait()
+		}
+		time.AfterFunc(time.Second, func() { close(release) })
+		stop()
+		first, second := <-errs, <-errs
+		if !fault.Is(first, fault.Unavailable) {
+			t.Errorf("the waiting one: %v", first)
+		}
+		if second != nil {
+			t.Errorf("the one under way: %v", second)
+		}
+	})
+}
+
+func TestAReportingDeviceIsHeardBetweenSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", func(c *Config) { c.Subscribe, c.Interval, c.Offset = true, time.Minute, 5*time.Second }))
+		stop := s.start()
+		pass(35 * time.Second)
+		if _, err := s.Write(t.Context(), "b/d/p", point.IntOf(3)); err != nil {
+			t.Error(err)
+		}
+		pass(33 * time.Second)
+		stop()
+		want := []string{
+			"5s good",                          // read
+			"10s good", "20s good", "30s good", // reports
+			"35s good", // written
+			"40s good", "50s good", "1m0s good",
+			"1m5s good", // read
+		}
+		got := s.out.recordedOf("b/d/p")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if n := s.plant.opened("d"); n != 1 {
+			t.Errorf("%d sessions", n)
+		}
+	})
+}
+
+func TestADeviceThatOnlyReportsIsDialledAtOnceAndAgainWhenLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
+		stop := s.start()
+		pass(15 * time.Second)
+		s.plant.setCut("l", true)
+		pass(2 * time.Minute)
+		if got := s.stateOf("b/d"); got.Status != Offline {
+			t.Errorf("%v while the line is cut", got.Status)
+		}
+		s.plant.setCut("l", false)
+		pass(2 * time.Minute)
+		if got := s.stateOf("b/d"); got.Status != Online {
+			t.Errorf("%v after the line is back", got.Status)
+		}
+		stop()
+		if first := s.plant.dialled("l")[0].Sub(s.out.start); first != 0 {
+			t.Errorf("dialled after %v", first)
+		}
+		qualities := make(map[point.Quality]int)
+		for _, scan := range s.out.scansOf("b/d") {
+			qualities[scan.Quality]++
+		}
+		if qualities[point.BadUnreachable] == 0 || qualities[point.Good] < 6 || len(qualities) != 2 {
+			t.Errorf("got %v", qualities)
+		}
+	})
+}
+
+func TestSeveralReportingDevicesOfALineTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		var devices []Config
+		for _, name := range []string{"a", "b", "c"} {
+			devices = append(devices, s.device("l", name, func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
+		}
+		s.apply(devices...)
+		if err := s.runFor(10 * time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range s.Devices() {
+			if d.Reports < 15 {
+				t.Errorf("%s was heard %d times", d.Path, d.Reports)
+			}
+		}
+	})
+}
+
+func TestADriverThatCannotSubscribeIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		c := s.device("l", "d", func(c *Config) { c.Subscribe, c.Interval = true, 0 })
+		c.Driver.(*wiring).plain = true
+		s.apply(c)
+		if err := s.runFor(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		got := s.stateOf("b/d")
+		if want := "b/d: driver plant cannot subscribe; remove subscribe and give an interval"; got.LastError != want {
+			t.Errorf("last error %q", got.LastError)
+		}
+	})
+}

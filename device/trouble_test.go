@@ -1,0 +1,421 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func TestALostLineGivesBadScansInEverySlotAndRecordsThemNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{RedialMost: 10 * time.Second})
+		s.apply(s.device("l", "a"), s.device("l", "b"))
+		time.AfterFunc(15*time.Second, func() { s.plant.setCut("l", true) })
+		time.AfterFunc(155*time.Second, func() { s.plant.setCut("l", false) })
+		if err := s.runFor(241 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []point.Path{"b/a", "b/b"} {
+			scans := s.out.scansOf(d)
+			if len(scans) != 24 {
+				t.Errorf("%s: %d scans in 24 slots", d, len(scans))
+			}
+			for _, scan := range scans {
+				down := scan.At > 15*time.Second && scan.At < 155*time.Second
+				if down && scan.Quality != point.BadUnreachable {
+					t.Errorf("%s: %v at %v although the line is lost", d, scan.Quality, scan.At)
+				}
+			}
+			if last := scans[len(scans)-1]; last.Quality != point.Good {
+				t.Errorf("%s: %v at the end", d, last.Quality)
+			}
+			var bad []string
+			for _, line := range s.out.recordedOf(d.Join("p")) {
+				if strings.HasSuffix(line, "bad(unreachable)") {
+					bad = append(bad, line)
+				}
+			}
+			want := []string{"20s bad(unreachable)", "1m20s bad(unreachable)", "2m20s bad(unreachable)"}
+			if diff := cmp.Diff(want, bad); diff != "" {
+				t.Errorf("%s: recorded:\n%s", d, diff)
+			}
+		}
+	})
+}
+
+func TestALostLineIsDialledAtGrowingDistance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{RedialMost: 30 * time.Second})
+		s.plant.setCut("l", true)
+		s.apply(s.device("l", "d", every(100*time.Millisecond)))
+		if err := s.runFor(10 * time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		dials := s.plant.dialled("l")
+		for i := 1; i < len(dials); i++ {
+			full := min(time.Second<<(i-1), 30*time.Second)
+			if i > 5 {
+				full = 30 * time.Second
+			}
+			if gap := dials[i].Sub(dials[i-1]); gap < full/2 || gap > full+100*time.Millisecond {
+				t.Errorf("dial %d came %v after the one before, want %v to %v", i, gap, full/2, full)
+			}
+		}
+		if len(dials) < 20 || len(dials) > 45 {
+			t.Errorf("%d dials in ten minutes", len(dials))
+		}
+		if n := s.log.count("line is lost"); n < 3 || n > 6 {
+			t.Errorf("logged %d times for %d dials", n, len(dials))
+		}
+	})
+}
+
+func TestAConnectionThatWasClosedWhileIdleCostsNoSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		asked := 0
+		s.plant.script("d", func(context.Context) error {
+			asked++
+			if asked%2 == 0 { // each connection answers once
+				return fmt.Errorf("EOF: %w", driver.ErrNotConnected)
+			}
+			return nil
+		})
+		s.apply(s.device("l", "d"))
+		if err := s.runFor(61 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(slots("b/d", point.Good, 10e9, 10e9, 6), s.out.scansOf("b/d")); diff != "" {
+			t.Error(diff)
+		}
+		if got := s.stateOf("b/d"); got.Reads != 6 || got.Failures != 0 {
+			t.Errorf("%d reads, %d failures", got.Reads, got.Failures)
+		}
+	})
+}
+
+func TestASilentDeviceCostsItsLineLittleAndComesBackByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.plant.script("dead", timesOut(500*time.Millisecond))
+		s.apply(s.device("l", "dead", every(time.Second)), s.device("l", "well", every(time.Second)))
+		time.AfterFunc(10*time.Minute-time.Millisecond, func() { s.plant.script("dead", nil) })
+		stop := s.start()
+		pass(10*time.Minute - 10*time.Millisecond)
+
+		dead, well := s.stateOf("b/dead"), s.stateOf("b/well")
+		if well.Reads != 599 || well.Overruns != 0 {
+			t.Errorf("the healthy device: %d reads, %d overruns", well.Reads, well.Overruns)
+		}
+		if dead.Failures > 20 || dead.Failures < 10 {
+			t.Errorf("the silent device was asked %d times in ten minutes", dead.Failures)
+		}
+		if sum := dead.Failures + dead.Skipped + dead.Overruns; sum != 599 || dead.Status != Offline {
+			t.Errorf("%d slots of the silent device are accounted for; it is %v", sum, dead.Status)
+		}
+		if dead.LastError != "no answer" || dead.LastErrorKind != fault.Timeout {
+			t.Errorf("last error %q of kind %v", dead.LastError, dead.LastErrorKind)
+		}
+		if n := s.log.count("b/dead"); n > 5 {
+			t.Errorf("logged %d times", n)
+		}
+		pass(70 * time.Second)
+		stop()
+		scans := s.out.scansOf("b/dead")
+		if len(scans) != 669 && len(scans) != 670 {
+			t.Errorf("%d scans in 669 or 670 slots", len(scans))
+		}
+		if last := scans[len(scans)-1]; last.Quality != point.Good {
+			t.Errorf("%v after the device came back", last.Quality)
+		}
+		if s.log.count("device answers again") != 1 {
+			t.Error("the recovery was not logged")
+		}
+	})
+}
+
+func TestTheDistanceBetweenProbesDoublesToItsBound(t *testing.T) {
+	s := silence{}
+	var skips []int
+	for range 8 {
+		s.deepen(point.BadTimeout, time.Second, 20*time.Second)
+		skips = append(skips, s.skip)
+	}
+	if diff := cmp.Diff([]int{0, 1, 3, 7, 15, 19, 19, 19}, skips); diff != "" {
+		t.Error(diff)
+	}
+	for range 100 {
+		s.deepen(point.BadTimeout, time.Hour, time.Minute)
+	}
+	if s.skip != 0 {
+		t.Errorf("a device that is read hourly skips %d slots", s.skip)
+	}
+}
+
+func TestProbesOfManySilentDevicesAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{Probe: 10 * time.Second})
+		devices := []Config{s.device("l", "well", every(time.Second))}
+		var times []time.Time
+		for i := range 20 {
+			name := fmt.Sprint("dead", i)
+			s.plant.script(name, func(ctx context.Context) error {
+				times = append(times, time.Now())
+				return timesOut(200 * time.Millisecond)(ctx)
+			})
+			devices = append(devices, s.device("l", name, every(time.Second)))
+		}
+		s.apply(devices...)
+		if err := s.runFor(5*time.Minute + 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		// The first slot asks all, which takes four seconds; from then on each probe leaves
+		// four times its own time to the others.
+		for i := 22; i < len(times); i++ {
+			if gap := times[i].Sub(times[i-1]); gap < time.Second {
+				t.Fatalf("probe %d came %v after the one before", i, gap)
+			}
+		}
+		well := s.stateOf("b/well")
+		if well.Overruns > 4 || well.Reads+well.Overruns != 300 {
+			t.Errorf("the healthy device: %d reads, %d overruns", well.Reads, well.Overruns)
+		}
+		for _, d := range s.Devices()[1:] {
+			if d.Failures < 8 {
+				t.Errorf("%s was probed only %d times", d.Path, d.Failures)
+			}
+		}
+	})
+}
+
+func TestADeadConnectionIsDialledAgainWhenNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.plant.script("d", func(ctx context.Context) error {
+			if len(s.plant.dialled("l")) > 1 {
+				return nil
+			}
+			return timesOut(time.Second)(ctx)
+		})
+		s.apply(s.device("l", "d"))
+		if err := s.runFor(2 * time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.stateOf("b/d"); got.Status != Online || got.Failures != 3 {
+			t.Errorf("%v after %d failures", got.Status, got.Failures)
+		}
+	})
+}
+
+func TestAPanicInADriverIsAnInternalFaultOfItsDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.plant.script("bad", func(context.Context) error { panic("index out of range") })
+		s.apply(s.device("l", "bad"), s.device("l", "well"), s.device("m", "other"))
+		if err := s.runFor(10*time.Minute + 5*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		got := s.stateOf("b/bad")
+		if got.LastErrorKind != fault.Internal || !strings.Contains(got.LastError, "index out of range") {
+			t.Errorf("last error %q of kind %v", got.LastError, got.LastErrorKind)
+		}
+		if scans := s.out.scansOf("b/bad"); len(scans) != 60 || scans[30].Quality != point.Bad {
+			t.Errorf("%d scans of the crashing device", len(scans))
+		}
+		for _, d := range []string{"well", "other"} {
+			state := s.stateOf(point.Path("b/" + d))
+			if state.Status != Online || state.Reads < 58 {
+				t.Errorf("%s is %v after %d reads", d, state.Status, state.Reads)
+			}
+		}
+		if s.log.count("scan.go") == 0 && s.log.count("plant_test.go") == 0 {
+			t.Error("the stack was not logged")
+		}
+		if n := s.log.count("driver crashed"); n > 6 {
+			t.Errorf("logged %d crashes", n)
+		}
+	})
+}
+
+func TestADriverThatHangsStopsOnlyItsLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		release := make(chan struct{})
+		s.plant.script("stuck", hangs(release))
+		s.apply(s.device("l", "stuck"), s.device("l", "behind"), s.device("m", "well"))
+		stop := s.start()
+		pass(5*time.Minute + time.Millisecond)
+
+		for _, path := range []point.Path{"b/stuck", "b/behind"} {
+			got := s.stateOf(path)
+			if got.Status != Hung || !strings.Contains(got.LastError, "busy with b/stuck for 4m50s") {
+				t.Errorf("%s is %v: %s", path, got.Status, got.LastError)
+			}
+			scans := s.out.scansOf(path)
+			if diff := cmp.Diff([]seen{{path, -1, point.BadStale}}, scans); diff != "" {
+				t.Error(diff)
+			}
+		}
+		if got := s.stateOf("b/well"); got.Reads != 30 {
+			t.Errorf("another line was read %d times", got.Reads)
+		}
+		if n := s.log.count("line stands still"); n < 5 || n > 10 {
+			t.Errorf("logged %d times", n)
+		}
+		if _, err := s.Read(t.Context(), "b/behind", nil); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a request to the line returned %v", err)
+		}
+		s.plant.script("stuck", nil)
+		close(release)
+		pass(11 * time.Second)
+		if got := s.stateOf("b/stuck"); got.Status != Online {
+			t.Errorf("%v after the driver returned", got.Status)
+		}
+		stop()
+	})
+}
+
+func TestRunLeavesADriverBehindThatNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		release := make(chan struct{})
+		s.plant.script("stuck", hangs(release))
+		s.apply(s.device("serial3", "stuck"), s.device("m", "well"))
+		err := s.runFor(30 * time.Second)
+		if !fault.Is(err, fault.Internal) || !strings.Contains(err.Error(), "driver on serial3:") {
+			t.Errorf("Run returned %v", err)
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+func TestErrorsOfADeviceThatAnswersCauseNoBackOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want point.Quality
+	}{
+		"the device says no":            {fault.E("x", fault.Rejected, "", errors.New("busy")), point.BadDevice},
+		"the request is wrong":          {fault.E("x", fault.Invalid, "", errors.New("no such register")), point.BadConfig},
+		"the answer cannot be decoded":  {fault.E("x", fault.Corrupt, "", errors.New("checksum")), point.BadValue},
+		"nobody classified the problem": {errors.New("odd"), point.Bad},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, Limits{})
+				s.plant.script("d", func(context.Context) error { return c.err })
+				s.apply(s.device("l", "d"))
+				if err := s.runFor(61 * time.Second); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(slots("b/d", c.want, 10e9, 10e9, 6), s.out.scansOf("b/d")); diff != "" {
+					t.Error(diff)
+				}
+				if n := len(s.plant.asked("d")); n != 6 {
+					t.Errorf("asked %d times in six slots", n)
+				}
+			})
+		})
+	}
+}
+
+func TestADriverThatAnswersForFewerPointsIsAtFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		c := s.device("l", "d")
+		c.Kind.Dial = func(context.Context, driver.Config) (driver.Line, error) { return shortLine{}, nil }
+		s.apply(c)
+		if err := s.runFor(11 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		got := s.stateOf("b/d")
+		want := "b/d: driver plant returned 1 samples for 2 points: this is a defect of the driver"
+		if got.LastError != want || got.LastErrorKind != fault.Internal {
+			t.Errorf("last error %q of kind %v", got.LastError, got.LastErrorKind)
+		}
+	})
+}
+
+// shortLine is a line and a session that always reads one sample.
+type shortLine struct{}
+
+func (shortLine) Open(context.Context, driver.Config) (driver.Session, error) {
+	return shortLine{}, nil
+}
+
+func (shortLine) Read(context.Context, []string) ([]point.Sample, error) {
+	return make([]point.Sample, 1), nil
+}
+
+func (shortLine) Close() error { return nil }
+
+func TestWhenTheClockJumpsSchedulesFollowItWithoutStormOrSilence(t *testing.T) {
+	for name, jump := range map[string]time.Duration{
+		"an hour forward": time.Hour, "an hour back": -time.Hour,
+		"ten years forward": 87600 * time.Hour, "three seconds back": -3 * time.Second,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, Limits{})
+				s.apply(s.device("l", "d"))
+				time.AfterFunc(54500*time.Millisecond, func() { s.skew.Store(int64(jump)) })
+				if err := s.runFor(125 * time.Second); err != nil {
+					t.Fatal(err)
+				}
+				asked := s.plant.asked("d")
+				for i := 1; i < len(asked); i++ {
+					if gap := asked[i].Sub(asked[i-1]); gap < 5*time.Second || gap > 20*time.Second {
+						t.Errorf("read %v after the read before", gap)
+					}
+				}
+				uncertain := 0
+				scans := s.out.scansOf("b/d")
+				for i, scan := range scans {
+					if scan.At%(10*time.Second) != 0 {
+						t.Errorf("slot %v is not aligned", scan.At)
+					}
+					if scan.Quality == point.UncertainClock {
+						uncertain++
+						if i != 5 {
+							t.Errorf("scan %d is uncertain, not the first after the jump", i)
+						}
+					}
+				}
+				if want := map[bool]int{true: 1, false: 0}[jump < 0]; uncertain != want {
+					t.Errorf("%d uncertain scans, want %d", uncertain, want)
+				}
+				if n := s.stateOf("b/d").Overruns; n != 0 {
+					t.Errorf("%d overruns", n)
+				}
+			})
+		})
+	}
+}
+
+func TestASlowDriftOfTheClockIsNoJump(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		start := time.Now()
+		s.clock.wall = func(now time.Time) time.Time { return onWall(now).Add(-now.Sub(start) / 2000) }
+		s.apply(s.device("l", "d", every(time.Hour)))
+		if err := s.runFor(24*time.Hour + time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(slots("b/d", point.Good, time.Hour, time.Hour, 24), s.out.scansOf("b/d")); diff != "" {
+			t.Error(diff)
+		}
+		if n := s.clock.jumps.Load(); n != 0 {
+			t.Errorf("%d jumps", n)
+		}
+	})
+}
