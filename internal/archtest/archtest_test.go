@@ -130,12 +130,11 @@ func refuse(name, path string, may []string, why string) string {
 		}
 		return why
 	}
-	for _, o := range owners {
-		if strings.HasPrefix(path, o.module) && !matchAny(o.only, name) {
-			return o.why
-		}
+	i := slices.IndexFunc(owners, func(o owner) bool { return strings.HasPrefix(path, o.module) })
+	if i < 0 || matchAny(owners[i].only, name) {
+		return ""
 	}
-	return ""
+	return owners[i].why
 }
 
 func checkDeps(name string, deps []string) []string {
