@@ -106,35 +106,59 @@ func checkAll(pkgs []listed) []string {
 			continue
 		}
 		r := table[i]
-		for _, path := range p.Imports {
-			if why := refuse(name, path, r.may, r.why); why != "" {
-				problems = append(problems, fmt.Sprintf("%s imports %s: %s", name, trim(path), why))
-			}
-		}
-		may := slices.Concat(r.may, r.tests, everyTest)
-		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
-			if why := refuse(name, path, may, r.why); why != "" {
-				problems = append(problems, fmt.Sprintf("tests of %s import %s: %s", name, trim(path), why))
-			}
-		}
+		problems = append(problems, r.check(name, p.Imports)...)
+		problems = append(problems, r.checkTests(name, slices.Concat(p.TestImports, p.XTestImports))...)
 		problems = append(problems, checkDeps(name, p.Deps)...)
 	}
 	return problems
 }
 
-// refuse returns why the package name may not import path, or "".
-func refuse(name, path string, may []string, why string) string {
-	if inside, ok := strings.CutPrefix(path, module+"/"); ok {
-		if match("internal/...", inside) || match(name+"/...", inside) || matchAny(may, inside) {
-			return ""
+// check returns what is wrong with the imports of the package name.
+func (r rule) check(name string, imports []string) []string {
+	var problems []string
+	for _, path := range imports {
+		why := r.refuse(name, path, r.may)
+		if o, ok := ownerOf(path); ok && !matchAny(o.only, name) {
+			why = o.why
 		}
-		return why
+		if why != "" {
+			problems = append(problems, fmt.Sprintf("%s imports %s: %s", name, trim(path), why))
+		}
 	}
-	i := slices.IndexFunc(owners, func(o owner) bool { return strings.HasPrefix(path, o.module) })
-	if i < 0 || matchAny(owners[i].only, name) {
+	return problems
+}
+
+// checkTests is check for the imports of the package's tests, which may more.
+func (r rule) checkTests(name string, imports []string) []string {
+	var problems []string
+	for _, path := range imports {
+		why := r.refuse(name, path, slices.Concat(r.may, r.tests, everyTest))
+		if o, ok := ownerOf(path); ok && !matchAny(o.only, name) && !matchAny(o.tests, name) {
+			why = o.why
+		}
+		if why != "" {
+			problems = append(problems, fmt.Sprintf("tests of %s import %s: %s", name, trim(path), why))
+		}
+	}
+	return problems
+}
+
+// refuse returns why the package name may not import a path of the module, or "".
+func (r rule) refuse(name, path string, may []string) string {
+	inside, ok := strings.CutPrefix(path, module+"/")
+	if !ok || match("internal/...", inside) || match(name+"/...", inside) || matchAny(may, inside) {
 		return ""
 	}
-	return owners[i].why
+	return r.why
+}
+
+// ownerOf returns who alone may import a path from outside the module.
+func ownerOf(path string) (owner, bool) {
+	i := slices.IndexFunc(owners, func(o owner) bool { return strings.HasPrefix(path, o.module) })
+	if i < 0 {
+		return owner{}, false
+	}
+	return owners[i], true
 }
 
 func checkDeps(name string, deps []string) []string {
