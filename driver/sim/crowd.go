@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/point"
+)
+
+// crowd is the model random: many cheap points for load tests. A read allocates the samples and
+// nothing else.
+type crowd struct {
+	line  *line
+	seed  uint64
+	count int
+}
+
+// crowdPoints lists p1 to pN.
+func crowdPoints(count int) []point.Info {
+	infos := make([]point.Info, count)
+	for i := range infos {
+		infos[i] = point.Info{
+			Path: point.Path("p" + strconv.Itoa(i+1)), Kind: point.Float, Unit: "1",
+			Description: "random value between 0 and 100",
+		}
+	}
+	return infos
+}
+
+// Read implements driver.Session.
+func (c *crowd) Read(ctx context.Context, names []string) ([]point.Sample, error) {
+	if err := c.line.ready(ctx, "sim.Read"); err != nil {
+		return nil, err
+	}
+	return c.at(time.Now(), names), nil
+}
+
+// at returns the samples of a moment. A value holds for a second.
+func (c *crowd) at(t time.Time, names []string) []point.Sample {
+	t = t.UTC().Truncate(time.Microsecond)
+	moment := scramble(c.seed ^ scramble(uint64(t.Unix())))
+	samples := make([]point.Sample, len(names))
+	for i, name := range names {
+		s := &samples[i]
+		s.Point, s.Time = point.Path(name), t
+		n := c.number(name)
+		if n == 0 {
+			s.Quality = point.BadConfig
+			continue
+		}
+		s.Value = point.FloatOf(float64(scramble(moment+uint64(n))%100_001) / 1000)
+	}
+	return samples
+}
+
+// number is n of the name pn, 1 to count; 0 for another name.
+func (c *crowd) number(name string) int {
+	digits, ok := strings.CutPrefix(name, "p")
+	if !ok || digits == "" || digits[0] == '0' || digits[0] == '+' {
+		return 0
+	}
+	n := 0
+	for _, d := range []byte(digits) {
+		if d < '0' || d > '9' || n > c.count {
+			return 0
+		}
+		n = 10*n + int(d-'0')
+	}
+	if n > c.count {
+		return 0
+	}
+	return n
+}
+
+// Close implements driver.Session.
+func (c *crowd) Close() error { return nil }
