@@ -22,8 +22,8 @@ export interface Point {
   writable: boolean;
   /** The path of its device, "" for points that programs record. */
   device: string;
-  /** How often a sample is expected: seconds, or a duration such as "1m30s"; 0 or "" if unknown. */
-  interval: number | string;
+  /** Seconds between the samples that are expected, 0 if unknown. */
+  interval: number;
   tags: Record<string, string> | null;
 }
 
@@ -45,14 +45,17 @@ export interface Sample {
 /** One sample of a curve: milliseconds since 1970, value, quality unless it is good. */
 export type PlotSample = [number, Value, string?];
 
-/** The curve of one point, with how many samples were expected and how many are there. */
+/** The curve of one point, and how complete it is. */
 export interface PlotSeries {
   point: string;
   unit: string;
   kind: Kind;
-  samples: PlotSample[];
-  expected: number;
+  samples: PlotSample[] | null;
+  /** Samples that the point's interval asks for, null if it is unknown. */
+  expected: number | null;
+  /** Samples with a usable value. */
   present: number;
+  /** Samples of bad quality. */
   bad: number;
 }
 
@@ -76,15 +79,18 @@ export interface Device {
   path: string;
   driver: string;
   line: string;
+  /** "online", "offline", "starting", "disabled" or "hung". */
   state: string;
-  interval: number | string;
+  /** Seconds. */
+  interval: number;
   last_read: string | null;
   last_error: string;
   error_kind: string;
   reads: number;
   failures: number;
   points: number;
-  latency_ms: number | null;
+  /** Of the last read. */
+  latency_ms: number;
 }
 
 /** What became of the samples of one node. */
@@ -109,6 +115,13 @@ export interface Gap {
   noticed: string;
 }
 
+/** The state of the durable log. */
+export interface Log {
+  bytes: number;
+  max_bytes: number;
+  dropped_samples: number;
+}
+
 /** A piece of the history that cannot be read. */
 export interface Damage {
   file: string;
@@ -117,10 +130,12 @@ export interface Damage {
 
 /** The proof that nothing is lost, or what is. */
 export interface Ledger {
+  /** "ok", or what keeps the node from recording. */
   state: string;
   reason: string;
   origins: Origin[] | null;
   gaps: Gap[] | null;
+  log: Log | null;
   damaged: Damage[] | null;
 }
 

@@ -1,5 +1,5 @@
 import type { Device } from "./api";
-import { age, count, millis, span } from "./format";
+import { age, count, plain, plural, span } from "./format";
 import { adviceFor, deviceLevel } from "./health";
 import { isUnder, nameOf } from "./path";
 
@@ -46,10 +46,10 @@ function DeviceItem({
   const level = deviceLevel(device);
   const read = device.last_read ? Date.parse(device.last_read) : Number.NaN;
   const facts = [
-    device.driver,
-    device.line,
-    `${count(device.points)} points each ${span(millis(device.interval))}`,
-    device.latency_ms == null ? "" : `answers in ${span(device.latency_ms)}`,
+    plain(device.driver),
+    device.line === device.driver ? "" : plain(device.line),
+    `${plural(device.points, "point")}${device.interval > 0 ? ` each ${span(device.interval * 1000)}` : ""}`,
+    !(device.latency_ms > 0) ? "" : `answers in ${span(device.latency_ms)}`,
     device.failures > 0
       ? `${count(device.failures)} of ${count(device.reads + device.failures)} reads failed`
       : "",
@@ -64,15 +64,15 @@ function DeviceItem({
           title={device.path}
           onClick={() => onSelect(device.path)}
         >
-          {nameOf(device.path)}
+          {plain(nameOf(device.path))}
         </button>
-        <span class="state">{device.state}</span>
+        <span class="state">{plain(device.state)}</span>
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
       </div>
       <p class="quiet facts">{facts.filter((f) => f !== "").join(" · ")}</p>
       {level === "bad" && (
         <p class="problem">
-          {adviceFor(device.error_kind)} <span class="detail">{device.last_error}</span>
+          {adviceFor(device.error_kind)} <span class="detail">{plain(device.last_error)}</span>
         </p>
       )}
     </li>

@@ -5,26 +5,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const units: Record<string, number> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: SECOND,
-  m: MINUTE,
-  h: HOUR,
-};
-
-/** Milliseconds of a duration: a number of seconds or text such as "1m30s"; 0 if it is neither. */
-export function millis(duration: number | string | null | undefined): number {
-  if (typeof duration === "number") return Number.isFinite(duration) ? duration * SECOND : 0;
-  let sum = 0;
-  for (const [, count, unit] of (duration ?? "").matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)) {
-    sum += Number(count) * (units[unit ?? ""] ?? 0);
-  }
-  return Number.isFinite(sum) ? sum : 0;
-}
-
 /** A span of time in one or two units: "850 ms", "12 s", "3 min", "2 h 5 min", "4 d". */
 export function span(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
@@ -49,20 +29,59 @@ export const count = (n: number) => n.toLocaleString("en-US", { maximumFractionD
 /** "1 device", "7 devices". */
 export const plural = (n: number, word: string) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
-/** A value for people: at most six significant digits, no digit lost in an integer. */
+/** A value for people, with a fixed number of decimals for its size, so that columns stand still. */
 export function value(v: Value | undefined): string {
   if (v === null || v === undefined) return "–";
   if (typeof v === "boolean") return v ? "on" : "off";
-  if (typeof v === "string") return v;
+  if (typeof v === "string") return plain(v);
   if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? v.toLocaleString("en-US") : String(v);
   const size = Math.abs(v);
-  if (size >= 1e9 || size < 1e-4) return v.toExponential(4);
-  const digits = size >= 1e5 ? 1 : size >= 1000 ? 2 : size >= 0.1 ? 3 : 5;
+  if (size >= 1e9 || size < 1e-4) return v.toExponential(3);
+  const digits = size >= 1000 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
   return v.toLocaleString("en-US", {
-    minimumFractionDigits: Math.min(2, digits),
+    minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
 }
+
+/** A value with all its digits. */
+export const exact = (v: Value | undefined) => (v === null || v === undefined ? "" : String(v));
+
+/** An amount of storage: "3.2 MB". */
+export function bytes(n: number): string {
+  const names = ["B", "kB", "MB", "GB", "TB"];
+  let size = n;
+  let i = 0;
+  while (size >= 1000 && i < names.length - 1) {
+    size /= 1000;
+    i++;
+  }
+  return `${size < 10 && i > 0 ? size.toFixed(1) : Math.round(size)} ${names[i]}`;
+}
+
+/** Text of a device without the characters that would turn the direction of the text around it. */
+export const plain = (text: string) =>
+  text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
+const reasons: Record<string, string> = {
+  "good(substituted)": "a person or program put it in place of the measured value",
+  "good(estimated)": "calculated for a gap",
+  "good(edited)": "corrected by a person",
+  "good(override)": "forced locally at the device",
+  "uncertain(clock)": "the clock of the device or node jumped",
+  "uncertain(range)": "outside the range that the point declares",
+  "bad(unreachable)": "the device or its line does not answer",
+  "bad(timeout)": "no answer came in time",
+  "bad(device)": "the device answered with an error for this point",
+  "bad(config)": "the device has no such point, or of another type",
+  "bad(value)": "the answer cannot be decoded",
+  "bad(stale)": "the last value is older than it may be",
+  "bad(sensor)": "the device reports a fault of the sensor",
+};
+
+/** What a quality means, "" if its name says all. */
+export const reasonFor = (quality: string) =>
+  Object.hasOwn(reasons, quality) ? (reasons[quality] ?? "") : "";
 
 /** A share in percent that never rounds an imperfection up to 100 %. */
 export function percent(part: number, whole: number): string {

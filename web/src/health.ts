@@ -1,5 +1,5 @@
 import type { Device, Ledger } from "./api";
-import { count, plural } from "./format";
+import { count, plain, plural } from "./format";
 import { nameOf } from "./path";
 
 /** How bad it is. */
@@ -57,7 +57,7 @@ function deviceHealth(devices: readonly Device[]): Health {
 }
 
 function someNames(devices: readonly Device[]): string {
-  const names = devices.slice(0, 3).map((d) => nameOf(d.path));
+  const names = devices.slice(0, 3).map((d) => plain(nameOf(d.path)));
   const more = devices.length - names.length;
   return more > 0 ? `${names.join(", ")} and ${count(more)} more` : names.join(", ");
 }
@@ -73,7 +73,7 @@ function ledgerHealth(ledger: Ledger): Health {
   const missing = sum((o) => o.missing);
   const refused = sum((o) => o.refused);
   if (ledger.reason)
-    return { level: "bad", text: `recording is ${ledger.state}: ${ledger.reason}` };
+    return { level: "bad", text: `recording is ${plain(ledger.state)}: ${plain(ledger.reason)}` };
   if (missing > 0) return { level: "bad", text: `${stored} recorded, ${count(missing)} lost` };
   if (refused > 0) return { level: "warn", text: `${stored} recorded, ${count(refused)} refused` };
   if (!isComplete(ledger))

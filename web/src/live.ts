@@ -29,7 +29,7 @@ export class LiveValues {
     const time = Date.parse(scan.time);
     for (const name in scan.points) {
       const path = scan.device === "" ? name : `${scan.device}/${name}`;
-      const quality = scan.quality?.[name] ?? "good";
+      const quality = qualityOf(scan, name);
       this.put(path, { time, value: scan.points[name] ?? null, quality });
     }
     this.tellSoon();
@@ -71,4 +71,9 @@ export class LiveValues {
     this.told = at;
     for (const listener of this.listeners) listener();
   };
+}
+
+/** A name such as "toString" must not find what every object has. */
+function qualityOf({ quality }: Scan, name: string): string {
+  return quality && Object.hasOwn(quality, name) ? (quality[name] ?? "good") : "good";
 }

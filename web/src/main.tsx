@@ -2,7 +2,7 @@ import { render } from "preact";
 import { Api } from "./api";
 import { App } from "./app";
 import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./style/index.css";
 
 const root = document.getElementById("app");
 if (root) render(<App api={new Api()} />, root);

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { dateTime, unit, value } from "./format";
+import { dateTime, plain, unit, value } from "./format";
 import { nameOf, parentOf } from "./path";
 import { Plot } from "./plot";
 import { type Curve, completeness, valueAt } from "./series";
@@ -152,8 +152,8 @@ function Legend({ points, curves, cursor, source, onRemove }: LegendProps) {
           <li key={path} title={[path, point?.description].filter(Boolean).join("\n")}>
             <span class={`swatch c${i}`} aria-hidden="true" />
             <span class="name">
-              <span class="quiet">{placeOf(path)}</span>
-              {nameOf(path)}
+              <span class="quiet">{plain(placeOf(path))}</span>
+              {plain(nameOf(path))}
             </span>
             <span class="number">
               {value(shown)} <span class="unit">{unit(point?.unit ?? "")}</span>

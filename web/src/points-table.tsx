@@ -1,6 +1,6 @@
 import { memo } from "preact/compat";
 import type { Point } from "./api";
-import { age, count, millis, unit, value } from "./format";
+import { age, exact, plain, reasonFor, span, unit, value } from "./format";
 import type { Live, LiveValues } from "./live";
 import { relativeTo } from "./path";
 import { isStale } from "./tree";
@@ -55,7 +55,7 @@ export function PointsTable({ branch, points, live, plotted, now, onToggle }: Pr
                 label={relativeTo(point.path, branch)}
                 last={last}
                 age={last ? age(time - last.time) : ""}
-                stale={last ? isStale(time - last.time, millis(point.interval)) : false}
+                stale={last ? isStale(time - last.time, point.interval * 1000) : false}
                 color={plotted.indexOf(point.path)}
                 onToggle={onToggle}
               />
@@ -103,7 +103,6 @@ const PointRow = memo(function PointRow({
   onToggle,
 }: RowProps) {
   const quality = !last ? "no value yet" : stale ? `stale, was ${last.quality}` : last.quality;
-  const shown = value(last?.value);
   return (
     <tr aria-rowindex={index} class={rowClass(last, stale)}>
       <th scope="row" title={describe(point)}>
@@ -116,15 +115,15 @@ const PointRow = memo(function PointRow({
             onChange={() => onToggle(point.path)}
             aria-label={`Plot ${label}`}
           />
-          <span class="name">{label}</span>
+          <span class="name">{plain(label)}</span>
         </label>
       </th>
-      <td class="number value" title={shown}>
-        {shown}
+      <td class="number value" title={exact(last?.value)}>
+        {value(last?.value)}
         <span class="narrow unit"> {unit(point.unit)}</span>
       </td>
       <td class="wide unit">{unit(point.unit)}</td>
-      <td class="quality" title={quality}>
+      <td class="quality" title={reasonFor(quality) || quality}>
         <span class="dot" aria-hidden="true" />
         <span>{quality}</span>
       </td>
@@ -141,7 +140,11 @@ function rowClass(last: Live | undefined, stale: boolean): string {
 
 function describe(point: Point): string {
   const tags = Object.entries(point.tags ?? {}).map(([k, v]) => `${k}: ${v}`);
-  const every = millis(point.interval);
-  const facts = [point.path, point.description, ...tags, every ? `each ${count(every)} ms` : ""];
+  const facts = [
+    point.path,
+    point.description,
+    ...tags,
+    point.interval > 0 ? `each ${span(point.interval * 1000)}` : "",
+  ];
   return facts.filter((f) => f !== "").join("\n");
 }

@@ -10,7 +10,7 @@ export interface Curve {
   values: (number | null)[];
   /** Samples further apart than this have a gap between them; 0 if that cannot be said. */
   gapMs: number;
-  expected: number;
+  expected: number | null;
   present: number;
   bad: number;
 }
@@ -32,7 +32,8 @@ export function curveOf(series: PlotSeries, intervalMs: number, stepMs: number):
   const { point, unit, kind, expected, present, bad } = series;
   const gapMs = intervalMs > 0 ? 3 * Math.max(intervalMs, stepMs) : 0;
   const curve: Curve = { point, unit, kind, times: [], values: [], gapMs, expected, present, bad };
-  for (const [time, value, quality] of series.samples) append(curve, time, numeric(value, quality));
+  for (const [time, value, quality] of series.samples ?? [])
+    append(curve, time, numeric(value, quality));
   return curve;
 }
 
@@ -94,14 +95,18 @@ export function valueAt(curve: Curve, time: number): number | null | undefined {
 
 /** Completeness in words. */
 export function completeness(curves: readonly Curve[]): string {
-  const sum = (pick: (c: Curve) => number) => curves.reduce((total, c) => total + pick(c), 0);
-  const expected = sum((c) => c.expected);
-  const present = sum((c) => c.present);
-  const bad = sum((c) => c.bad);
-  const tail = bad > 0 ? `, ${count(bad)} of them bad` : "";
-  if (expected <= 0)
-    return `${plural(present, "sample")}${tail}; how many were expected is not known`;
-  if (present >= expected && bad === 0)
-    return `Complete: all ${count(expected)} expected samples are there`;
-  return `${percent(present - bad, expected)} complete: ${count(present)} of ${count(expected)} expected samples are there${tail}`;
+  const known = curves.filter((c) => c.expected !== null);
+  const expected = known.reduce((sum, c) => sum + (c.expected ?? 0), 0);
+  const present = known.reduce((sum, c) => sum + Math.min(c.present, c.expected ?? 0), 0);
+  const bad = curves.reduce((sum, c) => sum + c.bad, 0);
+  const tail = bad > 0 ? `; ${count(bad)} without a usable value` : "";
+  if (expected === 0) {
+    return `${plural(
+      curves.reduce((sum, c) => sum + c.present, 0),
+      "sample",
+    )}; how many to expect is not known${tail}`;
+  }
+  if (present >= expected)
+    return `Complete: all ${count(expected)} expected samples are there${tail}`;
+  return `${percent(present, expected)} complete: ${count(present)} of ${count(expected)} expected samples are there${tail}`;
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count } from "./format";
+import { count, plain } from "./format";
 import { ancestorsOf } from "./path";
 import { type Branch, type Counts, type Row, visibleRows } from "./tree";
 import { useWindow } from "./use-window";
@@ -173,7 +173,7 @@ function TreeRow({ row, index, isActive, isSelected, counts, onFold, onSelect }:
         }}
       />
       <span class="tree-name" title={branch.path}>
-        {branch.path === "" ? "Whole site" : branch.name || "(no name)"}
+        {branch.path === "" ? "Whole site" : plain(branch.name) || "(no name)"}
       </span>
       {counts && counts.bad > 0 && <span class="pill is-bad">{count(counts.bad)} bad</span>}
       {counts && counts.stale > 0 && <span class="pill is-warn">{count(counts.stale)} stale</span>}

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, Device, Ledger, Point, Session } from "./api";
 import { chooseView } from "./choose";
 import { DevicesPanel } from "./devices-panel";
+import { plain } from "./format";
 import { Header } from "./header";
 import { health } from "./health";
 import { LedgerPanel } from "./ledger-panel";
@@ -117,7 +118,7 @@ function Site({ api, live, epoch, view, points, devices, ledger, onShow }: SiteP
       <div class="middle">
         <PlotPanel source={{ api, live, catalogue, epoch }} view={view} onShow={onShow} />
         <section class="card table-card" aria-labelledby="table-title">
-          <h2 id="table-title">{view.branch || "Whole site"}</h2>
+          <h2 id="table-title">{plain(view.branch) || "Whole site"}</h2>
           <PointsTable
             branch={view.branch}
             points={listed}

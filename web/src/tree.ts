@@ -1,5 +1,4 @@
 import type { Point } from "./api";
-import { millis } from "./format";
 import { ancestorsOf, nameOf, parentOf } from "./path";
 
 /** A branch of the site: everything that has points or branches below it. */
@@ -119,7 +118,7 @@ export function countTrouble(
     for (const point of branch.points) {
       const last = read(point.path);
       if (last?.quality.startsWith("bad")) sum.bad++;
-      else if (last && isStale(now - last.time, millis(point.interval))) sum.stale++;
+      else if (last && isStale(now - last.time, point.interval * 1000)) sum.stale++;
     }
     for (const child of branch.branches) {
       const below = walk(child);

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api, Point } from "./api";
-import { millis } from "./format";
 import type { LiveValues } from "./live";
 import { append, type Curve, continueWith, curveOf, numeric } from "./series";
 import { usePoll } from "./use-poll";
@@ -37,7 +36,9 @@ export function useCurves(source: CurveSource, view: View): Curves {
     const [from, to] = bounds(range, api.now());
     const answer = await api.plot(points, from, to, pixels);
     const step = (to - from) / pixels;
-    return answer.series.map((s) => curveOf(s, millis(catalogue.get(s.point)?.interval), step));
+    return answer.series.map((s) =>
+      curveOf(s, (catalogue.get(s.point)?.interval ?? 0) * 1000, step),
+    );
   }, [api, points, range, pixels, catalogue]);
   const polled = usePoll(ask, refreshEvery(isLive ? range.last : 0), epoch);
 

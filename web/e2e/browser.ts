@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Starts the system's Chromium, which talks to nobody but the pages under test. */
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
+/** A page with what went wrong on it: exceptions, console errors, violations of the policy. */
+export interface Watched {
+  page: Page;
+  complaints: string[];
+}
+
+/** Opens a page of its own, with nothing stored. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (err) => complaints.push(String(err)));
+  page.on("console", (message) => {
+    // A first question "who is logged in?" may well be answered with 401.
+    if (message.type() === "error" && !message.text().includes("401"))
+      complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+/** Violations of accessibility rules that shut people out, with the elements concerned. */
+export async function seriousViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    type Result = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
+    const runner = (globalThis as unknown as { axe: { run(): Promise<{ violations: Result[] }> } })
+      .axe;
+    const { violations } = await runner.run();
+    return violations
+      .filter((v) => v.impact === "serious" || v.impact === "critical")
+      .flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html}: ${n.failureSummary}`));
+  });
+}
+
+/** How far the page can be scrolled sideways, in pixels. */
+export const sidewaysScroll = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Pixels of the plot that carry the colour of curve index, each channel within a tolerance. */
+export const curvePixels = (page: Page, index: number): Promise<number> =>
+  page.evaluate((n) => {
+    const canvas = document.querySelector("canvas");
+    const context = canvas?.getContext("2d");
+    if (!canvas || !context) return 0;
+    const hex = getComputedStyle(document.documentElement).getPropertyValue(`--c${n}`).trim();
+    const wanted = [1, 3, 5].map((i) => Number.parseInt(hex.slice(i, i + 2), 16));
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let found = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const close = wanted.every((w, k) => Math.abs(w - (data[i + k] ?? 0)) < 24);
+      if (close && (data[i + 3] ?? 0) > 128) found++;
+    }
+    return found;
+  }, index);

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { age, bytes, exact, percent, plain, plural, reasonFor, span, unit, value } from "./format";
+
+describe("a value", () => {
+  test.each([
+    [21.4999, "21.50"],
+    [-3.1, "-3.10"],
+    [0, "0"],
+    [1204312, "1,204,312"],
+    [1204312.55, "1,204,312.6"],
+    [0.01234, "0.0123"],
+    [1.5e-7, "1.500e-7"],
+    [6.02214e23, "6.02214e+23"],
+    [true, "on"],
+    [false, "off"],
+    [null, "–"],
+    [undefined, "–"],
+    ["NaN", "NaN"],
+    ["<b>bold</b>", "<b>bold</b>"],
+  ])("%j is shown as %j", (v, want) => {
+    expect(value(v)).toBe(want);
+  });
+
+  test("keeps all digits where they are asked for", () => {
+    expect(exact(1204312.5512)).toBe("1204312.5512");
+    expect(exact(null)).toBe("");
+  });
+});
+
+describe("a span", () => {
+  test.each([
+    [0, "0 ms"],
+    [-5, "0 ms"],
+    [850, "850 ms"],
+    [59_999, "59 s"],
+    [60_000, "1 min"],
+    [3_600_000, "1 h"],
+    [7_500_000, "2 h 5 min"],
+    [90_000_000, "1 d 1 h"],
+    [172_800_000, "2 d"],
+  ])("of %d ms is %j", (ms, want) => {
+    expect(span(ms)).toBe(want);
+  });
+
+  test("is calm for what is fresh", () => {
+    expect(age(1400)).toBe("now");
+    expect(age(1600)).toBe("1 s");
+  });
+});
+
+describe("a share", () => {
+  test("is never rounded up to all", () => {
+    expect(percent(99_999, 100_000)).toBe("99.9 %");
+    expect(percent(100_000, 100_000)).toBe("100 %");
+    expect(percent(0, 10)).toBe("0.0 %");
+  });
+});
+
+describe("text", () => {
+  test("of a device cannot turn the direction of the text around it", () => {
+    expect(plain("a\u202eb\u2066c")).toBe("a\ufffdb\ufffdc");
+    expect(plain("温度 <b>")).toBe("温度 <b>");
+  });
+
+  test("counts in singular and plural", () => {
+    expect(plural(1, "device")).toBe("1 device");
+    expect(plural(12_345, "sample")).toBe("12,345 samples");
+  });
+
+  test("names units and qualities that are known, and leaves others alone", () => {
+    expect(unit("degC")).toBe("°C");
+    expect(unit("__proto__")).toBe("__proto__");
+    expect(reasonFor("bad(timeout)")).toBe("no answer came in time");
+    expect(reasonFor("constructor")).toBe("");
+  });
+
+  test("says amounts of storage", () => {
+    expect(bytes(512)).toBe("512 B");
+    expect(bytes(3_240_000)).toBe("3.2 MB");
+    expect(bytes(31_400_000)).toBe("31 MB");
+  });
+});

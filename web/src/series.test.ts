@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import type { PlotSeries } from "./api";
+import { append, columns, completeness, continueWith, curveOf, numeric, valueAt } from "./series";
+
+const series = (samples: PlotSeries["samples"], more: Partial<PlotSeries> = {}): PlotSeries => ({
+  point: "p",
+  unit: "kW",
+  kind: "float",
+  samples,
+  expected: 10,
+  present: 10,
+  bad: 0,
+  ...more,
+});
+
+describe("a curve", () => {
+  test("has a gap where the quality is bad and where samples are missing", () => {
+    const curve = curveOf(
+      series([
+        [0, 1],
+        [1000, 2],
+        [2000, null, "bad(timeout)"],
+        [3000, 3],
+        [9000, 4],
+      ]),
+      1000,
+      500,
+    );
+    expect(curve.times).toEqual([0, 1000, 2000, 3000, 3001, 9000]);
+    expect(curve.values).toEqual([1, 2, null, 3, null, 4]);
+  });
+
+  test("has no gap between pixels that are wider than the interval", () => {
+    expect(
+      curveOf(
+        series([
+          [0, 1],
+          [9000, 2],
+        ]),
+        1000,
+        5000,
+      ).values,
+    ).toEqual([1, 2]);
+  });
+
+  test("has no gap when nobody knows how often a sample comes", () => {
+    expect(
+      curveOf(
+        series([
+          [0, 1],
+          [1e9, 2],
+        ]),
+        0,
+        1000,
+      ).values,
+    ).toEqual([1, 2]);
+  });
+
+  test("ignores samples that are not newer", () => {
+    const curve = curveOf(series([[1000, 1]]), 1000, 1000);
+    expect(append(curve, 1000, 9)).toBe(false);
+    expect(append(curve, 500, 9)).toBe(false);
+    expect(append(curve, 2000, 2)).toBe(true);
+    expect(curve.values).toEqual([1, 2]);
+  });
+
+  test("is continued by what came live after the answer", () => {
+    const old = curveOf(
+      series([
+        [0, 1],
+        [1000, 2],
+        [2000, 3],
+      ]),
+      1000,
+      1000,
+    );
+    const fresh = curveOf(
+      series([
+        [500, 1.5],
+        [1000, 2.5],
+      ]),
+      1000,
+      1000,
+    );
+    expect(continueWith(fresh, old).values).toEqual([1.5, 2.5, 3]);
+    expect(continueWith(fresh, undefined)).toBe(fresh);
+  });
+
+  test("knows its value at any time", () => {
+    const curve = curveOf(
+      series([
+        [1000, 1],
+        [2000, null],
+        [3000, 3],
+      ]),
+      0,
+      1,
+    );
+    expect([500, 1000, 1999, 2500, 9000].map((t) => valueAt(curve, t))).toEqual([
+      undefined,
+      1,
+      1,
+      null,
+      3,
+    ]);
+  });
+});
+
+test.each([
+  [1.5, undefined, 1.5],
+  [true, undefined, 1],
+  [false, undefined, 0],
+  [5, "bad(sensor)", null],
+  [5, "uncertain(range)", 5],
+  ["NaN", undefined, null],
+  [null, undefined, null],
+  [undefined, undefined, null],
+])("%j of quality %j is drawn as %j", (value, quality, want) => {
+  expect(numeric(value, quality)).toBe(want);
+});
+
+describe("columns", () => {
+  test("hold all times once, and undefined where a curve was not measured", () => {
+    const a = curveOf(
+      series([
+        [0, 1],
+        [2000, 2],
+      ]),
+      0,
+      1,
+    );
+    const b = curveOf(
+      series([
+        [1000, 10],
+        [2000, null],
+      ]),
+      0,
+      1,
+    );
+    expect(columns([a, b])).toEqual([
+      [0, 1, 2],
+      [1, undefined, 2],
+      [undefined, 10, null],
+    ]);
+  });
+
+  test("of no curve are empty", () => {
+    expect(columns([])).toEqual([[]]);
+    expect(columns([curveOf(series(null), 0, 1)])).toEqual([[], []]);
+  });
+});
+
+describe("completeness", () => {
+  const of = (...list: Partial<PlotSeries>[]) =>
+    completeness(list.map((l) => curveOf(series([], l), 0, 1)));
+  test("says that nothing is missing", () => {
+    expect(of({ expected: 900, present: 900 })).toBe(
+      "Complete: all 900 expected samples are there",
+    );
+  });
+  test("does not let a surplus of one hide a lack of another", () => {
+    expect(of({ expected: 100, present: 150 }, { expected: 100, present: 50 })).toBe(
+      "75.0 % complete: 150 of 200 expected samples are there",
+    );
+  });
+  test("counts bad samples", () => {
+    expect(of({ expected: 10, present: 8, bad: 2 })).toBe(
+      "80.0 % complete: 8 of 10 expected samples are there; 2 without a usable value",
+    );
+  });
+  test("admits when nothing is known", () => {
+    expect(of({ expected: null, present: 3 })).toBe("3 samples; how many to expect is not known");
+  });
+});
