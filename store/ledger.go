@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -8,19 +9,29 @@ import (
 	"voltbus/point"
 )
 
-// Ledger holds the positions and decides what an Append stores: which blocks are repeats and
+// Ledger holds the positions and the cursor, and decides what an Append stores: which blocks are repeats and
 // where blocks are missing. Stores share it. It is not safe for concurrent use.
 type Ledger struct {
 	positions map[string]Position
+	cursor    Cursor
 }
 
-// NewLedger returns a ledger that starts from positions; it keeps the map.
-func NewLedger(positions map[string]Position) *Ledger {
+// Cursor is how far a log is stored: see Store.Cursor. The zero Cursor is before the first block.
+type Cursor struct {
+	Log      string
+	Sequence uint64
+}
+
+// NewLedger returns a ledger that starts from positions, which it keeps, and a cursor.
+func NewLedger(positions map[string]Position, c Cursor) *Ledger {
 	if positions == nil {
 		positions = make(map[string]Position)
 	}
-	return &Ledger{positions: positions}
+	return &Ledger{positions: positions, cursor: c}
 }
+
+// Cursor returns how far a log is stored.
+func (l *Ledger) Cursor() Cursor { return l.cursor }
 
 // Positions returns a copy of all positions.
 func (l *Ledger) Positions() map[string]Position { return maps.Clone(l.positions) }
@@ -30,14 +41,18 @@ func (l *Ledger) Positions() map[string]Position { return maps.Clone(l.positions
 type Entry struct {
 	Blocks    []*point.Block // those to store, in order
 	Positions map[string]Position
+	Cursor    Cursor
 	Gaps      []Gap
 	Result    Result
 }
 
 // Post decides about blocks and leaves the ledger as it is. Now is when gaps are noticed.
 func (l *Ledger) Post(blocks []*point.Block, now time.Time) Entry {
-	e := Entry{Positions: make(map[string]Position)}
+	e := Entry{Positions: make(map[string]Position), Cursor: l.cursor}
 	for _, b := range blocks {
+		if b.Log != "" {
+			e.Cursor = Cursor{Log: b.Log, Sequence: b.LogSequence}
+		}
 		pos, ok := e.Positions[b.Origin]
 		if !ok {
 			pos = l.positions[b.Origin]
@@ -58,7 +73,7 @@ func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 		missing := b.Before - min(b.Before, pos.Samples)
 		e.Gaps = append(e.Gaps, Gap{
 			Origin: b.Origin, First: pos.Sequence + 1, Last: b.Sequence - 1,
-			Samples: missing, Reason: "unknown", Noticed: now.UTC().Truncate(time.Microsecond),
+			Samples: missing, Reason: cmp.Or(b.Lost, "unknown"), Noticed: now.UTC().Truncate(time.Microsecond),
 		})
 		pos.Missing += missing
 		e.Result.Missing += missing
@@ -73,8 +88,11 @@ func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 	return pos
 }
 
-// Apply makes the entry's positions the ledger's.
-func (l *Ledger) Apply(e *Entry) { maps.Copy(l.positions, e.Positions) }
+// Apply makes the entry's positions and cursor the ledger's.
+func (l *Ledger) Apply(e *Entry) {
+	maps.Copy(l.positions, e.Positions)
+	l.cursor = e.Cursor
+}
 
 // Origins lists the origins that the entry touches, in order of their names.
 func (e *Entry) Origins() []string { return slices.Sorted(maps.Keys(e.Positions)) }

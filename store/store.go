@@ -20,6 +20,11 @@ type Store interface {
 	// when Append returns; with an error nothing of them was stored.
 	Append(ctx context.Context, blocks []*point.Block) (Result, error)
 
+	// Cursor returns how far a log is stored: the Log and LogSequence of the last block given
+	// to Append (repeats count too), committed in the same transaction as its samples. Blocks
+	// whose Log is empty leave it as it is. Empty and 0 before the first.
+	Cursor(ctx context.Context) (log string, sequence uint64, err error)
+
 	// Positions returns, per origin, the last block stored.
 	Positions(ctx context.Context) (map[string]Position, error)
 
@@ -69,7 +74,7 @@ type Gap struct {
 	First   uint64 // first missing sequence
 	Last    uint64 // last missing sequence
 	Samples uint64 // samples in them
-	Reason  string // "dropped" (the log's bound), "corrupt", "unknown"
+	Reason  string // Block.Lost of the block behind the gap: "dropped" (the log's bound) or "corrupt"; "unknown" if it is empty
 	Noticed time.Time
 }
 

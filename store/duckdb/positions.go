@@ -17,6 +17,17 @@ func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error
 	return s.ledger.Positions(), nil
 }
 
+// Cursor implements store.Store.
+func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+	if err := s.usable(ctx, "duckdb.Cursor"); err != nil {
+		return "", 0, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.ledger.Cursor()
+	return c.Log, c.Sequence, nil
+}
+
 // Gaps implements store.Store.
 func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	c, err := s.borrow(ctx, "duckdb.Gaps")
@@ -64,8 +75,21 @@ func loadPositions(ctx context.Context, c *engine.Conn) (map[string]store.Positi
 	return positions, err
 }
 
-// saveEntry writes the positions and gaps of a batch, within the connection's transaction.
+// loadCursor reads how far a log is stored.
+func loadCursor(ctx context.Context, c *engine.Conn) (store.Cursor, error) {
+	var cur store.Cursor
+	err := c.Query(ctx, "SELECT log, sequence FROM log_cursor", func(ch *engine.Chunk) error {
+		cur = store.Cursor{Log: ch.Texts(0).At(0), Sequence: engine.Numbers[uint64](ch, 1)[0]}
+		return nil
+	})
+	return cur, err
+}
+
+// saveEntry writes positions, cursor and gaps of a batch, within the connection's transaction.
 func saveEntry(ctx context.Context, c *engine.Conn, e *store.Entry) error {
+	if err := c.Exec(ctx, "UPDATE log_cursor SET log = $1, sequence = $2", e.Cursor.Log, e.Cursor.Sequence); err != nil {
+		return err
+	}
 	for _, origin := range e.Origins() {
 		p := e.Positions[origin]
 		if err := c.Exec(ctx, "DELETE FROM positions WHERE origin = $1", origin); err != nil {

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS schema_version(version INTEGER);
 CREATE TABLE IF NOT EXISTS points(id UINTEGER, path VARCHAR);
 CREATE TABLE IF NOT EXISTS positions(origin VARCHAR, sequence UBIGINT, samples UBIGINT, stored UBIGINT,
 	repeated UBIGINT, missing UBIGINT, refused UBIGINT, time TIMESTAMP);
+CREATE TABLE IF NOT EXISTS log_cursor(log VARCHAR, sequence UBIGINT);
 CREATE TABLE IF NOT EXISTS gaps(number UBIGINT, origin VARCHAR, first UBIGINT, last UBIGINT, samples UBIGINT,
 	reason VARCHAR, noticed TIMESTAMP);
 CREATE TABLE IF NOT EXISTS days(day INTEGER, date DATE, file VARCHAR, rows UBIGINT, bytes BIGINT, checksum UBIGINT,
@@ -38,8 +39,13 @@ func createDay(table string) string {
 // quote makes a string literal.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// prepareSchema makes the tables that are missing and refuses a database of another version.
+// prepareSchema makes the tables of an empty database, all or none, and refuses a database of
+// another version.
 func prepareSchema(ctx context.Context, c *engine.Conn) error {
+	return transaction(ctx, c, func() error { return makeTables(ctx, c) })
+}
+
+func makeTables(ctx context.Context, c *engine.Conn) error {
 	for statement := range strings.SplitSeq(schema, ";") {
 		if err := c.Exec(ctx, statement); err != nil {
 			return err
@@ -57,10 +63,15 @@ func prepareSchema(ctx context.Context, c *engine.Conn) error {
 	case version:
 		return nil
 	case 0:
-		if err := c.Exec(ctx, "INSERT INTO counters VALUES (0, 0)"); err != nil {
-			return err
+		for _, statement := range []string{
+			"INSERT INTO counters VALUES (0, 0)", "INSERT INTO log_cursor VALUES ('', 0)",
+			fmt.Sprintf("INSERT INTO schema_version VALUES (%d)", version),
+		} {
+			if err := c.Exec(ctx, statement); err != nil {
+				return err
+			}
 		}
-		return c.Exec(ctx, "INSERT INTO schema_version VALUES ($1)", version)
+		return nil
 	}
 	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", errVersion, found, version)
 }

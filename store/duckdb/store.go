@@ -119,13 +119,17 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err != nil {
 		return err
 	}
+	cursor, err := loadCursor(ctx, c)
+	if err != nil {
+		return err
+	}
 	replaced, expired, err := loadCounters(ctx, c)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ledger, s.cat, s.days = store.NewLedger(positions), cat, days
+	s.ledger, s.cat, s.days = store.NewLedger(positions, cursor), cat, days
 	s.replaced, s.expired = replaced, expired
 	s.epoch, s.retired = &epoch{}, nil
 	return nil

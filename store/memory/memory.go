@@ -49,7 +49,7 @@ var _ store.Store = (*Store)(nil)
 func New(o Options) *Store {
 	return &Store{
 		options: o,
-		ledger:  store.NewLedger(nil),
+		ledger:  store.NewLedger(nil, store.Cursor{}),
 		series:  make(map[point.Path]*series),
 		days:    make(map[store.Day]*day),
 	}
@@ -113,6 +113,14 @@ func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.ledger.Positions(), s.usable(ctx, "memory.Positions")
+}
+
+// Cursor implements store.Store.
+func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c := s.ledger.Cursor()
+	return c.Log, c.Sequence, s.usable(ctx, "memory.Cursor")
 }
 
 // Gaps implements store.Store.

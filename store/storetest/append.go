@@ -19,6 +19,8 @@ func appendTests() []test {
 		{"a block that was stored before is dropped and counted", testRepeats},
 		{"a jump in the sequence is a gap with a known number of samples", testGaps},
 		{"positions count what each origin acknowledged", testPositions},
+		{"the cursor follows the log, also over repeats", testCursor},
+		{"a gap carries the reason that the log gives", testGapReason},
 		{"blocks without samples move the position", testEmptyBlocks},
 		{"a malformed block is refused and nothing of its batch is stored", testMalformed},
 		{"an ended context stores nothing", testAppendCanceled},
@@ -150,6 +152,46 @@ func testPositions(t *testing.T, place Place) {
 		want(t, "positions "+when, expected, got)
 		f.reopen()
 	}
+}
+
+func testCursor(t *testing.T, place Place) {
+	f := start(t, place, store.Retention{})
+	check := func(log string, sequence uint64) {
+		t.Helper()
+		gotLog, got, err := f.Cursor(t.Context())
+		want(t, "error", nil, err)
+		want(t, "log", log, gotLog)
+		want(t, "sequence", sequence, got)
+	}
+	check("", 0)
+	plain, logged := f.origin.block(float("p", at(0), 1)), f.origin.block(float("p", at(1), 2))
+	logged.Log, logged.LogSequence = `it's a "log"`, 41
+	f.appendBlocks(plain, logged)
+	check(logged.Log, 41)
+	f.append(float("p", at(2), 3))
+	check(logged.Log, 41)
+	repeat := *logged
+	repeat.LogSequence = 43
+	f.appendBlocks(&repeat)
+	f.reopen()
+	check(logged.Log, 43)
+	broken := *plain
+	broken.Log, broken.LogSequence, broken.Sequence = "other", 7, 0
+	_, err := f.Append(t.Context(), []*point.Block{&broken})
+	wantKind(t, err, fault.Invalid)
+	check(logged.Log, 43)
+}
+
+func testGapReason(t *testing.T, place Place) {
+	f := start(t, place, store.Retention{})
+	f.origin.block(float("p", at(0), 1))
+	b := f.origin.block(float("p", at(1), 2))
+	b.Lost = "dropped"
+	f.appendBlocks(b)
+	gaps, err := f.Gaps(t.Context(), 10)
+	want(t, "error", nil, err)
+	want(t, "gaps", 1, len(gaps))
+	want(t, "reason", "dropped", gaps[0].Reason)
 }
 
 func testEmptyBlocks(t *testing.T, place Place) {
