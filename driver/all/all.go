@@ -7,12 +7,5 @@ import (
 	"voltbus/driver/sim"
 )
 
-// Kinds returns the drivers by the name that stands as "driver:" in the configuration. The map
-// belongs to the caller.
-func Kinds() map[string]driver.Kind {
-	kinds := make(map[string]driver.Kind)
-	for _, k := range []driver.Kind{modbus.Kind(), sim.Kind()} {
-		kinds[k.Name] = k
-	}
-	return kinds
-}
+// Kinds returns the drivers in the order of their names. The slice belongs to the caller.
+func Kinds() []driver.Kind { return []driver.Kind{modbus.Kind(), sim.Kind()} }
