@@ -63,6 +63,7 @@ func (c *counter) Live(*point.Scan, Forms)       { c.scans.Add(1) }
 func (c *counter) Record(samples []point.Sample) { c.samples.Add(int64(len(samples))) }
 
 func benchFleet(b *testing.B, out Outlet, interval time.Duration) *Fleet {
+	b.Helper()
 	f := New(out, slog.New(slog.DiscardHandler), Limits{})
 	devices := make([]Config, benchDevices)
 	for i := range devices {
@@ -142,6 +143,7 @@ func heapAndStacks() uint64 {
 }
 
 func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		b.Fatal(err)

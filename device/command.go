@@ -43,7 +43,7 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 	}
 	var samples []point.Sample
 	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
-		return l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
+		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
 			read, err := readAll(ctx, u, s, names)
 			if err == nil {
 				l.stamp(u, paths, read, l.clock.now())
@@ -51,6 +51,7 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 			}
 			return err
 		}))
+		return err
 	})
 	if err != nil {
 		return nil, fault.E("device.Read", kindOf(err), string(device), err)
@@ -72,7 +73,7 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	var value point.Value
 	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
 		var reported point.Value
-		err := l.attempt(lineCtx, u, false, onBehalf(ctx, func(ctx context.Context, s driver.Session) (err error) {
+		now, err := l.attempt(lineCtx, u, false, onBehalf(ctx, func(ctx context.Context, s driver.Session) (err error) {
 			w, can := s.(driver.Writer)
 			if !can {
 				return fault.E("device.write", fault.Refused, "", errNoWriter)
@@ -82,7 +83,7 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 		}))
 		if err == nil {
 			value = reported
-			l.written(u, i, reported)
+			l.written(u, i, reported, now)
 		}
 		return err
 	})
@@ -107,8 +108,7 @@ func onBehalf(caller context.Context, ask asking) asking {
 }
 
 // written emits the value that a point has after a write.
-func (l *line) written(u *unit, i int, v point.Value) {
-	now := l.clock.now()
+func (l *line) written(u *unit, i int, v point.Value, now instant) {
 	l.reported[0] = point.Sample{Value: v}
 	l.stamp(u, u.paths[i:i+1], l.reported[:], now)
 	l.deliver(u, time.Time{}, l.reported[:], now)

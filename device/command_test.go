@@ -2,7 +2,6 @@ package device
 
 import (
 	"context"
-
 	"fmt"
 	"sync"
 	"testing"

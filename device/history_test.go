@@ -45,6 +45,7 @@ const (
 )
 
 func runHistory(t *testing.T, rt *rapid.T, seed []int) {
+	t.Helper()
 	s := newSite(t, Limits{Probe: 20 * time.Second, RedialMost: 10 * time.Second})
 	release := make(chan struct{})
 	variant := make([]int, patients)

@@ -14,37 +14,42 @@ import (
 
 // attempt lets ask talk to the device within its time-out, and draws the conclusions: for the line
 // when it is lost, for the device when it is silent. With again, a line that worked and is lost
-// now is dialled and asked once more. The error is ask's, or says why the device could not be
-// reached. When ctx ends meanwhile, nothing is concluded.
-func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) error {
+// now is dialled and asked once more. It returns when the attempt ended. The error is ask's, or
+// says why the device could not be reached. When ctx ends meanwhile, nothing is concluded.
+func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (instant, error) {
 	begin := l.clock.now()
-	err := l.try(ctx, u, ask)
+	err := l.try(ctx, u, begin, ask)
 	if again && isLineLost(err) && l.proven && ctx.Err() == nil {
 		l.hangUp()
-		err = l.try(ctx, u, ask)
+		err = l.try(ctx, u, l.clock.now(), ask)
 	}
+	now := l.clock.now()
 	if err == nil || ctx.Err() == nil {
-		l.conclude(ctx, u, err, begin)
+		l.conclude(ctx, u, err, begin, now)
 	}
-	return err
+	return now, err
 }
 
 // asking is one conversation with a device.
 type asking func(ctx context.Context, s driver.Session) error
 
 // try opens what has to be open and lets ask talk to the device once.
-func (l *line) try(ctx context.Context, u *unit, ask asking) error {
-	if err := l.reach(ctx, u); err != nil {
-		return err
+func (l *line) try(ctx context.Context, u *unit, now instant, ask asking) error {
+	if !l.isOpen(u) {
+		if err := l.reach(ctx, u); err != nil {
+			return err
+		}
+		now = l.clock.now()
 	}
-	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
-	defer cancel()
-	return l.guard(u, func() error { return ask(ctx, u.session) })
+	limited := newDeadline(ctx, u.cfg.Timeout)
+	defer limited.end()
+	return l.guardUntil(u, now.steady+hangAfter(u), func() error { //nolint:contextcheck // limited is ctx with a deadline
+		return ask(limited, u.session)
+	})
 }
 
 // conclude keeps the books after an attempt.
-func (l *line) conclude(ctx context.Context, u *unit, err error, begin instant) {
-	now := l.clock.now()
+func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now instant) {
 	took := now.steady - begin.steady
 	u.mu.Lock()
 	u.state.Latency = took
@@ -105,9 +110,11 @@ func (l *line) complain(ctx context.Context, u *unit, err error, now instant) {
 	l.log.LogAttrs(ctx, slog.LevelWarn, "device does not answer as it should", facts...)
 }
 
-// reach dials the line and opens the device's session, if they are not open.
+func (l *line) isOpen(u *unit) bool { return u.session != nil && l.link != nil }
+
+// reach dials the line and opens the device's session, as far as they are not open.
 func (l *line) reach(ctx context.Context, u *unit) error {
-	if u.session != nil && l.link != nil {
+	if l.isOpen(u) {
 		return nil
 	}
 	if !u.isFree() {
@@ -165,12 +172,14 @@ func (l *line) open(ctx context.Context, u *unit) error {
 }
 
 // guard calls a driver, turns its panic into an error, and lets others see when it hangs.
-func (l *line) guard(u *unit, call func() error) error { return l.guardFor(u, 0, call) }
+func (l *line) guard(u *unit, call func() error) error {
+	return l.guardUntil(u, l.clock.now().steady+hangAfter(u), call)
+}
 
-// guardFor is guard for a call that may take longer than the device's time-out.
-func (l *line) guardFor(u *unit, longer time.Duration, call func() error) (err error) {
+// guardUntil is guard for a call that hangs if it has not returned at a moment.
+func (l *line) guardUntil(u *unit, moment time.Duration, call func() error) (err error) {
 	l.busyOn.Store(u)
-	l.busy.Store(int64(l.clock.now().steady + longer + hangAfter(u)))
+	l.busy.Store(int64(moment))
 	defer func() {
 		l.busy.Store(0)
 		if value := recover(); value != nil {

@@ -40,7 +40,7 @@ func (l *line) listen(ctx context.Context, now instant) bool {
 		return true
 	}
 	u.listenAt = now.steady + u.again.next()
-	l.conclude(ctx, u, err, now)
+	l.conclude(ctx, u, err, now, now)
 	if u.cfg.Interval == 0 && !l.resting(now) {
 		l.deliverBad(u, time.Time{}, qualityOf(err), now)
 	}
@@ -96,7 +96,7 @@ func (l *line) subscribe(ctx context.Context, u *unit, limit time.Duration) erro
 		return nil
 	}
 	defer l.box.listened()
-	err := l.guardFor(u, limit, func() error {
+	err := l.guardUntil(u, l.clock.now().steady+limit+hangAfter(u), func() error {
 		return session.Subscribe(ctx, u.names, func(s point.Sample) { l.report(ctx, u, s) })
 	})
 	if err == nil && ctx.Err() == nil {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // plant is a device kind whose devices do what a test tells them. It checks what the owner
 // promises to drivers: one call at a time on a line, one session for each device.
 type plant struct {
-	t testing.TB
+	tb testing.TB
 
 	mu       sync.Mutex
 	inUse    map[string]bool // lines that are in a call
@@ -41,9 +41,10 @@ type plant struct {
 // script is what a device does when it is read; nil is to answer 1 for every point.
 type script func(ctx context.Context) error
 
-func newPlant(t testing.TB) *plant {
+func newPlant(tb testing.TB) *plant {
+	tb.Helper()
 	return &plant{
-		t: t, inUse: make(map[string]bool), open: make(map[string]int), cut: make(map[string]bool),
+		tb: tb, inUse: make(map[string]bool), open: make(map[string]int), cut: make(map[string]bool),
 		scripts: make(map[string]script), reads: make(map[string][]time.Time),
 		dials: make(map[string][]time.Time), sessions: make(map[string]int),
 	}
@@ -89,7 +90,7 @@ func (p *plant) enter(line string) (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.inUse[line] {
-		p.t.Errorf("two calls at once on line %s", line)
+		p.tb.Errorf("two calls at once on line %s", line)
 	}
 	p.inUse[line] = true
 	return func() {
@@ -150,7 +151,7 @@ func (l *plantLine) Open(_ context.Context, cfg driver.Config) (driver.Session, 
 	p.open[w.unit]++
 	p.sessions[w.unit]++
 	if p.open[w.unit] > 1 {
-		p.t.Errorf("two sessions with device %s", w.unit)
+		p.tb.Errorf("two sessions with device %s", w.unit)
 	}
 	s := &session{line: l, unit: w.unit}
 	if w.plain {
@@ -340,8 +341,9 @@ type site struct {
 	skew  atomic.Int64 // of the wall clock
 }
 
-func newSite(t testing.TB, limits Limits) *site {
-	s := &site{plant: newPlant(t), out: &collector{start: time.Now().UTC()}, log: &journal{}}
+func newSite(tb testing.TB, limits Limits) *site {
+	tb.Helper()
+	s := &site{plant: newPlant(tb), out: &collector{start: time.Now().UTC()}, log: &journal{}}
 	s.Fleet = New(s.out, slog.New(slog.NewTextHandler(s.log, nil)), limits)
 	s.clock.wall = func(now time.Time) time.Time { return onWall(now).Add(time.Duration(s.skew.Load())) }
 	return s
@@ -364,9 +366,9 @@ func every(d time.Duration) func(*Config) { return func(c *Config) { c.Interval 
 
 // apply sets devices, which must be right.
 func (s *site) apply(devices ...Config) {
-	s.plant.t.Helper()
+	s.plant.tb.Helper()
 	if err := s.Apply(devices); err != nil {
-		s.plant.t.Error(err)
+		s.plant.tb.Error(err)
 	}
 }
 
@@ -386,7 +388,7 @@ func (s *site) start() (stop func()) {
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			s.plant.t.Errorf("Run: %v", err)
+			s.plant.tb.Errorf("Run: %v", err)
 		}
 	}
 }
@@ -401,7 +403,7 @@ func (s *site) stateOf(path point.Path) State {
 			return state
 		}
 	}
-	s.plant.t.Errorf("no state of %s", path)
+	s.plant.tb.Errorf("no state of %s", path)
 	return State{}
 }
 

@@ -13,11 +13,10 @@ import (
 // scanSlot reads all points of a device and emits what came of it.
 func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	var samples []point.Sample
-	err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
+	now, err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
 		samples, err = readAll(ctx, u, s, u.names)
 		return err
 	})
-	now := l.clock.now()
 	switch {
 	case err == nil:
 		l.stamp(u, u.paths, samples, now)
