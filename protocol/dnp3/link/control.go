@@ -3,7 +3,7 @@ package link
 import "fmt"
 
 // Control is the control octet of a frame: direction, role, two flags and a
-// function code (clause 9.2.4.1.3).
+// function code (clause 9.2.4).
 //
 //	bit 7    bit 6    bit 5   bit 4        bits 3–0
 //	DIR      PRM      FCB     FCV or DFC   function code
@@ -30,7 +30,7 @@ const (
 // what the code means: 0x40–0x4F are primary, 0x00–0x0F secondary.
 type Function uint8
 
-// Function codes (clause 9.2.4.1.3).
+// Function codes (clause 9.2.4).
 const (
 	// ResetLinkStates makes the peer expect FCB = 1 next.
 	ResetLinkStates Function = prm
