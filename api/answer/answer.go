@@ -1,0 +1,205 @@
+// Package answer holds the shapes of the HTTP API: what the server writes and the clients read.
+// Their documentation for other languages is api/openapi.yaml, which a test compares.
+package answer
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the program that answers.
+type Version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// Session is who is logged in.
+type Session struct {
+	User string `json:"user"`
+	Role string `json:"role"` // viewer, operator, engineer, administrator
+}
+
+// Point describes a point.
+type Point struct {
+	Path        string            `json:"path"`
+	Kind        string            `json:"kind"` // none, float, int, bool, text
+	Unit        string            `json:"unit"`
+	Description string            `json:"description"`
+	Writable    bool              `json:"writable"`
+	Device      string            `json:"device"`
+	Interval    float64           `json:"interval"` // seconds; 0 if unknown
+	Tags        map[string]string `json:"tags"`
+}
+
+// Points is a page of points.
+type Points struct {
+	Points []Point `json:"points"`
+	Next   string  `json:"next"` // the "after" of the next page; "" if this is the last
+}
+
+// Sample is the newest value of a point.
+type Sample struct {
+	Point   string          `json:"point"`
+	Time    time.Time       `json:"time"`
+	Value   json.RawMessage `json:"value"` // see ParseValue
+	Kind    string          `json:"kind"`
+	Quality string          `json:"quality"`
+}
+
+// Latest is the newest value of several points.
+type Latest struct {
+	Samples []Sample `json:"samples"`
+}
+
+// Series are the samples of a point.
+type Series struct {
+	Point     string  `json:"point"`
+	Unit      string  `json:"unit"`
+	Kind      string  `json:"kind"`
+	Samples   []Tuple `json:"samples"`
+	Expected  *int64  `json:"expected"` // null if the point's interval is unknown
+	Present   int64   `json:"present"`
+	Bad       int64   `json:"bad"`
+	Truncated bool    `json:"truncated,omitempty"` // the limit cut the samples
+}
+
+// Range is the samples of several points; also a plot.
+type Range struct {
+	Series       []Series  `json:"series"`
+	Completeness *float64  `json:"completeness"` // 0 to 1; null if no interval is known
+	From         time.Time `json:"from"`
+	To           time.Time `json:"to"`
+	Step         *float64  `json:"step,omitempty"` // of a plot: seconds, or 0 for all samples
+}
+
+// Bucket summarises a step. Figures are null where there are no numbers.
+type Bucket struct {
+	Start time.Time `json:"start"`
+	Count uint64    `json:"count"`
+	Bad   uint64    `json:"bad"`
+	Mean  *float64  `json:"mean"`
+	Min   *float64  `json:"min"`
+	Max   *float64  `json:"max"`
+	Sum   *float64  `json:"sum"`
+	First *float64  `json:"first"`
+	Last  *float64  `json:"last"`
+}
+
+// Summary is one point in steps.
+type Summary struct {
+	Point    string   `json:"point"`
+	Unit     string   `json:"unit"`
+	Buckets  []Bucket `json:"buckets"`
+	Expected *int64   `json:"expected"`
+	Present  int64    `json:"present"`
+	Bad      int64    `json:"bad"`
+}
+
+// Aggregate is several points in steps.
+type Aggregate struct {
+	Series       []Summary `json:"series"`
+	Completeness *float64  `json:"completeness"`
+	From         time.Time `json:"from"`
+	To           time.Time `json:"to"`
+	Step         float64   `json:"step"` // seconds
+}
+
+// Device is a device's state.
+type Device struct {
+	Path      string     `json:"path"`
+	Driver    string     `json:"driver"`
+	Line      string     `json:"line"`
+	State     string     `json:"state"`      // online, offline, starting, disabled
+	Interval  float64    `json:"interval"`   // seconds
+	LastRead  *time.Time `json:"last_read"`  // null before the first
+	LastError string     `json:"last_error"` // "" if there was none
+	ErrorKind string     `json:"error_kind"` // a fault kind, "" if there was none
+	Reads     uint64     `json:"reads"`
+	Failures  uint64     `json:"failures"`
+	Points    int        `json:"points"`
+	LatencyMS float64    `json:"latency_ms"` // of the last read
+}
+
+// Devices are all devices of the node.
+type Devices struct {
+	Devices []Device `json:"devices"`
+}
+
+// Ledger shows that nothing was lost, or what was.
+type Ledger struct {
+	State   string   `json:"state"`  // ok, paused, …
+	Reason  string   `json:"reason"` // why it is not ok
+	Origins []Origin `json:"origins"`
+	Gaps    []Gap    `json:"gaps"`
+	Log     Log      `json:"log"`
+	Damaged []Damage `json:"damaged"`
+}
+
+// Origin is the account of one origin, in samples.
+type Origin struct {
+	Origin         string `json:"origin"`
+	Produced       uint64 `json:"produced"`
+	Acknowledged   uint64 `json:"acknowledged"`
+	Stored         uint64 `json:"stored"`
+	Refused        uint64 `json:"refused"`
+	Missing        uint64 `json:"missing"`
+	Repeated       uint64 `json:"repeated"`
+	BacklogBlocks  uint64 `json:"backlog_blocks"`
+	BacklogSamples uint64 `json:"backlog_samples"`
+	Balanced       bool   `json:"balanced"`
+}
+
+// Gap is a run of blocks that never arrived.
+type Gap struct {
+	Origin  string    `json:"origin"`
+	First   uint64    `json:"first"`
+	Last    uint64    `json:"last"`
+	Samples uint64    `json:"samples"`
+	Reason  string    `json:"reason"`
+	Noticed time.Time `json:"noticed"`
+}
+
+// Log is the state of the durable log.
+type Log struct {
+	Bytes          uint64 `json:"bytes"`
+	MaxBytes       uint64 `json:"max_bytes"`
+	Blocks         uint64 `json:"blocks"`
+	DroppedBlocks  uint64 `json:"dropped_blocks"`
+	DroppedSamples uint64 `json:"dropped_samples"`
+}
+
+// Damage is a piece of the history that cannot be read.
+type Damage struct {
+	File    string    `json:"file"`
+	From    time.Time `json:"from,omitzero"`
+	To      time.Time `json:"to,omitzero"`
+	Reason  string    `json:"reason"`
+	Noticed time.Time `json:"noticed"`
+}
+
+// Health says whether all is well. Without a login only Status is there.
+type Health struct {
+	Status  string    `json:"status"`           // ok, degraded, failed, starting
+	Summary string    `json:"summary,omitzero"` // one sentence
+	Started time.Time `json:"started,omitzero"`
+	Parts   []Part    `json:"parts,omitempty"`
+}
+
+// Part is the health of a part of the node.
+type Part struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Reason string `json:"reason"` // why it is not ok, and what to do
+}
+
+// Problem is an error, as RFC 9457 wants it.
+type Problem struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`
+	Kind     string `json:"kind"`              // a fault kind
+	Subject  string `json:"subject,omitempty"` // what it is about
+	Instance string `json:"instance"`          // the request's path
+}

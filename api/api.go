@@ -1,0 +1,135 @@
+// Package api is the HTTP interface of a node: the points, their newest values and history, the
+// live stream, and the state of the node. Its shapes are those of package answer; openapi.yaml
+// documents them.
+package api
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/catalog"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/store"
+)
+
+// Engine answers questions about the history.
+type Engine interface {
+	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
+	Range(ctx context.Context, req query.Request) (query.Answer, error)
+	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
+	Aggregate(ctx context.Context, req query.Request, step time.Duration) (query.Summaries, error)
+	Export(ctx context.Context, req query.Request, emit func([]point.Sample) error) error
+	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
+}
+
+// Points lists points.
+type Points interface {
+	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
+}
+
+// Auth recognises users.
+type Auth interface {
+	Recognise(ctx context.Context, purpose identity.Purpose, secret string) (identity.User, error)
+	Login(ctx context.Context, token string) (secret string, session identity.Credential, err error)
+	Logout(ctx context.Context, secret string) error
+}
+
+// Live gives what devices report as it happens.
+type Live interface {
+	// Subscribe calls deliver with each live message that holds points of the pattern, until
+	// stop is called; when stop has returned, deliver is not called again. deliver returns at
+	// once. The messages must not be changed after they were delivered.
+	Subscribe(pattern point.Pattern, deliver func(message json.RawMessage)) (stop func(), err error)
+}
+
+// Ledger gives the account of all samples.
+type Ledger interface {
+	Ledger(ctx context.Context) (answer.Ledger, error)
+}
+
+// Health judges the node. Its answer must come at once.
+type Health interface {
+	Health(ctx context.Context) answer.Health
+}
+
+// Devices lists the devices in path order.
+type Devices interface {
+	Devices(ctx context.Context) ([]answer.Device, error)
+}
+
+// Stats describes the store.
+type Stats interface {
+	Stats(ctx context.Context) (store.Stats, error)
+}
+
+// Config is what the handler needs. A source that is nil makes its routes answer that this node
+// does not have it; Auth and Log must be there.
+type Config struct {
+	Auth    Auth
+	Engine  Engine
+	Points  Points
+	Live    Live
+	Ledger  Ledger
+	Health  Health
+	Devices Devices
+	Stats   Stats
+	SQL     store.SQL
+	Version answer.Version
+
+	// Page answers what is neither under /api nor /metrics: the web page.
+	Page http.Handler
+	// Hosts are the names by which a browser may call this node; empty allows all. A node that
+	// listens on loopback sets LoopbackHosts, so that no foreign page reaches it by a DNS name
+	// that was rebound to 127.0.0.1.
+	Hosts []string
+	// TempDir is where an export is prepared; "" for the system's.
+	TempDir string
+	Log     *slog.Logger
+	Now     func() time.Time // the clock; nil for time.Now
+
+	KeepAlive    time.Duration // between comments of an idle stream; 0 for 15 s
+	WriteTimeout time.Duration // how long a reader may block one write; 0 for 10 s
+	StreamBuffer int           // bytes that may wait for one reader of a stream; 0 for 1 MiB
+	MaxReaders   int           // readers of streams at once; 0 for 1000
+}
+
+// LoopbackHosts are the names of a node that listens on loopback.
+func LoopbackHosts() []string { return []string{"localhost", "127.0.0.1", "::1"} }
+
+//go:embed openapi.yaml
+var document []byte
+
+// New returns the handler. It starts nothing; requests run in the goroutines of the server that
+// calls it. The server's base context ends streams when it is cancelled. The server needs no
+// write time-out, because the handler sets a deadline before each write, but wants a
+// ReadHeaderTimeout.
+func New(cfg Config) http.Handler {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.KeepAlive == 0 {
+		cfg.KeepAlive = 15 * time.Second
+	}
+	if cfg.WriteTimeout == 0 {
+		cfg.WriteTimeout = 10 * time.Second
+	}
+	if cfg.StreamBuffer == 0 {
+		cfg.StreamBuffer = 1 << 20
+	}
+	if cfg.MaxReaders == 0 {
+		cfg.MaxReaders = 1000
+	}
+	s := &server{
+		cfg: cfg, started: cfg.Now(), attempts: newAttempts(),
+		statements: make(chan struct{}, maxStatements),
+	}
+	s.routes = index(routes())
+	return s
+}

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/store"
+)
+
+const (
+	maxLimit   = 10_000_000
+	plotPixels = 800
+)
+
+func (s *server) latest(w http.ResponseWriter, r *request) error {
+	if s.cfg.Engine == nil {
+		return absent("history")
+	}
+	in := s.read(r)
+	sel := in.selection(true)
+	if in.err != nil {
+		return in.err
+	}
+	samples, err := s.cfg.Engine.Latest(r.Context(), sel)
+	if err != nil {
+		return err
+	}
+	out := &output{w: w}
+	out.begin(jsonType)
+	out.buf = append(out.buf, `{"samples":[`...)
+	for i := range samples {
+		if i > 0 {
+			out.buf = append(out.buf, ',')
+		}
+		out.buf = appendLatest(out.buf, &samples[i])
+		if err := out.spill(); err != nil {
+			return err
+		}
+	}
+	out.buf = append(out.buf, `]}`...)
+	return out.end()
+}
+
+func appendLatest(dst []byte, s *point.Sample) []byte {
+	dst = append(dst, `{"point":`...)
+	dst = point.AppendQuoted(dst, s.Point)
+	dst = append(dst, `,"time":`...)
+	dst = appendTime(dst, s.Time)
+	dst = append(dst, `,"value":`...)
+	dst = s.Value.AppendJSON(dst)
+	dst = append(dst, `,"kind":`...)
+	dst = point.AppendQuoted(dst, s.Value.Kind().String())
+	dst = append(dst, `,"quality":`...)
+	dst = point.AppendQuoted(dst, s.Quality.String())
+	return append(dst, '}')
+}
+
+func (s *server) ranged(w http.ResponseWriter, r *request) error {
+	if s.cfg.Engine == nil {
+		return absent("history")
+	}
+	in := s.read(r)
+	req := in.span()
+	req.Limit, req.Newest = in.number("limit", 0, 1, maxLimit), in.truth("newest")
+	if in.err != nil {
+		return in.err
+	}
+	a, err := s.cfg.Engine.Range(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	return writeSeries(w, &a, false)
+}
+
+func (s *server) plot(w http.ResponseWriter, r *request) error {
+	if s.cfg.Engine == nil {
+		return absent("history")
+	}
+	in := s.read(r)
+	req, pixels := in.span(), in.number("pixels", plotPixels, query.MinPixels, query.MaxPixels)
+	if in.err != nil {
+		return in.err
+	}
+	a, err := s.cfg.Engine.Plot(r.Context(), req, pixels)
+	if err != nil {
+		return err
+	}
+	return writeSeries(w, &a, true)
+}
+
+// writeSeries writes an answer.Range piece by piece.
+func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
+	out := &output{w: w}
+	out.begin(jsonType)
+	out.buf = append(out.buf, `{"series":[`...)
+	for i := range a.Series {
+		if i > 0 {
+			out.buf = append(out.buf, ',')
+		}
+		if err := out.series(&a.Series[i]); err != nil {
+			return err
+		}
+	}
+	out.buf = append(out.buf, `],"completeness":`...)
+	out.buf = appendRatio(out.buf, a.Total)
+	out.buf = append(out.buf, `,"from":`...)
+	out.buf = appendTime(out.buf, a.From)
+	out.buf = append(out.buf, `,"to":`...)
+	out.buf = appendTime(out.buf, a.To)
+	if plot {
+		out.buf = append(out.buf, `,"step":`...)
+		out.buf = strconv.AppendFloat(out.buf, a.Step.Seconds(), 'f', -1, 64)
+	}
+	out.buf = append(out.buf, '}')
+	return out.end()
+}
+
+func (o *output) series(s *query.Series) error {
+	o.buf = append(o.buf, `{"point":`...)
+	o.buf = point.AppendQuoted(o.buf, s.Info.Path)
+	o.buf = append(o.buf, `,"unit":`...)
+	o.buf = point.AppendQuoted(o.buf, s.Info.Unit)
+	o.buf = append(o.buf, `,"kind":`...)
+	o.buf = point.AppendQuoted(o.buf, s.Info.Kind.String())
+	o.buf = append(o.buf, `,"samples":[`...)
+	for i := range s.Samples {
+		if i > 0 {
+			o.buf = append(o.buf, ',')
+		}
+		o.buf = answer.AppendTuple(o.buf, &s.Samples[i])
+		if err := o.spill(); err != nil {
+			return err
+		}
+	}
+	o.buf = append(o.buf, `],"expected":`...)
+	if s.Coverage.Known {
+		o.buf = strconv.AppendInt(o.buf, s.Coverage.Expected, 10)
+	} else {
+		o.buf = append(o.buf, "null"...)
+	}
+	o.buf = append(o.buf, `,"present":`...)
+	o.buf = strconv.AppendInt(o.buf, s.Coverage.Present, 10)
+	o.buf = append(o.buf, `,"bad":`...)
+	o.buf = strconv.AppendInt(o.buf, s.Coverage.Bad, 10)
+	if s.Truncated {
+		o.buf = append(o.buf, `,"truncated":true`...)
+	}
+	o.buf = append(o.buf, '}')
+	return nil
+}
+
+func appendRatio(dst []byte, c query.Coverage) []byte {
+	ratio, known := c.Ratio()
+	if !known {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, ratio, 'f', -1, 64)
+}
+
+func (s *server) aggregate(w http.ResponseWriter, r *request) error {
+	if s.cfg.Engine == nil {
+		return absent("history")
+	}
+	in := s.read(r)
+	req, step := in.span(), in.duration("step", "1h")
+	if in.err != nil {
+		return in.err
+	}
+	a, err := s.cfg.Engine.Aggregate(r.Context(), req, step)
+	if err != nil {
+		return err
+	}
+	out := answer.Aggregate{
+		Series: make([]answer.Summary, len(a.Series)),
+		From:   a.From, To: a.To, Step: a.Step.Seconds(),
+	}
+	if ratio, known := a.Total.Ratio(); known {
+		out.Completeness = &ratio
+	}
+	for i := range a.Series {
+		out.Series[i] = summary(&a.Series[i])
+	}
+	return writeJSON(w, out)
+}
+
+func summary(s *query.Summary) answer.Summary {
+	out := answer.Summary{
+		Point: string(s.Info.Path), Unit: s.Info.Unit, Present: s.Coverage.Present, Bad: s.Coverage.Bad,
+		Buckets: make([]answer.Bucket, len(s.Buckets)),
+	}
+	if s.Coverage.Known {
+		out.Expected = &s.Coverage.Expected
+	}
+	for i := range s.Buckets {
+		out.Buckets[i] = bucket(&s.Buckets[i])
+	}
+	return out
+}
+
+func bucket(b *store.Bucket) answer.Bucket {
+	out := answer.Bucket{Start: b.Start.UTC().Truncate(time.Microsecond), Count: b.Count, Bad: b.Bad}
+	if b.MinTime.IsZero() { // no numbers in it
+		return out
+	}
+	out.Mean, out.Min, out.Max = figure(b.Mean), figure(b.Min), figure(b.Max)
+	out.Sum, out.First, out.Last = figure(b.Sum), figure(b.First), figure(b.Last)
+	return out
+}
+
+// figure returns the number, or nil if JSON cannot write it.
+func figure(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}

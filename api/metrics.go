@@ -1,0 +1,171 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+
+	"voltbus/api/answer"
+)
+
+// exposition writes the text format of Prometheus, version 0.0.4.
+type exposition struct{ buf []byte }
+
+// family begins a metric. kind is "gauge" or "counter".
+func (e *exposition) family(name, kind, help string) {
+	e.buf = append(e.buf, "# HELP "+name+" "+help+"\n# TYPE "+name+" "+kind+"\n"...)
+}
+
+// value writes a value of a metric; label and its value may be empty.
+func (e *exposition) value(name, label, of string, v float64) {
+	e.buf = append(e.buf, name...)
+	if label != "" {
+		e.buf = append(e.buf, "{"+label+`="`+escapeLabel(of)+`"}`...)
+	}
+	e.buf = append(e.buf, ' ')
+	e.buf = strconv.AppendFloat(e.buf, v, 'g', -1, 64)
+	e.buf = append(e.buf, '\n')
+}
+
+// single writes a metric that has one value.
+func (e *exposition) single(name, kind, help string, v float64) {
+	e.family(name, kind, help)
+	e.value(name, "", "", v)
+}
+
+func escapeLabel(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
+}
+
+func (s *server) metrics(w http.ResponseWriter, r *request) error {
+	e := &exposition{}
+	for _, part := range []func(context.Context, *exposition) error{
+		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ownMetrics,
+	} {
+		if err := part(r.Context(), e); err != nil {
+			return err
+		}
+	}
+	out := &output{w: w, buf: e.buf}
+	out.begin("text/plain; version=0.0.4; charset=utf-8")
+	return out.end()
+}
+
+// account is a figure of the ledger for each origin.
+type account struct {
+	name, help string
+	of         func(*answer.Origin) uint64
+}
+
+func accounts() []account {
+	return []account{
+		{"produced", "Samples produced by the origin.", func(o *answer.Origin) uint64 { return o.Produced }},
+		{"acknowledged", "Samples of the origin that are on disk.", func(o *answer.Origin) uint64 { return o.Acknowledged }},
+		{"stored", "Samples of the origin in the store.", func(o *answer.Origin) uint64 { return o.Stored }},
+		{"refused", "Samples that could not be recorded.", func(o *answer.Origin) uint64 { return o.Refused }},
+		{"missing", "Samples of the origin that never arrived.", func(o *answer.Origin) uint64 { return o.Missing }},
+		{"repeated", "Samples of the origin that came again and were dropped.", func(o *answer.Origin) uint64 { return o.Repeated }},
+	}
+}
+
+func (s *server) ledgerMetrics(ctx context.Context, e *exposition) error {
+	if s.cfg.Ledger == nil {
+		return nil
+	}
+	l, err := s.cfg.Ledger.Ledger(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts() {
+		name := "voltbus_samples_" + a.name + "_total"
+		e.family(name, "counter", a.help)
+		for i := range l.Origins {
+			e.value(name, "origin", l.Origins[i].Origin, float64(a.of(&l.Origins[i])))
+		}
+	}
+	e.single("voltbus_log_bytes", "gauge", "Bytes of the durable log.", float64(l.Log.Bytes))
+	e.single("voltbus_log_max_bytes", "gauge", "Bytes that the log may have.", float64(l.Log.MaxBytes))
+	e.single("voltbus_log_blocks", "gauge", "Blocks in the log.", float64(l.Log.Blocks))
+	e.single("voltbus_log_dropped_samples_total", "counter", "Samples dropped at the log's bound.", float64(l.Log.DroppedSamples))
+	return nil
+}
+
+func (s *server) storeMetrics(ctx context.Context, e *exposition) error {
+	if s.cfg.Stats == nil {
+		return nil
+	}
+	stats, err := s.cfg.Stats.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	e.single("voltbus_store_bytes", "gauge", "Bytes of the store on disk.", float64(stats.Bytes))
+	e.single("voltbus_store_samples", "gauge", "Samples in the store.", float64(stats.Samples))
+	e.single("voltbus_store_points", "gauge", "Points that have samples.", float64(stats.Points))
+	e.single("voltbus_store_damaged", "gauge", "Files and blocks set aside as damaged.", float64(len(stats.Damaged)))
+	return nil
+}
+
+func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
+	if s.cfg.Devices == nil {
+		return nil
+	}
+	list, err := s.cfg.Devices.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	const name = "voltbus_devices"
+	e.family(name, "gauge", "Devices by state.")
+	for _, state := range []string{"online", "offline", "starting", "disabled"} {
+		n := 0
+		for i := range list {
+			if list[i].State == state {
+				n++
+			}
+		}
+		e.value(name, "state", state, float64(n))
+	}
+	var reads, failures uint64
+	for i := range list {
+		reads += list[i].Reads
+		failures += list[i].Failures
+	}
+	e.single("voltbus_device_reads_total", "counter", "Reads of devices.", float64(reads))
+	e.single("voltbus_device_failures_total", "counter", "Reads of devices that failed.", float64(failures))
+	return nil
+}
+
+func (s *server) ownMetrics(_ context.Context, e *exposition) error {
+	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.readers.Load()))
+	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.cut.Load()))
+	const requests = "voltbus_http_requests_total"
+	e.family(requests, "counter", "Requests by the class of their status.")
+	for class := 2; class < len(s.requests); class++ {
+		e.value(requests, "class", strconv.Itoa(class)+"xx", float64(s.requests[class].Load()))
+	}
+	const start = "process_start_time_seconds"
+	e.single(start, "gauge", "Start of the program, seconds since 1970.", float64(s.started.UnixMilli())/1000)
+	e.single("voltbus_uptime_seconds", "gauge", "Time since the start.", s.cfg.Now().Sub(s.started).Seconds())
+	goMetrics(e)
+	return nil
+}
+
+// goMetrics writes what the Go runtime measures without stopping the program.
+func goMetrics(e *exposition) {
+	names := []struct{ source, name, help string }{
+		{"/memory/classes/total:bytes", "go_memory_total_bytes", "Memory taken from the system."},
+		{"/memory/classes/heap/objects:bytes", "go_memory_heap_objects_bytes", "Memory of live and unswept objects."},
+		{"/sched/goroutines:goroutines", "go_goroutines", "Goroutines."},
+	}
+	samples := make([]metrics.Sample, len(names))
+	for i := range names {
+		samples[i].Name = names[i].source
+	}
+	metrics.Read(samples)
+	for i := range names {
+		if samples[i].Value.Kind() == metrics.KindUint64 {
+			e.single(names[i].name, "gauge", names[i].help, float64(samples[i].Value.Uint64()))
+		}
+	}
+}

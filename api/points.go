@@ -1,0 +1,55 @@
+package api
+
+import (
+	"net/http"
+
+	"voltbus/api/answer"
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+const (
+	pagePoints    = 1000
+	maxPagePoints = 10_000
+)
+
+func absent(what string) error { return fault.E("api", fault.Unavailable, what, errAbsent) }
+
+func (s *server) points(w http.ResponseWriter, r *request) error {
+	if s.cfg.Points == nil {
+		return absent("points")
+	}
+	in := s.read(r)
+	pattern, _ := in.text("pattern")
+	search, _ := in.text("search")
+	unit, _ := in.text("unit")
+	after, _ := in.text("after")
+	filter := catalog.Filter{
+		Pattern: point.Pattern(pattern), Text: search, Unit: unit, After: point.Path(after),
+		Tags: in.tags(), Limit: in.number("limit", pagePoints, 1, maxPagePoints),
+	}
+	if in.err != nil {
+		return in.err
+	}
+	page, err := s.cfg.Points.Search(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	out := answer.Points{Points: make([]answer.Point, len(page.Entries)), Next: string(page.Next)}
+	for i := range page.Entries {
+		out.Points[i] = describe(&page.Entries[i].Info)
+	}
+	return writeJSON(w, out)
+}
+
+func describe(p *point.Info) answer.Point {
+	tags := p.Tags
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	return answer.Point{
+		Path: string(p.Path), Kind: p.Kind.String(), Unit: p.Unit, Description: p.Description,
+		Writable: p.Writable, Device: string(p.Device), Interval: p.Interval.Seconds(), Tags: tags,
+	}
+}

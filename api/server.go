@@ -1,0 +1,179 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// maxQuery is the most bytes of a request's query.
+const maxQuery = 512 << 10
+
+// server answers requests. Its counters are for /metrics.
+type server struct {
+	cfg        Config
+	started    time.Time
+	routes     map[string][]route
+	attempts   *attempts
+	statements chan struct{} // one entry for each statement of SQL that runs
+
+	readers  atomic.Int64
+	cut      atomic.Uint64
+	requests [6]atomic.Uint64 // by the first digit of the status
+}
+
+// request is a request whose sender and parameters are known.
+type request struct {
+	*http.Request
+	user   identity.User
+	params url.Values
+}
+
+var (
+	errNoRoute = errors.New("there is nothing at this address; /api/v1/openapi.yaml lists what there is")
+	errMethod  = errors.New("this address does not know the method; see the Allow header")
+	errAbsent  = errors.New("this node does not have it; ask a node with that role")
+	errPanic   = errors.New("a defect of the program; its log has the details")
+)
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	rec := &recorder{ResponseWriter: w}
+	defer func() {
+		s.requests[min(rec.status/100, 5)].Add(1)
+		s.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request answered",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+			slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(began)))
+	}()
+	defer s.rescue(rec, r)
+	if err := s.checkHost(r); err != nil {
+		s.refuse(rec, r, err)
+		return
+	}
+	if !isAPI(r.URL.Path) {
+		s.page(rec, r)
+		return
+	}
+	secure(rec.Header(), policyAnswer)
+	if err := s.answer(rec, r); err != nil {
+		s.refuse(rec, r, err)
+	}
+}
+
+func isAPI(path string) bool {
+	return path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
+}
+
+func (s *server) page(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header(), policyPage)
+	if s.cfg.Page == nil {
+		s.refuse(w, r, &statusError{http.StatusNotFound, errNoRoute})
+		return
+	}
+	s.cfg.Page.ServeHTTP(w, r)
+}
+
+// answer finds the route, checks who asks for what, and lets the route answer.
+func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
+	rt, err := s.find(w, r)
+	if err != nil {
+		return err
+	}
+	user, err := s.authorise(r, rt)
+	if err != nil {
+		return err
+	}
+	params, err := known(r, rt.params)
+	if err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, rt.body)
+	if !rt.stream {
+		// A reader that stops reading must not hold the answer for ever.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
+		zw := s.compress(w, r)
+		defer zw.close()
+		w = zw
+	}
+	return rt.serve(s, w, &request{Request: r, user: user, params: params})
+}
+
+// answerTimeout is how long an answer that is no stream may take to send.
+const answerTimeout = 2 * time.Minute
+
+// known parses the query, and refuses parameters that the route does not know: a misspelt one
+// would otherwise be ignored and the answer be another than was asked for.
+func known(r *http.Request, allowed []string) (url.Values, error) {
+	if len(r.URL.RawQuery) > maxQuery {
+		return nil, &statusError{http.StatusRequestURITooLong, fmt.Errorf(
+			"the query has more than %d bytes; use a pattern, or ask in parts", maxQuery)}
+	}
+	params, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, fault.E("api.query", fault.Invalid, "query", fmt.Errorf("cannot be read: %w", err))
+	}
+	for name := range params {
+		if slices.Contains(allowed, name) {
+			continue
+		}
+		if len(allowed) == 0 {
+			return nil, fault.E("api.query", fault.Invalid, clip(name), errors.New("this address takes no parameters"))
+		}
+		return nil, fault.E("api.query", fault.Invalid, clip(name), fmt.Errorf(
+			"is not a parameter here; there are %s", strings.Join(allowed, ", ")))
+	}
+	return params, nil
+}
+
+// rescue turns a panic into an answer and a log entry, so that one defect ends one request.
+func (s *server) rescue(rec *recorder, r *http.Request) {
+	cause := recover()
+	switch cause {
+	case nil:
+		return
+	case http.ErrAbortHandler: //nolint:errorlint // a panic's value is compared as net/http does
+		panic(cause)
+	}
+	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "request failed by a defect",
+		slog.String("path", r.URL.Path), slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+	s.refuse(rec, r, fault.E("api.ServeHTTP", fault.Internal, "", errPanic))
+}
+
+// recorder notes what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

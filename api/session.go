@@ -1,0 +1,152 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Cookie is the name of the cookie that holds a session.
+const Cookie = "voltbus_session"
+
+var (
+	errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
+	errMedia = errors.New("the body must be JSON; set Content-Type: application/json")
+)
+
+// authorise returns the user if the user may call the route, and the zero User if everybody may.
+func (s *server) authorise(r *http.Request, rt route) (identity.User, error) {
+	if rt.role == identity.Nobody {
+		return identity.User{}, nil
+	}
+	user, err := s.user(r)
+	if err != nil {
+		return identity.User{}, err
+	}
+	if !user.Role.Includes(rt.role) {
+		return identity.User{}, fault.E("api.authorise", fault.Refused, user.Name, fmt.Errorf(
+			"has the role %v, and this needs %v; ask an administrator", user.Role, rt.role))
+	}
+	return user, nil
+}
+
+// user recognises who sent the request, by token or by session.
+func (s *server) user(r *http.Request) (identity.User, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
+		}
+		user, err := s.cfg.Auth.Recognise(r.Context(), identity.Token, token)
+		return user, s.failed(r, err)
+	}
+	cookie, err := r.Cookie(Cookie)
+	if err != nil {
+		return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
+	}
+	if err := checkOrigin(r); err != nil {
+		return identity.User{}, err
+	}
+	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Session, cookie.Value)
+	return user, unauthorised(err)
+}
+
+// failed counts a wrong token, and says so when there were too many.
+func (s *server) failed(r *http.Request, err error) error {
+	if !fault.Is(err, fault.Refused) {
+		return err
+	}
+	if !s.attempts.allow(r.RemoteAddr, s.cfg.Now()) {
+		return &statusError{http.StatusTooManyRequests, errAttempts}
+	}
+	return unauthorised(err)
+}
+
+// unauthorised says that a login would help.
+func unauthorised(err error) error {
+	if fault.Is(err, fault.Refused) {
+		return &statusError{http.StatusUnauthorized, err}
+	}
+	return err
+}
+
+func (s *server) session(w http.ResponseWriter, r *request) error {
+	return writeJSON(w, answer.Session{User: r.user.Name, Role: r.user.Role.String()})
+}
+
+func (s *server) login(w http.ResponseWriter, r *request) error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return &statusError{http.StatusForbidden, errCross}
+	}
+	var body struct {
+		Token string `json:"token"`
+	}
+	if err := readJSON(r, &body); err != nil {
+		return err
+	}
+	if s.attempts.exhausted(r.RemoteAddr, s.cfg.Now()) {
+		w.Header().Set("Retry-After", retryAfter)
+		return &statusError{http.StatusTooManyRequests, errAttempts}
+	}
+	secret, session, err := s.cfg.Auth.Login(r.Context(), body.Token)
+	if err != nil {
+		return s.failed(r.Request, err)
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: Cookie, Value: secret, Path: "/", Expires: session.Expires,
+		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	})
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) logout(w http.ResponseWriter, r *request) error {
+	cookie, err := r.Cookie(Cookie)
+	if err == nil {
+		if err := checkOrigin(r.Request); err != nil {
+			return err
+		}
+		if err := s.cfg.Auth.Logout(r.Context(), cookie.Value); err != nil {
+			return err
+		}
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: Cookie, Path: "/", MaxAge: -1,
+		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	})
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
+func readJSON(r *request, to any) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return &statusError{http.StatusUnsupportedMediaType, errMedia}
+	}
+	b, err := io.ReadAll(r.Body)
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
+	}
+	if err != nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(to); err != nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("is not the JSON expected: %w", err))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+const (
+	defaultRows   = 10_000
+	maxRows       = 1_000_000
+	maxStatements = 2 // that run at once: each may use the whole machine
+	sqlTimeout    = time.Minute
+)
+
+var (
+	errBusy      = errors.New("other statements are running; try again in a moment")
+	errRowLimit  = fmt.Errorf("must be from 1 to %d", maxRows)
+	errStatement = errors.New("is empty; write a SELECT")
+	errEnough    = errors.New("the limit is reached") // ends a statement early, never shown
+)
+
+// sql runs a read-only statement and sends its rows as lines of JSON as they come.
+func (s *server) sql(w http.ResponseWriter, r *request) error {
+	if s.cfg.SQL == nil {
+		return absent("SQL")
+	}
+	body := struct {
+		Statement string `json:"statement"`
+		Limit     int    `json:"limit"`
+	}{Limit: defaultRows}
+	if err := readJSON(r, &body); err != nil {
+		return err
+	}
+	switch {
+	case body.Limit < 1 || body.Limit > maxRows:
+		return fault.E("api.sql", fault.Invalid, "limit", errRowLimit)
+	case body.Statement == "":
+		return fault.E("api.sql", fault.Invalid, "statement", errStatement)
+	}
+	select {
+	case s.statements <- struct{}{}:
+		defer func() { <-s.statements }()
+	default:
+		return fault.E("api.sql", fault.Unavailable, "SQL", errBusy)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), sqlTimeout)
+	defer cancel()
+	rows := &rowWriter{out: output{w: s.patient(w)}, limit: body.Limit}
+	err := s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
+	return rows.finish(err, r.URL.Path)
+}
+
+// rowWriter writes the answer of a statement.
+type rowWriter struct {
+	out   output
+	begun bool
+	rows  int
+	limit int
+}
+
+func (w *rowWriter) columns(names []string) error {
+	w.begun = true
+	w.out.begin("application/x-ndjson")
+	w.out.buf = append(w.out.buf, `{"columns":[`...)
+	for i, name := range names {
+		if i > 0 {
+			w.out.buf = append(w.out.buf, ',')
+		}
+		w.out.buf = point.AppendQuoted(w.out.buf, name)
+	}
+	w.out.buf = append(w.out.buf, "]}\n"...)
+	return nil
+}
+
+func (w *rowWriter) row(values []any) error {
+	if w.rows == w.limit {
+		return errEnough
+	}
+	w.rows++
+	w.out.buf = append(w.out.buf, '[')
+	for i, v := range values {
+		if i > 0 {
+			w.out.buf = append(w.out.buf, ',')
+		}
+		w.out.buf = appendAny(w.out.buf, v)
+	}
+	w.out.buf = append(w.out.buf, "]\n"...)
+	return w.out.spill()
+}
+
+// finish writes the last line. Before the first line an error is an ordinary problem.
+func (w *rowWriter) finish(err error, instance string) error {
+	enough := errors.Is(err, errEnough)
+	if err != nil && !enough {
+		if !w.begun {
+			return err
+		}
+		b, jerr := json.Marshal(map[string]any{"error": problem(err, instance)})
+		if jerr != nil {
+			return jerr
+		}
+		w.out.buf = append(append(w.out.buf, b...), '\n')
+		return w.out.flush()
+	}
+	w.out.buf = append(w.out.buf, `{"rows":`...)
+	w.out.buf = strconv.AppendInt(w.out.buf, int64(w.rows), 10)
+	if enough {
+		w.out.buf = append(w.out.buf, `,"truncated":true`...)
+	}
+	w.out.buf = append(w.out.buf, "}\n"...)
+	return w.out.flush()
+}
+
+func appendAny(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return point.AppendQuoted(dst, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		return strconv.AppendFloat(dst, v, 'g', -1, 64)
+	case string:
+		return point.AppendQuoted(dst, v)
+	case time.Time:
+		return appendTime(dst, v)
+	}
+	return point.AppendQuoted(dst, fmt.Sprint(v))
+}

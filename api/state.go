@@ -1,0 +1,67 @@
+package api
+
+import (
+	"net/http"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+)
+
+// health answers everybody with the status, and those who are logged in with the details.
+func (s *server) health(w http.ResponseWriter, r *request) error {
+	h := answer.Health{Status: "ok"}
+	if s.cfg.Health != nil {
+		h = s.cfg.Health.Health(r.Context())
+	}
+	if user, err := s.user(r.Request); err != nil || !user.Role.Includes(identity.Viewer) {
+		h = answer.Health{Status: h.Status}
+	} else if h.Started.IsZero() {
+		h.Started = s.started.UTC()
+	}
+	if h.Status != "ok" && h.Status != "degraded" {
+		w.Header().Set("Content-Type", jsonType)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	return writeJSON(w, h)
+}
+
+func (s *server) version(w http.ResponseWriter, _ *request) error {
+	return writeJSON(w, s.cfg.Version)
+}
+
+func (s *server) openapi(w http.ResponseWriter, _ *request) error {
+	out := &output{w: w, buf: append([]byte(nil), document...)}
+	out.begin("application/yaml")
+	return out.end()
+}
+
+func (s *server) devices(w http.ResponseWriter, r *request) error {
+	if s.cfg.Devices == nil {
+		return absent("devices")
+	}
+	list, err := s.cfg.Devices.Devices(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, answer.Devices{Devices: notNil(list)})
+}
+
+func (s *server) ledger(w http.ResponseWriter, r *request) error {
+	if s.cfg.Ledger == nil {
+		return absent("ledger")
+	}
+	l, err := s.cfg.Ledger.Ledger(r.Context())
+	if err != nil {
+		return err
+	}
+	l.Origins, l.Gaps, l.Damaged = notNil(l.Origins), notNil(l.Gaps), notNil(l.Damaged)
+	return writeJSON(w, l)
+}
+
+// notNil makes an empty list of none, so that JSON says [] and not null.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

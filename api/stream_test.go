@@ -1,0 +1,214 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// listen opens a stream and waits until it is subscribed.
+func (n *node) listen(path string, options ...option) (lines *bufio.Reader, hangUp func()) {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	resp, err := n.open(ctx, "GET", path, "", options...)
+	must(n.t, err)
+	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
+		n.t.Fatalf("the stream gives %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	<-n.live.joined
+	lines = bufio.NewReaderSize(resp.Body, 1<<20)
+	return lines, func() {
+		cancel()
+		_ = resp.Body.Close()
+	}
+}
+
+// event reads until the next event and returns its name and data.
+func event(t *testing.T, lines *bufio.Reader) (name, data string) {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		must(t, err)
+		switch {
+		case strings.HasPrefix(line, "event: "):
+			name = strings.TrimSpace(line[7:])
+		case strings.HasPrefix(line, "data: "):
+			return name, strings.TrimSuffix(line[6:], "\n")
+		}
+	}
+}
+
+func TestTheStreamPassesMessagesOn(t *testing.T) {
+	n := start(t)
+	lines, hangUp := n.listen("/api/v1/stream?pattern=site/**", n.bearer())
+	defer hangUp()
+	messages := []string{
+		`{"device":"site","time":"2026-03-01T12:00:00Z","points":{"temp":1.5}}`,
+		`{"device":"\u003cimg\u003e\nevent: error","points":{}}`,
+	}
+	for _, m := range messages {
+		n.live.publish(json.RawMessage(m))
+		if name, data := event(t, lines); name != "scan" || data != m {
+			t.Errorf("got %s %s, want %s", name, data, m)
+		}
+	}
+	n.live.publish(json.RawMessage("{\r\n\"a\": 1}\n"))
+	if name, data := event(t, lines); name != "scan" || data != `{"a":1}` {
+		t.Errorf("a message with line breaks gives %s %s", name, data)
+	}
+	n.live.publish(json.RawMessage("{\nnot JSON"))
+	n.live.publish(json.RawMessage(`{"b":2}`))
+	if _, data := event(t, lines); data != `{"b":2}` {
+		t.Errorf("after a message that is not JSON comes %s", data)
+	}
+}
+
+func TestTheStreamHandsItsPatternOn(t *testing.T) {
+	n := start(t)
+	resp, err := n.open(t.Context(), "GET", "/api/v1/stream?pattern=a/*/b", "", n.bearer())
+	must(t, err)
+	defer resp.Body.Close()
+	if p := <-n.live.joined; p != "a/*/b" {
+		t.Errorf("the pattern is %q", p)
+	}
+}
+
+func TestAnIdleStreamIsKeptAliveUntilTheLoginEnds(t *testing.T) {
+	n := start(t, func(c *api.Config) { c.KeepAlive = time.Millisecond })
+	cookie := n.login()
+	lines, hangUp := n.listen("/api/v1/stream", cookie)
+	defer hangUp()
+	for alive := 0; alive < 3; {
+		line, err := lines.ReadString('\n')
+		must(t, err)
+		if strings.HasPrefix(line, ": alive") {
+			alive++
+		}
+	}
+	n.clock.advance(identity.SessionLife)
+	name, data := event(t, lines)
+	if name != "error" || !strings.Contains(data, `"status":401`) {
+		t.Errorf("at the end of the session comes %s %s", name, data)
+	}
+	if rest, err := io.ReadAll(lines); err != nil || len(strings.TrimSpace(string(rest))) > 0 {
+		t.Errorf("after the last event comes %q, %v", rest, err)
+	}
+}
+
+func TestASlowReaderIsCutOffAndNobodyElse(t *testing.T) {
+	n := start(t, func(c *api.Config) { c.StreamBuffer = 256 << 10 })
+	slow, hangUpSlow := n.listen("/api/v1/stream", n.bearer())
+	defer hangUpSlow()
+	quick, hangUpQuick := n.listen("/api/v1/stream", n.bearer())
+	defer hangUpQuick()
+	filler := strings.Repeat("x", 100_000)
+	// More than the sockets and the buffer of the reader hold: it has to be cut off as soon as
+	// it takes something.
+	for sent := range 200 {
+		n.live.publish(json.RawMessage(fmt.Sprintf(`{"n":%d,"x":"%s"}`, sent, filler)))
+		if name, data := event(t, quick); name != "scan" || !strings.HasPrefix(data, fmt.Sprintf(`{"n":%d,`, sent)) {
+			t.Fatalf("the quick reader gets %s %.100s instead of message %d", name, data, sent)
+		}
+	}
+	last := ""
+	for {
+		name, data, err := nextEvent(slow)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		must(t, err)
+		if last == "error" {
+			t.Fatal("something comes after the error")
+		}
+		if last = name; name == "error" && !strings.Contains(data, "too slow") {
+			t.Errorf("the error says %s", data)
+		}
+	}
+	if last != "error" {
+		t.Errorf("the slow reader's last event is %q, want error", last)
+	}
+	if got := n.get("/metrics"); !strings.Contains(got.body, "voltbus_live_readers_cut_total 1\n") {
+		t.Error("the cut is not counted")
+	}
+	n.live.publish(json.RawMessage(`{"after":true}`))
+	if _, data := event(t, quick); data != `{"after":true}` {
+		t.Errorf("afterwards the quick reader gets %.100s", data)
+	}
+}
+
+func nextEvent(lines *bufio.Reader) (name, data string, err error) {
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return "", "", err
+		}
+		switch {
+		case strings.HasPrefix(line, "event: "):
+			name = strings.TrimSpace(line[7:])
+		case strings.HasPrefix(line, "data: "):
+			return name, line[6:], nil
+		}
+	}
+}
+
+func TestReadersAreCountedAndLimited(t *testing.T) {
+	n := start(t, func(c *api.Config) { c.MaxReaders = 2 })
+	_, hangUp1 := n.listen("/api/v1/stream", n.bearer())
+	defer hangUp1()
+	_, hangUp2 := n.listen("/api/v1/stream", n.bearer())
+	defer hangUp2()
+	if got := n.get("/metrics"); !strings.Contains(got.body, "voltbus_live_readers 2\n") {
+		t.Error("two readers are not counted")
+	}
+	if got := n.get("/api/v1/stream"); got.StatusCode != 503 || !strings.Contains(got.body, "too many readers") {
+		t.Errorf("a third reader gets %d %s", got.StatusCode, got.body)
+	}
+}
+
+func TestTheClientStreams(t *testing.T) {
+	n := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	got := make(chan string, 1)
+	done := make(chan error)
+	go func() {
+		done <- n.client.Stream(ctx, "site", func(m json.RawMessage) error { got <- string(m); return nil })
+	}()
+	<-n.live.joined
+	n.live.publish(json.RawMessage(`{"a":1}`))
+	if m := <-got; m != `{"a":1}` {
+		t.Errorf("got %s", m)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("after cancelling it returns %v", err)
+	}
+}
+
+func TestTheClientHearsWhyAStreamEnds(t *testing.T) {
+	n := start(t)
+	done := make(chan error)
+	enough := errors.New("enough")
+	go func() { done <- n.client.Stream(t.Context(), "", func(json.RawMessage) error { return enough }) }()
+	<-n.live.joined
+	n.live.publish(json.RawMessage(`{"a":1}`))
+	if err := <-done; !errors.Is(err, enough) {
+		t.Errorf("the receiver's error comes back as %v", err)
+	}
+	go func() { done <- n.client.Stream(t.Context(), "", func(json.RawMessage) error { return nil }) }()
+	<-n.live.joined
+	n.live.publish(make(json.RawMessage, 2<<20)) // more than may wait
+	if err := <-done; !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "too slow") {
+		t.Errorf("a reader that is cut off gets %v", err)
+	}
+}

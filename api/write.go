@@ -1,0 +1,165 @@
+package api
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+)
+
+// chunk is how many bytes are collected before they are sent.
+const chunk = 32 << 10
+
+const jsonType = "application/json"
+
+// timeFormat is RFC 3339 with microseconds, always in UTC.
+const timeFormat = "2006-01-02T15:04:05.000000Z"
+
+func writeJSON(w http.ResponseWriter, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fault.E("api.writeJSON", fault.Internal, "", err)
+	}
+	out := &output{w: w}
+	out.begin(jsonType)
+	out.buf = append(out.buf, b...)
+	return out.end()
+}
+
+// output collects an answer and sends it in chunks.
+type output struct {
+	w    http.ResponseWriter
+	buf  []byte
+	sent bool
+}
+
+func (o *output) begin(media string) { o.w.Header().Set("Content-Type", media) }
+
+// spill sends what was collected if it is a chunk.
+func (o *output) spill() error {
+	if len(o.buf) < chunk {
+		return nil
+	}
+	return o.flush()
+}
+
+func (o *output) flush() error {
+	o.sent = true
+	_, err := o.w.Write(o.buf)
+	o.buf = o.buf[:0]
+	if err != nil {
+		return fault.E("api.write", fault.Canceled, "", err)
+	}
+	return nil
+}
+
+// end sends the rest.
+func (o *output) end() error {
+	if !o.sent {
+		o.w.Header().Set("Content-Length", strconv.Itoa(len(o.buf)))
+	}
+	return o.flush()
+}
+
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, timeFormat)
+	return append(dst, '"')
+}
+
+// patient gives each write its own deadline: the answer may be as long as it likes, as long as
+// somebody reads it.
+type patient struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	timeout time.Duration
+}
+
+func (s *server) patient(w http.ResponseWriter) *patient {
+	return &patient{w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout}
+}
+
+func (p *patient) Header() http.Header    { return p.w.Header() }
+func (p *patient) WriteHeader(status int) { p.w.WriteHeader(status) }
+
+// Write implements io.Writer.
+func (p *patient) Write(b []byte) (int, error) {
+	if err := p.control.SetWriteDeadline(time.Now().Add(p.timeout)); err != nil {
+		return 0, err
+	}
+	return p.w.Write(b)
+}
+
+func (p *patient) flush() error { return p.control.Flush() }
+
+// smallest is the length from which compression pays.
+const smallest = 1 << 10
+
+// zipper compresses JSON for those who accept it.
+type zipper struct {
+	http.ResponseWriter
+	accepts bool
+	decided bool
+	zip     *gzip.Writer
+}
+
+func (s *server) compress(w http.ResponseWriter, r *http.Request) *zipper {
+	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding"))}
+}
+
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(weight), "q="), "0.") != "" || weight == ""
+		}
+	}
+	return false
+}
+
+// decide looks at the answer's header and compresses or does not.
+func (z *zipper) decide() {
+	if z.decided {
+		return
+	}
+	z.decided = true
+	h := z.Header()
+	if h.Get("Content-Type") != jsonType {
+		return
+	}
+	h.Add("Vary", "Accept-Encoding")
+	if n, err := strconv.Atoi(h.Get("Content-Length")); !z.accepts || (err == nil && n < smallest) {
+		return
+	}
+	h.Del("Content-Length")
+	h.Set("Content-Encoding", "gzip")
+	z.zip, _ = gzip.NewWriterLevel(z.ResponseWriter, gzip.BestSpeed) // the level exists
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (z *zipper) WriteHeader(status int) {
+	z.decide()
+	z.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (z *zipper) Write(b []byte) (int, error) {
+	z.decide()
+	if z.zip != nil {
+		return z.zip.Write(b)
+	}
+	return z.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (z *zipper) Unwrap() http.ResponseWriter { return z.ResponseWriter }
+
+func (z *zipper) close() {
+	if z.zip != nil {
+		_ = z.zip.Close() // nobody to tell if the reader has gone
+	}
+}
