@@ -1,8 +1,9 @@
 package main
 
-import "voltbus/driver"
+import (
+	"voltbus/driver"
+	"voltbus/driver/all"
+)
 
 // kinds lists the drivers whose keys the reference describes.
-func kinds() []driver.Kind {
-	return nil
-}
+func kinds() []driver.Kind { return all.Kinds() }

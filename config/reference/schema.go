@@ -40,8 +40,8 @@ func schemaOf(defaults *config.Config, entry config.Entry, kinds []driver.Kind, 
 		describe(defs, name, reflect.ValueOf(cfg).Elem())
 		names = append(names, k.Name)
 		defs[entryName].AllOf = append(defs[entryName].AllOf, &jsonschema.Schema{
-			If:   withProperty("driver", &jsonschema.Schema{Const: k.Name}),
-			Then: withProperty("config", &jsonschema.Schema{Ref: "#/$defs/" + name}),
+			If:   property("driver", &jsonschema.Schema{Const: k.Name}, "driver"),
+			Then: property("config", &jsonschema.Schema{Ref: "#/$defs/" + name}),
 		})
 	}
 	if p, ok := defs[entryName].Properties.Get("driver"); ok {
@@ -59,10 +59,11 @@ func mergeDefs(to jsonschema.Definitions, s *jsonschema.Schema) {
 	maps.Copy(to, s.Definitions)
 }
 
-func withProperty(name string, s *jsonschema.Schema) *jsonschema.Schema {
+// property is a schema that asks something of one property, and that the required ones are there.
+func property(name string, s *jsonschema.Schema, required ...string) *jsonschema.Schema {
 	props := jsonschema.NewProperties()
 	props.Set(name, s)
-	return &jsonschema.Schema{Properties: props}
+	return &jsonschema.Schema{Properties: props, Required: required}
 }
 
 // nameOf names a struct in the schema, such as "config.Log". Other types have no name of their own.

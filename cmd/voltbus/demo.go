@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/identity"
+	"voltbus/lab/demo"
+	"voltbus/node"
+)
+
+// demoDir is where the demonstration lives if nobody says otherwise.
+const demoDir = "voltbus-demo"
+
+func newDemo(f *flags) *cobra.Command {
+	site := demo.Site{Dir: demoDir, HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run a demonstration site, without any hardware",
+		Long: `Run a demonstration site on this machine: a simulated office building, and two boilers
+that a separate process plays behind a real Modbus TCP socket. Everything stays on the
+loopback interface. Stop it with Ctrl-C; the history is still there at the next start.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site) },
+	}
+	cmd.Flags().StringVar(&site.Dir, "dir", site.Dir, "directory of the demonstration")
+	cmd.Flags().StringVar(&site.HTTP, "http", site.HTTP, "address of the page and the API; another port is taken if this one is in use")
+	cmd.Flags().StringVar(&site.Bus, "bus", site.Bus, "address for bus clients; another port is taken if this one is in use")
+	return cmd
+}
+
+func runDemo(cmd *cobra.Command, f *flags, site demo.Site) (err error) {
+	if !cmd.Flags().Changed("log-level") {
+		f.logLevel = "warn"
+	}
+	log, err := f.logger()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	boiler, err := demo.StartBoiler(exec.Command(self, boilerCommand)) //nolint:noctx // ends with its input
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, boiler.Stop()) }()
+	site.Boiler = boiler.Address
+	site.HTTP, site.Bus = freeAddress(cmd.Context(), site.HTTP), freeAddress(cmd.Context(), site.Bus)
+	file, err := site.Write()
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	return runNode(cmd.Context(), file, log, func(n *node.Node) { welcome(cmd, n, boiler, file, time.Since(begin)) })
+}
+
+// freeAddress returns the address, or one with any free port if that one is taken.
+func freeAddress(ctx context.Context, address string) string {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err == nil {
+		_ = l.Close()
+		return address
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address // the configuration's check says what is wrong with it
+	}
+	return net.JoinHostPort(host, "0")
+}
+
+func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Boiler, file string, took time.Duration) {
+	link := n.HTTPAddr()
+	data := n.Config().Node.Data
+	if token, err := identity.ReadToken(filepath.Join(data, identity.AdminTokenFile)); err == nil {
+		link += "/#token=" + token
+	}
+	cmd.Printf(`
+  The demonstration runs (started in %d ms).
+
+  page        %s
+  boilers     Modbus TCP at %s, played by process %d
+  settings    %s
+  data        %s
+
+  In another terminal:
+    voltbus tail 'demo/plant/**'
+    voltbus query demo/plant/boiler1/supply_temp --from -5m --step 1m
+    voltbus ledger
+
+  Ctrl-C stops it. The history stays.
+`, took.Milliseconds(), link, boiler.Address, boiler.Process(), file, data)
+}
+
+// boilerCommand is the hidden subcommand that plays the boiler.
+const boilerCommand = "demo-boiler"
+
+func newBoiler() *cobra.Command {
+	return &cobra.Command{
+		Use: boilerCommand, Hidden: true, Args: cobra.NoArgs,
+		Short: "Play the boilers of the demonstration until standard input is closed",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return demo.ServeBoiler(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+)
+
+// span holds the flags that select a piece of history.
+type span struct {
+	from, to string
+}
+
+const timeHelp = `Times are RFC 3339 (2026-03-01T06:00:00Z), or relative: now, -15m, -7d.`
+
+func (s *span) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.from, "from", "-1h", "first time; see --help for the forms")
+	cmd.Flags().StringVar(&s.to, "to", "now", "first time after the end")
+}
+
+// of returns the selection of the arguments: points by name, or one pattern.
+func (s *span) of(args []string) client.Span {
+	sel := client.Span{From: s.from, To: s.to}
+	if len(args) == 1 && strings.Contains(args[0], "*") {
+		sel.Pattern = args[0]
+	} else {
+		sel.Points = args
+	}
+	return sel
+}
+
+func newQuery(f *flags) *cobra.Command {
+	var out format
+	var when span
+	step, limit, newest := "", 0, false
+	cmd := &cobra.Command{
+		Use: "query point… | pattern", Short: "Print samples, or summaries of steps",
+		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + patternHelp,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				if step != "" {
+					return printSummaries(ctx, cmd, c, when.of(args), step, &out)
+				}
+				return printSamples(ctx, cmd, c, when.of(args), limit, newest, &out)
+			})
+		},
+	}
+	when.register(cmd)
+	out.register(cmd)
+	cmd.Flags().StringVar(&step, "step", "", "summarise steps of this length, such as 15m or 1d")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "most samples of each point")
+	cmd.Flags().BoolVar(&newest, "newest", false, "with --limit: the newest samples instead of the oldest")
+	return cmd
+}
+
+func printSamples(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, limit int, newest bool, out *format) error {
+	r, err := c.Range(ctx, sel, limit, newest)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(cmd.OutOrStdout(), "point", "time", "value", "unit", "quality")
+	if err != nil {
+		return err
+	}
+	for _, series := range r.Series {
+		samples, err := client.Samples(series)
+		if err != nil {
+			return err
+		}
+		for _, s := range samples {
+			value := json.RawMessage(s.Value.AppendJSON(nil))
+			if err := rows.row(series.Point, s.Time.UTC().Format(time.RFC3339Nano), value, series.Unit, s.Quality.String()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.end(); err != nil {
+		return err
+	}
+	reportCoverage(cmd, r.Completeness)
+	return nil
+}
+
+func printSummaries(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, step string, out *format) error {
+	a, err := c.Aggregate(ctx, sel, step)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(cmd.OutOrStdout(), "point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit")
+	if err != nil {
+		return err
+	}
+	for _, series := range a.Series {
+		for _, b := range series.Buckets {
+			if err := rows.row(series.Point, b.Start.UTC().Format(time.RFC3339), b.Count, b.Bad,
+				b.Mean, b.Min, b.Max, b.Sum, b.First, b.Last, series.Unit); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.end(); err != nil {
+		return err
+	}
+	reportCoverage(cmd, a.Completeness)
+	return nil
+}
+
+// reportCoverage says on standard error how complete an answer is, so that the data stays clean.
+func reportCoverage(cmd *cobra.Command, completeness *float64) {
+	if completeness != nil {
+		cmd.PrintErrf("complete: %.1f %% of the expected samples\n", 100**completeness)
+	}
+}
+
+func newExport(f *flags) *cobra.Command {
+	var when span
+	kind, file := "", "-"
+	cmd := &cobra.Command{
+		Use: "export point… | pattern", Short: "Write samples to a CSV or Parquet file",
+		Long: "Write all samples of points to a file, however many.\n\n" + timeHelp + "\n\n" + patternHelp,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if kind == "" {
+				kind = "csv"
+				if filepath.Ext(file) == ".parquet" {
+					kind = "parquet"
+				}
+			}
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				return export(ctx, cmd, c, when.of(args), kind, file)
+			})
+		},
+	}
+	when.register(cmd)
+	cmd.Flags().StringVarP(&file, "output", "o", file, "file to write; - for standard output")
+	cmd.Flags().StringVarP(&kind, "format", "f", "", "csv or parquet (default: by the file's name, else csv)")
+	return cmd
+}
+
+// export writes to a temporary file beside the wanted one, so that a failure leaves no half file.
+func export(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, kind, file string) error {
+	if file == "-" {
+		_, err := c.Export(ctx, sel, kind, cmd.OutOrStdout())
+		return err
+	}
+	out, err := os.CreateTemp(filepath.Dir(file), ".voltbus-export-*")
+	if err != nil {
+		return fmt.Errorf("write the export: %w", err)
+	}
+	progress := &progress{cmd: cmd, w: out, begin: time.Now()}
+	n, err := c.Export(ctx, sel, kind, progress)
+	progress.done()
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, os.Remove(out.Name()))
+	}
+	if err := os.Rename(out.Name(), file); err != nil {
+		return fmt.Errorf("write the export: %w", err)
+	}
+	cmd.PrintErrf("wrote %s, %.1f MB\n", file, float64(n)/1e6)
+	return nil
+}
+
+// progress counts what passes, and shows it on a terminal twice a second.
+type progress struct {
+	cmd   *cobra.Command
+	w     io.Writer
+	begin time.Time
+	shown time.Time
+	n     int64
+}
+
+// Write implements io.Writer.
+func (p *progress) Write(b []byte) (int, error) {
+	n, err := p.w.Write(b)
+	p.n += int64(n)
+	if now := time.Now(); now.Sub(p.shown) > 500*time.Millisecond && terminal(os.Stderr) {
+		p.shown = now
+		p.cmd.PrintErrf("\r%.1f MB, %.1f MB/s ", float64(p.n)/1e6, float64(p.n)/1e6/now.Sub(p.begin).Seconds())
+	}
+	return n, err
+}
+
+func (p *progress) done() {
+	if !p.shown.IsZero() {
+		p.cmd.PrintErr("\r\033[K")
+	}
+}
+
+func terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func newSQL(f *flags) *cobra.Command {
+	var out format
+	limit := 10_000
+	cmd := &cobra.Command{
+		Use: "sql statement", Short: "Ask the history with read-only SQL",
+		Long: `Ask the history with read-only SQL. There are the tables
+  samples(point, time, value, exact, text, kind, quality)
+  points(id, path)
+
+  voltbus sql "SELECT point, avg(value) FROM samples WHERE time > now() - INTERVAL 1 HOUR GROUP BY point"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				return ask(ctx, cmd, c, args[0], limit, &out)
+			})
+		},
+	}
+	out.register(cmd)
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "most rows")
+	return cmd
+}
+
+func ask(ctx context.Context, cmd *cobra.Command, c *client.Client, statement string, limit int, out *format) error {
+	var rows rows
+	truncated, err := c.SQL(ctx, statement, limit, func(columns []string) (err error) {
+		rows, err = out.open(cmd.OutOrStdout(), columns...)
+		return err
+	}, func(values []json.RawMessage) error {
+		cells := make([]any, len(values))
+		for i, v := range values {
+			cells[i] = v
+		}
+		return rows.row(cells...)
+	})
+	if rows != nil {
+		err = errors.Join(err, rows.end())
+	}
+	if truncated {
+		cmd.PrintErrf("only the first %d rows are shown; --limit shows more\n", limit)
+	}
+	return err
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/wire"
+)
+
+func argument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+const patternHelp = `A pattern selects points: * stands for anything within one segment, ** for any number of
+segments; without a star it selects the path and all below it.`
+
+func newPoints(f *flags) *cobra.Command {
+	var out format
+	var filter client.Filter
+	cmd := &cobra.Command{
+		Use: "points [pattern]", Short: "List points with their newest values", Long: "List points with their newest values.\n\n" + patternHelp,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter.Pattern = argument(args)
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				return listPoints(ctx, cmd, c, filter, &out)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&filter.Search, "search", "s", "", "only points with this text in path or description")
+	cmd.Flags().StringVarP(&filter.Unit, "unit", "u", "", "only points with this unit")
+	cmd.Flags().StringToStringVarP(&filter.Tags, "tag", "t", nil, "only points with this tag, as name=value")
+	out.register(cmd)
+	return cmd
+}
+
+func listPoints(ctx context.Context, cmd *cobra.Command, c *client.Client, filter client.Filter, out *format) error {
+	newest, err := c.Latest(ctx, client.Span{Pattern: filter.Pattern})
+	if err != nil {
+		return err
+	}
+	latest := make(map[string]answer.Sample, len(newest.Samples))
+	for _, s := range newest.Samples {
+		latest[s.Point] = s
+	}
+	rows, err := out.open(cmd.OutOrStdout(), "point", "value", "unit", "quality", "time", "kind", "writable", "description")
+	if err != nil {
+		return err
+	}
+	for p, err := range c.AllPoints(ctx, filter) {
+		if err != nil {
+			return err
+		}
+		s, at := latest[p.Path], ""
+		if !s.Time.IsZero() {
+			at = s.Time.Format(time.RFC3339Nano)
+		}
+		if s.Value == nil {
+			s.Value = json.RawMessage("null")
+		}
+		if err := rows.row(p.Path, s.Value, p.Unit, s.Quality, at, p.Kind, p.Writable, p.Description); err != nil {
+			return err
+		}
+	}
+	return rows.end()
+}
+
+func newTail(f *flags) *cobra.Command {
+	asJSON, limit := false, 0
+	cmd := &cobra.Command{
+		Use: "tail [pattern]", Short: "Show values as they come", Long: "Show values as they come, until interrupted.\n\n" + patternHelp,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				return follow(ctx, cmd, c, argument(args), asJSON, limit)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the live messages as they are, one a line")
+	cmd.Flags().IntVarP(&limit, "count", "n", 0, "end after so many messages")
+	return cmd
+}
+
+func follow(ctx context.Context, cmd *cobra.Command, c *client.Client, pattern string, asJSON bool, limit int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	seen := 0
+	return c.Stream(ctx, pattern, func(message json.RawMessage) error {
+		if seen++; limit > 0 && seen >= limit {
+			cancel()
+		}
+		if asJSON {
+			cmd.Println(string(message))
+			return nil
+		}
+		scan, err := wire.ParseScan(message)
+		if err != nil {
+			return err
+		}
+		names := make([]string, 0, len(scan.Points))
+		for name := range scan.Points {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			quality := scan.Quality[name]
+			if quality != "" {
+				quality = "  " + quality
+			}
+			cmd.Println(plain(fmt.Sprintf("%s  %s  %s%s", scan.Time.Local().Format("15:04:05.000"),
+				scan.Device.Join(name), cell(scan.Points[name]), quality)))
+		}
+		return nil
+	})
+}
+
+func newDevices(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "devices", Short: "Show how the devices are doing", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				d, err := c.Devices(ctx)
+				if err != nil {
+					return err
+				}
+				rows, err := out.open(cmd.OutOrStdout(), "device", "state", "driver", "line", "points", "reads", "failures", "latency_ms", "last_read", "last_error")
+				if err != nil {
+					return err
+				}
+				for _, s := range d.Devices {
+					last := ""
+					if s.LastRead != nil {
+						last = s.LastRead.Format(time.RFC3339)
+					}
+					if err := rows.row(s.Path, s.State, s.Driver, s.Line, s.Points, s.Reads, s.Failures,
+						fmt.Sprintf("%.1f", s.LatencyMS), last, s.LastError); err != nil {
+						return err
+					}
+				}
+				return rows.end()
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func newLedger(f *flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "ledger", Short: "Show that nothing was lost, or what was", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+				l, err := c.Ledger(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(l)
+				}
+				return printLedger(cmd, &l)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printLedger(cmd *cobra.Command, l *answer.Ledger) error {
+	var out format
+	out.name = "table"
+	rows, err := out.open(cmd.OutOrStdout(), "ORIGIN", "PRODUCED", "ACKNOWLEDGED", "STORED", "WAITING", "REFUSED", "MISSING", "REPEATED", "ADDS UP")
+	if err != nil {
+		return err
+	}
+	for _, o := range l.Origins {
+		if err := rows.row(o.Origin, o.Produced, o.Acknowledged, o.Stored, o.BacklogSamples, o.Refused, o.Missing, o.Repeated, yes(o.Balanced)); err != nil {
+			return err
+		}
+	}
+	if err := rows.end(); err != nil {
+		return err
+	}
+	cmd.Printf("\nlog: %d blocks, %.1f of %.0f MB; dropped before they were stored: %d blocks, %d samples\n",
+		l.Log.Blocks, float64(l.Log.Bytes)/1e6, float64(l.Log.MaxBytes)/1e6, l.Log.DroppedBlocks, l.Log.DroppedSamples)
+	if l.State != "ok" {
+		cmd.Printf("state: %s: %s\n", l.State, plain(l.Reason))
+	}
+	for _, g := range l.Gaps {
+		cmd.Printf("gap: %s blocks %d–%d, %d samples, %s, noticed %s\n", plain(g.Origin), g.First, g.Last, g.Samples, g.Reason, ago(g.Noticed))
+	}
+	for _, d := range l.Damaged {
+		cmd.Printf("damaged: %s: %s\n", plain(d.File), plain(d.Reason))
+	}
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "NO"
+}

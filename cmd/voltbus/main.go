@@ -1,0 +1,47 @@
+// Command voltbus collects data from devices, keeps it durably and shows it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"voltbus/fault"
+)
+
+// Exit codes, as "voltbus help exit-codes" lists them.
+const (
+	exitError       = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitRefused     = 4
+	exitNotFound    = 5
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the program at once.
+	context.AfterFunc(ctx, stop)
+	if err := newRoot().ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "voltbus: "+err.Error())
+		os.Exit(exitCode(err)) //nolint:gocritic // nothing is left to be released
+	}
+}
+
+func exitCode(err error) int {
+	switch fault.KindOf(err) {
+	case fault.Invalid:
+		return exitUsage
+	case fault.Unreachable, fault.Timeout, fault.Unavailable:
+		return exitUnreachable
+	case fault.Refused:
+		return exitRefused
+	case fault.NotFound:
+		return exitNotFound
+	case fault.Internal, fault.Conflict, fault.Corrupt, fault.Rejected, fault.Canceled:
+	}
+	return exitError
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/fault"
+)
+
+// format is how a command prints its rows.
+type format struct {
+	name string
+	json bool // --json, short for --format json
+}
+
+func (f *format) register(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.name, "format", "f", "table", "table, csv or json")
+	cmd.Flags().BoolVar(&f.json, "json", false, "short for --format json: one object a line")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// rows prints rows with named columns. Values are strings, numbers, booleans, raw JSON or nil.
+type rows interface {
+	row(values ...any) error
+	end() error
+}
+
+// open starts the output.
+func (f *format) open(w io.Writer, columns ...string) (rows, error) {
+	name := f.name
+	if f.json {
+		name = "json"
+	}
+	switch name {
+	case "table":
+		t := &tableRows{w: tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)}
+		return t, t.line(columns)
+	case "csv":
+		c := &csvRows{w: csv.NewWriter(w)}
+		return c, c.w.Write(columns)
+	case "json":
+		return &jsonRows{w: bufio.NewWriter(w), columns: columns}, nil
+	}
+	return nil, fault.E("voltbus", fault.Invalid, "--format", fmt.Errorf("%q is not known; write table, csv or json", f.name))
+}
+
+type tableRows struct{ w *tabwriter.Writer }
+
+func (t *tableRows) row(values ...any) error {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = plain(cell(v))
+	}
+	return t.line(cells)
+}
+
+func (t *tableRows) line(cells []string) error {
+	_, err := fmt.Fprintln(t.w, strings.Join(cells, "\t"))
+	return err
+}
+
+func (t *tableRows) end() error { return t.w.Flush() }
+
+// plain makes text from a device safe for a terminal: control characters could move the cursor,
+// or fake other rows.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+type csvRows struct{ w *csv.Writer }
+
+func (c *csvRows) row(values ...any) error {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = cell(v)
+	}
+	return c.w.Write(cells)
+}
+
+func (c *csvRows) end() error {
+	c.w.Flush()
+	return c.w.Error()
+}
+
+type jsonRows struct {
+	w       *bufio.Writer
+	columns []string
+}
+
+func (j *jsonRows) row(values ...any) error {
+	for i, v := range values {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("print JSON: %w", err)
+		}
+		lead := ','
+		if i == 0 {
+			lead = '{'
+		}
+		if _, err := fmt.Fprintf(j.w, "%c%q:%s", lead, j.columns[i], data); err != nil {
+			return err
+		}
+	}
+	_, err := j.w.WriteString("}\n")
+	return err
+}
+
+func (j *jsonRows) end() error { return j.w.Flush() }
+
+// cell formats a value for a table or CSV.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case *float64:
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprintf("%.6g", *v)
+	case json.RawMessage:
+		var s string
+		if string(v) == "null" {
+			return ""
+		}
+		if json.Unmarshal(v, &s) == nil {
+			return s
+		}
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/fault"
+)
+
+// flags are those that every subcommand has.
+type flags struct {
+	logLevel  string
+	logFormat string
+	where     where
+}
+
+const exitCodes = `0  all is well
+1  something failed; the message says what
+2  wrong use, or a wrong configuration
+3  the node does not answer, or cannot do it now
+4  not allowed: a token or role is missing
+5  there is no such thing`
+
+func newRoot() *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "voltbus",
+		Short: "Collect data from devices, meters and substations, keep it durably, show it",
+		Long: `Voltbus collects data from devices, meters and substations, keeps every reading
+durably and shows it.
+
+  voltbus demo            see it at work, without any hardware
+  voltbus init            write a configuration to start from
+  voltbus check           find what is wrong with a configuration
+  voltbus run             run a node`,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.SetOut(os.Stdout)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	})
+	p := root.PersistentFlags()
+	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
+	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
+	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"})
+	for _, cmd := range []*cobra.Command{newRun(f), newDemo(f), newInit(), newCheck(), newReload(f)} {
+		cmd.GroupID = "node"
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{
+		newPoints(f), newTail(f), newQuery(f), newExport(f), newSQL(f), newLedger(f), newDevices(f),
+	} {
+		cmd.GroupID = "data"
+		f.where.register(cmd)
+		root.AddCommand(cmd)
+	}
+	root.AddCommand(newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	return root
+}
+
+// usage marks an error as wrong use of the command line.
+func usage(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
+
+// logger returns the log of the program, on standard error.
+func (f *flags) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return nil, usage(fmt.Errorf("--log-level %q is not known; write debug, info, warn or error", f.logLevel))
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	switch strings.ToLower(f.logFormat) {
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, opts)), nil
+	}
+	return nil, usage(fmt.Errorf("--log-format %q is not known; write text or json", f.logFormat))
+}

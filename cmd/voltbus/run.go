@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/config"
+	"voltbus/driver/all"
+	"voltbus/node"
+)
+
+func newRun(f *flags) *cobra.Command {
+	file := "voltbus.yaml"
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run a node",
+		Long: `Run a node until it is interrupted. It reads its configuration again on the signal
+SIGHUP, or "voltbus reload": devices that did not change go on without a missed scan.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := f.logger()
+			if err != nil {
+				return err
+			}
+			return runNode(cmd.Context(), file, log, func(n *node.Node) {
+				log.Info("node runs", slog.String("name", n.Config().Node.Name), slog.String("page", n.HTTPAddr()),
+					slog.String("bus", n.BusAddr()), slog.Int("devices", len(n.Config().Devices)))
+			})
+		},
+	}
+	configFlag(cmd, &file)
+	return cmd
+}
+
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", *file, "configuration file")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
+}
+
+// runNode runs the node that the file describes, until ctx ends. ready is called when it listens.
+func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*node.Node)) error {
+	cfg, err := config.Load(file, all.Kinds())
+	if err != nil {
+		return err
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	n, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log, Version: version()})
+	if err != nil {
+		return err
+	}
+	ready(n)
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-hangup:
+			reload(ctx, n, file, log)
+		}
+	}
+}
+
+// reload applies the file anew. A wrong file changes nothing.
+func reload(ctx context.Context, n *node.Node, file string, log *slog.Logger) {
+	cfg, err := config.Load(file, all.Kinds())
+	if err == nil {
+		_, err = n.Reload(ctx, cfg)
+	}
+	if err != nil {
+		log.Error("configuration is not applied", slog.Any("err", err))
+		fmt.Fprintln(os.Stderr, err)
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/config"
+	"voltbus/driver/all"
+	"voltbus/fault"
+	"voltbus/node"
+)
+
+func newInit() *cobra.Command {
+	force := false
+	cmd := &cobra.Command{
+		Use:   "init [file]",
+		Short: "Write a commented configuration to start from",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := "voltbus.yaml"
+			if len(args) > 0 {
+				file = args[0]
+			}
+			mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+			if force {
+				mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+			}
+			out, err := os.OpenFile(file, mode, 0o600)
+			if errors.Is(err, os.ErrExist) {
+				return fault.E("init", fault.Conflict, file, errors.New("exists already; --force writes over it"))
+			} else if err != nil {
+				return fmt.Errorf("write the configuration: %w", err)
+			}
+			if _, err := out.Write(config.Template()); err != nil {
+				return errors.Join(fmt.Errorf("write the configuration: %w", err), out.Close())
+			}
+			cmd.Printf("wrote %s\nnext: edit it, then run\n  voltbus check -c %s\n  voltbus run -c %s\n", file, file, file)
+			return out.Close()
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
+	return cmd
+}
+
+func newCheck() *cobra.Command {
+	file, asJSON := "voltbus.yaml", false
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Find everything that is wrong with a configuration",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(file, all.Kinds())
+			if asJSON {
+				return checkJSON(cmd, cfg, err)
+			}
+			if err != nil {
+				return err
+			}
+			points := 0
+			for i := range cfg.Devices {
+				points += len(cfg.Devices[i].Config.Points())
+			}
+			cmd.Printf("%s is fine: %d devices, %d points\n", file, len(cfg.Devices), points)
+			return nil
+		},
+	}
+	configFlag(cmd, &file)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the problems as JSON")
+	return cmd
+}
+
+func checkJSON(cmd *cobra.Command, _ *config.Config, err error) error {
+	var problems config.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return err
+	}
+	if problems == nil {
+		cmd.Println("[]")
+		return nil
+	}
+	data, marshal := json.MarshalIndent(problems, "", "  ")
+	if marshal != nil {
+		return fmt.Errorf("print the problems: %w", marshal)
+	}
+	cmd.Println(string(data))
+	return fault.E("check", fault.Invalid, "", errors.New("the configuration has problems"))
+}
+
+func newReload(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Let a running node on this machine read its configuration again",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := f.where.directory()
+			if err != nil {
+				return err
+			}
+			addresses, err := readAddresses(dir)
+			if err != nil {
+				return err
+			}
+			if err := syscall.Kill(addresses.Process, syscall.SIGHUP); err != nil {
+				return fault.E("reload", fault.Unreachable, dir, fmt.Errorf("tell process %d: %w", addresses.Process, err))
+			}
+			cmd.Printf("told process %d; its log says what changed\n", addresses.Process)
+			return nil
+		},
+	}
+	f.where.register(cmd)
+	return cmd
+}
+
+// readAddresses returns how the node that runs on a data directory is reached.
+func readAddresses(dir string) (node.Addresses, error) {
+	var a node.Addresses
+	data, err := os.ReadFile(filepath.Join(dir, node.AddressFile))
+	if err != nil {
+		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("no node runs on this data directory"))
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		return a, fault.E("voltbus", fault.Corrupt, filepath.Join(dir, node.AddressFile), err)
+	}
+	return a, nil
+}
+
+// release is set by the linker.
+var release = "dev" //nolint:gochecknoglobals // the linker needs a variable
+
+// version describes this program.
+func version() answer.Version {
+	v := answer.Version{Version: release, Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Commit = s.Value
+			}
+		}
+	}
+	return v
+}
+
+func newVersion() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the program's version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := version()
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+			}
+			cmd.Printf("voltbus %s %s (%s)\n", v.Version, v.Commit, v.Go)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

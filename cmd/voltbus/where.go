@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+	"voltbus/config"
+	"voltbus/driver/all"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/node"
+)
+
+// where says which node a command is about.
+type where struct {
+	url       string
+	tokenFile string
+	config    string
+	data      string
+}
+
+func (w *where) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&w.url, "url", os.Getenv("VOLTBUS_URL"), "address of the node, such as http://127.0.0.1:8080 (VOLTBUS_URL); default: the one on this machine")
+	fs.StringVar(&w.tokenFile, "token-file", "", "file with the token for --url; the variable VOLTBUS_TOKEN holds the token itself")
+	fs.StringVarP(&w.config, "config", "c", "", "configuration of the node on this machine (default voltbus.yaml, else that of the demonstration)")
+	fs.StringVar(&w.data, "data", "", "data directory of the node on this machine; its history is read also while no node runs")
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
+	_ = cmd.MarkFlagDirname("data")
+}
+
+var errNowhere = errors.New("there is no voltbus.yaml here, and no demonstration; name the node with --url, --config or --data")
+
+// configFile returns the configuration to use.
+func (w *where) configFile() (string, error) {
+	if w.config != "" {
+		return w.config, nil
+	}
+	for _, file := range []string{"voltbus.yaml", filepath.Join(demoDir, "voltbus.yaml")} {
+		if _, err := os.Stat(file); err == nil {
+			return file, nil
+		}
+	}
+	return "", fault.E("voltbus", fault.NotFound, "", errNowhere)
+}
+
+// directory returns the data directory.
+func (w *where) directory() (string, error) {
+	if w.data != "" {
+		return w.data, nil
+	}
+	cfg, err := w.load()
+	if err != nil {
+		return "", err
+	}
+	return cfg.Node.Data, nil
+}
+
+func (w *where) load() (*config.Config, error) {
+	file, err := w.configFile()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(file, all.Kinds())
+}
+
+// connect returns a client of the node: the one at --url, the one that runs on this machine, or,
+// if none runs on the data directory, one that this process opens on it without devices. Call the
+// function that it returns at the end.
+func (w *where) connect(ctx context.Context) (*client.Client, func() error, error) {
+	nothing := func() error { return nil }
+	if w.url != "" {
+		token, err := w.token()
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := client.New(w.url, token, nil)
+		return c, nothing, err
+	}
+	dir, err := w.directory()
+	if err != nil {
+		return nil, nil, err
+	}
+	addresses, err := readAddresses(dir)
+	if err != nil || syscall.Kill(addresses.Process, 0) != nil {
+		return w.openHere(ctx, dir)
+	}
+	c, err := local(addresses.HTTP, dir)
+	return c, nothing, err
+}
+
+func (w *where) token() (string, error) {
+	if token := os.Getenv("VOLTBUS_TOKEN"); token != "" {
+		return token, nil
+	}
+	if w.tokenFile == "" {
+		return "", usage(errors.New("--url needs a token: set VOLTBUS_TOKEN or --token-file"))
+	}
+	return identity.ReadToken(w.tokenFile)
+}
+
+// local returns a client with the local administrator's token, which trusts the node's own
+// certificate authority.
+func local(url, dir string) (*client.Client, error) {
+	if url == "" {
+		return nil, fault.E("voltbus", fault.Unreachable, dir, errors.New("the node runs without an API: set listen.http"))
+	}
+	token, err := identity.ReadToken(filepath.Join(dir, identity.AdminTokenFile))
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{ForceAttemptHTTP2: true}
+	if ca, err := os.ReadFile(filepath.Join(dir, identity.TLSFolder, "ca.pem")); err == nil {
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(ca)
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}
+	}
+	return client.New(url, token, transport)
+}
+
+// openHere opens the data directory in this process, without devices, to look at what it holds.
+func (w *where) openHere(ctx context.Context, dir string) (*client.Client, func() error, error) {
+	if _, err := os.Stat(filepath.Join(dir, identity.AdminTokenFile)); err != nil {
+		return nil, nil, fault.E("voltbus", fault.NotFound, dir, errors.New("is not the data directory of a node"))
+	}
+	cfg := config.Default()
+	if w.data == "" {
+		loaded, err := w.load()
+		if err != nil {
+			return nil, nil, err
+		}
+		*cfg = *loaded
+	}
+	cfg.Node.Data = dir
+	if cfg.Node.Name == "" {
+		cfg.Node.Name = "offline"
+	}
+	cfg.Devices, cfg.Listen = nil, config.Listen{HTTP: "127.0.0.1:0"}
+	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	n, err := node.Open(ctx, node.Options{Config: cfg, Log: quiet, Version: version()})
+	if err != nil {
+		return nil, nil, err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- n.Run(running) }()
+	end := func() error {
+		stop()
+		return <-done
+	}
+	n.Settle()
+	c, err := local(n.HTTPAddr(), dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return c, end, nil
+}
+
+// with runs a command's work with a client.
+func (w *where) with(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
+	c, end, err := w.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(cmd.Context(), c), end())
+}
+
+// ago formats how long something has been, for people.
+func ago(t time.Time) string {
+	d := time.Since(t)
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dmin ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}

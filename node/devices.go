@@ -1,0 +1,112 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"voltbus/config"
+	"voltbus/device"
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// deviceConfigs turns the configured devices into what the fleet takes.
+func (n *Node) deviceConfigs(cfg *config.Config) ([]device.Config, error) {
+	devices := make([]device.Config, 0, len(cfg.Devices))
+	for i := range cfg.Devices {
+		d := &cfg.Devices[i]
+		at := slices.IndexFunc(n.opts.Kinds, func(k driver.Kind) bool { return k.Name == d.Driver })
+		if at < 0 {
+			return nil, fault.E("node.Open", fault.Invalid, string(d.Path), fmt.Errorf("there is no driver %q", d.Driver))
+		}
+		devices = append(devices, device.Config{
+			Path: d.Path, Kind: n.opts.Kinds[at], Driver: d.Config,
+			Interval: d.Interval, Group: d.Group, Stagger: d.Stagger, Timeout: d.Timeout,
+			Publish: forms(d.Publish), Record: d.Record, ReadAtStart: d.Stagger == 0,
+		})
+	}
+	return devices, nil
+}
+
+func forms(names []string) device.Forms {
+	var f device.Forms
+	if slices.Contains(names, config.PublishScan) {
+		f |= device.FormScan
+	}
+	if slices.Contains(names, config.PublishPoint) {
+		f |= device.FormPoint
+	}
+	return f
+}
+
+// describe writes the points of all devices into the catalogue, and takes those of devices that
+// are no longer there out of it. before is nil at the start.
+func (n *Node) describe(ctx context.Context, before, after *config.Config) error {
+	var infos []point.Info
+	keep := map[point.Path]bool{}
+	for i := range after.Devices {
+		keep[after.Devices[i].Path] = true
+		infos = append(infos, pointInfos(&after.Devices[i])...)
+	}
+	if before != nil {
+		for i := range before.Devices {
+			if path := before.Devices[i].Path; !keep[path] {
+				if err := n.catalog.Replace(ctx, path, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return n.catalog.Upsert(ctx, infos)
+}
+
+// pointInfos describes the points of a device with their whole paths.
+func pointInfos(d *config.Device) []point.Info {
+	infos := d.Config.Points()
+	out := make([]point.Info, len(infos))
+	for i, info := range infos {
+		info.Path = d.Path.Join(string(info.Path))
+		info.Device = d.Path
+		info.Interval = d.Interval
+		if len(d.Tags) > 0 {
+			tags := maps.Clone(d.Tags)
+			maps.Copy(tags, info.Tags)
+			info.Tags = tags
+		}
+		out[i] = info
+	}
+	return out
+}
+
+// Reload applies a changed configuration: devices are added, removed and restarted without a
+// missed scan of the others. Sections that need a new start are named in the answer and stay as
+// they were.
+func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, error) {
+	n.reload.Lock()
+	defer n.reload.Unlock()
+	before := n.Config()
+	changes := config.Compare(before, cfg)
+	devices, err := n.deviceConfigs(cfg)
+	if err != nil {
+		return changes, err
+	}
+	if err := n.describe(ctx, before, cfg); err != nil {
+		return changes, err
+	}
+	if err := n.fleet.Apply(devices); err != nil {
+		return changes, err
+	}
+	next := *before
+	next.Devices, next.Include = cfg.Devices, cfg.Include
+	n.mu.Lock()
+	n.config = &next
+	n.mu.Unlock()
+	n.log.Info("configuration applied", slog.Int("added", len(changes.Added)),
+		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),
+		slog.Any("needs_restart", changes.Restart))
+	return changes, nil
+}

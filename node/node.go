@@ -1,0 +1,216 @@
+// Package node is where the parts meet: it opens them in the order of the flow, hands each what
+// it needs, and stops them against the flow. It works on nothing itself.
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/api/answer"
+	"voltbus/bus"
+	"voltbus/catalog"
+	"voltbus/config"
+	"voltbus/device"
+	"voltbus/driver"
+	"voltbus/identity"
+	"voltbus/internal/datadir"
+	"voltbus/recorder"
+	"voltbus/sink"
+	"voltbus/store"
+)
+
+// Options are what a node is made from.
+type Options struct {
+	Config  *config.Config
+	Kinds   []driver.Kind // the drivers that the configuration may name
+	Log     *slog.Logger
+	Version answer.Version
+}
+
+// Node is an open node. Its methods are safe for concurrent use.
+type Node struct {
+	opts    Options
+	log     *slog.Logger
+	started time.Time
+
+	claim    *datadir.Claim
+	room     *datadir.Room
+	catalog  *catalog.Catalog
+	identity *identity.Identity
+	bus      *bus.Bus
+	blocks   *bus.Log
+	store    history // nil for a node without one
+	recorder *recorder.Recorder
+	sink     *sink.Sink // nil without a store
+	fleet    *device.Fleet
+	server   *server
+
+	reload sync.Mutex // one change of the configuration at a time
+	mu     sync.Mutex
+	config *config.Config
+}
+
+// history is a store as the node uses it.
+type history interface {
+	store.Store
+	store.SQL
+	sink.Store
+}
+
+// Open makes a node from its configuration: it claims the data directory, opens log and store,
+// and listens; nothing is read from devices before Run. An error is a sentence that says what to
+// do. Close it, or Run it, which closes it.
+func Open(ctx context.Context, o Options) (*Node, error) {
+	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
+	for _, open := range []func(context.Context) error{
+		n.openDirectory, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openServer,
+	} {
+		if err := open(ctx); err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
+	}
+	return n, nil
+}
+
+// Close ends a node that does not run.
+func (n *Node) Close() error {
+	var errs []error
+	if n.server != nil {
+		errs = append(errs, n.server.close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	if n.bus != nil {
+		errs = append(errs, n.bus.Close())
+	}
+	if n.catalog != nil {
+		errs = append(errs, n.catalog.Close())
+	}
+	if n.claim != nil {
+		errs = append(errs, n.forgetAddresses(), n.claim.Release())
+	}
+	return errors.Join(errs...)
+}
+
+// Run collects, keeps and answers until ctx ends, then stops the parts against the flow of data
+// (devices, recorder, store), so that everything that was taken is kept, and closes the node. It
+// returns nil after a clean stop.
+func (n *Node) Run(ctx context.Context) error {
+	// A part that fails takes the node down; the others still stop in order.
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var upward []*stage
+	start := func(name string, run func(context.Context) error) {
+		upward = append(upward, startStage(name, run, fail))
+	}
+	if n.sink != nil {
+		start("store upkeep", n.maintain)
+		start("sink", n.sink.Run)
+	}
+	start("recorder", n.recorder.Run)
+	start("devices", n.fleet.Run)
+	start("server", n.server.run)
+	<-ctx.Done()
+	n.log.Info("node stops")
+	var errs []error
+	for i := len(upward) - 1; i >= 0; i-- {
+		if upward[i].name == "sink" {
+			n.Settle()
+		}
+		errs = append(errs, upward[i].stop())
+	}
+	return errors.Join(append(errs, n.Close())...)
+}
+
+// settleTime bounds how long a stopping node waits until the store has what the log holds.
+const settleTime = 5 * time.Second
+
+// Settle waits until the store has what the log holds, for a few seconds at most. What does not
+// arrive in time stays in the log and is stored later, also after a new start.
+func (n *Node) Settle() {
+	if n.sink == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	_, last, err := n.blocks.Bounds(ctx)
+	if err != nil {
+		return
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for n.sink.Stats().Sequence < last && n.sink.Stats().Err == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// stage is a running part.
+type stage struct {
+	name  string
+	end   context.CancelFunc
+	group errgroup.Group
+}
+
+func startStage(name string, run func(context.Context) error, fail context.CancelCauseFunc) *stage {
+	ctx, end := context.WithCancel(context.Background())
+	s := &stage{name: name, end: end}
+	s.group.Go(func() error {
+		err := run(ctx)
+		if err != nil || ctx.Err() == nil {
+			fail(err)
+		}
+		return err
+	})
+	return s
+}
+
+func (s *stage) stop() error {
+	s.end()
+	return s.group.Wait()
+}
+
+// maintainEvery is how often the store closes days and drops what is too old.
+const maintainEvery = time.Minute
+
+// maintain lets the store do its upkeep.
+func (n *Node) maintain(ctx context.Context) error {
+	tick := time.NewTicker(maintainEvery)
+	defer tick.Stop()
+	for {
+		if err := n.store.Maintain(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			n.log.Warn("store upkeep failed and is tried again", slog.Any("err", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Config returns the configuration in use.
+func (n *Node) Config() *config.Config {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.config
+}
+
+// Handler answers the API without a socket.
+func (n *Node) Handler() http.Handler { return n.server.handler }
+
+// HTTPAddr returns the address of the page and the API as an URL, "" if it does not listen.
+func (n *Node) HTTPAddr() string { return n.server.url() }
+
+// BusAddr returns the address for bus clients, "" if it does not listen.
+func (n *Node) BusAddr() string { return n.bus.Addr() }

@@ -1,0 +1,153 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"voltbus/bus"
+	"voltbus/catalog"
+	"voltbus/device"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/internal/datadir"
+	"voltbus/point"
+	"voltbus/recorder"
+	"voltbus/sink"
+	"voltbus/store"
+	"voltbus/store/duckdb"
+	"voltbus/wire"
+)
+
+func (n *Node) openDirectory(context.Context) error {
+	dir := n.opts.Config.Node.Data
+	claim, err := datadir.Take(dir)
+	switch {
+	case errors.Is(err, datadir.ErrInUse):
+		return fault.E("node.Open", fault.Conflict, dir,
+			fmt.Errorf("the data directory %w: stop that one, or give this node another directory in node.data", err))
+	case err != nil:
+		return fault.E("node.Open", fault.Unavailable, dir, fmt.Errorf(
+			"%w: change its owner or permissions, or give this node another directory in node.data", err))
+	}
+	n.claim = claim
+	n.room = datadir.NewRoom(dir, uint64(n.opts.Config.Log.MinFree))
+	return nil
+}
+
+func (n *Node) openIdentity(ctx context.Context) error {
+	var err error
+	if n.catalog, err = catalog.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
+		return err
+	}
+	n.identity, err = identity.Open(ctx, identity.Options{
+		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
+	})
+	return err
+}
+
+func (n *Node) openBus(ctx context.Context) error {
+	var err error
+	n.bus, err = bus.Open(bus.Config{
+		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
+		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
+		Key: n.identity.Node, Role: n.busRole, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.blocks, err = n.bus.OpenLog(ctx, bus.LogConfig{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
+	return err
+}
+
+// busRole admits the members of the node to its bus. Members read live messages.
+func (n *Node) busRole(publicKey string) (bus.Role, bool) {
+	members, err := n.catalog.Members(context.Background())
+	if err != nil {
+		n.log.Error("bus members cannot be read", "err", err)
+		return 0, false
+	}
+	for _, m := range members {
+		if m.Public == publicKey {
+			return bus.Reader, m.Role.Includes(identity.Viewer)
+		}
+	}
+	return 0, false
+}
+
+func (n *Node) openStore(ctx context.Context) error {
+	cfg := n.opts.Config.Store
+	if cfg.Engine == "none" {
+		return nil
+	}
+	st, err := duckdb.Open(ctx, duckdb.Options{
+		Dir: filepath.Join(n.opts.Config.Node.Data, "store"), MemoryLimit: int64(cfg.Memory), Log: n.log,
+		Retention: store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)},
+	})
+	if err != nil {
+		return err
+	}
+	n.store = st
+	n.sink = sink.New(sink.Config{Log: n.log}, n.blocks, st)
+	return nil
+}
+
+func (n *Node) openRecorder(ctx context.Context) error {
+	start, err := n.lastBlock(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := n.opts.Config.Recorder
+	n.recorder = recorder.New(recorder.Config{
+		Origin: n.opts.Config.Node.Name, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
+		Room: n.checkRoom, Log: n.log,
+	}, n.blocks, start)
+	return nil
+}
+
+// checkRoom reports a disk that is too full to record.
+func (n *Node) checkRoom() error {
+	if err := n.room.Check(); err != nil {
+		return fault.E("node.checkRoom", fault.Unavailable, n.opts.Config.Node.Data, fmt.Errorf("recording is paused: %w", err))
+	}
+	return nil
+}
+
+// lastBlock finds where this origin's numbering goes on: behind the last block of the log, or
+// what the store has, if the log was lost.
+func (n *Node) lastBlock(ctx context.Context) (recorder.Start, error) {
+	var start recorder.Start
+	if n.store != nil {
+		positions, err := n.store.Positions(ctx)
+		if err != nil {
+			return start, err
+		}
+		p := positions[n.opts.Config.Node.Name]
+		start = recorder.Start{Sequence: p.Sequence, Samples: p.Samples, Refused: p.Refused}
+	}
+	data, _, err := n.blocks.Last(ctx)
+	if err != nil || data == nil {
+		return start, err
+	}
+	var b point.Block
+	if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
+		return start, fmt.Errorf("the last block of the log: %w", err)
+	}
+	if b.Origin == n.opts.Config.Node.Name && b.Sequence > start.Sequence {
+		start = recorder.Start{Sequence: b.Sequence, Samples: b.Before + uint64(b.Len()), Refused: b.Refused}
+	}
+	return start, nil
+}
+
+func (n *Node) openFleet(ctx context.Context) error {
+	n.fleet = device.New(newOutlet(n.bus, n.recorder), n.log, device.Limits{})
+	devices, err := n.deviceConfigs(n.config)
+	if err != nil {
+		return err
+	}
+	if err := n.describe(ctx, nil, n.config); err != nil {
+		return err
+	}
+	return n.fleet.Apply(devices)
+}

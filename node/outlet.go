@@ -1,0 +1,37 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	"voltbus/bus"
+	"voltbus/device"
+	"voltbus/point"
+	"voltbus/recorder"
+)
+
+// now is the clock of everything that the node opens.
+func now() time.Time { return time.Now() }
+
+// outlet hands what devices say to the bus and to the recorder.
+type outlet struct {
+	publishers sync.Pool // of *bus.Publisher: many lines publish at once
+	recorder   *recorder.Recorder
+}
+
+func newOutlet(b *bus.Bus, r *recorder.Recorder) *outlet {
+	return &outlet{recorder: r, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
+}
+
+// Live implements device.Outlet. A live message that the bus cannot take is lost by design.
+func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
+	p, ok := o.publishers.Get().(*bus.Publisher)
+	if !ok {
+		return
+	}
+	_ = p.Publish(scan, bus.Forms{Scan: forms.Has(device.FormScan), Point: forms.Has(device.FormPoint)})
+	o.publishers.Put(p)
+}
+
+// Record implements device.Outlet. The recorder counts what it must refuse.
+func (o *outlet) Record(samples []point.Sample) { o.recorder.Offer(samples) }

@@ -1,0 +1,155 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"voltbus/api"
+	"voltbus/fault"
+	"voltbus/query"
+	"voltbus/store"
+	"voltbus/web"
+)
+
+// AddressFile is where a running node writes its addresses, in the data directory.
+const AddressFile = "node.json"
+
+// Addresses tells the programs on this machine how to reach the node.
+type Addresses struct {
+	Name    string    `json:"name"`
+	HTTP    string    `json:"http,omitempty"` // an URL
+	Bus     string    `json:"bus,omitempty"`  // host:port
+	Process int       `json:"process"`
+	Started time.Time `json:"started"`
+}
+
+// server is the page and the API on a socket.
+type server struct {
+	handler  http.Handler
+	listener net.Listener // nil if it does not listen
+	secure   bool
+	http     *http.Server
+	end      context.CancelFunc // ends live streams
+}
+
+func (n *Node) openServer(context.Context) error {
+	cfg := api.Config{
+		Auth: n.identity.Logins, Points: n.catalog, Live: n.bus, Ledger: n, Health: n, Devices: n,
+		Version: n.opts.Version, Page: web.Handler(), Log: n.log, TempDir: n.opts.Config.Node.Data,
+	}
+	if n.store != nil {
+		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
+		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
+	}
+	address := string(n.opts.Config.Listen.HTTP)
+	s := &server{}
+	if address != "" {
+		var err error
+		if s.listener, err = net.Listen("tcp", address); err != nil { //nolint:noctx // local and immediate
+			return fault.E("node.Open", fault.Conflict, address, fmt.Errorf(
+				"cannot listen for the page and the API: %w; stop the program that uses the port, or set listen.http to another address", err))
+		}
+		if loopback(s.listener.Addr()) {
+			cfg.Hosts = api.LoopbackHosts()
+		} else {
+			s.secure = true
+		}
+	}
+	s.handler = api.New(cfg)
+	base, end := context.WithCancel(context.Background())
+	s.end = end
+	s.http = &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		BaseContext: func(net.Listener) context.Context { return base },
+	}
+	if s.secure {
+		s.listener = tls.NewListener(s.listener, n.identity.Certificates.ServerConfig())
+	}
+	n.server = s
+	return n.announce()
+}
+
+func loopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// url returns where the page is; "" if it does not listen.
+func (s *server) url() string {
+	switch {
+	case s.listener == nil:
+		return ""
+	case s.secure:
+		return "https://" + s.listener.Addr().String()
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// run serves until ctx ends, and then lets requests finish for a moment.
+func (s *server) run(ctx context.Context) error {
+	if s.listener == nil {
+		<-ctx.Done()
+		return nil
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		s.end()
+		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		stopped <- s.http.Shutdown(grace)
+	})
+	err := s.http.Serve(s.listener)
+	if !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return fmt.Errorf("serve the page and the API: %w", err)
+	}
+	if err := <-stopped; err != nil {
+		return s.http.Close()
+	}
+	return nil
+}
+
+func (s *server) close() error {
+	s.end()
+	if s.listener == nil {
+		return nil
+	}
+	if err := s.http.Close(); err != nil {
+		return err
+	}
+	if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// announce writes the addresses for the programs on this machine.
+func (n *Node) announce() error {
+	data, err := json.Marshal(Addresses{
+		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: n.bus.Addr(), Process: os.Getpid(), Started: n.started,
+	})
+	if err != nil {
+		return fmt.Errorf("write the addresses: %w", err)
+	}
+	file := filepath.Join(n.opts.Config.Node.Data, AddressFile)
+	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+		return fault.E("node.Open", fault.Unavailable, file, err)
+	}
+	return nil
+}
+
+func (n *Node) forgetAddresses() error {
+	err := os.Remove(filepath.Join(n.opts.Config.Node.Data, AddressFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
