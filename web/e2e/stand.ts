@@ -11,7 +11,14 @@ import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./site
 const root = join(import.meta.dirname, "..");
 
 /** The policy that the program sends, read from where it stands, so that both cannot differ. */
-const policy = /policy = "([^"]+)"/.exec(readFileSync(join(root, "web.go"), "utf8"))?.[1] ?? "";
+const policy = [
+  ...(/policy = (.*?)\n\n/s.exec(readFileSync(join(root, "web.go"), "utf8"))?.[1] ?? "").matchAll(
+    /"([^"]+)"/g,
+  ),
+]
+  .map((piece) => piece[1])
+  .join("");
+if (!policy.includes("script-src 'self'")) throw new Error("web.go no longer says its policy");
 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -25,8 +32,6 @@ export const token = "let-me-in";
 
 /** Stand serves one site. It can go away and come back at the same address. */
 export class Stand {
-  /** Scans sent to each reader so far. */
-  scans = 0;
   /** What the ledger says, on top of what is counted. */
   ledger: Partial<Ledger> = {};
 
@@ -194,7 +199,6 @@ export class Stand {
       .map((u) => `event: scan\ndata: ${JSON.stringify(scanOf(u, Date.now()))}\n\n`)
       .join("");
     for (const reader of this.readers) reader.write(text);
-    this.scans++;
   }
 }
 

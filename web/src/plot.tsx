@@ -135,7 +135,7 @@ function valueAxis(key: string, index: number, curves: readonly Curve[], ink: In
   const mine = curves.flatMap((c, i) => (scaleKey(c) === key ? [i] : []));
   const base = axisInk(ink);
   const stroke = mine.length === 1 && curves.length > 1 ? ink(`--c${mine[0]}`) : base.stroke;
-  const label = unit(curves[mine[0] ?? 0]?.unit ?? "");
+  const label = unit(curves[mine[0] ?? 0]?.unit ?? "").slice(0, 16);
   const wide = (values: string[] | null) => Math.max(2, ...(values ?? []).map((v) => v.length));
   return {
     ...base,

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, Device, Ledger, Point, Session } from "./api";
 import { chooseView } from "./choose";
 import { DevicesPanel } from "./devices-panel";
-import { plain } from "./format";
+import { count, plain } from "./format";
 import { Header } from "./header";
 import { health } from "./health";
 import { LedgerPanel } from "./ledger-panel";
@@ -19,7 +19,7 @@ import {
   matches,
   pointsBelow,
 } from "./tree";
-import { useBooks, useLatest, usePoints } from "./use-site";
+import { mostPoints, useBooks, useLatest, usePoints } from "./use-site";
 import { useStream } from "./use-stream";
 import { useView } from "./use-view";
 import { toggle, type View } from "./view";
@@ -46,7 +46,9 @@ export function SitePage({ api, session, onLogOut }: Props) {
     if (chosen) show(chosen, "replace");
   }, [view, points.data, devices, show]);
 
-  const sentence = devices && ledger ? health(devices, ledger) : undefined;
+  const sentence = books.problem
+    ? { level: "bad" as const, text: `The node does not say how it does: ${books.problem}` }
+    : devices && ledger && health(devices, ledger);
   return (
     <div class="page">
       <Header session={session} health={sentence} link={link} epoch={epoch} onLogOut={onLogOut} />
@@ -107,6 +109,9 @@ function Site({ api, live, epoch, view, points, devices, ledger, onShow }: SiteP
   return (
     <main class="site">
       <Navigation branch={view.branch} search={search} onSearch={setSearch}>
+        {points.length >= mostPoints && (
+          <p class="quiet notice">Only the first {count(mostPoints)} points are shown.</p>
+        )}
         <SiteTree
           root={root}
           selected={view.branch}

@@ -4,7 +4,8 @@ import type { LiveValues } from "./live";
 import { usePoll } from "./use-poll";
 
 const pageSize = 5000;
-const mostPoints = 100_000;
+/** As much of a catalogue as a browser can hold with ease. */
+export const mostPoints = 100_000;
 
 /** The catalogue of points, asked again each half minute, and each two seconds while it is empty. */
 export function usePoints(api: Api, epoch: number) {
