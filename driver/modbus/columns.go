@@ -34,34 +34,32 @@ type Entry struct {
 
 // columns says which field a column means. Names are compared in lower case with "_" for a
 // space. The first name of a field is the one that messages use.
-func columns() map[string]func(*Entry) *string {
-	return map[string]func(*Entry) *string{
-		"name":                func(e *Entry) *string { return &e.Name },
-		"point_name":          func(e *Entry) *string { return &e.Name },
-		"volttron_point_name": func(e *Entry) *string { return &e.Name },
-		"register":            func(e *Entry) *string { return &e.Register },
-		"register_name":       func(e *Entry) *string { return &e.Register },
-		"table":               func(e *Entry) *string { return &e.Table },
-		"address":             func(e *Entry) *string { return &e.Address },
-		"point_address":       func(e *Entry) *string { return &e.Address },
-		"type":                func(e *Entry) *string { return &e.Type },
-		"modbus_register":     func(e *Entry) *string { return &e.Type },
-		"byte_order":          func(e *Entry) *string { return &e.ByteOrder },
-		"mixed_endian":        func(e *Entry) *string { return &e.MixedEndian },
-		"mixed":               func(e *Entry) *string { return &e.MixedEndian },
-		"bit":                 func(e *Entry) *string { return &e.Bit },
-		"bits":                func(e *Entry) *string { return &e.Bit },
-		"scale":               func(e *Entry) *string { return &e.Scale },
-		"offset":              func(e *Entry) *string { return &e.Offset },
-		"transform":           func(e *Entry) *string { return &e.Transform },
-		"unit":                func(e *Entry) *string { return &e.Unit },
-		"units":               func(e *Entry) *string { return &e.Unit },
-		"writable":            func(e *Entry) *string { return &e.Writable },
-		"default":             func(e *Entry) *string { return &e.Default },
-		"default_value":       func(e *Entry) *string { return &e.Default },
-		"description":         func(e *Entry) *string { return &e.Description },
-		"notes":               func(e *Entry) *string { return &e.Description },
-	}
+var columns = map[string]func(*Entry) *string{
+	"name":                func(e *Entry) *string { return &e.Name },
+	"point_name":          func(e *Entry) *string { return &e.Name },
+	"volttron_point_name": func(e *Entry) *string { return &e.Name },
+	"register":            func(e *Entry) *string { return &e.Register },
+	"register_name":       func(e *Entry) *string { return &e.Register },
+	"table":               func(e *Entry) *string { return &e.Table },
+	"address":             func(e *Entry) *string { return &e.Address },
+	"point_address":       func(e *Entry) *string { return &e.Address },
+	"type":                func(e *Entry) *string { return &e.Type },
+	"modbus_register":     func(e *Entry) *string { return &e.Type },
+	"byte_order":          func(e *Entry) *string { return &e.ByteOrder },
+	"mixed_endian":        func(e *Entry) *string { return &e.MixedEndian },
+	"mixed":               func(e *Entry) *string { return &e.MixedEndian },
+	"bit":                 func(e *Entry) *string { return &e.Bit },
+	"bits":                func(e *Entry) *string { return &e.Bit },
+	"scale":               func(e *Entry) *string { return &e.Scale },
+	"offset":              func(e *Entry) *string { return &e.Offset },
+	"transform":           func(e *Entry) *string { return &e.Transform },
+	"unit":                func(e *Entry) *string { return &e.Unit },
+	"units":               func(e *Entry) *string { return &e.Unit },
+	"writable":            func(e *Entry) *string { return &e.Writable },
+	"default":             func(e *Entry) *string { return &e.Default },
+	"default_value":       func(e *Entry) *string { return &e.Default },
+	"description":         func(e *Entry) *string { return &e.Description },
+	"notes":               func(e *Entry) *string { return &e.Description },
 }
 
 // ignored are columns of existing registries that say nothing to the driver.
@@ -88,7 +86,7 @@ func (e *Entry) set(column, value string) error {
 	if column == "tags" {
 		return e.setTags(value)
 	}
-	field, known := columns()[column]
+	field, known := columns[column]
 	if !known {
 		return unknownColumn(column)
 	}

@@ -24,7 +24,11 @@ func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
 	if l.form == formText {
 		return point.TextOf(l.text(words)), true
 	}
-	return r.change.apply(l, l.join(words), other)
+	v, ok := r.change.apply(l, l.join(words), other)
+	if !ok {
+		return point.Value{}, false
+	}
+	return v, true
 }
 
 // join puts the words together, the most significant first.

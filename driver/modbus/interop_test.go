@@ -355,11 +355,20 @@ func writesEverything(t *testing.T, address string) {
 				name string
 				v    point.Value
 			}{
-				{"coil", point.BoolOf(true)}, {"coil", point.BoolOf(false)},
-				{"word", point.IntOf(0xFFFF)}, {"bit", point.BoolOf(false)}, {"nibble", point.IntOf(5)},
-				{"signed", point.IntOf(-32768)}, {"scaled", point.FloatOf(-12.3)}, {"dword", point.IntOf(4294967295)},
-				{"float", point.FloatOf(-0.75)}, {"double", point.FloatOf(math.Pi)}, {"text", point.TextOf("Zürich ☃"[:8])},
-				{"flag", point.BoolOf(true)}, {"factor", point.IntOf(4)}, {"by_factor", point.FloatOf(2.5)},
+				{"coil", point.BoolOf(true)},
+				{"coil", point.BoolOf(false)},
+				{"word", point.IntOf(0xFFFF)},
+				{"bit", point.BoolOf(false)},
+				{"nibble", point.IntOf(5)},
+				{"signed", point.IntOf(-32768)},
+				{"scaled", point.FloatOf(-12.3)},
+				{"dword", point.IntOf(4294967295)},
+				{"float", point.FloatOf(-0.75)},
+				{"double", point.FloatOf(math.Pi)},
+				{"text", point.TextOf("Zürich ☃"[:8])},
+				{"flag", point.BoolOf(true)},
+				{"factor", point.IntOf(4)},
+				{"by_factor", point.FloatOf(2.5)},
 			} {
 				if got, err := s.Write(t.Context(), w.name, w.v); err != nil || got != w.v {
 					if w.name != "text" || err != nil {

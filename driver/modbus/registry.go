@@ -149,8 +149,7 @@ func ParseCSV(key, file string, src io.Reader) ([]Entry, []error) {
 		if errors.Is(err, io.EOF) {
 			return entries, problems
 		}
-		var bad *csv.ParseError
-		if errors.As(err, &bad) {
+		if bad, isSyntax := errors.AsType[*csv.ParseError](err); isSyntax {
 			return entries, append(problems, fail(bad.Line, fmt.Sprintf("is not CSV: %v; double the quotes within a quoted cell", bad.Err)))
 		}
 		if err != nil {
@@ -260,7 +259,7 @@ func join(entries, table []Entry) ([]Entry, []error) {
 			problems = append(problems, e.problem("register", fmt.Sprintf("%q is not in the register map; write one of its register names", e.Register)))
 			continue
 		}
-		for _, field := range columns() {
+		for _, field := range columns {
 			if own := field(e); *own == "" {
 				*own = *field(base)
 			}
