@@ -122,26 +122,26 @@ func absentPeer(t *testing.T, h Harness) {
 }
 
 func hangingPeer(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	proxy.Hang()
+	r := throughProxy(t, h)
+	r.proxy.Hang()
 	within(t, h.Timeout, func() {
-		samples, err := s.Read(t.Context(), names)
+		samples, err := r.session.Read(t.Context(), r.names)
 		mustFail(t, samples, err, false)
 		if !errors.Is(err, driver.ErrNotConnected) && fault.KindOf(err) != fault.Timeout {
 			t.Errorf("got %v of kind %v, want a time-out or ErrNotConnected", err, fault.KindOf(err))
 		}
 	})
-	within(t, 0, done)
+	within(t, 0, r.done)
 }
 
 func cancelledMeanwhile(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	defer done()
-	proxy.Hang()
+	r := throughProxy(t, h)
+	defer r.done()
+	r.proxy.Hang()
 	ctx, cancel := context.WithTimeout(t.Context(), h.Timeout/10)
 	defer cancel()
 	within(t, h.Timeout, func() {
-		samples, err := s.Read(ctx, names)
+		samples, err := r.session.Read(ctx, r.names)
 		mustFail(t, samples, err, false)
 	})
 }
@@ -149,47 +149,47 @@ func cancelledMeanwhile(t *testing.T, h Harness) {
 // lateAnswer delays answers beyond the time-out and looks whether the next reads, which ask for
 // something else, take them for their own.
 func lateAnswer(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	defer done()
-	proxy.Delay(h.Timeout + h.Timeout/4)
-	samples, err := s.Read(t.Context(), names)
+	r := throughProxy(t, h)
+	defer r.done()
+	r.proxy.Delay(h.Timeout + h.Timeout/4)
+	samples, err := r.session.Read(t.Context(), r.names)
 	mustFail(t, samples, err, false)
 	if errors.Is(err, driver.ErrNotConnected) {
 		return // a new line has no late answers
 	}
-	proxy.Heal()
-	for _, name := range names {
-		mustBeGood(t, h, s, []string{name})
+	r.proxy.Heal()
+	for _, name := range r.names {
+		mustBeGood(t, h, r.session, []string{name})
 	}
 }
 
 func cutWithin(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	defer done()
-	proxy.CutAfter(1)
-	samples, err := s.Read(t.Context(), names)
+	r := throughProxy(t, h)
+	defer r.done()
+	r.proxy.CutAfter(1)
+	samples, err := r.session.Read(t.Context(), r.names)
 	mustFail(t, samples, err, true)
-	proxy.Heal()
-	mustWorkAgain(t, h, proxy)
+	r.proxy.Heal()
+	mustWorkAgain(t, h, r.proxy)
 }
 
 func cutBetween(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	defer done()
-	proxy.Cut()
-	samples, err := s.Read(t.Context(), names)
+	r := throughProxy(t, h)
+	defer r.done()
+	r.proxy.Cut()
+	samples, err := r.session.Read(t.Context(), r.names)
 	mustFail(t, samples, err, true)
-	mustWorkAgain(t, h, proxy)
+	mustWorkAgain(t, h, r.proxy)
 }
 
 func halfClosed(t *testing.T, h Harness) {
-	proxy, s, names, done := throughProxy(t, h)
-	defer done()
-	proxy.HalfClose()
-	samples, err := s.Read(t.Context(), names)
+	r := throughProxy(t, h)
+	defer r.done()
+	r.proxy.HalfClose()
+	samples, err := r.session.Read(t.Context(), r.names)
 	mustFail(t, samples, err, true)
-	proxy.Heal()
-	mustWorkAgain(t, h, proxy)
+	r.proxy.Heal()
+	mustWorkAgain(t, h, r.proxy)
 }
 
 // mustWorkAgain requires that a new line to the same peer works.
@@ -224,23 +224,23 @@ func garbage(t *testing.T, h Harness) {
 		{"ones", func(b []byte) []byte { return slices.Repeat([]byte{0xFF}, len(b)) }},
 	} {
 		t.Run(damage.name, func(t *testing.T) {
-			proxy, s, names, done := throughProxy(t, h)
-			defer done()
-			names = names[:min(len(names), 6)] // each may cost a time-out
-			proxy.Corrupt(damage.change)
+			r := throughProxy(t, h)
+			defer r.done()
+			r.names = r.names[:min(len(r.names), 6)] // each may cost a time-out
+			r.proxy.Corrupt(damage.change)
 			for range 3 {
-				within(t, h.Timeout*time.Duration(2+len(names)), func() {
-					samples, err := s.Read(t.Context(), names)
-					if err == nil && len(samples) != len(names) {
-						t.Errorf("got %d samples for %d names", len(samples), len(names))
+				within(t, h.Timeout*time.Duration(2+len(r.names)), func() {
+					samples, err := r.session.Read(t.Context(), r.names)
+					if err == nil && len(samples) != len(r.names) {
+						t.Errorf("got %d samples for %d r.names", len(samples), len(r.names))
 					}
 					if err != nil {
 						mustFail(t, samples, err, false)
 					}
 				})
 			}
-			proxy.Heal()
-			mustWorkAgain(t, h, proxy)
+			r.proxy.Heal()
+			mustWorkAgain(t, h, r.proxy)
 		})
 	}
 }

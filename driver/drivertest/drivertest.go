@@ -117,18 +117,27 @@ func open(t *testing.T, h Harness, cfg driver.Config) (driver.Line, driver.Sessi
 	}
 }
 
+// rig is an open device behind a proxy.
+type rig struct {
+	proxy   *Proxy
+	session driver.Session
+	names   []string // points that the device has
+	done    func()   // closes all
+}
+
 // throughProxy opens the device behind a proxy and reads it once, so that the line is in use.
-func throughProxy(t *testing.T, h Harness) (*Proxy, driver.Session, []string, func()) {
+func throughProxy(t *testing.T, h Harness) rig {
 	t.Helper()
-	proxy := NewProxy(t, h.Peer)
-	cfg := h.Config(t, proxy.Addr())
+	r := rig{proxy: NewProxy(t, h.Peer)}
+	cfg := h.Config(t, r.proxy.Addr())
 	_, session, done := open(t, h, cfg)
-	names := goodNames(h, cfg)
-	mustRead(t, session, names)
-	return proxy, session, names, func() {
+	r.session, r.names = session, goodNames(h, cfg)
+	r.done = func() {
 		done()
-		proxy.Close()
+		r.proxy.Close()
 	}
+	mustRead(t, r.session, r.names)
+	return r
 }
 
 func allNames(cfg driver.Config) []string {
