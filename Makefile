@@ -151,7 +151,7 @@ $(BENCHSTAT): build/.go tools/go.mod tools/go.sum
 
 # What has to be on the machine, checked once and again when the check changes.
 build/.go: tools/require.sh
-	@tools/require.sh go gcc
+	@tools/require.sh go gcc g++
 	@mkdir -p $(@D) && touch $@
 
 build/.node: tools/require.sh

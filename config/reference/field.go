@@ -149,6 +149,8 @@ func textOf(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
 		return strictyaml.FormatDuration(x)
+	case time.Time:
+		return x.Format(time.RFC3339)
 	case fmt.Stringer:
 		return x.String()
 	case []string:
