@@ -1,11 +1,13 @@
 // Package dnp3 is the home of a DNP3 stack (IEEE 1815-2012) in rooms, one for each
 // layer; it has no code of its own.
 //
-//	app        fragments, object headers, points, commands, files   ⇄ octets
-//	transport  fragments                                            ⇄ segments
-//	link       segments                                             ⇄ frames with CRCs
+//	object     points, commands, times, attributes  ⇄ octets of one object
+//	file       file commands, blocks, directories   ⇄ octets of one object
+//	app        objects under object headers         ⇄ fragments
+//	transport  fragments                            ⇄ segments
+//	link       segments                             ⇄ frames with CRCs
 //
-// The three are pure codecs: no sockets, goroutines, clocks or logs. The way out is
+// All are pure codecs: no sockets, goroutines, clocks or logs. The way out is
 // [voltbus/protocol/dnp3/app.Writer], then
 // [voltbus/protocol/dnp3/transport.AppendFragment], then one write. The way in is
 // [voltbus/protocol/dnp3/link.Parser], then

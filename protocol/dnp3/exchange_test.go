@@ -10,6 +10,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/transport"
 )
 
@@ -28,8 +29,8 @@ var fromOutstation = link.Header{Control: link.UnconfirmedUserData.With(0), Dest
 
 // event is one entry of the response.
 type event struct {
-	variation app.Variation
-	point     app.Point
+	variation object.Variation
+	point     object.Point
 }
 
 // exchangeEvents returns 100 events in random order, from a seed that gives 32
@@ -39,22 +40,22 @@ func exchangeEvents() []event {
 	events := make([]event, 100)
 	for i := range events {
 		kind := random.IntN(3)
-		p := app.Point{
+		p := object.Point{
 			Index: uint32(random.IntN(11)),
-			Flags: app.FlagOnline,
-			Time:  app.Timestamp{Milliseconds: 1_700_000_000_000 + uint64(random.Uint32()), Quality: app.TimeAbsolute},
+			Flags: object.FlagOnline,
+			Time:  object.Timestamp{Milliseconds: 1_700_000_000_000 + uint64(random.Uint32()), Quality: object.TimeAbsolute},
 		}
 		n := random.IntN(1 << 16)
 		switch kind {
 		case 0:
-			p.Value = app.Bool(n&1 == 1)
-			events[i] = event{app.G2V2, p}
+			p.Value = object.Bool(n&1 == 1)
+			events[i] = event{object.G2V2, p}
 		case 1:
-			p.Value = app.Unsigned(uint64(n))
-			events[i] = event{app.G22V5, p}
+			p.Value = object.Unsigned(uint64(n))
+			events[i] = event{object.G22V5, p}
 		default:
-			p.Value = app.Signed(int64(n - 1<<15))
-			events[i] = event{app.G32V3, p}
+			p.Value = object.Signed(int64(n - 1<<15))
+			events[i] = event{object.G32V3, p}
 		}
 	}
 	return events

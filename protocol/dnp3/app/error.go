@@ -1,6 +1,10 @@
 package app
 
-import "fmt"
+import (
+	"fmt"
+
+	"voltbus/protocol/dnp3/object"
+)
 
 // Reason says what is wrong with a fragment.
 type Reason uint8
@@ -44,7 +48,7 @@ type ParseError struct {
 	// Octet is the offset in the fragment where the offending part starts.
 	Octet int
 	// Variation is the object concerned, zero before the first object header.
-	Variation Variation
+	Variation object.Variation
 	// Qualifier is the qualifier of that object's header.
 	Qualifier Qualifier
 	// Need and Have are octets, set when Reason is Truncated.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/object"
 )
 
 // A master reads its device's events and current values.
@@ -21,12 +22,12 @@ func ExampleWriter_Classes() {
 // A master closes a breaker for 200 ms, and sets a set-point, in one request.
 func ExampleWriter_CROB() {
 	w := app.NewRequest(make([]byte, 0, 2048), app.Sequence(1).Single(), app.FuncSelect)
-	pulse := app.CROB{Code: app.OpPulseOn | app.OpClose, Count: 1, OnTime: 200 * time.Millisecond}
+	pulse := object.CROB{Code: object.OpPulseOn | object.OpClose, Count: 1, OnTime: 200 * time.Millisecond}
 	if err := w.CROB(7, pulse); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if err := w.Indexed(app.G41V3, app.Point{Index: 2, Value: app.Float(21.5)}); err != nil {
+	if err := w.Indexed(object.G41V3, object.Point{Index: 2, Value: object.Float(21.5)}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -68,8 +69,8 @@ func ExampleWriter_Static() {
 	w := app.NewResponse(make([]byte, 0, 16), app.Sequence(2).Single(), app.FuncResponse, 0)
 	n := uint32(0)
 	for ; ; n++ {
-		point := app.Point{Index: n, Value: app.Unsigned(uint64(n)), Flags: app.FlagOnline}
-		if err := w.Static(app.G20V6, point); err != nil {
+		point := object.Point{Index: n, Value: object.Unsigned(uint64(n)), Flags: object.FlagOnline}
+		if err := w.Static(object.G20V6, point); err != nil {
 			fmt.Println(err)
 			break
 		}

@@ -1,6 +1,10 @@
 package app
 
-import "fmt"
+import (
+	"fmt"
+
+	"voltbus/protocol/dnp3/object"
+)
 
 // Function is the function code of a fragment (clause 4.4).
 type Function uint8
@@ -123,7 +127,7 @@ func (f Function) carriesValues(group uint8) bool {
 		FuncAuthRequest, FuncAuthRequestNoAck:
 		return true
 	case FuncFreezeAtTime, FuncFreezeAtTimeNoAck:
-		return group == groupTime
+		return group == object.G50V2.Group()
 	default:
 		return f.Response()
 	}

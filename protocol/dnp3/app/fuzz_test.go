@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/file"
+	"voltbus/protocol/dnp3/object"
 )
 
 // FuzzFragment reads any octets: no panic, every object inside the fragment, and
@@ -73,24 +75,24 @@ func visit(t *testing.T, h app.Header) (n int) {
 	return n
 }
 
-func visitFile(o app.Object) {
-	_, _ = o.FileAuth()
-	_, _ = o.FileCommand()
-	_, _ = o.FileCommandStatus()
-	_, _ = o.FileBlock()
-	_, _ = o.FileBlockStatus()
-	_, _ = o.FileDescriptor()
-	_, _, _ = app.NextDescriptor(o.Data)
+func visitFile(o object.Raw) {
+	_, _ = file.ParseAuth(o)
+	_, _ = file.ParseCommand(o)
+	_, _ = file.ParseCommandStatus(o)
+	_, _ = file.ParseBlock(o)
+	_, _ = file.ParseBlockStatus(o)
+	_, _ = file.ParseDescriptor(o)
+	_, _, _ = file.NextDescriptor(o.Data)
 }
 
 // rewrite writes the points of a header again and compares what is read.
 func rewrite(t *testing.T, h app.Header, limit int) {
 	t.Helper()
 	w := app.NewResponse(make([]byte, 0, 16*limit+64), 0xC0, app.FuncResponse, 0)
-	var want []app.Point
+	var want []object.Point
 	for p := range h.Points() {
 		// The common time belongs to another header here.
-		if relative := h.Variation == app.G2V3 || h.Variation == app.G4V3; relative && p.Time.Quality != app.TimeBaseless {
+		if relative := h.Variation == object.G2V3 || h.Variation == object.G4V3; relative && p.Time.Quality != object.TimeBaseless {
 			return
 		}
 		write := w.Static

@@ -1,10 +1,14 @@
 package app
 
-import "iter"
+import (
+	"iter"
+
+	"voltbus/protocol/dnp3/object"
+)
 
 // Header is an object header with the octets of its objects.
 type Header struct {
-	Variation Variation
+	Variation object.Variation
 	Qualifier Qualifier
 	// Start and Stop are the first and last index when Qualifier is a range.
 	Start, Stop uint32
@@ -13,9 +17,9 @@ type Header struct {
 	Count uint64
 
 	data   []byte
-	layout *layout
+	layout *object.Layout
 	octet  int
-	common Timestamp
+	common object.Timestamp
 	values bool
 }
 
@@ -29,28 +33,17 @@ func (h Header) HasValues() bool { return h.values }
 // Data returns the octets behind the header: prefixes and objects.
 func (h Header) Data() []byte { return h.data }
 
-// Object is one object as octets.
-type Object struct {
-	Variation Variation
-	// Index is the index from the range or the prefix; without either it counts
-	// from 0.
-	Index uint32
-	// Data are the object's octets, without index and size prefix; nil when the
-	// header carries no values.
-	Data []byte
-}
-
 // Objects yields the objects as octets: those with values, and the indexes listed
 // by a request. It yields nothing for packed bits, which [Header.Points] reads, and
 // nothing for a range or a count without values.
-func (h Header) Objects() iter.Seq[Object] {
-	return func(yield func(Object) bool) {
-		if h.layout == nil || h.layout.packed() > 0 || !h.values && !h.Qualifier.Prefixed() {
+func (h Header) Objects() iter.Seq[object.Raw] {
+	return func(yield func(object.Raw) bool) {
+		if h.layout == nil || h.layout.Form() == object.FormPacked || !h.values && !h.Qualifier.Prefixed() {
 			return
 		}
 		rest := h.data
 		for i := range h.Count {
-			var o Object
+			var o object.Raw
 			if o, rest = h.cut(rest, i); !yield(o) {
 				return
 			}
@@ -59,12 +52,12 @@ func (h Header) Objects() iter.Seq[Object] {
 }
 
 // cut takes the i-th object off rest, whose length the reader has checked.
-func (h *Header) cut(rest []byte, i uint64) (Object, []byte) {
-	o := Object{Variation: h.Variation, Index: h.Start + uint32(i)}
+func (h *Header) cut(rest []byte, i uint64) (object.Raw, []byte) {
+	o := object.Raw{Variation: h.Variation, Index: h.Start + uint32(i)}
 	prefix := h.Qualifier.prefix()
 	lead := readUint(rest[:prefix])
 	rest = rest[prefix:]
-	size := int(h.layout.size)
+	size := h.layout.Size()
 	switch {
 	case h.Qualifier.code() == rangeFree:
 		size = int(lead)
@@ -74,8 +67,8 @@ func (h *Header) cut(rest []byte, i uint64) (Object, []byte) {
 	if !h.values {
 		return o, rest
 	}
-	if h.layout.value == typed {
-		size = attributeSize(rest)
+	if h.layout.Form() == object.FormTyped {
+		size = object.AttributeSize(rest)
 	}
 	o.Data = rest[:size:size]
 	return o, rest[size:]

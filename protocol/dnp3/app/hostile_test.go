@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/object"
 )
 
 func TestClaimedSizesDecideOverNoMemory(t *testing.T) {
@@ -45,7 +46,8 @@ func TestWalkingCanStopAnywhere(t *testing.T) {
 	fragment, err := app.Parse(octets(t, "C0 81 00 00 01 01 00 00 07 FF 1E 04 00 00 02 01 00 02 00 03 00 6E 01 00 00 01 61 62"))
 	noError(t, err)
 	n := 0
-	for h := range fragment.Headers() {
+	for h, err := range fragment.Headers() {
+		noError(t, err)
 		for range h.Points() {
 			n++
 			break
@@ -54,7 +56,7 @@ func TestWalkingCanStopAnywhere(t *testing.T) {
 			n++
 			break
 		}
-		if h.Variation == app.Of(110, 1) {
+		if h.Variation == object.Of(110, 1) {
 			break
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/object"
 )
 
 // pointVariations are all variations of points.
-var pointVariations = func() (all []app.Variation) {
-	for v := range app.Variations() {
+var pointVariations = func() (all []object.Variation) {
+	for v := range object.Variations() {
 		w := app.NewResponse(make([]byte, 0, 64), 0xC0, app.FuncResponse, 0)
-		if err := w.Static(v, app.Point{}); !errors.Is(err, app.ErrVariation) {
+		if err := w.Static(v, object.Point{}); !errors.Is(err, app.ErrVariation) {
 			all = append(all, v)
 		}
 	}
@@ -22,7 +23,7 @@ var pointVariations = func() (all []app.Variation) {
 }()
 
 // drawPoint draws a point that v can express exactly.
-func drawPoint(t *rapid.T, v app.Variation, index uint32) app.Point {
+func drawPoint(t *rapid.T, v object.Variation, index uint32) object.Point {
 	var raw [16]byte
 	copy(raw[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "octets"))
 	packed := v.Size() == 0
@@ -44,22 +45,22 @@ func drawPoint(t *rapid.T, v app.Variation, index uint32) app.Point {
 		}
 	}
 	t.Fatalf("%v has no point in % X", v, wire)
-	return app.Point{}
+	return object.Point{}
 }
 
 // fataler is what tests and properties have in common.
 type fataler interface{ Fatal(args ...any) }
 
 // alike compares points; numbers that are none are alike.
-func alike(a, b app.Point) bool {
+func alike(a, b object.Point) bool {
 	if math.IsNaN(a.Value.Float()) && math.IsNaN(b.Value.Float()) {
-		a.Value, b.Value = app.Value{}, app.Value{}
+		a.Value, b.Value = object.Value{}, object.Value{}
 	}
 	return a == b
 }
 
 // read collects the points of a fragment that must be sound.
-func read(t fataler, octets []byte) (variations []app.Variation, points []app.Point) {
+func read(t fataler, octets []byte) (variations []object.Variation, points []object.Point) {
 	fragment, err := app.Parse(octets)
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +82,8 @@ func TestPointsSurviveTheRoundTripInOrder(t *testing.T) {
 		if rapid.Bool().Draw(t, "narrow") {
 			w.Narrow()
 		}
-		var variations []app.Variation
-		var points []app.Point
+		var variations []object.Variation
+		var points []object.Point
 		var index uint32
 		for range rapid.IntRange(0, 40).Draw(t, "n") {
 			v := rapid.SampledFrom(pointVariations).Draw(t, "variation")
@@ -111,16 +112,16 @@ func TestPointsSurviveTheRoundTripInOrder(t *testing.T) {
 
 func TestRelativeTimesSurviveTheRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		common := rapid.SampledFrom([]app.Variation{app.G51V1, app.G51V2}).Draw(t, "common")
-		base := rapid.Uint64Max(app.MaxMilliseconds-0xFFFF).Draw(t, "base")
-		want := app.Point{Flags: app.FlagOnline, Value: app.Bool(true)}
+		common := rapid.SampledFrom([]object.Variation{object.G51V1, object.G51V2}).Draw(t, "common")
+		base := rapid.Uint64Max(object.MaxMilliseconds-0xFFFF).Draw(t, "base")
+		want := object.Point{Flags: object.FlagOnline, Value: object.Bool(true)}
 		want.Time.Milliseconds = base + uint64(rapid.Uint16().Draw(t, "offset"))
-		want.Time.Quality = app.TimeAbsolute
-		if common == app.G51V2 {
-			want.Time.Quality = app.TimeUnsynchronized
+		want.Time.Quality = object.TimeAbsolute
+		if common == object.G51V2 {
+			want.Time.Quality = object.TimeUnsynchronized
 		}
 		w := app.NewResponse(make([]byte, 0, 64), 0xC0, app.FuncResponse, 0)
-		if err := errors.Join(w.Time(common, at(base)), w.Indexed(app.G2V3, want)); err != nil {
+		if err := errors.Join(w.Time(common, at(base)), w.Indexed(object.G2V3, want)); err != nil {
 			t.Fatal(err)
 		}
 		_, points := read(t, w.Bytes())
@@ -131,18 +132,18 @@ func TestRelativeTimesSurviveTheRoundTrip(t *testing.T) {
 }
 
 func TestAnyNumberFitsAnyAnalogEventOrIsMarked(t *testing.T) {
-	variations := []app.Variation{app.G32V1, app.G32V2, app.G32V5, app.G32V6, app.G42V1, app.G33V2}
+	variations := []object.Variation{object.G32V1, object.G32V2, object.G32V5, object.G32V6, object.G42V1, object.G33V2}
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SampledFrom(variations).Draw(t, "variation")
 		x := rapid.Float64().Draw(t, "x")
 		w := app.NewResponse(make([]byte, 0, 64), 0xC0, app.FuncResponse, 0)
-		if err := w.Indexed(v, app.Point{Value: app.Float(x), Flags: app.FlagOnline}); err != nil {
+		if err := w.Indexed(v, object.Point{Value: object.Float(x), Flags: object.FlagOnline}); err != nil {
 			t.Fatal(err)
 		}
 		_, points := read(t, w.Bytes())
 		got := points[0].Value.Float()
 		near := math.Abs(got-x) <= math.Max(0.5, math.Abs(x)*1e-6)
-		if marked := points[0].Flags.Has(app.FlagOverRange); marked == near {
+		if marked := points[0].Flags.Has(object.FlagOverRange); marked == near {
 			t.Fatalf("%g became %g, marked %t", x, got, marked)
 		}
 	})

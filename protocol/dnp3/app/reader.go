@@ -1,5 +1,7 @@
 package app
 
+import "voltbus/protocol/dnp3/object"
+
 // headerBase is the size of group, variation and qualifier.
 const headerBase = 3
 
@@ -15,7 +17,7 @@ type reader struct {
 	function Function
 	rest     []byte
 	at       int // offset of rest in the fragment
-	base     Timestamp
+	base     object.Timestamp
 }
 
 // next reads one object header and steps over its objects.
@@ -32,7 +34,7 @@ func (r *reader) next() error {
 	}
 	r.data = r.rest[:size]
 	r.advance(int(size))
-	if r.layout.kind == KindCommonTime {
+	if r.layout.Kind() == object.KindCommonTime {
 		r.noteCommonTime()
 	}
 	return nil
@@ -44,8 +46,8 @@ func (r *reader) head() error {
 	if len(r.rest) < headerBase {
 		return r.truncated(headerBase)
 	}
-	r.Variation, r.Qualifier = Of(r.rest[0], r.rest[1]), Qualifier(r.rest[2])
-	if r.layout = r.Variation.layout(); r.layout == nil {
+	r.Variation, r.Qualifier = object.Of(r.rest[0], r.rest[1]), Qualifier(r.rest[2])
+	if r.layout = r.Variation.Layout(); r.layout == nil {
 		return r.fail(UnknownObject)
 	}
 	if !r.Qualifier.valid() {
@@ -78,25 +80,25 @@ func (r *reader) readRange() error {
 
 // size returns how many octets of prefixes and objects follow the header.
 func (r *reader) size() (uint64, error) {
-	q, l := r.Qualifier, r.layout
+	q, form := r.Qualifier, r.layout.Form()
 	switch {
 	case q.code() == rangeFree:
 		return r.freeSize()
 	case !r.values:
 		return r.Count * uint64(q.prefix()), nil
-	case q == AllObjects || l.value == free:
+	case q == AllObjects || form == object.FormFree:
 		return 0, r.fail(BadQualifier)
-	case l.value == noValue:
+	case form == object.FormNone:
 		return 0, r.fail(BadObject)
-	case l.value == typed:
+	case form == object.FormTyped:
 		return r.typedSize()
-	case l.packed() > 0:
+	case form == object.FormPacked:
 		if !q.Ranged() {
 			return 0, r.fail(BadQualifier)
 		}
-		return (r.Count*l.packed() + 7) / 8, nil
+		return (r.Count*uint64(r.layout.Bits()) + 7) / 8, nil
 	default:
-		each := uint64(q.prefix()) + uint64(l.size)
+		each := uint64(q.prefix() + r.layout.Size())
 		if each == 0 && r.Count > maxEmpty {
 			return 0, r.fail(BadRange)
 		}
@@ -106,7 +108,7 @@ func (r *reader) size() (uint64, error) {
 
 // freeSize adds up objects that a size precedes.
 func (r *reader) freeSize() (uint64, error) {
-	if r.layout.value != free {
+	if r.layout.Form() != object.FormFree {
 		return 0, r.fail(BadQualifier)
 	}
 	prefix := r.Qualifier.prefix()
@@ -127,22 +129,22 @@ func (r *reader) typedSize() (uint64, error) {
 	at := 0
 	for range r.Count {
 		at += prefix
-		if at+attributeHead > len(r.rest) {
-			return 0, r.truncated(uint64(at + attributeHead))
+		if at+object.AttributeHead > len(r.rest) {
+			return 0, r.truncated(uint64(at + object.AttributeHead))
 		}
-		at += attributeSize(r.rest[at:])
+		at += object.AttributeSize(r.rest[at:])
 	}
 	return uint64(at), nil
 }
 
 // noteCommonTime keeps the base for the relative times that follow.
 func (r *reader) noteCommonTime() {
-	if !r.values || r.layout.kind != KindCommonTime || len(r.data) < timeSize {
+	if !r.values || len(r.data) < object.TimeSize {
 		return
 	}
-	r.base = absolute(r.data[len(r.data)-timeSize:])
-	if r.Variation == G51V2 {
-		r.base.Quality = TimeUnsynchronized
+	r.base = object.ReadTime(r.data[len(r.data)-object.TimeSize:])
+	if r.Variation == object.G51V2 {
+		r.base.Quality = object.TimeUnsynchronized
 	}
 }
 

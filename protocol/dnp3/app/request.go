@@ -1,5 +1,7 @@
 package app
 
+import "voltbus/protocol/dnp3/object"
+
 // Classes is a set of event classes and the class of current values.
 type Classes uint8
 
@@ -25,8 +27,8 @@ const (
 func (w *Writer) Classes(set Classes) error {
 	order := [...]struct {
 		class     Classes
-		variation Variation
-	}{{Class1, G60V2}, {Class2, G60V3}, {Class3, G60V4}, {Class0, G60V1}}
+		variation object.Variation
+	}{{Class1, object.G60V2}, {Class2, object.G60V3}, {Class3, object.G60V4}, {Class0, object.G60V1}}
 	start := len(w.buf)
 	for _, entry := range order {
 		if set&entry.class == 0 {
@@ -44,5 +46,5 @@ func (w *Writer) Classes(set Classes) error {
 // (g80v1, index 7, value 0).
 func (w *Writer) ClearRestart() error {
 	w.closeRun()
-	return w.Static(G80V1, Point{Index: restartBit, Value: Bool(false)})
+	return w.Static(object.G80V1, object.Point{Index: restartBit, Value: object.Bool(false)})
 }

@@ -4,19 +4,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"voltbus/protocol/dnp3/object"
 )
 
-// Errors of [Writer]. After any of them the fragment is as it was before the call.
+// Errors of [Writer], beside those of package object. After any error the fragment is
+// as it was before the call.
 var (
 	// ErrFull says that the rest of the buffer is too small.
 	ErrFull = errors.New("fragment full")
 	// ErrVariation says that the variation is unknown or not written by this method.
 	ErrVariation = errors.New("variation not allowed here")
-	// ErrValue says that a value cannot be expressed in the variation.
-	ErrValue = errors.New("value out of range")
-	// ErrTime says that a relative time needs a common time less than 65.536 s
-	// earlier and of the same quality; write one and try again.
-	ErrTime = errors.New("no common time within reach")
 )
 
 // Writer builds one fragment in a buffer whose capacity it never exceeds. The zero
@@ -25,14 +23,14 @@ var (
 // can. Not for concurrent use.
 type Writer struct {
 	buf    []byte
-	common Timestamp
+	common object.Timestamp
 	run    run
 	narrow bool
 }
 
 // run is the object header that the next object may still join.
 type run struct {
-	variation Variation
+	variation object.Variation
 	qualifier Qualifier
 	field     int // offset of the count or of the stop index
 	count     uint32
@@ -68,21 +66,21 @@ func (w *Writer) room(n int) bool { return n <= cap(w.buf)-len(w.buf) }
 // closeRun makes the next object start a new header.
 func (w *Writer) closeRun() { w.run = run{} }
 
-func (w *Writer) putHeader(v Variation, q Qualifier) {
+func (w *Writer) putHeader(v object.Variation, q Qualifier) {
 	w.buf = append(w.buf, v.Group(), v.Number(), byte(q))
 }
 
-// known returns the layout of v, or why there is none.
-func known(v Variation) (*layout, error) {
-	if l := v.layout(); l != nil {
-		return l, nil
+// known refuses variations that the table does not have.
+func known(v object.Variation) error {
+	if v.Known() {
+		return nil
 	}
-	return nil, fmt.Errorf("write %v: %w", v, ErrVariation)
+	return fmt.Errorf("write %v: %w", v, ErrVariation)
 }
 
 // prefixed makes room for an object of size octets behind an index: it joins the
 // open run or starts a header, and appends the index.
-func (w *Writer) prefixed(v Variation, index uint32, size int) error {
+func (w *Writer) prefixed(v object.Variation, index uint32, size int) error {
 	q := w.indexQualifier(index)
 	width := q.prefix()
 	limit := uint32(1)<<(8*width) - 1
@@ -121,7 +119,7 @@ func (w *Writer) indexQualifier(index uint32) Qualifier {
 // ranged makes room for the object with this index in a range: it joins the open
 // run when the index continues it, or starts a header. bits is the size of the
 // object. It returns the position of the object in its run.
-func (w *Writer) ranged(v Variation, index uint32, bits int) (uint32, error) {
+func (w *Writer) ranged(v object.Variation, index uint32, bits int) (uint32, error) {
 	q := rangeQualifier(index)
 	width := q.width()
 	if w.run.variation == v && w.run.qualifier == q && w.run.next == index && w.run.count > 0 {

@@ -1,4 +1,4 @@
-package app
+package object
 
 import (
 	"encoding/binary"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// crobSize is the size of a control block in octets.
-const crobSize = 11
+// CROBSize is the size of a control block in octets.
+const CROBSize = 11
 
 // ControlCode is the first octet of a control block (Annex A, g12v1).
 //
@@ -77,8 +77,8 @@ type CROB struct {
 
 // CROB returns the control block of an object of g12v1 or g12v2; ok is false for
 // any other object.
-func (o Object) CROB() (block CROB, ok bool) {
-	if o.Variation != G12V1 && o.Variation != G12V2 || len(o.Data) != crobSize {
+func (o Raw) CROB() (block CROB, ok bool) {
+	if o.Variation != G12V1 && o.Variation != G12V2 || len(o.Data) != CROBSize {
 		return CROB{}, false
 	}
 	p := o.Data
@@ -91,13 +91,15 @@ func (o Object) CROB() (block CROB, ok bool) {
 	}, true
 }
 
-func appendCROB(dst []byte, c CROB) []byte {
+// Append appends the eleven octets of the block.
+func (c CROB) Append(dst []byte) []byte {
 	dst = append(dst, byte(c.Code), c.Count)
-	dst = binary.LittleEndian.AppendUint32(dst, milliseconds(c.OnTime))
-	dst = binary.LittleEndian.AppendUint32(dst, milliseconds(c.OffTime))
+	dst = binary.LittleEndian.AppendUint32(dst, Milliseconds(c.OnTime))
+	dst = binary.LittleEndian.AppendUint32(dst, Milliseconds(c.OffTime))
 	return append(dst, byte(c.Status))
 }
 
-func milliseconds(d time.Duration) uint32 {
+// Milliseconds returns d in whole milliseconds, limited to 0–2^32-1.
+func Milliseconds(d time.Duration) uint32 {
 	return uint32(min(max(d.Milliseconds(), 0), math.MaxUint32))
 }

@@ -1,12 +1,12 @@
-package app
+package object
 
 import (
 	"encoding/binary"
 	"time"
 )
 
-// timeSize is the size of an absolute time in octets.
-const timeSize = 6
+// TimeSize is the size of an absolute time in octets.
+const TimeSize = 6
 
 // MaxMilliseconds is the largest absolute time, in the year 10889.
 const MaxMilliseconds = 1<<48 - 1
@@ -19,7 +19,7 @@ const (
 	// TimeNone: the object has no time. The zero value.
 	TimeNone TimeQuality = iota
 	// TimeAbsolute: the device's own time; whether its clock is right shows in
-	// [IINNeedTime].
+	// the internal indications.
 	TimeAbsolute
 	// TimeUnsynchronized: relative to a common time that the device calls
 	// unsynchronized (g51v2).
@@ -49,8 +49,8 @@ func (s Timestamp) Time() (time.Time, bool) {
 	return time.UnixMilli(int64(s.Milliseconds)).UTC(), usable
 }
 
-// absolute decodes six octets.
-func absolute(p []byte) Timestamp {
+// ReadTime decodes the first six octets of p, which must be there.
+func ReadTime(p []byte) Timestamp {
 	ms := uint64(binary.LittleEndian.Uint32(p)) | uint64(binary.LittleEndian.Uint16(p[4:]))<<32
 	return Timestamp{Milliseconds: ms, Quality: TimeAbsolute}
 }
@@ -73,7 +73,9 @@ func (s Timestamp) offset(t Timestamp) (uint16, bool) {
 	return uint16(ms), s.Quality != TimeNone && s.Quality == t.Quality && ms <= 0xFFFF
 }
 
-func appendTime(dst []byte, s Timestamp) []byte {
+// AppendTime appends the six octets of a time; a time beyond MaxMilliseconds loses
+// its high bits.
+func AppendTime(dst []byte, s Timestamp) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.Milliseconds))
 	return binary.LittleEndian.AppendUint16(dst, uint16(s.Milliseconds>>32))
 }

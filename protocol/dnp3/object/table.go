@@ -1,24 +1,21 @@
-package app
+package object
 
-// Group numbers that the codec itself must know.
-const (
-	groupAttribute = 0
-	groupTime      = 50
-)
+// groupAttribute is the group of device attributes.
+const groupAttribute = 0
 
 // table holds the layout of every variation of a group, indexed by variation
 // (Annex A). Obsolete delta counters (g20v3 and so on) are missing on purpose.
-var table = [256][]layout{
-	0: same(256, KindAttribute, typed, 0, false),
+var table = [256][]Layout{
+	0: same(256, KindAttribute, FormTyped),
 
-	1: {every(KindBinaryInput), row(KindBinaryInput, packedBit, 0), row(KindBinaryInput, stateBit, flagged)},
+	1: {every(KindBinaryInput), packed(KindBinaryInput, 1), row(KindBinaryInput, stateBit, flagged)},
 	2: stateEvents(KindBinaryInput, stateBit),
-	3: {every(KindDoubleBitInput), row(KindDoubleBitInput, packedPair, 0), row(KindDoubleBitInput, statePair, flagged)},
+	3: {every(KindDoubleBitInput), packed(KindDoubleBitInput, 2), row(KindDoubleBitInput, statePair, flagged)},
 	4: stateEvents(KindDoubleBitInput, statePair),
 
-	10: {every(KindBinaryOutput), row(KindBinaryOutput, packedBit, 0), row(KindBinaryOutput, stateBit, flagged)},
+	10: {every(KindBinaryOutput), packed(KindBinaryOutput, 1), row(KindBinaryOutput, stateBit, flagged)},
 	11: stateEvents(KindBinaryOutput, stateBit)[:3],
-	12: {every(KindBinaryCommand), block(KindBinaryCommand, crobSize), block(KindBinaryCommand, crobSize), row(KindBinaryCommand, packedBit, 0)},
+	12: {every(KindBinaryCommand), block(KindBinaryCommand, CROBSize), block(KindBinaryCommand, CROBSize), packed(KindBinaryCommand, 1)},
 	13: {
 		every(KindBinaryCommandEvent),
 		row(KindBinaryCommandEvent, stateBit, statusOf|isEvent),
@@ -70,24 +67,24 @@ var table = [256][]layout{
 	43: analogEvents(KindAnalogCommandEvent, statusOf),
 
 	50: {every(KindTime), block(KindTime, 6), block(KindTime, 10), block(KindTime, 6), block(KindTime, 11)},
-	51: {every(KindCommonTime), block(KindCommonTime, timeSize), block(KindCommonTime, timeSize)},
+	51: {every(KindCommonTime), block(KindCommonTime, TimeSize), block(KindCommonTime, TimeSize)},
 	52: {every(KindDelay), block(KindDelay, 2), block(KindDelay, 2)},
 
 	60: {missing(), every(KindClass), every(KindClass), every(KindClass), every(KindClass)},
-	70: append([]layout{missing()}, same(8, KindFile, free, 0, false)...),
-	80: {missing(), row(KindIndications, packedBit, 0)},
+	70: append([]Layout{missing()}, same(8, KindFile, FormFree)...),
+	80: {missing(), packed(KindIndications, 1)},
 
 	102: {every(KindInteger), row(KindInteger, u8, 0)},
-	110: same(256, KindOctetString, sized, 0, true),
-	111: same(256, KindOctetString, sized, isEvent, true),
-	112: same(256, KindTerminal, sized, 0, true),
-	113: same(256, KindTerminal, sized, isEvent, true),
+	110: texts(KindOctetString, 0),
+	111: texts(KindOctetString, isEvent),
+	112: texts(KindTerminal, 0),
+	113: texts(KindTerminal, isEvent),
 }
 
 // stateEvents describes events of binary points: without, with absolute and with
 // relative time.
-func stateEvents(kind Kind, value encoding) []layout {
-	return []layout{
+func stateEvents(kind Kind, value encoding) []Layout {
+	return []Layout{
 		every(kind),
 		row(kind, value, flagged|isEvent),
 		row(kind, value, flagged|timed|isEvent),
@@ -96,8 +93,8 @@ func stateEvents(kind Kind, value encoding) []layout {
 }
 
 // counterEvents describes events of counters: 32 and 16 bits, without and with time.
-func counterEvents(kind Kind) []layout {
-	return []layout{
+func counterEvents(kind Kind) []Layout {
+	return []Layout{
 		every(kind),
 		row(kind, u32, flagged|isEvent), row(kind, u16, flagged|isEvent), missing(), missing(),
 		row(kind, u32, flagged|timed|isEvent), row(kind, u16, flagged|timed|isEvent),
@@ -106,9 +103,9 @@ func counterEvents(kind Kind) []layout {
 
 // analogEvents describes events of analog points: integers and floats, each
 // without and with time, behind flags or a command status.
-func analogEvents(kind Kind, lead parts) []layout {
+func analogEvents(kind Kind, lead parts) []Layout {
 	plain, stamped := lead|isEvent, lead|timed|isEvent
-	return []layout{
+	return []Layout{
 		every(kind),
 		row(kind, i32, plain), row(kind, i16, plain), row(kind, i32, stamped), row(kind, i16, stamped),
 		row(kind, f32, plain), row(kind, f64, plain), row(kind, f32, stamped), row(kind, f64, stamped),

@@ -1,4 +1,4 @@
-package app
+package object
 
 import (
 	"encoding/binary"
@@ -31,12 +31,12 @@ type IndexedTime struct {
 
 // Time returns the absolute time of an object of g50v1–4 or g51; ok is false for
 // any other object. A common time of g51v2 is TimeUnsynchronized.
-func (o Object) Time() (t Timestamp, ok bool) {
+func (o Raw) Time() (t Timestamp, ok bool) {
 	kind := o.Variation.Kind()
-	if kind != KindTime && kind != KindCommonTime || len(o.Data) < timeSize {
+	if kind != KindTime && kind != KindCommonTime || len(o.Data) < TimeSize {
 		return Timestamp{}, false
 	}
-	t = absolute(o.Data)
+	t = ReadTime(o.Data)
 	if o.Variation == G51V2 {
 		t.Quality = TimeUnsynchronized
 	}
@@ -46,30 +46,30 @@ func (o Object) Time() (t Timestamp, ok bool) {
 // TimeInterval returns start and interval of an object of g50v2, with which a
 // master orders freezes: once at start when interval is 0, else from start on
 // every interval, 0 to 2^32-1 ms. ok is false for any other object.
-func (o Object) TimeInterval() (start Timestamp, interval time.Duration, ok bool) {
-	if o.Variation != G50V2 || len(o.Data) < timeSize+4 {
+func (o Raw) TimeInterval() (start Timestamp, interval time.Duration, ok bool) {
+	if o.Variation != G50V2 || len(o.Data) < TimeSize+4 {
 		return Timestamp{}, 0, false
 	}
-	ms := binary.LittleEndian.Uint32(o.Data[timeSize:])
-	return absolute(o.Data), time.Duration(ms) * time.Millisecond, true
+	ms := binary.LittleEndian.Uint32(o.Data[TimeSize:])
+	return ReadTime(o.Data), time.Duration(ms) * time.Millisecond, true
 }
 
 // IndexedTime returns the repeating time of an object of g50v4; ok is false for any
 // other object.
-func (o Object) IndexedTime() (t IndexedTime, ok bool) {
-	if o.Variation != G50V4 || len(o.Data) < timeSize+5 {
+func (o Raw) IndexedTime() (t IndexedTime, ok bool) {
+	if o.Variation != G50V4 || len(o.Data) < TimeSize+5 {
 		return IndexedTime{}, false
 	}
 	return IndexedTime{
-		Start:    absolute(o.Data),
-		Interval: binary.LittleEndian.Uint32(o.Data[timeSize:]),
-		Unit:     IntervalUnit(o.Data[timeSize+4]),
+		Start:    ReadTime(o.Data),
+		Interval: binary.LittleEndian.Uint32(o.Data[TimeSize:]),
+		Unit:     IntervalUnit(o.Data[TimeSize+4]),
 	}, true
 }
 
 // Delay returns the delay of an object of g52: 0–65535 seconds (v1) or
 // milliseconds (v2). ok is false for any other object.
-func (o Object) Delay() (d time.Duration, ok bool) {
+func (o Raw) Delay() (d time.Duration, ok bool) {
 	if o.Variation.Kind() != KindDelay || len(o.Data) < 2 {
 		return 0, false
 	}

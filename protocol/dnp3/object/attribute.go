@@ -1,13 +1,12 @@
-package app
+package object
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 )
 
 const (
-	// attributeHead is the size of an attribute's type and length.
-	attributeHead = 2
 	// attributeLimit is the longest attribute with a one-octet length.
 	attributeLimit = 255
 	// extension is what the extended list's length counts less.
@@ -56,11 +55,11 @@ type AttributeItem struct {
 
 // Attribute returns the device attribute of an object of group 0; ok is false for
 // any other object.
-func (o Object) Attribute() (a Attribute, ok bool) {
-	if o.Variation.Group() != groupAttribute || len(o.Data) < attributeHead {
+func (o Raw) Attribute() (a Attribute, ok bool) {
+	if o.Variation.Group() != groupAttribute || len(o.Data) < AttributeHead {
 		return Attribute{}, false
 	}
-	return Attribute{Type: AttributeType(o.Data[0]), Data: o.Data[attributeHead:]}, true
+	return Attribute{Type: AttributeType(o.Data[0]), Data: o.Data[AttributeHead:]}, true
 }
 
 // Value returns the value of an attribute that is a number; ok is false for other
@@ -84,10 +83,10 @@ func (a Attribute) Value() (v Value, ok bool) {
 
 // Time returns the value of an attribute that is a time.
 func (a Attribute) Time() (t Timestamp, ok bool) {
-	if a.Type != AttributeTime || len(a.Data) != timeSize {
+	if a.Type != AttributeTime || len(a.Data) != TimeSize {
 		return Timestamp{}, false
 	}
-	return absolute(a.Data), true
+	return ReadTime(a.Data), true
 }
 
 // List returns the entries of an attribute list, nil for any other attribute.
@@ -102,14 +101,40 @@ func (a Attribute) List() []AttributeItem {
 	return items
 }
 
-// attributeSize returns the size of the attribute at the start of p, which holds
-// at least its type and length.
-func attributeSize(p []byte) int {
-	size := attributeHead + int(p[1])
+// AttributeHead is the size of an attribute's type and length.
+const AttributeHead = 2
+
+// AttributeSize returns the size of the attribute at the start of p, of which at
+// least AttributeHead octets must be there.
+func AttributeSize(p []byte) int {
+	size := AttributeHead + int(p[1])
 	if AttributeType(p[0]) == AttributeLongList {
 		size += extension
 	}
 	return size
+}
+
+// Size returns the octets that Append appends. Data longer than 255 octets needs the
+// type AttributeLongList, which takes 256–511; else the error is [ErrValue].
+func (a Attribute) Size() (int, error) {
+	length := a.length()
+	if length < 0 || length > attributeLimit {
+		return 0, fmt.Errorf("encode attribute of %d octets: %w", len(a.Data), ErrValue)
+	}
+	return AttributeHead + len(a.Data), nil
+}
+
+// Append appends type, length and data of an attribute whose Size is no error.
+func (a Attribute) Append(dst []byte) []byte {
+	return append(append(dst, byte(a.Type), byte(a.length())), a.Data...)
+}
+
+// length returns what the length octet says.
+func (a Attribute) length() int {
+	if a.Type == AttributeLongList {
+		return len(a.Data) - extension
+	}
+	return len(a.Data)
 }
 
 // bigUint decodes 1–8 octets, the lowest first.

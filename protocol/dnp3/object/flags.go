@@ -1,4 +1,4 @@
-package app
+package object
 
 // Flags are the quality flags of a point (Annex A). Bits 0–4 mean the same for
 // every kind of point; bits 5 and 6 depend on it. The state of a binary point is

@@ -7,17 +7,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/object"
 )
 
 // objects returns the objects of the only header behind a response head.
-func objects(tb testing.TB, wire string) []app.Object {
+func objects(tb testing.TB, wire string) []object.Raw {
 	tb.Helper()
 	all := headers(tb, "C0 81 00 00"+wire)
 	if len(all) != 1 {
 		tb.Fatalf("%d headers", len(all))
 	}
-	var list []app.Object
+	var list []object.Raw
 	for o := range all[0].Objects() {
 		list = append(list, o)
 	}
@@ -26,11 +26,11 @@ func objects(tb testing.TB, wire string) []app.Object {
 
 func TestControlBlocksAreRead(t *testing.T) {
 	list := objects(t, "0C 01 17 02 0A 03 01 00 00 00 00 00 00 00 00 00 0B A1 02 64 00 00 00 FF FF FF FF 04")
-	want := []app.CROB{
-		{Code: app.OpLatchOn, Count: 1},
+	want := []object.CROB{
+		{Code: object.OpLatchOn, Count: 1},
 		{
-			Code: app.OpPulseOn | app.OpTrip | app.OpClear, Count: 2, OnTime: 100 * time.Millisecond,
-			OffTime: 4294967295 * time.Millisecond, Status: app.StatusNotSupported,
+			Code: object.OpPulseOn | object.OpTrip | object.OpClear, Count: 2, OnTime: 100 * time.Millisecond,
+			OffTime: 4294967295 * time.Millisecond, Status: object.StatusNotSupported,
 		},
 	}
 	for i, o := range list {
@@ -38,7 +38,7 @@ func TestControlBlocksAreRead(t *testing.T) {
 			t.Errorf("index %d: %+v, want %+v", o.Index, got, want[i])
 		}
 	}
-	if code := want[1].Code; code.Operation() != app.OpPulseOn || code.TripClose() != app.OpTrip || code.String() != "PULSE_ON|TRIP|CLEAR" {
+	if code := want[1].Code; code.Operation() != object.OpPulseOn || code.TripClose() != object.OpTrip || code.String() != "PULSE_ON|TRIP|CLEAR" {
 		t.Errorf("code is %v", code)
 	}
 }
@@ -65,7 +65,7 @@ func TestTimesAndDelaysAreRead(t *testing.T) {
 		t.Errorf("time is %v", got)
 	}
 	common, ok := objects(t, "33 02 07 01 01 00 00 00 00 00")[0].Time()
-	if !ok || common != (app.Timestamp{Milliseconds: 1, Quality: app.TimeUnsynchronized}) {
+	if !ok || common != (object.Timestamp{Milliseconds: 1, Quality: object.TimeUnsynchronized}) {
 		t.Errorf("common time is %+v", common)
 	}
 	start, interval, ok := objects(t, "32 02 07 01 E8 03 00 00 00 00 A0 BB 0D 00")[0].TimeInterval()
@@ -73,7 +73,7 @@ func TestTimesAndDelaysAreRead(t *testing.T) {
 		t.Errorf("interval is %+v, %v", start, interval)
 	}
 	indexed, ok := objects(t, "32 04 28 01 00 02 00 01 00 00 00 00 00 09 00 00 00 02")[0].IndexedTime()
-	if !ok || indexed != (app.IndexedTime{Start: at(1), Interval: 9, Unit: app.IntervalSeconds}) {
+	if !ok || indexed != (object.IndexedTime{Start: at(1), Interval: 9, Unit: object.IntervalSeconds}) {
 		t.Errorf("indexed time is %+v", indexed)
 	}
 	coarse, _ := objects(t, "34 01 07 01 01 02")[0].Delay()
@@ -117,7 +117,7 @@ func TestDeviceAttributesAreRead(t *testing.T) {
 		t.Errorf("the second attribute is %+v", a)
 	}
 	listed, _ := objects(t, "00 FF 00 00 00 FE 04 FC 00 F7 01")[0].Attribute()
-	want := []app.AttributeItem{{Number: 252}, {Number: 247, Writable: true}}
+	want := []object.AttributeItem{{Number: 252}, {Number: 247, Writable: true}}
 	if diff := cmp.Diff(want, listed.List()); diff != "" {
 		t.Errorf("list differs (-want +got):\n%s", diff)
 	}
@@ -131,105 +131,15 @@ func TestDeviceAttributesAreRead(t *testing.T) {
 	}
 }
 
-func TestFileObjectsSurviveTheRoundTrip(t *testing.T) {
-	created := at(1349827200000)
-	decode := func(o app.Object) (any, error) {
-		switch o.Variation {
-		case app.G70V2:
-			return o.FileAuth()
-		case app.G70V3:
-			return o.FileCommand()
-		case app.G70V4:
-			return o.FileCommandStatus()
-		case app.G70V5:
-			return o.FileBlock()
-		case app.G70V6:
-			return o.FileBlockStatus()
-		case app.G70V7:
-			return o.FileDescriptor()
-		default:
-			return app.FileName(o.FileName()), nil
-		}
-	}
-	cases := []struct {
-		name   string
-		object app.FileObject
-	}{
-		{"authentication", app.FileAuth{User: "alice", Password: "secret", Key: 7}},
-		{"command", app.FileCommand{Name: "/logs/a", Created: created, Permissions: 0o644, Key: 7, Size: 9, Mode: app.FileModeWrite, BlockSize: 512, Request: 3}},
-		{"command status", app.FileCommandStatus{Handle: 1, Size: 2, BlockSize: 3, Request: 4, Status: app.FileLocked, Text: "in use"}},
-		{"block", app.FileBlock{Handle: 1, Number: 5, Last: true, Data: []byte{1, 2, 3}}},
-		{"block status", app.FileBlockStatus{Handle: 1, Number: 5, Status: app.FileBlockSequence, Text: "gap"}},
-		{"descriptor", app.FileDescriptor{Name: "a", Type: app.FileTypeSimple, Size: 9, Created: created, Permissions: 0o400, Request: 3}},
-		{"name", app.FileName("/logs/a")},
-	}
-	for _, tc := range cases {
-		t.Run(tc.name, func(t *testing.T) {
-			w := app.NewRequest(make([]byte, 0, 128), 0xC0, app.FuncOpenFile)
-			noError(t, w.File(tc.object))
-			fragment, err := app.Parse(w.Bytes())
-			noError(t, err)
-			for h, err := range fragment.Headers() {
-				noError(t, err)
-				for o := range h.Objects() {
-					got, err := decode(o)
-					noError(t, err)
-					if diff := cmp.Diff(any(tc.object), got); diff != "" {
-						t.Errorf("object differs (-want +got):\n%s", diff)
-					}
-				}
-			}
-		})
-	}
-}
-
-func TestMalformedFileObjectsAreRefused(t *testing.T) {
-	short := app.Object{Variation: app.G70V3, Data: make([]byte, 25)}
-	if _, err := short.FileCommand(); err == nil || err.Error() != "decode g70v3: 25 octets, at least 26 needed" {
-		t.Errorf("error is %v", err)
-	}
-	beyond := app.Object{Variation: app.G70V3, Data: make([]byte, 26)}
-	beyond.Data[0], beyond.Data[2] = 26, 5
-	if _, err := beyond.FileCommand(); err == nil || err.Error() != "decode g70v3: string of 5 octets at octet 26 of 26" {
-		t.Errorf("error is %v", err)
-	}
-	if _, err := beyond.FileBlock(); err == nil || err.Error() != "decode g70v5: the object is g70v3" {
-		t.Errorf("error is %v", err)
-	}
-}
-
-func TestADirectoryIsReadEntryByEntry(t *testing.T) {
-	content := octets(t, "14 00 01 00 01 00 09 00 00 00 00 00 00 00 00 00 00 00 00 00 61"+
-		"14 00 02 00 00 00 03 00 00 00 00 00 00 00 00 00 00 00 00 00 62 63")
-	var names []string
-	for len(content) > 0 {
-		d, rest, err := app.NextDescriptor(content)
-		noError(t, err)
-		names = append(names, d.Name)
-		content = rest
-	}
-	if got := strings.Join(names, " "); got != "a bc" {
-		t.Errorf("names are %s", got)
-	}
-}
-
-func TestADirectoryThatPointsNowhereEnds(t *testing.T) {
-	content := make([]byte, 40) // the name would stand at octet 0 with no length
-	_, rest, err := app.NextDescriptor(content)
-	if err == nil && len(rest) >= len(content) {
-		t.Error("reading makes no progress")
-	}
-}
-
 func TestTypedViewsOfOtherObjectsAreRefused(t *testing.T) {
-	o := app.Object{Variation: app.G30V1, Data: make([]byte, 30)}
+	o := object.Raw{Variation: object.G30V1, Data: make([]byte, 30)}
 	_, crob := o.CROB()
 	_, stamp := o.Time()
 	_, _, interval := o.TimeInterval()
 	_, indexed := o.IndexedTime()
 	_, delay := o.Delay()
 	_, attribute := o.Attribute()
-	if crob || stamp || interval || indexed || delay || attribute || o.FileName() != "" {
+	if crob || stamp || interval || indexed || delay || attribute {
 		t.Error("an analog was taken for something else")
 	}
 }

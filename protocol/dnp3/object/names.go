@@ -1,4 +1,4 @@
-package app
+package object
 
 // Variations by name; [Variation.Describe] says what each is. Variation 0 asks for
 // any variation; g60v1 is class 0 (current values), g60v2–4 are the event classes.

@@ -1,4 +1,4 @@
-package app
+package object
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ func (v Variation) String() string {
 	return fmt.Sprintf("g%dv%d", v.Group(), v.Number())
 }
 
-// layout returns how objects of v are written, nil if v is unknown.
-func (v Variation) layout() *layout {
+// Layout returns how objects of v are written, nil if v is unknown.
+func (v Variation) Layout() *Layout {
 	group := table[v.Group()]
 	if int(v.Number()) >= len(group) || group[v.Number()].has(gap) {
 		return nil
@@ -36,11 +36,11 @@ func (v Variation) layout() *layout {
 }
 
 // Known reports whether this package can encode and decode v.
-func (v Variation) Known() bool { return v.layout() != nil }
+func (v Variation) Known() bool { return v.Layout() != nil }
 
 // Kind returns what the objects stand for, 0 if v is unknown.
 func (v Variation) Kind() Kind {
-	if l := v.layout(); l != nil {
+	if l := v.Layout(); l != nil {
 		return l.kind
 	}
 	return 0
@@ -48,19 +48,19 @@ func (v Variation) Kind() Kind {
 
 // Event reports whether the objects are events rather than current values.
 func (v Variation) Event() bool {
-	l := v.layout()
+	l := v.Layout()
 	return l != nil && l.has(isEvent)
 }
 
 // Timed reports whether the objects carry a time, absolute or relative.
 func (v Variation) Timed() bool {
-	l := v.layout()
+	l := v.Layout()
 	return l != nil && l.has(timed|offset)
 }
 
 // Flagged reports whether the objects carry quality flags.
 func (v Variation) Flagged() bool {
-	l := v.layout()
+	l := v.Layout()
 	return l != nil && l.has(flagged)
 }
 
@@ -68,23 +68,22 @@ func (v Variation) Flagged() bool {
 // packed bits, for objects that say their size themselves and for those without a
 // value.
 func (v Variation) Size() int {
-	if l := v.layout(); l != nil {
+	if l := v.Layout(); l != nil {
 		return int(l.size)
 	}
 	return 0
 }
 
 var valueNames = [...]string{
-	noValue: "any", packedBit: "packed", packedPair: "packed", stateBit: "", statePair: "",
+	noValue: "", stateBit: "", statePair: "",
 	u8: "8-bit", u16: "16-bit", u32: "32-bit", i16: "16-bit", i32: "32-bit",
 	f32: "single-precision", f64: "double-precision",
-	opaque: "", sized: "", typed: "", free: "",
 }
 
 // Describe returns a line for tables of supported objects such as
 // "analog input, event, 32-bit, with flags, with time".
 func (v Variation) Describe() string {
-	l := v.layout()
+	l := v.Layout()
 	if l == nil {
 		return "unknown"
 	}
@@ -95,7 +94,9 @@ func (v Variation) Describe() string {
 		}
 	}
 	add("event", l.has(isEvent))
-	add(valueNames[l.value], l.kind != KindClass)
+	add("any", l.form == FormNone && l.kind != KindClass)
+	add("packed", l.form == FormPacked)
+	add(valueNames[l.value], true)
 	add("with flags", l.has(flagged))
 	add("with status", l.has(statusOf|statusAt))
 	add("with time", l.has(timed))

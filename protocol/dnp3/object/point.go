@@ -1,8 +1,7 @@
-package app
+package object
 
 import (
 	"encoding/binary"
-	"iter"
 	"math"
 )
 
@@ -22,57 +21,10 @@ type Point struct {
 	Status Status
 }
 
-// Points yields the points of the header: the objects of all groups but those of
-// attributes, control blocks (g12v1–2), times, files, strings and terminals, for
-// which it yields nothing, as it does for a header without values.
-func (h Header) Points() iter.Seq[Point] {
-	return func(yield func(Point) bool) {
-		switch {
-		case !h.values || h.layout == nil:
-		case h.layout.packed() > 0:
-			h.eachBit(yield)
-		case h.layout.point():
-			h.eachPoint(yield)
-		}
-	}
-}
-
-func (h *Header) eachPoint(yield func(Point) bool) {
-	prefix := h.Qualifier.prefix()
-	size := int(h.layout.size)
-	rest := h.data
-	for i := range h.Count {
-		p := Point{Flags: FlagOnline}
-		h.layout.decode(&p, rest[prefix:prefix+size], h.common)
-		if prefix > 0 {
-			p.Index = readUint(rest[:prefix])
-		} else {
-			p.Index = h.Start + uint32(i)
-		}
-		if !yield(p) {
-			return
-		}
-		rest = rest[prefix+size:]
-	}
-}
-
-func (h *Header) eachBit(yield func(Point) bool) {
-	width := h.layout.packed()
-	for i := range h.Count {
-		at := i * width
-		bits := h.data[at/8] >> (at % 8)
-		p := Point{Index: h.Start + uint32(i), Flags: FlagOnline, Value: Bool(bits&1 != 0)}
-		if width == 2 {
-			p.Value = Double(DoubleBit(bits & 3))
-		}
-		if !yield(p) {
-			return
-		}
-	}
-}
-
-// decode reads one object of whole octets.
-func (l *layout) decode(point *Point, p []byte, common Timestamp) {
+// Decode reads one object of a layout of FormPoint from p, which holds at least
+// Size octets, into point. Relative times are added to the common time base.
+func (l *Layout) Decode(point *Point, p []byte, base Timestamp) {
+	point.Flags = FlagOnline
 	if l.parts&(flagged|statusOf) != 0 {
 		l.decodeLead(point, p[0])
 		p = p[1:]
@@ -83,16 +35,16 @@ func (l *layout) decode(point *Point, p []byte, common Timestamp) {
 	}
 	switch {
 	case l.has(timed):
-		point.Time = absolute(p)
+		point.Time = ReadTime(p)
 	case l.has(offset):
-		point.Time = common.relative(binary.LittleEndian.Uint16(p))
+		point.Time = base.relative(binary.LittleEndian.Uint16(p))
 	case l.has(statusAt):
 		point.Status = Status(p[0])
 	}
 }
 
 // decodeLead reads the first octet: flags or status, maybe with a state in it.
-func (l *layout) decodeLead(point *Point, lead uint8) {
+func (l *Layout) decodeLead(point *Point, lead uint8) {
 	mask := uint8(0xFF)
 	switch l.value {
 	case stateBit:

@@ -1,0 +1,9 @@
+// Package object knows the objects of DNP3 (IEEE 1815-2012 Annex A): which groups
+// and variations there are, how each is laid out, and what points, commands, times
+// and device attributes say.
+//
+// [Variation] names a form of object and [Variation.Layout] says how it is written;
+// one table holds all of them. [Point] is the value of any input, output or counter
+// in one shape; [Raw] is any other object as octets with typed views. Object headers
+// and fragments are the business of package app.
+package object
