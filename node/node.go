@@ -20,6 +20,7 @@ import (
 	"voltbus/driver"
 	"voltbus/identity"
 	"voltbus/internal/datadir"
+	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/sink"
 	"voltbus/store"
@@ -214,3 +215,8 @@ func (n *Node) HTTPAddr() string { return n.server.url() }
 
 // BusAddr returns the address for bus clients, "" if it does not listen.
 func (n *Node) BusAddr() string { return n.bus.Addr() }
+
+// Record makes samples durable: when it returns nil they are on disk. See recorder.Record.
+func (n *Node) Record(ctx context.Context, samples []point.Sample) error {
+	return n.recorder.Record(ctx, samples)
+}

@@ -1,0 +1,168 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"voltbus/point"
+)
+
+const crashEnv = "VOLTBUS_TEST_CRASH"
+
+// crashWriters record batches without pause, each sample with a value of its own.
+const (
+	crashWriters = 4
+	crashBatch   = 50
+)
+
+// crashChild runs a node in dir and records, printing "writer batch" for each acknowledged batch,
+// until it is killed. The argument behind the directory is the number of the first batch.
+func crashChild(dir string) {
+	dir, first, _ := strings.Cut(dir, "|")
+	start, _ := strconv.Atoi(first)
+	cfg := load(&testing.T{}, dir, listenAnywhere)
+	n, err := open(cfg)
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	go func() { fmt.Println("error", n.Run(context.Background())) }()
+	var out sync.Mutex
+	var writers sync.WaitGroup
+	for w := range crashWriters {
+		writers.Go(func() {
+			for batch := start; ; batch++ {
+				if err := n.Record(context.Background(), crashSamples(w, batch)); err != nil {
+					fmt.Println("error", err)
+					return
+				}
+				out.Lock()
+				fmt.Println(w, batch)
+				out.Unlock()
+			}
+		})
+	}
+	writers.Wait()
+}
+
+// crashSamples are the samples of one batch: the value names writer and batch, the time the place.
+func crashSamples(w, batch int) []point.Sample {
+	samples := make([]point.Sample, crashBatch)
+	base := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range samples {
+		samples[i] = point.Sample{
+			Point: point.Path(fmt.Sprint("crash/writer", w)),
+			Time:  base.Add(time.Duration(batch*crashBatch+i) * time.Millisecond),
+			Value: point.IntOf(int64(batch*crashBatch + i)),
+		}
+	}
+	return samples
+}
+
+// One node is killed at a random moment again and again, always under load. In the end every
+// sample that was ever acknowledged is in the history, once.
+func TestKilledAtAnyMomentEveryAcknowledgedSampleIsThereOnce(t *testing.T) {
+	const kills = 6
+	dir := t.TempDir()
+	acknowledged := make([]map[int]bool, crashWriters)
+	for w := range acknowledged {
+		acknowledged[w] = map[int]bool{}
+	}
+	next := 0
+	for range kills {
+		next = killOne(t, dir, next, acknowledged) + 1
+	}
+	r := run(t, load(t, dir, listenAnywhere))
+	eventually(t, "the store has all of the log", func() bool {
+		o := r.ledger().Origins[0]
+		return o.BacklogSamples == 0 && o.Stored > 0
+	})
+	o := r.ledger().Origins[0]
+	if o.Missing != 0 || !o.Balanced {
+		t.Errorf("the ledger after %d kills: %+v", kills, o)
+	}
+	for w := range acknowledged {
+		checkWriter(t, r, w, acknowledged[w])
+	}
+}
+
+// killOne starts the child, lets it acknowledge a random number of batches, and kills it. It adds
+// what was acknowledged, and returns the highest batch.
+func killOne(t *testing.T, dir string, first int, acknowledged []map[int]bool) int {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", crashEnv, dir, first))
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	enough, highest, seen := 50+rand.IntN(400), first, 0
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var w, batch int
+		if _, err := fmt.Sscan(lines.Text(), &w, &batch); err != nil {
+			if seen < enough {
+				t.Errorf("the node says %q", lines.Text())
+			}
+			break
+		}
+		acknowledged[w][batch] = true
+		highest = max(highest, batch)
+		if seen++; seen == enough {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = child.Wait() // killed
+	if seen < enough {
+		t.Fatalf("the node acknowledged %d batches, want %d", seen, enough)
+	}
+	return highest
+}
+
+// checkWriter reads one writer's history: every acknowledged sample once, no sample twice.
+func checkWriter(t *testing.T, r *running, w int, acknowledged map[int]bool) {
+	t.Helper()
+	rows, twice := 0, 0
+	values := map[string]bool{}
+	_, err := r.SQL(context.Background(),
+		fmt.Sprintf("SELECT value::BIGINT FROM samples WHERE point = 'crash/writer%d'", w), 1_000_000,
+		func([]string) error { return nil },
+		func(row []jsonRaw) error {
+			rows++
+			if values[string(row[0])] {
+				twice++
+			}
+			values[string(row[0])] = true
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := 0
+	for batch := range acknowledged {
+		for i := range crashBatch {
+			if !values[strconv.Itoa(batch*crashBatch+i)] {
+				lost++
+			}
+		}
+	}
+	if lost != 0 || twice != 0 {
+		t.Errorf("writer %d: of %d acknowledged samples %d are lost, %d of %d rows stand twice",
+			w, len(acknowledged)*crashBatch, lost, twice, rows)
+	}
+}

@@ -1,0 +1,23 @@
+package node_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+type jsonRaw = json.RawMessage
+
+// The test binary is also the node that is killed: see crash_test.go.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashEnv); dir != "" {
+		crashChild(dir)
+		return
+	}
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*ipQueue[...]).recycle"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
