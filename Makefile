@@ -47,8 +47,10 @@ web/dist/index.html: $(WEB_SOURCES) build/.web-modules
 	npm --prefix web run build
 	@touch $@
 
+# Not "npm ci": it refuses a lock file that leaves out optional packages for other platforms, as
+# one does that was written where they cannot be had. The versions are the locked ones all the same.
 build/.web-modules: web/package-lock.json build/.node
-	npm --prefix web ci --no-audit --no-fund
+	npm --prefix web install --no-save --no-audit --no-fund
 	@touch $@
 
 # ---- test
