@@ -70,7 +70,7 @@ func (p *Proxy) CutAfter(n int) { p.set(func(f *faults) { f.cut = n }) }
 // of the stream, and can still write.
 func (p *Proxy) HalfClose() { p.set(func(f *faults) { f.half = true }) }
 
-// Corrupt passes each answer through change.
+// Corrupt passes each answer through change, which is called by one goroutine at a time.
 func (p *Proxy) Corrupt(change func(answer []byte) []byte) {
 	p.set(func(f *faults) { f.corrupt = change })
 }
@@ -166,6 +166,9 @@ func pump(from, to net.Conn, pass func([]byte) bool) {
 func (p *Proxy) answer(near net.Conn, b []byte) bool {
 	p.mu.Lock()
 	f, changed := p.faults, p.changed
+	if f.corrupt != nil && !f.hang {
+		b = f.corrupt(slices.Clone(b))
+	}
 	p.mu.Unlock()
 	switch {
 	case f.hang:
@@ -177,8 +180,6 @@ func (p *Proxy) answer(near net.Conn, b []byte) bool {
 		case <-timer.C:
 		case <-changed: // healed, or the proxy ends: late is late enough
 		}
-	case f.corrupt != nil:
-		b = f.corrupt(slices.Clone(b))
 	case f.cut >= 0:
 		_, _ = near.Write(b[:min(f.cut, len(b))])
 		return false
