@@ -226,7 +226,7 @@ func garbage(t *testing.T, h Harness) {
 		t.Run(damage.name, func(t *testing.T) {
 			r := throughProxy(t, h)
 			defer r.done()
-			r.r.names = r.names[:min(len(r.names), 4)] // each may cost a time-out
+			r.names = r.names[:min(len(r.names), 4)] // each may cost a time-out
 			r.proxy.Corrupt(damage.change)
 			for range 2 {
 				within(t, h.Timeout*time.Duration(2+len(r.names)), func() {
