@@ -212,6 +212,26 @@ func TestACallerThatGivesUpBlamesNobody(t *testing.T) {
 	})
 }
 
+func TestAWriteWhoseCallerGaveUpIsNotDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.plant.script("d", takes(800*time.Millisecond))
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		pass(10*time.Second + 100*time.Millisecond) // the line is busy until 10.8
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := s.Write(ctx, "b/d/p", point.IntOf(1)); !fault.Is(err, fault.Timeout) {
+			t.Errorf("got %v of kind %v", err, fault.KindOf(err))
+		}
+		pass(5 * time.Second)
+		stop()
+		if w := written(s); len(w) > 0 {
+			t.Errorf("written: %v", w)
+		}
+	})
+}
+
 func TestAWriteIsNotRepeatedWhenTheLineIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
@@ -329,10 +349,16 @@ func TestSeveralReportingDevicesOfALineTakeTurns(t *testing.T) {
 			devices = append(devices, s.device("l", name, func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
 		}
 		s.apply(devices...)
-		if err := s.runFor(10 * time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		stop := s.start()
+		pass(10 * time.Minute)
+		s.plant.setCut("l", true)
+		pass(time.Minute)
+		stop()
 		for _, d := range s.Devices() {
+			scans := s.out.scansOf(d.Path)
+			if last := scans[len(scans)-1]; last.Quality != point.BadUnreachable || d.Status != Offline {
+				t.Errorf("%s is %v, %v after its line was cut", d.Path, d.Status, last.Quality)
+			}
 			if d.Reports < 15 {
 				t.Errorf("%s was heard %d times", d.Path, d.Reports)
 			}

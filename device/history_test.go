@@ -17,7 +17,7 @@ import (
 // recover, lines are cut and mended, devices are added, changed and removed. Through all of it
 // the healthy devices are read in each slot, and nothing is lost from the books.
 
-// trouble is what may befall a device.
+// troubles are what may befall a device.
 var troubles = []string{"well", "silent", "err", "crash", "drop", "hang"}
 
 // befall makes a device of the plant behave so.

@@ -80,6 +80,25 @@ func TestALostLineIsDialledAtGrowingDistance(t *testing.T) {
 	})
 }
 
+func TestALineThatCameBackIsDialledAtShortDistanceAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", every(100*time.Millisecond)))
+		s.plant.setCut("l", true)
+		stop := s.start()
+		pass(10 * time.Minute)
+		s.plant.setCut("l", false)
+		pass(2 * time.Minute)
+		before := len(s.plant.dialled("l"))
+		s.plant.setCut("l", true)
+		pass(4 * time.Second)
+		stop()
+		if n := len(s.plant.dialled("l")) - before; n < 3 || n > 6 {
+			t.Errorf("dialled %d times in the first four seconds of the second loss", n)
+		}
+	})
+}
+
 func TestAConnectionThatWasClosedWhileIdleCostsNoSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
@@ -100,100 +119,6 @@ func TestAConnectionThatWasClosedWhileIdleCostsNoSample(t *testing.T) {
 		}
 		if got := s.stateOf("b/d"); got.Reads != 6 || got.Failures != 0 {
 			t.Errorf("%d reads, %d failures", got.Reads, got.Failures)
-		}
-	})
-}
-
-func TestASilentDeviceCostsItsLineLittleAndComesBackByItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, Limits{})
-		s.plant.script("dead", timesOut(500*time.Millisecond))
-		s.apply(s.device("l", "dead", every(time.Second)), s.device("l", "well", every(time.Second)))
-		time.AfterFunc(10*time.Minute-time.Millisecond, func() { s.plant.script("dead", nil) })
-		stop := s.start()
-		pass(10*time.Minute - 10*time.Millisecond)
-
-		dead, well := s.stateOf("b/dead"), s.stateOf("b/well")
-		if well.Reads != 599 || well.Overruns != 0 {
-			t.Errorf("the healthy device: %d reads, %d overruns", well.Reads, well.Overruns)
-		}
-		if dead.Failures > 20 || dead.Failures < 10 {
-			t.Errorf("the silent device was asked %d times in ten minutes", dead.Failures)
-		}
-		if sum := dead.Failures + dead.Skipped + dead.Overruns; sum != 599 || dead.Status != Offline {
-			t.Errorf("%d slots of the silent device are accounted for; it is %v", sum, dead.Status)
-		}
-		if dead.LastError != "no answer" || dead.LastErrorKind != fault.Timeout {
-			t.Errorf("last error %q of kind %v", dead.LastError, dead.LastErrorKind)
-		}
-		if n := s.log.count("b/dead"); n > 5 {
-			t.Errorf("logged %d times", n)
-		}
-		pass(70 * time.Second)
-		stop()
-		scans := s.out.scansOf("b/dead")
-		if len(scans) != 669 && len(scans) != 670 {
-			t.Errorf("%d scans in 669 or 670 slots", len(scans))
-		}
-		if last := scans[len(scans)-1]; last.Quality != point.Good {
-			t.Errorf("%v after the device came back", last.Quality)
-		}
-		if s.log.count("device answers again") != 1 {
-			t.Error("the recovery was not logged")
-		}
-	})
-}
-
-func TestTheDistanceBetweenProbesDoublesToItsBound(t *testing.T) {
-	s := silence{}
-	var skips []int
-	for range 8 {
-		s.deepen(point.BadTimeout, time.Second, 20*time.Second)
-		skips = append(skips, s.skip)
-	}
-	if diff := cmp.Diff([]int{0, 1, 3, 7, 15, 19, 19, 19}, skips); diff != "" {
-		t.Error(diff)
-	}
-	for range 100 {
-		s.deepen(point.BadTimeout, time.Hour, time.Minute)
-	}
-	if s.skip != 0 {
-		t.Errorf("a device that is read hourly skips %d slots", s.skip)
-	}
-}
-
-func TestProbesOfManySilentDevicesAreSpread(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, Limits{Probe: 10 * time.Second})
-		devices := []Config{s.device("l", "well", every(time.Second))}
-		var times []time.Time
-		for i := range 20 {
-			name := fmt.Sprint("dead", i)
-			s.plant.script(name, func(ctx context.Context) error {
-				times = append(times, time.Now())
-				return timesOut(200 * time.Millisecond)(ctx)
-			})
-			devices = append(devices, s.device("l", name, every(time.Second)))
-		}
-		s.apply(devices...)
-		if err := s.runFor(5*time.Minute + 10*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		// The first slot asks all, which takes four seconds; from then on each probe leaves
-		// four times its own time to the others.
-		for i := 22; i < len(times); i++ {
-			if gap := times[i].Sub(times[i-1]); gap < time.Second {
-				t.Fatalf("probe %d came %v after the one before", i, gap)
-			}
-		}
-		well := s.stateOf("b/well")
-		if well.Overruns > 4 || well.Reads+well.Overruns != 300 {
-			t.Errorf("the healthy device: %d reads, %d overruns", well.Reads, well.Overruns)
-		}
-		for _, d := range s.Devices()[1:] {
-			if d.Failures < 8 {
-				t.Errorf("%s was probed only %d times", d.Path, d.Failures)
-			}
 		}
 	})
 }
@@ -240,6 +165,9 @@ func TestAPanicInADriverIsAnInternalFaultOfItsDevice(t *testing.T) {
 		}
 		if s.log.count("scan.go") == 0 && s.log.count("plant_test.go") == 0 {
 			t.Error("the stack was not logged")
+		}
+		if n := len(s.plant.dialled("l")); n < 5 {
+			t.Errorf("the line of the crashing device was dialled %d times", n)
 		}
 		if n := s.log.count("driver crashed"); n > 6 {
 			t.Errorf("logged %d crashes", n)
@@ -358,64 +286,3 @@ func (shortLine) Read(context.Context, []string) ([]point.Sample, error) {
 }
 
 func (shortLine) Close() error { return nil }
-
-func TestWhenTheClockJumpsSchedulesFollowItWithoutStormOrSilence(t *testing.T) {
-	for name, jump := range map[string]time.Duration{
-		"an hour forward": time.Hour, "an hour back": -time.Hour,
-		"ten years forward": 87600 * time.Hour, "three seconds back": -3 * time.Second,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newSite(t, Limits{})
-				s.apply(s.device("l", "d"))
-				time.AfterFunc(54500*time.Millisecond, func() { s.skew.Store(int64(jump)) })
-				if err := s.runFor(125 * time.Second); err != nil {
-					t.Fatal(err)
-				}
-				asked := s.plant.asked("d")
-				for i := 1; i < len(asked); i++ {
-					if gap := asked[i].Sub(asked[i-1]); gap < 5*time.Second || gap > 20*time.Second {
-						t.Errorf("read %v after the read before", gap)
-					}
-				}
-				uncertain := 0
-				scans := s.out.scansOf("b/d")
-				for i, scan := range scans {
-					if scan.At%(10*time.Second) != 0 {
-						t.Errorf("slot %v is not aligned", scan.At)
-					}
-					if scan.Quality == point.UncertainClock {
-						uncertain++
-						if i != 5 {
-							t.Errorf("scan %d is uncertain, not the first after the jump", i)
-						}
-					}
-				}
-				if want := map[bool]int{true: 1, false: 0}[jump < 0]; uncertain != want {
-					t.Errorf("%d uncertain scans, want %d", uncertain, want)
-				}
-				if n := s.stateOf("b/d").Overruns; n != 0 {
-					t.Errorf("%d overruns", n)
-				}
-			})
-		})
-	}
-}
-
-func TestASlowDriftOfTheClockIsNoJump(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, Limits{})
-		start := time.Now()
-		s.clock.wall = func(now time.Time) time.Time { return onWall(now).Add(-now.Sub(start) / 2000) }
-		s.apply(s.device("l", "d", every(time.Hour)))
-		if err := s.runFor(24*time.Hour + time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(slots("b/d", point.Good, time.Hour, time.Hour, 24), s.out.scansOf("b/d")); diff != "" {
-			t.Error(diff)
-		}
-		if n := s.clock.jumps.Load(); n != 0 {
-			t.Errorf("%d jumps", n)
-		}
-	})
-}
