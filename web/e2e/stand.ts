@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Ledger, PlotSample, Scan, Value } from "../src/api";
+import { isUnder } from "../src/path";
 import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./sites";
 
 const root = join(import.meta.dirname, "..");
@@ -38,7 +39,8 @@ export class Stand {
   private server: Server | undefined;
   private port = 0;
   private readonly sessions = new Set<string>();
-  private readonly readers = new Set<ServerResponse>();
+  /** Who reads the live stream, with the branch that was asked for. */
+  private readonly readers = new Map<ServerResponse, string>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private readonly began = Date.now();
 
@@ -85,7 +87,7 @@ export class Stand {
     if (resource === "session" && request.method === "DELETE") {
       this.sessions.delete(request.headers.cookie ?? "");
       response.writeHead(204).end();
-    } else if (resource === "stream") this.stream(response);
+    } else if (resource === "stream") this.stream(url.searchParams.get("pattern") ?? "", response);
     else this.answer(resource, url.searchParams, response);
   }
 
@@ -185,20 +187,21 @@ export class Stand {
     return undefined;
   }
 
-  private stream(response: ServerResponse): void {
+  private stream(branch: string, response: ServerResponse): void {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     response.write(": welcome\n\n");
-    this.readers.add(response);
+    this.readers.set(response, branch);
     response.on("close", () => this.readers.delete(response));
   }
 
-  /** Sends one pass over all devices to all readers. */
+  /** Sends one pass over all devices to the readers of their branches. */
   private scan(): void {
-    const text = this.site
-      .filter((u) => !u.error)
-      .map((u) => `event: scan\ndata: ${JSON.stringify(scanOf(u, Date.now()))}\n\n`)
-      .join("");
-    for (const reader of this.readers) reader.write(text);
+    for (const [reader, branch] of this.readers) {
+      for (const u of this.site) {
+        if (u.error || !isUnder(u.path, branch)) continue;
+        reader.write(`event: scan\ndata: ${JSON.stringify(scanOf(u, Date.now()))}\n\n`);
+      }
+    }
   }
 }
 

@@ -45,6 +45,20 @@ describe("the first view", () => {
     expect(view?.branch).toBe("s/sim");
   });
 
+  test("shows what moves rather than counters and setpoints", () => {
+    const view = chooseView(
+      [
+        point("d/energy", "float", "kWh"),
+        { ...point("d/setpoint", "float", "degC"), writable: true },
+        point("d/pressure", "float", "bar"),
+        point("d/return", "float", "degC"),
+        point("d/supply", "float", "degC"),
+      ],
+      [device("d", "modbus")],
+    );
+    expect(view?.points).toEqual(["d/return", "d/supply"]);
+  });
+
   test("passes over devices without figures", () => {
     const view = chooseView(
       [point("a/m", "text"), point("b/x")],

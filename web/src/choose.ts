@@ -21,13 +21,30 @@ const belongsTo = (point: Point, device: string) =>
 /** Real devices before simulated ones, answering ones before silent ones. */
 const appeal = (d: Device) => (d.driver !== "sim" ? 1 : 0) + (deviceLevel(d) === "good" ? 2 : 0);
 
-/** Up to two numeric points of one unit; measured quantities before plain numbers. */
+/** Up to two measured quantities of one unit: those that are worth a look before those that are not. */
 function firstCurves(points: readonly Point[]): string[] {
-  const numbers = points.filter((p) => p.kind === "float" || p.kind === "int");
-  const first = numbers.find((p) => p.unit !== "") ?? numbers[0];
+  const numbers = points
+    .filter((p) => p.kind === "float" || p.kind === "int")
+    .sort((a, b) => interest(b) - interest(a));
+  const first = numbers[0];
   if (!first) return [];
   return numbers
     .filter((p) => p.unit === first.unit)
     .slice(0, 2)
     .map((p) => p.path);
 }
+
+const temperatures = new Set([
+  "degC",
+  "degF",
+  "°C",
+  "°F",
+  "K",
+  "degreesCelsius",
+  "degreesFahrenheit",
+]);
+const counters = new Set(["", "Wh", "kWh", "MWh", "MJ", "GJ", "m3", "m³", "l", "h"]);
+
+/** Temperatures move visibly; counters only rise, and what can be written often stands still. */
+const interest = (p: Point) =>
+  (temperatures.has(p.unit) ? 2 : counters.has(p.unit) ? 0 : 1) * 2 + (p.writable ? 0 : 1);

@@ -27,7 +27,7 @@ export function LedgerPanel({ ledger }: { ledger: Ledger }) {
         </p>
       ))}
       {origins.length > 0 && isComplete(ledger) && (
-        <p class="quiet">Every sample produced is on disk, or on its way there.</p>
+        <p class="quiet">Nothing is lost: every sample produced is on disk.</p>
       )}
       {ledger.log && (
         <p class="quiet">
@@ -49,7 +49,12 @@ function OriginItem({ origin }: { origin: Origin }) {
       <dl class="chain">
         <Stage name="produced" n={origin.produced} />
         <Stage name="acknowledged" n={origin.acknowledged} before={origin.produced} />
-        <Stage name="stored" n={origin.stored} before={origin.acknowledged} />
+        <Stage
+          name="stored"
+          n={origin.stored}
+          before={origin.acknowledged}
+          underWay={origin.backlog_samples}
+        />
       </dl>
       {notes(origin).map((note) => (
         <p key={note} class="quiet">
@@ -60,15 +65,25 @@ function OriginItem({ origin }: { origin: Origin }) {
   );
 }
 
+interface StageProps {
+  name: string;
+  n: number;
+  /** The figure of the stage before. */
+  before?: number;
+  /** Samples that are safe and will be counted here in a moment. */
+  underWay?: number;
+}
+
 /** A figure, with the sign between it and the one before. */
-function Stage({ name, n, before }: { name: string; n: number; before?: number }) {
-  const sign = before === undefined ? "" : before === n ? "= " : "≠ ";
+function Stage({ name, n, before, underWay = 0 }: StageProps) {
+  const sign = before === undefined ? "" : before === n + underWay ? "= " : "≠ ";
   return (
     <div>
       <dt class="quiet">{name}</dt>
       <dd>
         {sign}
         {count(n)}
+        {underWay > 0 && <span class="quiet"> + {count(underWay)}</span>}
       </dd>
     </div>
   );
@@ -77,8 +92,9 @@ function Stage({ name, n, before }: { name: string; n: number; before?: number }
 /** What explains a difference between the figures. */
 function notes(o: Origin): string[] {
   const found: string[] = [];
-  if (o.backlog_samples > 0)
-    found.push(`${plural(o.backlog_samples, "sample")} on the way into the store`);
+  if (o.backlog_samples > 0) {
+    found.push(`${plural(o.backlog_samples, "sample")} in the log, on the way into the store`);
+  }
   if (o.missing > 0) found.push(`${plural(o.missing, "sample")} lost`);
   if (o.refused > 0)
     found.push(`${plural(o.refused, "sample")} refused because they could not be recorded`);

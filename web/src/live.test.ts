@@ -41,17 +41,19 @@ describe("live values", () => {
     const live = new LiveValues();
     live.applyScan(scan(5, 5));
     live.applyScan(scan(4, 4));
-    live.applyLatest([
-      { point: "d/x", time: "2026-01-01T00:00:03Z", value: 3, kind: "float", quality: "good" },
-    ]);
+    live.applyLatest(
+      [{ point: "d/x", time: "2026-01-01T00:00:03Z", value: 3, kind: "float", quality: "good" }],
+      0,
+    );
     expect(live.get("d/x")?.value).toBe(5);
   });
 
   test("leave out points that have no sample", () => {
     const live = new LiveValues();
-    live.applyLatest([
-      { point: "d/x", time: "0001-01-01T00:00:00Z", value: null, kind: "none", quality: "good" },
-    ]);
+    live.applyLatest(
+      [{ point: "d/x", time: "0001-01-01T00:00:00Z", value: null, kind: "none", quality: "good" }],
+      0,
+    );
     expect(live.get("d/x")).toBeUndefined();
   });
 

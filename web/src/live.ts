@@ -15,6 +15,9 @@ const calm = 200;
  * second, in an animation frame, that something changed. A hidden page is not told at all.
  */
 export class LiveValues {
+  /** The node's time when it was last asked for all points, 0 before. */
+  polledAt = 0;
+
   private readonly newest = new Map<string, Live>();
   private readonly listeners = new Set<() => void>();
   private frame = 0;
@@ -35,8 +38,9 @@ export class LiveValues {
     this.tellSoon();
   }
 
-  /** Takes over what the node knows; a sample that is not newer changes nothing. */
-  applyLatest(samples: readonly Sample[]): void {
+  /** Takes over what the node knew at a time; a sample that is not newer changes nothing. */
+  applyLatest(samples: readonly Sample[], at: number): void {
+    this.polledAt = at;
     for (const s of samples) {
       const time = Date.parse(s.time);
       const old = this.newest.get(s.point);

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { dateTime, plain, unit, value } from "./format";
 import { nameOf, parentOf } from "./path";
 import { Plot } from "./plot";
-import { type Curve, completeness, valueAt } from "./series";
+import { beginOf, type Curve, completeness, valueAt } from "./series";
 import { type CurveSource, useCurves } from "./use-curves";
 import { useTick } from "./use-site";
 import { bounds, pan, type Range, ranges, toggle, type View, zoom } from "./view";
@@ -21,7 +21,8 @@ export function PlotPanel({ source, view, onShow }: Props) {
   const pixels = useWidth(box);
   const { curves, version, problem } = useCurves({ ...source, pixels }, view);
   const [cursor, setCursor] = useState<number>();
-  const [from, to] = bounds(view.range, api.now());
+  const [earliest, to] = bounds(view.range, api.now());
+  const from = "last" in view.range ? beginOf(curves, earliest, to) : earliest;
   const setRange = (range: Range) => onShow({ ...view, range });
 
   return (

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { PlotSeries } from "./api";
-import { append, columns, completeness, continueWith, curveOf, numeric, valueAt } from "./series";
+import {
+  type Asked,
+  append,
+  beginOf,
+  columns,
+  completeness,
+  continueWith,
+  curveOf,
+  numeric,
+  valueAt,
+} from "./series";
 
 const series = (samples: PlotSeries["samples"], more: Partial<PlotSeries> = {}): PlotSeries => ({
   point: "p",
@@ -13,6 +23,8 @@ const series = (samples: PlotSeries["samples"], more: Partial<PlotSeries> = {}):
   ...more,
 });
 
+const asked = (intervalMs: number, stepMs: number): Asked => ({ to: 100_000, intervalMs, stepMs });
+
 describe("a curve", () => {
   test("has a gap where the quality is bad and where samples are missing", () => {
     const curve = curveOf(
@@ -23,8 +35,7 @@ describe("a curve", () => {
         [3000, 3],
         [9000, 4],
       ]),
-      1000,
-      500,
+      asked(1000, 500),
     );
     expect(curve.times).toEqual([0, 1000, 2000, 3000, 3001, 9000]);
     expect(curve.values).toEqual([1, 2, null, 3, null, 4]);
@@ -37,8 +48,7 @@ describe("a curve", () => {
           [0, 1],
           [9000, 2],
         ]),
-        1000,
-        5000,
+        asked(1000, 5000),
       ).values,
     ).toEqual([1, 2]);
   });
@@ -50,14 +60,13 @@ describe("a curve", () => {
           [0, 1],
           [1e9, 2],
         ]),
-        0,
-        1000,
+        asked(0, 1000),
       ).values,
     ).toEqual([1, 2]);
   });
 
   test("ignores samples that are not newer", () => {
-    const curve = curveOf(series([[1000, 1]]), 1000, 1000);
+    const curve = curveOf(series([[1000, 1]]), asked(1000, 1000));
     expect(append(curve, 1000, 9)).toBe(false);
     expect(append(curve, 500, 9)).toBe(false);
     expect(append(curve, 2000, 2)).toBe(true);
@@ -71,16 +80,14 @@ describe("a curve", () => {
         [1000, 2],
         [2000, 3],
       ]),
-      1000,
-      1000,
+      asked(1000, 1000),
     );
     const fresh = curveOf(
       series([
         [500, 1.5],
         [1000, 2.5],
       ]),
-      1000,
-      1000,
+      asked(1000, 1000),
     );
     expect(continueWith(fresh, old).values).toEqual([1.5, 2.5, 3]);
     expect(continueWith(fresh, undefined)).toBe(fresh);
@@ -93,8 +100,7 @@ describe("a curve", () => {
         [2000, null],
         [3000, 3],
       ]),
-      0,
-      1,
+      asked(0, 1),
     );
     expect([500, 1000, 1999, 2500, 9000].map((t) => valueAt(curve, t))).toEqual([
       undefined,
@@ -126,16 +132,14 @@ describe("columns", () => {
         [0, 1],
         [2000, 2],
       ]),
-      0,
-      1,
+      asked(0, 1),
     );
     const b = curveOf(
       series([
         [1000, 10],
         [2000, null],
       ]),
-      0,
-      1,
+      asked(0, 1),
     );
     expect(columns([a, b])).toEqual([
       [0, 1, 2],
@@ -146,13 +150,13 @@ describe("columns", () => {
 
   test("of no curve are empty", () => {
     expect(columns([])).toEqual([[]]);
-    expect(columns([curveOf(series(null), 0, 1)])).toEqual([[], []]);
+    expect(columns([curveOf(series(null), asked(0, 1))])).toEqual([[], []]);
   });
 });
 
 describe("completeness", () => {
   const of = (...list: Partial<PlotSeries>[]) =>
-    completeness(list.map((l) => curveOf(series([], l), 0, 1)));
+    completeness(list.map((l) => curveOf(series([], l), asked(0, 1))));
   test("says that nothing is missing", () => {
     expect(of({ expected: 900, present: 900 })).toBe(
       "Complete: all 900 expected samples are there",
@@ -170,5 +174,20 @@ describe("completeness", () => {
   });
   test("admits when nothing is known", () => {
     expect(of({ expected: null, present: 3 })).toBe("3 samples; how many to expect is not known");
+  });
+});
+
+describe("a live plot", () => {
+  const young = (expected: number | null, intervalMs: number) =>
+    curveOf(series([], { expected }), { to: 1_000_000, stepMs: 1, intervalMs });
+
+  test.each([
+    ["its range for old points", [young(900, 1000)], 100_000],
+    ["the oldest point's history", [young(200, 1000), young(300, 1000)], 699_000],
+    ["a minute back for points just made", [young(0, 1000)], 940_000],
+    ["its range when an interval is unknown", [young(200, 1000), young(null, 0)], 100_000],
+    ["its range when nothing is plotted", [], 100_000],
+  ])("begins with %s", (_, curves, want) => {
+    expect(beginOf(curves, 100_000, 1_000_000)).toBe(want);
   });
 });

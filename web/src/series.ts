@@ -13,6 +13,8 @@ export interface Curve {
   expected: number | null;
   present: number;
   bad: number;
+  /** When samples began to be expected within the range; minus infinity if that is unknown. */
+  since: number;
 }
 
 /** The columns that uPlot draws: seconds, then one column a curve; undefined is "not measured then". */
@@ -27,11 +29,21 @@ export function numeric(value: Value | undefined, quality?: string): number | nu
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** Makes a curve of an answer, where a sample is expected each intervalMs and stepMs is a pixel. */
-export function curveOf(series: PlotSeries, intervalMs: number, stepMs: number): Curve {
+/** How an answer was asked: until when, how wide a pixel is, how often a sample is expected (0 if unknown). */
+export interface Asked {
+  to: number;
+  stepMs: number;
+  intervalMs: number;
+}
+
+/** Makes a curve of an answer. */
+export function curveOf(series: PlotSeries, { to, stepMs, intervalMs }: Asked): Curve {
   const { point, unit, kind, expected, present, bad } = series;
+  const isKnown = expected !== null && intervalMs > 0;
+  const since = isKnown ? to - (expected + 1) * intervalMs : Number.NEGATIVE_INFINITY;
   const gapMs = intervalMs > 0 ? 3 * Math.max(intervalMs, stepMs) : 0;
-  const curve: Curve = { point, unit, kind, times: [], values: [], gapMs, expected, present, bad };
+  const facts = { point, unit, kind, expected, present, bad, since, gapMs };
+  const curve: Curve = { ...facts, times: [], values: [] };
   for (const [time, value, quality] of series.samples ?? [])
     append(curve, time, numeric(value, quality));
   return curve;
@@ -58,6 +70,12 @@ export function continueWith(fresh: Curve, old: Curve | undefined): Curve {
     append(fresh, time, old.values[i] ?? null);
   });
   return fresh;
+}
+
+/** Where a live plot begins: at from, or where the history of young points begins, but a minute back. */
+export function beginOf(curves: readonly Curve[], from: number, to: number): number {
+  const oldest = Math.min(...curves.map((c) => c.since));
+  return curves.length === 0 ? from : Math.max(from, Math.min(oldest, to - 60_000));
 }
 
 /** Merges curves into columns over all their times. */

@@ -7,6 +7,7 @@ import { Header } from "./header";
 import { health } from "./health";
 import { LedgerPanel } from "./ledger-panel";
 import { LiveValues } from "./live";
+import { isUnder } from "./path";
 import { PlotPanel } from "./plot-panel";
 import { PointsTable } from "./points-table";
 import { SiteTree } from "./site-tree";
@@ -19,7 +20,7 @@ import {
   matches,
   pointsBelow,
 } from "./tree";
-import { mostPoints, useBooks, useLatest, usePoints } from "./use-site";
+import { mostPoints, mostStreamed, useBooks, useLatest, usePoints } from "./use-site";
 import { useStream } from "./use-stream";
 import { useView } from "./use-view";
 import { toggle, type View } from "./view";
@@ -34,11 +35,17 @@ interface Props {
 export function SitePage({ api, session, onLogOut }: Props) {
   const live = useMemo(() => new LiveValues(), []);
   const [view, show] = useView();
-  const { link, epoch } = useStream(api, view?.branch, live);
+  const [scope, setScope] = useState<string>();
+  const { link, epoch } = useStream(api, scope, live);
   const points = usePoints(api, epoch);
   const books = useBooks(api, epoch);
   useLatest(api, live, points.data?.length ?? 0, epoch);
   const { devices, ledger } = books.data ?? {};
+
+  const total = points.data?.length;
+  useEffect(() => {
+    if (view && total !== undefined) setScope(total <= mostStreamed ? "" : view.branch);
+  }, [view, total]);
 
   useEffect(() => {
     if (view || !points.data || !devices) return;
@@ -57,6 +64,7 @@ export function SitePage({ api, session, onLogOut }: Props) {
           api={api}
           live={live}
           epoch={epoch}
+          scope={scope}
           view={view}
           points={points.data}
           devices={devices ?? []}
@@ -81,6 +89,8 @@ interface SiteProps {
   api: Api;
   live: LiveValues;
   epoch: number;
+  /** The branch whose values are streamed; those of others are only asked for now and then. */
+  scope: string | undefined;
   view: View;
   points: readonly Point[];
   devices: readonly Device[];
@@ -88,13 +98,13 @@ interface SiteProps {
   onShow(next: View): void;
 }
 
-function Site({ api, live, epoch, view, points, devices, ledger, onShow }: SiteProps) {
+function Site({ api, live, epoch, scope, view, points, devices, ledger, onShow }: SiteProps) {
   const [search, setSearch] = useState("");
   const root = useMemo(
     () => buildTree(search ? points.filter((p) => matches(p, search)) : points),
     [points, search],
   );
-  const trouble = useTrouble(root, live, api);
+  const trouble = useTrouble(root, live, api, scope);
   const catalogue = useMemo(() => new Map(points.map((p) => [p.path, p])), [points]);
   const listed = useMemo(
     () => pointsBelow(findBranch(root, view.branch) ?? noBranch),
@@ -177,13 +187,20 @@ function Navigation({ branch, search, onSearch, children }: NavigationProps) {
 }
 
 /** Bad and stale points of each branch, counted each two seconds. */
-function useTrouble(root: Branch, live: LiveValues, api: Api): ReadonlyMap<string, Counts> {
+function useTrouble(
+  root: Branch,
+  live: LiveValues,
+  api: Api,
+  scope: string | undefined,
+): ReadonlyMap<string, Counts> {
   const [trouble, setTrouble] = useState<ReadonlyMap<string, Counts>>(new Map());
   useEffect(() => {
-    const look = () => setTrouble(countTrouble(root, (path) => live.get(path), api.now()));
+    const knownUntil = (path: string) =>
+      scope !== undefined && isUnder(path, scope) ? api.now() : live.polledAt;
+    const look = () => setTrouble(countTrouble(root, (path) => live.get(path), knownUntil));
     look();
     const timer = setInterval(look, 2000);
     return () => clearInterval(timer);
-  }, [root, live, api]);
+  }, [root, live, api, scope]);
   return trouble;
 }

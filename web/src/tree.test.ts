@@ -85,12 +85,23 @@ describe("trouble", () => {
       "a/d2/y": { time: 90_000, quality: "good" },
       "a/d10/x": { time: 99_000, quality: "good" },
     };
-    const found = countTrouble(site, (path) => readings[path], 100_000);
+    const found = countTrouble(
+      site,
+      (path) => readings[path],
+      () => 100_000,
+    );
     expect(Object.fromEntries(found)).toEqual({
       "": { bad: 1, stale: 1 },
       a: { bad: 1, stale: 1 },
       "a/d2": { bad: 1, stale: 1 },
     });
+  });
+
+  test("is not that nobody asked since", () => {
+    const seen = () => ({ time: 50_000, quality: "good" });
+    const knownUntil = (path: string) => (path.startsWith("a/") ? 51_000 : 100_000);
+    expect(countTrouble(site, seen, knownUntil).get("a")).toBeUndefined();
+    expect(countTrouble(site, seen, knownUntil).get("")).toEqual({ bad: 0, stale: 2 });
   });
 
   test.each([

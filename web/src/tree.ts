@@ -106,11 +106,11 @@ export interface Reading {
   quality: string;
 }
 
-/** Counts bad and stale points for each branch that has any, by path. */
+/** Counts bad and stale points for each branch that has any, by path; now says up to when a point is known. */
 export function countTrouble(
   root: Branch,
   read: (path: string) => Reading | undefined,
-  now: number,
+  now: (path: string) => number,
 ): Map<string, Counts> {
   const found = new Map<string, Counts>();
   const walk = (branch: Branch): Counts => {
@@ -118,7 +118,7 @@ export function countTrouble(
     for (const point of branch.points) {
       const last = read(point.path);
       if (last?.quality.startsWith("bad")) sum.bad++;
-      else if (last && isStale(now - last.time, point.interval * 1000)) sum.stale++;
+      else if (last && isStale(now(point.path) - last.time, point.interval * 1000)) sum.stale++;
     }
     for (const child of branch.branches) {
       const below = walk(child);

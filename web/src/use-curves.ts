@@ -35,10 +35,9 @@ export function useCurves(source: CurveSource, view: View): Curves {
     if (points.length === 0) return [];
     const [from, to] = bounds(range, api.now());
     const answer = await api.plot(points, from, to, pixels);
-    const step = (to - from) / pixels;
-    return answer.series.map((s) =>
-      curveOf(s, (catalogue.get(s.point)?.interval ?? 0) * 1000, step),
-    );
+    const stepMs = (to - from) / pixels;
+    const intervalOf = (path: string) => (catalogue.get(path)?.interval ?? 0) * 1000;
+    return answer.series.map((s) => curveOf(s, { to, stepMs, intervalMs: intervalOf(s.point) }));
   }, [api, points, range, pixels, catalogue]);
   const polled = usePoll(ask, refreshEvery(isLive ? range.last : 0), epoch);
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api, Point } from "./api";
 import type { LiveValues } from "./live";
 import { usePoll } from "./use-poll";
@@ -9,7 +9,13 @@ export const mostPoints = 100_000;
 
 /** The catalogue of points, asked again each half minute, and each two seconds while it is empty. */
 export function usePoints(api: Api, epoch: number) {
-  const ask = useCallback(() => allPoints(api), [api]);
+  const known = useRef<Point[]>([]);
+  const ask = useCallback(async () => {
+    const found = await allPoints(api);
+    // What did not change keeps its identity, so that nobody works on it again.
+    if (JSON.stringify(found) !== JSON.stringify(known.current)) known.current = found;
+    return known.current;
+  }, [api]);
   const [some, setSome] = useState(false);
   const polled = usePoll(ask, some ? 30_000 : 2000, epoch);
   useEffect(() => setSome((polled.data?.length ?? 0) > 0), [polled.data]);
@@ -28,6 +34,9 @@ async function allPoints(api: Api): Promise<Point[]> {
   return found;
 }
 
+/** A site of so many points is streamed whole; of a larger one only the branch that is shown. */
+export const mostStreamed = 2000;
+
 /** Devices and ledger, asked each five seconds. */
 export function useBooks(api: Api, epoch: number) {
   const ask = useCallback(async () => {
@@ -40,7 +49,8 @@ export function useBooks(api: Api, epoch: number) {
 /** Keeps live up to date for points that the stream does not bring: the more points, the rarer. */
 export function useLatest(api: Api, live: LiveValues, points: number, epoch: number): void {
   const ask = useCallback(async () => {
-    live.applyLatest(await api.latest(""));
+    const at = api.now();
+    live.applyLatest(await api.latest(""), at);
   }, [api, live]);
   usePoll(ask, points > 5000 ? 60_000 : 10_000, epoch);
 }
