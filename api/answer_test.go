@@ -8,13 +8,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
@@ -218,6 +222,40 @@ func TestAnExportEndsWhenItsReaderGoes(t *testing.T) {
 	must(t, errors.Join(resp.Body.Close()))
 	if err := <-ended; err == nil {
 		t.Error("it ended without an error")
+	}
+}
+
+// filer is an engine whose store writes Parquet.
+type filer struct {
+	*query.Engine
+	err  error
+	file string
+}
+
+func (f *filer) ExportParquet(_ context.Context, _ query.Request, file string) (int64, error) {
+	f.file = file
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 1, os.WriteFile(file, bytes.Repeat([]byte("PAR1"), 100_000), 0o600)
+}
+
+func TestAParquetFileIsSentWholeAndRemoved(t *testing.T) {
+	f := &filer{}
+	n := start(t, func(c *api.Config) { c.Engine = f })
+	var got bytes.Buffer
+	size, err := n.client.Export(t.Context(), client.Span{Pattern: "**"}, "parquet", &got)
+	must(t, err)
+	if size != 400_000 || !bytes.HasPrefix(got.Bytes(), []byte("PAR1PAR1")) {
+		t.Errorf("got %d bytes", size)
+	}
+	if _, err := os.Stat(filepath.Dir(f.file)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was prepared is still there: %v", err)
+	}
+	f.err = fault.E("store", fault.Unavailable, "disk", errors.New("is full"))
+	reply := n.get("/api/v1/export?pattern=**&format=parquet")
+	if p := reply.problem(t); p.Subject != "disk" || reply.Header.Get("Content-Disposition") != "" {
+		t.Errorf("a full disk gives %+v, %v", p, reply.Header)
 	}
 }
 

@@ -29,13 +29,15 @@ func (s *server) export(w http.ResponseWriter, r *request) error {
 		return in.err
 	}
 	name := fmt.Sprintf("voltbus-%s-%s", req.From.Format("20060102T150405Z"), req.To.Format("20060102T150405Z"))
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
 	switch format {
 	case "", "csv":
 		disposition(w, name+".csv", "text/csv; charset=utf-8")
-		return s.exportCSV(w, r, req)
+		return s.exportCSV(p, r, req)
 	case "parquet":
 		disposition(w, name+".parquet", "application/vnd.apache.parquet")
-		return s.exportParquet(w, r, req)
+		return s.exportParquet(p, r, req)
 	}
 	return fault.E("api.query", fault.Invalid, "format", errFormat)
 }
@@ -45,8 +47,8 @@ func disposition(w http.ResponseWriter, name, media string) {
 	w.Header().Set("Content-Type", media)
 }
 
-func (s *server) exportCSV(w http.ResponseWriter, r *request, req query.Request) error {
-	out := &output{w: s.patient(w)}
+func (s *server) exportCSV(w *patient, r *request, req query.Request) error {
+	out := &output{w: w}
 	out.buf = append(make([]byte, 0, 2*chunk), "point,time,value,kind,quality\n"...)
 	err := s.cfg.Engine.Export(r.Context(), req, func(run []point.Sample) error {
 		for i := range run {
@@ -100,7 +102,7 @@ func appendField(dst []byte, s string) []byte {
 }
 
 // exportParquet lets the store write a file, which is sent and removed.
-func (s *server) exportParquet(w http.ResponseWriter, r *request, req query.Request) (err error) {
+func (s *server) exportParquet(w *patient, r *request, req query.Request) (err error) {
 	dir, err := os.MkdirTemp(s.cfg.TempDir, "voltbus-export-")
 	if err != nil {
 		return fault.E("api.export", fault.Unavailable, "parquet", fmt.Errorf("no room to prepare the file: %w", err))
@@ -118,11 +120,11 @@ func (s *server) exportParquet(w http.ResponseWriter, r *request, req query.Requ
 	if info, err := f.Stat(); err == nil {
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
-	if _, err := io.CopyBuffer(onlyWriter{s.patient(w)}, f, make([]byte, 8*chunk)); err != nil {
+	if _, err := io.CopyBuffer(w, onlyReader{f}, make([]byte, 8*chunk)); err != nil {
 		return fault.E("api.export", fault.Canceled, "parquet", err)
 	}
 	return nil
 }
 
-// onlyWriter hides every other method, so that each chunk gets its own deadline.
-type onlyWriter struct{ io.Writer }
+// onlyReader hides the file's way to send itself at once, so that each chunk has its deadline.
+type onlyReader struct{ io.Reader }

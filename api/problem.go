@@ -78,15 +78,13 @@ func titleOf(kind fault.Kind) string {
 func problem(err error, instance string) answer.Problem {
 	kind := fault.KindOf(err)
 	p := answer.Problem{Status: statusOf(kind), Detail: err.Error(), Instance: instance}
-	var special *statusError
-	if errors.As(err, &special) {
+	if special, ok := errors.AsType[*statusError](err); ok {
 		p.Status = special.status
 		if kind == fault.Internal {
 			kind = kindOfStatus(p.Status)
 		}
 	}
-	var e *fault.Error
-	if errors.As(err, &e) && e.Err != nil {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		p.Detail, p.Subject = e.Err.Error(), e.Subject
 	}
 	if kind == fault.Internal {
@@ -137,8 +135,7 @@ func (s *server) logProblem(r *http.Request, status int, err error) {
 		level = slog.LevelError
 	}
 	var op string
-	var e *fault.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		op = e.Op
 	}
 	s.cfg.Log.LogAttrs(r.Context(), level, "request refused",

@@ -50,12 +50,9 @@ var (
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	rec := &recorder{ResponseWriter: w}
-	defer func() {
-		s.requests[min(rec.status/100, 5)].Add(1)
-		s.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request answered",
-			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
-			slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(began)))
-	}()
+	// A reader that stops reading must not hold an answer for ever. Streams set their own deadlines.
+	_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerTimeout))
+	defer s.note(rec, r, began)
 	defer s.rescue(rec, r)
 	if err := s.checkHost(r); err != nil {
 		s.refuse(rec, r, err)
@@ -69,6 +66,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.answer(rec, r); err != nil {
 		s.refuse(rec, r, err)
 	}
+}
+
+// note counts and logs what was answered.
+func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
+	s.requests[min(rec.status/100, len(s.requests)-1)].Add(1)
+	s.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request answered",
+		slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", rec.status),
+		slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(began)))
 }
 
 func isAPI(path string) bool {
@@ -100,8 +105,6 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, rt.body)
 	if !rt.stream {
-		// A reader that stops reading must not hold the answer for ever.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
 		zw := s.compress(w, r)
 		defer zw.close()
 		w = zw
@@ -142,7 +145,7 @@ func (s *server) rescue(rec *recorder, r *http.Request) {
 	switch cause {
 	case nil:
 		return
-	case http.ErrAbortHandler: //nolint:errorlint // a panic's value is compared as net/http does
+	case http.ErrAbortHandler:
 		panic(cause)
 	}
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "request failed by a defect",

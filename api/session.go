@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -17,6 +18,9 @@ import (
 
 // Cookie is the name of the cookie that holds a session.
 const Cookie = "voltbus_session"
+
+// bodyTimeout is how long a request may take to send its body.
+const bodyTimeout = 30 * time.Second
 
 var (
 	errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
@@ -90,7 +94,7 @@ func (s *server) login(w http.ResponseWriter, r *request) error {
 	var body struct {
 		Token string `json:"token"`
 	}
-	if err := readJSON(r, &body); err != nil {
+	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
 	if s.attempts.exhausted(r.RemoteAddr, s.cfg.Now()) {
@@ -128,13 +132,15 @@ func (s *server) logout(w http.ResponseWriter, r *request) error {
 }
 
 // readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
-func readJSON(r *request, to any) error {
+func readJSON(w http.ResponseWriter, r *request, to any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return &statusError{http.StatusUnsupportedMediaType, errMedia}
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
 	b, err := io.ReadAll(r.Body)
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	_ = control.SetReadDeadline(time.Time{})
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
 	}
 	if err != nil {

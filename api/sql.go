@@ -37,7 +37,7 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 		Statement string `json:"statement"`
 		Limit     int    `json:"limit"`
 	}{Limit: defaultRows}
-	if err := readJSON(r, &body); err != nil {
+	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
 	switch {
@@ -54,7 +54,9 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), sqlTimeout)
 	defer cancel()
-	rows := &rowWriter{out: output{w: s.patient(w)}, limit: body.Limit}
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	rows := &rowWriter{out: output{w: p}, limit: body.Limit}
 	err := s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
 	return rows.finish(err, r.URL.Path)
 }

@@ -85,7 +85,9 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
-	return s.relay(s.patient(w), r, l)
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	return s.relay(p, r, l)
 }
 
 // relay writes events. Errors of writing end it silently: the reader has gone.
@@ -94,8 +96,8 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 	defer tick.Stop()
 	buf := append(make([]byte, 0, chunk), ": connected\n\n"...)
 	for {
-		if _, err := w.Write(buf); err != nil || w.flush() != nil {
-			return nil //nolint:nilerr // the reader has gone, which is how streams end
+		if w.send(buf) != nil {
+			return nil // the reader has gone, which is how streams end
 		}
 		buf = buf[:0]
 		select {
@@ -114,7 +116,7 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 			}
 			var err error
 			if buf, err = w.events(buf, messages); err != nil {
-				return nil //nolint:nilerr // as above
+				return nil // as above
 			}
 		}
 	}
@@ -128,7 +130,7 @@ func (p *patient) events(buf []byte, messages []json.RawMessage) ([]byte, error)
 		if len(buf) < chunk {
 			continue
 		}
-		if _, err := p.Write(buf); err != nil {
+		if err := p.send(buf); err != nil {
 			return nil, err
 		}
 		buf = buf[:0]
@@ -143,9 +145,7 @@ func (s *server) lastEvent(w *patient, r *request, err error) error {
 	if err != nil {
 		return nil //nolint:nilerr // a problem can always be written
 	}
-	if _, err := w.Write(appendEvent(nil, "error", b)); err == nil {
-		_ = w.flush() // nobody to tell if the reader has gone
-	}
+	_ = w.send(appendEvent(nil, "error", b)) // nobody to tell if the reader has gone
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 func (n *node) listen(path string, options ...option) (lines *bufio.Reader, hangUp func()) {
 	n.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	resp, err := n.open(ctx, "GET", path, "", options...)
+	resp, err := n.open(ctx, "GET", path, "", options...) //nolint:bodyclose // hangUp closes it
 	must(n.t, err)
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		n.t.Fatalf("the stream gives %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
@@ -158,6 +159,30 @@ func nextEvent(lines *bufio.Reader) (name, data string, err error) {
 			name = strings.TrimSpace(line[7:])
 		case strings.HasPrefix(line, "data: "):
 			return name, line[6:], nil
+		}
+	}
+}
+
+func TestAnIdleStreamOverHTTP2OutlivesTheDeadlineOfItsWrites(t *testing.T) {
+	n := start(t, func(c *api.Config) { c.WriteTimeout, c.KeepAlive = 300*time.Millisecond, 600*time.Millisecond })
+	server := httptest.NewUnstartedServer(n.server.Config.Handler)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/v1/stream", http.NoBody)
+	must(t, err)
+	n.bearer()(req)
+	resp, err := server.Client().Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	if resp.ProtoMajor != 2 {
+		t.Fatalf("the protocol is %s", resp.Proto)
+	}
+	for lines := bufio.NewReader(resp.Body); ; {
+		line, err := lines.ReadString('\n')
+		must(t, err)
+		if line == ": alive\n" {
+			return
 		}
 	}
 }

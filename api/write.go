@@ -88,13 +88,28 @@ func (p *patient) WriteHeader(status int) { p.w.WriteHeader(status) }
 
 // Write implements io.Writer.
 func (p *patient) Write(b []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(p.timeout)); err != nil {
-		return 0, err
-	}
-	return p.w.Write(b)
+	p.limit()
+	n, err := p.w.Write(b)
+	p.rest()
+	return n, err
 }
 
-func (p *patient) flush() error { return p.control.Flush() }
+// send writes and flushes.
+func (p *patient) send(b []byte) error {
+	p.limit()
+	_, err := p.w.Write(b)
+	if err == nil {
+		err = p.control.Flush()
+	}
+	p.rest()
+	return err
+}
+
+// limit sets the deadline of what is written next. Errors say that the connection has none.
+func (p *patient) limit() { _ = p.control.SetWriteDeadline(time.Now().Add(p.timeout)) }
+
+// rest takes the deadline away: HTTP/2 ends a stream whose deadline passes even if it is idle.
+func (p *patient) rest() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
 // smallest is the length from which compression pays.
 const smallest = 1 << 10

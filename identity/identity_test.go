@@ -28,6 +28,13 @@ func (h *hand) now() time.Time { return h.at }
 
 func newHand() *hand { return &hand{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func accounts(t *testing.T, dir string, h *hand) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), dir, h.now)
@@ -109,7 +116,7 @@ func TestSecretsArePrivate(t *testing.T) {
 			if err := os.Chmod(file, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			defer os.Chmod(file, 0o600)
+			defer func() { must(t, os.Chmod(file, 0o600)) }()
 			_, err = identity.Open(t.Context(), identity.Options{Dir: dir, Node: "n", Accounts: c, Now: h.now})
 			if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "chmod 600") {
 				t.Errorf("when others can read it: %v; want refused with chmod 600", err)

@@ -50,7 +50,7 @@ func writeFile(file string, content []byte, mode fs.FileMode) error {
 	if err != nil {
 		return fileFault("identity.writeFile", file, err)
 	}
-	defer os.Remove(tmp.Name()) // of no effect after the rename
+	defer func() { _ = os.Remove(tmp.Name()) }() // of no effect after the rename
 	_, err = tmp.Write(content)
 	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
 	if err == nil {

@@ -128,10 +128,16 @@ func TestLatest(t *testing.T) {
 		sel  query.Selection
 		want []string
 	}{
-		{"of a pattern comes in path order without removed points", query.Selection{Pattern: "b"},
-			[]string{"b/temp 2m0s 2 good", "b/unlisted 0s <b> good"}},
-		{"of named points comes in their order, once each, also of removed ones",
-			query.Selection{Points: []point.Path{"c", "none", "b/gone", "c"}}, []string{"c 0s true good", "b/gone 1m0s 1 good"}},
+		{
+			"of a pattern comes in path order without removed points",
+			query.Selection{Pattern: "b"},
+			[]string{"b/temp 2m0s 2 good", "b/unlisted 0s <b> good"},
+		},
+		{
+			"of named points comes in their order, once each, also of removed ones",
+			query.Selection{Points: []point.Path{"c", "none", "b/gone", "c"}},
+			[]string{"c 0s true good", "b/gone 1m0s 1 good"},
+		},
 		{"of everything", query.Selection{}, []string{"b/temp 2m0s 2 good", "b/unlisted 0s <b> good", "c 0s true good"}},
 		{"of nothing is empty", query.Selection{Pattern: "x/*"}, nil},
 	}
@@ -220,10 +226,18 @@ func TestRangeSelects(t *testing.T) {
 		want      [][]string
 		truncated bool
 	}{
-		{"from inclusive to exclusive", query.Request{Selection: query.Selection{Points: []point.Path{"b"}}, From: at(time.Minute), To: at(3 * time.Minute)},
-			[][]string{{"b 1m0s 1 good", "b 2m0s 2 good"}}, false},
-		{"the points of a pattern, also without samples", query.Request{Selection: query.Selection{Pattern: "a/*"}, From: noon(), To: at(time.Second)},
-			[][]string{{"a/1 0s 0 good"}, nil}, false},
+		{
+			"from inclusive to exclusive",
+			query.Request{Selection: query.Selection{Points: []point.Path{"b"}}, From: at(time.Minute), To: at(3 * time.Minute)},
+			[][]string{{"b 1m0s 1 good", "b 2m0s 2 good"}},
+			false,
+		},
+		{
+			"the points of a pattern, also without samples",
+			query.Request{Selection: query.Selection{Pattern: "a/*"}, From: noon(), To: at(time.Second)},
+			[][]string{{"a/1 0s 0 good"}, nil},
+			false,
+		},
 		{"the oldest within a limit", limited(false), [][]string{{"a/1 0s 0 good", "a/1 1m0s 1 good"}}, true},
 		{"the newest within a limit", limited(true), [][]string{{"a/1 2m0s 2 good", "a/1 3m0s 3 good"}}, true},
 	}
