@@ -83,7 +83,7 @@ func (rd *reader) foldPart(ctx context.Context, p *part, g *group, folds []*stor
 	if p.messy {
 		return rd.foldMessy(ctx, p, g, folds)
 	}
-	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro()}
+	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
 	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
 		for i, id := range cols.id {
 			slot := g.lookup.slot(id)

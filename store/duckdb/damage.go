@@ -59,26 +59,28 @@ func (s *Store) Scrub(ctx context.Context) error {
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}
-	return s.check(ctx, op, s.allDays())
+	_, err := s.check(ctx, op, s.allDays())
+	return err
 }
 
-// check compares the files of the days with their checksums and sets aside those that differ. The
-// caller holds upkeep.
-func (s *Store) check(ctx context.Context, op string, days []*day) error {
+// check compares the files of the days with their checksums, sets aside those that differ, and
+// counts them. The caller holds upkeep.
+func (s *Store) check(ctx context.Context, op string, days []*day) (aside int, err error) {
 	for _, d := range days {
 		if d.file == "" {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return s.fail(op, d.file, err)
+			return aside, s.fail(op, d.file, err)
 		}
 		if reason := inspect(s.dayFile(d.file), d); reason != "" {
 			if err := s.setDayAside(ctx, op, d, reason); err != nil {
-				return err
+				return aside, err
 			}
+			aside++
 		}
 	}
-	return nil
+	return aside, nil
 }
 
 // allDays returns the days by date.

@@ -154,7 +154,7 @@ func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error
 		if err == nil {
 			continue
 		}
-		if e := engine.AsError(err); !errors.Is(err, errNumbering) && (e == nil || !damaged(e.Text)) {
+		if e := engine.AsError(err); !errors.Is(err, errNumbering) && (e == nil || e.Fatal() || noSpace(e.Text)) {
 			return err
 		}
 		key, _ := dayOfFile(name)

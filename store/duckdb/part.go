@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,8 +56,17 @@ func parts(days []*day, size int) []part {
 
 // selection says which rows of a part are wanted.
 type selection struct {
-	ids      []uint32 // sorted; nil for all
+	ids      []uint32 // sorted
 	from, to int64    // microseconds
+	numbers  bool     // exact integers and texts are not needed
+}
+
+// columns are what the selection asks for, in the order of sampleColumns.
+func (sel *selection) columns() string {
+	if sel.numbers {
+		return "id, time, value, NULL::BIGINT, NULL::VARCHAR, kind, quality"
+	}
+	return sampleColumns
 }
 
 // scan calls each with the rows of the part that the selection names, and perhaps others of the
@@ -64,7 +74,7 @@ type selection struct {
 func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
 	where := sel.where(p)
 	if files := s.filesOf(p); files != "" {
-		if err := query(ctx, c, "SELECT "+sampleColumns+" FROM read_parquet("+files+")"+conditions(where), each); err != nil {
+		if err := query(ctx, c, "SELECT "+sel.columns()+" FROM read_parquet("+files+")"+conditions(where), each); err != nil {
 			return err
 		}
 	}
@@ -74,7 +84,7 @@ func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selectio
 		}
 		// Rows that were added after the reader looked at the days are not its business.
 		own := append(slices.Clip(where), "rowid < "+strconv.FormatUint(d.stored, 10))
-		if err := query(ctx, c, "SELECT "+sampleColumns+" FROM "+d.table+conditions(own), each); err != nil {
+		if err := query(ctx, c, "SELECT "+sel.columns()+" FROM "+d.table+conditions(own), each); err != nil {
 			return err
 		}
 	}
@@ -109,18 +119,14 @@ func (sel *selection) where(p *part) []string {
 	var out []string
 	switch n := len(sel.ids); {
 	case n == 0:
-	case n == 1:
-		out = append(out, "id = "+strconv.FormatUint(uint64(sel.ids[0]), 10))
+	case n > manyIDs, int(sel.ids[n-1]-sel.ids[0]) < 2*n:
+		out = append(out, fmt.Sprintf("id BETWEEN %d AND %d", sel.ids[0], sel.ids[n-1]))
 	default:
-		first, last := sel.ids[0], sel.ids[n-1]
-		out = append(out, "id BETWEEN "+strconv.FormatUint(uint64(first), 10)+" AND "+strconv.FormatUint(uint64(last), 10))
-		if n <= manyIDs && int(last-first) >= 2*n {
-			list := make([]string, n)
-			for i, id := range sel.ids {
-				list[i] = strconv.FormatUint(uint64(id), 10)
-			}
-			out = append(out, "id IN ("+strings.Join(list, ",")+")")
+		list := make([]string, n)
+		for i, id := range sel.ids {
+			list[i] = strconv.FormatUint(uint64(id), 10)
 		}
+		out = append(out, "id IN ("+strings.Join(list, ",")+")")
 	}
 	if sel.from > p.days[0].key.Start().UnixMicro() {
 		out = append(out, "time >= make_timestamp("+strconv.FormatInt(sel.from, 10)+")")

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"voltbus/fault"
@@ -59,28 +60,34 @@ func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sampl
 	})
 }
 
-// retry runs a query and, when it met damaged files and has given nothing away yet, runs it once
-// more after those were set aside.
+// retry runs a query. When it fails and a day's file turns out to be damaged, that file is set
+// aside, and the query runs once more unless it has given something away already.
 func (s *Store) retry(ctx context.Context, op string, run func() (began bool, err error)) error {
 	began, err := run()
-	if e := engine.AsError(err); e == nil || !fault.Is(s.fail(op, "", err), fault.Corrupt) {
-		if e == nil {
-			return err
-		}
+	e := engine.AsError(err)
+	if e == nil {
+		return err
+	}
+	if e.Interrupted() || e.Fatal() || noSpace(e.Text) {
 		return s.fail(op, "", err)
 	}
-	if aside := s.setDamagedAside(ctx, op); aside != nil || began {
+	aside, checkErr := s.setDamagedAside(ctx, op)
+	switch {
+	case checkErr != nil:
+		return checkErr
+	case aside == 0:
 		return s.fail(op, "", err)
+	case began:
+		return fault.E(op, fault.Corrupt, "", fmt.Errorf("a damaged file was set aside; ask again for the rest: %w", err))
 	}
-	_, err = run()
-	if engine.AsError(err) != nil {
+	if _, err = run(); engine.AsError(err) != nil {
 		return s.fail(op, "", err)
 	}
 	return err
 }
 
-// setDamagedAside looks at every closed day after a query met damage.
-func (s *Store) setDamagedAside(ctx context.Context, op string) error {
+// setDamagedAside looks at the file of every closed day and returns how many were damaged.
+func (s *Store) setDamagedAside(ctx context.Context, op string) (int, error) {
 	s.upkeep.Lock()
 	defer s.upkeep.Unlock()
 	return s.check(ctx, op, s.allDays())

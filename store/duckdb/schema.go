@@ -79,6 +79,7 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 // lockDown keeps every later statement of the database within the store's own directories.
 func lockDown(ctx context.Context, c *engine.Conn, dir string) error {
 	for _, statement := range []string{
+		"SET GLOBAL parquet_metadata_cache=true", // a day's file never changes under its name
 		"SET allowed_directories=[" + quote(dir+"/days/") + "," + quote(dir+"/tmp/") + "]",
 		"SET enable_external_access=false",
 		"SET lock_configuration=true",

@@ -9,13 +9,12 @@ import (
 
 // Chunk is up to 2,048 rows of a result, column by column.
 type Chunk struct {
-	Rows   int
-	chunk  duck.DataChunk
-	result *duck.Result
+	Rows  int
+	chunk duck.DataChunk
 }
 
-func newChunk(c duck.DataChunk, result *duck.Result) *Chunk {
-	return &Chunk{Rows: int(duck.DataChunkGetSize(c)), chunk: c, result: result}
+func newChunk(c duck.DataChunk) *Chunk {
+	return &Chunk{Rows: int(duck.DataChunkGetSize(c)), chunk: c}
 }
 
 // Columns returns the number of columns.
@@ -23,7 +22,7 @@ func (c *Chunk) Columns() int { return int(duck.DataChunkGetColumnCount(c.chunk)
 
 // Number is what a column of fixed width holds.
 type Number interface {
-	~bool | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float64
+	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 // Numbers returns a column of fixed width; T must be as wide as the column's type. It is valid
@@ -73,15 +72,6 @@ func (t Texts) At(row int) string {
 		return string(unsafe.Slice(&s.inside[0], s.length))
 	}
 	return string(unsafe.Slice(*(**byte)(unsafe.Pointer(&s.rest)), s.length))
-}
-
-// Names returns the names of the result's columns.
-func (c *Chunk) Names() []string {
-	names := make([]string, c.Columns())
-	for i := range names {
-		names[i] = duck.ColumnName(c.result, duck.IdxT(i))
-	}
-	return names
 }
 
 // Time returns a timestamp column's value as a time.

@@ -53,9 +53,6 @@ func (c *Conn) Prepare(statement string) (*Stmt, error) {
 // Close drops the statement.
 func (s *Stmt) Close() { duck.DestroyPrepare(&s.stmt) }
 
-// Type returns what the statement does.
-func (s *Stmt) Type() duck.StatementType { return duck.PreparedStatementType(s.stmt) }
-
 // Query runs the statement as Conn.Query does.
 func (s *Stmt) Query(ctx context.Context, each func(*Chunk) error, args ...any) error {
 	if err := ctx.Err(); err != nil {
@@ -83,7 +80,7 @@ func fetch(ctx context.Context, result *duck.Result, each func(*Chunk) error) er
 		if chunk.Ptr == nil {
 			return resultError(ctx, result)
 		}
-		err := each(newChunk(chunk, result))
+		err := each(newChunk(chunk))
 		duck.DestroyDataChunk(&chunk)
 		if err != nil {
 			return err
