@@ -26,7 +26,9 @@ func (n *Node) deviceConfigs(cfg *config.Config) ([]device.Config, error) {
 		devices = append(devices, device.Config{
 			Path: d.Path, Kind: n.opts.Kinds[at], Driver: d.Config,
 			Interval: d.Interval, Group: d.Group, Stagger: d.Stagger, Timeout: d.Timeout,
-			Publish: forms(d.Publish), Record: d.Record, ReadAtStart: d.Stagger == 0,
+			Offset: d.Offset, StaleAfter: d.StaleAfter,
+			Publish: forms(d.Publish), Record: d.Record, ReadAtStart: d.ReadAtStart && d.Stagger == 0,
+			Subscribe: d.Subscribe, Disabled: d.Disabled,
 		})
 	}
 	return devices, nil

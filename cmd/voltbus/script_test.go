@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"voltbus": main})
+}
+
+// The scripts use the program as a person would, and check what it prints and how it exits.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "until": until,
+		},
+	})
+}
+
+// exits runs a program and checks its exit code: exits 2 voltbus check. What it printed is
+// compared with stdout and stderr as after exec.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var failed *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &failed) {
+		got = failed.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code is %d, want %d", got, want)
+	}
+}
+
+// until runs a program again and again until what it prints matches: until 'regexp' voltbus points.
+// A node that starts has no event that a script could wait for.
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	want := regexp.MustCompile(args[0])
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var out bytes.Buffer
+		cmd := exec.Command(args[1], args[2:]...) //nolint:noctx // the deadline below bounds the whole
+		cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &out
+		err := cmd.Run()
+		if err == nil && want.Match(out.Bytes()) {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			ts.Fatalf("never matches %s: %v\n%s", want, err, out.String())
+		}
+	}
+}
