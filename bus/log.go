@@ -177,8 +177,8 @@ func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint6
 }
 
 func (l *Log) readError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", err))
 	}
-	return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", err))
+	return nil
 }

@@ -194,5 +194,7 @@ func TestAReaderGoesOnAfterTheLogRecovered(t *testing.T) {
 		done <- nil
 	}
 	cancel()
-	<-done
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

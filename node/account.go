@@ -7,7 +7,6 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/device"
-	"voltbus/fault"
 	"voltbus/recorder"
 	"voltbus/store"
 )
@@ -150,7 +149,7 @@ func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),
 		}
 		if s.LastError != "" {
-			out[i].ErrorKind = fault.Kind(s.LastErrorKind).String()
+			out[i].ErrorKind = s.LastErrorKind.String()
 		}
 		if !s.LastRead.IsZero() {
 			at := s.LastRead

@@ -107,7 +107,7 @@ func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, 
 	n.mu.Lock()
 	n.config = &next
 	n.mu.Unlock()
-	n.log.Info("configuration applied", slog.Int("added", len(changes.Added)),
+	n.log.InfoContext(ctx, "configuration applied", slog.Int("added", len(changes.Added)),
 		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),
 		slog.Any("needs_restart", changes.Restart))
 	return changes, nil

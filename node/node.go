@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,7 +104,7 @@ func (n *Node) Close() error {
 // Run collects, keeps and answers until ctx ends, then stops the parts against the flow of data
 // (devices, recorder, store), so that everything that was taken is kept, and closes the node. It
 // returns nil after a clean stop.
-func (n *Node) Run(ctx context.Context) error {
+func (n *Node) Run(ctx context.Context) error { //nolint:contextcheck // parts end one after another, not with ctx
 	// A part that fails takes the node down; the others still stop in order.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -119,13 +120,13 @@ func (n *Node) Run(ctx context.Context) error {
 	start("devices", n.fleet.Run)
 	start("server", n.server.run)
 	<-ctx.Done()
-	n.log.Info("node stops")
+	n.log.InfoContext(ctx, "node stops")
 	var errs []error
-	for i := len(upward) - 1; i >= 0; i-- {
-		if upward[i].name == "sink" {
+	for _, s := range slices.Backward(upward) {
+		if s.name == "sink" {
 			n.Settle()
 		}
-		errs = append(errs, upward[i].stop())
+		errs = append(errs, s.stop())
 	}
 	return errors.Join(append(errs, n.Close())...)
 }
@@ -190,7 +191,7 @@ func (n *Node) maintain(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := n.store.Maintain(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			n.log.Warn("store upkeep failed and is tried again", slog.Any("err", err))
+			n.log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))
 		}
 		select {
 		case <-ctx.Done():

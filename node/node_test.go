@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ type running struct {
 	t    testing.TB
 	stop context.CancelFunc
 	done chan error
+	once sync.Once
 }
 
 func open(cfg *config.Config) (*node.Node, error) {
@@ -74,14 +76,11 @@ func run(t testing.TB, cfg *config.Config) *running {
 // halt stops the node; later calls do nothing.
 func (r *running) halt() {
 	r.stop()
-	if err, ok := <-r.done; ok && err != nil {
-		r.t.Errorf("Run: %v", err)
-	}
-	select {
-	case <-r.done:
-	default:
-		close(r.done)
-	}
+	r.once.Do(func() {
+		if err := <-r.done; err != nil {
+			r.t.Errorf("Run: %v", err)
+		}
+	})
 }
 
 // eventually asks until the condition holds. Conditions are of the kind "the ledger shows it",

@@ -40,7 +40,7 @@ type server struct {
 	end      context.CancelFunc // ends live streams
 }
 
-func (n *Node) openServer(context.Context) error {
+func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
 	cfg := api.Config{
 		Auth: n.identity.Logins, Points: n.catalog, Live: n.bus, Ledger: n, Health: n, Devices: n,
 		Version: n.opts.Version, Page: web.Handler(), Log: n.log, TempDir: n.opts.Config.Node.Data,
@@ -100,7 +100,7 @@ func (s *server) run(ctx context.Context) error {
 		return nil
 	}
 	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() { //nolint:contextcheck // ctx has ended; requests get a moment of grace
 		s.end()
 		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()

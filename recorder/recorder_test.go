@@ -384,7 +384,9 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*float64(len(samples))/b.Elapsed().Seconds()/1e6, "Msamples/s")
 	cancel()
-	<-done
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
 }
 
 // discardLog acknowledges at once: it measures the recorder alone.
@@ -395,4 +397,5 @@ func (l *discardLog) Append([]byte, uint64) (func(context.Context) error, error)
 	return func(context.Context) error { return nil }, nil
 }
 func (l *discardLog) Last(context.Context) ([]byte, uint64, error) { return nil, l.n, nil }
-func (l *discardLog) Recover(context.Context) error               { return nil }
+
+func (l *discardLog) Recover(context.Context) error { return nil }

@@ -240,11 +240,17 @@ func (w *writer) recoverLog(ctx context.Context) (stored uint64, err error) {
 		return 0, err
 	}
 	w.last = last
+	return w.sequenceOf(data), nil
+}
+
+// sequenceOf returns the own sequence of an entry of the log; 0 if it is none of ours. Then all
+// blocks are appended again, and readers drop what is there twice.
+func (w *writer) sequenceOf(data []byte) uint64 {
 	var block point.Block
 	if data == nil || new(wire.Decoder).DecodeBlock(data, &block) != nil || block.Origin != w.cfg.Origin {
-		return 0, nil
+		return 0
 	}
-	return block.Sequence, nil
+	return block.Sequence
 }
 
 func (w *writer) acknowledge(b *batch) {

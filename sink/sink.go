@@ -25,7 +25,7 @@ type Log interface {
 	Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
 }
 
-// Store is where the blocks go.
+// Store is where the blocks go: a store.Store, or a part of one.
 type Store interface {
 	Append(ctx context.Context, blocks []*point.Block) (store.Result, error)
 	// Cursor returns the log and the place in it up to which blocks are stored.
@@ -89,12 +89,10 @@ func (s *Sink) Stats() Stats {
 // shown in Stats and tried again.
 func (s *Sink) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		err := s.follow(ctx)
-		if ctx.Err() != nil {
-			return nil
+		if err := s.follow(ctx); ctx.Err() == nil {
+			s.report(err)
+			pause(ctx, s.cfg.Retry)
 		}
-		s.report(err)
-		pause(ctx, s.cfg.Retry)
 	}
 	return nil
 }
@@ -162,7 +160,6 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 	due.Stop()
 	defer due.Stop()
 	for {
-		flush := false
 		select {
 		case b, open := <-blocks:
 			if !open {
@@ -172,13 +169,10 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 				due.Reset(s.cfg.Every)
 			}
 			batch = append(batch, b)
-			samples += b.Len()
-			flush = samples >= s.cfg.Samples
+			if samples += b.Len(); samples < s.cfg.Samples {
+				continue
+			}
 		case <-due.C:
-			flush = true
-		}
-		if !flush {
-			continue
 		}
 		if err := s.commit(ctx, batch); err != nil {
 			return err
@@ -207,7 +201,7 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 	s.stats.Repeated += uint64(result.Repeated)
 	s.mu.Unlock()
 	if recovered {
-		s.cfg.Log.Info("storing goes on")
+		s.cfg.Log.InfoContext(ctx, "storing goes on")
 	}
 	return nil
 }
@@ -245,7 +239,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 			b = new(point.Block)
 		}
 		if err := r.decoder.DecodeBlock(data, b); err != nil {
-			r.sink.cfg.Log.Error("block of the log is corrupt and skipped",
+			r.sink.cfg.Log.ErrorContext(ctx, "block of the log is corrupt and skipped",
 				slog.Uint64("sequence", sequence), slog.Any("err", err))
 			r.lose("corrupt", 1)
 			return nil

@@ -94,7 +94,7 @@ func (c *columns) scan(p []byte, b *point.Block) error {
 			return errShort
 		}
 		at += n
-		switch kind { //nolint:exhaustive // the block has two wire types only; the rest is skipped
+		switch kind {
 		case protowire.VarintType:
 			v, n := protowire.ConsumeVarint(p[at:])
 			if n < 0 {

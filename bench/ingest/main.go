@@ -1,5 +1,5 @@
-// Command ingest measures the durable path on one machine: recorder, log, store, all in one
-// process. See README.md beside it.
+// Command ingest measures the durable path on one machine: recorder, log, sink and store, all in
+// one process with the writers. See README.md beside it.
 package main
 
 import (
@@ -7,12 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/pprof"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,119 +24,194 @@ import (
 	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/sink"
-	"voltbus/store"
+	"voltbus/store/duckdb"
 )
 
 func main() {
-	seconds := flag.Int("seconds", 10, "how long samples are produced")
-	points := flag.Int("points", 10_000, "different points")
-	writers := flag.Int("writers", 4, "writers that wait for each answer")
-	batch := flag.Int("batch", 10_000, "samples in one call")
-	dir := flag.String("dir", "", "where the data goes; default: a temporary directory")
-	null := flag.Bool("null", false, "leave the store out: measures recorder and log alone")
+	var b bench
+	flag.DurationVar(&b.time, "time", 10*time.Second, "how long samples are produced")
+	flag.IntVar(&b.points, "points", 10_000, "different points")
+	flag.IntVar(&b.writers, "writers", 16, "writers that wait for each answer")
+	flag.IntVar(&b.batch, "batch", 10_000, "samples in one call")
+	flag.StringVar(&b.dir, "dir", "", "directory for the data, on the disk to measure; default: a temporary one")
+	flag.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
-	if err := run(*dir, *seconds, *points, *writers, *batch, *null); err != nil {
+	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "ingest:", err)
 		os.Exit(1)
 	}
 }
 
-type nullStore struct{ n int }
-
-func (s *nullStore) Append(_ context.Context, blocks []*point.Block) (store.Result, error) {
-	n := 0
-	for _, b := range blocks {
-		n += b.Len()
-	}
-	s.n += n
-	return store.Result{Stored: n}, nil
+type bench struct {
+	time                   time.Duration
+	points, writers, batch int
+	dir, profile           string
 }
 
-func (s *nullStore) Cursor(context.Context) (string, uint64, error) { return "", 0, nil }
+// signer is a node key in memory.
+type signer struct {
+	nkeys.KeyPair
+	public string
+}
 
-type signer struct{ nkeys.KeyPair }
+func (s signer) Public() string { return s.public }
 
-func (s signer) Public() string { p, _ := s.PublicKey(); return p }
+func newSigner() (signer, error) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return signer{}, err
+	}
+	public, err := key.PublicKey()
+	return signer{KeyPair: key, public: public}, err
+}
 
-func run(dir string, seconds, points, writers, batch int, null bool) error {
-	if dir == "" {
-		tmp, err := os.MkdirTemp("", "ingest")
+func (b *bench) run() (err error) {
+	dir, err := os.MkdirTemp(b.dir, "voltbus-bench-ingest")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	key, err := newSigner()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	server, err := bus.Open(bus.Config{Name: "bench", Dir: filepath.Join(dir, "log"), Key: key, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	ctx := context.Background()
+	blocks, err := server.OpenLog(ctx, bus.LogConfig{MaxBytes: 8 << 30})
+	if err != nil {
+		return err
+	}
+	st, err := duckdb.Open(ctx, duckdb.Options{Dir: filepath.Join(dir, "store"), Threads: 1, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if b.profile != "" {
+		stop, err := profile(b.profile)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(tmp)
-		dir = tmp
+		defer stop()
 	}
-	key, _ := nkeys.CreateUser()
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := bus.Open(bus.Config{Name: "bench", Dir: filepath.Join(dir, "log"), Key: signer{key}, Log: log})
+	return b.measure(ctx, &chain{
+		recorder: recorder.New(recorder.Config{Origin: "bench", Log: log}, blocks, recorder.Start{}),
+		sink:     sink.New(sink.Config{Log: log}, blocks, st), log: blocks, dir: dir,
+	})
+}
+
+func profile(file string) (stop func(), err error) {
+	f, err := os.Create(file)
 	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(f)
+}
+
+// chain is what is measured.
+type chain struct {
+	recorder *recorder.Recorder
+	sink     *sink.Sink
+	log      *bus.Log
+	dir      string
+}
+
+func (b *bench) measure(ctx context.Context, c *chain) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var group errgroup.Group
+	group.Go(func() error { return c.recorder.Run(running) })
+	group.Go(func() error { return c.sink.Run(running) })
+	begin := time.Now()
+	if err := b.write(ctx, c.recorder, begin.Add(b.time)); err != nil {
 		return err
 	}
-	defer b.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	l, err := b.OpenLog(ctx, bus.LogConfig{MaxBytes: 4 << 30})
-	if err != nil {
-		return err
-	}
-	var st sink.Store = &nullStore{}
-	if !null {
-		return errors.New("no store yet")
-	}
-	r := recorder.New(recorder.Config{Origin: "bench", Log: log}, l, recorder.Start{})
-	s := sink.New(sink.Config{Log: log}, l, st)
-	pf, _ := os.Create("/tmp/cpu.prof")
-	pprof.StartCPUProfile(pf)
-	defer pprof.StopCPUProfile()
-	group, ctx := errgroup.WithContext(ctx)
-	rctx, stopRecorder := context.WithCancel(ctx)
-	sctx, stopSink := context.WithCancel(ctx)
-	group.Go(func() error { return r.Run(rctx) })
-	group.Go(func() error { return s.Run(sctx) })
-	start := time.Now()
-	end := start.Add(time.Duration(seconds) * time.Second)
-	var wg sync.WaitGroup
-	for w := range writers {
-		wg.Go(func() {
-			paths := make([]point.Path, points)
-			for i := range paths {
-				paths[i] = point.Path(fmt.Sprintf("campus/building%d/device%d/point%d", i/1000, i/18, i%18))
-			}
-			rng := rand.New(rand.NewPCG(uint64(w), 1))
-			samples := make([]point.Sample, batch)
-			at := start.UTC()
-			next := w * batch
-			for time.Now().Before(end) {
-				for i := range samples {
-					samples[i] = point.Sample{Point: paths[next%points], Time: at, Value: point.FloatOf(float64(200+rng.IntN(100)) / 10)}
-					next++
-					if next%points == 0 {
-						at = at.Add(time.Second)
-					}
-				}
-				if err := r.Record(ctx, samples); err != nil {
-					fmt.Fprintln(os.Stderr, err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	acked := r.Stats().Acknowledged
-	d := time.Since(start)
-	fmt.Printf("acknowledged %d in %.1fs: %.2f M/s\n", acked, d.Seconds(), float64(acked)/d.Seconds()/1e6)
-	for s.Stats().Samples < acked {
+	acknowledged := c.recorder.Stats().Acknowledged
+	report("acknowledged (on disk)", acknowledged, time.Since(begin))
+	for c.sink.Stats().Samples < acknowledged {
 		time.Sleep(time.Millisecond)
 	}
-	d = time.Since(start)
-	fmt.Printf("stored %d in %.1fs: %.2f M/s\n", s.Stats().Samples, d.Seconds(), float64(s.Stats().Samples)/d.Seconds()/1e6)
-	state, _ := l.State(ctx)
-	fmt.Printf("log %.2f B/sample\n", float64(state.Bytes)/float64(acked))
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	fmt.Printf("heap sys %d MB\n", m.HeapSys>>20)
-	stopRecorder()
-	stopSink()
+	report("stored (committed)", acknowledged, time.Since(begin))
+	state, err := c.log.State(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("log %.2f B a sample, open day in the store %.2f B a sample\n",
+		float64(state.Bytes)/float64(acknowledged), float64(size(filepath.Join(c.dir, "store")))/float64(acknowledged))
+	fmt.Printf("peak memory %s\n", peakMemory())
+	stop()
 	return group.Wait()
+}
+
+func report(what string, n uint64, took time.Duration) {
+	fmt.Printf("%-24s %d samples in %.1f s: %.2f M samples/s\n", what, n, took.Seconds(), float64(n)/took.Seconds()/1e6)
+}
+
+// write lets the writers record until the end.
+func (b *bench) write(ctx context.Context, r *recorder.Recorder, end time.Time) error {
+	paths := make([]point.Path, b.points)
+	for i := range paths {
+		paths[i] = point.Path(fmt.Sprintf("campus/building%d/device%d/point%d", i/1000, i/18, i%18))
+	}
+	var mu sync.Mutex
+	next, second := 0, 0
+	var group errgroup.Group
+	for w := range b.writers {
+		group.Go(func() error {
+			rng := rand.New(rand.NewPCG(uint64(w), 1))
+			samples := make([]point.Sample, b.batch)
+			for time.Now().Before(end) {
+				mu.Lock()
+				first, at := next, second
+				if next += b.batch; next >= b.points {
+					next, second = next%b.points, second+1
+				}
+				mu.Unlock()
+				fill(samples, paths, first, time.Unix(1_750_000_000+int64(at), 0), rng)
+				if err := r.Record(ctx, samples); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// fill makes one scan: temperatures with one decimal, all of the same second.
+func fill(samples []point.Sample, paths []point.Path, first int, at time.Time, rng *rand.Rand) {
+	for i := range samples {
+		samples[i] = point.Sample{
+			Point: paths[(first+i)%len(paths)], Time: at, Value: point.FloatOf(float64(200+rng.IntN(100)) / 10),
+		}
+	}
+}
+
+func size(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			if info, err := entry.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+func peakMemory() string {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return "unknown"
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -62,32 +61,32 @@ func (o *outlet) Live(scan *point.Scan, _ device.Forms) {
 
 func (o *outlet) Record([]point.Sample) {}
 
-func (b *bench) run() error {
+func (b *bench) run() (err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	dir, err := os.MkdirTemp("", "voltbus-bench-scan")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	cat, err := catalog.Open(ctx, dir, time.Now)
 	if err != nil {
 		return err
 	}
-	defer cat.Close()
+	defer func() { err = errors.Join(err, cat.Close()) }()
 	id, err := identity.Open(ctx, identity.Options{Dir: dir, Node: "bench", Accounts: cat})
 	if err != nil {
 		return err
 	}
 	server, err := bus.Open(bus.Config{
 		Name: "bench", Dir: filepath.Join(dir, "log"), Listen: "127.0.0.1:0", TLS: id.Certificates.ServerConfig(),
-		Key: id.Node, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Key: id.Node, Log: slog.New(slog.DiscardHandler),
 		Role: func(key string) (bus.Role, bool) { return bus.Reader, key == id.Admin.Public() },
 	})
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer func() { err = errors.Join(err, server.Close()) }()
 	scans := newScans(b.devices*b.listeners, b.scans+1)
 	for range b.listeners {
 		conn, err := b.listen(server.Addr(), id, scans)

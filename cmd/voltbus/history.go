@@ -48,11 +48,11 @@ func newQuery(f *flags) *cobra.Command {
 		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + patternHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				if step != "" {
-					return printSummaries(ctx, cmd, c, when.of(args), step, &out)
+					return s.printSummaries(ctx, when.of(args), step, &out)
 				}
-				return printSamples(ctx, cmd, c, when.of(args), limit, newest, &out)
+				return s.printSamples(ctx, when.of(args), newestOf{limit, newest}, &out)
 			})
 		},
 	}
@@ -64,12 +64,18 @@ func newQuery(f *flags) *cobra.Command {
 	return cmd
 }
 
-func printSamples(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, limit int, newest bool, out *format) error {
-	r, err := c.Range(ctx, sel, limit, newest)
+// newestOf bounds an answer: at most limit samples of each point, the oldest or the newest.
+type newestOf struct {
+	limit  int
+	newest bool
+}
+
+func (s session) printSamples(ctx context.Context, sel client.Span, bound newestOf, out *format) error {
+	r, err := s.Range(ctx, sel, bound.limit, bound.newest)
 	if err != nil {
 		return err
 	}
-	rows, err := out.open(cmd.OutOrStdout(), "point", "time", "value", "unit", "quality")
+	rows, err := out.open(s.OutOrStdout(), "point", "time", "value", "unit", "quality")
 	if err != nil {
 		return err
 	}
@@ -78,9 +84,9 @@ func printSamples(ctx context.Context, cmd *cobra.Command, c *client.Client, sel
 		if err != nil {
 			return err
 		}
-		for _, s := range samples {
-			value := json.RawMessage(s.Value.AppendJSON(nil))
-			if err := rows.row(series.Point, s.Time.UTC().Format(time.RFC3339Nano), value, series.Unit, s.Quality.String()); err != nil {
+		for _, sample := range samples {
+			value := json.RawMessage(sample.Value.AppendJSON(nil))
+			if err := rows.row(series.Point, sample.Time.UTC().Format(time.RFC3339Nano), value, series.Unit, sample.Quality.String()); err != nil {
 				return err
 			}
 		}
@@ -88,16 +94,16 @@ func printSamples(ctx context.Context, cmd *cobra.Command, c *client.Client, sel
 	if err := rows.end(); err != nil {
 		return err
 	}
-	reportCoverage(cmd, r.Completeness)
+	s.reportCoverage(r.Completeness)
 	return nil
 }
 
-func printSummaries(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, step string, out *format) error {
-	a, err := c.Aggregate(ctx, sel, step)
+func (s session) printSummaries(ctx context.Context, sel client.Span, step string, out *format) error {
+	a, err := s.Aggregate(ctx, sel, step)
 	if err != nil {
 		return err
 	}
-	rows, err := out.open(cmd.OutOrStdout(), "point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit")
+	rows, err := out.open(s.OutOrStdout(), "point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit")
 	if err != nil {
 		return err
 	}
@@ -112,14 +118,14 @@ func printSummaries(ctx context.Context, cmd *cobra.Command, c *client.Client, s
 	if err := rows.end(); err != nil {
 		return err
 	}
-	reportCoverage(cmd, a.Completeness)
+	s.reportCoverage(a.Completeness)
 	return nil
 }
 
 // reportCoverage says on standard error how complete an answer is, so that the data stays clean.
-func reportCoverage(cmd *cobra.Command, completeness *float64) {
+func (s session) reportCoverage(completeness *float64) {
 	if completeness != nil {
-		cmd.PrintErrf("complete: %.1f %% of the expected samples\n", 100**completeness)
+		s.PrintErrf("complete: %.1f %% of the expected samples\n", 100**completeness)
 	}
 }
 
@@ -137,8 +143,8 @@ func newExport(f *flags) *cobra.Command {
 					kind = "parquet"
 				}
 			}
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				return export(ctx, cmd, c, when.of(args), kind, file)
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return s.export(ctx, when.of(args), kind, file)
 			})
 		},
 	}
@@ -149,17 +155,17 @@ func newExport(f *flags) *cobra.Command {
 }
 
 // export writes to a temporary file beside the wanted one, so that a failure leaves no half file.
-func export(ctx context.Context, cmd *cobra.Command, c *client.Client, sel client.Span, kind, file string) error {
+func (s session) export(ctx context.Context, sel client.Span, kind, file string) error {
 	if file == "-" {
-		_, err := c.Export(ctx, sel, kind, cmd.OutOrStdout())
+		_, err := s.Export(ctx, sel, kind, s.OutOrStdout())
 		return err
 	}
 	out, err := os.CreateTemp(filepath.Dir(file), ".voltbus-export-*")
 	if err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
-	progress := &progress{cmd: cmd, w: out, begin: time.Now()}
-	n, err := c.Export(ctx, sel, kind, progress)
+	progress := &progress{cmd: s.Command, w: out, begin: time.Now()}
+	n, err := s.Export(ctx, sel, kind, progress)
 	progress.done()
 	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, os.Remove(out.Name()))
@@ -167,7 +173,7 @@ func export(ctx context.Context, cmd *cobra.Command, c *client.Client, sel clien
 	if err := os.Rename(out.Name(), file); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
-	cmd.PrintErrf("wrote %s, %.1f MB\n", file, float64(n)/1e6)
+	s.PrintErrf("wrote %s, %.1f MB\n", file, float64(n)/1e6)
 	return nil
 }
 
@@ -214,8 +220,8 @@ func newSQL(f *flags) *cobra.Command {
   voltbus sql "SELECT point, avg(value) FROM samples WHERE time > now() - INTERVAL 1 HOUR GROUP BY point"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				return ask(ctx, cmd, c, args[0], limit, &out)
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return s.ask(ctx, args[0], limit, &out)
 			})
 		},
 	}
@@ -224,10 +230,10 @@ func newSQL(f *flags) *cobra.Command {
 	return cmd
 }
 
-func ask(ctx context.Context, cmd *cobra.Command, c *client.Client, statement string, limit int, out *format) error {
+func (s session) ask(ctx context.Context, statement string, limit int, out *format) error {
 	var rows rows
-	truncated, err := c.SQL(ctx, statement, limit, func(columns []string) (err error) {
-		rows, err = out.open(cmd.OutOrStdout(), columns...)
+	truncated, err := s.SQL(ctx, statement, limit, func(columns []string) (err error) {
+		rows, err = out.open(s.OutOrStdout(), columns...)
 		return err
 	}, func(values []json.RawMessage) error {
 		cells := make([]any, len(values))
@@ -240,7 +246,7 @@ func ask(ctx context.Context, cmd *cobra.Command, c *client.Client, statement st
 		err = errors.Join(err, rows.end())
 	}
 	if truncated {
-		cmd.PrintErrf("only the first %d rows are shown; --limit shows more\n", limit)
+		s.PrintErrf("only the first %d rows are shown; --limit shows more\n", limit)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,8 +33,8 @@ func newPoints(f *flags) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter.Pattern = argument(args)
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				return listPoints(ctx, cmd, c, filter, &out)
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return s.listPoints(ctx, filter, &out)
 			})
 		},
 	}
@@ -44,31 +45,31 @@ func newPoints(f *flags) *cobra.Command {
 	return cmd
 }
 
-func listPoints(ctx context.Context, cmd *cobra.Command, c *client.Client, filter client.Filter, out *format) error {
-	newest, err := c.Latest(ctx, client.Span{Pattern: filter.Pattern})
+func (s session) listPoints(ctx context.Context, filter client.Filter, out *format) error {
+	newest, err := s.Latest(ctx, client.Span{Pattern: filter.Pattern})
 	if err != nil {
 		return err
 	}
 	latest := make(map[string]answer.Sample, len(newest.Samples))
-	for _, s := range newest.Samples {
-		latest[s.Point] = s
+	for _, sample := range newest.Samples {
+		latest[sample.Point] = sample
 	}
-	rows, err := out.open(cmd.OutOrStdout(), "point", "value", "unit", "quality", "time", "kind", "writable", "description")
+	rows, err := out.open(s.OutOrStdout(), "point", "value", "unit", "quality", "time", "kind", "writable", "description")
 	if err != nil {
 		return err
 	}
-	for p, err := range c.AllPoints(ctx, filter) {
+	for p, err := range s.AllPoints(ctx, filter) {
 		if err != nil {
 			return err
 		}
-		s, at := latest[p.Path], ""
-		if !s.Time.IsZero() {
-			at = s.Time.Format(time.RFC3339Nano)
+		last, at := latest[p.Path], ""
+		if !last.Time.IsZero() {
+			at = last.Time.Format(time.RFC3339Nano)
 		}
-		if s.Value == nil {
-			s.Value = json.RawMessage("null")
+		if last.Value == nil {
+			last.Value = json.RawMessage("null")
 		}
-		if err := rows.row(p.Path, s.Value, p.Unit, s.Quality, at, p.Kind, p.Writable, p.Description); err != nil {
+		if err := rows.row(p.Path, last.Value, p.Unit, last.Quality, at, p.Kind, p.Writable, p.Description); err != nil {
 			return err
 		}
 	}
@@ -81,8 +82,8 @@ func newTail(f *flags) *cobra.Command {
 		Use: "tail [pattern]", Short: "Show values as they come", Long: "Show values as they come, until interrupted.\n\n" + patternHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				return follow(ctx, cmd, c, argument(args), asJSON, limit)
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return s.follow(ctx, argument(args), asJSON, limit)
 			})
 		},
 	}
@@ -91,37 +92,36 @@ func newTail(f *flags) *cobra.Command {
 	return cmd
 }
 
-func follow(ctx context.Context, cmd *cobra.Command, c *client.Client, pattern string, asJSON bool, limit int) error {
+func (s session) follow(ctx context.Context, pattern string, asJSON bool, limit int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	seen := 0
-	return c.Stream(ctx, pattern, func(message json.RawMessage) error {
+	return s.Stream(ctx, pattern, func(message json.RawMessage) error {
 		if seen++; limit > 0 && seen >= limit {
 			cancel()
 		}
 		if asJSON {
-			cmd.Println(string(message))
+			s.Println(string(message))
 			return nil
 		}
-		scan, err := wire.ParseScan(message)
-		if err != nil {
-			return err
-		}
-		names := make([]string, 0, len(scan.Points))
-		for name := range scan.Points {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			quality := scan.Quality[name]
-			if quality != "" {
-				quality = "  " + quality
-			}
-			cmd.Println(plain(fmt.Sprintf("%s  %s  %s%s", scan.Time.Local().Format("15:04:05.000"),
-				scan.Device.Join(name), cell(scan.Points[name]), quality)))
-		}
-		return nil
+		return s.printScan(message)
 	})
+}
+
+func (s session) printScan(message json.RawMessage) error {
+	scan, err := wire.ParseScan(message)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(scan.Points)) {
+		quality := scan.Quality[name]
+		if quality != "" {
+			quality = "  " + quality
+		}
+		s.Println(plain(fmt.Sprintf("%s  %s  %s%s", scan.Time.Local().Format("15:04:05.000"),
+			scan.Device.Join(name), cell(scan.Points[name]), quality)))
+	}
+	return nil
 }
 
 func newDevices(f *flags) *cobra.Command {
@@ -129,31 +129,33 @@ func newDevices(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "devices", Short: "Show how the devices are doing", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				d, err := c.Devices(ctx)
-				if err != nil {
-					return err
-				}
-				rows, err := out.open(cmd.OutOrStdout(), "device", "state", "driver", "line", "points", "reads", "failures", "latency_ms", "last_read", "last_error")
-				if err != nil {
-					return err
-				}
-				for _, s := range d.Devices {
-					last := ""
-					if s.LastRead != nil {
-						last = s.LastRead.Format(time.RFC3339)
-					}
-					if err := rows.row(s.Path, s.State, s.Driver, s.Line, s.Points, s.Reads, s.Failures,
-						fmt.Sprintf("%.1f", s.LatencyMS), last, s.LastError); err != nil {
-						return err
-					}
-				}
-				return rows.end()
-			})
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.listDevices(ctx, &out) })
 		},
 	}
 	out.register(cmd)
 	return cmd
+}
+
+func (s session) listDevices(ctx context.Context, out *format) error {
+	d, err := s.Client.Devices(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(s.OutOrStdout(), "device", "state", "driver", "line", "points", "reads", "failures", "latency_ms", "last_read", "last_error")
+	if err != nil {
+		return err
+	}
+	for _, d := range d.Devices {
+		last := ""
+		if d.LastRead != nil {
+			last = d.LastRead.Format(time.RFC3339)
+		}
+		if err := rows.row(d.Path, d.State, d.Driver, d.Line, d.Points, d.Reads, d.Failures,
+			fmt.Sprintf("%.1f", d.LatencyMS), last, d.LastError); err != nil {
+			return err
+		}
+	}
+	return rows.end()
 }
 
 func newLedger(f *flags) *cobra.Command {
@@ -161,8 +163,8 @@ func newLedger(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ledger", Short: "Show that nothing was lost, or what was", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.where.with(cmd, func(ctx context.Context, c *client.Client) error {
-				l, err := c.Ledger(ctx)
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				l, err := s.Ledger(ctx)
 				if err != nil {
 					return err
 				}

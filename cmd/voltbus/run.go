@@ -76,7 +76,7 @@ func reload(ctx context.Context, n *node.Node, file string, log *slog.Logger) {
 		_, err = n.Reload(ctx, cfg)
 	}
 	if err != nil {
-		log.Error("configuration is not applied", slog.Any("err", err))
+		log.ErrorContext(ctx, "configuration is not applied", slog.Any("err", err))
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

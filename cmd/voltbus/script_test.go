@@ -54,7 +54,7 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 	defer tick.Stop()
 	for {
 		var out bytes.Buffer
-		cmd := exec.Command(args[1], args[2:]...) //nolint:noctx // the deadline below bounds the whole
+		cmd := exec.Command(args[1], args[2:]...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), &out, &out
 		err := cmd.Run()
 		if err == nil && want.Match(out.Bytes()) {

@@ -160,7 +160,7 @@ func (w *where) openHere(ctx context.Context, dir string) (*client.Client, func(
 		stop()
 		return <-done
 	}
-	n.Settle()
+	n.Settle() //nolint:contextcheck // has a bound of its own
 	c, err := local(n.HTTPAddr(), dir)
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
@@ -168,13 +168,19 @@ func (w *where) openHere(ctx context.Context, dir string) (*client.Client, func(
 	return c, end, nil
 }
 
-// with runs a command's work with a client.
-func (w *where) with(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
+// session is a command at work on a node.
+type session struct {
+	*cobra.Command
+	*client.Client
+}
+
+// with runs a command's work in a session.
+func (w *where) with(cmd *cobra.Command, work func(context.Context, session) error) error {
 	c, end, err := w.connect(cmd.Context())
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(cmd.Context(), c), end())
+	return errors.Join(work(cmd.Context(), session{cmd, c}), end())
 }
 
 // ago formats how long something has been, for people.
