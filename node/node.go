@@ -104,12 +104,12 @@ func (n *Node) Close() error {
 // Run collects, keeps and answers until ctx ends, then stops the parts against the flow of data
 // (devices, recorder, store), so that everything that was taken is kept, and closes the node. It
 // returns nil after a clean stop.
-func (n *Node) Run(ctx context.Context) error { //nolint:contextcheck // parts end one after another, not with ctx
+func (n *Node) Run(ctx context.Context) error {
 	// A part that fails takes the node down; the others still stop in order.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var upward []*stage
-	start := func(name string, run func(context.Context) error) {
+	start := func(name string, run func(context.Context) error) { //nolint:contextcheck // parts end one after another, not with ctx
 		upward = append(upward, startStage(name, run, fail))
 	}
 	if n.sink != nil {
@@ -122,7 +122,7 @@ func (n *Node) Run(ctx context.Context) error { //nolint:contextcheck // parts e
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")
 	var errs []error
-	for _, s := range slices.Backward(upward) {
+	for _, s := range slices.Backward(upward) { //nolint:contextcheck // Settle has a bound of its own
 		if s.name == "sink" {
 			n.Settle()
 		}

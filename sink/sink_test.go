@@ -1,0 +1,245 @@
+package sink_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"voltbus/point"
+	"voltbus/sink"
+	"voltbus/store"
+	"voltbus/store/memory"
+	"voltbus/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errAway = errors.New("away")
+
+// memoryLog is a log in memory. A nil entry was dropped by the bound.
+type memoryLog struct {
+	id      string
+	mu      sync.Mutex
+	entries [][]byte
+	grown   chan struct{}
+}
+
+func newLog(id string) *memoryLog { return &memoryLog{id: id, grown: make(chan struct{})} }
+
+func (l *memoryLog) ID() string { return l.id }
+
+func (l *memoryLog) Bounds(context.Context) (first, last uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first = 1
+	for first <= uint64(len(l.entries)) && l.entries[first-1] == nil {
+		first++
+	}
+	return first, uint64(len(l.entries)), nil
+}
+
+func (l *memoryLog) Read(ctx context.Context, from uint64, deliver func(uint64, []byte) error) error {
+	for {
+		l.mu.Lock()
+		entries, grown := l.entries, l.grown
+		l.mu.Unlock()
+		for ; from <= uint64(len(entries)); from++ {
+			if entries[from-1] == nil {
+				continue
+			}
+			if err := deliver(from, entries[from-1]); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-grown:
+		}
+	}
+}
+
+// add appends blocks of an origin, of n samples each, with its next numbers.
+func (l *memoryLog) add(t rapid.TB, origin string, first, count, n int) {
+	t.Helper()
+	var e wire.Encoder
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range count {
+		sequence := first + i
+		b := &point.Block{
+			Origin: origin, Sequence: uint64(sequence), Before: uint64((sequence - 1) * n),
+			Created: time.Unix(int64(sequence), 0), Points: []point.Path{point.Path(origin + "/p")},
+		}
+		for j := range n {
+			v := (sequence-1)*n + j
+			b.Append(0, &point.Sample{Time: time.Unix(int64(v), 0), Value: point.IntOf(int64(v))})
+		}
+		data, err := e.AppendBlock(nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.entries = append(l.entries, data)
+	}
+	close(l.grown)
+	l.grown = make(chan struct{})
+}
+
+// moody is a store that is away for some of its calls.
+type moody struct {
+	*memory.Store
+	mu   sync.Mutex
+	away []bool
+}
+
+func (m *moody) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
+	m.mu.Lock()
+	away := len(m.away) > 0 && m.away[0]
+	if len(m.away) > 0 {
+		m.away = m.away[1:]
+	}
+	m.mu.Unlock()
+	if away {
+		return store.Result{}, errAway
+	}
+	return m.Store.Append(ctx, blocks)
+}
+
+// running starts a sink; the function that it returns stops it and waits.
+func running(t rapid.TB, log sink.Log, st sink.Store) (*sink.Sink, func()) {
+	t.Helper()
+	s := sink.New(sink.Config{Samples: 50}, log, st)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return s, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatalf("Run: %v", err)
+		}
+	}
+}
+
+// values reads the history of an origin's point.
+func values(t rapid.TB, st store.Store, origin string) []int64 {
+	t.Helper()
+	var out []int64
+	err := st.Read(context.Background(), store.Range{
+		Points: []point.Path{point.Path(origin + "/p")}, From: time.Unix(0, 0), To: time.Unix(1<<40, 0),
+	}, func(samples []point.Sample) error {
+		for _, s := range samples {
+			v, _ := s.Value.Int()
+			out = append(out, v)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func checkRun(t rapid.TB, got []int64, n int) {
+	t.Helper()
+	if len(got) != n {
+		t.Fatalf("%d samples are stored, want %d", len(got), n)
+	}
+	for i, v := range got {
+		if v != int64(i) {
+			t.Fatalf("sample %d is %d", i, v)
+		}
+	}
+}
+
+// However often the store is away and the sink stops, every sample is stored once.
+func TestEveryBlockIsStoredOnceWhateverFails(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rounds := rapid.SliceOfN(rapid.IntRange(0, 8), 1, 6).Draw(rt, "rounds")
+		away := rapid.SliceOfN(rapid.Bool(), 0, 12).Draw(rt, "away")
+		synctest.Test(t, func(t *testing.T) {
+			log, st := newLog("log"), &moody{Store: memory.New(memory.Options{}), away: away}
+			a, b := 0, 0
+			for _, count := range rounds {
+				s, stop := running(t, log, st)
+				log.add(t, "a", a+1, count, 7)
+				log.add(t, "b", b+1, 2*count, 3)
+				a, b = a+count, b+2*count
+				time.Sleep(20 * time.Second) //nolint:forbidigo // virtual time
+				if got := s.Stats(); count > 0 && len(st.away) == 0 && got.Sequence != uint64(a+b) {
+					t.Errorf("stored up to %d, want %d: %v", got.Sequence, a+b, got.Err)
+				}
+				stop()
+			}
+			st.away = nil
+			_, stop := running(t, log, st)
+			time.Sleep(20 * time.Second) //nolint:forbidigo // virtual time
+			stop()
+			checkRun(t, values(t, st, "a"), 7*a)
+			checkRun(t, values(t, st, "b"), 3*b)
+		})
+	})
+}
+
+func TestBlocksAreStoredWithinTheCommitTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, st := newLog("log"), memory.New(memory.Options{})
+		_, stop := running(t, log, st)
+		defer stop()
+		log.add(t, "a", 1, 1, 5)
+		time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // virtual time
+		checkRun(t, values(t, st, "a"), 5)
+	})
+}
+
+func TestAnotherLogIsReadFromItsBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := memory.New(memory.Options{})
+		first := newLog("first")
+		first.add(t, "a", 1, 10, 5)
+		_, stop := running(t, first, st)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
+		stop()
+		second := newLog("second") // in the place of the first, which was lost
+		second.add(t, "a", 11, 2, 5)
+		_, stop = running(t, second, st)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
+		stop()
+		checkRun(t, values(t, st, "a"), 60)
+	})
+}
+
+func TestWhatIsMissingIsCountedWithItsReason(t *testing.T) {
+	for reason, spoil := range map[string]func(*memoryLog){
+		"dropped": func(l *memoryLog) { l.entries[2], l.entries[3] = nil, nil },
+		"corrupt": func(l *memoryLog) {
+			for i := range 2 {
+				l.entries[2+i] = append([]byte(nil), l.entries[2+i]...)
+				l.entries[2+i][20] ^= 1
+			}
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			log, st := newLog("log"), memory.New(memory.Options{})
+			log.add(t, "a", 1, 6, 5)
+			spoil(log)
+			s, stop := running(t, log, st)
+			time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
+			stop()
+			stats := s.Stats()
+			if stats.Samples != 20 || stats.Dropped+stats.Corrupt != 2 {
+				t.Errorf("%s: stats are %+v", reason, stats)
+			}
+			gaps, err := st.Gaps(context.Background(), 10)
+			if err != nil || len(gaps) != 1 || fmt.Sprintf("%d–%d %d %s", gaps[0].First, gaps[0].Last, gaps[0].Samples, gaps[0].Reason) != "3–4 10 "+reason {
+				t.Errorf("%s: gaps are %+v, %v", reason, gaps, err)
+			}
+		})
+	}
+}
