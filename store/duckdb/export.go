@@ -32,8 +32,10 @@ func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (
 	if err != nil {
 		return 0, fault.E(op, fault.Unavailable, file, err)
 	}
-	tmp.Close()
-	defer os.Remove(tmp.Name()) // gone already if it was renamed
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already if it was renamed
+	if err := tmp.Close(); err != nil {
+		return 0, fault.E(op, fault.Unavailable, file, err)
+	}
 	n, err := s.export(ctx, &r, tmp.Name())
 	if err != nil {
 		return 0, s.fail(op, file, err)
@@ -91,7 +93,7 @@ func moveFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // was only read
 	out, err := os.Create(to)
 	if err != nil {
 		return err

@@ -12,8 +12,7 @@ import (
 // fail gives an error of the engine its kind and, where a person must act, words for that. An
 // error that makes the database unusable has it opened again before the next call.
 func (s *Store) fail(op, subject string, err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
 	e := engine.AsError(err)

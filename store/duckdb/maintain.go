@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -64,7 +65,7 @@ func (s *Store) due(d *day, now time.Time) bool {
 func (s *Store) closeDay(ctx context.Context, d *day) error {
 	next := day{key: d.key, file: d.nextFile(), generation: d.generation + 1}
 	tmp := s.dayFile(next.file + ".tmp")
-	defer os.Remove(tmp) // gone already if all went well
+	defer func() { _ = os.Remove(tmp) }() // gone already if all went well
 	if err := s.copyDay(ctx, d, tmp); err != nil {
 		return err
 	}
@@ -164,10 +165,7 @@ func (s *Store) swap(ctx context.Context, d, next *day) (changed bool, err error
 func (s *Store) replace(key store.Day, next *day, tables, files []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	days := make(map[store.Day]*day, len(s.days))
-	for k, d := range s.days {
-		days[k] = d
-	}
+	days := maps.Clone(s.days)
 	delete(days, key)
 	if next != nil && !next.empty() {
 		days[key] = next

@@ -61,10 +61,10 @@ type selection struct {
 	numbers  bool     // exact integers and texts are not needed
 }
 
-// columns are what the selection asks for, in the order of sampleColumns.
+// columns are what the selection asks for.
 func (sel *selection) columns() string {
 	if sel.numbers {
-		return "id, time, value, NULL::BIGINT, NULL::VARCHAR, kind, quality"
+		return numberColumns
 	}
 	return sampleColumns
 }
@@ -74,7 +74,7 @@ func (sel *selection) columns() string {
 func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
 	where := sel.where(p)
 	if files := s.filesOf(p); files != "" {
-		if err := query(ctx, c, "SELECT "+sel.columns()+" FROM read_parquet("+files+")"+conditions(where), each); err != nil {
+		if err := sel.query(ctx, c, "read_parquet("+files+")"+conditions(where), each); err != nil {
 			return err
 		}
 	}
@@ -84,16 +84,21 @@ func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selectio
 		}
 		// Rows that were added after the reader looked at the days are not its business.
 		own := append(slices.Clip(where), "rowid < "+strconv.FormatUint(d.stored, 10))
-		if err := query(ctx, c, "SELECT "+sel.columns()+" FROM "+d.table+conditions(own), each); err != nil {
+		if err := sel.query(ctx, c, d.table+conditions(own), each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func query(ctx context.Context, c *engine.Conn, statement string, each func(*columns) error) error {
-	return c.Query(ctx, statement, func(ch *engine.Chunk) error {
-		cols := columnsOf(ch)
+func (sel *selection) query(ctx context.Context, c *engine.Conn, from string, each func(*columns) error) error {
+	return c.Query(ctx, "SELECT "+sel.columns()+" FROM "+from, func(ch *engine.Chunk) error {
+		var cols columns
+		if sel.numbers {
+			cols = numbersOf(ch)
+		} else {
+			cols = columnsOf(ch)
+		}
 		return each(&cols)
 	})
 }

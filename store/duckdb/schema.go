@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT)`
 // sampleColumns are the columns of a day's table, and of its file without the point's name.
 const sampleColumns = "id, time, value, exact, text, kind, quality"
 
+// numberColumns are those of them that an aggregation needs.
+const numberColumns = "id, time, value, kind, quality"
+
 // createDay makes the table of a day.
 func createDay(table string) string {
 	return "CREATE TABLE " + table + "(id UINTEGER, time TIMESTAMP, value DOUBLE, exact BIGINT, text VARCHAR, kind UTINYINT, quality UTINYINT)"

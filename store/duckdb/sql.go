@@ -28,7 +28,10 @@ func (s *Store) SQL(ctx context.Context, statement string, columns func([]string
 	defer s.giveBack(c)
 	v := s.look(math.MinInt64, math.MaxInt64)
 	defer v.done()
-	err = s.answer(ctx, c, &v, statement, columns, row)
+	err = c.Exec(ctx, "CREATE OR REPLACE TEMP VIEW samples AS "+s.samplesSQL(&v))
+	if err == nil {
+		err = answer(ctx, c, statement, columns, row)
+	}
 	if e := engine.AsError(err); e != nil {
 		return s.failSQL(op, e)
 	}
@@ -79,12 +82,9 @@ func firstWord(statement string) string {
 const readingWords = " SELECT WITH FROM VALUES DESCRIBE DESC SHOW SUMMARIZE EXPLAIN "
 
 // answer runs the statement in a transaction that cannot write.
-func (s *Store) answer(ctx context.Context, c *engine.Conn, v *view, statement string, columns func([]string) error, row func([]any) error) error {
+func answer(ctx context.Context, c *engine.Conn, statement string, columns func([]string) error, row func([]any) error) error {
 	if word := firstWord(statement); word == "" || !strings.Contains(readingWords, " "+word+" ") {
 		return notRead(c, statement)
-	}
-	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP VIEW samples AS "+s.samplesSQL(v)); err != nil {
-		return err
 	}
 	kind, err := c.Kind(statement)
 	if err != nil {
@@ -106,9 +106,9 @@ func (s *Store) answer(ctx context.Context, c *engine.Conn, v *view, statement s
 		return err
 	}
 	types := stmt.Types()
-	values := make([]any, len(types))
 	return stmt.Query(ctx, func(ch *engine.Chunk) error {
 		for r := range ch.Rows {
+			values := make([]any, len(types)) // the caller may keep it
 			for i, t := range types {
 				values[i] = ch.Value(i, r, t)
 			}
@@ -162,10 +162,9 @@ func (s *Store) samplesSQL(v *view) string {
 	var parts []string
 	clean := part{}
 	for _, d := range v.days {
-		switch {
-		case d.table == "":
+		if d.table == "" {
 			clean.days = append(clean.days, d)
-		default:
+		} else {
 			parts = append(parts, s.daySQL(d))
 		}
 	}

@@ -90,11 +90,12 @@ func (w *tableWriter) setText(n int, text string) {
 }
 
 func (w *tableWriter) setNumber(n int, kind point.Kind, bits uint64) {
-	value, exact, isNumber, isExact := stored(kind, bits)
-	if isNumber {
-		w.value[n] = value
-		w.isNumber[n>>6] |= 1 << (n & 63)
+	if kind == point.None {
+		return
 	}
+	value, exact, isExact := stored(kind, bits)
+	w.value[n] = value
+	w.isNumber[n>>6] |= 1 << (n & 63)
 	if isExact {
 		w.exact[n] = exact
 		w.isExact[n>>6] |= 1 << (n & 63)

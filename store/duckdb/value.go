@@ -47,6 +47,16 @@ func columnsOf(ch *engine.Chunk) columns {
 	}
 }
 
+// numbersOf is columnsOf for a chunk with numberColumns: only numberAt may be asked for values.
+func numbersOf(ch *engine.Chunk) columns {
+	return columns{
+		rows: ch.Rows,
+		id:   engine.Numbers[uint32](ch, 0), time: engine.Numbers[int64](ch, 1),
+		value: engine.Numbers[float64](ch, 2),
+		kind:  engine.Numbers[point.Kind](ch, 3), quality: engine.Numbers[point.Quality](ch, 4),
+	}
+}
+
 // at returns the sample in the row.
 func (c *columns) at(i int) row {
 	return row{time: c.time[i], value: c.valueAt(i), quality: c.quality[i]}
@@ -83,17 +93,17 @@ func (c *columns) numberAt(i int) (float64, bool) {
 	return 0, false
 }
 
-// stored returns how a value is written: its double and, for large integers, its exact digits.
-func stored(kind point.Kind, bits uint64) (value float64, exact int64, isNumber, isExact bool) {
+// stored returns how a number is written: its double and, where that is not enough, more.
+func stored(kind point.Kind, bits uint64) (value float64, exact int64, isExact bool) {
 	switch kind {
 	case point.Float:
-		return math.Float64frombits(bits), 0, true, bits == negativeZero
+		return math.Float64frombits(bits), 0, bits == negativeZero
 	case point.Int:
 		v := int64(bits)
-		return float64(v), v, true, v > exactBelow || v < -exactBelow
+		return float64(v), v, v > exactBelow || v < -exactBelow
 	case point.Bool:
-		return float64(bits), 0, true, false
+		return float64(bits), 0, false
 	case point.None, point.Text:
 	}
-	return 0, 0, false, false
+	return 0, 0, false
 }

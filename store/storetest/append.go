@@ -33,7 +33,8 @@ func appendTests() []test {
 // qualities taking turns.
 func allValues() []point.Sample {
 	vs := []point.Value{
-		{}, point.FloatOf(0), point.FloatOf(math.Copysign(0, -1)), point.FloatOf(21.5),
+		{},
+		point.FloatOf(0), point.FloatOf(math.Copysign(0, -1)), point.FloatOf(21.5),
 		point.FloatOf(math.NaN()), point.FloatOf(math.Inf(1)), point.FloatOf(math.Inf(-1)),
 		point.FloatOf(math.MaxFloat64), point.FloatOf(math.SmallestNonzeroFloat64),
 		point.IntOf(0), point.IntOf(-1), point.IntOf(math.MaxInt64), point.IntOf(math.MinInt64),

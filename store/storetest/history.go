@@ -122,10 +122,10 @@ func (h *history) drawRange(rt *rapid.T) store.Range {
 
 func (h *history) readRandom(rt *rapid.T) {
 	r := h.drawRange(rt)
-	agree(rt, "read", readAll(rt, h.tb, h.model, r), readAll(rt, h.tb, h.Store, r))
+	agree(rt, "read", readAll(h.tb, rt, h.model, r), readAll(h.tb, rt, h.Store, r))
 }
 
-func readAll(rt *rapid.T, tb testing.TB, s store.Store, r store.Range) []point.Sample {
+func readAll(tb testing.TB, rt *rapid.T, s store.Store, r store.Range) []point.Sample {
 	var out []point.Sample
 	err := s.Read(tb.Context(), r, func(run []point.Sample) error {
 		out = append(out, run...)

@@ -21,7 +21,7 @@ type Appender struct {
 // Appender opens an appender for the table with columns of the types. Close must be called.
 func (c *Conn) Appender(table string, types ...duck.Type) (*Appender, error) {
 	a := &Appender{}
-	if duck.AppenderCreate(c.conn, "main", table, &a.appender) != duck.StateSuccess { //nolint:staticcheck // the catalog's name is the file's, so the form with a catalog says less
+	if duck.AppenderCreate(c.conn, "main", table, &a.appender) != duck.StateSuccess {
 		err := a.err()
 		duck.AppenderDestroy(&a.appender)
 		return nil, err

@@ -66,7 +66,8 @@ func (s *Stmt) Query(ctx context.Context, each func(*Chunk) error, args ...any) 
 	stop := s.conn.interruptWith(ctx)
 	defer stop()
 	var result duck.Result
-	state := duck.ExecutePreparedStreaming(s.stmt, &result) //nolint:staticcheck // the only way to see rows before the last one is computed
+	// Deprecated, but the only way to see rows before the last one is computed.
+	state := duck.ExecutePreparedStreaming(s.stmt, &result)
 	defer duck.DestroyResult(&result)
 	if state != duck.StateSuccess {
 		return resultError(ctx, &result)

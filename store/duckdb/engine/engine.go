@@ -35,11 +35,8 @@ func (e *Error) Interrupted() bool { return e.Type == duck.ErrorTypeInterrupt }
 
 // AsError returns the DuckDB error in err's chain, or nil.
 func AsError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return nil
+	e, _ := errors.AsType[*Error](err)
+	return e
 }
 
 // Open opens or creates the database file with DuckDB's settings. Close must be called.
