@@ -29,10 +29,16 @@ func (p Path) Validate() error {
 		return errPathEmpty
 	case len(p) > MaxPath:
 		return errPathLong
-	case !utf8.ValidString(string(p)):
+	}
+	ascii := true
+	for i := range len(p) { // a hot place: every path of every block comes by
+		if p[i] < 0x20 || p[i] == 0x7f {
+			return errPathControl
+		}
+		ascii = ascii && p[i] < utf8.RuneSelf
+	}
+	if !ascii && !utf8.ValidString(string(p)) {
 		return errPathUTF8
-	case strings.ContainsFunc(string(p), func(r rune) bool { return r < 0x20 || r == 0x7f }):
-		return errPathControl
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"voltbus/fault"
 	"voltbus/point"
@@ -20,7 +21,17 @@ const (
 	maxText      = 64 << 10
 )
 
-var errText = errors.New("a text value has at most 64 KiB; record what it refers to instead")
+// The times that can be recorded, in microseconds: the years that have four digits.
+const (
+	firstTime = -62_135_596_800_000_000 // 0001-01-01
+	endTime   = 253_402_300_800_000_000 // 10000-01-01
+)
+
+var (
+	errText = errors.New("a text value has at most 64 KiB; record what it refers to instead")
+	errUTF8 = errors.New("a text value must be valid UTF-8")
+	errTime = errors.New("the time must lie in the years 1 to 9999; is it in the right unit?")
+)
 
 // interner numbers every path once, after it was checked.
 type interner struct {
@@ -33,8 +44,8 @@ type interner struct {
 func (in *interner) intern(samples []point.Sample) error {
 	in.ids = in.ids[:0]
 	for i := range samples {
-		if len(samples[i].Value.Text()) > maxText {
-			return fault.E("recorder.Record", fault.Invalid, string(samples[i].Point), errText)
+		if err := check(&samples[i]); err != nil {
+			return fault.E("recorder.Record", fault.Invalid, string(samples[i].Point), err)
 		}
 		id, known := in.index[samples[i].Point]
 		if !known {
@@ -44,6 +55,22 @@ func (in *interner) intern(samples []point.Sample) error {
 			}
 		}
 		in.ids = append(in.ids, id)
+	}
+	return nil
+}
+
+// check refuses what no store could keep, path apart.
+func check(s *point.Sample) error {
+	if t := s.Time.UnixMicro(); t < firstTime || t >= endTime {
+		return errTime
+	}
+	if text := s.Value.Text(); text != "" {
+		switch {
+		case len(text) > maxText:
+			return errText
+		case !utf8.ValidString(text):
+			return errUTF8
+		}
 	}
 	return nil
 }

@@ -205,10 +205,12 @@ func TestRecordRefusesWhatCannotBeStored(t *testing.T) {
 	r, stop := start(t, recorder.Config{}, log)
 	defer stop()
 	for name, s := range map[string]point.Sample{
-		"an empty path":     {},
-		"a control char":    sampleOf("a\nb", 1),
-		"a path too long":   sampleOf(string(make([]byte, 600)), 1),
-		"a text of 100 kiB": {Point: "p", Value: point.TextOf(string(make([]byte, 100<<10)))},
+		"an empty path":      {},
+		"a control char":     sampleOf("a\nb", 1),
+		"a path too long":    sampleOf(string(make([]byte, 600)), 1),
+		"a text of 100 kiB":  {Point: "p", Value: point.TextOf(string(make([]byte, 100<<10)))},
+		"a text in Latin 1":  {Point: "p", Value: point.TextOf("\xe9")},
+		"a year of 5 digits": {Point: "p", Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		if err := r.Record(t.Context(), []point.Sample{s}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: error is %v, want invalid", name, err)

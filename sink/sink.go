@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/wire"
@@ -189,6 +190,9 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 		return nil
 	}
 	result, err := s.store.Append(ctx, batch)
+	if fault.Is(err, fault.Invalid) {
+		return s.sift(ctx, batch)
+	}
 	if err != nil {
 		return fmt.Errorf("store %d blocks: %w", len(batch), err)
 	}
@@ -202,6 +206,31 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 	s.mu.Unlock()
 	if recovered {
 		s.cfg.Log.InfoContext(ctx, "storing goes on")
+	}
+	return nil
+}
+
+// sift stores a batch that holds a block which no store can keep: one by one, without that one.
+func (s *Sink) sift(ctx context.Context, batch []*point.Block) error {
+	if len(batch) == 1 {
+		s.cfg.Log.ErrorContext(ctx, "block of the log cannot be stored and is skipped",
+			slog.String("origin", batch[0].Origin), slog.Uint64("sequence", batch[0].LogSequence))
+		s.mu.Lock()
+		s.stats.Corrupt++
+		s.stats.Sequence = batch[0].LogSequence
+		s.mu.Unlock()
+		return nil
+	}
+	lost := map[string]bool{}
+	for i, b := range batch {
+		corrupt := s.Stats().Corrupt
+		if lost[b.Origin] {
+			b.Lost = "corrupt"
+		}
+		if err := s.commit(ctx, batch[i:i+1]); err != nil {
+			return err
+		}
+		lost[b.Origin] = s.Stats().Corrupt > corrupt
 	}
 	return nil
 }

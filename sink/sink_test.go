@@ -243,3 +243,30 @@ func TestWhatIsMissingIsCountedWithItsReason(t *testing.T) {
 		})
 	}
 }
+
+// A block that no store can keep must not stop those behind it.
+func TestABlockThatNoStoreCanKeepIsSkippedAndCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, st := newLog("log"), memory.New(memory.Options{})
+		log.add(t, "a", 1, 2, 5)
+		var e wire.Encoder
+		bad := &point.Block{Origin: "a", Sequence: 3, Before: 10, Points: []point.Path{"control\x01character"}}
+		bad.Append(0, &point.Sample{Time: time.Unix(1, 0)})
+		data, err := e.AppendBlock(nil, bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.entries = append(log.entries, data)
+		log.add(t, "a", 4, 2, 5)
+		s, stop := running(t, log, st)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
+		stop()
+		if stats := s.Stats(); stats.Samples != 20 || stats.Corrupt != 1 || stats.Sequence != 5 {
+			t.Errorf("stats are %+v", stats)
+		}
+		gaps, err := st.Gaps(context.Background(), 10)
+		if err != nil || len(gaps) != 1 || gaps[0].First != 3 || gaps[0].Reason != "corrupt" {
+			t.Errorf("gaps are %+v, %v", gaps, err)
+		}
+	})
+}
