@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -32,15 +33,17 @@ var (
 // text that is not UTF-8, an unknown kind, or a time outside of the years 1 to 9999. Every store calls it in Append, so
 // that what reaches a disk can be read again.
 func CheckBlocks(op string, blocks []*point.Block) error {
+	var checked []point.Path // the dictionary of the block before, which is often the same
 	for _, b := range blocks {
-		if err := checkBlock(b); err != nil {
+		if err := checkBlock(b, checked); err != nil {
 			return fault.E(op, fault.Invalid, b.Origin+" block "+strconv.FormatUint(b.Sequence, 10), err)
 		}
+		checked = b.Points
 	}
 	return nil
 }
 
-func checkBlock(b *point.Block) error {
+func checkBlock(b *point.Block, checked []point.Path) error {
 	n := b.Len()
 	switch {
 	case b.Origin == "":
@@ -50,9 +53,11 @@ func checkBlock(b *point.Block) error {
 	case len(b.Time) != n || len(b.Kind) != n || len(b.Quality) != n || len(b.Bits) != n:
 		return errColumns
 	}
-	for _, p := range b.Points {
-		if err := p.Validate(); err != nil {
-			return fmt.Errorf("point %q: %w", p, err)
+	if !slices.Equal(b.Points, checked) {
+		for _, p := range b.Points {
+			if err := p.Validate(); err != nil {
+				return fmt.Errorf("point %q: %w", p, err)
+			}
 		}
 	}
 	for i, text := range b.Texts {

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"voltbus/fault"
 	"voltbus/point"
@@ -48,9 +49,10 @@ type batch struct {
 
 // scratch is memory that batches use one after the other.
 type scratch struct {
-	newest  []newest // by id; all zero between batches
-	touched []uint32 // ids with an entry in newest
-	ids     []uint32 // of a block's points
+	newest  []newest     // by id; all zero between batches
+	touched []uint32     // ids with an entry in newest
+	points  []point.Path // of the block before; empty between batches
+	ids     []uint32     // of points
 }
 
 // newest is the latest sample of a point so far, seen from within the batch.
@@ -131,9 +133,12 @@ func (b *batch) add(ctx context.Context, block *point.Block) error {
 	return nil
 }
 
-// number finds or makes the numbers of the block's points.
+// number finds or makes the numbers of the block's points, often those of the block before.
 func (b *batch) number(block *point.Block) {
-	b.ids = b.ids[:0]
+	if len(b.points) > 0 && slices.Equal(b.points, block.Points) {
+		return
+	}
+	b.points, b.ids = block.Points, b.ids[:0]
 	for _, p := range block.Points {
 		id, ok := b.s.cat.ids[p]
 		if !ok {
@@ -196,7 +201,7 @@ func (b *batch) close() {
 	for _, id := range b.touched {
 		b.newest[id] = newest{}
 	}
-	b.touched = b.touched[:0]
+	b.touched, b.points = b.touched[:0], nil
 }
 
 // publish makes the committed batch visible to readers.
