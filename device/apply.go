@@ -53,7 +53,7 @@ func (f *Fleet) unitFor(c Config, order int) *unit {
 
 // lineFor returns the line that a device belongs to.
 func (f *Fleet) lineFor(c Config) *line {
-	key := lineKey{kind: c.Kind.Name, name: c.Driver.LineName()}
+	key := lineKey{kind: c.Kind.Name, name: c.lineName()}
 	l := f.lines[key]
 	if l == nil {
 		l = f.newLine(key)

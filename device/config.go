@@ -88,6 +88,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// lineName names the device's line: one of its own has the device's path.
+func (c Config) lineName() string {
+	if name := c.Driver.LineName(); name != "" {
+		return name
+	}
+	return string(c.Path)
+}
+
 func (c Config) withDefaults() Config {
 	if c.Timeout <= 0 {
 		c.Timeout = defaultTimeout

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -293,3 +294,22 @@ func TestAFleetRunsOnlyOnce(t *testing.T) {
 }
 
 var _ driver.Config = (*wiring)(nil)
+func TestADeviceThatNamesNoLineHasOneOfItsOwn(t *testing.T) {
+	p := newPlant(t)
+	f := New(nil, slog.New(slog.DiscardHandler), Limits{})
+	var devices []Config
+	for _, path := range []point.Path{"b/x", "b/y"} {
+		devices = append(devices, Config{Path: path, Kind: p.kind(), Driver: &wiring{plant: p, unit: string(path)}, Interval: time.Second})
+	}
+	if err := f.Apply(devices); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Devices() {
+		if s.Line != string(s.Path) {
+			t.Errorf("%s is on the line %q", s.Path, s.Line)
+		}
+	}
+	if len(f.lines) != 2 {
+		t.Errorf("there are %d lines, want 2", len(f.lines))
+	}
+}

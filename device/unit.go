@@ -53,7 +53,7 @@ func newUnit(c Config, order, place int) *unit {
 		u.paths[i] = c.Path.Join(u.names[i])
 	}
 	u.state = State{
-		Path: c.Path, Driver: c.Kind.Name, Line: c.Driver.LineName(),
+		Path: c.Path, Driver: c.Kind.Name, Line: c.lineName(),
 		Points: len(infos), Interval: c.Interval,
 	}
 	if c.Disabled {

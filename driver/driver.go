@@ -40,7 +40,8 @@ type Config interface {
 	// to dir. It is called once after decoding and before Validate.
 	Load(dir string) []error
 	// LineName identifies the physical line: devices with the same name share one connection
-	// and one goroutine. It also names the line in logs and statistics.
+	// and one goroutine. It also names the line in logs and statistics. A device with the
+	// empty name has a line of its own.
 	LineName() string
 	// Points lists the device's points; Info.Path holds only the name within the device.
 	Points() []point.Info

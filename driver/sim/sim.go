@@ -68,12 +68,12 @@ func (c *Config) Validate() []error {
 	return problems
 }
 
-// LineName is the shared line, or a name that no other configuration in memory has.
+// LineName is the shared line, or "": a line of its own.
 func (c *Config) LineName() string {
 	if c.Line != "" {
 		return "sim:" + c.Line
 	}
-	return fmt.Sprintf("sim:%s-%d-%p", c.Model, c.Seed, c)
+	return ""
 }
 
 // Points lists what the model has.
