@@ -294,6 +294,7 @@ func TestAFleetRunsOnlyOnce(t *testing.T) {
 }
 
 var _ driver.Config = (*wiring)(nil)
+
 func TestADeviceThatNamesNoLineHasOneOfItsOwn(t *testing.T) {
 	p := newPlant(t)
 	f := New(nil, slog.New(slog.DiscardHandler), Limits{})
