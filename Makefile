@@ -66,7 +66,7 @@ test-go: build/.go $(GOTESTSUM) peers web
 test-web: $(if $(WEB),web/dist/index.html build/.chromium build)
 ifneq ($(WEB),)
 	npm --prefix web test
-	npm --prefix web run e2e --if-present
+	VOLTBUS_BIN=$(CURDIR)/bin/voltbus npm --prefix web run e2e --if-present
 endif
 
 .PHONY: race

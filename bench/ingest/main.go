@@ -33,6 +33,7 @@ func main() {
 	flag.IntVar(&b.points, "points", 10_000, "different points")
 	flag.IntVar(&b.writers, "writers", 16, "writers that wait for each answer")
 	flag.IntVar(&b.batch, "batch", 10_000, "samples in one call")
+	flag.IntVar(&b.commit, "commit", 400_000, "samples in one transaction of the store")
 	flag.StringVar(&b.dir, "dir", "", "directory for the data, on the disk to measure; default: a temporary one")
 	flag.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
@@ -45,6 +46,7 @@ func main() {
 type bench struct {
 	time                   time.Duration
 	points, writers, batch int
+	commit                 int
 	dir, profile           string
 }
 
@@ -100,7 +102,7 @@ func (b *bench) run() (err error) {
 	}
 	return b.measure(ctx, &chain{
 		recorder: recorder.New(recorder.Config{Origin: "bench", Log: log}, blocks, recorder.Start{}),
-		sink:     sink.New(sink.Config{Log: log}, blocks, st), log: blocks, dir: dir,
+		sink:     sink.New(sink.Config{Log: log, Samples: b.commit}, blocks, st), log: blocks, dir: dir,
 	})
 }
 

@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["e2e/**/*.e2e.ts"],
     environment: "node",
+    globalSetup: "e2e/node.setup.ts",
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
