@@ -62,7 +62,8 @@ type Node struct {
 type history interface {
 	store.Store
 	store.SQL
-	sink.Store
+	// Scrub reads everything that is kept, and sets aside what is damaged.
+	Scrub(ctx context.Context) error
 }
 
 // Open makes a node from its configuration: it claims the data directory, opens log and store,
@@ -182,21 +183,31 @@ func (s *stage) stop() error {
 	return s.group.Wait()
 }
 
-// maintainEvery is how often the store closes days and drops what is too old.
-const maintainEvery = time.Minute
+// The rhythm of the store's upkeep.
+const (
+	maintainEvery = time.Minute    // closing days, dropping what is too old
+	scrubEvery    = 24 * time.Hour // reading everything to find damage
+)
 
-// maintain lets the store do its upkeep.
+// maintain lets the store do its upkeep. It looks for damage first when the node has run for a
+// minute, so that a start is not slowed.
 func (n *Node) maintain(ctx context.Context) error {
 	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
+	scrubbed := time.Time{}
 	for {
-		if err := n.store.Maintain(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))
-		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		err := n.store.Maintain(ctx, time.Now())
+		if err == nil && time.Since(scrubbed) >= scrubEvery {
+			scrubbed = time.Now()
+			err = n.store.Scrub(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"voltbus/config"
 	"voltbus/driver/all"
 	"voltbus/fault"
+	"voltbus/internal/datadir"
 	"voltbus/node"
 )
 
@@ -123,9 +124,12 @@ func newReload(f *flags) *cobra.Command {
 // readAddresses returns how the node that runs on a data directory is reached.
 func readAddresses(dir string) (node.Addresses, error) {
 	var a node.Addresses
+	if !datadir.InUse(dir) {
+		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("no node runs on this data directory"))
+	}
 	data, err := os.ReadFile(filepath.Join(dir, node.AddressFile))
 	if err != nil {
-		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("no node runs on this data directory"))
+		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("the node that uses this data directory is just starting; try again"))
 	}
 	if err := json.Unmarshal(data, &a); err != nil {
 		return a, fault.E("voltbus", fault.Corrupt, filepath.Join(dir, node.AddressFile), err)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +19,7 @@ import (
 	"voltbus/driver/all"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/datadir"
 	"voltbus/node"
 )
 
@@ -93,9 +93,12 @@ func (w *where) connect(ctx context.Context) (*client.Client, func() error, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	addresses, err := readAddresses(dir)
-	if err != nil || syscall.Kill(addresses.Process, 0) != nil {
+	if !datadir.InUse(dir) {
 		return w.openHere(ctx, dir)
+	}
+	addresses, err := readAddresses(dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	c, err := local(addresses.HTTP, dir)
 	return c, nothing, err

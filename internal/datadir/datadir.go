@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // lockFile is held locked, and names the process, as long as a directory is claimed.
@@ -37,7 +38,7 @@ func Take(dir string) (*Claim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write to the data directory: %w", err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := unix.FcntlFlock(file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
 		owner, _ := io.ReadAll(io.LimitReader(file, 32))
 		err = errors.Join(inUse(strings.TrimSpace(string(owner))), file.Close())
 		return nil, err
@@ -46,6 +47,19 @@ func Take(dir string) (*Claim, error) {
 		return nil, errors.Join(fmt.Errorf("write to the data directory: %w", err), file.Close())
 	}
 	return &Claim{dir: dir, file: file}, nil
+}
+
+// InUse reports whether a process has claimed the directory now.
+func InUse(dir string) bool {
+	file, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	// Asking must not take the lock, not even for a moment: a node that starts just then would
+	// be refused.
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	return unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &lock) == nil && lock.Type != unix.F_UNLCK
 }
 
 func inUse(owner string) error {
@@ -104,8 +118,8 @@ func (r *Room) ask() error {
 
 // Free returns the octets that this process may still write to the disk of a directory.
 func Free(dir string) (uint64, error) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
 		return 0, fmt.Errorf("ask for the room on the disk of %s: %w", dir, err)
 	}
 	return fs.Bavail * uint64(fs.Bsize), nil

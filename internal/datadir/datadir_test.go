@@ -51,6 +51,9 @@ func TestASecondProcessIsRefusedUntilTheFirstEnds(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "claimed\n" {
 		t.Fatalf("the other process says %q, %v", line, err)
 	}
+	if !datadir.InUse(dir) {
+		t.Error("the directory does not seem to be in use")
+	}
 	_, err = datadir.Take(dir)
 	if !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint("process ", child.Process.Pid)) {
 		t.Errorf("the second claim: %v, want in use by process %d", err, child.Process.Pid)
@@ -60,6 +63,9 @@ func TestASecondProcessIsRefusedUntilTheFirstEnds(t *testing.T) {
 	}
 	if err := child.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	if datadir.InUse(dir) {
+		t.Error("the directory still seems to be in use")
 	}
 	claim, err := datadir.Take(dir)
 	if err != nil {
