@@ -60,6 +60,10 @@ func (w *Writer) Narrow() { w.narrow = true }
 // or to need a confirmation.
 func (w *Writer) SetControl(c Control) { w.buf[0] = byte(c) }
 
+// SetIIN replaces the internal indications of a response, which may depend on what
+// was written.
+func (w *Writer) SetIIN(iin IIN) { binary.LittleEndian.PutUint16(w.buf[2:], uint16(iin)) }
+
 // room reports whether n more octets fit.
 func (w *Writer) room(n int) bool { return n <= cap(w.buf)-len(w.buf) }
 

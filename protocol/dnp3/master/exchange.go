@@ -1,0 +1,201 @@
+package master
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/station"
+)
+
+// proceed begins the next request if none is being carried out.
+func (a *Association) proceed(now time.Time, out *station.Output) {
+	a.blocked = false
+	for a.open && a.current == nil {
+		if !a.waiting(now) {
+			a.config.Turn.give(a)
+			return
+		}
+		if a.blocked = !a.config.Turn.take(a); a.blocked {
+			return
+		}
+		a.current = a.next(now)
+		a.begin(now, out)
+	}
+}
+
+// waiting reports whether there is a request to begin.
+func (a *Association) waiting(now time.Time) bool {
+	for len(a.queue) > 0 && a.queue[0].canceled.Load() {
+		a.queue = a.queue[1:]
+	}
+	return len(a.queue) > 0 || a.autoReady(now) || a.duePoll(now) >= 0
+}
+
+// next takes the request to begin: commands, then the start-up sequence, then what was
+// submitted, then polls.
+func (a *Association) next(now time.Time) *pending {
+	switch {
+	case len(a.queue) > 0 && a.queue[0].request.priority >= Control:
+		return a.dequeue()
+	case a.autoReady(now):
+		return a.nextAuto()
+	case len(a.queue) > 0:
+		return a.dequeue()
+	}
+	i := a.duePoll(now)
+	every := a.config.Polls[i].Interval
+	a.polls[i] = a.polls[i].Add(every * (1 + now.Sub(a.polls[i])/every))
+	return &pending{request: ReadClasses(a.config.Polls[i].Classes), own: taskPoll}
+}
+
+func (a *Association) dequeue() *pending {
+	p := a.queue[0]
+	a.queue[0] = nil
+	a.queue = a.queue[1:]
+	return p
+}
+
+// duePoll returns the number of a poll that is due, -1 if none is.
+func (a *Association) duePoll(now time.Time) int {
+	for i, at := range a.polls {
+		if station.Due(at, now) {
+			return i
+		}
+	}
+	return -1
+}
+
+// begin sends the question of the current request.
+func (a *Association) begin(now time.Time, out *station.Output) {
+	e := a.current.request.exchange
+	w := app.NewRequest(out.Scratch(), a.sequence.Single(), e.function())
+	if a.config.Tolerance.NarrowIndexes {
+		w.Narrow()
+	}
+	if err := e.write(&w, now); err != nil {
+		if errors.Is(err, app.ErrFull) {
+			err = fmt.Errorf("%w: %w", ErrTooLong, err)
+		}
+		a.finish(now, err)
+		return
+	}
+	a.exchanging = exchanging{
+		octets: append(a.exchanging.octets[:0], w.Bytes()...), sequence: a.sequence, first: true,
+		due: now.Add(a.config.ResponseTimeout),
+	}
+	a.sequence = a.sequence.Next()
+	out.Send(w.Bytes())
+	if !e.function().Answered() {
+		a.finish(now, nil)
+	}
+}
+
+// late repeats a question that was not answered in time, or gives up.
+func (a *Association) late(now time.Time, out *station.Output) {
+	_, command := a.current.request.exchange.(*operate)
+	_, measured := a.current.request.exchange.(*timeSync)
+	_, restarts := a.current.request.exchange.(*restart)
+	if x := &a.exchanging; x.first && x.tries < a.config.Retries && !command && !measured && !restarts {
+		x.tries++
+		x.due = now.Add(a.config.ResponseTimeout)
+		out.Send(x.octets)
+		return
+	}
+	a.finish(now, ErrTimeout)
+}
+
+// receiveResponse handles a fragment of an answer. One that does not belong to the
+// question is dropped without a confirmation.
+func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *station.Output) {
+	x := &a.exchanging
+	c := f.Control
+	if a.current == nil || c.Sequence() != x.sequence || c.First() != x.first {
+		return
+	}
+	if err := f.Check(); err != nil {
+		a.notify(Notice{Kind: NoticeMalformed, Err: err})
+		a.finish(now, fmt.Errorf("%w: %w", ErrMalformed, err))
+		return
+	}
+	if !c.Final() && !c.Confirm() && !a.config.Tolerance.LoosePartial {
+		a.finish(now, fmt.Errorf("part of an answer asks for no confirmation: %w", ErrMalformed))
+		return
+	}
+	err := a.take(now, f)
+	if c.Confirm() {
+		a.confirm(c, out)
+	}
+	x.iin |= f.IIN
+	switch {
+	case err != nil:
+		a.finish(now, err)
+	case !c.Final():
+		x.first = false
+		x.sequence = x.sequence.Next()
+		x.due = now.Add(a.config.ResponseTimeout)
+	default:
+		a.answered(now, out)
+	}
+	a.heed(now, f.IIN)
+}
+
+// take hands a fragment to the handler or the exchange.
+func (a *Association) take(now time.Time, f app.Fragment) error {
+	p := a.current
+	p.result.IIN = f.IIN
+	if p.request.exchange.function() == app.FuncRead {
+		a.deliver(now, f)
+		return nil
+	}
+	return p.request.exchange.answer(f, now, &p.result)
+}
+
+// deliver hands values to the handler.
+func (a *Association) deliver(now time.Time, f app.Fragment) {
+	info := Info{
+		Outstation: a.config.Outstation, Received: now, IIN: f.IIN,
+		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(),
+	}
+	a.handler.Begin(info)
+	for h, err := range f.Headers() {
+		if err != nil {
+			break // Check has read them all
+		}
+		a.handler.Header(h)
+	}
+	a.handler.End(info)
+}
+
+func (a *Association) confirm(c app.Control, out *station.Output) {
+	control := c.Sequence().Single() | c&app.UNS
+	w := app.NewRequest(out.Scratch(), control, app.FuncConfirm)
+	out.Send(w.Bytes())
+}
+
+// answered ends an exchange whose answer is complete, or begins the next question.
+func (a *Association) answered(now time.Time, out *station.Output) {
+	switch {
+	case refused(a.exchanging.iin):
+		a.finish(now, fmt.Errorf("indications %v: %w", a.exchanging.iin, ErrRefused))
+	case a.current.request.exchange.more():
+		a.begin(now, out)
+	default:
+		a.finish(now, nil)
+	}
+}
+
+// finish ends the current request.
+func (a *Association) finish(now time.Time, err error) {
+	p := a.current
+	a.current = nil
+	a.exchanging.due = time.Time{}
+	a.finishAuto(now, p.own, err)
+	a.end(p, err)
+}
+
+// refused reports whether indications say that the request was not carried out.
+func refused(iin app.IIN) bool {
+	return iin&(app.IINNoFunction|app.IINObjectUnknown|app.IINParameterError|app.IINAlreadyExecuting) != 0
+}

@@ -1,0 +1,44 @@
+package master
+
+import (
+	"hash/crc32"
+	"time"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/station"
+)
+
+// reported identifies the unsolicited report confirmed last. It outlives the line: a
+// report whose confirmation was lost with the line comes again on the next one.
+type reported struct {
+	valid    bool
+	sequence app.Sequence
+	size     int
+	sum      uint32
+}
+
+// receiveUnsolicited handles a report: a new one is delivered, and any is confirmed.
+func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app.Fragment, out *station.Output) {
+	c := f.Control
+	if !c.First() || !c.Final() || !c.Unsolicited() {
+		return
+	}
+	if err := f.Check(); err != nil {
+		a.notify(Notice{Kind: NoticeMalformed, Err: err})
+		return
+	}
+	if len(f.Objects) > 0 && a.config.Tolerance.IgnoreEarly && a.auto.due&taskIntegrity != 0 {
+		return
+	}
+	r := reported{
+		valid: true, sequence: c.Sequence(), size: len(m.Octets), sum: crc32.ChecksumIEEE(m.Octets),
+	}
+	if r != a.unsolicited {
+		a.unsolicited = r
+		a.deliver(now, f)
+	}
+	if c.Confirm() {
+		a.confirm(c, out)
+	}
+	a.heed(now, f.IIN)
+}

@@ -1,0 +1,133 @@
+package outstation
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/object"
+)
+
+// Config describes an outstation.
+type Config struct {
+	// Points is the database. Indexes need not be contiguous.
+	Points []PointConfig
+	// EventLimits bounds the events kept for each master by kind of point. A kind that
+	// is not named keeps up to 1000; 0 keeps none. Nothing is allocated in advance.
+	EventLimits map[object.Kind]int
+	// Attributes are the device attributes (g0) of set 0 by number.
+	Attributes map[uint8]object.Attribute
+	// SelectTimeout is how long a select is good for; 0 means 10 s.
+	SelectTimeout time.Duration
+	// MaxControls is the most commands in one request; 0 means 64.
+	MaxControls int
+	// TimeSync is how often the master is asked for the time (IIN1.4), 0 for never.
+	TimeSync time.Duration
+	// Callbacks connect the application.
+	Callbacks Callbacks
+}
+
+// PointConfig describes one point.
+type PointConfig struct {
+	Kind  object.Kind
+	Index uint32
+	// Class is the event class, one of Class1 to Class3, or 0 for a point that makes
+	// no events.
+	Class app.Classes
+	// Static and Event are the variations it is reported in; 0 means g1v2, g2v2, g3v2,
+	// g4v2, g10v2, g11v2, g20v1, g22v5, g21v1, g23v5, g30v1, g32v3, g40v1, g42v3.
+	Static, Event object.Variation
+	// NotInClass0 leaves the point out of integrity polls; reads by index still find it.
+	NotInClass0 bool
+	// Deadband is by how much an analog or counter must differ from the value last
+	// reported to make an event; 0 means by anything.
+	Deadband float64
+	// Initial is the first value; the point begins with FlagRestart.
+	Initial object.Value
+}
+
+// SessionConfig describes the session with one master.
+type SessionConfig struct {
+	// Master is the master's link address, given to callbacks.
+	Master link.Address
+	// Unsolicited allows reports unasked. They begin with an empty one after a start
+	// and carry events of the classes that the master enables.
+	Unsolicited bool
+	// ConfirmTimeout is how long a confirmation may take; 0 means 5 s.
+	ConfirmTimeout time.Duration
+	// Retries is how often an unconfirmed report is repeated before its events are put
+	// back and sent anew, 0 for without end.
+	Retries int
+	// Holdoff is how long events may be collected before they are reported, 0 for not
+	// at all; HoldoffEvents, if not 0, is the number that is not held any longer.
+	Holdoff       time.Duration
+	HoldoffEvents int
+}
+
+// Defaults.
+const (
+	defaultEvents   = 1000
+	maxEvents       = 1 << 24
+	defaultSelect   = 10 * time.Second
+	defaultConfirm  = 5 * time.Second
+	defaultControls = 64
+)
+
+// Reasons why a configuration is refused.
+var (
+	errKind      = errors.New("is no kind of point with a current value: use an input, output, counter, frozen value or octet string")
+	errIndex     = errors.New("exists twice: give each point of a kind its own index from 0 to 65535")
+	errClass     = errors.New("has more than one class: use Class1, Class2, Class3 or 0")
+	errVariation = errors.New("cannot be reported in this variation: use one of its own group")
+	errDeadband  = errors.New("has a dead-band below zero")
+	errLimit     = errors.New("event limit must be 0 to 16777216")
+	errNegative  = errors.New("times, retries and counts must not be negative")
+)
+
+func (c *Config) validate() error {
+	for kind, limit := range c.EventLimits {
+		if slotOf(kind) == slots {
+			return fmt.Errorf("outstation: event limit of %v %w", kind, errKind)
+		}
+		if limit < 0 || limit > maxEvents {
+			return fmt.Errorf("outstation: %v: %w", kind, errLimit)
+		}
+	}
+	if c.SelectTimeout < 0 || c.MaxControls < 0 || c.TimeSync < 0 {
+		return fmt.Errorf("outstation: %w", errNegative)
+	}
+	for i := range c.Points {
+		if err := c.Points[i].validate(); err != nil {
+			return fmt.Errorf("outstation: %v %d %w", c.Points[i].Kind, c.Points[i].Index, err)
+		}
+	}
+	return nil
+}
+
+func (p *PointConfig) validate() error {
+	s := slotOf(p.Kind)
+	switch {
+	case s == slots:
+		return errKind
+	case p.Index > math.MaxUint16:
+		return errIndex
+	case p.Class != 0 && p.Class != app.Class1 && p.Class != app.Class2 && p.Class != app.Class3:
+		return errClass
+	case !fits(p.Static, traitsTable[s].static) || !fits(p.Event, traitsTable[s].event):
+		return errVariation
+	case p.Deadband < 0 || math.IsNaN(p.Deadband):
+		return errDeadband
+	}
+	return nil
+}
+
+// fits reports whether a variation is of the group of its default, or not given.
+func fits(v, byDefault object.Variation) bool {
+	if v == 0 {
+		return true
+	}
+	return v.Known() && v.Group() == byDefault.Group() && v.Number() != 0
+}

@@ -1,0 +1,106 @@
+package outstation
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/object"
+)
+
+// Outstation is a device: its database, and a [Session] for each of its masters. Its
+// methods may be called concurrently.
+type Outstation struct {
+	callbacks   Callbacks
+	limits      map[object.Kind]int
+	selectFor   time.Duration
+	maxControls int
+	timeSync    time.Duration
+	attributes  map[uint8]object.Attribute
+
+	mu          sync.Mutex
+	database    database
+	sessions    []*Session
+	indications app.IIN
+	timeDue     time.Time // when to ask for the time again
+	freezes     []freezing
+}
+
+// New returns an outstation without sessions. The error says which part of the
+// configuration to change.
+func New(c Config) (*Outstation, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	o := &Outstation{
+		callbacks: c.Callbacks, limits: c.EventLimits, selectFor: c.SelectTimeout,
+		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: c.Attributes,
+	}
+	if o.selectFor == 0 {
+		o.selectFor = defaultSelect
+	}
+	if o.maxControls == 0 {
+		o.maxControls = defaultControls
+	}
+	if o.timeSync > 0 {
+		o.indications = app.IINNeedTime
+	}
+	return o, o.database.load(c.Points)
+}
+
+// Session adds a session with a master. It keeps events from now on, whether or not
+// the master is connected.
+func (o *Outstation) Session(c SessionConfig) (*Session, error) {
+	if c.ConfirmTimeout < 0 || c.Retries < 0 || c.Holdoff < 0 || c.HoldoffEvents < 0 {
+		return nil, fmt.Errorf("outstation: session with master %v: %w", c.Master, errNegative)
+	}
+	if c.ConfirmTimeout == 0 {
+		c.ConfirmTimeout = defaultConfirm
+	}
+	s := &Session{outstation: o, config: c, restarted: true, events: newEvents(o.limits)}
+	s.unsolicited.null = c.Unsolicited
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sessions = append(o.sessions, s)
+	return s, nil
+}
+
+// Update changes the database in one step: events made in f leave together where they
+// fit into one fragment. f must not block or call methods of the Outstation.
+func (o *Outstation) Update(f func(tx *Tx)) {
+	o.mu.Lock()
+	tx := Tx{outstation: o}
+	f(&tx)
+	o.mu.Unlock()
+	o.wake(nil)
+}
+
+// Indicate sets and resets indications of the device as a whole, such as
+// IINLocalControl, IINDeviceTrouble, IINConfigCorrupt or IINNeedTime; those of events
+// and requests are kept by the sessions.
+func (o *Outstation) Indicate(set, reset app.IIN) {
+	const own = app.IINLocalControl | app.IINDeviceTrouble | app.IINConfigCorrupt | app.IINNeedTime
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.indications = (o.indications&^(reset&own) | set&own)
+}
+
+// wake lets the sessions but one report what they have.
+func (o *Outstation) wake(but *Session) {
+	for i := 0; ; i++ {
+		o.mu.Lock()
+		if i >= len(o.sessions) {
+			o.mu.Unlock()
+			return
+		}
+		s := o.sessions[i]
+		wake := s.wake
+		ready := s.fresh && s != but
+		s.fresh = false
+		o.mu.Unlock()
+		if ready && wake != nil {
+			wake()
+		}
+	}
+}
