@@ -35,7 +35,7 @@ type Store interface {
 
 // Config sets a sink's rhythm. Zero values mean the defaults.
 type Config struct {
-	Every   time.Duration // longest time between a block and its commit: default 1 s
+	Every   time.Duration // shortest time between commits under little load, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
 	Log     *slog.Logger
@@ -153,10 +153,14 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 	return sequence + 1, nil
 }
 
+// soon is how long the first block after a quiet time waits for others.
+const soon = 20 * time.Millisecond
+
 // gather collects blocks and commits them, until the channel is closed.
 func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 	var batch []*point.Block
 	samples := 0
+	var last time.Time // of the last commit
 	due := time.NewTimer(time.Hour)
 	due.Stop()
 	defer due.Stop()
@@ -167,7 +171,7 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 				return s.commit(context.WithoutCancel(ctx), batch)
 			}
 			if len(batch) == 0 {
-				due.Reset(s.cfg.Every)
+				due.Reset(max(soon, s.cfg.Every-time.Since(last)))
 			}
 			batch = append(batch, b)
 			if samples += b.Len(); samples < s.cfg.Samples {
@@ -179,7 +183,7 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 			return err
 		}
 		release(batch)
-		batch, samples = batch[:0], 0
+		batch, samples, last = batch[:0], 0, time.Now()
 		due.Stop()
 	}
 }

@@ -193,8 +193,13 @@ func TestBlocksAreStoredWithinTheCommitTime(t *testing.T) {
 		_, stop := running(t, log, st)
 		defer stop()
 		log.add(t, "a", 1, 1, 5)
-		time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // virtual time
-		checkRun(t, values(t, st, "a"), 5)
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // virtual time
+		checkRun(t, values(t, st, "a"), 5) // after a quiet time at once
+		log.add(t, "a", 2, 1, 5)
+		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // virtual time
+		checkRun(t, values(t, st, "a"), 5) // then not more than once a second
+		time.Sleep(600 * time.Millisecond) //nolint:forbidigo // virtual time
+		checkRun(t, values(t, st, "a"), 10)
 	})
 }
 
