@@ -13,7 +13,9 @@ type Mux struct {
 	// Find, if not nil, is asked for a port when a frame is for none that is known: so
 	// a server learns who dialed in. The port is opened when it is returned; nil drops
 	// the frame.
-	Find func(h link.Header) *Port
+	Find func(f link.Frame) *Port
+	// Handled, if not nil, is told which port handled a frame.
+	Handled func(p *Port)
 
 	parser link.Parser
 	ports  []*Port
@@ -89,17 +91,17 @@ func (m *Mux) Receive(now time.Time, octets []byte, out *Output) int {
 }
 
 func (m *Mux) route(now time.Time, f link.Frame, out *Output) {
-	if p := m.byPeer[f.Source]; p != nil && !f.Destination.Broadcast() && p.accepts(f.Header) {
-		p.receive(now, f, out)
+	if p := m.byPeer[f.Source]; p != nil && !f.Destination.Broadcast() && p.Accepts(f.Header) {
+		m.hand(now, p, f, out)
 		return
 	}
 	found := false
 	for _, p := range m.ports {
-		if !p.accepts(f.Header) {
+		if !p.Accepts(f.Header) {
 			continue
 		}
 		found = true
-		p.receive(now, f, out)
+		m.hand(now, p, f, out)
 		if !f.Destination.Broadcast() {
 			return
 		}
@@ -107,9 +109,16 @@ func (m *Mux) route(now time.Time, f link.Frame, out *Output) {
 	if found || m.Find == nil {
 		return
 	}
-	if p := m.Find(f.Header); p != nil {
+	if p := m.Find(f); p != nil {
 		p.Open(now, out)
-		p.receive(now, f, out)
+		m.hand(now, p, f, out)
+	}
+}
+
+func (m *Mux) hand(now time.Time, p *Port, f link.Frame, out *Output) {
+	p.receive(now, f, out)
+	if m.Handled != nil {
+		m.Handled(p)
 	}
 }
 

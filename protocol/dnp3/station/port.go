@@ -93,8 +93,8 @@ func (p *Port) Remote() link.Address { return p.remote }
 // Opened reports whether the port is open.
 func (p *Port) Opened() bool { return p.flags.open }
 
-// Dead reports whether the peer left a request for its link status unanswered since
-// the port was opened: the line should be closed and opened again.
+// Dead reports whether the peer left a request for its link status unanswered and has
+// not been heard since.
 func (p *Port) Dead() bool { return p.flags.dead }
 
 // Open tells the machine that the line is there.
@@ -154,8 +154,8 @@ func (p *Port) control(f link.Function) link.Control {
 	return f.With(0)
 }
 
-// accepts reports whether a frame from this source and to this destination is for the port.
-func (p *Port) accepts(h link.Header) bool {
+// Accepts reports whether a frame with this header is for the port.
+func (p *Port) Accepts(h link.Header) bool {
 	switch {
 	case h.Control.FromMaster() == p.flags.master:
 		return false
@@ -171,7 +171,7 @@ func (p *Port) accepts(h link.Header) bool {
 
 // receive handles a frame that the port accepts.
 func (p *Port) receive(now time.Time, f link.Frame, out *Output) {
-	p.heard, p.statusDue = now, time.Time{}
+	p.heard, p.statusDue, p.flags.dead = now, time.Time{}, false
 	if p.flags.anyRemote {
 		p.remote = f.Source
 	}

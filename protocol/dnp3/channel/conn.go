@@ -1,0 +1,283 @@
+package channel
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/station"
+)
+
+// writeTimeout is how long a write may be stuck before the connection is given up.
+const writeTimeout = 10 * time.Second
+
+// errDead says why a connection was closed.
+var errDead = errors.New("the peer does not answer a request for its link status")
+
+// deadliner is a stream with deadlines.
+type deadliner interface {
+	SetReadDeadline(t time.Time) error
+	SetWriteDeadline(t time.Time) error
+}
+
+// conn drives ports over one stream. State machines are touched only under mu. One
+// goroutine reads; writes are made by whoever holds mu and has something to send.
+//
+// A member that wants attention while mu is held (a handler submits a request, a timer
+// rings) is noted, and the holder sees to it before he lets go: nobody waits for mu
+// while holding another one, so that stations of one program may call each other.
+type conn struct {
+	hub      *Hub
+	stream   io.ReadWriteCloser
+	deadline deadliner // nil if the stream has none
+	shutting chan struct{} // closed by shut
+	once     sync.Once
+	done     chan struct{} // closed when the ports are free
+
+	mu      sync.Mutex
+	mux     station.Mux
+	members map[*station.Port]*member
+	writeBy time.Time // deadline of writes
+	err     error     // why the connection is given up
+	closed  bool      // the ports may belong to another connection
+	wanted  *claim    // ports that other connections hold
+
+	pending atomic.Bool
+	noted   sync.Mutex
+	notes   []*member
+}
+
+// member is a port on a connection with its alarm.
+type member struct {
+	conn  *conn
+	port  *station.Port
+	alarm alarm
+	noted bool // guarded by conn.noted
+}
+
+// claim collects frames for ports that other connections hold, until they let go.
+type claim struct {
+	holders []*conn
+	frames  []byte
+}
+
+func newConn(h *Hub, stream io.ReadWriteCloser) *conn {
+	c := &conn{
+		hub: h, stream: stream, shutting: make(chan struct{}), done: make(chan struct{}), members: make(map[*station.Port]*member, 1),
+	}
+	c.deadline, _ = stream.(deadliner)
+	if c.deadline != nil && c.deadline.SetReadDeadline(time.Time{}) != nil {
+		c.deadline = nil // a file that cannot be polled
+	}
+	c.mux.Handled = func(p *station.Port) { c.schedule(c.members[p]) }
+	return c
+}
+
+// add puts a port on the connection.
+func (c *conn) add(p *station.Port) error {
+	if err := c.mux.Add(p); err != nil {
+		return err
+	}
+	m := &member{conn: c, port: p}
+	m.alarm.ring = m.ring
+	c.members[p] = m
+	p.Machine().SetWake(m.wake)
+	return nil
+}
+
+// schedule sets the alarm of a member to its deadline.
+func (c *conn) schedule(m *member) { c.hub.wheel.set(&m.alarm, m.port.Deadline()) }
+
+// open opens the ports that are on the connection from the start.
+func (c *conn) open() {
+	c.mu.Lock()
+	out := c.hub.fragments.Output()
+	c.mux.Open(time.Now(), out)
+	for _, m := range c.members {
+		c.schedule(m)
+	}
+	c.write(out)
+	c.mu.Unlock()
+	c.drive()
+}
+
+// serve reads until the stream ends or is closed, lets go of the ports, calls then, and
+// returns why the stream ended.
+func (c *conn) serve(then func()) error {
+	defer close(c.done)
+	defer then()
+	defer c.close()
+	c.open()
+	return c.read()
+}
+
+// shut closes the stream, so that the reader ends. It may be called by anyone.
+func (c *conn) shut() {
+	c.once.Do(func() {
+		close(c.shutting)
+		_ = c.stream.Close()
+	})
+}
+
+// close lets go of the ports.
+func (c *conn) close() {
+	c.shut()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for p, m := range c.members {
+		p.Machine().SetWake(nil)
+		c.hub.wheel.drop(&m.alarm)
+	}
+	c.mux.Close(time.Now(), c.hub.fragments)
+}
+
+// receive handles what arrived and returns how many octets are done with.
+func (c *conn) receive(octets []byte) int {
+	c.mu.Lock()
+	out := c.hub.fragments.Output()
+	n := c.mux.Receive(time.Now(), octets, out)
+	c.write(out)
+	wanted := c.wanted
+	c.wanted = nil
+	c.mu.Unlock()
+	c.drive()
+	if wanted != nil {
+		c.takeOver(wanted)
+	}
+	return n
+}
+
+// takeOver waits until other connections let go of ports that peers on this one speak
+// to, and handles the frames that waited for that.
+func (c *conn) takeOver(w *claim) {
+	for _, holder := range w.holders {
+		holder.shut()
+		select {
+		case <-holder.done:
+		case <-c.shutting:
+			return
+		}
+	}
+	c.receive(w.frames)
+}
+
+// claimFrom notes a frame for a port that another connection holds.
+func (c *conn) claimFrom(holder *conn, f link.Frame) {
+	if c.wanted == nil {
+		c.wanted = &claim{}
+	}
+	c.wanted.holders = append(c.wanted.holders, holder)
+	if frames, err := link.AppendFrame(c.wanted.frames, f.Header, f.Payload); err == nil {
+		c.wanted.frames = frames
+	}
+}
+
+// write writes what a step left, and gives the connection up if that fails.
+func (c *conn) write(out *station.Output) {
+	if wire := out.Wire(); len(wire) > 0 && c.err == nil {
+		if now := time.Now(); c.deadline != nil && c.writeBy.Sub(now) < writeTimeout/2 {
+			c.writeBy = now.Add(writeTimeout)
+			_ = c.deadline.SetWriteDeadline(c.writeBy)
+		}
+		if _, err := c.stream.Write(wire); err != nil {
+			c.fail(err)
+		}
+	}
+	c.hub.fragments.Release(out)
+}
+
+// fail gives the connection up.
+func (c *conn) fail(err error) {
+	c.err = err
+	c.shut()
+}
+
+// wake is the machine's way to ask for attention.
+func (m *member) wake() {
+	m.note()
+	m.conn.drive()
+}
+
+// ring is called by the wheel, whose goroutine must not be held up by a stuck write: it
+// leaves the work to the reader where it can.
+func (m *member) ring() {
+	m.note()
+	if m.conn.deadline == nil || m.conn.deadline.SetReadDeadline(time.Unix(1, 0)) != nil {
+		m.conn.drive()
+	}
+}
+
+func (m *member) note() {
+	c := m.conn
+	c.noted.Lock()
+	if !m.noted {
+		m.noted = true
+		c.notes = append(c.notes, m)
+	}
+	c.noted.Unlock()
+	c.pending.Store(true)
+}
+
+// drive sees to the members that want attention, unless somebody else does.
+func (c *conn) drive() {
+	for c.pending.Load() && c.mu.TryLock() {
+		c.pending.Store(false)
+		out := c.hub.fragments.Output()
+		now := time.Now()
+		for m := c.take(); m != nil; m = c.take() {
+			if c.closed {
+				continue
+			}
+			m.port.Tick(now, out)
+			c.schedule(m)
+		}
+		c.write(out)
+		if c.err == nil && c.dead() {
+			c.fail(errDead)
+		}
+		c.mu.Unlock()
+	}
+}
+
+// take returns a member that wants attention, nil if there is none.
+func (c *conn) take() *member {
+	c.noted.Lock()
+	defer c.noted.Unlock()
+	if len(c.notes) == 0 {
+		return nil
+	}
+	m := c.notes[len(c.notes)-1]
+	c.notes = c.notes[:len(c.notes)-1]
+	m.noted = false
+	return m
+}
+
+// dead reports whether no peer on the connection is there any more.
+func (c *conn) dead() bool {
+	for _, p := range c.mux.Ports() {
+		if !p.Dead() {
+			return false
+		}
+	}
+	return len(c.mux.Ports()) > 0
+}
+
+// readError returns why reading ended: the cause, if it is known better.
+func (c *conn) readError(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	return err
+}
+
+// rung reports whether a read ended only because an alarm rang.
+func (c *conn) rung(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) && c.deadline != nil && c.deadline.SetReadDeadline(time.Time{}) == nil
+}

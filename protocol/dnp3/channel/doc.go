@@ -1,0 +1,18 @@
+// Package channel connects the state machines of DNP3 with the world: TCP, TLS, UDP and
+// serial streams, in either role and dialed or accepted by either side.
+//
+// A [Hub] holds what all channels of a program share: buffers, lent only while they hold
+// something, and one timer wheel. A [Client] dials and keeps one connection; a [Server]
+// accepts many and finds out by link addresses who is there. Each connection costs one
+// goroutine, the reader; whoever has something to send writes it himself, all frames of
+// a fragment in one write.
+//
+//	hub := channel.NewHub(0)
+//	client, err := channel.NewClient(hub, channel.ClientConfig{
+//		Dial:  channel.DialTCP("127.0.0.1:20000", nil),
+//		Ports: []*station.Port{port},
+//	})
+//	…
+//	go hub.Run(ctx)
+//	err = client.Run(ctx)
+package channel
