@@ -77,7 +77,8 @@ type Session interface {
 	// Read returns one sample for each name, in order, with Point holding the bare name. A
 	// point that could not be read has a bad Quality and no value. The error is for the whole
 	// request: ErrNotConnected for the line, fault.Timeout or fault.Unreachable for a device
-	// that does not answer while its line lives. Samples are nil with an error.
+	// that does not answer while its line lives. Samples are nil with an error. The slice is
+	// the session's, which may use it again in its next call.
 	//
 	// Cancelling ctx ends the read within the driver's own request time-out at the latest.
 	Read(ctx context.Context, names []string) ([]point.Sample, error)

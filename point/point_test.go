@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,32 @@ func TestValuesAreWrittenAsJSON(t *testing.T) {
 			t.Errorf("%v is written as %s, %v; want %s", v, got, err, want)
 		}
 	}
+}
+
+func TestNumbersAreWrittenShortAndReadBackTheSame(t *testing.T) {
+	for want, f := range map[string]float64{
+		"0.1": 0.1, "-12.345": -12.345, "100000000": 1e8, "12345678.5": 12345678.5, "0.001": 0.001,
+		"0.0001": 0.0001, "1e-07": 1e-7, "21.05": 21.05, "-0.5": -0.5, "10.846182823181152": 10.846182823181152,
+	} {
+		if got := point.FloatOf(f).String(); got != want {
+			t.Errorf("%v is written as %s, want %s", f, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.OneOf(
+			rapid.Float64(),
+			rapid.Map(rapid.Int64Range(-1e13, 1e13), func(n int64) float64 { return float64(n) / 1000 }),
+			rapid.Map(rapid.Int64Range(-1e15, 1e15), func(n int64) float64 { return float64(n) / 10_000 }),
+		).Draw(t, "f")
+		text := point.FloatOf(f).String()
+		back, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.Float64bits(back) != math.Float64bits(f) {
+			t.Fatalf("%v is written as %s, which reads %v, %v", f, text, back, err)
+		}
+		if shortest := strconv.FormatFloat(f, 'f', -1, 64); !strings.Contains(text, "e") && text != shortest {
+			t.Fatalf("%v is written as %s, want %s", f, text, shortest)
+		}
+	})
 }
 
 func TestValuesConvertOnlyWhereNothingIsInvented(t *testing.T) {

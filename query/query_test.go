@@ -338,7 +338,7 @@ func TestPlotKeepsWhatTheEyeWouldMiss(t *testing.T) {
 	}
 	spiky, mode := a.Series[0], a.Series[1]
 	text := strings.Join(lines(spiky.Samples), "\n")
-	for _, want := range []string{"spiky 20m34s 1e+06 good", "spiky 39m5s -1e+06 good", "  bad"} {
+	for _, want := range []string{"spiky 20m34s 1000000 good", "spiky 39m5s -1000000 good", "  bad"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the plot lacks %q", want)
 		}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/bus"
+	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/sink"
@@ -28,6 +29,7 @@ import (
 )
 
 func main() {
+	memory.Tune()
 	var b bench
 	flag.DurationVar(&b.time, "time", 10*time.Second, "how long samples are produced")
 	flag.IntVar(&b.points, "points", 10_000, "different points")

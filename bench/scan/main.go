@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,18 +25,32 @@ import (
 	"voltbus/device"
 	"voltbus/driver/sim"
 	"voltbus/identity"
+	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/wire"
 )
 
 func main() {
+	memory.Tune()
 	var b bench
 	flag.IntVar(&b.devices, "devices", 10_000, "simulated devices")
 	flag.IntVar(&b.points, "points", 18, "points of each")
 	flag.IntVar(&b.listeners, "listeners", 1, "listeners, each with its own encrypted connection")
 	flag.IntVar(&b.scans, "scans", 5, "scans that are timed")
 	flag.DurationVar(&b.interval, "interval", 2*time.Second, "between scans")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "scan:", err)
+			os.Exit(1)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			fmt.Fprintln(os.Stderr, "scan:", err)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	if err := b.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "scan:", err)
 		os.Exit(1)
@@ -196,13 +212,9 @@ func (s *scans) receive(data []byte) {
 }
 
 func field(data []byte, key string) string {
-	for i := range len(data) - len(key) {
-		if string(data[i:i+len(key)]) == key {
-			rest := data[i+len(key):]
-			return string(rest[:slices.Index(rest, '"')])
-		}
-	}
-	return ""
+	_, rest, _ := bytes.Cut(data, []byte(key))
+	value, _, _ := bytes.Cut(rest, []byte{'"'})
+	return string(value)
 }
 
 func (s *scans) report(b *bench) error {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"voltbus/fault"
+	"voltbus/internal/memory"
 )
 
 // Exit codes, as "voltbus help exit-codes" lists them.
@@ -21,6 +22,7 @@ const (
 )
 
 func main() {
+	memory.Tune()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the program at once.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +10,12 @@ import (
 	"voltbus/point"
 )
 
-// crowd is the model random: many cheap points for load tests. A read allocates the samples and
-// nothing else.
+// crowd is the model random: many cheap points for load tests. A read allocates nothing.
 type crowd struct {
-	line  *line
-	seed  uint64
-	count int
+	line    *line
+	seed    uint64
+	count   int
+	samples []point.Sample // of the last read
 }
 
 // crowdPoints lists p1 to pN.
@@ -41,10 +42,10 @@ func (c *crowd) Read(ctx context.Context, names []string) ([]point.Sample, error
 func (c *crowd) at(t time.Time, names []string) []point.Sample {
 	t = t.UTC().Truncate(time.Microsecond)
 	moment := scramble(c.seed ^ scramble(uint64(t.Unix())))
-	samples := make([]point.Sample, len(names))
+	c.samples = slices.Grow(c.samples[:0], len(names))[:len(names)]
 	for i, name := range names {
-		s := &samples[i]
-		s.Point, s.Time = point.Path(name), t
+		s := &c.samples[i]
+		*s = point.Sample{Point: point.Path(name), Time: t}
 		n := c.number(name)
 		if n == 0 {
 			s.Quality = point.BadConfig
@@ -52,7 +53,7 @@ func (c *crowd) at(t time.Time, names []string) []point.Sample {
 		}
 		s.Value = point.FloatOf(float64(scramble(moment+uint64(n))%100_001) / 1000)
 	}
-	return samples
+	return c.samples
 }
 
 // number is n of the name pn, 1 to count; 0 for another name.
