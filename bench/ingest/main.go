@@ -35,6 +35,7 @@ func main() {
 	flag.IntVar(&b.points, "points", 10_000, "different points")
 	flag.IntVar(&b.writers, "writers", 16, "writers that wait for each answer")
 	flag.IntVar(&b.batch, "batch", 10_000, "samples in one call")
+	flag.IntVar(&b.rate, "rate", 0, "samples a second that the writers offer together; 0: as many as are answered")
 	flag.IntVar(&b.commit, "commit", 400_000, "samples in one transaction of the store")
 	flag.StringVar(&b.dir, "dir", "", "directory for the data, on the disk to measure; default: a temporary one")
 	flag.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile")
@@ -48,7 +49,7 @@ func main() {
 type bench struct {
 	time                   time.Duration
 	points, writers, batch int
-	commit                 int
+	commit, rate           int
 	dir, profile           string
 }
 
@@ -136,6 +137,7 @@ func (b *bench) measure(ctx context.Context, c *chain) error {
 	}
 	acknowledged := c.recorder.Stats().Acknowledged
 	report("acknowledged (on disk)", acknowledged, time.Since(begin))
+	fmt.Printf("backlog of the store     %d samples\n", acknowledged-c.sink.Stats().Samples)
 	for c.sink.Stats().Samples < acknowledged {
 		time.Sleep(time.Millisecond)
 	}
@@ -162,7 +164,8 @@ func (b *bench) write(ctx context.Context, r *recorder.Recorder, end time.Time) 
 		paths[i] = point.Path(fmt.Sprintf("campus/building%d/device%d/point%d", i/1000, i/18, i%18))
 	}
 	var mu sync.Mutex
-	next, second := 0, 0
+	next, second, calls := 0, 0, 0
+	begin := time.Now()
 	var group errgroup.Group
 	for w := range b.writers {
 		group.Go(func() error {
@@ -171,11 +174,14 @@ func (b *bench) write(ctx context.Context, r *recorder.Recorder, end time.Time) 
 			for time.Now().Before(end) {
 				mu.Lock()
 				first, at := next, second
+				due := begin.Add(b.due(calls))
+				calls++
 				if next += b.batch; next >= b.points {
 					next, second = next%b.points, second+1
 				}
 				mu.Unlock()
 				fill(samples, paths, first, time.Unix(1_750_000_000+int64(at), 0), rng)
+				time.Sleep(time.Until(due))
 				if err := r.Record(ctx, samples); err != nil {
 					return err
 				}
@@ -184,6 +190,14 @@ func (b *bench) write(ctx context.Context, r *recorder.Recorder, end time.Time) 
 		})
 	}
 	return group.Wait()
+}
+
+// due is when a call is to be made at the offered rate; at once without one.
+func (b *bench) due(call int) time.Duration {
+	if b.rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(call) * float64(b.batch) / float64(b.rate) * float64(time.Second))
 }
 
 // fill makes one scan: temperatures with one decimal, all of the same second.
