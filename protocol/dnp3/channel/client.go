@@ -78,22 +78,20 @@ func NewClient(h *Hub, c ClientConfig) (*Client, error) {
 // An error means that the ports cannot share a line.
 func (c *Client) Run(ctx context.Context) error {
 	delay := c.config.RetryMin
-	for ctx.Err() == nil {
+	for {
 		online, err := c.once(ctx)
-		if errors.Is(err, errLine) {
+		switch {
+		case errors.Is(err, errLine):
 			return err
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if online {
+		case ctx.Err() != nil:
+			return nil
+		case online:
 			delay = c.config.RetryMin
 		}
 		c.notify(State{Err: err})
 		wait(ctx, delay+rand.N(delay/4+1))
 		delay = min(2*delay, c.config.RetryMax)
 	}
-	return nil
 }
 
 // errLine says that ports cannot share a line.
@@ -114,8 +112,8 @@ func (c *Client) once(ctx context.Context) (online bool, err error) {
 	}
 	stop := context.AfterFunc(ctx, conn.shut)
 	defer stop()
-	c.notify(State{Online: true, Peer: peer(stream)})
-	return true, conn.serve(func() {})
+	opened := func() { c.notify(State{Online: true, Peer: peer(stream)}) }
+	return true, conn.serve(opened, func() {})
 }
 
 func (c *Client) notify(s State) {

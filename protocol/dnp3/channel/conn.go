@@ -33,7 +33,7 @@ type deadliner interface {
 type conn struct {
 	hub      *Hub
 	stream   io.ReadWriteCloser
-	deadline deadliner // nil if the stream has none
+	deadline deadliner     // nil if the stream has none
 	shutting chan struct{} // closed by shut
 	once     sync.Once
 	done     chan struct{} // closed when the ports are free
@@ -105,13 +105,14 @@ func (c *conn) open() {
 	c.drive()
 }
 
-// serve reads until the stream ends or is closed, lets go of the ports, calls then, and
-// returns why the stream ended.
-func (c *conn) serve(then func()) error {
+// serve opens the ports, reads until the stream ends or is closed, lets go of the ports,
+// and returns why the stream ended. opened and released are called in between.
+func (c *conn) serve(opened, released func()) error {
 	defer close(c.done)
-	defer then()
+	defer released()
 	defer c.close()
 	c.open()
+	opened()
 	return c.read()
 }
 

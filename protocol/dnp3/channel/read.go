@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -102,9 +103,9 @@ func (r *rawReader) attempt(fd uintptr) bool {
 		case n > 0:
 			r.buffer.Octets = r.buffer.Octets[:len(r.buffer.Octets)+n]
 			return true
-		case err == syscall.EINTR:
+		case errors.Is(err, syscall.EINTR):
 			continue
-		case err == syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 			if !held {
 				r.pool.Return(r.buffer)
 				r.buffer = nil

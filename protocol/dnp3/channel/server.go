@@ -118,8 +118,8 @@ func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitG
 
 func (s *Server) serve(c *conn) {
 	address := peer(c.stream)
-	s.notify(State{Online: true, Peer: address})
-	err := c.serve(func() { s.release(c) })
+	opened := func() { s.notify(State{Online: true, Peer: address}) }
+	err := c.serve(opened, func() { s.release(c) })
 	s.notify(State{Peer: address, Err: err})
 }
 

@@ -86,8 +86,8 @@ type events struct {
 	waiting [3]int // by class
 	sent    int
 	texts   map[uint64][]byte
-	// Overflow: events were lost since the master was last told.
-	overflow bool
+	overflow bool // events were lost and the master has not confirmed that it knows
+	told     bool // the fragment that waits for its confirmation says so
 }
 
 func newEvents(limits map[object.Kind]int) events {
@@ -109,7 +109,7 @@ func (e *events) add(s slot, r *record, p object.Point, text []byte) {
 	}
 	if ring.live >= e.limits[s] {
 		e.dropOldest(ring)
-		e.overflow = true
+		e.overflow, e.told = true, false
 	}
 	e.last++
 	class := classNumber(r.class)
@@ -177,8 +177,8 @@ func (e *events) iin() app.IIN {
 
 // confirm forgets what was sent.
 func (e *events) confirm() {
-	if e.sent == 0 {
-		return
+	if e.told {
+		e.overflow, e.told = false, false
 	}
 	for s := range e.rings {
 		r := &e.rings[s]
@@ -189,11 +189,11 @@ func (e *events) confirm() {
 		}
 		r.trim()
 	}
-	e.overflow = false
 }
 
 // putBack makes what was sent wait again.
 func (e *events) putBack() {
+	e.told = false
 	for s := range e.rings {
 		r := &e.rings[s]
 		for i := 0; i < r.n && e.sent > 0; i++ {

@@ -37,6 +37,7 @@ func (s *Session) respond(now time.Time, sequence app.Sequence, first bool, out 
 		out.Pool().Return(buffer)
 		return
 	}
+	s.events.told = s.events.overflow
 	s.response = response{buffer: buffer, sequence: sequence, due: now.Add(s.config.ConfirmTimeout)}
 }
 

@@ -59,6 +59,7 @@ func (s *Session) sendUnsolicited(now time.Time, classes app.Classes, out *stati
 		s.writeEvents(&w, &item{slots: allSlots, classes: classes, limit: math.MaxUint32})
 	}
 	w.SetIIN(s.iin())
+	s.events.told = s.events.overflow
 	u.buffer.Octets = w.Bytes()
 	u.retries = 0
 	u.due = now.Add(s.config.ConfirmTimeout)

@@ -1,0 +1,206 @@
+"""A DNP3 master or outstation made of opendnp3, for the interop tests.
+
+It prints "ready PORT" for a control connection on loopback, over which a test sends
+one command a line and reads what happens, one event a line:
+
+    outstation PORT            serve outstation 10 to master 1; answers "serving"
+    master PORT                be master 1 of outstation 10 on that port; answers "dialing"
+    update KIND INDEX VALUE    change a point of the outstation, as an event
+    scan                       read classes 0 to 3
+    operate INDEX COUNT        select and operate a latch, answers "result ..."
+    direct INDEX VALUE         direct operate an analog output
+    restart                    answers "result ..."
+
+    value KIND INDEX VALUE SOURCE   a point arrived; SOURCE is "event" or "static"
+    fragment unsolicited|response   came before its points
+    command KIND INDEX VALUE        a command arrived
+
+It ends when its standard input does.
+"""
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+
+import opendnp3 as dnp3
+
+
+class Control:
+    """The connection over which a test commands the peer."""
+
+    def __init__(self) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(f"ready {listener.getsockname()[1]}", flush=True)
+        self.connection, _ = listener.accept()
+        listener.close()
+        self.lock = threading.Lock()
+
+    def send(self, line: str) -> None:
+        with self.lock, contextlib.suppress(OSError):
+            self.connection.sendall(f"{line}\n".encode())
+
+    def lines(self):
+        with self.connection.makefile() as lines:
+            for line in lines:
+                yield line.split()
+
+
+class Listener(dnp3.IChannelListener):
+    def __init__(self) -> None:
+        super().__init__()
+
+    def OnStateChange(self, state) -> None:
+        pass
+
+
+KINDS = {
+    "Binary": "binary",
+    "DoubleBitBinary": "double",
+    "Counter": "counter",
+    "FrozenCounter": "frozen",
+    "Analog": "analog",
+    "BinaryOutputStatus": "binaryoutput",
+    "AnalogOutputStatus": "analogoutput",
+}
+
+
+class Values(dnp3.ISOEHandler):
+    """Passes on what arrives at the master."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__()
+        self.control = control
+
+    def BeginFragment(self, info) -> None:
+        self.control.send("fragment unsolicited" if info.unsolicited else "fragment response")
+
+    def EndFragment(self, info) -> None:
+        self.control.send("end")
+
+    def Process(self, info, values) -> None:
+        source = "event" if info.isEventVariation else "static"
+        for item in values:
+            kind = KINDS.get(type(item.value).__name__)
+            if kind:
+                value = item.value.value
+                number = float(int(value)) if kind == "double" else float(value)
+                self.control.send(f"value {kind} {item.index} {number:g} {source}")
+
+
+class Commands(dnp3.ICommandHandler):
+    """Accepts commands below index 4 at the outstation."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__()
+        self.control = control
+
+    def Begin(self) -> None:
+        pass
+
+    def End(self) -> None:
+        pass
+
+    def Select(self, command, index):
+        return dnp3.CommandStatus.SUCCESS if index < 4 else dnp3.CommandStatus.BLOCKED_OTHER_MASTER
+
+    def Operate(self, command, index, *_):
+        status = self.Select(command, index)
+        if status == dnp3.CommandStatus.SUCCESS:
+            if isinstance(command, dnp3.ControlRelayOutputBlock):
+                self.control.send(f"command binary {index} {command.count}")
+            else:
+                self.control.send(f"command analog {index} {command.value:g}")
+        return status
+
+
+class Peer:
+    """One manager with a master or an outstation."""
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+        self.manager = dnp3.DNP3Manager(1)
+        self.listener = Listener()
+        self.values = Values(control)
+        self.keep: list[object] = []
+
+    def outstation(self, port: str) -> None:
+        channel = self.manager.AddTCPServer(
+            "server",
+            dnp3.LogLevels(),
+            dnp3.ServerAcceptMode.CloseExisting,
+            dnp3.IPEndpoint("127.0.0.1", int(port)),
+            self.listener,
+        )
+        config = dnp3.OutstationStackConfig(dnp3.DatabaseConfig(4))
+        config.outstation.eventBufferConfig = dnp3.EventBufferConfig.AllTypes(100)
+        config.outstation.params.allowUnsolicited = True
+        config.link.LocalAddr, config.link.RemoteAddr = 10, 1
+        commands, application = Commands(self.control), dnp3.IOutstationApplication()
+        self.device = channel.AddOutstation("outstation", commands, application, config)
+        self.keep += [channel, commands, application, config]
+        self.device.Enable()
+        self.control.send("serving")
+
+    def master(self, port: str) -> None:
+        channel = self.manager.AddTCPClient(
+            "client",
+            dnp3.LogLevels(),
+            dnp3.ChannelRetry.Default(),
+            [dnp3.IPEndpoint("127.0.0.1", int(port))],
+            "127.0.0.1",
+            self.listener,
+        )
+        config = dnp3.MasterStackConfig()
+        config.link.LocalAddr, config.link.RemoteAddr = 1, 10
+        application = dnp3.IMasterApplication()
+        self.association = channel.AddMaster("master", self.values, application, config)
+        self.keep += [channel, application, config]
+        self.association.Enable()
+        self.control.send("dialing")
+
+    def update(self, kind: str, index: str, value: str) -> None:
+        makers = {
+            "binary": lambda: dnp3.Binary(value != "0"),
+            "counter": lambda: dnp3.Counter(int(value)),
+            "analog": lambda: dnp3.Analog(float(value)),
+        }
+        builder = dnp3.UpdateBuilder()
+        builder.Update(makers[kind](), int(index), dnp3.EventMode.Force)
+        self.device.Apply(builder.Build())
+
+    def scan(self) -> None:
+        self.association.ScanClasses(dnp3.ClassField.AllClasses(), self.values)
+
+    def operate(self, index: str, count: str) -> None:
+        block = dnp3.ControlRelayOutputBlock(dnp3.OperationType.LATCH_ON, count=int(count))
+        self.association.SelectAndOperate(block, int(index), self.result)
+
+    def direct(self, index: str, value: str) -> None:
+        self.association.DirectOperate(dnp3.AnalogOutputDouble64(float(value)), int(index), self.result)
+
+    def result(self, outcome) -> None:
+        statuses = [point.status.name for point in outcome.to_list()]
+        self.control.send(f"result {outcome.summary.name} {' '.join(statuses)}")
+
+
+def watch_stdin() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)  # threads of the library would keep the process alive
+
+
+def main() -> None:
+    threading.Thread(target=watch_stdin, daemon=True).start()
+    control = Control()
+    peer = Peer(control)
+    for command, *arguments in control.lines():
+        try:
+            getattr(peer, command)(*arguments)
+        except Exception as problem:  # the test shows it
+            control.send(f"error {command} {problem!r}")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
