@@ -99,11 +99,17 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
+// ledger returns the ledger, which adds up whenever one looks.
 func (r *running) ledger() answer.Ledger {
 	r.t.Helper()
 	l, err := r.Client.Ledger(context.Background())
 	if err != nil {
 		r.t.Fatal(err)
+	}
+	for _, o := range l.Origins {
+		if !o.Balanced {
+			r.t.Errorf("the ledger does not add up: %+v", o)
+		}
 	}
 	return l
 }

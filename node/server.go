@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"voltbus/api"
@@ -68,6 +70,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	s.end = end
 	s.http = &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog:    slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	if s.secure {
@@ -82,15 +85,19 @@ func loopback(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// url returns where the page is; "" if it does not listen.
+// url returns where programs on this machine find the page; "" if it does not listen.
 func (s *server) url() string {
-	switch {
-	case s.listener == nil:
+	if s.listener == nil {
 		return ""
-	case s.secure:
-		return "https://" + s.listener.Addr().String()
 	}
-	return "http://" + s.listener.Addr().String()
+	address := s.listener.Addr().String()
+	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port)) // all interfaces, so this one too
+	}
+	if s.secure {
+		return "https://" + address
+	}
+	return "http://" + address
 }
 
 // run serves until ctx ends, and then lets requests finish for a moment.
