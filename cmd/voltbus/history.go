@@ -21,6 +21,9 @@ type span struct {
 	from, to string
 }
 
+const selectHelp = `Points are named by their whole paths, or by one pattern in quotes: * stands for anything
+within one segment, ** for any number of segments.`
+
 const timeHelp = `Times are RFC 3339 (2026-03-01T06:00:00Z), or relative: now, -15m, -7d.`
 
 func (s *span) register(cmd *cobra.Command) {
@@ -45,7 +48,7 @@ func newQuery(f *flags) *cobra.Command {
 	step, limit, newest := "", 0, false
 	cmd := &cobra.Command{
 		Use: "query point… | pattern", Short: "Print samples, or summaries of steps",
-		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + patternHelp,
+		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + selectHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
@@ -134,7 +137,7 @@ func newExport(f *flags) *cobra.Command {
 	kind, file := "", "-"
 	cmd := &cobra.Command{
 		Use: "export point… | pattern", Short: "Write samples to a CSV or Parquet file",
-		Long: "Write all samples of points to a file, however many.\n\n" + timeHelp + "\n\n" + patternHelp,
+		Long: "Write all samples of points to a file, however many.\n\n" + timeHelp + "\n\n" + selectHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kind == "" {
