@@ -1,0 +1,63 @@
+package query
+
+import (
+	"time"
+
+	"voltbus/catalog"
+)
+
+// Coverage says how much of what should be there is there.
+type Coverage struct {
+	Known    bool  // whether the point's interval is known, and Expected with it
+	Expected int64 // samples that the interval asks for, while the point existed and up to now
+	Present  int64 // samples with a usable value
+	Bad      int64 // samples of bad quality
+}
+
+// Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not
+// count, and more samples than expected are no more than complete. False if it is unknown.
+func (c Coverage) Ratio() (float64, bool) {
+	if !c.Known {
+		return 0, false
+	}
+	if c.Expected == 0 {
+		return 1, true
+	}
+	return float64(min(c.Present, c.Expected)) / float64(c.Expected), true
+}
+
+// total adds up the series whose interval is known.
+func total(list []Coverage) Coverage {
+	var sum Coverage
+	for _, c := range list {
+		if c.Known {
+			sum.Known = true
+			sum.Expected += c.Expected
+			sum.Present += min(c.Present, c.Expected)
+			sum.Bad += c.Bad
+		}
+	}
+	return sum
+}
+
+// expected returns how many samples the entry's interval asks for between from and to. A point is
+// expected from when it was first seen, or from its first sample in the range if that is earlier,
+// until it was removed; nothing is expected of the future. A begun interval does not count.
+func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known bool) {
+	if e.Interval <= 0 {
+		return 0, false
+	}
+	if e.FirstSeen.After(from) {
+		from = e.FirstSeen
+		if !first.IsZero() && first.Before(from) {
+			from = first
+		}
+	}
+	if now.Before(to) {
+		to = now
+	}
+	if !e.Removed.IsZero() && e.Removed.Before(to) {
+		to = e.Removed
+	}
+	return max(0, int64(to.Sub(from)/e.Interval)), true
+}
