@@ -83,7 +83,7 @@ func (h *history) arrived(once bool) map[int64]int {
 	return seen
 }
 
-func newHistory(t *rapid.T, limit int, tb testing.TB) *history {
+func newHistory(tb testing.TB, t *rapid.T, limit int) *history {
 	c := plant(4)
 	c.EventLimits = map[object.Kind]int{object.KindAnalogInput: limit, object.KindCounter: limit}
 	h := &history{draw: t}
@@ -95,7 +95,7 @@ func newHistory(t *rapid.T, limit int, tb testing.TB) *history {
 
 func TestEveryReportArrivesOnceWhateverTheLineDoes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		h := newHistory(r, 10_000, fatal{t, r})
+		h := newHistory(fatal{t, r}, r, 10_000)
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			switch rapid.IntRange(0, 4).Draw(r, "step") {
 			case 0:
@@ -121,7 +121,7 @@ func TestEveryReportArrivesOnceWhateverTheLineDoes(t *testing.T) {
 
 func TestLostEventsAreAlwaysFlagged(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		h := newHistory(r, rapid.IntRange(1, 60).Draw(r, "limit"), fatal{t, r})
+		h := newHistory(fatal{t, r}, r, rapid.IntRange(1, 60).Draw(r, "limit"))
 		for range rapid.IntRange(1, 8).Draw(r, "steps") {
 			h.events()
 			h.run(time.Duration(rapid.IntRange(0, 6000).Draw(r, "pause")) * time.Millisecond)
@@ -177,11 +177,11 @@ func TestACommandIsCarriedOutAtMostOnceWhateverTheLineDoes(t *testing.T) {
 		h.open()
 		succeeded := make(map[uint32]bool)
 		for i := range uint32(rapid.IntRange(1, 40).Draw(r, "commands")) {
-			make := master.Operate
+			command := master.Operate
 			if rapid.Bool().Draw(r, "select") {
-				make = master.SelectOperate
+				command = master.SelectOperate
 			}
-			if _, err := h.ask(make(master.Latch(i, true))); err == nil {
+			if _, err := h.ask(command(master.Latch(i, true))); err == nil {
 				succeeded[i] = true
 			}
 		}

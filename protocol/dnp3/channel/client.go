@@ -84,7 +84,7 @@ func (c *Client) Run(ctx context.Context) error {
 		case errors.Is(err, errLine):
 			return err
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the line was closed because ctx ended
 		case online:
 			delay = c.config.RetryMin
 		}

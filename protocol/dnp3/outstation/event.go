@@ -80,12 +80,12 @@ func (r *ring) grow() {
 
 // events are the event buffers of a session.
 type events struct {
-	rings   [slots]ring
-	limits  [slots]int
-	last    uint64 // number of the newest event
-	waiting [3]int // by class
-	sent    int
-	texts   map[uint64][]byte
+	rings    [slots]ring
+	limits   [slots]int
+	last     uint64 // number of the newest event
+	waiting  [3]int // by class
+	sent     int
+	texts    map[uint64][]byte
 	overflow bool // events were lost and the master has not confirmed that it knows
 	told     bool // the fragment that waits for its confirmation says so
 }
