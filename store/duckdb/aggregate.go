@@ -87,11 +87,11 @@ func (rd *reader) foldPart(ctx context.Context, p *part, g *group, folds []*stor
 	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
 		for i, id := range cols.id {
 			slot := g.lookup.slot(id)
-			if slot < 0 || (rd.r.GoodOnly && cols.quality[i].IsBad()) {
+			if slot < 0 || (rd.r.GoodOnly && cols.qualityAt(i).IsBad()) {
 				continue
 			}
 			number, ok := cols.numberAt(i)
-			folds[slot].AddNumber(cols.time[i], number, ok, cols.quality[i])
+			folds[slot].AddNumber(cols.time[i], number, ok, cols.qualityAt(i))
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"voltbus/fault"
@@ -30,6 +31,7 @@ func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result
 	b := s.newBatch(c)
 	defer b.close()
 	if err := transaction(ctx, c, func() error { return b.store(ctx, &entry) }); err != nil {
+		clear(s.scratch.words) // some of them may not be stored
 		return store.Result{}, s.fail(op, s.options.Dir, err)
 	}
 	b.publish(&entry)
@@ -53,13 +55,14 @@ type scratch struct {
 	touched []uint32     // ids with an entry in newest
 	points  []point.Path // of the block before; empty between batches
 	ids     []uint32     // of points
+	words   map[store.Day]words
 }
 
 // newest is the latest sample of a point so far, seen from within the batch.
 type newest struct {
 	seen  bool
-	known bool // there is a time to compare with
-	time  int64
+	text  bool         // the batch has a text of the point
+	time  int64        // math.MinInt64 if there is none
 	block *point.Block // nil if the sample is older than the batch
 	index int
 }
@@ -106,31 +109,53 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 // add writes the samples of one block.
 func (b *batch) add(ctx context.Context, block *point.Block) error {
 	b.number(block)
-	var w *dayWriter
-	for i, t := range block.Time {
-		if w == nil || t < w.start || t >= w.end {
-			var err error
-			if w, err = b.day(ctx, store.DayOf(t)); err != nil {
-				return err
-			}
+	for i := 0; i < block.Len(); {
+		w, err := b.day(ctx, store.DayOf(block.Time[i]))
+		if err != nil {
+			return err
 		}
-		id := b.ids[block.Point[i]]
+		j := w.fits(block.Time, i)
+		if !b.follow(block, i, j) {
+			w.day.disordered = true
+		}
+		if err := w.put(b.ids, block, i, j); err != nil {
+			return err
+		}
+		w.added += uint64(j - i)
+		i = j
+	}
+	return nil
+}
+
+// fits returns the end of the run of times from i on that lie in the day and have room.
+func (w *dayWriter) fits(times []int64, i int) int {
+	end := min(len(times), i+w.room())
+	for i++; i < end && times[i] >= w.start && times[i] < w.end; i++ {
+	}
+	return i
+}
+
+// follow notes the newest samples among i to j−1 of the block, and reports whether all are newer
+// than those of their point before.
+func (b *batch) follow(block *point.Block, i, j int) (ordered bool) {
+	ordered = true
+	for ; i < j; i++ {
+		id, t := b.ids[block.Point[i]], block.Time[i]
 		n := &b.newest[id]
 		if !n.seen {
 			b.begin(id, n)
 		}
-		if n.known && t <= n.time {
-			w.day.disordered = true
+		if block.Kind[i] == point.Text {
+			n.text = true
 		}
-		if !n.known || t >= n.time {
-			n.known, n.time, n.block, n.index = true, t, block, i
+		if t <= n.time {
+			ordered = false
 		}
-		if err := w.put(id, block, i); err != nil {
-			return err
+		if t >= n.time {
+			n.time, n.block, n.index = t, block, i
 		}
-		w.added++
 	}
-	return nil
+	return ordered
 }
 
 // number finds or makes the numbers of the block's points, often those of the block before.
@@ -158,13 +183,13 @@ func (b *batch) number(block *point.Block) {
 
 // begin takes over what is known of the point from before the batch.
 func (b *batch) begin(id uint32, n *newest) {
-	n.seen = true
+	n.seen, n.time = true, math.MinInt64
 	b.touched = append(b.touched, id)
 	if int(id) >= len(b.s.cat.latest) {
 		return
 	}
 	if l := &b.s.cat.latest[id]; l.known {
-		n.known, n.time = true, l.time
+		n.time = l.time
 	}
 }
 
@@ -180,11 +205,11 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	if d.table == "" {
 		d.table = d.nextTable()
 		d.generation++
-		if err := b.conn.Exec(ctx, createDay(d.table)); err != nil {
+		if err := createTable(ctx, b.conn, d.table); err != nil {
 			return nil, err
 		}
 	}
-	t, err := openTable(b.conn, d.table)
+	t, err := openTable(b.conn, d.table, b.wordsOf(&d), d.texts)
 	if err != nil {
 		return nil, err
 	}
@@ -213,14 +238,19 @@ func (b *batch) publish(e *store.Entry) {
 		s.cat.add(p)
 	}
 	for _, id := range b.touched {
-		if n := &b.newest[id]; n.block != nil {
+		n := &b.newest[id]
+		if n.block != nil {
 			s.cat.see(id, row{time: n.time, value: n.block.Value(n.index), quality: n.block.Quality[n.index]})
+		}
+		if n.text {
+			s.cat.texts[id] = true
 		}
 	}
 	days := maps.Clone(s.days)
 	for key, w := range b.days {
 		d := w.day
 		d.stored += w.added
+		d.texts = w.words.next
 		days[key] = &d
 	}
 	s.days = days

@@ -16,6 +16,7 @@ type catalogue struct {
 	ids    map[point.Path]uint32
 	paths  []point.Path // by id
 	latest []latest     // by id
+	texts  []bool       // by id: whether a table has a text of the point; true too often does no harm
 }
 
 // latest is the newest sample of a point by time.
@@ -32,6 +33,7 @@ func (c *catalogue) add(p point.Path) uint32 {
 	c.ids[p] = id
 	c.paths = append(c.paths, p)
 	c.latest = append(c.latest, latest{})
+	c.texts = append(c.texts, false)
 	return id
 }
 
@@ -41,6 +43,7 @@ func (c *catalogue) put(id uint32, p point.Path) {
 	for len(c.paths) <= int(id) {
 		c.paths = append(c.paths, "")
 		c.latest = append(c.latest, latest{})
+		c.texts = append(c.texts, false)
 	}
 	c.paths[id] = p
 	c.ids[p] = id
@@ -76,27 +79,63 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day)
 	if err != nil {
 		return nil, err
 	}
-	see := func(ch *engine.Chunk) error {
+	err = c.Query(ctx, "SELECT "+sampleColumns+" FROM latest", func(ch *engine.Chunk) error {
 		cols := columnsOf(ch)
-		for i := range cols.rows {
-			if l := &cat.latest[cols.id[i]]; !l.known || cols.time[i] >= l.time {
-				cat.see(cols.id[i], cols.at(i))
-			}
+		for i, id := range cols.id {
+			cat.see(id, cols.at(i))
 		}
 		return nil
-	}
-	if err := c.Query(ctx, "SELECT "+sampleColumns+" FROM latest", see); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	for _, d := range days {
 		if d.table == "" {
 			continue
 		}
-		if err := c.Query(ctx, "SELECT "+sampleColumns+" FROM "+d.table, see); err != nil {
+		if err := cat.loadTable(ctx, c, d.table); err != nil {
 			return nil, err
 		}
 	}
 	return cat, nil
+}
+
+// loadTable takes over the latest samples of a day's table.
+func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) error {
+	numbers := make([]float64, len(c.latest)) // by id: where the text of the latest sample stands, from 1
+	texts := make(map[float64]string)
+	err := conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
+		cols := tableColumnsOf(ch, nil)
+		for i, id := range cols.id {
+			number := 0.0
+			if cols.kindAt(i) == point.Text {
+				c.texts[id] = true
+				number = cols.value[i] + 1
+			}
+			if l := &c.latest[id]; !l.known || cols.time[i] >= l.time {
+				*l = latest{row: cols.at(i), known: true}
+				numbers[id] = number
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		if number > 0 {
+			texts[number-1] = ""
+		}
+	}
+	if err := findWords(ctx, conn, table, texts); err != nil {
+		return err
+	}
+	for id, number := range numbers {
+		if number > 0 {
+			c.latest[id].value = point.TextOf(texts[number-1])
+		}
+	}
+	return nil
 }
 
 // savePoints writes points whose numbers start at first.
@@ -129,7 +168,7 @@ func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
 	if err := c.Exec(ctx, "DELETE FROM latest"); err != nil {
 		return err
 	}
-	w, err := openTable(c, "latest")
+	w, err := openLatest(c)
 	if err != nil {
 		return err
 	}

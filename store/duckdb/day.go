@@ -19,6 +19,7 @@ type day struct {
 	checksum   uint64 // of the file, XXH3
 	table      string // "" if there is none
 	stored     uint64 // rows in the table
+	texts      uint64 // rows in the table of texts that belongs to it
 	disordered bool   // the table holds samples that are not newer than all before of their point
 	generation uint32 // counts the tables and files that the day has had
 }
@@ -51,7 +52,7 @@ func saveDay(ctx context.Context, c *engine.Conn, d *day) error {
 		int64(d.key), d.key.String(), d.file, d.rows, d.bytes, d.checksum, d.table, d.disordered, uint64(d.generation))
 }
 
-// loadDays reads the manifest and counts the tables' rows.
+// loadDays reads the manifest and counts the rows of the tables.
 func loadDays(ctx context.Context, c *engine.Conn) (map[store.Day]*day, error) {
 	days := make(map[store.Day]*day)
 	err := c.Query(ctx, "SELECT day, file, rows, bytes, checksum, stored, disordered, generation FROM days", func(ch *engine.Chunk) error {
@@ -74,6 +75,9 @@ func loadDays(ctx context.Context, c *engine.Conn) (map[store.Day]*day, error) {
 			continue
 		}
 		if d.stored, err = count(ctx, c, "SELECT count(*) FROM "+d.table); err != nil {
+			return nil, err
+		}
+		if d.texts, err = count(ctx, c, "SELECT count(*) FROM "+wordTable(d.table)); err != nil {
 			return nil, err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Store) retire(tables, files []string) {
 func (s *Store) release(ctx context.Context, c *engine.Conn) {
 	for _, e := range s.free() {
 		for _, t := range e.tables {
-			if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+t); err != nil {
+			if err := dropTable(ctx, c, t); err != nil {
 				s.options.Log.WarnContext(ctx, "old table stays until the next start", "table", t, "err", err)
 			}
 		}

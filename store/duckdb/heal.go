@@ -51,7 +51,7 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) er
 	}
 	used := make(map[string]bool)
 	for _, d := range days {
-		used[d.table] = true
+		used[d.table], used[wordTable(d.table)] = true, true
 	}
 	for _, t := range tables {
 		if !used[t] {

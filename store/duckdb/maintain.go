@@ -110,7 +110,7 @@ func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
 func (s *Store) daySQL(d *day) string {
 	table := ""
 	if d.table != "" {
-		table = fmt.Sprintf("SELECT %s, 1 AS origin, rowid AS place FROM %s WHERE rowid < %d", sampleColumns, d.table, d.stored)
+		table = d.rowsSQL()
 	}
 	file := ""
 	if d.file != "" {
@@ -124,6 +124,17 @@ func (s *Store) daySQL(d *day) string {
 		return "SELECT " + sampleColumns + " FROM (" + both + ")"
 	}
 	return "SELECT " + sampleColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
+}
+
+// rowsSQL returns a query for the samples of the day's table, with their place among those of the
+// day, in the columns of a file.
+func (d *day) rowsSQL() string {
+	text, join := "NULL::VARCHAR", ""
+	if d.texts > 0 {
+		text = "w.text"
+		join = " LEFT JOIN " + wordTable(d.table) + " w ON w.number = t.value AND (t.tag >> 8) & 255 = 4"
+	}
+	return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
 }
 
 // swap makes the file the day's only place, unless samples have come meanwhile.
@@ -171,6 +182,7 @@ func (s *Store) replace(key store.Day, next *day, tables, files []string) {
 		days[key] = next
 	}
 	s.days = days
+	delete(s.scratch.words, key)
 	s.retire(tables, files)
 }
 

@@ -61,7 +61,7 @@ type selection struct {
 	numbers  bool     // exact integers and texts are not needed
 }
 
-// columns are what the selection asks for.
+// columns are what the selection asks for of a file.
 func (sel *selection) columns() string {
 	if sel.numbers {
 		return numberColumns
@@ -74,7 +74,7 @@ func (sel *selection) columns() string {
 func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
 	where := sel.where(p)
 	if files := s.filesOf(p); files != "" {
-		if err := sel.query(ctx, c, "read_parquet("+files+")"+conditions(where), each); err != nil {
+		if err := sel.scanFiles(ctx, c, files, where, each); err != nil {
 			return err
 		}
 	}
@@ -84,15 +84,26 @@ func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selectio
 		}
 		// Rows that were added after the reader looked at the days are not its business.
 		own := append(slices.Clip(where), "rowid < "+strconv.FormatUint(d.stored, 10))
-		if err := sel.query(ctx, c, d.table+conditions(own), each); err != nil {
+		var words map[float64]string
+		if !sel.numbers && d.texts > 0 && s.hasText(sel.ids) {
+			var err error
+			if words, err = readWords(ctx, c, d.table, slices.Clip(own)); err != nil {
+				return err
+			}
+		}
+		err := c.Query(ctx, "SELECT "+tableColumns+" FROM "+d.table+conditions(own), func(ch *engine.Chunk) error {
+			cols := tableColumnsOf(ch, words)
+			return each(&cols)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (sel *selection) query(ctx context.Context, c *engine.Conn, from string, each func(*columns) error) error {
-	return c.Query(ctx, "SELECT "+sel.columns()+" FROM "+from, func(ch *engine.Chunk) error {
+func (sel *selection) scanFiles(ctx context.Context, c *engine.Conn, files string, where []string, each func(*columns) error) error {
+	return c.Query(ctx, "SELECT "+sel.columns()+" FROM read_parquet("+files+")"+conditions(where), func(ch *engine.Chunk) error {
 		var cols columns
 		if sel.numbers {
 			cols = numbersOf(ch)

@@ -197,7 +197,7 @@ func (rd *reader) readPart(ctx context.Context, g *group, p *part) error {
 	streamed := len(g.points) == 1 && rd.r.Limit == 0 && !p.messy
 	err := rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
 		for i, id := range cols.id {
-			if !p.messy && rd.r.GoodOnly && cols.quality[i].IsBad() {
+			if !p.messy && rd.r.GoodOnly && cols.qualityAt(i).IsBad() {
 				continue
 			}
 			g.add(id, cols, i)

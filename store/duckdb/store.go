@@ -64,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet)}
+	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet), scratch: scratch{words: make(map[store.Day]words)}}
 	s.handle.idled.L = &s.handle.mu
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -132,6 +132,7 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	s.ledger, s.cat, s.days = store.NewLedger(positions, cursor), cat, days
 	s.replaced, s.expired = replaced, expired
 	s.epoch, s.retired = &epoch{}, nil
+	clear(s.scratch.words)
 	return nil
 }
 

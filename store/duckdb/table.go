@@ -7,40 +7,34 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// tableWriter fills a table of samples, chunk by chunk, within the connection's transaction.
+// tableWriter fills the table of a day, chunk by chunk, within the connection's transaction.
 type tableWriter struct {
 	appender *engine.Appender
+	words    *wordWriter
 	n        int // rows in the chunk
 
-	id      []uint32
-	time    []int64
-	value   []float64
-	exact   []int64
-	kind    []point.Kind
-	quality []point.Quality
-
-	isNumber, isExact, isText []uint64 // masks
+	id    []uint32
+	time  []int64
+	value []float64
+	tag   []tag
 }
 
-func openTable(c *engine.Conn, table string) (*tableWriter, error) {
-	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeTimestamp, duck.TypeDouble, duck.TypeBigInt,
-		duck.TypeVarchar, duck.TypeUTinyInt, duck.TypeUTinyInt)
+// openTable opens the table; its texts are numbered from the first that is free.
+func openTable(c *engine.Conn, table string, known words, first uint64) (*tableWriter, error) {
+	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeTimestamp, duck.TypeDouble, duck.TypeUInteger)
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{appender: a}
+	w := &tableWriter{appender: a, words: &wordWriter{conn: c, table: wordTable(table), known: known, next: first}}
 	w.begin()
 	return w, nil
 }
 
 // begin starts a chunk.
 func (w *tableWriter) begin() {
-	a := w.appender
 	w.n = 0
-	w.id, w.time = engine.Column[uint32](a, 0), engine.Column[int64](a, 1)
-	w.value, w.exact = engine.Column[float64](a, 2), engine.Column[int64](a, 3)
-	w.kind, w.quality = engine.Column[point.Kind](a, 5), engine.Column[point.Quality](a, 6)
-	w.isNumber, w.isExact, w.isText = a.Nulls(2), a.Nulls(3), a.Nulls(4)
+	w.id, w.time = engine.Column[uint32](w.appender, 0), engine.Column[int64](w.appender, 1)
+	w.value, w.tag = engine.Column[float64](w.appender, 2), engine.Column[tag](w.appender, 3)
 }
 
 // end hands the chunk to the table and starts another.
@@ -52,54 +46,37 @@ func (w *tableWriter) end() error {
 	return nil
 }
 
-// put adds sample i of the block.
-func (w *tableWriter) put(id uint32, b *point.Block, i int) error {
+// room is how many rows the chunk still takes.
+func (w *tableWriter) room() int { return engine.ChunkRows - w.n }
+
+// put adds the samples i to j−1 of the block, at most as many as there is room for. The ids are
+// those of the block's points.
+func (w *tableWriter) put(ids []uint32, b *point.Block, i, j int) error {
 	n := w.n
-	w.id[n], w.time[n], w.kind[n], w.quality[n] = id, b.Time[i], b.Kind[i], b.Quality[i]
-	if b.Kind[i] == point.Text {
-		w.setText(n, b.Texts[b.Bits[i]])
-	} else {
-		w.setNumber(n, b.Kind[i], b.Bits[i])
+	id := w.id[n : n+j-i]
+	for k, p := range b.Point[i:j] {
+		id[k] = ids[p]
 	}
-	w.n = n + 1
+	copy(w.time[n:], b.Time[i:j])
+	values, tags := w.value[n:n+j-i], w.tag[n:n+j-i]
+	kinds, qualities, bits := b.Kind[i:j], b.Quality[i:j], b.Bits[i:j]
+	for k, kind := range kinds {
+		if kind == point.Text {
+			number, err := w.words.number(b.Texts[bits[k]])
+			if err != nil {
+				return err
+			}
+			values[k], tags[k] = number, plainTag(kind, qualities[k])
+			continue
+		}
+		value, exact := stored(kind, bits[k])
+		values[k], tags[k] = value, exact|plainTag(kind, qualities[k])
+	}
+	w.n += j - i
 	if w.n == engine.ChunkRows {
 		return w.end()
 	}
 	return nil
-}
-
-// add adds a row of the point.
-func (w *tableWriter) add(id uint32, r *row) error {
-	n := w.n
-	w.id[n], w.time[n], w.kind[n], w.quality[n] = id, r.time, r.value.Kind(), r.quality
-	if r.value.Kind() == point.Text {
-		w.setText(n, r.value.Text())
-	} else {
-		w.setNumber(n, r.value.Kind(), r.value.Bits())
-	}
-	w.n = n + 1
-	if w.n == engine.ChunkRows {
-		return w.end()
-	}
-	return nil
-}
-
-func (w *tableWriter) setText(n int, text string) {
-	w.appender.Text(4, n, text)
-	w.isText[n>>6] |= 1 << (n & 63)
-}
-
-func (w *tableWriter) setNumber(n int, kind point.Kind, bits uint64) {
-	if kind == point.None {
-		return
-	}
-	value, exact, isExact := stored(kind, bits)
-	w.value[n] = value
-	w.isNumber[n>>6] |= 1 << (n & 63)
-	if isExact {
-		w.exact[n] = exact
-		w.isExact[n>>6] |= 1 << (n & 63)
-	}
 }
 
 // flush hands over what is left.
@@ -109,7 +86,13 @@ func (w *tableWriter) flush() error {
 			return err
 		}
 	}
+	if err := w.words.flush(); err != nil {
+		return err
+	}
 	return w.appender.Flush()
 }
 
-func (w *tableWriter) close() { w.appender.Close() }
+func (w *tableWriter) close() {
+	w.words.close()
+	w.appender.Close()
+}

@@ -7,12 +7,6 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Integers up to ±2^53 are kept by a double without loss; larger ones also stand in "exact".
-const exactBelow = 1 << 53
-
-// negativeZero is the one float that DuckDB's compression takes for another: it has a 0 in "exact".
-const negativeZero = 1 << 63
-
 // row is a stored sample without its point.
 type row struct {
 	time    int64 // microseconds
@@ -24,12 +18,16 @@ func (r *row) sample(path point.Path) point.Sample {
 	return point.Sample{Point: path, Time: engine.Time(r.time), Value: r.value, Quality: r.quality}
 }
 
-// columns are the sample columns of a chunk; see sampleColumns for their order.
+// columns are the sample columns of a chunk: of a table, which has tags, or of a file.
 type columns struct {
-	rows    int
-	id      []uint32
-	time    []int64
-	value   []float64
+	rows  int
+	id    []uint32
+	time  []int64
+	value []float64
+
+	tag   []tag              // of a table; nil for a file
+	words map[float64]string // of a table: the texts by the numbers in value
+
 	exact   []int64
 	isExact engine.Valid
 	text    engine.Texts
@@ -37,6 +35,7 @@ type columns struct {
 	quality []point.Quality
 }
 
+// columnsOf are those of a file's chunk with sampleColumns.
 func columnsOf(ch *engine.Chunk) columns {
 	return columns{
 		rows: ch.Rows,
@@ -57,12 +56,42 @@ func numbersOf(ch *engine.Chunk) columns {
 	}
 }
 
+// tableColumnsOf are those of a table's chunk with tableColumns. Without words only numberAt may be
+// asked for the values of texts.
+func tableColumnsOf(ch *engine.Chunk, words map[float64]string) columns {
+	return columns{
+		rows: ch.Rows,
+		id:   engine.Numbers[uint32](ch, 0), time: engine.Numbers[int64](ch, 1),
+		value: engine.Numbers[float64](ch, 2), tag: engine.Numbers[tag](ch, 3), words: words,
+	}
+}
+
 // at returns the sample in the row.
 func (c *columns) at(i int) row {
-	return row{time: c.time[i], value: c.valueAt(i), quality: c.quality[i]}
+	return row{time: c.time[i], value: c.valueAt(i), quality: c.qualityAt(i)}
+}
+
+func (c *columns) qualityAt(i int) point.Quality {
+	if c.tag != nil {
+		return c.tag[i].quality()
+	}
+	return c.quality[i]
+}
+
+func (c *columns) kindAt(i int) point.Kind {
+	if c.tag != nil {
+		return c.tag[i].kind()
+	}
+	return c.kind[i]
 }
 
 func (c *columns) valueAt(i int) point.Value {
+	if c.tag != nil {
+		if g := c.tag[i]; g.kind() != point.Text {
+			return g.number(c.value[i])
+		}
+		return point.TextOf(c.words[c.value[i]])
+	}
 	switch k := c.kind[i]; k {
 	case point.Float:
 		if c.isExact.Has(i) {
@@ -85,25 +114,10 @@ func (c *columns) valueAt(i int) point.Value {
 
 // numberAt returns the number in the row, as point.Value.Number does.
 func (c *columns) numberAt(i int) (float64, bool) {
-	switch c.kind[i] {
+	switch c.kindAt(i) {
 	case point.Float, point.Int, point.Bool:
 		return c.value[i], true
 	case point.None, point.Text:
 	}
 	return 0, false
-}
-
-// stored returns how a number is written: its double and, where that is not enough, more.
-func stored(kind point.Kind, bits uint64) (value float64, exact int64, isExact bool) {
-	switch kind {
-	case point.Float:
-		return math.Float64frombits(bits), 0, bits == negativeZero
-	case point.Int:
-		v := int64(bits)
-		return float64(v), v, v > exactBelow || v < -exactBelow
-	case point.Bool:
-		return float64(bits), 0, false
-	case point.None, point.Text:
-	}
-	return 0, 0, false
 }

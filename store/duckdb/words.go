@@ -1,0 +1,152 @@
+package duckdb
+
+import (
+	"context"
+	"strings"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/store/duckdb/engine"
+)
+
+// Texts stand in a table beside the table of their day, each behind a number that the sample has
+// for a value. Texts that repeat, such as states, stand there once or a few times.
+
+// wordTable is the name of the table with the texts of a day's table.
+func wordTable(table string) string { return table + "_text" }
+
+const (
+	maxWords = 8192 // that are remembered of a day
+	maxWord  = 128  // bytes of one; longer texts seldom repeat
+	maxBooks = 8    // days whose words are remembered
+)
+
+// words are the numbers of texts that stand in the table of a day.
+type words map[string]float64
+
+// wordsOf returns the words remembered of the day, to be filled. The caller holds write.
+func (c *scratch) wordsOf(d *day) words {
+	if len(c.words) > maxBooks {
+		clear(c.words)
+	}
+	w := c.words[d.key]
+	switch {
+	case w == nil:
+		w = make(words)
+		c.words[d.key] = w
+	case len(w) >= maxWords:
+		clear(w)
+	}
+	return w
+}
+
+// wordWriter adds texts to the table of words. It opens the table when there is a new one.
+type wordWriter struct {
+	conn  *engine.Conn
+	table string
+	known words
+	next  uint64 // number of the next text
+
+	appender *engine.Appender
+	numbers  []float64
+	n        int // rows in the chunk
+}
+
+// number returns the number of the text, under which it stands in the table.
+func (w *wordWriter) number(text string) (float64, error) {
+	if number, ok := w.known[text]; ok {
+		return number, nil
+	}
+	if err := w.open(); err != nil {
+		return 0, err
+	}
+	number := float64(w.next)
+	w.next++
+	if len(text) <= maxWord && len(w.known) < maxWords {
+		w.known[strings.Clone(text)] = number // the text may be a piece of something large
+	}
+	w.numbers[w.n] = number
+	w.appender.Text(1, w.n, text)
+	if w.n++; w.n == engine.ChunkRows {
+		return number, w.end()
+	}
+	return number, nil
+}
+
+func (w *wordWriter) open() (err error) {
+	if w.appender == nil {
+		if w.appender, err = w.conn.Appender(w.table, duck.TypeDouble, duck.TypeVarchar); err == nil {
+			w.numbers = engine.Column[float64](w.appender, 0)
+		}
+	}
+	return err
+}
+
+func (w *wordWriter) end() error {
+	err := w.appender.Append(w.n)
+	w.n, w.numbers = 0, engine.Column[float64](w.appender, 0)
+	return err
+}
+
+// flush hands over what is left.
+func (w *wordWriter) flush() error {
+	if w.appender == nil {
+		return nil
+	}
+	if w.n > 0 {
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	return w.appender.Flush()
+}
+
+func (w *wordWriter) close() {
+	if w.appender != nil {
+		w.appender.Close()
+	}
+}
+
+// readWords returns the texts that rows of the day's table refer to by their numbers. The rows are
+// those that the conditions name.
+func readWords(ctx context.Context, c *engine.Conn, table string, where []string) (map[float64]string, error) {
+	where = append(where, "(tag >> 8) & 255 = 4") // point.Text
+	out := make(map[float64]string)
+	err := c.Query(ctx, "SELECT number, text FROM "+wordTable(table)+" WHERE number IN (SELECT value FROM "+table+conditions(where)+")",
+		func(ch *engine.Chunk) error {
+			numbers, texts := engine.Numbers[float64](ch, 0), ch.Texts(1)
+			for i, number := range numbers {
+				out[number] = texts.At(i)
+			}
+			return nil
+		})
+	return out, err
+}
+
+// hasText reports whether one of the points may have a text in a table.
+func (s *Store) hasText(ids []uint32) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, id := range ids {
+		if s.cat.texts[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// findWords replaces the texts by those that stand under their numbers.
+func findWords(ctx context.Context, c *engine.Conn, table string, texts map[float64]string) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	return c.Query(ctx, "SELECT number, text FROM "+wordTable(table), func(ch *engine.Chunk) error {
+		words := ch.Texts(1)
+		for i, number := range engine.Numbers[float64](ch, 0) {
+			if _, ok := texts[number]; ok {
+				texts[number] = words.At(i)
+			}
+		}
+		return nil
+	})
+}
