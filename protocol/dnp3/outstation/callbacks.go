@@ -26,6 +26,9 @@ type Callbacks struct {
 	WriteAttribute func(number uint8, a object.Attribute) bool
 	// WriteString changes an octet string (g110); false refuses it.
 	WriteString func(tx *Tx, index uint32, text []byte) bool
+	// Confirmed says that a master confirmed a fragment with events. Events made here
+	// are reported next.
+	Confirmed func(tx *Tx, master link.Address, events int)
 	// Changed says that a master assigned classes or wrote dead-bands, which the
 	// application may want to keep.
 	Changed func(tx *Tx, kind object.Kind)

@@ -175,8 +175,9 @@ func (e *events) iin() app.IIN {
 	return iin
 }
 
-// confirm forgets what was sent.
-func (e *events) confirm() {
+// confirm forgets what was sent and returns how many events that were.
+func (e *events) confirm() int {
+	n := e.sent
 	if e.told {
 		e.overflow, e.told = false, false
 	}
@@ -189,6 +190,7 @@ func (e *events) confirm() {
 		}
 		r.trim()
 	}
+	return n
 }
 
 // putBack makes what was sent wait again.

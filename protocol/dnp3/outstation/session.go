@@ -217,10 +217,18 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 	sequence := s.response.sequence.Next()
 	out.Pool().Return(s.response.buffer)
 	s.response = response{}
-	s.events.confirm()
+	s.forget()
 	s.broadcast = broadcastNone
 	if s.plan != nil {
 		s.respond(now, sequence, false, out)
+	}
+}
+
+// forget drops the events that the master confirmed, and says so.
+func (s *Session) forget() {
+	n := s.events.confirm()
+	if call := s.outstation.callbacks.Confirmed; call != nil && n > 0 {
+		call(&Tx{outstation: s.outstation}, s.source, n)
 	}
 }
 

@@ -104,7 +104,7 @@ func (s *Session) confirmUnsolicited(_ time.Time, sequence app.Sequence, out *st
 	}
 	u.null = false
 	s.endUnsolicited(out)
-	s.events.confirm()
+	s.forget()
 	s.broadcast = broadcastNone
 }
 

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/master"
+	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/station"
+)
+
+// Addresses of every pair, and points of each of the three types.
+const (
+	outstationAddress link.Address = 10
+	masterAddress     link.Address = 1
+	points                         = 11
+)
+
+// script yields the same events at both ends: a small generator without memory.
+type script struct{ state uint64 }
+
+func newScript(session int) script { return script{uint64(session)*0x9E3779B97F4A7C15 + 1} }
+
+// next returns the next event. Times and values are random, values of 16 bit.
+func (s *script) next() (object.Kind, object.Point) {
+	s.state += 0x9E3779B97F4A7C15
+	x := s.state
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	x ^= x >> 31
+	p := object.Point{
+		Index: uint32(x>>16) % points, Flags: object.FlagOnline,
+		Time: object.Timestamp{Milliseconds: 1_700_000_000_000 + x>>32, Quality: object.TimeAbsolute},
+	}
+	switch x % 3 {
+	case 0:
+		p.Value = object.Bool(x&4 != 0)
+		return object.KindBinaryInput, p
+	case 1:
+		p.Value = object.Unsigned(x >> 48)
+		return object.KindCounter, p
+	default:
+		p.Value = object.Signed(int64(int16(x >> 48)))
+		return object.KindAnalogInput, p
+	}
+}
+
+// source is the outstation's application: it makes the next events on demand.
+type source struct {
+	device *outstation.Outstation
+	port   *station.Port
+	script script
+	values int
+}
+
+func newSource(session, values int, own bool) (*source, error) {
+	s := &source{script: newScript(session), values: values}
+	c := outstation.Config{EventLimits: map[object.Kind]int{
+		object.KindBinaryInput: 100, object.KindCounter: 100, object.KindAnalogInput: 100,
+	}}
+	for i := range uint32(points) {
+		c.Points = append(
+			c.Points,
+			outstation.PointConfig{Kind: object.KindBinaryInput, Index: i, Class: app.Class1, Static: object.G1V2, Event: object.G2V2},
+			outstation.PointConfig{Kind: object.KindCounter, Index: i, Class: app.Class1, Static: object.G20V1, Event: object.G22V5},
+			outstation.PointConfig{Kind: object.KindAnalogInput, Index: i, Class: app.Class1, Static: object.G30V1, Event: object.G32V3},
+		)
+	}
+	if own { // nobody else here says when a message is done
+		c.Callbacks.Confirmed = func(tx *outstation.Tx, _ link.Address, _ int) { s.write(tx) }
+	}
+	var err error
+	if s.device, err = outstation.New(c); err != nil {
+		return nil, err
+	}
+	session1, err := s.device.Session(outstation.SessionConfig{Master: masterAddress, Unsolicited: true})
+	if err != nil {
+		return nil, err
+	}
+	s.port, err = station.NewPort(station.Config{Local: outstationAddress, Remote: masterAddress}, session1)
+	return s, err
+}
+
+// update makes the events of a message in one transaction.
+func (s *source) update() { s.device.Update(s.write) }
+
+func (s *source) write(tx *outstation.Tx) {
+	for range s.values {
+		kind, p := s.script.next()
+		tx.Set(kind, p, outstation.Force)
+	}
+}
+
+// sink is the master's application: it compares every value, and starts the next
+// message when one is complete, if the source is at hand.
+type sink struct {
+	script   script
+	want     int
+	seen     int
+	then     func()
+	messages atomic.Int64
+	wrong    atomic.Int64
+	ready    chan<- struct{}
+	port     *station.Port
+}
+
+func newSink(session, values int, ready chan<- struct{}) (*sink, error) {
+	s := &sink{script: newScript(session), want: values, ready: ready}
+	a, err := master.New(master.Config{
+		Outstation: outstationAddress, Enable: app.EventClasses,
+		Notify: func(n master.Notice) {
+			switch {
+			case n.Kind == master.NoticeReady:
+				ready <- struct{}{}
+			case n.Err != nil:
+				s.wrong.Add(1)
+			}
+		},
+	}, s)
+	if err != nil {
+		return nil, err
+	}
+	s.port, err = station.NewPort(station.Config{Local: masterAddress, Remote: outstationAddress, Master: true}, a)
+	return s, err
+}
+
+// Begin implements master.Handler.
+func (s *sink) Begin(master.Info) {}
+
+// Header implements master.Handler.
+func (s *sink) Header(h app.Header) {
+	kind := h.Variation.Kind()
+	for p := range h.Points() {
+		if wantKind, want := s.script.next(); kind != wantKind || p != want {
+			s.wrong.Add(1)
+		}
+		s.seen++
+	}
+}
+
+// End implements master.Handler.
+func (s *sink) End(master.Info) {
+	if s.seen < s.want {
+		return
+	}
+	s.seen -= s.want
+	s.messages.Add(1)
+	if s.then != nil {
+		s.then()
+	}
+}
+
+// check reports values that were not the expected ones.
+func (s *sink) check() error {
+	if n := s.wrong.Load(); n > 0 {
+		return fmt.Errorf("%d values or requests went wrong", n)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+// Command dnp3 answers one question: how many confirmed unsolicited messages can one
+// process exchange over how many DNP3 sessions, and what does one cost? See README.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	sessions := flag.String("sessions", "1,64,1000", "numbers of sessions, each measured in turn")
+	values := flag.String("values", "100", "numbers of values in a message, each measured in turn")
+	var o options
+	flag.DurationVar(&o.duration, "duration", 3*time.Second, "how long to measure each")
+	flag.DurationVar(&o.warmup, "warmup", time.Second, "how long to run before that")
+	flag.StringVar(&o.role, "role", "both", "both ends in this process, or split over two processes; outstation is the second one")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, o, *sessions, *values)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// options are what is asked for.
+type options struct {
+	sessions, values int
+	duration, warmup time.Duration
+	role             string
+}
+
+func run(ctx context.Context, o options, sessions, values string) error {
+	many, err := numbers(sessions)
+	if err != nil {
+		return err
+	}
+	each, err := numbers(values)
+	if err != nil {
+		return err
+	}
+	if o.role == roleOutstation {
+		o.sessions, o.values = many[0], each[0]
+		return serve(ctx, o)
+	}
+	fmt.Println("| ends | sessions | values | messages/s | cores | CPU µs/message | peak RSS kB | RSS kB/pair |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, o.sessions = range many {
+		for _, o.values = range each {
+			r, err := measure(ctx, o)
+			if err != nil {
+				return err
+			}
+			r.print(o)
+		}
+	}
+	return nil
+}
+
+func numbers(list string) ([]int, error) {
+	var all []int
+	for part := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > 20_000 {
+			return nil, fmt.Errorf("%q: write numbers from 1 to 20000, separated by commas", list)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
