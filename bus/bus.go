@@ -136,7 +136,7 @@ func checkPort(listen string) error {
 	l, err := net.Listen("tcp", listen) //nolint:noctx // local and immediate
 	if err != nil {
 		return fault.E("bus.Open", fault.Conflict, listen,
-			fmt.Errorf("cannot listen for bus connections: %w; stop the program that uses the port, or set bus.listen to another address", err))
+			fmt.Errorf("cannot listen for bus connections: %w; stop the program that uses the port, or set listen.bus to another address", err))
 	}
 	return l.Close()
 }

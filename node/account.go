@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/bus"
 	"voltbus/device"
 	"voltbus/recorder"
 	"voltbus/store"
@@ -21,7 +22,7 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Log = answer.Log{Bytes: uint64(state.Bytes), MaxBytes: uint64(state.MaxBytes), Blocks: state.Last - state.First + 1}
+	out.Log = answer.Log{Bytes: uint64(state.Bytes), MaxBytes: uint64(state.MaxBytes), Blocks: blocksIn(state)}
 	positions, err := n.positions(ctx, &out)
 	if err != nil {
 		return out, err
@@ -46,6 +47,13 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 		}))
 	}
 	return out, nil
+}
+
+func blocksIn(s bus.LogState) uint64 {
+	if s.First > s.Last || s.Last == 0 {
+		return 0
+	}
+	return s.Last - s.First + 1
 }
 
 // positions reads the store's side of the ledger.

@@ -221,7 +221,7 @@ func TestOpenSaysInOneSentenceWhatToDo(t *testing.T) {
 		},
 		"the bus's port is taken": {
 			t.TempDir(), "listen: {http: 127.0.0.1:0, bus: '" + taken.BusAddr() + "'}\n",
-			"stop the program that uses the port, or set bus.listen to another address", fault.Conflict,
+			"stop the program that uses the port, or set listen.bus to another address", fault.Conflict,
 		},
 		"the data directory cannot be made": {
 			blocked, listenAnywhere, "give this node another directory in node.data", fault.Unavailable,

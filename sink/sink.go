@@ -140,12 +140,12 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the store's position: %w", err)
 	}
-	first, last, err := s.log.Bounds(ctx)
+	_, last, err := s.log.Bounds(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the log's bounds: %w", err)
 	}
 	if log != s.log.ID() || sequence > last {
-		return first, nil
+		return 1, nil // what stood before the oldest block was dropped
 	}
 	s.mu.Lock()
 	s.stats.Sequence = sequence
@@ -264,7 +264,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 	r.told = map[string]int{}
 	return func(sequence uint64, data []byte) error {
 		if sequence > r.next {
-			r.lose("dropped", sequence-r.next)
+			r.lose(r.whyMissing(ctx), sequence-r.next)
 		}
 		r.next = sequence + 1
 		b, ok := spare.Get().(*point.Block)
@@ -289,6 +289,14 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// whyMissing tells what became of the blocks from r.next on: the log drops only its oldest.
+func (r *reader) whyMissing(ctx context.Context) string {
+	if first, _, err := r.sink.log.Bounds(ctx); err == nil && first <= r.next {
+		return "corrupt"
+	}
+	return "dropped"
 }
 
 func (r *reader) lose(reason string, blocks uint64) {

@@ -119,9 +119,15 @@ func FilterScan(data []byte, device point.Path, pattern point.Pattern) ([]byte, 
 	if pattern == "" || (!strings.Contains(string(pattern), "*") && pattern.Match(device)) {
 		return data, nil
 	}
-	s, err := ParseScan(data)
-	if err != nil {
-		return nil, err
+	var s struct { // the times stay as they are
+		Device  point.Path                 `json:"device"`
+		Time    json.RawMessage            `json:"time"`
+		Slot    json.RawMessage            `json:"slot,omitempty"`
+		Points  map[string]json.RawMessage `json:"points"`
+		Quality map[string]string          `json:"quality,omitempty"`
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("read a live message: %w", err)
 	}
 	kept := len(s.Points)
 	for name := range s.Points {

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +93,9 @@ func TestFilterScanKeepsOnlySelectedPoints(t *testing.T) {
 			if _, ok := scan.Points[name]; !ok {
 				t.Errorf("pattern %q drops %q", pattern, name)
 			}
+		}
+		if !strings.Contains(string(out), `"slot":"2026-01-02T03:04:05.000000Z"`) {
+			t.Errorf("pattern %q changes the time: %s", pattern, out)
 		}
 		if _, ok := scan.Quality["mode"]; ok && len(want) == 1 && want[0] != "mode" {
 			t.Errorf("pattern %q keeps the quality of a point that it drops", pattern)

@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/config"
+	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/datadir"
 	"voltbus/lab/demo"
 	"voltbus/node"
 )
@@ -44,6 +47,14 @@ func runDemo(cmd *cobra.Command, f *flags, site demo.Site) (err error) {
 	log, err := f.logger()
 	if err != nil {
 		return err
+	}
+	if data := filepath.Join(site.Dir, "data"); datadir.InUse(data) {
+		return fault.E("demo", fault.Conflict, site.Dir, errors.New("the demonstration runs already in this directory; look at it, or give another one with --dir"))
+	}
+	for flag, address := range map[string]string{"--http": site.HTTP, "--bus": site.Bus} {
+		if err := new(config.Address).UnmarshalText([]byte(address)); err != nil {
+			return usage(fmt.Errorf("%s: %w", flag, err))
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -93,12 +104,28 @@ func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Boiler, file string,
   data        %s
 
   In another terminal:
-    voltbus tail 'demo/plant/**'
-    voltbus query demo/plant/boiler1/supply_temp --from -5m --step 1m
-    voltbus ledger
+    %[7]s tail 'demo/plant/**'%[8]s
+    %[7]s query demo/plant/boiler1/supply_temp --from -5m --step 1m%[8]s
+    %[7]s ledger%[8]s
 
   Ctrl-C stops it. The history stays.
-`, took.Milliseconds(), link, boiler.Address, boiler.Process(), file, data)
+`, took.Milliseconds(), link, boiler.Address, boiler.Process(), file, data, programName(), configArgument(file))
+}
+
+// programName is how the program was called, so that the next steps can be copied.
+func programName() string {
+	if path, err := exec.LookPath("voltbus"); err == nil && os.Args[0] == "voltbus" && path != "" {
+		return "voltbus"
+	}
+	return os.Args[0]
+}
+
+// configArgument is what a command needs to find the demonstration from here.
+func configArgument(file string) string {
+	if file == filepath.Join(demoDir, demo.ConfigFile) {
+		return ""
+	}
+	return " -c " + file
 }
 
 // boilerCommand is the hidden subcommand that plays the boiler.

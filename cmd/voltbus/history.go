@@ -32,14 +32,19 @@ func (s *span) register(cmd *cobra.Command) {
 }
 
 // of returns the selection of the arguments: points by name, or one pattern.
-func (s *span) of(args []string) client.Span {
+func (s *span) of(args []string) (client.Span, error) {
 	sel := client.Span{From: s.from, To: s.to}
-	if len(args) == 1 && strings.Contains(args[0], "*") {
+	if len(args) == 1 {
 		sel.Pattern = args[0]
-	} else {
-		sel.Points = args
+		return sel, nil
 	}
-	return sel
+	for _, arg := range args {
+		if strings.Contains(arg, "*") {
+			return sel, usage(fmt.Errorf("%q is a pattern; give one pattern, or the names of points", arg))
+		}
+	}
+	sel.Points = args
+	return sel, nil
 }
 
 func newQuery(f *flags) *cobra.Command {
@@ -51,11 +56,15 @@ func newQuery(f *flags) *cobra.Command {
 		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + selectHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			sel, err := when.of(args)
+			if err != nil {
+				return err
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				if step != "" {
-					return s.printSummaries(ctx, when.of(args), step, &out)
+					return s.printSummaries(ctx, sel, step, &out)
 				}
-				return s.printSamples(ctx, when.of(args), newestOf{limit, newest}, &out)
+				return s.printSamples(ctx, sel, newestOf{limit, newest}, &out)
 			})
 		},
 	}
@@ -146,8 +155,12 @@ func newExport(f *flags) *cobra.Command {
 					kind = "parquet"
 				}
 			}
+			sel, err := when.of(args)
+			if err != nil {
+				return err
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				return s.export(ctx, when.of(args), kind, file)
+				return s.export(ctx, sel, kind, file)
 			})
 		},
 	}

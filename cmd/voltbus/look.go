@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/fault"
 	"voltbus/wire"
 )
 
@@ -58,10 +60,12 @@ func (s session) listPoints(ctx context.Context, filter client.Filter, out *form
 	if err != nil {
 		return err
 	}
+	found := false
 	for p, err := range s.AllPoints(ctx, filter) {
 		if err != nil {
 			return err
 		}
+		found = true
 		last, at := latest[p.Path], ""
 		if !last.Time.IsZero() {
 			at = last.Time.Format(time.RFC3339Nano)
@@ -72,6 +76,9 @@ func (s session) listPoints(ctx context.Context, filter client.Filter, out *form
 		if err := rows.row(p.Path, last.Value, p.Unit, last.Quality, at, p.Kind, p.Writable, p.Description); err != nil {
 			return err
 		}
+	}
+	if !found {
+		return fault.E("points", fault.NotFound, filter.Pattern, errors.New("no point matches"))
 	}
 	return rows.end()
 }
@@ -95,6 +102,9 @@ func newTail(f *flags) *cobra.Command {
 func (s session) follow(ctx context.Context, pattern string, asJSON bool, limit int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if p, err := s.Points(ctx, client.Filter{Pattern: pattern, Limit: 1}); err == nil && len(p.Points) == 0 {
+		s.PrintErrf("no point matches %q now; waiting for one\n", pattern)
+	}
 	seen := 0
 	return s.Stream(ctx, pattern, func(message json.RawMessage) error {
 		if seen++; limit > 0 && seen >= limit {
@@ -118,7 +128,7 @@ func (s session) printScan(message json.RawMessage) error {
 		if quality != "" {
 			quality = "  " + quality
 		}
-		s.Println(plain(fmt.Sprintf("%s  %s  %s%s", scan.Time.Local().Format("15:04:05.000"),
+		s.Println(plain(fmt.Sprintf("%s  %s  %s%s", scan.Time.UTC().Format("15:04:05.000Z"),
 			scan.Device.Join(name), cell(scan.Points[name]), quality)))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"voltbus/fault"
@@ -34,6 +35,9 @@ func main() {
 }
 
 func exitCode(err error) int {
+	if strings.HasPrefix(err.Error(), "unknown command") {
+		return exitUsage
+	}
 	switch fault.KindOf(err) {
 	case fault.Invalid:
 		return exitUsage

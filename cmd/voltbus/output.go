@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -58,6 +59,9 @@ func (t *tableRows) row(values ...any) error {
 	cells := make([]string, len(values))
 	for i, v := range values {
 		cells[i] = plain(cell(v))
+		if raw, ok := v.(json.RawMessage); ok && len(raw) > 0 && raw[0] != '"' {
+			cells[i] = short(cells[i])
+		}
 	}
 	return t.line(cells)
 }
@@ -68,6 +72,14 @@ func (t *tableRows) line(cells []string) error {
 }
 
 func (t *tableRows) end() error { return t.w.Flush() }
+
+// short rounds a number with many digits for people; the other formats keep them all.
+func short(s string) string {
+	if f, err := strconv.ParseFloat(s, 64); err == nil && len(s) > 10 && strings.ContainsAny(s, ".e") {
+		return strconv.FormatFloat(f, 'g', 7, 64)
+	}
+	return s
+}
 
 // plain makes text from a device safe for a terminal: control characters could move the cursor,
 // or fake other rows.

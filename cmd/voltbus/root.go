@@ -59,7 +59,24 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	root.AddCommand(newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	for _, cmd := range root.Commands() {
+		strictArgs(cmd)
+	}
 	return root
+}
+
+// strictArgs makes a wrong number of arguments wrong use, with the way out.
+func strictArgs(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		}
+		return nil
+	}
 }
 
 // usage marks an error as wrong use of the command line.

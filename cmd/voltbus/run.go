@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"voltbus/config"
 	"voltbus/driver/all"
+	"voltbus/identity"
 	"voltbus/node"
 )
 
@@ -30,6 +32,7 @@ SIGHUP, or "voltbus reload": devices that did not change go on without a missed 
 			}
 			return runNode(cmd.Context(), file, log, func(n *node.Node) {
 				log.Info("node runs", slog.String("name", n.Config().Node.Name), slog.String("page", n.HTTPAddr()),
+					slog.String("token_in", filepath.Join(n.Config().Node.Data, identity.AdminTokenFile)),
 					slog.String("bus", n.BusAddr()), slog.Int("devices", len(n.Config().Devices)))
 			})
 		},

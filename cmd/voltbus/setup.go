@@ -55,10 +55,13 @@ func newInit() *cobra.Command {
 func newCheck() *cobra.Command {
 	file, asJSON := "voltbus.yaml", false
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [file]",
 		Short: "Find everything that is wrong with a configuration",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				file = args[0]
+			}
 			cfg, err := config.Load(file, all.Kinds())
 			if asJSON {
 				return checkJSON(cmd, cfg, err)
