@@ -115,7 +115,7 @@ func account(origin string, p store.Position, s recorder.Stats) answer.Origin {
 }
 
 // Health implements api.Health.
-func (n *Node) Health(context.Context) answer.Health {
+func (n *Node) Health(ctx context.Context) answer.Health {
 	h := answer.Health{Status: "ok", Started: n.started}
 	part := func(name string, err error) {
 		p := answer.Part{Name: name, Status: "ok"}
@@ -129,6 +129,7 @@ func (n *Node) Health(context.Context) answer.Health {
 	if n.sink != nil {
 		part("store", n.sink.Stats().Err)
 	}
+	part("history", n.damage(ctx))
 	offline, total := 0, 0
 	for _, d := range n.fleet.Devices() {
 		total++
@@ -143,6 +144,18 @@ func (n *Node) Health(context.Context) answer.Health {
 	part("devices", silent)
 	h.Summary = fmt.Sprintf("%d of %d devices answer; %d samples recorded", total-offline, total, n.recorder.Stats().Acknowledged)
 	return h
+}
+
+// damage says what of the history cannot be read.
+func (n *Node) damage(ctx context.Context) error {
+	if n.store == nil {
+		return nil
+	}
+	stats, err := n.store.Stats(ctx)
+	if err == nil && len(stats.Damaged) > 0 {
+		err = fmt.Errorf("%d pieces of the history are damaged and set aside; the ledger names them", len(stats.Damaged))
+	}
+	return err
 }
 
 // Devices implements api.Devices.

@@ -157,8 +157,11 @@ func TestACorruptBlockOfTheLogIsReportedAndTheRestServed(t *testing.T) {
 	})
 	l := back.ledger()
 	o := l.Origins[0]
-	if o.Missing == 0 || o.Missing%100 != 0 || o.Stored+o.Missing != 5100 || !o.Balanced || len(l.Gaps) == 0 {
+	if o.Missing == 0 || o.Missing%100 != 0 || o.Stored+o.Missing != 5100 || len(l.Gaps) == 0 || l.Gaps[0].Reason != "corrupt" {
 		t.Errorf("the ledger shows %+v, gaps %+v", o, l.Gaps)
+	}
+	if h, err := back.Client.Health(context.Background()); err != nil || h.Status != "ok" {
+		t.Errorf("health of what works on: %+v, %v", h, err)
 	}
 	if got := back.stored("p"); uint64(got) != o.Stored {
 		t.Errorf("%d samples are served, %d stored", got, o.Stored)
@@ -193,6 +196,9 @@ func TestACorruptStoreIsSetAsideAndFilledAgainFromTheLog(t *testing.T) {
 	l := again.ledger()
 	if len(l.Damaged) == 0 || !strings.Contains(l.Damaged[0].File, "damaged") {
 		t.Errorf("the damage is not shown: %+v", l.Damaged)
+	}
+	if h, err := again.Client.Health(context.Background()); err != nil || h.Status != "degraded" {
+		t.Errorf("health is %+v, %v", h, err)
 	}
 	if o := l.Origins[0]; o.Stored != 1000 || !o.Balanced {
 		t.Errorf("the ledger: %+v", o)

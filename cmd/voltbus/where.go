@@ -27,6 +27,7 @@ import (
 type where struct {
 	url       string
 	tokenFile string
+	caFile    string
 	config    string
 	data      string
 }
@@ -35,6 +36,7 @@ func (w *where) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&w.url, "url", os.Getenv("VOLTBUS_URL"), "address of the node, such as http://127.0.0.1:8080 (VOLTBUS_URL); default: the one on this machine")
 	fs.StringVar(&w.tokenFile, "token-file", "", "file with the token for --url; the variable VOLTBUS_TOKEN holds the token itself")
+	fs.StringVar(&w.caFile, "ca-file", os.Getenv("VOLTBUS_CA_FILE"), "certificate authority to trust for --url: tls/ca.pem of the node's data directory (VOLTBUS_CA_FILE)")
 	fs.StringVarP(&w.config, "config", "c", "", "configuration of the node on this machine (default voltbus.yaml, else that of the demonstration)")
 	fs.StringVar(&w.data, "data", "", "data directory of the node on this machine; its history is read also while no node runs")
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
@@ -86,7 +88,7 @@ func (w *where) connect(ctx context.Context) (*client.Client, func() error, erro
 		if err != nil {
 			return nil, nil, err
 		}
-		c, err := client.New(w.url, token, nil)
+		c, err := remote(w.url, token, w.caFile)
 		return c, nothing, err
 	}
 	dir, err := w.directory()
@@ -124,13 +126,26 @@ func local(url, dir string) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{ForceAttemptHTTP2: true}
-	if ca, err := os.ReadFile(filepath.Join(dir, identity.TLSFolder, "ca.pem")); err == nil {
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM(ca)
-		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}
+	return remote(url, token, filepath.Join(dir, identity.TLSFolder, "ca.pem"))
+}
+
+// remote returns a client that trusts the certificate authority in a file, or, without a file,
+// those of the system.
+func remote(url, token, caFile string) (*client.Client, error) {
+	if caFile == "" {
+		return client.New(url, token, nil)
 	}
-	return client.New(url, token, transport)
+	ca, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fault.E("voltbus", fault.Invalid, caFile, fmt.Errorf("read the certificate authority: %w", err))
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, fault.E("voltbus", fault.Invalid, caFile, errors.New("holds no certificate; give the node's tls/ca.pem"))
+	}
+	return client.New(url, token, &http.Transport{
+		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool},
+	})
 }
 
 // openHere opens the data directory in this process, without devices, to look at what it holds.
