@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ func main() {
 	flag.DurationVar(&o.duration, "duration", 3*time.Second, "how long to measure each")
 	flag.DurationVar(&o.warmup, "warmup", time.Second, "how long to run before that")
 	flag.StringVar(&o.role, "role", "both", "both ends in this process, or split over two processes; outstation is the second one")
+	flag.BoolVar(&o.bare, "bare", false, "measure one combination in this process and print its row only")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -36,6 +38,7 @@ type options struct {
 	sessions, values int
 	duration, warmup time.Duration
 	role             string
+	bare             bool // print the row of one combination only
 }
 
 func run(ctx context.Context, o options, sessions, values string) error {
@@ -51,18 +54,37 @@ func run(ctx context.Context, o options, sessions, values string) error {
 		o.sessions, o.values = many[0], each[0]
 		return serve(ctx, o)
 	}
+	if len(many) == 1 && len(each) == 1 && o.bare {
+		o.sessions, o.values = many[0], each[0]
+		r, err := measure(ctx, o)
+		if err == nil {
+			r.print(o)
+		}
+		return err
+	}
 	fmt.Println("| ends | sessions | values | messages/s | cores | CPU µs/message | peak RSS kB | RSS kB/pair |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, o.sessions = range many {
 		for _, o.values = range each {
-			r, err := measure(ctx, o)
-			if err != nil {
+			if err := fresh(ctx, o); err != nil {
 				return err
 			}
-			r.print(o)
 		}
 	}
 	return nil
+}
+
+// fresh measures one combination in a process of its own, so that memory of an earlier
+// one does not count.
+func fresh(ctx context.Context, o options) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, self, "-bare", "-role", o.role, "-sessions", strconv.Itoa(o.sessions),
+		"-values", strconv.Itoa(o.values), "-duration", o.duration.String(), "-warmup", o.warmup.String())
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 func numbers(list string) ([]int, error) {

@@ -7,16 +7,17 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// event is a change of a point that a master has not confirmed yet. It holds no
+// event is a change of a point that a master has not confirmed yet, in 32 octets without
 // pointers; the text of an octet string is kept beside it by number.
 type event struct {
-	value     object.Value
+	bits      uint64 // of the value
 	time      uint64 // packed by stamp
 	number    uint64 // order of arrival, from 1
-	index     uint32
+	index     uint16
 	flags     object.Flags
-	class     uint8 // 0–2
 	variation uint8
+	kind      object.ValueKind
+	class     uint8 // 0–2
 	state     eventState
 }
 
@@ -29,31 +30,67 @@ const (
 )
 
 func (e *event) point() object.Point {
-	return object.Point{Value: e.value, Time: unstamp(e.time), Index: e.index, Flags: e.flags}
+	return object.Point{Value: e.value(), Time: unstamp(e.time), Index: uint32(e.index), Flags: e.flags}
+}
+
+// setValue keeps a value in less memory than it takes.
+func (e *event) setValue(v object.Value) {
+	switch e.kind = v.Kind(); e.kind {
+	case object.FloatValue:
+		e.bits = math.Float64bits(v.Float())
+	case object.SignedValue:
+		e.bits = uint64(v.Int())
+	default:
+		e.bits = v.Uint()
+	}
+}
+
+func (e *event) value() object.Value {
+	switch e.kind {
+	case object.BoolValue:
+		return object.Bool(e.bits != 0)
+	case object.DoubleBitValue:
+		return object.Double(object.DoubleBit(e.bits))
+	case object.UnsignedValue:
+		return object.Unsigned(e.bits)
+	case object.SignedValue:
+		return object.Signed(int64(e.bits))
+	case object.FloatValue:
+		return object.Float(math.Float64frombits(e.bits))
+	default:
+		return object.Value{}
+	}
 }
 
 // ring is a queue of events of one slot.
 type ring struct {
-	buf  []event // the length is a power of two
+	buf  []event
 	head int
 	n    int // entries in use, with those that are gone
 	live int // entries that are not gone
 }
 
-func (r *ring) at(i int) *event { return &r.buf[(r.head+i)&(len(r.buf)-1)] }
+func (r *ring) at(i int) *event {
+	if i += r.head; i >= len(r.buf) {
+		i -= len(r.buf)
+	}
+	return &r.buf[i]
+}
 
 // trim drops what is gone from the front.
 func (r *ring) trim() {
 	for r.n > 0 && r.at(0).state == eventGone {
-		r.head = (r.head + 1) & (len(r.buf) - 1)
+		if r.head++; r.head == len(r.buf) {
+			r.head = 0
+		}
 		r.n--
 	}
 }
 
-// push makes room and returns the new entry.
-func (r *ring) push() *event {
+// push makes room, for at most limit events, and returns the new entry.
+func (r *ring) push(limit int) *event {
 	if r.n == len(r.buf) {
-		r.grow()
+		r.grow(limit)
 	}
 	r.n++
 	r.live++
@@ -62,14 +99,14 @@ func (r *ring) push() *event {
 
 const firstRing = 8
 
-// grow closes the gaps, or doubles the memory if there are few.
-func (r *ring) grow() {
+// grow closes the gaps, or takes half as much memory more if there are few.
+func (r *ring) grow(limit int) {
 	size := len(r.buf)
 	if r.live > size/2 {
-		size *= 2
+		size = max(min(size+size/2, limit), r.live+1)
 	}
 	old := *r
-	r.buf, r.head, r.n = make([]event, max(firstRing, size)), 0, 0
+	r.buf, r.head, r.n = make([]event, max(min(firstRing, limit), size)), 0, 0
 	for i := range old.n {
 		if e := old.at(i); e.state != eventGone {
 			r.buf[r.n] = *e
@@ -113,10 +150,12 @@ func (e *events) add(s slot, r *record, p object.Point, text []byte) {
 	}
 	e.last++
 	class := classNumber(r.class)
-	*ring.push() = event{
-		value: p.Value, time: stamp(p.Time), number: e.last, index: p.Index, flags: p.Flags,
+	ev := ring.push(e.limits[s])
+	*ev = event{
+		time: stamp(p.Time), number: e.last, index: uint16(p.Index), flags: p.Flags,
 		class: uint8(class), variation: r.event,
 	}
+	ev.setValue(p.Value)
 	e.waiting[class]++
 	if s == slotString {
 		if e.texts == nil {
@@ -144,7 +183,9 @@ func (e *events) forget(r *ring, ev *event) {
 	}
 	ev.state = eventGone
 	r.live--
-	delete(e.texts, ev.number)
+	if e.texts != nil {
+		delete(e.texts, ev.number)
+	}
 }
 
 // any reports whether events of the classes wait.

@@ -87,7 +87,7 @@ func (s *Session) writeEvents(w *app.Writer, it *item) bool {
 func (s *Session) writeEvent(w *app.Writer, at slot, ev *event, variation uint8) error {
 	t := &traitsTable[at]
 	if at == slotString {
-		return w.StringEvent(t.event.Group(), ev.index, s.events.texts[ev.number])
+		return w.StringEvent(t.event.Group(), uint32(ev.index), s.events.texts[ev.number])
 	}
 	if variation == 0 {
 		variation = ev.variation
