@@ -12,9 +12,12 @@ import (
 //go:embed schema1.sql
 var schema1 string
 
+//go:embed schema2.sql
+var schema2 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
-func migrations() []string { return []string{schema1} }
+func migrations() []string { return []string{schema1, schema2} }
 
 // migrate brings the file to the newest version, each step in its own transaction.
 func (c *Catalog) migrate(ctx context.Context) error {

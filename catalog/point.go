@@ -16,6 +16,7 @@ type Entry struct {
 	point.Info
 	FirstSeen time.Time // when it was first put here
 	Removed   time.Time // when it left the configuration; zero if it is there
+	Since     time.Time // when its interval last changed or it last came back; zero if never
 }
 
 // most lengths that the catalogue takes; a device may send anything.
@@ -32,7 +33,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
 ON CONFLICT (path) DO UPDATE SET
     kind = excluded.kind, unit = excluded.unit, description = excluded.description,
     writable = excluded.writable, device = excluded.device, interval = excluded.interval,
-    tags = excluded.tags, removed = NULL
+    tags = excluded.tags, removed = NULL,
+    since = CASE WHEN removed IS NOT NULL OR interval <> excluded.interval THEN excluded.first_seen ELSE since END
 WHERE removed IS NOT NULL OR
     (kind, unit, description, writable, device, interval, tags) IS NOT
     (excluded.kind, excluded.unit, excluded.description, excluded.writable, excluded.device,
@@ -48,29 +50,6 @@ func (c *Catalog) Upsert(ctx context.Context, infos []point.Info) error {
 	}
 	err := c.write(ctx, func(tx *sql.Tx) error { return c.upsert(ctx, tx, infos) })
 	return wrap("catalog.Upsert", File, err)
-}
-
-// Replace makes the points those of the device: it upserts them and removes the device's other
-// points, in one transaction.
-func (c *Catalog) Replace(ctx context.Context, device point.Path, infos []point.Info) error {
-	for i := range infos {
-		err := validate(&infos[i])
-		if err == nil && infos[i].Device != device {
-			err = fmt.Errorf("belongs to the device %q, not to %q", infos[i].Device, device)
-		}
-		if err != nil {
-			return fault.E("catalog.Replace", fault.Invalid, string(infos[i].Path), err)
-		}
-	}
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE point SET removed = ? WHERE device = ? AND removed IS NULL`,
-			micros(c.now()), string(device))
-		if err != nil {
-			return err
-		}
-		return c.upsert(ctx, tx, infos)
-	})
-	return wrap("catalog.Replace", string(device), err)
 }
 
 func (c *Catalog) upsert(ctx context.Context, tx *sql.Tx, infos []point.Info) error {
@@ -98,17 +77,7 @@ func (c *Catalog) upsert(ctx context.Context, tx *sql.Tx, infos []point.Info) er
 // Remove marks the points as removed. Their samples stay where they are. Unknown paths are no
 // error.
 func (c *Catalog) Remove(ctx context.Context, paths []point.Path) error {
-	now := micros(c.now())
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		for _, p := range paths {
-			_, err := tx.ExecContext(ctx,
-				`UPDATE point SET removed = ? WHERE path = ? AND removed IS NULL`, now, string(p))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := c.write(ctx, func(tx *sql.Tx) error { return c.remove(ctx, tx, paths) })
 	return wrap("catalog.Remove", File, err)
 }
 

@@ -58,7 +58,7 @@ func (c *Catalog) Entries(ctx context.Context, paths []point.Path) ([]Entry, err
 		return nil, wrap("catalog.Entries", File, err)
 	}
 	found := make(map[point.Path]Entry, len(paths))
-	err = c.each(ctx, selectPoint+` WHERE path IN (SELECT value FROM json_each(?))`, []any{string(list)},
+	err = each(ctx, c.db, selectPoint+` WHERE path IN (SELECT value FROM json_each(?))`, []any{string(list)},
 		func(e Entry) bool { found[e.Path] = e; return true })
 	entries := make([]Entry, len(paths))
 	for i, p := range paths {
@@ -78,14 +78,14 @@ func (c *Catalog) Count(ctx context.Context) (int, error) {
 	return n, wrap("catalog.Count", File, err)
 }
 
-const selectPoint = `SELECT path, kind, unit, description, writable, device, interval, tags, first_seen, removed FROM point`
+const selectPoint = `SELECT path, kind, unit, description, writable, device, interval, tags, first_seen, removed, since FROM point`
 
 // scan narrows by what SQLite can decide and leaves pattern and text to Go, which knows wildcards
 // and the cases of all scripts. It ends when emit returns false.
 func (c *Catalog) scan(ctx context.Context, f Filter, emit func(Entry) bool) error {
 	where, args := conditions(f)
 	text := strings.ToLower(f.Text)
-	return c.each(ctx, selectPoint+where+` ORDER BY path`, args, func(e Entry) bool {
+	return each(ctx, c.db, selectPoint+where+` ORDER BY path`, args, func(e Entry) bool {
 		if !f.Pattern.Match(e.Path) || !contains(&e, text) {
 			return true
 		}
@@ -128,8 +128,13 @@ func contains(e *Entry, text string) bool {
 		strings.Contains(strings.ToLower(e.Unit), text)
 }
 
-func (c *Catalog) each(ctx context.Context, query string, args []any, emit func(Entry) bool) error {
-	rows, err := c.db.QueryContext(ctx, query, args...)
+// querier is the database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func each(ctx context.Context, q querier, query string, args []any, emit func(Entry) bool) error {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -148,19 +153,19 @@ func (c *Catalog) each(ctx context.Context, query string, args []any, emit func(
 
 func scanEntry(rows *sql.Rows) (Entry, error) {
 	var (
-		e              Entry
-		path, device   string
-		tags           sql.RawBytes
-		kind, interval int64
-		first, removed sql.NullInt64
+		e                     Entry
+		path, device          string
+		tags                  sql.RawBytes
+		kind, interval        int64
+		first, removed, since sql.NullInt64
 	)
-	err := rows.Scan(&path, &kind, &e.Unit, &e.Description, &e.Writable, &device, &interval, &tags, &first, &removed)
+	err := rows.Scan(&path, &kind, &e.Unit, &e.Description, &e.Writable, &device, &interval, &tags, &first, &removed, &since)
 	if err != nil {
 		return Entry{}, err
 	}
 	e.Path, e.Device, e.Kind = point.Path(path), point.Path(device), point.Kind(kind)
 	e.Interval = time.Duration(interval) * time.Microsecond
-	e.FirstSeen, e.Removed = fromMicros(first), fromMicros(removed)
+	e.FirstSeen, e.Removed, e.Since = fromMicros(first), fromMicros(removed), fromMicros(since)
 	if len(tags) > len("{}") {
 		if err := json.Unmarshal(tags, &e.Tags); err != nil {
 			return Entry{}, fmt.Errorf("read the tags of %q: %w", path, err)
@@ -169,22 +174,37 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	return e, nil
 }
 
+// Paths returns paths below the prefix, or of all points if it is empty, also of removed ones, in
+// path order and at most limit.
+func (c *Catalog) Paths(ctx context.Context, prefix point.Path, limit int) ([]point.Path, error) {
+	query, args := `SELECT path FROM point`, []any{}
+	if prefix != "" {
+		query += ` WHERE path > ? AND path < ?`
+		args = append(args, string(prefix)+"/", string(prefix)+"0") // "0" is the byte behind "/"
+	}
+	return c.paths(ctx, "catalog.Paths", query+` ORDER BY path LIMIT ?`, append(args, limit), "")
+}
+
 // Removed returns the paths of removed points that the pattern selects, in path order.
 func (c *Catalog) Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT path FROM point WHERE removed IS NOT NULL ORDER BY path`)
+	return c.paths(ctx, "catalog.Removed", `SELECT path FROM point WHERE removed IS NOT NULL ORDER BY path`, nil, pattern)
+}
+
+func (c *Catalog) paths(ctx context.Context, op, query string, args []any, pattern point.Pattern) ([]point.Path, error) {
+	rows, err := c.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, wrap("catalog.Removed", File, err)
+		return nil, wrap(op, File, err)
 	}
 	defer rows.Close()
 	var paths []point.Path
 	for rows.Next() {
 		var p point.Path
 		if err := rows.Scan(&p); err != nil {
-			return nil, wrap("catalog.Removed", File, err)
+			return nil, wrap(op, File, err)
 		}
 		if pattern.Match(p) {
 			paths = append(paths, p)
 		}
 	}
-	return paths, wrap("catalog.Removed", File, rows.Err())
+	return paths, wrap(op, File, rows.Err())
 }
