@@ -56,8 +56,8 @@ type source struct {
 	values int
 }
 
-func newSource(session, values int, own bool) (*source, error) {
-	s := &source{script: newScript(session), values: values}
+// database is the configuration of every outstation.
+func database() outstation.Config {
 	c := outstation.Config{EventLimits: map[object.Kind]int{
 		object.KindBinaryInput: 100, object.KindCounter: 100, object.KindAnalogInput: 100,
 	}}
@@ -69,6 +69,11 @@ func newSource(session, values int, own bool) (*source, error) {
 			outstation.PointConfig{Kind: object.KindAnalogInput, Index: i, Class: app.Class1, Static: object.G30V1, Event: object.G32V3},
 		)
 	}
+	return c
+}
+
+func newSource(c outstation.Config, session, values int, own bool) (*source, error) {
+	s := &source{script: newScript(session), values: values}
 	if own { // nobody else here says when a message is done
 		c.Callbacks.Confirmed = func(tx *outstation.Tx, _ link.Address, _ int) { s.write(tx) }
 	}

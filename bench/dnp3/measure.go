@@ -48,28 +48,27 @@ func (r result) print(o options) {
 
 // bed is a running set of channels.
 type bed struct {
-	ctx     func() context.Context
 	hub     *channel.Hub
 	running sync.WaitGroup
 }
 
 func newBed(ctx context.Context) *bed {
-	b := &bed{ctx: func() context.Context { return ctx }, hub: channel.NewHub(0)}
-	b.start(b.hub.Run)
+	b := &bed{hub: channel.NewHub(0)}
+	b.start(ctx, b.hub.Run)
 	return b
 }
 
-func (b *bed) start(run func(ctx context.Context) error) {
+func (b *bed) start(ctx context.Context, run func(ctx context.Context) error) {
 	b.running.Go(func() {
-		if err := run(b.ctx()); err != nil {
+		if err := run(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	})
 }
 
 // listen serves an outstation on a port of its own and returns the address.
-func (b *bed) listen(port *station.Port) (string, error) {
-	listener, err := channel.Listen(b.ctx(), "127.0.0.1:0", nil)
+func (b *bed) listen(ctx context.Context, port *station.Port) (string, error) {
+	listener, err := channel.Listen(ctx, "127.0.0.1:0", nil)
 	if err != nil {
 		return "", err
 	}
@@ -77,19 +76,19 @@ func (b *bed) listen(port *station.Port) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b.start(func(ctx context.Context) error { return server.Run(ctx, listener) })
+	b.start(ctx, func(ctx context.Context) error { return server.Run(ctx, listener) })
 	return listener.Addr().String(), nil
 }
 
 // dial connects a master.
-func (b *bed) dial(address string, port *station.Port) error {
+func (b *bed) dial(ctx context.Context, address string, port *station.Port) error {
 	client, err := channel.NewClient(b.hub, channel.ClientConfig{
 		Dial: channel.DialTCP(address, nil), Ports: []*station.Port{port},
 	})
 	if err != nil {
 		return err
 	}
-	b.start(client.Run)
+	b.start(ctx, client.Run)
 	return nil
 }
 
@@ -100,7 +99,7 @@ func measure(ctx context.Context, o options) (result, error) {
 	b := newBed(ctx)
 	defer b.running.Wait()
 	defer cancel()
-	addresses, begin, peerCPU, err := b.outstations(o)
+	there, err := b.outstations(ctx, o)
 	if err != nil {
 		return result{}, err
 	}
@@ -110,8 +109,10 @@ func measure(ctx context.Context, o options) (result, error) {
 		if sinks[i], err = newSink(i, o.values, ready); err != nil {
 			return result{}, err
 		}
-		sinks[i].then = begin[i]
-		if err := b.dial(addresses[i], sinks[i].port); err != nil {
+		if there.begin != nil {
+			sinks[i].then = there.begin[i]
+		}
+		if err := b.dial(ctx, there.addresses[i], sinks[i].port); err != nil {
 			return result{}, err
 		}
 	}
@@ -124,34 +125,38 @@ func measure(ctx context.Context, o options) (result, error) {
 			return result{}, errors.New("the sessions did not start: are there enough file descriptors (ulimit -n)?")
 		}
 	}
-	for _, start := range begin {
-		if start != nil {
-			start()
-		}
+	for _, start := range there.begin {
+		start()
 	}
-	return count(ctx, o, sinks, peerCPU, before)
+	return count(ctx, o, sinks, there.cpu, before)
 }
 
-// outstations starts the other ends, here or in a process of their own, and returns
-// where they listen and what starts the next message of each.
-func (b *bed) outstations(o options) (addresses []string, begin []func(), err2 cpuClock, err error) {
-	begin = make([]func(), o.sessions)
+// others are the outstations: where they listen, what starts the next message of each,
+// nil where they do that themselves, and the processor time of their process.
+type others struct {
+	addresses []string
+	begin     []func()
+	cpu       cpuClock
+}
+
+// outstations starts the other ends, here or in a process of their own.
+func (b *bed) outstations(ctx context.Context, o options) (others, error) {
 	if o.role == roleSplit {
-		addresses, err2, err = b.spawn(o)
-		return addresses, begin, err2, err
+		return b.spawn(ctx, o)
 	}
-	for i := range o.sessions {
-		s, err := newSource(i, o.values, false)
+	there := others{cpu: func() time.Duration { return 0 }}
+	for i, c := 0, database(); i < o.sessions; i++ {
+		s, err := newSource(c, i, o.values, false)
 		if err != nil {
-			return nil, nil, nil, err
+			return others{}, err
 		}
-		address, err := b.listen(s.port)
+		address, err := b.listen(ctx, s.port)
 		if err != nil {
-			return nil, nil, nil, err
+			return others{}, err
 		}
-		addresses, begin[i] = append(addresses, address), s.update
+		there.addresses, there.begin = append(there.addresses, address), append(there.begin, s.update)
 	}
-	return addresses, begin, func() time.Duration { return 0 }, nil
+	return there, nil
 }
 
 // cpuClock returns the processor time of another process.
@@ -231,12 +236,13 @@ func serve(ctx context.Context, o options) error {
 	defer b.running.Wait()
 	defer cancel()
 	sources := make([]*source, o.sessions)
+	c := database()
 	for i := range sources {
 		var err error
-		if sources[i], err = newSource(i, o.values, true); err != nil {
+		if sources[i], err = newSource(c, i, o.values, true); err != nil {
 			return err
 		}
-		address, err := b.listen(sources[i].port)
+		address, err := b.listen(ctx, sources[i].port)
 		if err != nil {
 			return err
 		}
@@ -253,27 +259,27 @@ func serve(ctx context.Context, o options) error {
 }
 
 // spawn starts the second process.
-func (b *bed) spawn(o options) ([]string, cpuClock, error) {
+func (b *bed) spawn(ctx context.Context, o options) (others, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return others{}, err
 	}
-	cmd := exec.CommandContext(b.ctx(), self, "-role", roleOutstation,
+	cmd := exec.CommandContext(ctx, self, "-role", roleOutstation,
 		"-sessions", strconv.Itoa(o.sessions), "-values", strconv.Itoa(o.values))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, nil, err
+		return others{}, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, nil, err
+		return others{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, err
+		return others{}, err
 	}
 	b.running.Go(func() {
-		<-b.ctx().Done()
+		<-ctx.Done()
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
@@ -283,9 +289,9 @@ func (b *bed) spawn(o options) ([]string, cpuClock, error) {
 		addresses = append(addresses, lines.Text())
 	}
 	if len(addresses) < o.sessions {
-		return nil, nil, fmt.Errorf("the second process ended early: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+		return others{}, fmt.Errorf("the second process ended early: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))
 	}
-	return addresses, func() time.Duration { return ask(in, lines) }, nil
+	return others{addresses: addresses, cpu: func() time.Duration { return ask(in, lines) }}, nil
 }
 
 // ask reads the processor time of the second process.

@@ -31,6 +31,15 @@ type database struct {
 }
 
 func (d *database) load(points []PointConfig) error {
+	var counts [slots]int
+	for i := range points {
+		counts[slotOf(points[i].Kind)]++
+	}
+	for s, n := range counts {
+		if n > 0 {
+			d.tables[s] = make([]record, 0, n)
+		}
+	}
 	for i := range points {
 		p := &points[i]
 		s := slotOf(p.Kind)
@@ -44,7 +53,6 @@ func (d *database) load(points []PointConfig) error {
 				return fmt.Errorf("outstation: %v %d %w", traitsTable[s].kind, table[i].index, errIndex)
 			}
 		}
-		d.tables[s] = slices.Clip(table)
 	}
 	return nil
 }
