@@ -67,7 +67,7 @@ func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Re
 	out := Summaries{From: req.From, To: req.To, Step: step, Series: make([]Summary, len(entries))}
 	coverages := make([]Coverage, len(entries))
 	for i := range entries {
-		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets))
+		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets, &entries[i]))
 		out.Series[i] = Summary{Info: entries[i].Info, Buckets: list[i].Buckets, Coverage: coverages[i]}
 	}
 	out.Total = total(coverages)

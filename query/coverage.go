@@ -12,6 +12,7 @@ type Coverage struct {
 	Expected int64 // samples that the interval asks for, while the point existed and up to now
 	Present  int64 // samples with a usable value
 	Bad      int64 // samples of bad quality
+	Early    int64 // of Present, those from before the present interval was set: nothing was expected then
 }
 
 // Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not
@@ -23,8 +24,11 @@ func (c Coverage) Ratio() (float64, bool) {
 	if c.Expected == 0 {
 		return 1, true
 	}
-	return float64(min(c.Present, c.Expected)) / float64(c.Expected), true
+	return float64(c.counted()) / float64(c.Expected), true
 }
+
+// counted returns how many of the expected samples are there.
+func (c Coverage) counted() int64 { return min(c.Present-c.Early, c.Expected) }
 
 // total adds up the series whose interval is known.
 func total(list []Coverage) Coverage {
@@ -33,7 +37,7 @@ func total(list []Coverage) Coverage {
 		if c.Known {
 			sum.Known = true
 			sum.Expected += c.Expected
-			sum.Present += min(c.Present, c.Expected)
+			sum.Present += c.counted()
 			sum.Bad += c.Bad
 		}
 	}
@@ -42,7 +46,8 @@ func total(list []Coverage) Coverage {
 
 // expected returns how many samples the entry's interval asks for between from and to. A point is
 // expected from when it was first seen, or from its first sample in the range if that is earlier,
-// until it was removed; nothing is expected of the future. A begun interval does not count.
+// until it was removed; nothing is expected of the future, nor of the time before the present
+// interval was set. A begun interval does not count.
 func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known bool) {
 	if e.Interval <= 0 {
 		return 0, false
@@ -52,6 +57,9 @@ func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known 
 		if !first.IsZero() && first.Before(from) {
 			from = first
 		}
+	}
+	if e.Since.After(from) {
+		from = e.Since
 	}
 	if now.Before(to) {
 		to = now

@@ -21,6 +21,9 @@ type Catalog interface {
 	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
 	// Entries returns what is known of the paths, in the order asked.
 	Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error)
+	// Paths returns paths below the prefix, "" for all, also of removed points, in path order
+	// and at most limit.
+	Paths(ctx context.Context, prefix point.Path, limit int) ([]point.Path, error)
 	// Removed returns the removed points that the pattern selects, in path order.
 	Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error)
 }
@@ -36,8 +39,9 @@ type Limits struct {
 func DefaultLimits() Limits { return Limits{Points: 2000, Latest: 200_000, Samples: 500_000} }
 
 // Engine answers queries. It has no state and is safe for concurrent use. Its methods return
-// fault.Invalid for a query that is wrong or too large, with what to ask instead, and the
-// store's and the catalogue's errors.
+// fault.Invalid for a query that is wrong or too large, with what to ask instead, fault.NotFound
+// for a named point that neither the catalogue nor the store knows, and the store's and the
+// catalogue's errors. All but Latest return fault.NotFound too if a pattern selects nothing.
 type Engine struct {
 	store   store.Store
 	catalog Catalog
@@ -70,8 +74,8 @@ func (r *Request) storeRange(points []point.Path) store.Range {
 }
 
 var (
-	errNothing = errors.New("from must lie before to; exchange them, or ask for a longer time")
-	errLimit   = errors.New("the limit must not be negative; 0 asks for everything")
+	errNothing = errors.New("must lie before to; exchange them, or ask for a longer time")
+	errLimit   = errors.New("must not be negative; 0 asks for everything")
 )
 
 func (r *Request) check(op string) error {
@@ -100,6 +104,11 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 	samples, err := e.store.Latest(ctx, paths)
 	if err != nil {
 		return nil, err
+	}
+	if len(sel.Points) > 0 {
+		if err := e.silent(ctx, "query.Latest", paths, samples); err != nil {
+			return nil, err
+		}
 	}
 	return slices.DeleteFunc(samples, func(s point.Sample) bool { return s.Point == "" }), nil
 }
@@ -136,10 +145,17 @@ func (e *Engine) resolve(ctx context.Context, op string, sel Selection) ([]catal
 			return nil, err
 		}
 	}
-	if len(paths) > e.limits.Points {
+	switch {
+	case len(paths) == 0:
+		return nil, noMatch(op, sel.Pattern)
+	case len(paths) > e.limits.Points:
 		return nil, tooMany(op, e.limits.Points)
 	}
-	return e.catalog.Entries(ctx, paths)
+	entries, err := e.catalog.Entries(ctx, paths)
+	if err != nil || len(sel.Points) == 0 {
+		return entries, err
+	}
+	return entries, e.exist(ctx, op, entries)
 }
 
 func (e *Engine) matching(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {

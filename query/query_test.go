@@ -115,7 +115,7 @@ func lines(samples []point.Sample) []string {
 
 func TestLatest(t *testing.T) {
 	p := newPlant(t, query.DefaultLimits())
-	p.know(point.Info{Path: "b/gone"}, point.Info{Path: "b/temp"})
+	p.know(point.Info{Path: "b/gone"}, point.Info{Path: "b/temp"}, point.Info{Path: "silent"})
 	p.record(every("b/temp", time.Minute, ramp(3)...)...)
 	p.record(every("b/gone", time.Minute, ramp(2)...)...)
 	p.record(every("b/unlisted", time.Minute, point.TextOf("<b>"))...)
@@ -135,7 +135,7 @@ func TestLatest(t *testing.T) {
 		},
 		{
 			"of named points comes in their order, once each, also of removed ones",
-			query.Selection{Points: []point.Path{"c", "none", "b/gone", "c"}},
+			query.Selection{Points: []point.Path{"c", "silent", "b/gone", "c"}},
 			[]string{"c 0s true good", "b/gone 1m0s 1 good"},
 		},
 		{"of everything", query.Selection{}, []string{"b/temp 2m0s 2 good", "b/unlisted 0s <b> good", "c 0s true good"}},
@@ -403,9 +403,9 @@ func holds(samples []point.Sample, value float64) bool {
 
 func TestAggregate(t *testing.T) {
 	p := newPlant(t, query.DefaultLimits())
-	p.know(point.Info{Path: "m", Interval: time.Minute})
+	p.know(point.Info{Path: "m", Interval: time.Minute}, point.Info{Path: "silent"})
 	p.record(every("m", time.Minute, ramp(60)...)...)
-	got, err := p.Aggregate(t.Context(), hour("m", "none"), 30*time.Minute)
+	got, err := p.Aggregate(t.Context(), hour("m", "silent"), 30*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestAggregate(t *testing.T) {
 		t.Error(d)
 	}
 	if len(got.Series[1].Buckets) != 0 {
-		t.Error("an unknown point has buckets")
+		t.Error("a point without samples has buckets")
 	}
 }
 

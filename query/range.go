@@ -71,7 +71,7 @@ func tooLarge(op string, n int64, most int) error {
 
 // answer completes what was collected with its coverage.
 func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer, error) {
-	counted, err := e.count(ctx, c, req)
+	counts, err := e.count(ctx, c, req)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -79,8 +79,8 @@ func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer
 	coverages := make([]Coverage, len(c.series))
 	for i := range c.series {
 		s := &c.series[i]
-		tally := newTally(s.Samples)
-		if t, ok := counted[s.Info.Path]; ok {
+		tally := newTally(s.Samples, c.entries[i].Since)
+		if t, ok := counts[s.Info.Path]; ok {
 			tally, s.Truncated = t, int64(len(s.Samples)) < t.present+t.bad
 		}
 		s.Coverage = e.coverage(&c.entries[i], req, tally)
@@ -91,7 +91,7 @@ func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer
 }
 
 func (e *Engine) coverage(entry *catalog.Entry, req *Request, t tally) Coverage {
-	cov := Coverage{Present: t.present, Bad: t.bad}
+	cov := Coverage{Present: t.present, Bad: t.bad, Early: t.early}
 	cov.Expected, cov.Known = expected(entry, req.From, req.To, t.first, e.now())
 	return cov
 }
@@ -112,26 +112,30 @@ func (e *Engine) count(ctx context.Context, c *collector, req *Request) (map[poi
 	if err != nil {
 		return nil, err
 	}
-	counted := make(map[point.Path]tally, len(list))
+	counts := make(map[point.Path]tally, len(list))
 	for _, s := range list {
-		counted[s.Point] = tallyBuckets(s.Buckets)
+		counts[s.Point] = tallyBuckets(s.Buckets, &c.entries[c.index[s.Point]])
 	}
-	return counted, nil
+	return counts, nil
 }
 
 // tally counts the samples of one series.
 type tally struct {
 	present, bad int64
+	early        int64 // of present, those before the present interval was set
 	first        time.Time
 }
 
-func newTally(samples []point.Sample) tally {
+func newTally(samples []point.Sample, since time.Time) tally {
 	var t tally
 	for i := range samples {
 		if samples[i].Quality.IsBad() {
 			t.bad++
 		} else {
 			t.present++
+			if samples[i].Time.Before(since) {
+				t.early++
+			}
 		}
 	}
 	if len(samples) > 0 {
@@ -140,16 +144,30 @@ func newTally(samples []point.Sample) tally {
 	return t
 }
 
-func tallyBuckets(buckets []store.Bucket) tally {
+func tallyBuckets(buckets []store.Bucket, e *catalog.Entry) tally {
 	var t tally
 	for i := range buckets {
 		t.present += int64(buckets[i].Count)
 		t.bad += int64(buckets[i].Bad)
+		t.early += early(&buckets[i], e)
 		if t.first.IsZero() {
 			t.first = buckets[i].FirstTime
 		}
 	}
 	return t
+}
+
+// early returns how many samples of the bucket count as from before the entry's interval was set.
+// Of a bucket that begins before and ends after, as many as the interval asks for do not.
+func early(b *store.Bucket, e *catalog.Entry) int64 {
+	count := int64(b.Count)
+	switch {
+	case e.Interval <= 0 || !b.FirstTime.Before(e.Since):
+		return 0
+	case b.LastTime.Before(e.Since):
+		return count
+	}
+	return count - min(count, int64(b.LastTime.Sub(e.Since)/e.Interval)+1)
 }
 
 // collector sorts the runs that a store emits into series.

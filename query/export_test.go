@@ -1,0 +1,4 @@
+package query
+
+// Distance is how many characters differ.
+var Distance = distance

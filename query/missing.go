@@ -1,0 +1,210 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Bounds of the search for a name that was meant.
+const (
+	maxHints       = 3
+	maxHintPath    = 200    // bytes of a path that is compared
+	maxHintNear    = 20_000 // points of the catalogue that are looked at below the same parent
+	maxHintAll     = 50_000 // and of all
+	maxComparisons = 5000
+)
+
+var errNoPoints = errors.New("there are no points yet")
+
+// exist returns fault.NotFound if one of the paths is neither in the catalogue nor in the store.
+func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) error {
+	var unlisted []point.Path
+	for i := range entries {
+		if entries[i].FirstSeen.IsZero() {
+			unlisted = append(unlisted, entries[i].Path)
+		}
+	}
+	if len(unlisted) == 0 {
+		return nil
+	}
+	samples, err := e.store.Latest(ctx, unlisted)
+	if err != nil {
+		return err
+	}
+	i := 0
+	unlisted = slices.DeleteFunc(unlisted, func(point.Path) bool { i++; return samples[i-1].Point != "" })
+	if len(unlisted) == 0 {
+		return nil
+	}
+	stored, err := e.store.Points(ctx) // in path order
+	if err != nil {
+		return err
+	}
+	for _, p := range unlisted {
+		if _, ok := slices.BinarySearch(stored, p); !ok {
+			return e.noSuchPoint(ctx, op, p, stored)
+		}
+	}
+	return nil
+}
+
+// silent returns fault.NotFound if a path without a sample does not exist at all.
+func (e *Engine) silent(ctx context.Context, op string, paths []point.Path, samples []point.Sample) error {
+	var without []point.Path
+	for i, p := range paths {
+		if samples[i].Point == "" {
+			without = append(without, p)
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	entries, err := e.catalog.Entries(ctx, without)
+	if err != nil {
+		return err
+	}
+	return e.exist(ctx, op, entries)
+}
+
+// noSuchPoint says which points may have been meant.
+func (e *Engine) noSuchPoint(ctx context.Context, op string, p point.Path, stored []point.Path) error {
+	text := "there is no such point"
+	hints, err := e.hints(ctx, p, stored)
+	if err != nil {
+		return err
+	}
+	for i, h := range hints {
+		switch {
+		case i == 0:
+			text += "; did you mean "
+		case i == len(hints)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += fmt.Sprintf("%q", h)
+	}
+	if len(hints) > 0 {
+		text += "?"
+	}
+	return fault.E(op, fault.NotFound, string(p), errors.New(text))
+}
+
+func (e *Engine) hints(ctx context.Context, p point.Path, stored []point.Path) ([]point.Path, error) {
+	near, err := e.catalog.Paths(ctx, p.Parent(), maxHintNear)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.catalog.Paths(ctx, "", maxHintAll)
+	if err != nil {
+		return nil, err
+	}
+	return nearest(p, near, stored, all), nil
+}
+
+// noMatch says that a pattern selects nothing.
+func noMatch(op string, pattern point.Pattern) error {
+	if pattern == "" || pattern == "**" {
+		return fault.E(op, fault.NotFound, string(pattern), errNoPoints)
+	}
+	return fault.E(op, fault.NotFound, string(pattern), fmt.Errorf(
+		"no point matches %q; * stands for a part of a name, ** for any number of names", pattern))
+}
+
+// hint is a point that may have been meant, and how many characters differ.
+type hint struct {
+	path     point.Path
+	distance int
+}
+
+// guess looks for the paths most like one. Case does not count.
+type guess struct {
+	path   point.Path
+	parent point.Path
+	name   string
+	seen   map[point.Path]bool
+	best   []hint // the most alike first
+}
+
+// nearest returns the paths most like p, the most alike first: those with the same parent whose
+// names are alike, and those with the same name below other parents.
+func nearest(p point.Path, lists ...[]point.Path) []point.Path {
+	g := &guess{path: p, parent: p.Parent(), name: p.Name(), seen: map[point.Path]bool{p: true}}
+	for _, list := range lists {
+		for _, c := range list {
+			g.consider(c)
+		}
+	}
+	paths := make([]point.Path, len(g.best))
+	for i := range g.best {
+		paths[i] = g.best[i].path
+	}
+	return paths
+}
+
+func (g *guess) consider(c point.Path) {
+	parent, name := c.Parent(), c.Name()
+	if parent != g.parent && name != g.name {
+		return
+	}
+	if len(c) > maxHintPath || len(g.path) > maxHintPath || len(g.seen) > maxComparisons || g.seen[c] {
+		return
+	}
+	g.seen[c] = true
+	if parent == g.parent {
+		g.insert(c, g.name, name, max(2, utf8.RuneCountInString(g.name)/2))
+	} else {
+		g.insert(c, string(g.parent), string(parent), maxHintPath)
+	}
+}
+
+// insert puts c in its place if it is among the best and a differs from b by at most most
+// characters.
+func (g *guess) insert(c point.Path, a, b string, most int) {
+	if len(g.best) == maxHints {
+		most = min(most, g.best[maxHints-1].distance)
+	}
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if max(len(x)-len(y), len(y)-len(x)) > most {
+		return
+	}
+	h := hint{c, distance(x, y)}
+	if h.distance > most {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(g.best, h, func(a, b hint) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.path, b.path))
+	})
+	g.best = slices.Insert(g.best, at, h)
+	g.best = g.best[:min(len(g.best), maxHints)]
+}
+
+// distance returns how many characters have to be inserted, removed or changed to make b of a.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			change := diagonal
+			if x != y {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
