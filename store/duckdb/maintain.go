@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"voltbus/store"
@@ -90,10 +91,6 @@ func (s *Store) closeDay(ctx context.Context, d *day) error {
 	return nil
 }
 
-// rowGroup is how many samples of a file stand together: large, because opening a file costs more
-// for each group than reading one costs for its size.
-const rowGroup = "61440"
-
 // copyDay writes the day's samples to the file, sorted by point and time.
 func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
 	c, err := s.borrow(ctx, "duckdb.Maintain")
@@ -103,7 +100,7 @@ func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
 	defer s.giveBack(c)
 	return c.Exec(ctx, "COPY (SELECT d.id, p.path AS point, d.time, d.value, d.exact, d.text, d.kind, d.quality FROM ("+
 		s.daySQL(d)+") d JOIN points p ON p.id = d.id ORDER BY d.id, d.time) TO "+quote(file)+
-		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+rowGroup+")")
+		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+strconv.Itoa(rowGroup)+")")
 }
 
 // daySQL returns a query for the day's samples, each point and time once.

@@ -11,7 +11,8 @@ import (
 
 func TestATagAndADoubleKeepEveryNumber(t *testing.T) {
 	edges := []point.Value{
-		{}, point.FloatOf(0), point.FloatOf(math.Copysign(0, -1)), point.FloatOf(math.Inf(1)), point.FloatOf(math.NaN()),
+		{},
+		point.FloatOf(0), point.FloatOf(math.Copysign(0, -1)), point.FloatOf(math.Inf(1)), point.FloatOf(math.NaN()),
 		point.FloatOf(1 << 63), point.BoolOf(true), point.BoolOf(false), point.IntOf(0), point.IntOf(-1),
 		point.IntOf(1 << 53), point.IntOf(1<<53 + 1), point.IntOf(-1<<53 - 1), point.IntOf(1<<62 + 511),
 		point.IntOf(math.MaxInt64), point.IntOf(math.MaxInt64 - 511), point.IntOf(math.MaxInt64 - 512), point.IntOf(math.MaxInt64 - 513),

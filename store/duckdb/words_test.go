@@ -88,7 +88,8 @@ func TestSQLShowsTheColumnsOfAClosedDayForAnOpenOne(t *testing.T) {
 	defer closeStore(t, s)
 	b := &point.Block{Origin: "a", Sequence: 1, Points: []point.Path{"p"}}
 	for i, v := range []point.Value{
-		{}, point.FloatOf(1.5), point.FloatOf(negativeZero()), point.IntOf(7), point.IntOf(1<<63 - 1), point.IntOf(-1<<53 - 1),
+		{},
+		point.FloatOf(1.5), point.FloatOf(negativeZero()), point.IntOf(7), point.IntOf(1<<63 - 1), point.IntOf(-1<<53 - 1),
 		point.BoolOf(true), point.TextOf("up"),
 	} {
 		b.Append(0, &point.Sample{Time: noon().AddDate(0, 0, -2).Add(time.Duration(i) * time.Second), Value: v, Quality: point.Uncertain})
