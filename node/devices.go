@@ -45,25 +45,14 @@ func forms(names []string) device.Forms {
 	return f
 }
 
-// describe writes the points of all devices into the catalogue, and takes those of devices that
-// are no longer there out of it. before is nil at the start.
-func (n *Node) describe(ctx context.Context, before, after *config.Config) error {
+// describe makes the catalogue list exactly the points of the configured devices, and what
+// programs record.
+func (n *Node) describe(ctx context.Context, cfg *config.Config) error {
 	var infos []point.Info
-	keep := map[point.Path]bool{}
-	for i := range after.Devices {
-		keep[after.Devices[i].Path] = true
-		infos = append(infos, pointInfos(&after.Devices[i])...)
+	for i := range cfg.Devices {
+		infos = append(infos, pointInfos(&cfg.Devices[i])...)
 	}
-	if before != nil {
-		for i := range before.Devices {
-			if path := before.Devices[i].Path; !keep[path] {
-				if err := n.catalog.Replace(ctx, path, nil); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return n.catalog.Upsert(ctx, infos)
+	return n.catalog.Keep(ctx, infos)
 }
 
 // pointInfos describes the points of a device with their whole paths.
@@ -96,7 +85,7 @@ func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, 
 	if err != nil {
 		return changes, err
 	}
-	if err := n.describe(ctx, before, cfg); err != nil {
+	if err := n.describe(ctx, cfg); err != nil {
 		return changes, err
 	}
 	if err := n.fleet.Apply(devices); err != nil {

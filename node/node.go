@@ -33,6 +33,9 @@ type Options struct {
 	Kinds   []driver.Kind // the drivers that the configuration may name
 	Log     *slog.Logger
 	Version answer.Version
+	// Idle opens the node to look at its data: it reads no devices, and the catalogue stays
+	// as it is.
+	Idle bool
 }
 
 // Node is an open node. Its methods are safe for concurrent use.

@@ -194,6 +194,9 @@ devices:
 	if err != nil || len(points.Points) != 0 {
 		t.Errorf("points of the removed device: %+v, %v", points, err)
 	}
+	if points, err = r.Points(ctx, client.Filter{Pattern: "site/zone1"}); err != nil || len(points.Points) == 0 {
+		t.Errorf("points of the device that stayed: %+v, %v", points, err)
+	}
 }
 
 func TestASecondNodeOnTheDataDirectoryIsRefused(t *testing.T) {

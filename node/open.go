@@ -142,11 +142,14 @@ func (n *Node) lastBlock(ctx context.Context) (recorder.Start, error) {
 
 func (n *Node) openFleet(ctx context.Context) error {
 	n.fleet = device.New(newOutlet(n.bus, n.recorder), n.log, device.Limits{})
-	devices, err := n.deviceConfigs(n.config)
+	if n.opts.Idle {
+		return nil
+	}
+	devices, err := n.deviceConfigs(n.opts.Config)
 	if err != nil {
 		return err
 	}
-	if err := n.describe(ctx, nil, n.config); err != nil {
+	if err := n.describe(ctx, n.opts.Config); err != nil {
 		return err
 	}
 	return n.fleet.Apply(devices)

@@ -165,9 +165,9 @@ func (w *where) openHere(ctx context.Context, dir string) (*client.Client, func(
 	if cfg.Node.Name == "" {
 		cfg.Node.Name = "offline"
 	}
-	cfg.Devices, cfg.Listen = nil, config.Listen{HTTP: "127.0.0.1:0"}
+	cfg.Listen = config.Listen{HTTP: "127.0.0.1:0"}
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	n, err := node.Open(ctx, node.Options{Config: cfg, Log: quiet, Version: version()})
+	n, err := node.Open(ctx, node.Options{Config: cfg, Log: quiet, Version: version(), Idle: true})
 	if err != nil {
 		return nil, nil, err
 	}
