@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -40,8 +41,7 @@ func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) 
 	if err != nil {
 		return err
 	}
-	i := 0
-	unlisted = slices.DeleteFunc(unlisted, func(point.Path) bool { i++; return samples[i-1].Point != "" })
+	unlisted = without(unlisted, samples)
 	if len(unlisted) == 0 {
 		return nil
 	}
@@ -59,44 +59,51 @@ func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) 
 
 // silent returns fault.NotFound if a path without a sample does not exist at all.
 func (e *Engine) silent(ctx context.Context, op string, paths []point.Path, samples []point.Sample) error {
-	var without []point.Path
-	for i, p := range paths {
-		if samples[i].Point == "" {
-			without = append(without, p)
-		}
-	}
-	if len(without) == 0 {
+	quiet := without(paths, samples)
+	if len(quiet) == 0 {
 		return nil
 	}
-	entries, err := e.catalog.Entries(ctx, without)
+	entries, err := e.catalog.Entries(ctx, quiet)
 	if err != nil {
 		return err
 	}
 	return e.exist(ctx, op, entries)
 }
 
+// without lists the paths that have no sample at their place.
+func without(paths []point.Path, samples []point.Sample) []point.Path {
+	var list []point.Path
+	for i, p := range paths {
+		if samples[i].Point == "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // noSuchPoint says which points may have been meant.
 func (e *Engine) noSuchPoint(ctx context.Context, op string, p point.Path, stored []point.Path) error {
-	text := "there is no such point"
 	hints, err := e.hints(ctx, p, stored)
 	if err != nil {
 		return err
 	}
+	return fault.E(op, fault.NotFound, string(p), errors.New("there is no such point"+question(hints)))
+}
+
+// question asks whether one of the paths was meant.
+func question(hints []point.Path) string {
+	quoted := make([]string, len(hints))
 	for i, h := range hints {
-		switch {
-		case i == 0:
-			text += "; did you mean "
-		case i == len(hints)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += fmt.Sprintf("%q", h)
+		quoted[i] = strconv.Quote(string(h))
 	}
-	if len(hints) > 0 {
-		text += "?"
+	switch last := len(quoted) - 1; last {
+	case -1:
+		return ""
+	case 0:
+		return "; did you mean " + quoted[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(quoted[:last], ", ") + " or " + quoted[last] + "?"
 	}
-	return fault.E(op, fault.NotFound, string(p), errors.New(text))
 }
 
 func (e *Engine) hints(ctx context.Context, p point.Path, stored []point.Path) ([]point.Path, error) {
@@ -114,10 +121,10 @@ func (e *Engine) hints(ctx context.Context, p point.Path, stored []point.Path) (
 // noMatch says that a pattern selects nothing.
 func noMatch(op string, pattern point.Pattern) error {
 	if pattern == "" || pattern == "**" {
-		return fault.E(op, fault.NotFound, string(pattern), errNoPoints)
+		return fault.E(op, fault.NotFound, "pattern", errNoPoints)
 	}
-	return fault.E(op, fault.NotFound, string(pattern), fmt.Errorf(
-		"no point matches %q; * stands for a part of a name, ** for any number of names", pattern))
+	return fault.E(op, fault.NotFound, "pattern", fmt.Errorf(
+		"no point matches %.200q; * stands for a part of a name, ** for any number of names", pattern))
 }
 
 // hint is a point that may have been meant, and how many characters differ.

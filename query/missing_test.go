@@ -165,3 +165,18 @@ func TestNothingIsExpectedBeforeTheIntervalWasSet(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func BenchmarkHintsAmong50000Points(b *testing.B) {
+	p := newPlant(b, query.DefaultLimits())
+	infos := make([]point.Info, 50_000)
+	for i := range infos {
+		infos[i].Path = point.Path(fmt.Sprintf("campus/building%d/ahu%d/zone%d/temp", i%40, i%500, i))
+	}
+	p.know(infos...)
+	sel := query.Selection{Points: []point.Path{"campus/building7/ahu7/zone70000/temp"}}
+	for b.Loop() {
+		if _, err := p.Latest(b.Context(), sel); !fault.Is(err, fault.NotFound) {
+			b.Fatal(err)
+		}
+	}
+}
