@@ -6,10 +6,8 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +32,7 @@ type Certificates struct {
 }
 
 // OpenCertificates reads the certificates in dir, which is made if absent, and makes or renews
-// what is missing, damaged, near its end or lacks a name. The server answers to localhost, the
+// what is missing, damaged, near its end or made for other names. The server answers to localhost, the
 // loopback addresses, the machine's host name, the node's name, and the further names (host
 // names or addresses). now is the clock.
 func OpenCertificates(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
@@ -46,21 +44,6 @@ func OpenCertificates(dir, node string, names []string, now func() time.Time) (*
 		return nil, err
 	}
 	return c, nil
-}
-
-var dnsName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$`)
-
-// serverNames lists what the server may be called. Names that are no host names are left out:
-// a node may be called anything.
-func serverNames(node string, more []string) []string {
-	names := []string{"localhost", "127.0.0.1", "::1", node}
-	if host, err := os.Hostname(); err == nil {
-		names = append(names, host)
-	}
-	names = append(names, more...)
-	names = slices.DeleteFunc(names, func(n string) bool { return net.ParseIP(n) == nil && !dnsName.MatchString(n) })
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // CAFile returns the name of the file with the authority's certificate, which clients trust.
@@ -145,17 +128,10 @@ func (c *Certificates) renewServer(now time.Time) error {
 	return nil
 }
 
-// serves reports whether s is fresh, signed by our authority and valid for every name.
+// serves reports whether s is fresh, signed by our authority and valid for just our names.
 func (c *Certificates) serves(s *issued, now time.Time) bool {
-	if !s.fresh(now) || s.cert.CheckSignatureFrom(c.authority.cert) != nil {
-		return false
-	}
-	for _, name := range c.names {
-		if s.cert.VerifyHostname(name) != nil {
-			return false
-		}
-	}
-	return true
+	return s.fresh(now) && s.cert.CheckSignatureFrom(c.authority.cert) == nil &&
+		slices.Equal(namesOf(s.cert), c.names)
 }
 
 // renewable reports whether a new certificate answers the error. Wrong permissions do not: they
