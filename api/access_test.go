@@ -157,6 +157,15 @@ func TestOtherSitesCannotActThroughABrowser(t *testing.T) {
 	}
 }
 
+func TestAWrongNameIsToldWhichAreRight(t *testing.T) {
+	n := start(t)
+	p := n.do("GET", "/api/v1/health", "", host("plant.example:8080")).problem(t)
+	want := `this node does not answer by the name "plant.example"; open it as localhost, 127.0.0.1, ::1, or let it listen on another address than loopback`
+	if p.Detail != want || p.Kind != "refused" {
+		t.Errorf("got %+v, want %s", p, want)
+	}
+}
+
 func TestHealthTellsStrangersOnlyItsStatus(t *testing.T) {
 	n := start(t)
 	if got := n.do("GET", "/api/v1/health", ""); got.StatusCode != 200 || got.body != `{"status":"ok"}` {

@@ -34,7 +34,7 @@ func TestPointsComeInPages(t *testing.T) {
 		must(t, err)
 		got = append(got, p.Path)
 	}
-	if d := cmp.Diff([]string{hostile, "site/count", "site/on", "site/temp"}, got); d != "" {
+	if d := cmp.Diff([]string{hostile, "site/count", "site/on", "site/silent", "site/temp"}, got); d != "" {
 		t.Error(d)
 	}
 	page, err := n.client.Points(t.Context(), client.Filter{Tags: map[string]string{"equip": "ahu"}, Unit: "degC", Search: "TEMP"})
@@ -48,7 +48,7 @@ func TestPointsComeInPages(t *testing.T) {
 
 func TestLatestHoldsEveryKindExactly(t *testing.T) {
 	n := start(t)
-	got, err := n.client.Latest(t.Context(), client.Span{Points: []string{"site/count", "no/such", hostile, "site/on", "site/temp"}})
+	got, err := n.client.Latest(t.Context(), client.Span{Points: []string{"site/count", "site/silent", hostile, "site/on", "site/temp"}})
 	must(t, err)
 	at := noon().Add(59*time.Minute + 123*time.Microsecond)
 	want := []point.Sample{
@@ -65,6 +65,23 @@ func TestLatestHoldsEveryKindExactly(t *testing.T) {
 	}
 	if d := cmp.Diff(want, samples, cmp.AllowUnexported(point.Value{})); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestTheClientPassesOnThatAPointDoesNotExist(t *testing.T) {
+	n := start(t)
+	span := client.Span{Points: []string{"site/tem"}}
+	for name, ask := range map[string]func() error{
+		"latest":    func() error { _, err := n.client.Latest(t.Context(), span); return err },
+		"range":     func() error { _, err := n.client.Range(t.Context(), span, 0, false); return err },
+		"plot":      func() error { _, err := n.client.Plot(t.Context(), span, 0); return err },
+		"aggregate": func() error { _, err := n.client.Aggregate(t.Context(), span, ""); return err },
+		"export":    func() error { _, err := n.client.Export(t.Context(), span, "csv", io.Discard); return err },
+	} {
+		err := ask()
+		if want := `site/tem: there is no such point; did you mean "site/temp"?`; !fault.Is(err, fault.NotFound) || err.Error() != want {
+			t.Errorf("%s gives %v (%v), want %s", name, err, fault.KindOf(err), want)
+		}
 	}
 }
 
@@ -319,7 +336,7 @@ func TestMetricsCanBeScraped(t *testing.T) {
 	for _, want := range []string{
 		`voltbus_samples_stored_total{origin="no\"de\\1\n"} 30` + "\n",
 		"voltbus_log_bytes 1000\n", "voltbus_store_samples 240\n",
-		`voltbus_devices{state="online"} 1` + "\n", `voltbus_devices{state="disabled"} 0` + "\n",
+		`voltbus_devices{state="online"} 1` + "\n", `voltbus_devices{state="disabled"} 0` + "\n", `voltbus_devices{state="hung"} 1` + "\n",
 		"voltbus_live_readers 0\n", "# TYPE go_memory_total_bytes gauge\n", "voltbus_uptime_seconds 0\n",
 	} {
 		if !strings.Contains(got.body, want) {

@@ -126,7 +126,8 @@ func devices() []answer.Device {
 	at := noon()
 	return []answer.Device{
 		{Path: hostile, Driver: "modbus", Line: "tcp", State: "online", Interval: 1, LastRead: &at, Reads: 7, Points: 2, LatencyMS: 1.5},
-		{Path: "site/off", Driver: "modbus", State: "offline", LastError: "<b>no</b>", ErrorKind: "timeout", Failures: 3},
+		{Path: "site/off", Driver: "modbus", State: "offline", LastError: "<b>no</b>", LastErrorTime: &at, ErrorKind: "timeout", Failures: 3},
+		{Path: "site/stuck", Driver: "modbus", State: "hung", LastError: "busy", LastErrorTime: &at, ErrorKind: "internal"},
 	}
 }
 
@@ -204,6 +205,7 @@ func (n *node) fill() {
 		{Path: hostile, Kind: point.Text, Description: "<script>alert(1)</script>", Device: "site"},
 		{Path: "site/count", Kind: point.Int},
 		{Path: "site/on", Kind: point.Bool, Writable: true},
+		{Path: "site/silent", Kind: point.Float},
 	}
 	must(n.t, n.catalog.Upsert(context.Background(), infos))
 	b := &point.Block{Origin: "n", Sequence: 1, Created: noon(), Points: []point.Path{"site/temp", hostile, "site/count", "site/on"}}

@@ -61,19 +61,29 @@ func TestWrongInputIsRefusedWithWhatToDo(t *testing.T) {
 		{"a point with a control character", "GET", "/api/v1/range?point=a%00b", "", 400, "point", "control characters"},
 		{"a time that is none", "GET", "/api/v1/range?point=a&from=yesterday", "", 400, "from", "now-1h"},
 		{"a time of another age", "GET", "/api/v1/range?point=a&from=9999-01-01T00:00:00Z", "", 400, "from", "1900 to 2200"},
-		{"an end before the beginning", "GET", "/api/v1/range?point=a&from=now&to=-1h", "", 400, "from", "before to"},
+		{"an end before the beginning", "GET", "/api/v1/range?point=a&from=now&to=-1h", "", 400, "from", "must lie before to"},
 		{"a switch that is none", "GET", "/api/v1/range?point=a&newest=perhaps", "", 400, "newest", "true or false"},
 		{"a step without unit", "GET", "/api/v1/aggregate?point=a&step=60", "", 400, "step", "with a unit"},
 		{"a step that is too short", "GET", "/api/v1/aggregate?point=a&step=1us", "", 400, "step", "at least 1ms"},
-		{"too many steps", "GET", "/api/v1/aggregate?point=a&from=-3000d&step=1s", "", 400, "step", "longer step"},
+		{"too many steps", "GET", "/api/v1/aggregate?point=site/temp&from=-3000d&step=1s", "", 400, "step", "longer step"},
+		{"a point that does not exist", "GET", "/api/v1/range?point=site/temq", "", 404, "site/temq", `there is no such point; did you mean "site/temp"?`},
+		{"the newest value of a point that does not exist", "GET", "/api/v1/latest?point=site/temp&point=site/temq", "", 404, "site/temq", "there is no such point"},
+		{"a CSV of a point that does not exist", "GET", "/api/v1/export?point=nothing", "", 404, "nothing", "there is no such point"},
+		{"a plot of a pattern that selects nothing", "GET", "/api/v1/plot?pattern=other/*", "", 404, "pattern", `no point matches "other/*"`},
+		{"an aggregate of a huge pattern that selects nothing", "GET", "/api/v1/aggregate?pattern=" + long[:1000], "", 404, "pattern", "no point matches"},
 		{"a plot without width", "GET", "/api/v1/plot?point=a&pixels=0", "", 400, "pixels", "from 10 to 10000"},
 		{"an unknown format", "GET", "/api/v1/export?point=a&format=xls", "", 400, "format", "csv or parquet"},
 		{"Parquet from a store that has none", "GET", "/api/v1/export?point=a&format=parquet", "", 503, "parquet", "csv"},
 		{"no body", "POST", "/api/v1/sql", "", 415, "", "application/json"},
-		{"a body that is no JSON", "POST", "/api/v1/sql", "SELECT 1", 400, "body", "JSON"},
-		{"a body with unknown fields", "POST", "/api/v1/sql", `{"statement":"x","drop":1}`, 400, "body", "drop"},
+		{"a body that is no JSON", "POST", "/api/v1/sql", "SELECT 1", 400, "body", "is not JSON: byte 1"},
+		{"an empty body", "POST", "/api/v1/sql", " ", 400, "body", "is empty; send a JSON object with the fields statement, limit"},
+		{"a body that ends too early", "POST", "/api/v1/sql", `{"statement":`, 400, "body", "ends too early"},
+		{"a body with unknown fields", "POST", "/api/v1/sql", `{"statement":"x","drop":1}`, 400, "body", `unknown field "drop"; there are statement, limit`},
+		{"a body with a huge unknown field", "POST", "/api/v1/sql", `{"` + long + `":1}`, 400, "body", "there are statement, limit"},
+		{"a body that is a list", "POST", "/api/v1/sql", `[1]`, 400, "body", "must be a JSON object with the fields statement, limit"},
+		{"a field of another type", "POST", "/api/v1/sql", `{"statement":"x","limit":"1"}`, 400, "body", `the field "limit" must be a whole number`},
 		{"a body with something behind", "POST", "/api/v1/sql", `{"statement":"x"} {}`, 400, "body", "behind"},
-		{"a body of another type", "POST", "/api/v1/sql", `{"statement":[[[[1]]]]}`, 400, "body", "JSON"},
+		{"a body of another type", "POST", "/api/v1/sql", `{"statement":[[[[1]]]]}`, 400, "body", `the field "statement" must be a string`},
 		{"a body that is deeply nested", "POST", "/api/v1/sql", strings.Repeat("[", 100_000), 400, "body", "JSON"},
 		{"a huge body", "POST", "/api/v1/sql", `{"statement":"` + strings.Repeat("x", 300_000) + `"}`, 413, "", "bytes"},
 		{"an empty statement", "POST", "/api/v1/sql", `{"statement":""}`, 400, "statement", "SELECT"},
@@ -86,6 +96,9 @@ func TestWrongInputIsRefusedWithWhatToDo(t *testing.T) {
 			p := got.problem(t)
 			if got.StatusCode != tt.status || p.Subject != tt.subject || !strings.Contains(p.Detail, tt.want) && tt.status != 405 {
 				t.Errorf("got %d %+v; want %d about %q: …%s…", got.StatusCode, p, tt.status, tt.subject, tt.want)
+			}
+			if strings.Contains(p.Detail, "json:") || strings.Contains(p.Detail, "Go ") {
+				t.Errorf("the problem speaks of Go: %s", p.Detail)
 			}
 			if len(got.body) > 2000 {
 				t.Errorf("the problem has %d bytes", len(got.body))
@@ -142,6 +155,7 @@ func TestTimesCanBeWrittenInManyWays(t *testing.T) {
 		"now":                         now,
 		"now-1h":                      now.Add(-time.Hour),
 		"-1h":                         now.Add(-time.Hour),
+		"2026-03-01":                  time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 		"now+90s":                     now.Add(90 * time.Second),
 		"now 90s":                     now.Add(90 * time.Second), // "+" in a query is a space
 		"-1h30m":                      now.Add(-90 * time.Minute),
@@ -160,7 +174,7 @@ func TestTimesCanBeWrittenInManyWays(t *testing.T) {
 			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "yesterday", "now-", "now-1", "-1", "--1h", "-+1h", "now-1h now", "1e300", "NaN", "-9999999d", "2026-03-01", "2026-13-01T00:00:00Z", "1772366400123456789"} {
+	for _, text := range []string{"", "yesterday", "now-", "now-1", "-1", "--1h", "-+1h", "now-1h now", "1e300", "NaN", "-9999999d", "2026-02-30", "2026-3-1", "2026-03-01T", "1800-01-01", "2026-13-01T00:00:00Z", "1772366400123456789"} {
 		if got, err := api.ParseTime(text, now); err == nil {
 			t.Errorf("%q is %v, want an error", text, got)
 		}

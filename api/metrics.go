@@ -117,7 +117,7 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 	}
 	const name = "voltbus_devices"
 	e.family(name, "gauge", "Devices by state.")
-	for _, state := range []string{"online", "offline", "starting", "disabled"} {
+	for _, state := range []string{"online", "offline", "starting", "disabled", "hung"} {
 		n := 0
 		for i := range list {
 			if list[i].State == state {

@@ -106,7 +106,7 @@ func TestAnswersFitTheDocument(t *testing.T) {
 		{"/api/v1/plot?pattern=**&from=now-2h", "Plot"},
 		{"/api/v1/plot?pattern=**&from=now-2h&pixels=10", "Plot"},
 		{"/api/v1/aggregate?pattern=**&from=now-2h&step=20m", "Aggregate"},
-		{"/api/v1/aggregate?point=no/such&from=now-2h&step=20m", "Aggregate"},
+		{"/api/v1/aggregate?point=no/such&from=now-2h&step=20m", "Problem"},
 	}
 	schema := schemas(t)
 	for _, tt := range tests {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -29,7 +30,6 @@ func secure(h http.Header, policy string) {
 }
 
 var (
-	errHost  = errors.New("this node does not answer by that name; use localhost, or add the name to the configuration")
 	errCSRF  = errors.New("a change asked by a page needs the header X-Voltbus: 1, or must come from this node's own page")
 	errCross = errors.New("another site asked for this; open this node's own page")
 )
@@ -47,7 +47,9 @@ func (s *server) checkHost(r *http.Request) error {
 	if slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return nil
 	}
-	return &statusError{http.StatusMisdirectedRequest, errHost}
+	return &statusError{http.StatusMisdirectedRequest, fmt.Errorf(
+		"this node does not answer by the name %.100q; open it as %s, or let it listen on another address than loopback",
+		host, strings.Join(s.cfg.Hosts, ", "))}
 }
 
 // checkOrigin refuses changes that another site made the browser send with our cookie.

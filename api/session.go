@@ -1,15 +1,10 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -19,13 +14,7 @@ import (
 // Cookie is the name of the cookie that holds a session.
 const Cookie = "voltbus_session"
 
-// bodyTimeout is how long a request may take to send its body.
-const bodyTimeout = 30 * time.Second
-
-var (
-	errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
-	errMedia = errors.New("the body must be JSON; set Content-Type: application/json")
-)
+var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
 // authorise returns the user if the user may call the route, and the zero User if everybody may.
 func (s *server) authorise(r *http.Request, rt route) (identity.User, error) {
@@ -128,31 +117,5 @@ func (s *server) logout(w http.ResponseWriter, r *request) error {
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
-func readJSON(w http.ResponseWriter, r *request, to any) error {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return &statusError{http.StatusUnsupportedMediaType, errMedia}
-	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
-	b, err := io.ReadAll(r.Body)
-	_ = control.SetReadDeadline(time.Time{})
-	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
-	}
-	if err != nil {
-		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
-	}
-	decoder := json.NewDecoder(bytes.NewReader(b))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(to); err != nil {
-		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("is not the JSON expected: %w", err))
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
-	}
 	return nil
 }

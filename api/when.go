@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	errTime     = errors.New("is not a time; write 2026-01-31T12:00:00Z, milliseconds since 1970, now, now-1h or -1h")
+	errTime     = errors.New("is not a time; write 2026-01-31T12:00:00Z, 2026-01-31, milliseconds since 1970, now, now-1h or -1h")
 	errTimeSpan = errors.New("lies outside of the years 1900 to 2200")
 	errDuration = errors.New("is not a duration; write a number with a unit, such as 500ms, 10s, 15m, 1h, 7d or 2w")
 )
 
-// parseTime reads a time: RFC 3339, milliseconds since 1970 UTC, "now", or a duration before or
-// after now, such as "now-1h", "-1h", "now+10m".
+// parseTime reads a time: RFC 3339, a date for its midnight UTC, milliseconds since 1970 UTC,
+// "now", or a duration before or after now, such as "now-1h", "-1h", "now+10m".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	t, err := parseAnyTime(s, now)
 	if err != nil {
@@ -41,6 +41,9 @@ func parseAnyTime(s string, now time.Time) (time.Time, error) {
 			return time.Time{}, errTimeSpan
 		}
 		return time.UnixMicro(int64(math.Round(ms * 1000))), nil
+	}
+	if day, err := time.Parse(time.DateOnly, s); err == nil {
+		return day, nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

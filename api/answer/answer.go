@@ -107,18 +107,19 @@ type Aggregate struct {
 
 // Device is a device's state.
 type Device struct {
-	Path      string     `json:"path"`
-	Driver    string     `json:"driver"`
-	Line      string     `json:"line"`
-	State     string     `json:"state"`      // online, offline, starting, disabled
-	Interval  float64    `json:"interval"`   // seconds
-	LastRead  *time.Time `json:"last_read"`  // null before the first
-	LastError string     `json:"last_error"` // "" if there was none
-	ErrorKind string     `json:"error_kind"` // a fault kind, "" if there was none
-	Reads     uint64     `json:"reads"`
-	Failures  uint64     `json:"failures"`
-	Points    int        `json:"points"`
-	LatencyMS float64    `json:"latency_ms"` // of the last read
+	Path          string     `json:"path"`
+	Driver        string     `json:"driver"`
+	Line          string     `json:"line"`
+	State         string     `json:"state"`           // online, offline, starting, disabled, hung
+	Interval      float64    `json:"interval"`        // seconds
+	LastRead      *time.Time `json:"last_read"`       // null before the first
+	LastError     string     `json:"last_error"`      // stays after a recovery; "" if there was none
+	LastErrorTime *time.Time `json:"last_error_time"` // of LastError; null if there was none
+	ErrorKind     string     `json:"error_kind"`      // a fault kind, "" if there was none
+	Reads         uint64     `json:"reads"`
+	Failures      uint64     `json:"failures"`
+	Points        int        `json:"points"`
+	LatencyMS     float64    `json:"latency_ms"` // of the last read
 }
 
 // Devices are all devices of the node.

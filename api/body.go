@@ -1,0 +1,91 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+)
+
+// bodyTimeout is how long a request may take to send its body.
+const bodyTimeout = 30 * time.Second
+
+var errMedia = errors.New("the body must be JSON; set Content-Type: application/json")
+
+// readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
+func readJSON(w http.ResponseWriter, r *request, to any) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return &statusError{http.StatusUnsupportedMediaType, errMedia}
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
+	b, err := io.ReadAll(r.Body)
+	_ = control.SetReadDeadline(time.Time{})
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
+	}
+	if err != nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(to); err != nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", explain(err, fieldsOf(to)))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
+	}
+	return nil
+}
+
+// explain says in our words what is wrong with a body that may have the fields.
+func explain(err error, fields []string) error {
+	names := strings.Join(fields, ", ")
+	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // has no type of its own
+		return fmt.Errorf("unknown field %s; there are %s", clip(unknown), names)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Errorf("must be a JSON object with the fields %s", names)
+		}
+		return fmt.Errorf("the field %q must be a %s", wrong.Field, typeName(wrong.Type.Kind()))
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("is not JSON: byte %d does not belong there", syntax.Offset)
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("is empty; send a JSON object with the fields %s", names)
+	}
+	return errors.New("is not JSON: it ends too early")
+}
+
+// typeName returns what JSON calls values of the kind; bodies hold texts, numbers and switches.
+func typeName(kind reflect.Kind) string {
+	switch kind { //nolint:exhaustive // all others are numbers
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "whole number"
+	}
+	return "number"
+}
+
+// fieldsOf lists the names that the struct behind to has in JSON.
+func fieldsOf(to any) []string {
+	t := reflect.TypeOf(to).Elem()
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	}
+	return names
+}
