@@ -130,7 +130,7 @@ func (s *site) outstation(address link.Address) (*outstation.Outstation, *statio
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	session, err := o.Session(outstation.SessionConfig{Master: 1, Unsolicited: true})
+	session, err := o.Session(outstation.SessionConfig{Master: 1, Unsolicited: true, ConfirmTimeout: 500 * time.Millisecond})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -102,7 +102,6 @@ func (s *Session) admit(now time.Time, f app.Fragment) (object.Status, Phase) {
 // carryOut asks the application for each command and writes the statuses into the
 // objects. It reports whether all commands succeeded.
 func (s *Session) carryOut(f app.Fragment, phase Phase, force object.Status) bool {
-	tx := Tx{outstation: s.outstation}
 	ok, n := true, 0
 	for h, err := range f.Headers() {
 		if err != nil {
@@ -118,7 +117,7 @@ func (s *Session) carryOut(f app.Fragment, phase Phase, force object.Status) boo
 				c.Value, points = points[0].Value, points[1:]
 			}
 			if n++; status == 0 {
-				status = s.command(&tx, c, n)
+				status = s.command(c, n)
 			}
 			o.Data[len(o.Data)-1] = byte(status)
 			ok = ok && status == object.StatusSuccess
@@ -140,7 +139,7 @@ func pointsOf(h app.Header) []object.Point {
 }
 
 // command asks the application.
-func (s *Session) command(tx *Tx, c Command, n int) object.Status {
+func (s *Session) command(c Command, n int) object.Status {
 	call := &s.outstation.callbacks
 	switch {
 	case n > s.outstation.maxControls:
@@ -152,7 +151,7 @@ func (s *Session) command(tx *Tx, c Command, n int) object.Status {
 	case c.Phase == Selecting:
 		return s.selectable(c)
 	}
-	return call.Operate(tx, c)
+	return call.Operate(&s.outstation.tx, c)
 }
 
 // selectable is the answer to a select if the application has none of its own.

@@ -147,7 +147,6 @@ const maxRestart = 65535 * time.Second
 func (s *Session) assign(f app.Fragment) app.IIN {
 	var class app.Classes
 	known := false
-	tx := Tx{outstation: s.outstation}
 	for h, err := range f.Headers() {
 		if err != nil {
 			return parseIIN(err)
@@ -167,7 +166,7 @@ func (s *Session) assign(f app.Fragment) app.IIN {
 			return iin
 		}
 		if call := s.outstation.callbacks.Changed; call != nil {
-			call(&tx, traitsTable[at].kind)
+			call(&s.outstation.tx, traitsTable[at].kind)
 		}
 	}
 	return 0

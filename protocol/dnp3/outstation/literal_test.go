@@ -304,6 +304,46 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			},
 		},
 		{
+			"an answer that is no read also tells of a broadcast until it is confirmed", small,
+			[]step{
+				{broadcast: "C0 02 50 01 00 07 07 00"},
+				{hear: "C1 18", say: say("E1 81 01 00")},
+				{hear: "C2 18", say: say("E2 81 01 00")},
+				{hear: "C2 00"},
+				{hear: "C3 18", say: say("C3 81 00 00")},
+			},
+		},
+		{
+			"a report is given up after its repetitions and made anew after a pause",
+			func(c *Config, sc *SessionConfig) {
+				reporting(c, sc)
+				sc.Retries = 1
+			},
+			[]step{
+				{after: time.Millisecond, say: say("F0 82 80 00")},
+				{after: 5 * time.Second, say: say("F0 82 80 00")},
+				{after: 5 * time.Second},
+				{after: 5 * time.Second, say: say("F1 82 80 00")},
+			},
+		},
+		{
+			"a read of several fragments goes on with each confirmation",
+			func(c *Config, sc *SessionConfig) {
+				small(c, sc)
+				c.Points = nil
+				for i := range uint32(1000) {
+					c.Points = append(c.Points, PointConfig{Kind: object.KindAnalogInput, Index: i, Static: object.G30V3, Initial: object.Signed(0)})
+				}
+			},
+			[]step{
+				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 03 00 00 FF" + strings.Repeat("00000000", 256) + "1E 03 01 00 01 FB 01" + strings.Repeat("00000000", 252))},
+				{hear: "C1 00"},
+				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 03 00 00 FF" + strings.Repeat("00000000", 256) + "1E 03 01 00 01 FB 01" + strings.Repeat("00000000", 252))},
+				{hear: "C0 00", say: say("41 81 80 00 1E 03 01 FC 01 E7 03" + strings.Repeat("00000000", 492))},
+				{hear: "C1 00"},
+			},
+		},
+		{
 			"a read waits for the confirmation of a report, other requests do not", reporting,
 			[]step{
 				{after: time.Millisecond, say: say("F0 82 80 00")},

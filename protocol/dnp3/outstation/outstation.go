@@ -2,6 +2,7 @@ package outstation
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Outstation struct {
 	attributes  map[uint8]object.Attribute
 
 	mu          sync.Mutex
+	tx          Tx // handed to functions of the application
 	database    database
 	sessions    []*Session
 	indications app.IIN
@@ -35,8 +37,9 @@ func New(c Config) (*Outstation, error) {
 	}
 	o := &Outstation{
 		callbacks: c.Callbacks, limits: c.EventLimits, selectFor: c.SelectTimeout,
-		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: c.Attributes,
+		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: maps.Clone(c.Attributes),
 	}
+	o.tx.outstation = o
 	if o.selectFor == 0 {
 		o.selectFor = defaultSelect
 	}
@@ -70,8 +73,7 @@ func (o *Outstation) Session(c SessionConfig) (*Session, error) {
 // fit into one fragment. f must not block or call methods of the Outstation.
 func (o *Outstation) Update(f func(tx *Tx)) {
 	o.mu.Lock()
-	tx := Tx{outstation: o}
-	f(&tx)
+	f(&o.tx)
 	o.mu.Unlock()
 	o.wake(nil)
 }

@@ -211,7 +211,13 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 		s.confirmUnsolicited(now, c.Sequence(), out)
 		return
 	}
-	if s.response.buffer == nil || c.Sequence() != s.response.sequence {
+	if s.response.buffer == nil {
+		if c.Sequence() == s.last.sequence { // of an answer that told of a broadcast
+			s.broadcast = broadcastNone
+		}
+		return
+	}
+	if c.Sequence() != s.response.sequence {
 		return
 	}
 	sequence := s.response.sequence.Next()
@@ -228,7 +234,7 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 func (s *Session) forget() {
 	n := s.events.confirm()
 	if call := s.outstation.callbacks.Confirmed; call != nil && n > 0 {
-		call(&Tx{outstation: s.outstation}, s.source, n)
+		call(&s.outstation.tx, s.source, n)
 	}
 }
 

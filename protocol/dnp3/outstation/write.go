@@ -87,7 +87,7 @@ func (s *Session) writeDeadband(h app.Header) app.IIN {
 		r.deadband = width
 	}
 	if call := s.outstation.callbacks.Changed; call != nil {
-		call(&Tx{outstation: s.outstation}, object.KindAnalogInput)
+		call(&s.outstation.tx, object.KindAnalogInput)
 	}
 	return 0
 }
@@ -115,9 +115,8 @@ func (s *Session) writeString(h app.Header) app.IIN {
 	if call == nil || h.Variation.Event() {
 		return app.IINObjectUnknown
 	}
-	tx := Tx{outstation: s.outstation}
 	for o := range h.Objects() {
-		if s.outstation.database.find(slotString, o.Index) == nil || !call(&tx, o.Index, o.Data) {
+		if s.outstation.database.find(slotString, o.Index) == nil || !call(&s.outstation.tx, o.Index, o.Data) {
 			return app.IINParameterError
 		}
 	}

@@ -1,0 +1,337 @@
+package channel_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/channel"
+	"voltbus/protocol/dnp3/master"
+	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/station"
+	"voltbus/testing/peers"
+)
+
+// certificate returns a key with a certificate for loopback, and the pool that trusts it.
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+func TestEventsArriveOverMutualTLSAndStrangersAreTurnedAway(t *testing.T) {
+	s := newSite(t)
+	ours, trusted := certificate(t)
+	stranger, _ := certificate(t)
+	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{ours}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, there := s.outstation(10)
+	s.serve(listener, there)
+	address := listener.Addr().String()
+
+	wrong, err := tls.Dial("tcp", address, &tls.Config{
+		Certificates: []tls.Certificate{stranger}, RootCAs: trusted, MinVersion: tls.VersionTLS13,
+	})
+	if err == nil {
+		if _, err = wrong.Read(make([]byte, 1)); err == nil {
+			t.Error("a stranger was served")
+		}
+		_ = wrong.Close()
+	}
+
+	_, handler, here := s.master(10)
+	s.dial(channel.DialTCP(address, &tls.Config{
+		Certificates: []tls.Certificate{ours}, RootCAs: trusted, MinVersion: tls.VersionTLS13,
+	}), here)
+	report(o, 7)
+	expect(t, handler, 7)
+}
+
+func TestEventsArriveOverASerialLine(t *testing.T) {
+	s := newSite(t)
+	a, b, _ := peers.SerialLine(t)
+	open := func(name string) channel.Dialer {
+		return func(context.Context) (io.ReadWriteCloser, error) { return os.OpenFile(name, os.O_RDWR, 0) }
+	}
+	o, there := s.outstation(10)
+	_, handler, here := s.master(10)
+	s.dial(open(a), there)
+	s.dial(open(b), here)
+	report(o, 7)
+	expect(t, handler, 7)
+}
+
+func TestEventsArriveOverUDP(t *testing.T) {
+	s := newSite(t)
+	var addresses [2]string
+	for i := range addresses {
+		socket, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses[i] = socket.LocalAddr().String()
+		defer socket.Close()
+		if err := socket.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, there := s.outstation(10)
+	_, handler, here := s.master(10)
+	<-s.dial(channel.DialUDP(addresses[0], addresses[1]), there)
+	<-s.dial(channel.DialUDP(addresses[1], addresses[0]), here)
+	report(o, 7)
+	expect(t, handler, 7)
+}
+
+// pipe is a dialer whose far ends go to a channel.
+func pipe(far chan<- net.Conn) channel.Dialer {
+	return func(ctx context.Context) (io.ReadWriteCloser, error) {
+		here, there := net.Pipe()
+		select {
+		case far <- there:
+			return here, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// quietMaster returns a port whose master does nothing by itself but keep the line alive.
+func quietMaster(t *testing.T, alive time.Duration) *station.Port {
+	t.Helper()
+	a, err := master.New(master.Config{Outstation: 10}, points{make(chan object.Point, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := station.NewPort(station.Config{Local: 1, Remote: 10, Master: true, KeepAlive: alive}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestASilentPeerIsAskedForItsLinkStatusAndThenDialedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		hub := channel.NewHub(0)
+		far := make(chan net.Conn)
+		client, err := channel.NewClient(hub, channel.ClientConfig{
+			Dial: pipe(far), Ports: []*station.Port{quietMaster(t, time.Minute)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		running.Go(func() { _ = hub.Run(ctx) })
+		running.Go(func() { _ = client.Run(ctx) })
+		start := time.Now()
+		for range 2 {
+			peer := <-far
+			question := make([]byte, 100)
+			n, err := peer.Read(question)
+			if err != nil || n != 10 || question[3] != 0xC9 {
+				t.Fatalf("%v after %v: % X", err, time.Since(start), question[:n])
+			}
+			if _, err := peer.Read(question); err == nil {
+				t.Error("the line stays open though the peer does not answer")
+			}
+			_ = peer.Close()
+		}
+		if d := time.Since(start).Round(time.Second); d < 2*65*time.Second || d > 2*67*time.Second {
+			t.Errorf("two rounds took %v", d)
+		}
+	})
+}
+
+func TestAnEventIsReportedOnceThoughTheLineBreaksBeforeItsConfirmation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		hub := channel.NewHub(0)
+		o, err := outstation.New(outstation.Config{Points: []outstation.PointConfig{{Kind: object.KindAnalogInput, Class: app.Class1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := o.Session(outstation.SessionConfig{Master: 1, Unsolicited: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := station.NewPort(station.Config{Local: 10, Remote: 1}, session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler := points{make(chan object.Point, 100)}
+		a, err := master.New(master.Config{Outstation: 10, Enable: app.EventClasses}, handler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, err := station.NewPort(station.Config{Local: 1, Remote: 10, Master: true}, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := &breaking{}
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		running.Go(func() { _ = hub.Run(ctx) })
+		for side, port := range []*station.Port{here, there} {
+			client, err := channel.NewClient(hub, channel.ClientConfig{Dial: lines.end(side), Ports: []*station.Port{port}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			running.Go(func() { _ = client.Run(ctx) })
+		}
+		for n := range int64(20) {
+			time.AfterFunc(time.Duration(n)*time.Second, func() { report(o, n) })
+		}
+		timer := time.NewTimer(10 * time.Minute)
+		<-timer.C
+		if n := len(handler.arrived); n != 20 {
+			t.Errorf("%d of 20 events arrived", n)
+		}
+		if lines.broken < 5 {
+			t.Errorf("the line broke %d times only", lines.broken)
+		}
+	})
+}
+
+// breaking joins two clients by lines that break on every third confirmation of a report.
+type breaking struct {
+	mu       sync.Mutex
+	waiting  [2]chan net.Conn
+	confirms int
+	broken   int
+}
+
+// end dials from one side; both sides must dial to get a line.
+func (b *breaking) end(side int) channel.Dialer {
+	return func(ctx context.Context) (io.ReadWriteCloser, error) {
+		b.mu.Lock()
+		mine := b.waiting[side]
+		b.waiting[side] = nil
+		if mine == nil {
+			mine = make(chan net.Conn, 1)
+			b.waiting[1-side] = mine
+			b.mu.Unlock()
+			select {
+			case c := <-mine:
+				return b.wrap(side, c), nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		b.mu.Unlock()
+		here, there := net.Pipe()
+		mine <- there
+		return b.wrap(side, here), nil
+	}
+}
+
+func (b *breaking) wrap(side int, c net.Conn) net.Conn {
+	buffered := newBuffered(c)
+	if side == 0 {
+		return &fragile{buffered, b}
+	}
+	return buffered
+}
+
+// buffered is an end of a pipe whose writes, like those of a socket, do not wait for the reader.
+type buffered struct {
+	net.Conn
+
+	queue chan []byte
+
+	mu     sync.Mutex
+	closed bool
+}
+
+func newBuffered(c net.Conn) *buffered {
+	b := &buffered{Conn: c, queue: make(chan []byte, 1000)}
+	go func() { // ends with Close
+		for p := range b.queue {
+			_, _ = c.Write(p)
+		}
+	}()
+	return b
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, io.ErrClosedPipe
+	}
+	b.queue <- append([]byte(nil), p...)
+	return len(p), nil
+}
+
+func (b *buffered) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.closed = true
+		close(b.queue)
+	}
+	return b.Conn.Close()
+}
+
+// fragile is the master's end of a line.
+type fragile struct {
+	net.Conn
+
+	line *breaking
+}
+
+func (f *fragile) Write(p []byte) (int, error) {
+	const confirmation = 15 // octets of a frame with a confirmation
+	f.line.mu.Lock()
+	breaks := false
+	if len(p) == confirmation && p[12] == 0 {
+		f.line.confirms++
+		if breaks = f.line.confirms%3 == 0; breaks {
+			f.line.broken++
+		}
+	}
+	f.line.mu.Unlock()
+	if breaks {
+		_ = f.Close()
+		return 0, io.ErrClosedPipe
+	}
+	return f.Conn.Write(p)
+}
