@@ -166,16 +166,21 @@ func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 		out[i] = answer.Device{
 			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(),
 			Interval: s.Interval.Seconds(), LastError: s.LastError,
-			Reads: s.Reads, Failures: s.Failures, Points: s.Points,
+			Reads: s.Reads, Failures: s.Failures, Points: s.Points, LastErrorTime: moment(s.LastErrorTime),
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),
 		}
 		if s.LastError != "" {
 			out[i].ErrorKind = s.LastErrorKind.String()
 		}
-		if !s.LastRead.IsZero() {
-			at := s.LastRead
-			out[i].LastRead = &at
-		}
+		out[i].LastRead = moment(s.LastRead)
 	}
 	return out, nil
+}
+
+// moment returns nil for a time that never was.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }

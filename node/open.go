@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
 
 	"voltbus/bus"
 	"voltbus/catalog"
+	"voltbus/config"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -43,8 +45,27 @@ func (n *Node) openIdentity(ctx context.Context) error {
 	}
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
+		Names: certified(n.opts.Config.Listen),
 	})
 	return err
+}
+
+// certified returns the names that the node's certificate carries beside those of loopback: the
+// machine's, if anything listens beyond it.
+func certified(l config.Listen) []string {
+	for _, a := range []config.Address{l.HTTP, l.Bus} {
+		host, _, err := net.SplitHostPort(string(a))
+		if err != nil || host == "localhost" {
+			continue
+		}
+		switch ip := net.ParseIP(host); {
+		case ip == nil:
+			return append(identity.LocalNames(), host)
+		case !ip.IsLoopback():
+			return identity.LocalNames()
+		}
+	}
+	return nil
 }
 
 func (n *Node) openBus(ctx context.Context) error {

@@ -24,7 +24,8 @@ type span struct {
 const selectHelp = `Points are named by their whole paths, or by one pattern in quotes: * stands for anything
 within one segment, ** for any number of segments.`
 
-const timeHelp = `Times are RFC 3339 (2026-03-01T06:00:00Z), or relative: now, -15m, -7d.`
+const timeHelp = `Times are RFC 3339 (2026-03-01T06:00:00Z), a date (2026-03-01, midnight UTC), or relative:
+now, -15m, -7d.`
 
 func (s *span) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.from, "from", "-1h", "first time; see --help for the forms")

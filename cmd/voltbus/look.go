@@ -160,8 +160,12 @@ func (s session) listDevices(ctx context.Context, out *format) error {
 		if d.LastRead != nil {
 			last = d.LastRead.Format(time.RFC3339)
 		}
+		trouble := d.LastError
+		if d.LastErrorTime != nil {
+			trouble = fmt.Sprintf("%s (%s, %s)", d.LastError, d.ErrorKind, ago(*d.LastErrorTime))
+		}
 		if err := rows.row(d.Path, d.State, d.Driver, d.Line, d.Points, d.Reads, d.Failures,
-			fmt.Sprintf("%.1f", d.LatencyMS), last, d.LastError); err != nil {
+			fmt.Sprintf("%.1f", d.LatencyMS), last, trouble); err != nil {
 			return err
 		}
 	}
