@@ -205,6 +205,7 @@ export const deviceOf = (u: Unit, reads: number, now: number): Device => ({
   interval: 1,
   last_read: u.error ? null : new Date(now).toISOString(),
   last_error: u.error?.text ?? "",
+  last_error_time: u.error ? new Date().toISOString() : null,
   error_kind: u.error?.kind ?? "",
   reads: u.error ? 0 : reads,
   failures: u.error ? reads : 0,

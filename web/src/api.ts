@@ -85,6 +85,7 @@ export interface Device {
   interval: number;
   last_read: string | null;
   last_error: string;
+  last_error_time: string | null;
   error_kind: string;
   reads: number;
   failures: number;

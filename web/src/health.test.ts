@@ -10,6 +10,7 @@ const device = (name: string, state: string): Device => ({
   interval: 1,
   last_read: null,
   last_error: "",
+  last_error_time: null,
   error_kind: "",
   reads: 0,
   failures: 0,
