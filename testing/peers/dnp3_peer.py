@@ -136,6 +136,8 @@ class Peer:
         config = dnp3.OutstationStackConfig(dnp3.DatabaseConfig(4))
         config.outstation.eventBufferConfig = dnp3.EventBufferConfig.AllTypes(100)
         config.outstation.params.allowUnsolicited = True
+        # The library misses a confirmation or request that arrives while it still sends.
+        config.outstation.params.unsolConfirmTimeout = dnp3.TimeDuration.Milliseconds(300)
         config.link.LocalAddr, config.link.RemoteAddr = 10, 1
         commands, application = Commands(self.control), dnp3.IOutstationApplication()
         self.device = channel.AddOutstation("outstation", commands, application, config)

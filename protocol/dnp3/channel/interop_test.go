@@ -6,6 +6,7 @@ import (
 	"net"
 	"strconv"
 	"testing"
+	"time"
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
@@ -63,6 +64,7 @@ func TestOurMasterWorksWithAForeignOutstation(t *testing.T) {
 	ready := make(chan struct{}, 1)
 	a, err := master.New(master.Config{
 		DisableFirst: app.EventClasses, Startup: app.Integrity, Enable: app.EventClasses, TimeSync: master.LAN,
+		ResponseTimeout: time.Second, Retries: 3, // the peer misses a request that comes while it reports
 		Notify: func(n master.Notice) {
 			if n.Kind == master.NoticeReady {
 				ready <- struct{}{}
