@@ -1,6 +1,10 @@
 package file
 
-import "voltbus/protocol/dnp3/object"
+import (
+	"fmt"
+
+	"voltbus/protocol/dnp3/object"
+)
 
 // Status is the outcome of a file operation (Annex A, g70v4).
 type Status uint8
@@ -24,6 +28,22 @@ const (
 	BlockSequence    Status = 20
 	Undefined        Status = 255
 )
+
+var statusNames = map[Status]string{
+	Success: "success", PermissionDenied: "permission denied", InvalidMode: "invalid mode", NotFound: "not found",
+	Locked: "locked by another user", TooManyOpen: "too many open files", InvalidHandle: "invalid handle",
+	WriteBlockSize: "wrong block size", CommLost: "communication lost", CannotAbort: "cannot be aborted",
+	NotOpened: "not opened", HandleExpired: "handle expired", BufferOverrun: "buffer overrun", Fatal: "fatal",
+	BlockSequence: "wrong block number", Undefined: "undefined",
+}
+
+// String returns the status in words, or its number.
+func (s Status) String() string {
+	if name, ok := statusNames[s]; ok {
+		return name
+	}
+	return fmt.Sprintf("file status %d", uint8(s))
+}
 
 // Mode says what a file is opened for.
 type Mode uint16

@@ -145,7 +145,7 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 func (a *Association) take(now time.Time, f app.Fragment) error {
 	p := a.current
 	p.result.IIN = f.IIN
-	if p.request.exchange.function() == app.FuncRead {
+	if question, ok := p.request.exchange.(*single); ok && question.code == app.FuncRead {
 		a.deliver(now, f)
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/file"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/station"
@@ -74,6 +75,7 @@ func (h *hostile) play(script []byte) []byte {
 	case 6:
 		requests := []*Request{
 			SelectOperate(Latch(1, true), Setpoint(2, 3)), Operate(Latch(1, true)), Restart(true), SyncTime(LAN),
+			ReadFile("f", 0, 100, func([]byte) error { return nil }), ReadDirectory("d", 0, 100, func(file.Descriptor) {}),
 			ReadClasses(app.Integrity), FreezeAt(h.now, time.Hour, func(w *app.Writer) error { return w.All(object.G20V0) }),
 		}
 		h.a.Submit(requests[n%len(requests)], nil)

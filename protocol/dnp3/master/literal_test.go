@@ -302,6 +302,50 @@ func TestConversationsWithAMaster(t *testing.T) {
 			},
 		},
 		{
+			"a file is opened, read block by block, and closed",
+			Config{},
+			[]move{
+				{
+					ask: ReadFile("a", 0, 100, func([]byte) error { return nil }),
+					say: say("C0 19 46 03 5B 01 1B 00 1A 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 04 00 00 61"),
+				},
+				{hear: "C0 81 00 00 46 04 5B 01 0D 00 07 00 00 00 04 00 00 00 00 04 00 00 00", say: say("C1 01 46 05 5B 01 08 00 07 00 00 00 00 00 00 00")},
+				{hear: "C1 81 00 00 46 05 5B 01 0A 00 07 00 00 00 00 00 00 00 41 42", say: say("C2 01 46 05 5B 01 08 00 07 00 00 00 01 00 00 00")},
+				{hear: "C2 81 00 00 46 05 5B 01 0A 00 07 00 00 00 01 00 00 80 43 44", say: say("C3 1A 46 04 5B 01 0D 00 07 00 00 00 00 00 00 00 00 00 00 00 00")},
+				{hear: "C3 81 00 00 46 04 5B 01 0D 00 07 00 00 00 00 00 00 00 00 00 00 00 00", result: []string{"ok"}},
+			},
+		},
+		{
+			"a file that is longer than allowed is closed",
+			Config{},
+			[]move{
+				{
+					ask: ReadFile("a", 0, 1, func([]byte) error { return nil }),
+					say: say("C0 19 46 03 5B 01 1B 00 1A 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 04 00 00 61"),
+				},
+				{hear: "C0 81 00 00 46 04 5B 01 0D 00 07 00 00 00 04 00 00 00 00 04 00 00 00", say: say("C1 01 46 05 5B 01 08 00 07 00 00 00 00 00 00 00")},
+				{hear: "C1 81 00 00 46 05 5B 01 0A 00 07 00 00 00 00 00 00 00 41 42", say: say("C2 1A 46 04 5B 01 0D 00 07 00 00 00 00 00 00 00 00 00 00 00 00")},
+				{
+					hear:   "C2 81 00 00 46 04 5B 01 0D 00 07 00 00 00 00 00 00 00 00 00 00 00 00",
+					result: []string{"outstation 10: read file: " + ErrFileSize.Error()},
+				},
+			},
+		},
+		{
+			"a file that is not there is an error",
+			Config{},
+			[]move{
+				{
+					ask: ReadFile("a", 0, 1, func([]byte) error { return nil }),
+					say: say("C0 19 46 03 5B 01 1B 00 1A 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 01 00 00 04 00 00 61"),
+				},
+				{
+					hear:   "C0 81 00 00 46 04 5B 01 0D 00 00 00 00 00 00 00 00 00 00 00 00 00 03",
+					result: []string{"outstation 10: read file: not found: " + ErrFile.Error()},
+				},
+			},
+		},
+		{
 			"narrow indexes are sent to outstations that know no others",
 			Config{Tolerance: Tolerance{NarrowIndexes: true}},
 			[]move{{ask: Operate(Latch(1, false)), say: say("C0 05 0C 01 17 01 01 04 01 00 00 00 00 00 00 00 00 00")}},
