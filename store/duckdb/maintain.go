@@ -129,7 +129,7 @@ func (d *day) rowsSQL() string {
 	text, join := "NULL::VARCHAR", ""
 	if d.texts > 0 {
 		text = "w.text"
-		join = " LEFT JOIN " + wordTable(d.table) + " w ON w.number = t.value AND (t.tag >> 8) & 255 = 4"
+		join = " LEFT JOIN " + wordTable(d.table) + " w ON w.number = t.value AND (t.tag & 255) = 4"
 	}
 	return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // version is the layout of the database file, documented in docs/formats/store.md.
-const version = 2
+const version = 3
 
 // schema makes the tables of an empty database. There are no keys: DuckDB pays for a key with
 // nine tenths of its speed, and the store itself is the only writer.

@@ -6,15 +6,15 @@ import (
 	"voltbus/point"
 )
 
-// tag is what a table keeps of a sample beside its time and a double, in one number: the quality
-// in the lowest byte, the kind in the next, and above them, if the double alone is not enough, the
+// tag is what a table keeps of a sample beside its time and a double, in one number: the kind
+// in the lowest byte, which is all that good samples have, the quality in the next, and above them, if the double alone is not enough, the
 // distance from it to the exact integer plus exactBias. That is an integer beyond ±2^53, of which
 // the double is the nearest, and a 0 beside the float −0, which DuckDB's compression takes for 0.
 type tag uint32
 
 const (
-	kindShift  = 8
-	exactShift = 16
+	qualityShift = 8
+	exactShift   = 16
 
 	// exactBias keeps the distance of an exact integer above 0: it is at most 512, half of the step
 	// between two doubles below 2^63.
@@ -26,13 +26,13 @@ const (
 	negativeZero = 1 << 63 // bits of the float −0
 )
 
-func plainTag(k point.Kind, q point.Quality) tag { return tag(k)<<kindShift | tag(q) }
+func plainTag(k point.Kind, q point.Quality) tag { return tag(q)<<qualityShift | tag(k) }
 
 func exactTag(distance int64) tag { return tag(distance+exactBias) << exactShift }
 
-func (g tag) quality() point.Quality { return point.Quality(g) }
+func (g tag) quality() point.Quality { return point.Quality(g >> qualityShift) }
 
-func (g tag) kind() point.Kind { return point.Kind(g >> kindShift) }
+func (g tag) kind() point.Kind { return point.Kind(g) }
 
 func (g tag) isExact() bool { return g >= 1<<exactShift }
 
@@ -93,6 +93,6 @@ func wrapped(value float64) int64 {
 
 // decoded are the sampleColumns of rows t(id, time, value, tag). It takes the text's expression.
 const decoded = `t.id, t.time,
-	CASE WHEN (t.tag >> 8) & 255 IN (1, 2, 3) THEN t.value END AS value,
+	CASE WHEN (t.tag & 255) IN (1, 2, 3) THEN t.value END AS value,
 	CASE WHEN t.tag >= 65536 THEN (t.value::HUGEINT + (t.tag >> 16)::HUGEINT - 1024)::BIGINT END AS exact,
-	%s AS text, ((t.tag >> 8) & 255)::UTINYINT AS kind, (t.tag & 255)::UTINYINT AS quality`
+	%s AS text, (t.tag & 255)::UTINYINT AS kind, ((t.tag >> 8) & 255)::UTINYINT AS quality`

@@ -110,7 +110,7 @@ func (w *wordWriter) close() {
 // readWords returns the texts that rows of the day's table refer to by their numbers. The rows are
 // those that the conditions name.
 func readWords(ctx context.Context, c *engine.Conn, table string, where []string) (map[float64]string, error) {
-	where = append(where, "(tag >> 8) & 255 = 4") // point.Text
+	where = append(where, "(tag & 255) = 4") // point.Text
 	out := make(map[float64]string)
 	err := c.Query(ctx, "SELECT number, text FROM "+wordTable(table)+" WHERE number IN (SELECT value FROM "+table+conditions(where)+")",
 		func(ch *engine.Chunk) error {
