@@ -89,6 +89,9 @@ func TestPatternsMeanWhatTheReferenceSays(t *testing.T) {
 			t.Skip("a literal also selects what is below it")
 		}
 		path := strings.Join(rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("ab")), 0, 3, -1), 1, 6).Draw(t, "path"), "/")
+		if path == "" {
+			t.Skip("no point has an empty path")
+		}
 		want := reference(pattern).MatchString("/" + path + "/")
 		if got := point.Pattern(pattern).Match(point.Path(path)); got != want {
 			t.Fatalf("%q selects %q: %v, want %v", pattern, path, got, want)
