@@ -205,8 +205,6 @@ func (w *where) with(cmd *cobra.Command, work func(context.Context, session) err
 func ago(t time.Time) string {
 	d := time.Since(t)
 	switch {
-	case d < time.Second:
-		return "now"
 	case d < time.Minute:
 		return fmt.Sprintf("%ds ago", int(d.Seconds()))
 	case d < time.Hour:
