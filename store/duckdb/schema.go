@@ -43,7 +43,7 @@ func createTable(ctx context.Context, c *engine.Conn, table string) error {
 	if err := c.Exec(ctx, "CREATE TABLE "+table+"(id UINTEGER, time TIMESTAMP, value DOUBLE, tag UINTEGER)"); err != nil {
 		return err
 	}
-	return c.Exec(ctx, "CREATE TABLE "+wordTable(table)+"(number DOUBLE, text VARCHAR)")
+	return c.Exec(ctx, "CREATE TABLE "+wordTable(table)+"(number UBIGINT, text VARCHAR)")
 }
 
 // dropTable removes what createTable made, as far as it is there.

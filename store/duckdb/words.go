@@ -48,7 +48,7 @@ type wordWriter struct {
 	next  uint64 // number of the next text
 
 	appender *engine.Appender
-	numbers  []float64
+	numbers  []uint64
 	n        int // rows in the chunk
 }
 
@@ -60,12 +60,12 @@ func (w *wordWriter) number(text string) (float64, error) {
 	if err := w.open(); err != nil {
 		return 0, err
 	}
+	w.numbers[w.n] = w.next
 	number := float64(w.next)
 	w.next++
 	if len(text) <= maxWord && len(w.known) < maxWords {
 		w.known[strings.Clone(text)] = number // the text may be a piece of something large
 	}
-	w.numbers[w.n] = number
 	w.appender.Text(1, w.n, text)
 	if w.n++; w.n == engine.ChunkRows {
 		return number, w.end()
@@ -75,8 +75,8 @@ func (w *wordWriter) number(text string) (float64, error) {
 
 func (w *wordWriter) open() (err error) {
 	if w.appender == nil {
-		if w.appender, err = w.conn.Appender(w.table, duck.TypeDouble, duck.TypeVarchar); err == nil {
-			w.numbers = engine.Column[float64](w.appender, 0)
+		if w.appender, err = w.conn.Appender(w.table, duck.TypeUBigInt, duck.TypeVarchar); err == nil {
+			w.numbers = engine.Column[uint64](w.appender, 0)
 		}
 	}
 	return err
@@ -84,7 +84,7 @@ func (w *wordWriter) open() (err error) {
 
 func (w *wordWriter) end() error {
 	err := w.appender.Append(w.n)
-	w.n, w.numbers = 0, engine.Column[float64](w.appender, 0)
+	w.n, w.numbers = 0, engine.Column[uint64](w.appender, 0)
 	return err
 }
 
@@ -114,9 +114,9 @@ func readWords(ctx context.Context, c *engine.Conn, table string, where []string
 	out := make(map[float64]string)
 	err := c.Query(ctx, "SELECT number, text FROM "+wordTable(table)+" WHERE number IN (SELECT value FROM "+table+conditions(where)+")",
 		func(ch *engine.Chunk) error {
-			numbers, texts := engine.Numbers[float64](ch, 0), ch.Texts(1)
+			numbers, texts := engine.Numbers[uint64](ch, 0), ch.Texts(1)
 			for i, number := range numbers {
-				out[number] = texts.At(i)
+				out[float64(number)] = texts.At(i)
 			}
 			return nil
 		})
@@ -142,9 +142,9 @@ func findWords(ctx context.Context, c *engine.Conn, table string, texts map[floa
 	}
 	return c.Query(ctx, "SELECT number, text FROM "+wordTable(table), func(ch *engine.Chunk) error {
 		words := ch.Texts(1)
-		for i, number := range engine.Numbers[float64](ch, 0) {
-			if _, ok := texts[number]; ok {
-				texts[number] = words.At(i)
+		for i, number := range engine.Numbers[uint64](ch, 0) {
+			if _, ok := texts[float64(number)]; ok {
+				texts[float64(number)] = words.At(i)
 			}
 		}
 		return nil
