@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/client"
+	"voltbus/fault"
 )
 
 // span holds the flags that select a piece of history.
@@ -86,7 +87,7 @@ type newestOf struct {
 func (s session) printSamples(ctx context.Context, sel client.Span, bound newestOf, out *format) error {
 	r, err := s.Range(ctx, sel, bound.limit, bound.newest)
 	if err != nil {
-		return err
+		return s.meant(ctx, sel, err)
 	}
 	rows, err := out.open(s.OutOrStdout(), "point", "time", "value", "unit", "quality")
 	if err != nil {
@@ -114,7 +115,7 @@ func (s session) printSamples(ctx context.Context, sel client.Span, bound newest
 func (s session) printSummaries(ctx context.Context, sel client.Span, step string, out *format) error {
 	a, err := s.Aggregate(ctx, sel, step)
 	if err != nil {
-		return err
+		return s.meant(ctx, sel, err)
 	}
 	rows, err := out.open(s.OutOrStdout(), "point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit")
 	if err != nil {
@@ -133,6 +134,18 @@ func (s session) printSummaries(ctx context.Context, sel client.Span, step strin
 	}
 	s.reportCoverage(a.Completeness)
 	return nil
+}
+
+// meant turns "no point matches" for a name without a star into what the node says of a point of
+// that name, which includes what may be meant.
+func (s session) meant(ctx context.Context, sel client.Span, err error) error {
+	if !fault.Is(err, fault.NotFound) || sel.Pattern == "" || strings.Contains(sel.Pattern, "*") {
+		return err
+	}
+	if _, named := s.Latest(ctx, client.Span{Points: []string{sel.Pattern}}); named != nil {
+		return named
+	}
+	return err
 }
 
 // reportCoverage says on standard error how complete an answer is, so that the data stays clean.
@@ -175,7 +188,7 @@ func newExport(f *flags) *cobra.Command {
 func (s session) export(ctx context.Context, sel client.Span, kind, file string) error {
 	if file == "-" {
 		_, err := s.Export(ctx, sel, kind, s.OutOrStdout())
-		return err
+		return s.meant(ctx, sel, err)
 	}
 	out, err := os.CreateTemp(filepath.Dir(file), ".voltbus-export-*")
 	if err != nil {
@@ -185,7 +198,7 @@ func (s session) export(ctx context.Context, sel client.Span, kind, file string)
 	n, err := s.Export(ctx, sel, kind, progress)
 	progress.done()
 	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, os.Remove(out.Name()))
+		return errors.Join(s.meant(ctx, sel, err), os.Remove(out.Name()))
 	}
 	if err := os.Rename(out.Name(), file); err != nil {
 		return fmt.Errorf("write the export: %w", err)
