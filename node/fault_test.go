@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -222,14 +221,5 @@ func TestSamplesOfAClockThatJumpedBackAreAllKept(t *testing.T) {
 	eventually(t, "all samples are stored", func() bool { return r.stored("p") == 800 })
 	if o := r.ledger().Origins[0]; o.Stored != 800 || o.Missing+o.Repeated != 0 || !o.Balanced {
 		t.Errorf("the ledger: %+v", o)
-	}
-}
-
-func TestARecordThatIsCancelledSaysSo(t *testing.T) {
-	r := run(t, load(t, t.TempDir(), listenAnywhere))
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := r.Record(ctx, numbers("p", 0, 1)); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
 	}
 }

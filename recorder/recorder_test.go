@@ -366,6 +366,23 @@ func TestRunWritesWhatIsQueuedBeforeItEnds(t *testing.T) {
 	})
 }
 
+func TestAWriterThatGivesUpLearnsThatTheOutcomeIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &memoryLog{latency: time.Minute}
+		r, stop := start(t, recorder.Config{}, log)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Record(ctx, []point.Sample{sampleOf("a", 1)}); !fault.Is(err, fault.Timeout) {
+			t.Errorf("Record: %v, want a timeout", err)
+		}
+		time.Sleep(2 * time.Minute) //nolint:forbidigo // virtual time
+		if s := r.Stats(); s.Acknowledged != 1 || s.Pending != 0 {
+			t.Errorf("the sample went on without its writer: %+v", s)
+		}
+		stop()
+	})
+}
+
 func BenchmarkRecord(b *testing.B) {
 	log := &discardLog{}
 	ctx, cancel := context.WithCancel(b.Context())
