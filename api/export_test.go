@@ -1,6 +1,9 @@
 package api
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // For the tests of the package's outside.
 var (
@@ -8,11 +11,16 @@ var (
 	ParseDuration = parseDuration
 )
 
-// Operations lists the routes with their parameters.
+// Operations lists the routes with their parameters, those of the path among them.
 func Operations() map[string][]string {
 	m := map[string][]string{}
 	for _, r := range routes() {
 		names := append([]string{}, r.params...)
+		for segment := range strings.SplitSeq(r.path, "/") {
+			if name, ok := strings.CutPrefix(segment, "{"); ok {
+				names = append(names, strings.TrimSuffix(name, "}"))
+			}
+		}
 		slices.Sort(names)
 		m[r.method+" "+r.path] = names
 	}

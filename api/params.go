@@ -67,6 +67,16 @@ func (r *reading) text(name string) (string, bool) {
 	return values[0], true
 }
 
+// segment returns the part of the path that stands for the name in braces.
+func (r *reading) segment(name string) string {
+	v := r.PathValue(name)
+	if len(v) > maxParam || !utf8.ValidString(v) {
+		r.fail(name, errText)
+		return ""
+	}
+	return v
+}
+
 // number returns a whole number between least and most, or otherwise if there is none.
 func (r *reading) number(name string, otherwise, least, most int) int {
 	text, ok := r.text(name)

@@ -11,7 +11,7 @@ import (
 // route is one operation of the API.
 type route struct {
 	method string
-	path   string
+	path   string        // a segment in braces matches any text, which is then r.PathValue of its name
 	role   identity.Role // who may call it; Nobody: everybody, also without a login
 	params []string      // the query parameters that it knows
 	body   int64         // most bytes of a request body
@@ -27,15 +27,22 @@ const (
 	sqlBody   = 256 << 10
 )
 
+// routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
-	const viewer = identity.Viewer
+	return slices.Concat(accessRoutes(), historyRoutes(), stateRoutes())
+}
+
+func accessRoutes() []route {
 	return []route{
-		{method: "GET", path: prefix + "/session", role: viewer, serve: (*server).session},
+		{method: "GET", path: prefix + "/session", role: identity.Viewer, serve: (*server).session},
 		{method: "POST", path: prefix + "/session", body: loginBody, serve: (*server).login},
 		{method: "DELETE", path: prefix + "/session", serve: (*server).logout},
-		{method: "GET", path: prefix + "/health", serve: (*server).health},
-		{method: "GET", path: prefix + "/version", role: viewer, serve: (*server).version},
-		{method: "GET", path: prefix + "/openapi.yaml", role: viewer, serve: (*server).openapi},
+	}
+}
+
+func historyRoutes() []route {
+	const viewer = identity.Viewer
+	return []route{
 		{
 			method: "GET", path: prefix + "/points", role: viewer, serve: (*server).points,
 			params: []string{"pattern", "search", "tag", "unit", "limit", "after"},
@@ -64,29 +71,34 @@ func routes() []route {
 			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,
 			params: []string{"point", "pattern", "from", "to", "format"},
 		},
-		{method: "GET", path: prefix + "/devices", role: viewer, serve: (*server).devices},
-		{method: "GET", path: prefix + "/ledger", role: viewer, serve: (*server).ledger},
 		{
 			method: "POST", path: prefix + "/sql", role: identity.Engineer, body: sqlBody, stream: true,
 			serve: (*server).sql,
 		},
+	}
+}
+
+func stateRoutes() []route {
+	const viewer = identity.Viewer
+	return []route{
+		{method: "GET", path: prefix + "/health", serve: (*server).health},
+		{method: "GET", path: prefix + "/version", role: viewer, serve: (*server).version},
+		{method: "GET", path: prefix + "/openapi.yaml", role: viewer, serve: (*server).openapi},
+		{method: "GET", path: prefix + "/devices", role: viewer, serve: (*server).devices},
+		{method: "GET", path: prefix + "/ledger", role: viewer, serve: (*server).ledger},
 		{method: "GET", path: "/metrics", role: viewer, serve: (*server).metrics},
 	}
 }
 
-func index(list []route) map[string][]route {
-	m := make(map[string][]route)
-	for _, r := range list {
-		m[r.path] = append(m[r.path], r)
-	}
-	return m
-}
-
-// find returns the route of a request, or what is wrong with it.
+// find returns the route of a request, or what is wrong with it. The request's path values are
+// set then.
 func (s *server) find(w http.ResponseWriter, r *http.Request) (route, error) {
-	list, ok := s.routes[r.URL.Path]
-	if !ok {
+	list, values := s.routes.lookup(r.URL.EscapedPath())
+	if list == nil {
 		return route{}, &statusError{http.StatusNotFound, errNoRoute}
+	}
+	for name, value := range values {
+		r.SetPathValue(name, value)
 	}
 	method := r.Method
 	if method == http.MethodHead {

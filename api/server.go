@@ -23,7 +23,7 @@ const maxQuery = 512 << 10
 type server struct {
 	cfg        Config
 	started    time.Time
-	routes     map[string][]route
+	routes     *routing
 	attempts   *attempts
 	statements chan struct{} // one entry for each statement of SQL that runs
 

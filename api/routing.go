@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+)
+
+// routing finds routes by path. It is not changed after index made it.
+type routing struct {
+	exact map[string][]route // paths without braces
+	forms []form             // paths with braces, in the order of the table
+}
+
+// form is a path with braces and the operations on it.
+type form struct {
+	path     string
+	segments []string
+	routes   []route
+}
+
+func index(list []route) *routing {
+	t := &routing{exact: make(map[string][]route)}
+	at := make(map[string]int)
+	for _, r := range list {
+		if !strings.Contains(r.path, "{") {
+			t.exact[r.path] = append(t.exact[r.path], r)
+			continue
+		}
+		i, ok := at[r.path]
+		if !ok {
+			i = len(t.forms)
+			at[r.path] = i
+			t.forms = append(t.forms, form{path: r.path, segments: strings.Split(r.path, "/")})
+		}
+		t.forms[i].routes = append(t.forms[i].routes, r)
+	}
+	return t
+}
+
+// lookup returns the operations on a path as it stands in the request, still escaped, and the
+// texts that its braces stand for. A path without braces wins over one with, and of these the
+// first. An escaped slash belongs to its segment; an empty segment matches no brace.
+func (t *routing) lookup(escaped string) ([]route, map[string]string) {
+	if list, ok := t.exact[escaped]; ok {
+		return list, nil
+	}
+	segments := strings.Split(escaped, "/")
+	for i := range t.forms {
+		if values, ok := t.forms[i].match(segments); ok {
+			return t.forms[i].routes, values
+		}
+	}
+	return nil, nil
+}
+
+func (f *form) match(segments []string) (map[string]string, bool) {
+	if len(segments) != len(f.segments) {
+		return nil, false
+	}
+	values := make(map[string]string, 1)
+	for i, want := range f.segments {
+		got, err := url.PathUnescape(segments[i])
+		if err != nil {
+			return nil, false
+		}
+		name, ok := strings.CutPrefix(want, "{")
+		switch {
+		case ok && got != "":
+			values[strings.TrimSuffix(name, "}")] = got
+		case ok || got != want:
+			return nil, false
+		}
+	}
+	return values, true
+}
