@@ -34,6 +34,7 @@ func TestHandler(t *testing.T) {
 		{"a hashed asset may be kept forever", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", forever, "export {}"},
 		{"another file is kept for an hour", "GET", "/icon.svg", 200, "image/svg+xml", anHour, "<svg/>"},
 		{"an unknown path gives the page", "GET", "/ledger?x=1", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"the address of a device gives the page, whatever its name looks like", "GET", "/device/plant/icon.svg/index.html", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
 		{"a directory gives the page", "GET", "/assets", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
 		{"an unknown API path is not found", "GET", "/api/v9/points", 404, "text/plain; charset=utf-8", "", "404"},
 		{"a lost asset is not found", "GET", "/assets/index-old.js", 404, "text/plain; charset=utf-8", "", "404"},

@@ -29,12 +29,13 @@ async function standFor(site: Site): Promise<Stand> {
 async function loggedIn(site: Site, query = "") {
   const node = await standFor(site);
   const watched = await openPage(browser);
-  await watched.page.goto(`${node.url}/${query}#token=${token}`);
+  await watched.page.goto(`${node.url}/site${query}#token=${token}`);
   await watched.page.getByRole("heading", { name: "Plot" }).waitFor();
   return { node, ...watched };
 }
 
 const health = (page: Page) => page.getByRole("status", { name: "Health" });
+const connection = (page: Page) => page.getByRole("status", { name: "Connection" });
 const row = (page: Page, name: string) =>
   page.getByRole("region", { name: "Live values" }).getByRole("row", { name });
 
@@ -76,7 +77,7 @@ describe("the login", () => {
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByRole("heading", { name: "Plot" }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByLabel("Token").waitFor();
   });
@@ -207,13 +208,11 @@ describe("trouble", () => {
     await showsLiveValues(page);
     await node.stop();
     await expect
-      .poll(() => health(page).textContent(), { timeout: 15_000 })
+      .poll(() => connection(page).textContent(), { timeout: 15_000 })
       .toContain("has not answered since");
     await node.start();
     await expect
-      .poll(() => page.getByRole("status", { name: "Connection" }).textContent(), {
-        timeout: 20_000,
-      })
+      .poll(() => connection(page).textContent(), { timeout: 20_000 })
       .toBe("Connected again.");
     await expect.poll(() => health(page).textContent()).toContain("none lost");
     await showsLiveValues(page);
@@ -224,7 +223,7 @@ describe("a hostile device", () => {
   test("is shown as text and nothing else", async () => {
     const node = await standFor(hostile);
     const { page, complaints } = await openPage(browser);
-    await page.goto(`${node.url}/?branch=#token=${token}`);
+    await page.goto(`${node.url}/site?branch=#token=${token}`);
     await page.getByRole("heading", { name: "Plot" }).waitFor();
     for (const attack of attacks.slice(0, 3)) {
       const cell = row(page, `says ${attack}`).locator("td.value");

@@ -4,11 +4,13 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { curvePixels, seriousViolations, sidewaysScroll } from "./browser";
 
-/** The page logs in by the link, forgets the token, and chooses a branch and a plot by itself. */
+/** The page logs in by the link, forgets the token, and its site screen chooses a branch and a plot by itself. */
 export async function logsInByLink(page: Page, url: string, token: string): Promise<void> {
   await page.goto(`${url}/#token=${encodeURIComponent(token)}`);
-  await page.getByRole("heading", { name: "Plot" }).waitFor();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
   expect(page.url()).not.toContain("token");
+  await page.getByRole("link", { name: "Site", exact: true }).click();
+  await page.getByRole("heading", { name: "Plot" }).waitFor();
   await expect.poll(() => page.url()).toContain("point=");
 }
 

@@ -31,10 +31,46 @@ const types: Record<string, string> = {
 /** The token that logs in. */
 export const token = "let-me-in";
 
+/** A request to the stand-in. */
+export interface Call {
+  method: string;
+  /** What stands behind /api/v1/. */
+  resource: string;
+  query: URLSearchParams;
+  /** The body's JSON, undefined without one. */
+  body: unknown;
+  /** For answers that are streams. */
+  response: ServerResponse;
+}
+
+/** An answer that is a problem. */
+export class Refusal {
+  constructor(
+    readonly status: number,
+    readonly detail: string,
+    readonly kind = "invalid",
+  ) {}
+}
+
+/**
+ * Answers a call with the object that becomes JSON, with nothing (204), with a Refusal, or with
+ * "streamed" if it writes the response itself.
+ */
+export type Handler = (call: Call) => unknown;
+
+/** What a part of the API answers, by "GET resource"; "GET resource/*" takes all below it. */
+export type Handlers = Record<string, Handler>;
+
 /** Stand serves one site. It can go away and come back at the same address. */
 export class Stand {
   /** What the ledger says, on top of what is counted. */
   ledger: Partial<Ledger> = {};
+
+  /** Parts of the API beyond the site's own data; a test adds what its screen asks for. */
+  readonly handlers: Handlers = {};
+
+  /** The role of who logs in. */
+  role = "administrator";
 
   private server: Server | undefined;
   private port = 0;
@@ -81,14 +117,15 @@ export class Stand {
     const url = new URL(request.url ?? "/", this.url);
     if (!url.pathname.startsWith("/api/v1/")) return serveFile(url.pathname, response);
     const resource = url.pathname.slice("/api/v1/".length);
-    if (resource === "session" && request.method === "POST") return this.login(request, response);
     const known = this.sessions.has(request.headers.cookie ?? "");
+    if (resource === "health") return json(response, known ? this.health() : { status: "ok" });
+    if (resource === "session" && request.method === "POST") return this.login(request, response);
     if (!known) return problem(response, 401, "Nobody is logged in");
     if (resource === "session" && request.method === "DELETE") {
       this.sessions.delete(request.headers.cookie ?? "");
       response.writeHead(204).end();
     } else if (resource === "stream") this.stream(url.searchParams.get("pattern") ?? "", response);
-    else this.answer(resource, url.searchParams, response);
+    else this.answer(await callOf(request, resource, url.searchParams, response));
   }
 
   private async login(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -103,23 +140,27 @@ export class Stand {
     response.writeHead(204).end();
   }
 
-  private answer(resource: string, query: URLSearchParams, response: ServerResponse): void {
+  private answer(call: Call): void {
     const now = Date.now();
-    const answers: Record<string, () => unknown> = {
-      session: () => ({ user: "admin", role: "administrator" }),
-      points: () => ({ points: this.site.flatMap(catalogueOf), next: "" }),
-      latest: () => ({ samples: this.site.flatMap((u) => latest(u, now)) }),
-      devices: () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),
-      ledger: () => this.books(now),
-      plot: () => this.plot(query),
+    const { response } = call;
+    const handlers: Handlers = {
+      "GET session": () => ({ user: "admin", role: this.role }),
+      "GET points": () => ({ points: this.site.flatMap(catalogueOf), next: "" }),
+      "GET latest": () => ({ samples: this.site.flatMap((u) => latest(u, now)) }),
+      "GET devices": () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),
+      "GET ledger": () => this.books(now),
+      "GET plot": () => this.plot(call.query),
+      ...this.handlers,
     };
-    const made = Object.hasOwn(answers, resource) ? answers[resource] : undefined;
-    if (!made) {
-      problem(response, 404, "There is no such resource");
-      return;
-    }
-    response.writeHead(200, { "Content-Type": "application/json" });
-    response.end(JSON.stringify(made()));
+    const handler = handlerFor(handlers, call);
+    const answer = handler ? handler(call) : new Refusal(404, "There is no such resource");
+    if (answer instanceof Refusal) problem(response, answer.status, answer.detail, answer.kind);
+    else if (answer === undefined) response.writeHead(204).end();
+    else if (answer !== "streamed") json(response, answer);
+  }
+
+  private health() {
+    return { status: "ok", summary: "", started: new Date(this.began).toISOString(), parts: [] };
   }
 
   /** How long the site "ran": a week longer than this server. */
@@ -234,13 +275,42 @@ function curve(source: Source, from: number, to: number, step: number): PlotSamp
   return samples;
 }
 
-function problem(response: ServerResponse, status: number, title: string): void {
-  response.writeHead(status, { "Content-Type": "application/problem+json" });
-  response.end(JSON.stringify({ title, detail: title, kind: "refused", subject: "" }));
+function json(response: ServerResponse, answer: unknown): void {
+  response.writeHead(200, { "Content-Type": "application/json" });
+  response.end(JSON.stringify(answer));
 }
 
+/** The handler of a call: the one of exactly its resource, or of the nearest folder around it. */
+function handlerFor(handlers: Handlers, { method, resource }: Call): Handler | undefined {
+  const keys = [resource];
+  for (let i = resource.lastIndexOf("/"); i > 0; i = resource.lastIndexOf("/", i - 1)) {
+    keys.push(`${resource.slice(0, i)}/*`);
+  }
+  const key = keys.map((k) => `${method} ${k}`).find((k) => Object.hasOwn(handlers, k));
+  return key === undefined ? undefined : handlers[key];
+}
+
+async function callOf(
+  request: IncomingMessage,
+  resource: string,
+  query: URLSearchParams,
+  response: ServerResponse,
+): Promise<Call> {
+  let text = "";
+  for await (const piece of request) text += piece;
+  const body: unknown = text === "" ? undefined : JSON.parse(text);
+  return { method: request.method ?? "GET", resource, query, body, response };
+}
+
+function problem(response: ServerResponse, status: number, detail: string, kind = "refused"): void {
+  response.writeHead(status, { "Content-Type": "application/problem+json" });
+  response.end(JSON.stringify({ title: detail, detail, kind, subject: "" }));
+}
+
+/** Like the program: an asset, or else the page. */
 function serveFile(path: string, response: ServerResponse): void {
-  const name = extname(path) in types ? path : "/index.html";
+  const isFile = path.startsWith("/assets/") || path === "/icon.svg";
+  const name = isFile ? path : "/index.html";
   response.setHeader("Content-Security-Policy", policy);
   try {
     const content = readFileSync(join(root, "dist", name));

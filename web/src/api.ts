@@ -140,6 +140,15 @@ export interface Ledger {
   damaged: Damage[] | null;
 }
 
+/** How the node does as a program. */
+export interface NodeHealth {
+  /** "ok", "degraded", "failed" or "starting". */
+  status: string;
+  summary?: string;
+  /** When its process started; only those who are logged in are told. */
+  started?: string;
+}
+
 /** A refusal in the form of RFC 9457, with the kinds of the fault package. */
 export class Problem extends Error {
   constructor(
@@ -155,7 +164,11 @@ export class Problem extends Error {
 /** Whether an error says that nobody is logged in (any more). */
 export const isLoggedOut = (err: unknown) => err instanceof Problem && err.status === 401;
 
-type Query = Record<string, string | number | readonly string[]>;
+/** What stands behind the "?" of an address; a list repeats its name. */
+export type Query = Record<string, string | number | readonly string[]>;
+
+/** How a resource is changed. */
+export type Method = "POST" | "PUT" | "DELETE";
 
 /** The address of a resource, with its query escaped. */
 export function address(resource: string, query: Query = {}): string {
@@ -175,6 +188,9 @@ export class Api {
   /** Is called when the node no longer knows who asks. */
   loggedOut = (): void => {};
 
+  /** Is called when a request found no node. */
+  unreachable = (): void => {};
+
   /** The node's time in milliseconds since 1970. */
   now(): number {
     return Date.now() + this.clockAhead;
@@ -185,11 +201,11 @@ export class Api {
   }
 
   async login(token: string): Promise<void> {
-    await this.request("session", "POST", { token });
+    await this.send("POST", "session", { token });
   }
 
   async logout(): Promise<void> {
-    await this.request("session", "DELETE");
+    await this.send("DELETE", "session");
   }
 
   points(after: string, limit: number): Promise<PointPage> {
@@ -214,20 +230,44 @@ export class Api {
     return this.get("ledger");
   }
 
-  private async get<T>(resource: string, query: Query = {}): Promise<T> {
-    const response = await fetch(address(resource, query), { cache: "no-store" });
+  /** How the node does; a node that does not do well answers, too. */
+  async health(): Promise<NodeHealth> {
+    const response = await this.fetch(address("health"), { cache: "no-store" });
+    if (response.status !== 503) await this.inspect(response);
+    return (await response.json().catch(() => ({ status: "failed" }))) as NodeHealth;
+  }
+
+  /** Asks for a resource below /api/v1/. */
+  async get<T>(resource: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+    const response = await this.fetch(address(resource, query), {
+      cache: "no-store",
+      ...(signal ? { signal } : {}),
+    });
     await this.inspect(response);
     return (await response.json()) as T;
   }
 
-  private async request(resource: string, method: string, body?: unknown): Promise<void> {
+  /** Changes a resource below /api/v1/; the answer is undefined if the node has nothing to say. */
+  async send<T = void>(method: Method, resource: string, body?: unknown): Promise<T> {
     const headers: Record<string, string> = { "X-Voltbus": "1" };
     const init: RequestInit = { method, headers };
     if (body !== undefined) {
       headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(body);
     }
-    await this.inspect(await fetch(address(resource), init));
+    const response = await this.fetch(address(resource), init);
+    await this.inspect(response);
+    const text = await response.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  private async fetch(target: string, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(target, init);
+    } catch (err) {
+      if (err instanceof TypeError) this.unreachable();
+      throw err;
+    }
   }
 
   private async inspect(response: Response): Promise<void> {

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, isLoggedOut, type Session } from "./api";
 import { LoginPage } from "./login";
-import { SitePage } from "./site";
+import { Shell } from "./shell/shell";
 import { tokenIn } from "./token";
 
 type State = { at: "asking" } | { at: "out"; why: string } | { at: "in"; session: Session };
 
 const retryAfter = 1000;
 
-/** The program's root: asks who is logged in, and shows the login or the site. */
+/** The program's root: asks who is logged in, and shows the login or the screens. */
 export function App({ api }: { api: Api }) {
   const [state, setState] = useState<State>({ at: "asking" });
 
@@ -35,7 +35,7 @@ export function App({ api }: { api: Api }) {
 
   if (state.at === "asking") return <p class="asking">Asking the node…</p>;
   if (state.at === "out") return <LoginPage api={api} why={state.why} onEntered={enter} />;
-  return <SitePage api={api} session={state.session} onLogOut={logOut} />;
+  return <Shell api={api} session={state.session} onLogOut={logOut} />;
 }
 
 /** The token of the address's fragment, which is removed at once so that nobody reads or shares it. */

@@ -1,8 +1,9 @@
 import { render } from "preact";
 import { Api } from "./api";
 import { App } from "./app";
-import "uplot/dist/uPlot.min.css";
+import { followTheme } from "./shell/theme";
 import "./style/index.css";
 
+followTheme();
 const root = document.getElementById("app");
 if (root) render(<App api={new Api()} />, root);

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
 import { unit } from "./format";
 import { type Curve, columns } from "./series";
 import { useDark } from "./use-dark";

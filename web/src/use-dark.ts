@@ -1,13 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Whether the user's system asks for dark colours, now and when it changes its mind. */
+const isDark = () => document.documentElement.dataset.theme === "dark";
+
+/** Whether the page is painted dark, now and when that changes. */
 export function useDark(): boolean {
-  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  const [dark, setDark] = useState(isDark);
   useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const follow = () => setDark(query.matches);
-    query.addEventListener("change", follow);
-    return () => query.removeEventListener("change", follow);
+    const observer = new MutationObserver(() => setDark(isDark()));
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => observer.disconnect();
   }, []);
   return dark;
 }

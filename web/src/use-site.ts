@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Api, Point } from "./api";
+import type { Api, Device, Ledger, Point } from "./api";
 import type { LiveValues } from "./live";
-import { usePoll } from "./use-poll";
+import { type Polled, usePoll } from "./use-poll";
 
 const pageSize = 5000;
 /** As much of a catalogue as a browser can hold with ease. */
@@ -37,13 +37,24 @@ async function allPoints(api: Api): Promise<Point[]> {
 /** A site of so many points is streamed whole; of a larger one only the branch that is shown. */
 export const mostStreamed = 2000;
 
-/** Devices and ledger, asked each five seconds. */
-export function useBooks(api: Api, epoch: number) {
+/** How the devices and the recording do. */
+export interface Books {
+  devices: Device[];
+  ledger: Ledger;
+}
+
+const manyDevices = 1000;
+
+/** Devices and ledger, asked each five seconds; rarer when the list is long. */
+export function useBooks(api: Api, epoch: number): Polled<Books> {
+  const [many, setMany] = useState(false);
   const ask = useCallback(async () => {
     const [devices, ledger] = await Promise.all([api.devices(), api.ledger()]);
     return { devices, ledger };
   }, [api]);
-  return usePoll(ask, 5000, epoch);
+  const polled = usePoll(ask, many ? 30_000 : 5000, epoch);
+  useEffect(() => setMany((polled.data?.devices.length ?? 0) > manyDevices), [polled.data]);
+  return polled;
 }
 
 /** Keeps live up to date for points that the stream does not bring: the more points, the rarer. */

@@ -1,22 +1,13 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
+import { go, usePlace } from "./shell/place";
 import { formatView, parseView, type View } from "./view";
 
 /** The view of the address bar, undefined while it says nothing, and the way to change it. */
 export function useView(): [View | undefined, (next: View, how?: "push" | "replace") => void] {
-  const [view, setView] = useState(() => parseView(location.search));
-
-  useEffect(() => {
-    const follow = () => setView(parseView(location.search));
-    addEventListener("popstate", follow);
-    return () => removeEventListener("popstate", follow);
-  }, []);
-
+  const { search } = usePlace();
+  const view = useMemo(() => parseView(search), [search]);
   const show = useCallback((next: View, how: "push" | "replace" = "push") => {
-    const target = location.pathname + formatView(next);
-    if (how === "push") history.pushState(null, "", target);
-    else history.replaceState(null, "", target);
-    setView(next);
+    go(location.pathname + formatView(next), how);
   }, []);
-
   return [view, show];
 }

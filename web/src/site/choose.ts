@@ -1,7 +1,7 @@
-import type { Device, Point } from "./api";
-import { deviceLevel } from "./health";
-import { isUnder, parentOf } from "./path";
-import { ranges, type View } from "./view";
+import type { Device, Point } from "../api";
+import { deviceLevel } from "../health";
+import { isUnder, parentOf } from "../path";
+import { ranges, type View } from "../view";
 
 /** The first view of somebody who asked for none: a device that answers, and two of its curves. */
 export function chooseView(points: readonly Point[], devices: readonly Device[]): View | undefined {

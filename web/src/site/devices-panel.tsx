@@ -1,7 +1,7 @@
-import type { Device } from "./api";
-import { age, count, plain, plural, span } from "./format";
-import { adviceFor, deviceLevel } from "./health";
-import { isUnder, nameOf } from "./path";
+import type { Device } from "../api";
+import { age, count, plain, plural, span } from "../format";
+import { adviceFor, deviceLevel } from "../health";
+import { isUnder, nameOf } from "../path";
 
 interface Props {
   devices: readonly Device[];

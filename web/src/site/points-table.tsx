@@ -1,11 +1,11 @@
 import { memo } from "preact/compat";
-import type { Point } from "./api";
-import { age, exact, plain, reasonFor, span, unit, value } from "./format";
-import type { Live, LiveValues } from "./live";
-import { relativeTo } from "./path";
+import type { Point } from "../api";
+import { age, exact, plain, reasonFor, span, unit, value } from "../format";
+import type { Live, LiveValues } from "../live";
+import { relativeTo } from "../path";
+import { useTick } from "../use-site";
+import { useWindow } from "../use-window";
 import { isStale } from "./tree";
-import { useTick } from "./use-site";
-import { useWindow } from "./use-window";
 
 interface Props {
   branch: string;

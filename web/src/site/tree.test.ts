@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Point } from "./api";
+import type { Point } from "../api";
 import {
   buildTree,
   countTrouble,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Device, Kind, Point } from "./api";
+import type { Device, Kind, Point } from "../api";
 import { chooseView } from "./choose";
 
 const point = (

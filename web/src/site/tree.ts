@@ -1,5 +1,5 @@
-import type { Point } from "./api";
-import { ancestorsOf, nameOf, parentOf } from "./path";
+import type { Point } from "../api";
+import { ancestorsOf, nameOf, parentOf } from "../path";
 
 /** A branch of the site: everything that has points or branches below it. */
 export interface Branch {

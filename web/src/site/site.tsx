@@ -1,14 +1,18 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { Api, Device, Ledger, Point, Session } from "./api";
+import type { Api, Device, Ledger, Point } from "../api";
+import { count, plain } from "../format";
+import { LedgerPanel } from "../ledger-panel";
+import { LiveValues } from "../live";
+import { isUnder } from "../path";
+import { PlotPanel } from "../plot-panel";
+import type { ScreenProps } from "../shell/screens";
+import type { Link } from "../stream";
+import { mostPoints, mostStreamed, useLatest, usePoints } from "../use-site";
+import { useStream } from "../use-stream";
+import { useView } from "../use-view";
+import { toggle, type View } from "../view";
 import { chooseView } from "./choose";
 import { DevicesPanel } from "./devices-panel";
-import { count, plain } from "./format";
-import { Header } from "./header";
-import { health } from "./health";
-import { LedgerPanel } from "./ledger-panel";
-import { LiveValues } from "./live";
-import { isUnder } from "./path";
-import { PlotPanel } from "./plot-panel";
 import { PointsTable } from "./points-table";
 import { SiteTree } from "./site-tree";
 import {
@@ -20,27 +24,17 @@ import {
   matches,
   pointsBelow,
 } from "./tree";
-import { mostPoints, mostStreamed, useBooks, useLatest, usePoints } from "./use-site";
-import { useStream } from "./use-stream";
-import { useView } from "./use-view";
-import { toggle, type View } from "./view";
-
-interface Props {
-  api: Api;
-  session: Session;
-  onLogOut(): void;
-}
 
 /** The site: its tree, the live values of a branch, a plot, and how devices and recording do. */
-export function SitePage({ api, session, onLogOut }: Props) {
+export function SiteScreen({ api, books, problem, epoch: returns }: ScreenProps) {
   const live = useMemo(() => new LiveValues(), []);
   const [view, show] = useView();
   const [scope, setScope] = useState<string>();
-  const { link, epoch } = useStream(api, scope, live);
+  const { link, epoch: reopened } = useStream(api, scope, live);
+  const epoch = returns + reopened;
   const points = usePoints(api, epoch);
-  const books = useBooks(api, epoch);
   useLatest(api, live, points.data?.length ?? 0, epoch);
-  const { devices, ledger } = books.data ?? {};
+  const { devices, ledger } = books ?? {};
 
   const total = points.data?.length;
   useEffect(() => {
@@ -53,30 +47,33 @@ export function SitePage({ api, session, onLogOut }: Props) {
     if (chosen) show(chosen, "replace");
   }, [view, points.data, devices, show]);
 
-  const sentence = books.problem
-    ? { level: "bad" as const, text: `The node does not say how it does: ${books.problem}` }
-    : devices && ledger && health(devices, ledger);
+  if (!view || !points.data)
+    return <p class="asking">{points.problem || problem || firstWords(points.data)}</p>;
   return (
-    <div class="page">
-      <Header session={session} health={sentence} link={link} epoch={epoch} onLogOut={onLogOut} />
-      {view && points.data ? (
-        <Site
-          api={api}
-          live={live}
-          epoch={epoch}
-          scope={scope}
-          view={view}
-          points={points.data}
-          devices={devices ?? []}
-          ledger={ledger}
-          onShow={show}
-        />
-      ) : (
-        <main class="asking">
-          <p>{points.problem || books.problem || firstWords(points.data)}</p>
-        </main>
-      )}
-    </div>
+    <>
+      <Halted link={link} />
+      <Site
+        api={api}
+        live={live}
+        epoch={epoch}
+        scope={scope}
+        view={view}
+        points={points.data}
+        devices={devices ?? []}
+        ledger={ledger}
+        onShow={show}
+      />
+    </>
+  );
+}
+
+/** Says why the node ended the live stream, if it gave a reason. */
+function Halted({ link }: { link: Link }) {
+  if (link.state !== "lost" || link.why === "") return null;
+  return (
+    <p class="problem notice" role="status">
+      Live values are halted, trying again. {plain(link.why)}
+    </p>
   );
 }
 
@@ -117,7 +114,8 @@ function Site({ api, live, epoch, scope, view, points, devices, ledger, onShow }
   );
 
   return (
-    <main class="site">
+    <div class="site">
+      <h1 class="unseen">Site</h1>
       <Navigation branch={view.branch} search={search} onSearch={setSearch}>
         {points.length >= mostPoints && (
           <p class="quiet notice">Only the first {count(mostPoints)} points are shown.</p>
@@ -148,7 +146,7 @@ function Site({ api, live, epoch, scope, view, points, devices, ledger, onShow }
         {ledger && <LedgerPanel ledger={ledger} />}
         <DevicesPanel devices={devices} branch={view.branch} now={api.now()} onSelect={select} />
       </div>
-    </main>
+    </div>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count, plain } from "./format";
-import { ancestorsOf } from "./path";
+import { count, plain } from "../format";
+import { ancestorsOf } from "../path";
+import { useWindow } from "../use-window";
 import { type Branch, type Counts, type Row, visibleRows } from "./tree";
-import { useWindow } from "./use-window";
 
 interface Props {
   root: Branch;

@@ -1,0 +1,31 @@
+/** The drawings, each as the path of a line on a field of 24 by 24. */
+const drawings = {
+  overview: "M3 12h4l3-8 4 16 3-8h4",
+  site: "M4 5h6v5H4zM14 14h6v5h-6zM7 10v6.5h7",
+  explore: "M3 4v16h18M7 15l4-5 4 3 5-7",
+  bus: "M3 12h18M7 12V6M12 12v6M17 12V6M5.5 4h3M10.5 20h3M15.5 4h3",
+  ledger: "M5 3h14v18H5zM9 8h6M9 12h6M9 16.5l1.5 1.5 3.5-3.5",
+  settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
+  lab: "M9 3h6M10 3v6l-5 9.5A1.7 1.7 0 0 0 6.5 21h11a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9",
+  people:
+    "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7M2.5 20c0-3.5 2.5-6 6.5-6s6.5 2.5 6.5 6M16 4.5a3.5 3.5 0 0 1 0 6M18 14.5c2.200.8 3.5 2.800 3.5 5.5",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.600 17.600 19 19M5 19l1.4-1.4M17.600 6.4 19 5",
+  moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5",
+  system: "M3 5h18v11H3zM8 20h8M12 16v4",
+  leave: "M10 4H5v16h5M15 8l4 4-4 4M19 12H9",
+  close: "M6 6l12 12M18 6 6 18",
+  plus: "M12 5v14M5 12h14",
+} as const;
+
+/** The name of a drawing. */
+export type IconName = keyof typeof drawings;
+
+/** A drawing in the colour of the text around it. It says nothing: put words beside it. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={drawings[name]} />
+    </svg>
+  );
+}

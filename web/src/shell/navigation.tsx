@@ -1,0 +1,150 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Session } from "../api";
+import { Mark } from "../mark";
+import { Icon } from "./icons";
+import { includes } from "./role";
+import { type Screen, screens } from "./screens";
+import { type Theme, useTheme } from "./theme";
+
+interface Props {
+  session: Session;
+  /** The screen that is shown. */
+  here: Screen | undefined;
+  onLogOut(): void;
+}
+
+const addressOf = (screen: Screen) => `/${screen.path}`;
+
+const visibleTo = (session: Session) =>
+  screens.filter((s) => s.place !== "link" && includes(session.role, s.role));
+
+/** The way to the screens at the side of a laptop. */
+export function Rail({ session, here, onLogOut }: Props) {
+  return (
+    <nav class="rail" aria-label="Screens">
+      <a class="brand" href="/" aria-label="Voltbus, overview">
+        <Mark /> <span aria-hidden="true">Voltbus</span>
+      </a>
+      <ul>
+        {visibleTo(session).map((s) => (
+          <li key={s.path}>
+            <Way screen={s} here={here} />
+          </li>
+        ))}
+      </ul>
+      <div class="rail-foot">
+        <ThemeSwitch />
+        <Account session={session} onLogOut={onLogOut} />
+      </div>
+    </nav>
+  );
+}
+
+/** The way to the screens at the bottom of a phone: the most wanted, the others behind "More". */
+export function Bar({ session, here, onLogOut }: Props) {
+  const sheet = useRef<HTMLDialogElement>(null);
+  // Whoever arrived is done with the sheet
+  useEffect(() => sheet.current?.close(), [here]);
+  const shown = visibleTo(session);
+  const rest = shown.filter((s) => s.place === "more");
+  return (
+    <nav class="bar" aria-label="Screens">
+      <ul>
+        {shown
+          .filter((s) => s.place === "bar")
+          .map((s) => (
+            <li key={s.path}>
+              <Way screen={s} here={here} />
+            </li>
+          ))}
+        <li>
+          <button
+            type="button"
+            class={`way${here && rest.includes(here) ? " is-here" : ""}`}
+            aria-haspopup="dialog"
+            onClick={() => sheet.current?.showModal()}
+          >
+            <Icon name="more" />
+            <span>More</span>
+          </button>
+        </li>
+      </ul>
+      <dialog ref={sheet} class="sheet" aria-label="More screens">
+        <ul>
+          {rest.map((s) => (
+            <li key={s.path}>
+              <Way screen={s} here={here} />
+            </li>
+          ))}
+        </ul>
+        <ThemeSwitch />
+        <Account session={session} onLogOut={onLogOut} />
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </nav>
+  );
+}
+
+function Way({ screen, here }: { screen: Screen; here: Screen | undefined }) {
+  return (
+    <a
+      class="way"
+      href={addressOf(screen)}
+      title={screen.key ? `${screen.name} (g ${screen.key})` : screen.name}
+      {...(screen === here ? { "aria-current": "page" as const } : {})}
+    >
+      <Icon name={screen.icon} />
+      <span>{screen.name}</span>
+    </a>
+  );
+}
+
+const themes = [
+  { theme: "system", icon: "system", label: "Colours as the system has them" },
+  { theme: "light", icon: "sun", label: "Light colours" },
+  { theme: "dark", icon: "moon", label: "Dark colours" },
+] as const satisfies { theme: Theme; icon: string; label: string }[];
+
+/** Three buttons: as the system, light, dark. */
+export function ThemeSwitch() {
+  const [chosen, choose] = useTheme();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    <div role="group" aria-label="Colours" class="joined themes">
+      {themes.map(({ theme, icon, label }) => (
+        <button
+          key={theme}
+          type="button"
+          aria-label={label}
+          title={label}
+          aria-pressed={chosen === theme}
+          onClick={() => choose(theme)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Account({ session, onLogOut }: { session: Session; onLogOut(): void }) {
+  return (
+    <div class="account">
+      <span class="account-name" title={`Logged in as ${session.user}, ${session.role}`}>
+        <strong>{session.user}</strong>
+        <span class="quiet">{session.role}</span>
+      </span>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Log out"
+        title="Log out"
+        onClick={onLogOut}
+      >
+        <Icon name="leave" />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+// Where the page is, as its address says: the path chooses the screen, the query what it shows.
+
+import { useEffect, useState } from "preact/hooks";
+
+/** Path and query of the address. */
+export interface Place {
+  path: string;
+  /** With its "?", or empty. */
+  search: string;
+}
+
+const moved = "voltbus:moved";
+
+const here = (): Place => ({ path: location.pathname, search: location.search });
+
+/** Goes to an address of this page; "replace" leaves no way back to the present one. */
+export function go(address: string, how: "push" | "replace" = "push"): void {
+  if (how === "push") history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  dispatchEvent(new Event(moved));
+}
+
+/** The address as it is now; draws the caller again when it changes. */
+export function usePlace(): Place {
+  const [place, setPlace] = useState(here);
+  useEffect(() => {
+    const follow = () =>
+      setPlace((old) => {
+        const now = here();
+        return old.path === now.path && old.search === now.search ? old : now;
+      });
+    addEventListener("popstate", follow);
+    addEventListener(moved, follow);
+    follow();
+    return () => {
+      removeEventListener("popstate", follow);
+      removeEventListener(moved, follow);
+    };
+  }, []);
+  return place;
+}
+
+/**
+ * The address of this page that a click asks for, if the page should go there by itself: a plain
+ * click on a link to a screen, not one to the API, to a file or into another tab.
+ */
+export function wanted(event: MouseEvent): string | undefined {
+  if (event.defaultPrevented || event.button !== 0) return undefined;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;
+  const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+  if (!(link instanceof HTMLAnchorElement) || link.hasAttribute("download")) return undefined;
+  if (link.target !== "" && link.target !== "_self") return undefined;
+  if (link.origin !== location.origin || link.hash !== "") return undefined;
+  if (/^\/(api|assets|metrics|prometheus)(\/|$)/.test(link.pathname)) return undefined;
+  return link.pathname + link.search;
+}
+
+/** Where an address of the page before it had screens is now, or undefined if it is no such. */
+export function oldAddress({ path, search }: Place): string | undefined {
+  if (path !== "/") return undefined;
+  const params = new URLSearchParams(search);
+  for (const several of params.getAll("points")) {
+    for (const point of several.split(",")) if (point !== "") params.append("point", point);
+  }
+  params.delete("points");
+  if (!params.has("branch") && !params.has("point")) return undefined;
+  return `/site?${params}`;
+}
+
+/** The address of a device's page. Segments that an address cannot carry go into its query. */
+export function deviceAddress(path: string): string {
+  const segments = path.split("/");
+  if (segments.some((s) => s === "" || s === "." || s === "..")) {
+    return `/device?${new URLSearchParams({ path })}`;
+  }
+  return `/device/${segments.map(encodeURIComponent).join("/")}`;
+}
+
+/** The inverse of deviceAddress; "" if the address names no device. */
+export function deviceAt({ path, search }: Place): string {
+  const rest = path.replace(/^\/device\/?/, "");
+  if (rest === "") return new URLSearchParams(search).get("path") ?? "";
+  try {
+    return rest.split("/").map(decodeURIComponent).join("/");
+  } catch {
+    return ""; // somebody cut the address in the middle of a character
+  }
+}
+
+/** The address of a branch on the site screen. */
+export const branchAddress = (branch: string) => `/site?${new URLSearchParams({ branch })}`;

@@ -1,0 +1,66 @@
+// The table of screens: what the navigation shows, and which chunk draws it. A new screen is a
+// folder with a component and one line here.
+
+import type { ComponentType } from "preact";
+import type { Api, Session } from "../api";
+import type { Books } from "../use-site";
+import type { IconName } from "./icons";
+import type { Place } from "./place";
+import type { Role } from "./role";
+
+/** What the shell gives to each screen. */
+export interface ScreenProps {
+  api: Api;
+  session: Session;
+  place: Place;
+  /** Devices and ledger, asked again every few seconds; undefined until the first answer. */
+  books: Books | undefined;
+  /** Why the books could not be asked, "" if they could. */
+  problem: string;
+  /** Counts up when the node came back, so that everything must be asked again. */
+  epoch: number;
+}
+
+/** One screen. */
+export interface Screen {
+  /** The first segment of its addresses, "" for the overview. */
+  path: string;
+  name: string;
+  icon: IconName;
+  /** Who sees it. */
+  role: Role;
+  /** Its place in the navigation: on a phone's bar, behind "More", or reached by links only. */
+  place: "bar" | "more" | "link";
+  /** The key that leads to it after "g". */
+  key?: string;
+  /** Brings its code, which is not loaded before somebody goes there. */
+  load(): Promise<ComponentType<ScreenProps>>;
+}
+
+/** All screens, in the order of the navigation. */
+export const screens: readonly Screen[] = [
+  {
+    path: "",
+    name: "Overview",
+    icon: "overview",
+    role: "viewer",
+    place: "bar",
+    key: "o",
+    load: async () => (await import("../overview/overview")).OverviewScreen,
+  },
+  {
+    path: "site",
+    name: "Site",
+    icon: "site",
+    role: "viewer",
+    place: "bar",
+    key: "s",
+    load: async () => (await import("../site/site")).SiteScreen,
+  },
+];
+
+/** The screen of an address; undefined if there is none of that name. */
+export function screenAt(path: string): Screen | undefined {
+  const first = path.split("/")[1] ?? "";
+  return screens.find((s) => s.path === first);
+}

@@ -1,0 +1,110 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Api, Session } from "../api";
+import { type Health, health } from "../health";
+import { useBooks } from "../use-site";
+import { Banner } from "./banner";
+import { Bar, Rail } from "./navigation";
+import { go, oldAddress, usePlace, wanted } from "./place";
+import { screenAt } from "./screens";
+import { useShortcuts } from "./shortcuts";
+import { Stage } from "./stage";
+import { useConnection } from "./use-connection";
+
+interface Props {
+  api: Api;
+  session: Session;
+  onLogOut(): void;
+}
+
+/** What stands around every screen: the ways to the others, the health of the node, the link to it. */
+export function Shell({ api, session, onLogOut }: Props) {
+  const place = usePlace();
+  const old = oldAddress(place);
+  useEffect(() => {
+    if (old) go(old, "replace");
+  }, [old]);
+  useOwnLinks();
+  useShortcuts();
+  const connected = useConnection(api);
+  const { epoch } = connected;
+  const { data: books, problem } = useBooks(api, epoch);
+  const screen = old ? undefined : screenAt(place.path);
+  const main = useArrival(place.path, screen?.name ?? "Not found");
+
+  const navigation = { session, here: screen, onLogOut };
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Rail {...navigation} />
+      <div class="content">
+        <header class="top">
+          <Sentence
+            health={sentenceOf(problem, books && health(books.devices, books.ledger))}
+            isAway={connected.link.state === "lost"}
+          />
+          <Banner {...connected} />
+        </header>
+        <main id="main" ref={main} tabIndex={-1} aria-label={screen?.name ?? "Not found"}>
+          {!old && (
+            <Stage
+              screen={screen}
+              api={api}
+              session={session}
+              place={place}
+              books={books}
+              problem={problem}
+              epoch={epoch}
+            />
+          )}
+        </main>
+      </div>
+      <Bar {...navigation} />
+    </div>
+  );
+}
+
+const sentenceOf = (problem: string, known: Health | undefined): Health | undefined =>
+  problem ? { level: "bad", text: `The node does not say how it does: ${problem}` } : known;
+
+/** All of it in one sentence, on every screen, with the way to the overview. */
+function Sentence({ health, isAway }: { health: Health | undefined; isAway: boolean }) {
+  const level = isAway ? "wait" : (health?.level ?? "wait");
+  return (
+    <p class={`health is-${level}`} role="status" aria-label="Health">
+      <span class="dot" aria-hidden="true" />
+      <a href="/">{health?.text ?? "Asking the devices…"}</a>
+    </p>
+  );
+}
+
+/** Follows links to screens without loading the page anew. */
+function useOwnLinks(): void {
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      const address = wanted(event);
+      if (address === undefined) return;
+      event.preventDefault();
+      go(address);
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+}
+
+/** Names the tab after the screen; on arrival at another one the focus and the top of it come along. */
+function useArrival(path: string, name: string) {
+  const main = useRef<HTMLElement>(null);
+  const last = useRef(path);
+  useEffect(() => {
+    document.title = `${name} · Voltbus`;
+  }, [name]);
+  useEffect(() => {
+    if (last.current === path) return;
+    last.current = path;
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [path]);
+  return main;
+}

@@ -1,0 +1,70 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Boundary, Fault } from "./boundary";
+import { includes } from "./role";
+import type { Screen, ScreenProps } from "./screens";
+
+/** The place of the screens: brings the code of the one that is asked for, and says if it cannot. */
+export function Stage({ screen, ...props }: ScreenProps & { screen: Screen | undefined }) {
+  if (!screen) return <Nowhere />;
+  if (!includes(props.session.role, screen.role)) {
+    return <NotAllowed screen={screen} role={props.session.role} />;
+  }
+  return (
+    <Boundary key={screen.path} name={screen.name}>
+      <Chunk screen={screen} {...props} />
+    </Boundary>
+  );
+}
+
+type Loaded = { is: "ready"; show: ComponentType<ScreenProps> } | { is: "lost"; why: string };
+
+/** Shows a screen as soon as its code is there. */
+function Chunk({ screen, ...props }: ScreenProps & { screen: Screen }) {
+  const [loaded, setLoaded] = useState<Loaded>();
+  const [attempt, setAttempt] = useState(0);
+  // Another attempt loads again
+  useEffect(() => {
+    let left = false;
+    setLoaded(undefined);
+    screen
+      .load()
+      .then((show) => !left && setLoaded({ is: "ready", show }))
+      .catch((err: Error) => !left && setLoaded({ is: "lost", why: err.message }));
+    return () => {
+      left = true;
+    };
+  }, [screen, attempt]);
+
+  if (!loaded) return <p class="asking">Loading…</p>;
+  if (loaded.is === "ready") return <loaded.show {...props} />;
+  return (
+    <Fault
+      title={`${screen.name} could not be loaded`}
+      detail={`${loaded.why}. If the program was upgraded, load the page anew.`}
+      onAgain={() => setAttempt(attempt + 1)}
+    />
+  );
+}
+
+const Nowhere = () => (
+  <div class="card nothing">
+    <h1>There is no such screen</h1>
+    <p>The address may be cut off, or of another version.</p>
+    <p class="actions">
+      <a class="button" href="/">
+        Go to the overview
+      </a>
+    </p>
+  </div>
+);
+
+const NotAllowed = ({ screen, role }: { screen: Screen; role: string }) => (
+  <div class="card nothing">
+    <h1>{screen.name} is not for this account</h1>
+    <p>
+      It needs the role {screen.role}; yours is {role}. An administrator can change that under
+      People.
+    </p>
+  </div>
+);
