@@ -1,65 +1,85 @@
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { unit } from "./format";
-import { type Curve, columns } from "./series";
+import { type Ink, inkOf, onOff, scaleKey, timeAxis, valueAxis } from "./plot-axes";
+import { followGestures } from "./plot-gestures";
+import { extent, trace } from "./plot-paths";
+import type { Curve } from "./series";
 import { useDark } from "./use-dark";
 
-interface Props {
+/** A stretch of time that is shaded behind the curves. */
+export interface Shade {
+  from: number;
+  to: number;
+  kind: "gap" | "bad";
+}
+
+export interface PlotProps {
   curves: readonly Curve[];
   /** Changes with every change inside the curves. */
   version: number;
   /** Bounds of the time axis in milliseconds. */
   from: number;
   to: number;
+  shades?: readonly Shade[];
   onZoom(from: number, to: number): void;
   onReset(): void;
   /** The time under the pointer, undefined when it left. */
   onCursor(time: number | undefined): void;
+  /** Called while wheel, fingers or a dragged axis move the bounds; without it they do nothing. */
+  onMove?(from: number, to: number): void;
 }
 
 /** The only user of uPlot: draws curves, with one vertical axis for each unit. */
-export function Plot(props: Props) {
-  const { curves, version, from, to } = props;
+export function Plot(props: PlotProps) {
+  const { curves, version, from, to, shades } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(props);
   now.current = props;
   const dark = useDark();
-  const key = curves.map((c) => JSON.stringify([c.point, c.unit, c.kind])).join();
-  // The version stands for the curves' content
-  const data = useMemo(() => columns(curves) as uPlot.AlignedData, [key, version]);
+  const key = curves
+    .map((c) => JSON.stringify([c.point, c.unit, c.kind, c.ink, c.ghost, c.stepped]))
+    .join();
 
   // The key stands for the curves, dark for the colours
   useLayoutEffect(() => {
     const target = box.current;
     if (!target) return;
-    const made = new uPlot(options(target, curves, now), data, target);
+    const made = new uPlot(options(target, curves, now), dataOf(now), target);
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize(sizeOf(target)));
     observer.observe(target);
+    const leave = followGestures(made.root, made.over, now);
     return () => {
+      leave();
       observer.disconnect();
       made.destroy();
       plot.current = null;
     };
   }, [key, dark]);
 
-  // New bounds need a redraw, too
+  // The version stands for the curves' content
   useLayoutEffect(() => {
-    plot.current?.setData(data);
-  }, [data, from, to]);
+    plot.current?.setData(dataOf(now));
+  }, [curves, version, from, to, shades]);
 
   return <div ref={box} class="plot-box" />;
 }
 
 const sizeOf = (box: HTMLElement) => ({ width: box.clientWidth, height: box.clientHeight });
 
-type Now = { current: Props };
+type Now = { current: PlotProps };
+
+/** uPlot is told the bounds only; the paths read the curves themselves. */
+function dataOf({ current: { from, to, curves } }: Now): uPlot.AlignedData {
+  return [[from / 1000, to / 1000], ...curves.map(() => [null, null])];
+}
 
 function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Options {
   const style = getComputedStyle(box);
   const ink = (name: string) => style.getPropertyValue(name).trim();
+  const inked = curves.map((c, i) => ({ ...c, ink: c.ink ?? i }));
   const keys = [...new Set(curves.map(scaleKey))];
   const shown = keys.slice(0, box.clientWidth < 560 ? 2 : 4);
   return {
@@ -68,25 +88,80 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
     padding: [10, shown.length > 1 ? 0 : 12, 0, 0],
     scales: {
       x: { time: true, range: () => [now.current.from / 1000, now.current.to / 1000] },
-      ...Object.fromEntries(keys.map((k) => [k, k === onOff ? { range: [-0.1, 1.1] } : {}])),
+      ...Object.fromEntries(keys.map((k) => [k, { range: () => rangeOf(k, now) }])),
     },
-    axes: [
-      { ...axisInk(ink), values: timeFormats, space: 70 },
-      ...shown.map((k, i) => valueAxis(k, i, curves, ink)),
-    ],
-    series: [{}, ...curves.map((c, i) => seriesOf(c, i, ink))],
+    axes: [timeAxis(ink), ...shown.map((k, i) => valueAxis(k, i, inked, ink))],
+    series: [{}, ...inked.map((c, i) => seriesOf(c, i, ink, now))],
     cursor: {
       y: false,
+      points: { show: false },
       drag: { x: true, y: false, setScale: false },
       bind: {
         dblclick: () => () => {
           now.current.onReset();
           return null;
         },
+        // With the shift key a drag moves the curves instead of choosing a stretch
+        mousedown: (_, __, start) => (e) => {
+          if (!(e.shiftKey && now.current.onMove)) start(e);
+          return null;
+        },
       },
     },
-    hooks: { setSelect: [(u) => selected(u, now)], setCursor: [(u) => pointed(u, now)] },
+    hooks: {
+      drawClear: [(u) => shade(u, now.current.shades ?? [], ink)],
+      setSelect: [(u) => selected(u, now)],
+      setCursor: [(u) => pointed(u, now)],
+    },
   };
+}
+
+/** What the visible curves of a scale need, with room above and below. */
+function rangeOf(key: string, { current: { curves, from, to } }: Now): uPlot.Range.MinMax {
+  if (key === onOff) return [-0.1, 1.1];
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const c of curves) {
+    const mine = scaleKey(c) === key ? extent(c, from, to) : undefined;
+    if (!mine) continue;
+    low = Math.min(low, mine[0]);
+    high = Math.max(high, mine[1]);
+  }
+  return low <= high ? uPlot.rangeNum(low, high, 0.1, true) : [0, 1];
+}
+
+function seriesOf(curve: Curve, index: number, ink: Ink, now: Now): uPlot.Series {
+  return {
+    label: curve.point,
+    scale: scaleKey(curve),
+    stroke: inkOf(curve.ink ?? index, ink),
+    width: 1.5,
+    cap: "round",
+    points: { show: false },
+    paths: (u) => ({ stroke: pathOf(u, now, index), flags: 0 }),
+    ...(curve.ghost ? { dash: [5, 4], alpha: 0.6, width: 1.25 } : {}),
+  };
+}
+
+function pathOf(u: uPlot, { current: { curves, from, to } }: Now, index: number): Path2D {
+  const path = new Path2D();
+  const curve = curves[index];
+  const scale = curve && u.scales[scaleKey(curve)];
+  if (!curve || scale?.min == null || scale.max == null) return path;
+  trace(curve, { ...u.bbox, from, to, low: scale.min, high: scale.max }, path);
+  return path;
+}
+
+/** Paints stretches of time behind everything. */
+function shade(u: uPlot, shades: readonly Shade[], ink: Ink): void {
+  const { ctx, bbox } = u;
+  for (const { from, to, kind } of shades) {
+    const left = Math.max(bbox.left, u.valToPos(from / 1000, "x", true));
+    const right = Math.min(bbox.left + bbox.width, u.valToPos(to / 1000, "x", true));
+    if (right <= left) continue;
+    ctx.fillStyle = ink(kind === "bad" ? "--bad-soft" : "--gap-soft");
+    ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+  }
 }
 
 function selected(u: uPlot, now: Now): void {
@@ -102,79 +177,3 @@ function pointed(u: uPlot, now: Now): void {
   const inside = left !== undefined && left >= 0;
   now.current.onCursor(inside ? u.posToVal(left, "x") * 1000 : undefined);
 }
-
-const onOff = "on/off";
-
-/** Curves of one unit share an axis; the prefix keeps units apart from uPlot's own names. */
-const scaleKey = (c: Curve) => (c.kind === "bool" ? onOff : `unit ${c.unit}`);
-
-type Ink = (name: string) => string;
-
-function seriesOf(curve: Curve, index: number, ink: Ink): uPlot.Series {
-  const stepped = curve.kind === "bool" ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
-  return {
-    label: curve.point,
-    scale: scaleKey(curve),
-    stroke: ink(`--c${index}`),
-    width: 1.5,
-    ...(stepped ? { paths: stepped } : {}),
-  };
-}
-
-function axisInk(ink: Ink) {
-  const line = { stroke: ink("--grid"), width: 1 };
-  return {
-    stroke: ink("--quiet"),
-    font: "12px system-ui, sans-serif",
-    labelFont: "12px system-ui, sans-serif",
-    grid: line,
-    ticks: { ...line, size: 5 },
-  };
-}
-
-function valueAxis(key: string, index: number, curves: readonly Curve[], ink: Ink): uPlot.Axis {
-  const mine = curves.flatMap((c, i) => (scaleKey(c) === key ? [i] : []));
-  const base = axisInk(ink);
-  const stroke = mine.length === 1 && curves.length > 1 ? ink(`--c${mine[0]}`) : base.stroke;
-  const label = unit(curves[mine[0] ?? 0]?.unit ?? "").slice(0, 16);
-  const wide = (values: string[] | null) => Math.max(2, ...(values ?? []).map((v) => v.length));
-  return {
-    ...base,
-    scale: key,
-    side: index === 0 ? 3 : 1,
-    stroke,
-    grid: { ...base.grid, show: index === 0 },
-    size: (_, values) => wide(values) * 7 + 14,
-    ...(label && key !== onOff ? { label, labelSize: 18, labelGap: 0 } : {}),
-    ...(key === onOff
-      ? { splits: () => [0, 1], values: () => ["off", "on"] }
-      : { values: (_: uPlot, splits: number[]) => splits.map(short) }),
-  };
-}
-
-const thousands = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
-const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 3 });
-
-/** A figure on an axis. */
-const short = (n: number) => (Math.abs(n) >= 1e5 ? compact : thousands).format(n);
-
-// Each line: smallest distance of ticks in seconds, the format, and what is added when the year,
-// month, day, hour, minute or second begins; 1 means "instead of the second line".
-const timeFormats = [
-  [365 * 86400, "{YYYY}", null, null, null, null, null, null, 1],
-  [28 * 86400, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
-  [86400, "{D} {MMM}", "\n{YYYY}", null, null, null, null, null, 1],
-  [60, "{HH}:{mm}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
-  [1, "{HH}:{mm}:{ss}", "\n{D} {MMM} {YYYY}", null, "\n{D} {MMM}", null, null, null, 1],
-  [
-    0.001,
-    ":{ss}.{fff}",
-    "\n{D} {MMM} {YYYY} {HH}:{mm}",
-    null,
-    "\n{D} {MMM} {HH}:{mm}",
-    null,
-    "\n{HH}:{mm}",
-    null,
-    1,
-  ],
-];

@@ -4,7 +4,6 @@ import {
   type Asked,
   append,
   beginOf,
-  columns,
   completeness,
   continueWith,
   curveOf,
@@ -123,35 +122,6 @@ test.each([
   [undefined, undefined, null],
 ])("%j of quality %j is drawn as %j", (value, quality, want) => {
   expect(numeric(value, quality)).toBe(want);
-});
-
-describe("columns", () => {
-  test("hold all times once, and undefined where a curve was not measured", () => {
-    const a = curveOf(
-      series([
-        [0, 1],
-        [2000, 2],
-      ]),
-      asked(0, 1),
-    );
-    const b = curveOf(
-      series([
-        [1000, 10],
-        [2000, null],
-      ]),
-      asked(0, 1),
-    );
-    expect(columns([a, b])).toEqual([
-      [0, 1, 2],
-      [1, undefined, 2],
-      [undefined, 10, null],
-    ]);
-  });
-
-  test("of no curve are empty", () => {
-    expect(columns([])).toEqual([[]]);
-    expect(columns([curveOf(series(null), asked(0, 1))])).toEqual([[], []]);
-  });
 });
 
 describe("completeness", () => {

@@ -15,10 +15,13 @@ export interface Curve {
   bad: number;
   /** When samples began to be expected within the range; minus infinity if that is unknown. */
   since: number;
+  /** Whether a value holds until the next one; booleans always do. */
+  stepped?: boolean;
+  /** The index of its colour; without it, its place among the curves. */
+  ink?: number;
+  /** Whether it only stands behind another one for comparison. */
+  ghost?: boolean;
 }
-
-/** The columns that uPlot draws: seconds, then one column a curve; undefined is "not measured then". */
-export type Columns = [number[], ...(number | null | undefined)[][]];
 
 const isBad = (quality: string | undefined) => quality?.startsWith("bad") ?? false;
 
@@ -78,37 +81,22 @@ export function beginOf(curves: readonly Curve[], from: number, to: number): num
   return curves.length === 0 ? from : Math.max(from, Math.min(oldest, to - 60_000));
 }
 
-/** Merges curves into columns over all their times. */
-export function columns(curves: readonly Curve[]): Columns {
-  const times: number[] = [];
-  const merged: (number | null | undefined)[][] = curves.map(() => []);
-  const at = curves.map(() => 0);
-  for (;;) {
-    let next = Number.POSITIVE_INFINITY;
-    curves.forEach((c, k) => {
-      next = Math.min(next, c.times[at[k] ?? 0] ?? next);
-    });
-    if (next === Number.POSITIVE_INFINITY) return [times, ...merged];
-    times.push(next / 1000);
-    curves.forEach((c, k) => {
-      const i = at[k] ?? 0;
-      const here = c.times[i] === next;
-      merged[k]?.push(here ? (c.values[i] ?? null) : undefined);
-      if (here) at[k] = i + 1;
-    });
+/** How many samples of a curve are at or before a time. */
+export function indexAfter({ times }: Curve, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
 
 /** The value at a time: that of the latest sample at or before it. */
 export function valueAt(curve: Curve, time: number): number | null | undefined {
-  let low = 0;
-  let high = curve.times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((curve.times[middle] ?? 0) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 ? undefined : curve.values[low - 1];
+  const n = indexAfter(curve, time);
+  return n === 0 ? undefined : curve.values[n - 1];
 }
 
 /** Completeness in words. */
