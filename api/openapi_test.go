@@ -106,6 +106,9 @@ func TestAnswersFitTheDocument(t *testing.T) {
 		{"/api/v1/plot?pattern=**&from=now-2h", "Plot"},
 		{"/api/v1/plot?pattern=**&from=now-2h&pixels=10", "Plot"},
 		{"/api/v1/aggregate?pattern=**&from=now-2h&step=20m", "Aggregate"},
+		{"/api/v1/completeness?from=now-2h&steps=8", "CompletenessMap"},
+		{"/api/v1/completeness?pattern=site&depth=1&limit=1", "CompletenessMap"},
+		{"/api/v1/completeness?pattern=no", "Problem"},
 		{"/api/v1/aggregate?point=no/such&from=now-2h&step=20m", "Problem"},
 	}
 	schema := schemas(t)

@@ -64,6 +64,10 @@ func historyRoutes() []route {
 			params: []string{"point", "pattern", "from", "to", "step"},
 		},
 		{
+			method: "GET", path: prefix + "/completeness", role: viewer, serve: (*server).completeness,
+			params: []string{"pattern", "from", "to", "steps", "depth", "limit", "after"},
+		},
+		{
 			method: "GET", path: prefix + "/stream", role: viewer, stream: true, serve: (*server).stream,
 			params: []string{"pattern"},
 		},

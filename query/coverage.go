@@ -44,18 +44,27 @@ func total(list []Coverage) Coverage {
 	return sum
 }
 
-// expected returns how many samples the entry's interval asks for between from and to. A point is
-// expected from when it was first seen, or from its first sample in the range if that is earlier,
-// until it was removed; nothing is expected of the future, nor of the time before the present
-// interval was set. A begun interval does not count.
+// expected returns how many samples the entry's interval asks for between from and to, as far as
+// that lies in the entry's lifetime. A begun interval does not count.
 func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known bool) {
 	if e.Interval <= 0 {
 		return 0, false
 	}
+	from, to = lifetime(e, from, to, first, now)
+	return max(0, int64(to.Sub(from)/e.Interval)), true
+}
+
+// lifetime returns the part of a range in which samples are expected. A point is expected from when
+// it was first seen, or from its first sample in the range if that is earlier, until it was removed;
+// nothing is expected of the future, nor of the time before the present interval was set.
+func lifetime(e *catalog.Entry, from, to, first, now time.Time) (begin, end time.Time) {
 	if e.FirstSeen.After(from) {
-		from = e.FirstSeen
-		if !first.IsZero() && first.Before(from) {
-			from = first
+		seen := e.FirstSeen
+		if !first.IsZero() && first.Before(seen) {
+			seen = first
+		}
+		if seen.After(from) {
+			from = seen
 		}
 	}
 	if e.Since.After(from) {
@@ -67,5 +76,5 @@ func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known 
 	if !e.Removed.IsZero() && e.Removed.Before(to) {
 		to = e.Removed
 	}
-	return max(0, int64(to.Sub(from)/e.Interval)), true
+	return from, to
 }

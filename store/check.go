@@ -104,3 +104,18 @@ func (q *Query) Check(op string) error {
 	}
 	return q.Range.Check(op)
 }
+
+// maxCounts bounds what one Count returns.
+const maxCounts = 16 << 20
+
+// CheckCount is Check for Store.Count, whose answer must also fit into memory.
+func (q *Query) CheckCount(op string) error {
+	if err := q.Check(op); err != nil {
+		return err
+	}
+	if n := q.Steps(); n > maxCounts/max(1, len(q.Points)) {
+		return fault.E(op, fault.Invalid, q.Step.String(), fmt.Errorf(
+			"%d points in %d steps are more than %d counts; use a longer step or fewer points", len(q.Points), n, maxCounts))
+	}
+	return nil
+}

@@ -47,6 +47,12 @@ type Store interface {
 	// that holds samples.
 	Aggregate(ctx context.Context, q Query) ([]Series, error)
 
+	// Count returns, for each point in the order asked, how many samples each step holds that
+	// are not bad: one figure for each step from From on, also for those without samples; nil
+	// for a point without any. Limit, Newest and Edges do not apply. Steps of whole hours that
+	// begin on the hour are fast however long the range is.
+	Count(ctx context.Context, q Query) ([][]uint32, error)
+
 	// Maintain closes ended days, merges late samples, and drops what is beyond the
 	// retention. It is called every few minutes and returns when nothing is left to do.
 	Maintain(ctx context.Context, now time.Time) error

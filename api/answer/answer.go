@@ -105,6 +105,24 @@ type Aggregate struct {
 	Step         float64   `json:"step"` // seconds
 }
 
+// Completeness is a heat map: a row for each branch, a cell for each step.
+type Completeness struct {
+	From time.Time         `json:"from"`
+	To   time.Time         `json:"to"`
+	Step float64           `json:"step"` // seconds
+	Rows []CompletenessRow `json:"rows"`
+	Next string            `json:"next"` // the "after" of the next page; "" if this is the last
+}
+
+// CompletenessRow is a branch of a heat map.
+type CompletenessRow struct {
+	Path     string     `json:"path"`
+	Points   int        `json:"points"`
+	Present  int64      `json:"present"`  // of the expected samples
+	Expected int64      `json:"expected"` // by the intervals of the points
+	Coverage []*float64 `json:"coverage"` // of each step, 0 to 1; null if nothing was expected
+}
+
 // Device is a device's state.
 type Device struct {
 	Path          string     `json:"path"`

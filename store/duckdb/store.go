@@ -35,6 +35,7 @@ type Store struct {
 	seen    map[store.Day]quiet
 
 	handle handle
+	hours  hourCache
 
 	mu       sync.RWMutex // guards what follows; never held during a statement
 	ledger   *store.Ledger

@@ -95,3 +95,23 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 	}
 	return out, nil
 }
+
+// Count implements store.Store.
+func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
+	if err := q.CheckCount("memory.Count"); err != nil {
+		return nil, err
+	}
+	out := make([][]uint32, len(q.Points))
+	for i, p := range q.Points {
+		samples, err := s.selected(ctx, p, &store.Range{From: q.From, To: q.To, GoodOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		tally := store.NewTally(&q)
+		for j := range samples {
+			tally.Add(samples[j].Time.UnixMicro(), 1)
+		}
+		out[i] = tally.Counts()
+	}
+	return out, nil
+}

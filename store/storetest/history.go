@@ -45,6 +45,7 @@ func testHistories(t *testing.T, place Place) {
 			"maintain":  h.maintainRandom,
 			"read":      h.readRandom,
 			"aggregate": h.aggregateRandom,
+			"count":     h.countRandom,
 			"":          h.check,
 		})
 	})
@@ -145,6 +146,19 @@ func (h *history) aggregateRandom(rt *rapid.T) {
 	expected, err := h.model.Aggregate(h.tb.Context(), q)
 	agree(rt, "aggregate error of the model", nil, err)
 	agree(rt, "aggregate", expected, got)
+}
+
+func (h *history) countRandom(rt *rapid.T) {
+	r := h.drawRange(rt)
+	if rapid.Bool().Draw(rt, "off the hour") {
+		r.From = r.From.Add(-17 * time.Minute)
+	}
+	q := store.Query{Range: r, Step: time.Duration(rapid.SampledFrom([]int{30, 60, 420, 1440}).Draw(rt, "step")) * time.Minute}
+	got, err := h.Count(h.tb.Context(), q)
+	agree(rt, "count error", nil, err)
+	expected, err := h.model.Count(h.tb.Context(), q)
+	agree(rt, "count error of the model", nil, err)
+	agree(rt, "count", expected, got)
 }
 
 // check compares what needs no question: it runs after every step.

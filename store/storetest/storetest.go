@@ -17,7 +17,7 @@ type Place func(t testing.TB, r store.Retention) (open func() store.Store)
 // Run runs the suite against the stores that place makes.
 func Run(t *testing.T, place Place) {
 	t.Helper()
-	for _, group := range [][]test{appendTests(), readTests(), aggregateTests(), dayTests(), historyTests()} {
+	for _, group := range [][]test{appendTests(), readTests(), aggregateTests(), countTests(), dayTests(), historyTests()} {
 		for _, tt := range group {
 			t.Run(tt.name, func(t *testing.T) { tt.run(t, place) })
 		}

@@ -1,0 +1,108 @@
+package duckdb
+
+import (
+	"context"
+
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// Count implements store.Store. For steps of whole hours it adds up the counts of hours, which it
+// keeps of closed days; other steps are counted from the samples.
+func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
+	const op = "duckdb.Count"
+	if err := q.CheckCount(op); err != nil {
+		return nil, err
+	}
+	q.Range = store.Range{Points: q.Points, From: q.From, To: q.To, GoodOnly: true}
+	var out [][]uint32
+	err := s.retry(ctx, op, func() (bool, error) {
+		rd, err := s.newReader(ctx, op, &q.Range, nil)
+		if err != nil {
+			return false, err
+		}
+		defer rd.close()
+		out, err = rd.count(ctx, &q)
+		return false, err
+	})
+	return out, err
+}
+
+func (rd *reader) count(ctx context.Context, q *store.Query) ([][]uint32, error) {
+	g := newGroup(q.Points, rd.s.number(q.Points))
+	tallies := make([]*store.Tally, len(g.ids))
+	for i := range tallies {
+		tallies[i] = store.NewTally(q)
+	}
+	if q.From.Before(q.To) && len(g.ids) > 0 {
+		for _, p := range countParts(rd.view.days, tallies[0].Hourly()) {
+			if err := rd.countPart(ctx, &p, g, tallies); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := make([][]uint32, len(q.Points))
+	for i, slot := range g.slots {
+		if slot >= 0 {
+			out[i] = tallies[slot].Counts()
+		}
+	}
+	return out, ctx.Err()
+}
+
+// countParts are the days one by one where hours may answer, and otherwise as large as possible.
+func countParts(days []*day, hourly bool) []part {
+	if !hourly {
+		return parts(days, 0)
+	}
+	var out []part
+	for _, d := range days {
+		out = append(out, parts([]*day{d}, 1)...)
+	}
+	return out
+}
+
+// countPart adds the part's samples to the tallies: those of a whole closed day by their hours, if
+// hours are all that is asked for.
+func (rd *reader) countPart(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+	if d := p.days[0]; len(p.days) == 1 && d.table == "" && tallies[0].Hourly() {
+		h, err := rd.s.hoursOf(ctx, rd.conn, d)
+		if err != nil {
+			return err
+		}
+		if !h.full {
+			h.give(g, tallies)
+			return nil
+		}
+	}
+	return rd.countSamples(ctx, p, g, tallies)
+}
+
+func (rd *reader) countSamples(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+	if p.messy {
+		return rd.countMessy(ctx, p, g, tallies)
+	}
+	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
+	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
+		for i, id := range cols.id {
+			if slot := g.lookup.slot(id); slot >= 0 && !cols.qualityAt(i).IsBad() {
+				tallies[slot].Add(cols.time[i], 1)
+			}
+		}
+		return nil
+	})
+}
+
+// countMessy counts a table in which a sample may stand several times.
+func (rd *reader) countMessy(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+	statement := "SELECT id, time FROM (" + rd.s.daySQL(p.days[0]) + ") WHERE " + usable
+	return rd.conn.Query(ctx, statement, func(ch *engine.Chunk) error {
+		ids, times := engine.Numbers[uint32](ch, 0), engine.Numbers[int64](ch, 1)
+		for i, id := range ids {
+			if slot := g.lookup.slot(id); slot >= 0 && times[i] >= rd.r.From.UnixMicro() && times[i] < rd.r.To.UnixMicro() {
+				tallies[slot].Add(times[i], 1)
+			}
+		}
+		return nil
+	})
+}
