@@ -84,6 +84,8 @@ type Config struct {
 	SQL     store.SQL
 	Version answer.Version
 
+	Settings Settings
+
 	// Page answers what is neither under /api nor /metrics: the web page.
 	Page http.Handler
 	// Hosts are the names by which a browser may call this node; empty allows all. A node that

@@ -87,6 +87,9 @@ func problem(err error, instance string) answer.Problem {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		p.Detail, p.Subject = e.Err.Error(), e.Subject
 	}
+	if list, ok := errors.AsType[Problems](err); ok {
+		p.Problems = list
+	}
 	if kind == fault.Internal {
 		p.Detail = errPanic.Error()
 	}

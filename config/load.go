@@ -17,7 +17,10 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-var errIsDirectory = errors.New("is a directory; name the file, such as voltbus.yaml")
+var (
+	errIsDirectory = errors.New("is a directory; name the file, such as voltbus.yaml")
+	errNoFile      = errors.New("is a device or a pipe; name a file, such as voltbus.yaml")
+)
 
 // Load reads the configuration of a file, the files that it includes and what its drivers refer
 // to. The kinds are the drivers that devices may name. The error is fault.NotFound or
@@ -33,10 +36,16 @@ func Load(file string, kinds []driver.Kind) (*Config, error) {
 	case err != nil:
 		return nil, fault.E(op, fault.Invalid, file, err)
 	}
+	return LoadText(file, data, kinds)
+}
+
+// LoadText is Load for a text that stands in the file's place, but is not in the file yet. The
+// error is fault.Invalid with Problems as its cause.
+func LoadText(file string, text []byte, kinds []driver.Kind) (*Config, error) {
 	l := &loader{file: file, kinds: kinds}
-	cfg := l.load(data)
+	cfg := l.load(text)
 	if len(l.problems) > 0 {
-		return nil, fault.E(op, fault.Invalid, "", Problems(strictyaml.Sort(l.problems)))
+		return nil, fault.E("config.Load", fault.Invalid, "", Problems(strictyaml.Sort(l.problems)))
 	}
 	return cfg, nil
 }
@@ -48,6 +57,9 @@ func readFile(name string) ([]byte, error) {
 	}
 	if info.IsDir() {
 		return nil, errIsDirectory
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
 	}
 	return os.ReadFile(name)
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"voltbus/fault"
+	"voltbus/internal/atomicfile"
 )
 
 const (
@@ -46,32 +46,10 @@ func readPrivate(file string) ([]byte, error) {
 // writeFile puts the content in place in one step, durably: a crash leaves the old file or the
 // new one, and a secret is at no moment readable by others.
 func writeFile(file string, content []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
-	if err != nil {
-		return fileFault("identity.writeFile", file, err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // of no effect after the rename
-	_, err = tmp.Write(content)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(file))
-	}
-	if err != nil {
+	if err := (atomicfile.Writer{}).Write(file, content, mode); err != nil {
 		return fileFault("identity.writeFile", file, err)
 	}
 	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	return errors.Join(err, d.Close())
 }
 
 // fileFault gives an error of the file system its kind and says what to do.

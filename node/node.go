@@ -29,7 +29,10 @@ import (
 
 // Options are what a node is made from.
 type Options struct {
-	Config  *config.Config
+	Config *config.Config
+	// File is the file that Config was loaded from, which the API then shows and changes; ""
+	// if there is none.
+	File    string
 	Kinds   []driver.Kind // the drivers that the configuration may name
 	Log     *slog.Logger
 	Version answer.Version
@@ -234,4 +237,9 @@ func (n *Node) BusAddr() string { return n.bus.Addr() }
 // Record makes samples durable: when it returns nil they are on disk. See recorder.Record.
 func (n *Node) Record(ctx context.Context, samples []point.Sample) error {
 	return n.recorder.Record(ctx, samples)
+}
+
+// Issue makes a token for a user, who is added or changed to the role, and returns it in clear.
+func (n *Node) Issue(ctx context.Context, u identity.User) (string, error) {
+	return n.identity.Logins.Issue(ctx, u)
 }

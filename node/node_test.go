@@ -48,7 +48,7 @@ type running struct {
 
 func open(cfg *config.Config) (*node.Node, error) {
 	return node.Open(context.Background(), node.Options{
-		Config: cfg, Kinds: all.Kinds(), Log: slog.New(slog.DiscardHandler), Version: answer.Version{Version: "test"},
+		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: slog.New(slog.DiscardHandler), Version: answer.Version{Version: "test"},
 	})
 }
 

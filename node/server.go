@@ -51,6 +51,9 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
+	if n.opts.File != "" {
+		cfg.Settings = newSettings(n)
+	}
 	address := string(n.opts.Config.Listen.HTTP)
 	s := &server{}
 	if address != "" {

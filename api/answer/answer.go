@@ -221,4 +221,6 @@ type Problem struct {
 	Kind     string `json:"kind"`              // a fault kind
 	Subject  string `json:"subject,omitempty"` // what it is about
 	Instance string `json:"instance"`          // the request's path
+
+	Problems []ConfigProblem `json:"problems,omitempty"` // of a configuration that is wrong: all of them
 }

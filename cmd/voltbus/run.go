@@ -55,7 +55,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	n, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log, Version: version()})
+	n, err := node.Open(ctx, node.Options{Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version()})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 const (
 	schemaFile = "docs/reference/config.schema.json"
+	servedFile = "config/schema.json" // the same, inside the program
 	pageFile   = "docs/reference/configuration.md"
 )
 
@@ -44,5 +45,5 @@ func generate(kinds []driver.Kind) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{schemaFile: schema, pageFile: pageOf(kinds, comments)}, nil
+	return map[string][]byte{schemaFile: schema, servedFile: schema, pageFile: pageOf(kinds, comments)}, nil
 }

@@ -56,6 +56,9 @@ func (r Registry) MarshalYAML() (any, error) {
 
 // readFile reads a registry file, by its ending as YAML or else as CSV.
 func readFile(key, name string) ([]Entry, []error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, []error{&driver.Problem{Key: key, Text: name + " is not a file; write the name of a CSV or YAML file"}}
+	}
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, []error{&driver.Problem{Key: key, Text: fmt.Sprintf("cannot be read: %v; write the name of a file that is there, relative to the configuration", err)}}

@@ -1,0 +1,58 @@
+package answer
+
+import "time"
+
+// Config is the configuration file.
+type Config struct {
+	File    string          `json:"file"`
+	Text    string          `json:"text"`
+	Version string          `json:"version"` // of the text, 16 hexadecimal digits
+	Applied bool            `json:"applied"` // the node runs by this text; false after a change by hand
+	Restart []string        `json:"restart"` // sections that differ from what runs, and need a new start
+	History []ConfigVersion `json:"history"` // newest first
+}
+
+// ConfigVersion is a text that stood in the file.
+type ConfigVersion struct {
+	Version string    `json:"version"`
+	Time    time.Time `json:"time"`
+	User    string    `json:"user"` // "" for a change by hand
+}
+
+// ConfigText is a text that stood in the file.
+type ConfigText struct {
+	Version string    `json:"version"`
+	Time    time.Time `json:"time"`
+	User    string    `json:"user"`
+	Text    string    `json:"text"`
+}
+
+// ConfigProblem is one thing that is wrong in a configuration.
+type ConfigProblem struct {
+	File   string `json:"file"`   // "" for the text itself, else a file that it names
+	Line   int    `json:"line"`   // from 1; 0 if unknown
+	Column int    `json:"column"` // from 1, in characters; 0 if unknown
+	Path   string `json:"path"`   // of the key, such as "devices[3].interval"
+	Detail string `json:"detail"` // what is wrong, and what to write instead
+}
+
+// ConfigChanges is what a text would change, or did. Lists are sorted.
+type ConfigChanges struct {
+	Added   []string `json:"added"`   // paths of devices
+	Removed []string `json:"removed"` // paths of devices
+	Changed []string `json:"changed"` // paths of devices, which begin anew
+	Restart []string `json:"restart"` // sections that only a new start of the node takes over
+	Words   []string `json:"words"`   // the same in sentences, shortened if there are many
+}
+
+// ConfigCheck judges a text.
+type ConfigCheck struct {
+	Problems []ConfigProblem `json:"problems"` // none: the text can be applied
+	Changes  ConfigChanges   `json:"changes"`  // from what runs now; empty if there are problems
+}
+
+// ConfigApplied is what a change did.
+type ConfigApplied struct {
+	Version string        `json:"version"`
+	Changes ConfigChanges `json:"changes"`
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Settings are the node's configuration file. Methods return fault.Invalid with *Problems as the
+// cause for a text that is wrong.
+type Settings interface {
+	// Config returns the text with its history.
+	Config(ctx context.Context) (answer.Config, error)
+	// ConfigVersion returns a text of the history; fault.NotFound if it is not kept.
+	ConfigVersion(ctx context.Context, version string) (answer.ConfigText, error)
+	// CheckConfig judges a text without changing anything. Problems are in the answer.
+	CheckConfig(ctx context.Context, text string) (answer.ConfigCheck, error)
+	// ChangeConfig writes and applies a text; fault.Conflict if the file holds another version
+	// than the change is made from.
+	ChangeConfig(ctx context.Context, c ConfigChange) (answer.ConfigApplied, error)
+	// ConfigSchema returns the JSON Schema of the file.
+	ConfigSchema() []byte
+}
+
+// ConfigChange is a new text for the configuration file.
+type ConfigChange struct {
+	Text    string
+	Version string        // of the text that it was made from
+	User    identity.User // who makes it: sections other than devices need an administrator
+}
+
+// Problems is the cause of an error: everything that is wrong with a configuration.
+type Problems []answer.ConfigProblem
+
+// Error returns the first problem, and how many there are more.
+func (p Problems) Error() string {
+	if len(p) == 0 {
+		return "the configuration is wrong"
+	}
+	text := p[0].Detail
+	if p[0].Path != "" {
+		text = p[0].Path + ": " + text
+	}
+	if p[0].Line > 0 {
+		text = fmt.Sprintf("line %d: %s", p[0].Line, text)
+	}
+	if len(p) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(p)-1)
+	}
+	return text
+}
+
+const configBody = 8 << 20
+
+func configRoutes() []route {
+	const engineer = identity.Engineer
+	return []route{
+		{method: "GET", path: prefix + "/config", role: engineer, serve: (*server).config},
+		{method: "PUT", path: prefix + "/config", role: engineer, body: configBody, serve: (*server).changeConfig},
+		{method: "POST", path: prefix + "/config/check", role: engineer, body: configBody, serve: (*server).checkConfig},
+		{method: "GET", path: prefix + "/config/schema", role: engineer, serve: (*server).configSchema},
+		{method: "GET", path: prefix + "/config/versions/{version}", role: engineer, serve: (*server).configVersion},
+	}
+}
+
+const noSettings = "configuration"
+
+func (s *server) config(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	c, err := s.cfg.Settings.Config(r.Context())
+	if err != nil {
+		return err
+	}
+	c.History, c.Restart = notNil(c.History), notNil(c.Restart)
+	return writeJSON(w, c)
+}
+
+func (s *server) configVersion(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	in := s.read(r)
+	version := in.segment("version")
+	if in.err != nil {
+		return in.err
+	}
+	text, err := s.cfg.Settings.ConfigVersion(r.Context(), version)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, text)
+}
+
+func (s *server) checkConfig(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	var body struct {
+		Text string `json:"text"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	check, err := s.cfg.Settings.CheckConfig(r.Context(), body.Text)
+	if err != nil {
+		return err
+	}
+	check.Problems, check.Changes = notNil(check.Problems), filled(check.Changes)
+	return writeJSON(w, check)
+}
+
+var errVersion = errors.New("is missing; give the version of the text that you changed")
+
+func (s *server) changeConfig(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	var body struct {
+		Text    string `json:"text"`
+		Version string `json:"version"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Version == "" {
+		return fault.E("api.changeConfig", fault.Invalid, "version", errVersion)
+	}
+	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{Text: body.Text, Version: body.Version, User: r.user})
+	if err != nil {
+		return err
+	}
+	applied.Changes = filled(applied.Changes)
+	return writeJSON(w, applied)
+}
+
+func (s *server) configSchema(w http.ResponseWriter, _ *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	out := &output{w: w, buf: s.cfg.Settings.ConfigSchema()}
+	out.begin("application/schema+json")
+	return out.end()
+}
+
+func filled(c answer.ConfigChanges) answer.ConfigChanges {
+	return answer.ConfigChanges{
+		Added: notNil(c.Added), Removed: notNil(c.Removed), Changed: notNil(c.Changed),
+		Restart: notNil(c.Restart), Words: notNil(c.Words),
+	}
+}

@@ -1,0 +1,176 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/internal/strictyaml"
+	"voltbus/point"
+)
+
+// NewDevice is a device to add to a file. Empty fields are left out, so that defaults hold.
+type NewDevice struct {
+	Path     string
+	Driver   string
+	Interval string
+	Config   []byte // what the driver needs, as a JSON object; empty for nothing
+}
+
+var errPlace = errors.New("its devices stand in a form that cannot be added to; write the device into the file by hand")
+
+// ReadDevice checks a device alone, as if it stood in the file, and returns it. The keys of the
+// problems are those of the device, such as "config.address", and they have no line.
+func ReadDevice(file string, d NewDevice, kinds []driver.Kind) (*Device, error) {
+	text, err := d.text(yaml.SequenceNode)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := LoadText(file, slices.Concat([]byte("devices:\n"), text), kinds)
+	if list, ok := errors.AsType[Problems](err); ok {
+		return nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, file))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &cfg.Devices[0], nil
+}
+
+// bare makes the problems of a single device its own.
+func bare(list Problems, file string) Problems {
+	out := make(Problems, len(list))
+	for i, p := range list {
+		p.Key = strings.TrimPrefix(strings.TrimPrefix(p.Key, "devices[0]"), ".")
+		if p.File == file {
+			p.File, p.Line = "", 0
+		}
+		out[i] = p
+	}
+	return out
+}
+
+// AddDevice returns the text of the file with one device more, behind those that stand in it, and
+// what it then says. Comments and the rest of the text stay as they are where the devices stand one
+// below the other; a list in brackets is written anew.
+func AddDevice(file string, text []byte, d NewDevice, kinds []driver.Kind) ([]byte, *Config, error) {
+	const op = "config.AddDevice"
+	before, err := LoadText(file, text, kinds)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := ReadDevice(file, d, kinds); err != nil {
+		return nil, nil, err
+	}
+	for i := range before.Devices {
+		if at := &before.Devices[i]; string(at.Path) == d.Path {
+			return nil, nil, fault.E(op, fault.Conflict, d.Path, fmt.Errorf(
+				"is the path of a device already, in %s:%d; choose another", at.Source.File, at.Source.Line))
+		}
+	}
+	err = fault.E(op, fault.Conflict, file, errPlace)
+	for _, add := range []func([]byte, NewDevice) ([]byte, error){insertDevice, rewriteDevices} {
+		next, failed := add(text, d)
+		if failed != nil {
+			continue
+		}
+		after, failed := LoadText(file, next, kinds)
+		if failed != nil {
+			err = failed
+		} else if added(before, after, d) {
+			return next, after, nil
+		}
+	}
+	return nil, nil, err
+}
+
+// added reports whether the device is all that the configurations differ in.
+func added(before, after *Config, d NewDevice) bool {
+	c := Compare(before, after)
+	return slices.Equal(c.Added, []point.Path{point.Path(d.Path)}) && len(c.Changed)+len(c.Removed)+len(c.Restart) == 0
+}
+
+// text writes the device as the only one of a list or of keys.
+func (d NewDevice) text(kind yaml.Kind) ([]byte, error) {
+	node := &yaml.Node{Kind: kind}
+	if err := d.appendTo(node); err != nil {
+		return nil, err
+	}
+	return encode(node)
+}
+
+// appendTo adds the device to a list or to keys.
+func (d NewDevice) appendTo(devices *yaml.Node) error {
+	item := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(key string, value *yaml.Node) { item.Content = append(item.Content, textNode(key), value) }
+	if devices.Kind == yaml.SequenceNode {
+		add("path", textNode(d.Path))
+	}
+	add("driver", textNode(d.Driver))
+	if d.Interval != "" {
+		add("interval", textNode(d.Interval))
+	}
+	if len(bytes.TrimSpace(d.Config)) > 0 {
+		section, err := fromJSON(d.Config)
+		if err != nil {
+			return fault.E("config.AddDevice", fault.Invalid, "config", err)
+		}
+		add("config", section)
+	}
+	if devices.Kind == yaml.MappingNode {
+		devices.Content = append(devices.Content, textNode(d.Path))
+	}
+	devices.Content = append(devices.Content, item)
+	return nil
+}
+
+func textNode(text string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(text)
+	return n
+}
+
+func encode(node *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	err := errors.Join(enc.Encode(node), enc.Close())
+	if err != nil {
+		return nil, fault.E("config.AddDevice", fault.Invalid, "", fmt.Errorf("cannot be written as YAML: %w", err))
+	}
+	return b.Bytes(), nil
+}
+
+// rewriteDevices adds the device to the file's tree and writes the tree: comments stay, blank lines
+// and the form of the list may not.
+func rewriteDevices(text []byte, d NewDevice) ([]byte, error) {
+	root, problem := strictyaml.Parse("", text)
+	if problem != nil {
+		return nil, errPlace
+	}
+	key, devices := devicesIn(root)
+	if devices == nil || (devices.Kind != yaml.SequenceNode && devices.Kind != yaml.MappingNode) {
+		return nil, errPlace
+	}
+	devices.Style &^= yaml.FlowStyle
+	key.LineComment, devices.LineComment = devices.LineComment, "" // lists below their key have none
+	if err := d.appendTo(devices); err != nil {
+		return nil, err
+	}
+	return encode(root)
+}
+
+// devicesIn returns the key "devices" and its value, nil if it is not there.
+func devicesIn(root *yaml.Node) (key, value *yaml.Node) {
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "devices" {
+			return root.Content[i], root.Content[i+1]
+		}
+	}
+	return nil, nil
+}

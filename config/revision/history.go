@@ -1,0 +1,153 @@
+package revision
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+)
+
+// What of the past is kept: the newest of both, but always the newest two.
+const (
+	maxEntries = 100
+	maxBytes   = 32 << 20
+	minEntries = 2
+)
+
+// A version lies in a file "<time>-<version>-<user>.yaml", the user escaped.
+const (
+	stampForm  = "20060102T150405.000000Z"
+	suffix     = ".yaml"
+	nameParts  = 3
+	folderMode = 0o700
+	fileMode   = 0o600
+)
+
+// kept is an entry with its file.
+type kept struct {
+	Entry
+	file string
+	size int64
+}
+
+// History lists the versions that are kept, the newest first.
+func (f *File) History() ([]Entry, error) {
+	list, err := f.list()
+	if err != nil {
+		return nil, f.fail("revision.History", f.dir, err)
+	}
+	entries := make([]Entry, len(list))
+	for i := range list {
+		entries[i] = list[len(list)-1-i].Entry
+	}
+	return entries, nil
+}
+
+// Text returns a version that is kept; fault.NotFound if it is not.
+func (f *File) Text(version string) ([]byte, Entry, error) {
+	list, err := f.list()
+	if err != nil {
+		return nil, Entry{}, f.fail("revision.Text", f.dir, err)
+	}
+	for _, k := range slices.Backward(list) {
+		if k.Version != version {
+			continue
+		}
+		text, err := os.ReadFile(k.file)
+		if err == nil {
+			return text, k.Entry, nil
+		}
+	}
+	return nil, Entry{}, fault.E("revision.Text", fault.NotFound, version, errors.New("is not kept; the history lists what is"))
+}
+
+// list returns what is kept, the oldest first.
+func (f *File) list() ([]kept, error) {
+	files, err := os.ReadDir(f.dir) // in the order of the names, which is that of the times
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []kept
+	for _, file := range files {
+		e, ok := parseName(file.Name())
+		info, err := file.Info()
+		if !ok || err != nil {
+			continue // not ours, or just dropped
+		}
+		list = append(list, kept{Entry: e, file: filepath.Join(f.dir, file.Name()), size: info.Size()})
+	}
+	return list, nil
+}
+
+func nameOf(e Entry) string {
+	return e.Time.Format(stampForm) + "-" + e.Version + "-" + url.QueryEscape(e.User) + suffix
+}
+
+func parseName(name string) (Entry, bool) {
+	stem, ok := strings.CutSuffix(name, suffix)
+	parts := strings.SplitN(stem, "-", nameParts)
+	if !ok || len(parts) != nameParts {
+		return Entry{}, false
+	}
+	at, err := time.Parse(stampForm, parts[0])
+	user, uerr := url.QueryUnescape(parts[2])
+	return Entry{Version: parts[1], Time: at, User: user}, err == nil && uerr == nil
+}
+
+// remember keeps the new text, and the old one if it is not kept yet, and drops what is too old.
+// undo takes the new one back.
+func (f *File) remember(old []byte, since time.Time, text []byte, user string) (undo func(), err error) {
+	if err := os.MkdirAll(f.dir, folderMode); err != nil {
+		return nil, err
+	}
+	list, err := f.list()
+	if err != nil {
+		return nil, err
+	}
+	now := f.now().UTC()
+	if len(list) == 0 || list[len(list)-1].Version != VersionOf(old) {
+		at := since.UTC()
+		if n := len(list); at.After(now) || (n > 0 && at.Before(list[n-1].Time)) {
+			at = now.Add(-time.Microsecond) // a clock that jumped must not change the order
+		}
+		if err := f.put(Entry{Version: VersionOf(old), Time: at}, old); err != nil {
+			return nil, err
+		}
+	}
+	e := Entry{Version: VersionOf(text), Time: now, User: user}
+	if err := f.put(e, text); err != nil {
+		return nil, err
+	}
+	undo = func() { _ = os.Remove(filepath.Join(f.dir, nameOf(e))) } // a line too many does no harm
+	return undo, f.prune()
+}
+
+func (f *File) put(e Entry, text []byte) error {
+	return f.writer.Write(filepath.Join(f.dir, nameOf(e)), text, fileMode)
+}
+
+func (f *File) prune() error {
+	list, err := f.list()
+	if err != nil {
+		return err
+	}
+	var total int64
+	for i, k := range slices.Backward(list) {
+		total += k.size
+		if n := len(list) - i; n > minEntries && (n > maxEntries || total > maxBytes) {
+			if err := os.Remove(k.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}

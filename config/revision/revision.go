@@ -1,0 +1,140 @@
+// Package revision keeps the configuration file: it replaces it in one step, and remembers what
+// stood there, since when, and who wrote it.
+package revision
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/internal/atomicfile"
+)
+
+// VersionOf names a text: the same text has the same version, 16 hexadecimal digits.
+func VersionOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Entry is what the history knows of one version.
+type Entry struct {
+	Version string
+	Time    time.Time // when it was written, UTC
+	User    string    // who wrote it through the node; "" for by hand
+}
+
+// File is a configuration file with its history. It is safe for concurrent use; programs beside
+// this one may change the file, which Change notices.
+type File struct {
+	name   string
+	dir    string
+	now    func() time.Time
+	writer atomicfile.Writer
+
+	mu sync.Mutex
+}
+
+// Options say which file to keep.
+type Options struct {
+	Name   string            // the file; if it is a link, what it leads to is replaced
+	Dir    string            // where the history lies; made when it is needed
+	Now    func() time.Time  // the clock; nil for time.Now
+	Writer atomicfile.Writer // how files are written
+}
+
+// New returns the keeper of a file. It reads nothing.
+func New(o Options) *File {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &File{name: o.Name, dir: o.Dir, now: o.Now, writer: o.Writer}
+}
+
+// Name returns the file's name.
+func (f *File) Name() string { return f.name }
+
+// Read returns the text that stands in the file.
+func (f *File) Read() ([]byte, error) {
+	text, err := os.ReadFile(f.name)
+	if err != nil {
+		return nil, f.fail("revision.Read", f.name, err)
+	}
+	return text, nil
+}
+
+var errOutdated = errors.New("was changed by somebody else since you read it; read it again, and make your change there")
+
+// Change puts the text in place of the version before, in the name of the user, and calls apply. If
+// the file holds another version than before, that is fault.Conflict; if apply fails, the old text
+// stands in the file again. What stood in the file is in the history before it is replaced. After a
+// crash at any moment the file holds the old text or the new, whole. Changes wait for each other.
+func (f *File) Change(text []byte, before, user string, apply func() error) error {
+	const op = "revision.Change"
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, err := f.Read()
+	if err != nil {
+		return err
+	}
+	if VersionOf(old) != before {
+		return fault.E(op, fault.Conflict, f.name, errOutdated)
+	}
+	target, info, err := f.target()
+	if err != nil {
+		return f.fail(op, f.name, err)
+	}
+	undo, err := f.remember(old, info.ModTime(), text, user)
+	if err != nil {
+		return f.fail(op, f.dir, err)
+	}
+	err = f.writer.Write(target, text, info.Mode().Perm())
+	if err != nil {
+		err = f.fail(op, f.name, err)
+	} else if err = apply(); err == nil {
+		return nil
+	}
+	undo()
+	return errors.Join(err, f.restore(target, old, info.Mode().Perm()))
+}
+
+// restore puts the old text back if another stands there.
+func (f *File) restore(target string, old []byte, mode fs.FileMode) error {
+	text, err := os.ReadFile(target)
+	if err == nil && VersionOf(text) == VersionOf(old) {
+		return nil
+	}
+	if err := f.writer.Write(target, old, mode); err != nil {
+		return f.fail("revision.Change", f.name, fmt.Errorf(
+			"the old text could not be put back; it is in %s: %w", f.dir, err))
+	}
+	return nil
+}
+
+// target returns the file behind links.
+func (f *File) target() (string, fs.FileInfo, error) {
+	name, err := filepath.EvalSymlinks(f.name)
+	if err != nil {
+		return "", nil, err
+	}
+	info, err := os.Stat(name)
+	return name, info, err
+}
+
+// fail gives an error of the file system its kind and says what to do.
+func (f *File) fail(op, name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.E(op, fault.NotFound, name, errors.New("does not exist any more; restore it, or start the node with another"))
+	case errors.Is(err, fs.ErrPermission):
+		return fault.E(op, fault.Refused, name, errors.New(
+			"this node's user may not write here; make it the owner of the file and its folder, or edit the file by hand"))
+	}
+	return fault.E(op, fault.Unavailable, name, fmt.Errorf("cannot be written: %w; make room, or check the disk", err))
+}

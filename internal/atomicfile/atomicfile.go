@@ -1,0 +1,85 @@
+// Package atomicfile replaces files in one step: after a crash or an error at any moment the old
+// content stands there, or the new, whole.
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Step is a moment of a write at which a disk may fail.
+type Step string
+
+// The steps of a write, in their order.
+const (
+	Create   Step = "create"
+	Fill     Step = "fill"
+	Sync     Step = "sync"
+	Rename   Step = "rename"
+	SyncName Step = "sync the name"
+)
+
+// Writer writes files. The zero Writer is ready; it is safe for concurrent use.
+type Writer struct {
+	// Before is called before each step, and fails it by an error: this is how tests break a
+	// disk. nil in a program.
+	Before func(Step) error
+}
+
+// Write puts the content in place of the file's, or makes the file, with the mode. When it returns
+// nil the content is on disk. With an error the old content is there, except that the last step
+// may have failed, when the new one is there but may be gone again after a loss of power.
+func (w Writer) Write(file string, content []byte, mode fs.FileMode) error {
+	if err := w.before(Create); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // of no effect after the rename
+	err = w.fill(tmp, content, mode)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	if err := w.before(Rename); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), file); err != nil {
+		return err
+	}
+	if err := w.before(SyncName); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(file))
+}
+
+func (w Writer) fill(tmp *os.File, content []byte, mode fs.FileMode) error {
+	if err := w.before(Fill); err != nil {
+		return err
+	}
+	if _, err := tmp.Write(content); err != nil {
+		return err
+	}
+	if err := w.before(Sync); err != nil {
+		return err
+	}
+	return errors.Join(tmp.Chmod(mode), tmp.Sync())
+}
+
+func (w Writer) before(s Step) error {
+	if w.Before == nil {
+		return nil
+	}
+	return w.Before(s)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,193 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"voltbus/api"
+	"voltbus/api/answer"
+	"voltbus/config"
+	"voltbus/config/revision"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// settings implements api.Settings over the file that the node was made from.
+type settings struct {
+	node *Node
+	file *revision.File
+}
+
+func newSettings(n *Node) *settings {
+	return &settings{node: n, file: revision.New(revision.Options{
+		Name: n.opts.File, Dir: filepath.Join(n.opts.Config.Node.Data, "config"), Now: now,
+	})}
+}
+
+func (s *settings) load(text []byte) (*config.Config, error) {
+	return config.LoadText(s.file.Name(), text, s.node.opts.Kinds)
+}
+
+// Config implements api.Settings.
+func (s *settings) Config(context.Context) (answer.Config, error) {
+	text, err := s.file.Read()
+	if err != nil {
+		return answer.Config{}, err
+	}
+	entries, err := s.file.History()
+	if err != nil {
+		return answer.Config{}, err
+	}
+	out := answer.Config{File: s.file.Name(), Text: string(text), Version: revision.VersionOf(text)}
+	for _, e := range entries {
+		out.History = append(out.History, answer.ConfigVersion(e))
+	}
+	if cfg, err := s.load(text); err == nil {
+		c := config.Compare(s.node.Config(), cfg)
+		out.Restart = c.Restart
+		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0
+	}
+	return out, nil
+}
+
+// ConfigVersion implements api.Settings.
+func (s *settings) ConfigVersion(_ context.Context, version string) (answer.ConfigText, error) {
+	text, e, err := s.file.Text(version)
+	if err != nil {
+		return answer.ConfigText{}, err
+	}
+	return answer.ConfigText{Version: e.Version, Time: e.Time, User: e.User, Text: string(text)}, nil
+}
+
+// ConfigSchema implements api.Settings.
+func (s *settings) ConfigSchema() []byte { return config.Schema() }
+
+// CheckConfig implements api.Settings.
+func (s *settings) CheckConfig(_ context.Context, text string) (answer.ConfigCheck, error) {
+	cfg, err := s.load([]byte(text))
+	if list, ok := errors.AsType[config.Problems](err); ok {
+		return answer.ConfigCheck{Problems: s.problems(list, []byte(text))}, nil
+	}
+	if err != nil {
+		return answer.ConfigCheck{}, err
+	}
+	return answer.ConfigCheck{Changes: changes(config.Compare(s.node.Config(), cfg))}, nil
+}
+
+// ChangeConfig implements api.Settings.
+func (s *settings) ChangeConfig(ctx context.Context, c api.ConfigChange) (answer.ConfigApplied, error) {
+	cfg, err := s.load([]byte(c.Text))
+	if err != nil {
+		return answer.ConfigApplied{}, s.invalid(err, []byte(c.Text))
+	}
+	return s.change(ctx, c, cfg)
+}
+
+// change writes the text that says cfg, and applies it.
+func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.Config) (answer.ConfigApplied, error) {
+	if err := s.permit(cfg, c.User); err != nil {
+		return answer.ConfigApplied{}, err
+	}
+	var done config.Changes
+	err := s.file.Change([]byte(c.Text), c.Version, c.User.Name, func() error {
+		var err error
+		done, err = s.node.Reload(context.WithoutCancel(ctx), cfg) // half a change helps nobody
+		return err
+	})
+	if err != nil {
+		return answer.ConfigApplied{}, err
+	}
+	return answer.ConfigApplied{Version: revision.VersionOf([]byte(c.Text)), Changes: changes(done)}, nil
+}
+
+// permit lets engineers change devices only: the other sections say where the node listens and
+// what it keeps. They are compared with those in the file, which may wait for a new start.
+func (s *settings) permit(cfg *config.Config, user identity.User) error {
+	before := s.node.Config()
+	if text, err := s.file.Read(); err == nil {
+		if in, err := s.load(text); err == nil {
+			before = in
+		}
+	}
+	sections := config.Compare(before, cfg).Restart
+	if len(sections) == 0 || user.Role.Includes(identity.Administrator) {
+		return nil
+	}
+	return fault.E("node.ChangeConfig", fault.Refused, user.Name, fmt.Errorf(
+		"an %v may change devices; changes of %s need an administrator", user.Role, strings.Join(sections, ", ")))
+}
+
+// invalid gives an error of config the form that the API shows.
+func (s *settings) invalid(err error, text []byte) error {
+	list, ok := errors.AsType[config.Problems](err)
+	if !ok {
+		return err
+	}
+	return fault.E("node.ChangeConfig", fault.Invalid, "text", api.Problems(s.problems(list, text)))
+}
+
+// problems shows problems of the text, and of the files that it names, by their names from the
+// text's place.
+func (s *settings) problems(list config.Problems, text []byte) []answer.ConfigProblem {
+	lines := config.Lines(text)
+	out := make([]answer.ConfigProblem, len(list))
+	for i, p := range list {
+		out[i] = answer.ConfigProblem{Line: p.Line, Path: p.Key, Detail: p.Text}
+		if p.File == s.file.Name() || p.File == "" {
+			out[i].Column = lines.Column(p)
+			continue
+		}
+		out[i].File = p.File
+		if near, err := filepath.Rel(filepath.Dir(s.file.Name()), p.File); err == nil {
+			out[i].File = near
+		}
+		if !quotable(p.File) {
+			out[i].Detail = "cannot be read as what it is named for; name a file that ends in .yaml, .yml, .csv or .json, or check this one on the node's machine"
+		}
+	}
+	return out
+}
+
+// quotable reports whether words of the file may be shown: a text may name any file of the
+// machine, also one that holds a secret, and problems quote what they complain about.
+func quotable(file string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".csv", ".json"}, strings.ToLower(filepath.Ext(file)))
+}
+
+// maxWords is how many devices are named in words.
+const maxWords = 20
+
+// changes shows changes as lists and in words.
+func changes(c config.Changes) answer.ConfigChanges {
+	out := answer.ConfigChanges{Added: texts(c.Added), Removed: texts(c.Removed), Changed: texts(c.Changed), Restart: c.Restart}
+	for _, list := range []struct {
+		paths []string
+		text  string
+	}{{out.Added, "is added"}, {out.Removed, "is removed; its history stays"}, {out.Changed, "is changed, and begins anew"}} {
+		for _, p := range list.paths[:min(len(list.paths), maxWords)] {
+			out.Words = append(out.Words, "device "+p+" "+list.text)
+		}
+		if more := len(list.paths) - maxWords; more > 0 {
+			out.Words = append(out.Words, fmt.Sprintf("and %d more devices: each %s", more, list.text))
+		}
+	}
+	for _, section := range c.Restart {
+		out.Words = append(out.Words, "the section "+section+" changes when the node is started again")
+	}
+	return out
+}
+
+func texts(paths []point.Path) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = string(p)
+	}
+	slices.SortFunc(out, cmp.Compare)
+	return out
+}
