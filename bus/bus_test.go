@@ -320,3 +320,29 @@ func TestOpenSaysWhatToDoWhenThePortIsTaken(t *testing.T) {
 		t.Errorf("error is %v, want a conflict", err)
 	}
 }
+
+func TestAClientListensFromOutside(t *testing.T) {
+	b := open(t, t.TempDir(), "127.0.0.1:0")
+	c, err := bus.Dial(b.Addr(), b.client, b.reader, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got := make(chan string, 1)
+	if err := c.Listen("live.>", 0, func(subject string, _ []byte) { got <- subject }); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.NewPublisher().Publish(scanOf("a/b", "x"), bus.Forms{Scan: true}); err != nil {
+		t.Fatal(err)
+	}
+	if subject := <-got; subject != wire.Subject(wire.ScanPrefix, "a/b") {
+		t.Error(subject)
+	}
+}
+
+func TestAStrangerCannotDial(t *testing.T) {
+	b := open(t, t.TempDir(), "127.0.0.1:0")
+	if _, err := bus.Dial(b.Addr(), b.client, newKey(t), func(error) {}); fault.KindOf(err) != fault.Unreachable {
+		t.Errorf("error %v, want unreachable", err)
+	}
+}
