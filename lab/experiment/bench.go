@@ -1,0 +1,136 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/lab/machine"
+)
+
+// Options are how an experiment is run.
+type Options struct {
+	Repeats   int               // how often each case is measured; 0 for the default
+	Quick     bool              // few, small cases: to see that it works
+	Seed      int64             // of everything random
+	Set       map[string]string // settings that differ from their defaults
+	WithPeers bool              // measure the peers that are here too
+	Dir       string            // where trials keep their files; it is there and empty
+	Program   []string          // how this program is started again for parts in processes of their own
+	Command   []string          // the command line, for the report
+	Version   string            // of this program
+	Commit    string
+	Progress  func(Progress) // called from one goroutine at a time; nil for nobody
+	Log       *slog.Logger
+}
+
+// The repeats of a run that does not say.
+const (
+	defaultRepeats = 5
+	quickRepeats   = 1
+)
+
+// Repeated returns how often each case is measured.
+func (o *Options) Repeated() int {
+	switch {
+	case o.Repeats > 0:
+		return o.Repeats
+	case o.Quick:
+		return quickRepeats
+	}
+	return defaultRepeats
+}
+
+// Bench is where an experiment measures. One goroutine uses it.
+type Bench struct {
+	opts     Options
+	settings map[string]string
+	subject  string
+	result   *Result
+	report   *reporter
+}
+
+// Quick says whether few and small cases are wanted.
+func (b *Bench) Quick() bool { return b.opts.Quick }
+
+// Seed is where everything random starts.
+func (b *Bench) Seed() int64 { return b.opts.Seed }
+
+// Program is how this program is started again, for parts in processes of their own.
+func (b *Bench) Program() []string { return b.opts.Program }
+
+// Log is for what a developer wants to know.
+func (b *Bench) Log() *slog.Logger { return b.opts.Log }
+
+// Text returns a setting. It panics if the experiment did not declare it.
+func (b *Bench) Text(name string) string {
+	v, ok := b.settings[name]
+	if !ok {
+		panic("experiment " + b.result.Experiment + " declares no setting " + name)
+	}
+	return v
+}
+
+// Int returns a setting that is a number. Checked before the run, it cannot fail.
+func (b *Bench) Int(name string) int {
+	n, _ := strconv.Atoi(b.Text(name))
+	return n
+}
+
+// Duration returns a setting that is a duration.
+func (b *Bench) Duration(name string) time.Duration {
+	d, _ := time.ParseDuration(b.Text(name))
+	return d
+}
+
+// Flag returns a setting that is true or false.
+func (b *Bench) Flag(name string) bool { return b.Text(name) == "true" }
+
+// Note adds a sentence to the report.
+func (b *Bench) Note(format string, args ...any) {
+	b.result.Notes = append(b.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// errNoValue is a defect of an experiment.
+var errNoValue = errors.New("the trial recorded no value")
+
+// Measure runs a trial of the case as often as the run repeats, each in a directory of its own that
+// is removed afterwards. It ends with the first error.
+func (b *Bench) Measure(ctx context.Context, c Case, trial func(context.Context, *Trial) error) error {
+	m := b.result.measured(c, b.subject)
+	for i := range b.result.Repeats {
+		if err := ctx.Err(); err != nil {
+			return fault.E("experiment.Measure", fault.Canceled, c.Name, err)
+		}
+		if err := b.once(ctx, m, i, trial); err != nil {
+			return fmt.Errorf("%s, repeat %d: %w", c.Name, i+1, err)
+		}
+	}
+	return nil
+}
+
+func (b *Bench) once(ctx context.Context, m *Measured, i int, trial func(context.Context, *Trial) error) (err error) {
+	dir, err := os.MkdirTemp(b.opts.Dir, "trial")
+	if err != nil {
+		return fmt.Errorf("make the trial's directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b.report.begin(b.subject, m.Case.Name, i, b.result.Repeats)
+	t := &Trial{Dir: dir, Repeat: i, measured: m, report: b.report, meter: machine.NewMeter(os.Getpid())}
+	if err := trial(ctx, t); err != nil {
+		return err
+	}
+	if len(m.Values) != i+1 {
+		return fault.E("experiment.Measure", fault.Internal, m.Case.Name, errNoValue)
+	}
+	if u, err := t.meter.Usage(); err == nil {
+		t.Usage("this process", u)
+	}
+	b.report.value(m.Values[i])
+	return nil
+}

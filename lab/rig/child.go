@@ -1,0 +1,178 @@
+// Package rig holds what experiments are built from: parts of Voltbus at work, whole nodes in
+// processes of their own, listeners, and the child processes that hold them.
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Child is a part of an experiment in a process of its own. It ends when its input is closed, so
+// also when the process that started it ends in whatever way. One goroutine uses it.
+type Child struct {
+	kind   string
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	lines  *bufio.Scanner
+	errors *tail
+	ended  bool
+}
+
+// Start starts program with the kind of part as its last argument and hands it the configuration.
+// Stop or Kill it.
+func Start(program []string, kind string, config any) (*Child, error) {
+	line, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("start the %s: %w", kind, err)
+	}
+	if len(program) == 0 {
+		return nil, fault.E("rig.Start", fault.Invalid, kind, errors.New("it is not known how to start this program again"))
+	}
+	c := &Child{kind: kind, errors: &tail{}}
+	c.cmd = exec.Command(program[0], append(append([]string{}, program[1:]...), kind)...) //nolint:noctx // ends with its input
+	c.cmd.Stderr = c.errors
+	c.cmd.WaitDelay = stopTime
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start the %s: %w", kind, err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the %s: %w", kind, err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fault.E("rig.Start", fault.Unavailable, kind, err)
+	}
+	c.lines = bufio.NewScanner(out)
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
+		return nil, errors.Join(c.failed(err), c.Kill())
+	}
+	return c, nil
+}
+
+// Process is the number of the process.
+func (c *Child) Process() int { return c.cmd.Process.Pid }
+
+// Next reads what the child says next. It fails when the child has ended.
+func (c *Child) Next(into any) error {
+	if !c.lines.Scan() {
+		return c.failed(errors.Join(c.lines.Err(), io.ErrUnexpectedEOF))
+	}
+	if err := json.Unmarshal(c.lines.Bytes(), into); err != nil {
+		return c.failed(fmt.Errorf("it said %.100q: %w", c.lines.Text(), err))
+	}
+	return nil
+}
+
+func (c *Child) failed(err error) error {
+	if said := c.errors.String(); said != "" {
+		err = fmt.Errorf("%w; its last words: %s", err, said)
+	}
+	return fault.E("rig.Child", fault.Unavailable, c.kind, fmt.Errorf("the part in its own process failed: %w", err))
+}
+
+// stopTime is how long a child may take to end by itself.
+const stopTime = 20 * time.Second
+
+// Stop closes the child's input and waits until it has ended; it kills it if that takes too long.
+func (c *Child) Stop() error {
+	if c.ended {
+		return nil
+	}
+	_ = c.in.Close() // closed already when the child has gone
+	late := time.AfterFunc(stopTime, func() { _ = c.cmd.Process.Kill() })
+	defer late.Stop()
+	return c.wait()
+}
+
+func (c *Child) wait() error {
+	c.ended = true
+	for c.lines.Scan() { // what it still says is read, so that it can end
+	}
+	if err := c.cmd.Wait(); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// Kill ends the child as a power cut would, and waits until it is gone.
+func (c *Child) Kill() error {
+	if c.ended {
+		return nil
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("kill the %s: %w", c.kind, err)
+	}
+	_ = c.wait() // says that it was killed
+	return nil
+}
+
+// tail keeps the last octets that were written.
+type tail struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+const tailSize = 2000
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf.Write(b)
+	if over := t.buf.Len() - tailSize; over > 0 {
+		t.buf.Next(over)
+	}
+	return len(b), nil
+}
+
+// String returns what is kept.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(t.buf.String())
+}
+
+// Serve plays the part of a child process: kind is the last argument, in and out are its standard
+// streams. It returns when in is closed or ctx ends.
+func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
+	parts := map[string]func(context.Context, []byte, io.Writer) error{
+		listenerKind: serveListener, nodeKind: serveNode,
+	}
+	part, ok := parts[kind]
+	if !ok {
+		return fault.E("rig.Serve", fault.NotFound, kind, errors.New("there is no such part"))
+	}
+	reader := bufio.NewReader(in)
+	config, err := reader.ReadBytes('\n')
+	if err != nil {
+		return fault.E("rig.Serve", fault.Invalid, kind, fmt.Errorf("read the configuration: %w", err))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // ends with the input, that is with this process at the latest
+		_, _ = io.Copy(io.Discard, reader)
+		cancel()
+	}()
+	return part(ctx, config, out)
+}
+
+// say writes one line for Child.Next.
+func say(out io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(b, '\n'))
+	return err
+}

@@ -1,0 +1,65 @@
+package rig
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+
+	"voltbus/config"
+	"voltbus/driver/all"
+	"voltbus/fault"
+	"voltbus/internal/memory"
+	"voltbus/node"
+)
+
+// Node is a whole node in a process of its own, on a configuration file.
+type Node struct {
+	Config string `json:"config"`
+}
+
+const nodeKind = "node"
+
+// NodeReady is what a node's process says when it listens.
+type NodeReady struct {
+	HTTP string `json:"http"` // an URL
+	Bus  string `json:"bus"`
+	Data string `json:"data"`
+}
+
+// Start starts the node and waits until it listens.
+func (n Node) Start(program []string) (*Child, NodeReady, error) {
+	var ready NodeReady
+	c, err := Start(program, nodeKind, n)
+	if err != nil {
+		return nil, ready, err
+	}
+	if err := c.Next(&ready); err != nil {
+		_ = c.Kill() // its last words are in err
+		return nil, ready, err
+	}
+	return c, ready, nil
+}
+
+// serveNode runs a node in this process, as "voltbus run" does.
+func serveNode(ctx context.Context, raw []byte, out io.Writer) error {
+	var n Node
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return fault.E("rig.Serve", fault.Invalid, nodeKind, err)
+	}
+	memory.Tune()
+	cfg, err := config.Load(n.Config, all.Kinds())
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	opened, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log})
+	if err != nil {
+		return err
+	}
+	if err := say(out, NodeReady{HTTP: opened.HTTPAddr(), Bus: opened.BusAddr(), Data: cfg.Node.Data}); err != nil {
+		return err
+	}
+	return opened.Run(ctx)
+}

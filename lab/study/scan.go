@@ -1,0 +1,143 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"voltbus/lab/experiment"
+	"voltbus/lab/rig"
+)
+
+// What all experiments about the interval of a scrape have in common.
+
+func scanMetric(axis string) experiment.Metric {
+	return experiment.Metric{Name: "interval of a scrape", Unit: "s", Axis: axis}
+}
+
+func scanMethod() []string {
+	return []string{
+		"Simulated devices are read all at once, without stagger, by the real device owner (64 lines), and published on the real bus as one JSON message a device. Nothing is recorded.",
+		"Each listener has a TLS 1.3 connection of its own over loopback and signs in with a key. With listener-processes=true it also has a process of its own.",
+		"The interval runs from the timestamp in the header of a scrape's first message to the receipt of its last message, at each listener. The figure of a repeat is the mean over the listeners and the scrapes; one scrape before them is the warm-up and does not count.",
+		"A scrape counts when every message of it has arrived at every listener; one that does not fails the run.",
+	}
+}
+
+func scanLimits() []string {
+	return []string{
+		"Devices, bus and listeners share the processors, as in the published set-up.",
+		"A message holds the values with time and quality in about 500 octets at 18 points; the published platform's holds the same number of values in about 2,200 octets.",
+		"The published figures were measured on other hardware: they are context. A ratio is a comparison only against what ran side by side.",
+		"Live messages are the subject here: they are delivered at most once. Recording is measured by other experiments.",
+	}
+}
+
+func scanSettings() []experiment.Setting {
+	return []experiment.Setting{
+		{Name: "scrapes", Default: "5", Quick: "2", Doc: "scrapes of a repeat that are measured"},
+		{Name: "interval", Default: "1s", Quick: "500ms", Doc: "between the beginnings of two scrapes"},
+		{Name: "most-devices", Default: "100000", Quick: "200", Doc: "cases with more devices are left out"},
+		{Name: "listener-processes", Default: "false", Doc: "whether each listener has a process of its own"},
+	}
+}
+
+// scanCase is a case as work.
+type scanCase struct {
+	experiment.Case
+	devices, points, listeners int
+}
+
+// measureScans measures the cases one after another.
+func measureScans(ctx context.Context, b *experiment.Bench, cases []scanCase) error {
+	left := 0
+	for _, c := range cases {
+		if c.devices > b.Int("most-devices") {
+			left++
+			continue
+		}
+		err := b.Measure(ctx, c.Case, func(ctx context.Context, t *experiment.Trial) error { return c.measure(ctx, b, t) })
+		if err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		b.Note("%d cases with more than %s devices were left out.", left, count(b.Int("most-devices")))
+	}
+	return nil
+}
+
+func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experiment.Trial) error {
+	scan := rig.Scan{
+		Devices: c.devices, Points: c.points, Listeners: c.listeners, Scans: max(1, b.Int("scrapes")),
+		Interval: b.Duration("interval"), Seed: b.Seed(), Dir: t.Dir,
+		Watch: func(s rig.Scrape) {
+			rate := float64(c.devices*c.listeners) / s.Slowest.Seconds()
+			t.Report(experiment.Progress{Rate: rate, Message: fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds())})
+		},
+	}
+	if b.Flag("listener-processes") {
+		scan.Program = b.Program()
+	}
+	scrapes, err := scan.Run(ctx)
+	if err != nil {
+		return err
+	}
+	mean, slowest := 0.0, 0.0
+	for _, s := range scrapes {
+		mean += s.Mean.Seconds() / float64(len(scrapes))
+		slowest = max(slowest, s.Slowest.Seconds())
+	}
+	t.Value(mean)
+	t.Also("slowest listener of the slowest scrape", "s", slowest)
+	t.Also("deliveries during a scrape", "messages/s", float64(c.devices*c.listeners)/mean)
+	return nil
+}
+
+// count writes a number with commas between thousands.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// peerHere is the label of the peer's figures that were measured earlier.
+const peerHere = "VOLTTRON 9.0.4 on ZeroMQ with CURVE, development machine"
+
+// peer is the peer's figure; nil if seconds is 0, which means that it was not measured.
+func peer(seconds float64) *experiment.Figure {
+	if seconds == 0 {
+		return nil
+	}
+	return &experiment.Figure{Label: peerHere, Value: seconds}
+}
+
+// figures pairs labels with values; a value of 0 was not published.
+func figures(labels []string, values ...float64) []experiment.Figure {
+	var out []experiment.Figure
+	for i, v := range values {
+		if v != 0 {
+			out = append(out, experiment.Figure{Label: labels[i], Value: v})
+		}
+	}
+	return out
+}
+
+// orSmaller puts a case that fits before a table whose cases are all too large for the run, so
+// that a quick one shows that the experiment works. The case is named after what it is.
+func orSmaller(cases []scanCase, b *experiment.Bench) []scanCase {
+	most := b.Int("most-devices")
+	for _, c := range cases {
+		if c.devices <= most {
+			return cases
+		}
+	}
+	small := cases[0]
+	small.devices = max(1, most)
+	small.Case = experiment.Case{
+		Name: fmt.Sprintf("%s devices × %s points (not published)", count(small.devices), count(small.points)), X: small.X,
+	}
+	return append([]scanCase{small}, cases...)
+}

@@ -1,0 +1,98 @@
+package study_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"voltbus/fault"
+	"voltbus/lab/experiment"
+	"voltbus/lab/rig"
+	"voltbus/lab/study"
+)
+
+// partEnv makes the test binary play a part of an experiment in a process of its own.
+const partEnv = "VOLTBUS_TEST_PART"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(partEnv) != "" {
+		if err := rig.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	_ = os.Setenv(partEnv, "1") // for the children
+	goleak.VerifyTestMain(m)
+}
+
+// tiny are the settings with which an experiment of that name runs in a test.
+func tiny() map[string]map[string]string {
+	scan := map[string]string{"most-devices": "50", "scrapes": "1", "interval": "200ms"}
+	return map[string]map[string]string{
+		"pnnl-fy17-table2":  scan,
+		"pnnl-30858-table2": scan,
+		"pnnl-30858-table4": {"scrapes": "1", "interval": "200ms", "most-listeners": "5", "listener-processes": "true"},
+		"large-messages":    {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
+	}
+}
+
+func TestEveryExperimentRunsInATinySize(t *testing.T) {
+	for _, e := range study.List() {
+		t.Run(e.Name, func(t *testing.T) {
+			set, ok := tiny()[e.Name]
+			if !ok {
+				t.Fatal("add the experiment's smallest settings to this test")
+			}
+			r, err := experiment.Execute(t.Context(), e, experiment.Options{
+				Quick: true, Seed: 1, Set: set, Dir: t.TempDir(), Program: []string{os.Args[0]},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Cases) == 0 {
+				t.Fatal("it measured nothing")
+			}
+			for _, m := range r.Cases {
+				if m.Median <= 0 || len(m.Values) != 1 {
+					t.Errorf("%s: %+v", m.Case.Name, m)
+				}
+				if m.Account != nil && !m.Account.Balanced() {
+					t.Errorf("%s: %s", m.Case.Name, m.Account.Words())
+				}
+			}
+		})
+	}
+}
+
+func TestEveryExperimentIsDescribed(t *testing.T) {
+	names := map[string]bool{}
+	for _, e := range study.List() {
+		if names[e.Name] || e.Title == "" || !strings.HasSuffix(e.Question, "?") || len(e.Method) == 0 || len(e.Limits) == 0 ||
+			e.Metric.Name == "" || e.Metric.Unit == "" || e.Metric.Axis == "" || e.Run == nil {
+			t.Errorf("%q is not described: %+v", e.Name, e)
+		}
+		names[e.Name] = true
+		for _, s := range e.Settings {
+			if s.Doc == "" || s.Default == "" {
+				t.Errorf("%s: setting %q needs a default and a line about it", e.Name, s.Name)
+			}
+		}
+		if len(e.Published) > 0 && e.Source == "" {
+			t.Errorf("%s: say where the figures are published", e.Name)
+		}
+	}
+}
+
+func TestAnUnknownExperimentIsNotFound(t *testing.T) {
+	if _, err := study.Find("none"); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "pnnl-30858-table4") {
+		t.Error(err)
+	}
+	if e, err := study.Find("large-messages"); err != nil || e.Name != "large-messages" {
+		t.Error(e.Name, err)
+	}
+}
