@@ -1,56 +1,30 @@
-// Makes the pictures of docs/screenshots; SCREENSHOTS names another folder.
+// Makes the pictures of docs/screenshots. SCREENSHOTS names another folder, which then gets all
+// pictures, also those that are only for looking at; ONLY selects by a part of the name.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { curvePixels, launch, openPage } from "./browser";
-import { building, hostile, type Site, troubled } from "./sites";
+import { test } from "vitest";
+import { launch, openPage } from "./browser";
+import { contextOf } from "./shot";
+import { shots } from "./shots";
 import { Stand, token } from "./stand";
 
-const folder = process.env.SCREENSHOTS ?? join(import.meta.dirname, "../../docs/screenshots");
-const wide = { width: 1440, height: 900 };
-const phone = { width: 360, height: 780 };
-const boiler = "campus/plant/boiler1";
-const query = `?branch=${boiler}&point=${boiler}/supply_temp&point=${boiler}/return_temp&point=${boiler}/power&range=1h`;
+const { SCREENSHOTS: given, ONLY: only = "" } = process.env;
+const folder = given ?? join(import.meta.dirname, "../../docs/screenshots");
+const wanted = shots.filter((s) => (given || s.documented) && s.name.includes(only));
 
-const shots = [
-  { name: "site", size: wide, scheme: "light", site: building, query },
-  { name: "phone", size: phone, scheme: "light", site: building, query },
-  {
-    name: "site-dark",
-    size: wide,
-    scheme: "dark",
-    site: troubled,
-    query: query.replace(boiler, "campus"),
-  },
-  { name: "phone-dark", size: phone, scheme: "dark", site: troubled, query },
-  { name: "laptop", size: { width: 1024, height: 768 }, scheme: "light", site: troubled, query },
-  { name: "hostile", size: wide, scheme: "light", site: hostile, query: "?branch=hostile 1" },
-] as const satisfies {
-  name: string;
-  size: typeof wide;
-  scheme: "light" | "dark";
-  site: Site;
-  query: string;
-}[];
-
-/** Only the first two belong into the documentation. */
-const wanted = process.env.SCREENSHOTS ? shots : shots.slice(0, 2);
-
-test.each(wanted)("$name", async ({ name, size, scheme, site, query: search }) => {
+test.each(wanted)("$name", async (shot) => {
   mkdirSync(folder, { recursive: true });
-  const stand = new Stand(site);
+  const stand = new Stand(shot.site);
+  Object.assign(stand.handlers, shot.handlers);
   await stand.start();
   const browser = await launch();
   try {
-    const { page } = await openPage(browser, { viewport: size, colorScheme: scheme });
-    await page.goto(`${stand.url}/${search}#token=${token}`);
-    if (search.includes("point="))
-      await expect.poll(() => curvePixels(page, 0)).toBeGreaterThan(100);
-    await page.getByRole("status", { name: "Health" }).getByText("sample").waitFor();
-    await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
-    const fullPage = size.width < 1200 && process.env.SCREENSHOTS !== undefined;
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
+    const { page } = await openPage(browser, contextOf(shot));
+    await page.goto(`${stand.url}${shot.address}#token=${token}`);
+    await shot.ready(page);
+    const fullPage = shot.size.width < 1200 && !shot.documented;
+    await page.screenshot({ path: join(folder, `${shot.name}.png`), fullPage });
   } finally {
     await browser.close();
     await stand.stop();

@@ -127,6 +127,7 @@ export interface Log {
 export interface Damage {
   file: string;
   reason: string;
+  noticed: string;
 }
 
 /** The proof that nothing is lost, or what is. */

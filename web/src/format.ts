@@ -26,6 +26,10 @@ export const age = (ms: number) => (ms < 1.5 * SECOND ? "now" : span(ms));
 /** A number with groups of thousands. */
 export const count = (n: number) => n.toLocaleString("en-US", { maximumFractionDigits: 0 });
 
+/** How many in a second: "0.2", "3.5", "1,240". */
+export const rate = (n: number) =>
+  n.toLocaleString("en-US", { maximumFractionDigits: n >= 100 ? 0 : n >= 0.095 ? 1 : 2 });
+
 /** "1 device", "7 devices". */
 export const plural = (n: number, word: string) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
@@ -102,6 +106,12 @@ export function dateTime(ms: number): string {
   const d = new Date(ms);
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(ms)}`;
 }
+
+/** Day and minute in this browser's zone: "9 Mar 14:03". */
+export const shortTime = (ms: number) =>
+  `${new Date(ms).getDate()} ${months[new Date(ms).getMonth()]} ${clock(ms).slice(0, 5)}`;
+
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** Units as engineers write them; what is not known stays as the registry has it. */
 export function unit(name: string): string {

@@ -1,17 +1,166 @@
-import { health } from "../health";
-import { LedgerPanel } from "../ledger-panel";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Api, Problem } from "../api";
+import { age, dateTime, plural } from "../format";
+import { type Health, health } from "../health";
+import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
+import { usePoll } from "../use-poll";
+import type { Books } from "../use-site";
+import { type Change, type Happening, happenings } from "./events";
+import { Figures } from "./figures";
+import "./overview.css";
+import { Proof } from "./proof";
+import { type Count, countOf, ratesOf, remember } from "./rates";
+import { type Trouble, troubles } from "./troubles";
 
-/** Whether all is well, and what to do if not. */
-export function OverviewScreen({ books, problem }: ScreenProps) {
+/** Whether all is well and what to do if not, what changed, how much goes through, and the proof. */
+export function OverviewScreen({ api, session, books, problem, epoch }: ScreenProps) {
+  const rates = useRates(books);
+  const mayReadChanges = includes(session.role, "engineer");
+  const ask = useCallback(() => askMore(api, mayReadChanges), [api, mayReadChanges]);
+  const { data: more } = usePoll(ask, 15_000, epoch);
   if (!books) return <p class="asking">{problem || "Asking the node how it does…"}</p>;
+
   const { devices, ledger } = books;
-  const all = health(devices, ledger);
+  const now = api.now();
+  const events = happenings(
+    { devices, ledger, started: more?.started ?? "", changes: more?.changes ?? [] },
+    now - day,
+  );
   return (
-    <div class="screen">
+    <div class="screen overview">
       <h1>Overview</h1>
-      <p class={`card verdict is-${all.level}`}>{all.text}.</p>
-      <LedgerPanel ledger={ledger} />
+      <Verdict health={health(devices, ledger)} troubles={troubles(devices, ledger)} />
+      {devices.length === 0 && <FirstDevice role={session.role} />}
+      <Figures devices={devices} ledger={ledger} rates={rates} />
+      <div class="columns">
+        <Events events={events} now={now} />
+        <Proof ledger={ledger} />
+      </div>
+      {more?.headRoom && (
+        <section class="card panel" aria-labelledby="room-title">
+          <h2 id="room-title">Head-room</h2>
+          <p>{more.headRoom}</p>
+        </section>
+      )}
     </div>
+  );
+}
+
+const day = 86_400_000;
+
+interface More {
+  started: string;
+  changes: readonly Change[];
+  /** What this machine could carry, "" if nobody measured it. */
+  headRoom: string;
+}
+
+async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
+  const [node, changes, capacity] = await Promise.all([
+    api.health(),
+    mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
+    orNothing(api.get<{ sentence?: string }>("capacity")),
+  ]);
+  return {
+    started: node.started ?? "",
+    changes: changes?.history ?? [],
+    headRoom: capacity?.sentence ?? "",
+  };
+}
+
+/** What a node need not have: its absence is no trouble. */
+async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (err) {
+    if (err instanceof Problem) return undefined;
+    throw err;
+  }
+}
+
+function useRates(books: Books | undefined) {
+  const [counts, setCounts] = useState<readonly Count[]>([]);
+  useEffect(() => {
+    if (books) setCounts((old) => remember(old, countOf(books, performance.now())));
+  }, [books]);
+  return ratesOf(counts);
+}
+
+const verdicts = {
+  good: "All is well",
+  wait: "Wait a moment",
+  warn: "Worth a look",
+  bad: "Something is wrong",
+} as const;
+
+/** All of it in a word and a sentence, and below it what to do. */
+function Verdict({ health, troubles }: { health: Health; troubles: readonly Trouble[] }) {
+  return (
+    <section class={`card verdict is-${health.level}`} aria-label="Verdict">
+      <p class="verdict-word">
+        <span class="dot" aria-hidden="true" />
+        {verdicts[health.level]}
+      </p>
+      <p class="verdict-text">{health.text}.</p>
+      {troubles.length > 0 && (
+        <ul class="troubles" aria-label={`What to do: ${plural(troubles.length, "thing")}`}>
+          {troubles.map((t, i) => (
+            <li key={i} class={`is-${t.level}`}>
+              <a href={t.address}>{t.title}</a>
+              <p>{t.advice}</p>
+              {t.detail && <p class="quiet detail">{t.detail}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What a node without devices needs. */
+function FirstDevice({ role }: { role: string }) {
+  return (
+    <section class="card panel" aria-label="First device">
+      <p>Nothing is collected yet, because no device is configured.</p>
+      {includes(role, "engineer") ? (
+        <p class="actions">
+          <a class="button primary" href="/welcome">
+            Add the first device
+          </a>
+        </p>
+      ) : (
+        <p class="quiet">Somebody with the role engineer can add one.</p>
+      )}
+    </section>
+  );
+}
+
+const mostEvents = 12;
+
+function Events({ events, now }: { events: readonly Happening[]; now: number }) {
+  return (
+    <section class="card panel" aria-labelledby="events-title">
+      <h2 id="events-title">What changed in the last 24 hours</h2>
+      {events.length === 0 && <p class="quiet">Nothing: no device failed, no gap, no change.</p>}
+      <ul class="events">
+        {events.slice(0, mostEvents).map((e, i) => (
+          <li key={i} class={`is-${e.level}`}>
+            <span class="dot" aria-hidden="true" />
+            <time
+              class="quiet number"
+              dateTime={new Date(e.at).toISOString()}
+              title={dateTime(e.at)}
+            >
+              {age(now - e.at)}
+            </time>
+            {e.address ? <a href={e.address}>{e.text}</a> : <span>{e.text}</span>}
+          </li>
+        ))}
+      </ul>
+      {events.length > mostEvents && (
+        <p class="quiet">… and {plural(events.length - mostEvents, "more event")}.</p>
+      )}
+    </section>
   );
 }

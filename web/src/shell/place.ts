@@ -89,3 +89,12 @@ export function deviceAt({ path, search }: Place): string {
 
 /** The address of a branch on the site screen. */
 export const branchAddress = (branch: string) => `/site?${new URLSearchParams({ branch })}`;
+
+/** The address of the explorer with points over a range of time, in milliseconds. */
+export function exploreAddress(points: readonly string[], from: number, to: number): string {
+  const params = new URLSearchParams();
+  for (const point of points) params.append("point", point);
+  params.set("from", new Date(from).toISOString());
+  params.set("to", new Date(to).toISOString());
+  return `/explore?${params}`;
+}

@@ -39,7 +39,7 @@ export function Shell({ api, session, onLogOut }: Props) {
       </a>
       <Rail {...navigation} />
       <div class="content">
-        <header class="top">
+        <header class={`top${screen?.path === "" ? " is-home" : ""}`}>
           <Sentence
             health={sentenceOf(problem, books && health(books.devices, books.ledger))}
             isAway={connected.link.state === "lost"}

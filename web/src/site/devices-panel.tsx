@@ -2,18 +2,18 @@ import type { Device } from "../api";
 import { age, count, plain, plural, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
 import { isUnder, nameOf } from "../path";
+import { deviceAddress } from "../shell/place";
 
 interface Props {
   devices: readonly Device[];
   branch: string;
   now: number;
-  onSelect(path: string): void;
 }
 
 const most = 100;
 
 /** The devices of the branch, those in trouble first, each with what it says about its last error. */
-export function DevicesPanel({ devices, branch, now, onSelect }: Props) {
+export function DevicesPanel({ devices, branch, now }: Props) {
   const here = devices.filter((d) => isUnder(d.path, branch) || isUnder(branch, d.path));
   const rank = (d: Device) => (deviceLevel(d) === "bad" ? 0 : 1);
   const sorted = [...here].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path));
@@ -23,7 +23,7 @@ export function DevicesPanel({ devices, branch, now, onSelect }: Props) {
       <h2 id="devices-title">Devices</h2>
       <ul class="devices">
         {sorted.slice(0, most).map((d) => (
-          <DeviceItem key={d.path} device={d} now={now} onSelect={onSelect} />
+          <DeviceItem key={d.path} device={d} now={now} />
         ))}
       </ul>
       {sorted.length > most && (
@@ -34,15 +34,7 @@ export function DevicesPanel({ devices, branch, now, onSelect }: Props) {
   );
 }
 
-function DeviceItem({
-  device,
-  now,
-  onSelect,
-}: {
-  device: Device;
-  now: number;
-  onSelect(path: string): void;
-}) {
+function DeviceItem({ device, now }: { device: Device; now: number }) {
   const level = deviceLevel(device);
   const read = device.last_read ? Date.parse(device.last_read) : Number.NaN;
   const facts = [
@@ -58,14 +50,9 @@ function DeviceItem({
     <li class={`is-${level}`}>
       <div class="device-head">
         <span class="dot" aria-hidden="true" />
-        <button
-          type="button"
-          class="link"
-          title={device.path}
-          onClick={() => onSelect(device.path)}
-        >
+        <a class="link" title={device.path} href={deviceAddress(device.path)}>
           {plain(nameOf(device.path))}
-        </button>
+        </a>
         <span class="state">{plain(device.state)}</span>
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
       </div>

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { Api, Device, Ledger, Point } from "../api";
+import type { Api, Device, Point } from "../api";
 import { count, plain } from "../format";
-import { LedgerPanel } from "../ledger-panel";
 import { LiveValues } from "../live";
 import { isUnder } from "../path";
 import { PlotPanel } from "../plot-panel";
+import { branchAddress, go, type Place } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
 import type { Link } from "../stream";
 import { mostPoints, mostStreamed, useLatest, usePoints } from "../use-site";
@@ -12,8 +12,11 @@ import { useStream } from "../use-stream";
 import { useView } from "../use-view";
 import { toggle, type View } from "../view";
 import { chooseView } from "./choose";
+import { CompletenessPanel } from "./completeness";
+import { spanIn } from "./coverage";
 import { DevicesPanel } from "./devices-panel";
 import { PointsTable } from "./points-table";
+import "./site.css";
 import { SiteTree } from "./site-tree";
 import {
   type Branch,
@@ -26,7 +29,7 @@ import {
 } from "./tree";
 
 /** The site: its tree, the live values of a branch, a plot, and how devices and recording do. */
-export function SiteScreen({ api, books, problem, epoch: returns }: ScreenProps) {
+export function SiteScreen({ api, place, books, problem, epoch: returns }: ScreenProps) {
   const live = useMemo(() => new LiveValues(), []);
   const [view, show] = useView();
   const [scope, setScope] = useState<string>();
@@ -34,7 +37,7 @@ export function SiteScreen({ api, books, problem, epoch: returns }: ScreenProps)
   const epoch = returns + reopened;
   const points = usePoints(api, epoch);
   useLatest(api, live, points.data?.length ?? 0, epoch);
-  const { devices, ledger } = books ?? {};
+  const devices = books?.devices;
 
   const total = points.data?.length;
   useEffect(() => {
@@ -60,7 +63,7 @@ export function SiteScreen({ api, books, problem, epoch: returns }: ScreenProps)
         view={view}
         points={points.data}
         devices={devices ?? []}
-        ledger={ledger}
+        place={place}
         onShow={show}
       />
     </>
@@ -91,11 +94,11 @@ interface SiteProps {
   view: View;
   points: readonly Point[];
   devices: readonly Device[];
-  ledger: Ledger | undefined;
+  place: Place;
   onShow(next: View): void;
 }
 
-function Site({ api, live, epoch, scope, view, points, devices, ledger, onShow }: SiteProps) {
+function Site({ api, live, epoch, scope, view, points, devices, place, onShow }: SiteProps) {
   const [search, setSearch] = useState("");
   const root = useMemo(
     () => buildTree(search ? points.filter((p) => matches(p, search)) : points),
@@ -107,46 +110,84 @@ function Site({ api, live, epoch, scope, view, points, devices, ledger, onShow }
     () => pointsBelow(findBranch(root, view.branch) ?? noBranch),
     [root, view.branch],
   );
-  const select = (branch: string) => onShow({ ...view, branch });
+  const isHeat = place.path === heatPath;
+  const span = spanIn(place.search);
+  const select = (branch: string) =>
+    isHeat ? go(heatAddress(branch, span.key)) : onShow({ ...view, branch });
   const plot = useCallback(
     (path: string) => onShow({ ...view, points: toggle(view.points, path) }),
     [view, onShow],
   );
 
   return (
-    <div class="site">
+    <div class="site-screen">
       <h1 class="unseen">Site</h1>
-      <Navigation branch={view.branch} search={search} onSearch={setSearch}>
-        {points.length >= mostPoints && (
-          <p class="quiet notice">Only the first {count(mostPoints)} points are shown.</p>
-        )}
-        <SiteTree
-          root={root}
-          selected={view.branch}
-          trouble={trouble}
-          searching={search !== ""}
-          onSelect={select}
-        />
-      </Navigation>
-      <div class="middle">
-        <PlotPanel source={{ api, live, catalogue, epoch }} view={view} onShow={onShow} />
-        <section class="card table-card" aria-labelledby="table-title">
-          <h2 id="table-title">{plain(view.branch) || "Whole site"}</h2>
-          <PointsTable
-            branch={view.branch}
-            points={listed}
-            live={live}
-            plotted={view.points}
-            now={() => api.now()}
-            onToggle={plot}
+      <Tabs branch={view.branch} isHeat={isHeat} />
+      <div class="site">
+        <Navigation branch={view.branch} search={search} onSearch={setSearch}>
+          {points.length >= mostPoints && (
+            <p class="quiet notice">Only the first {count(mostPoints)} points are shown.</p>
+          )}
+          <SiteTree
+            root={root}
+            selected={view.branch}
+            trouble={trouble}
+            searching={search !== ""}
+            onSelect={select}
           />
-        </section>
-      </div>
-      <div class="side">
-        {ledger && <LedgerPanel ledger={ledger} />}
-        <DevicesPanel devices={devices} branch={view.branch} now={api.now()} onSelect={select} />
+        </Navigation>
+        {isHeat ? (
+          <CompletenessPanel
+            api={api}
+            epoch={epoch}
+            branch={view.branch}
+            span={span}
+            points={points}
+            onSpan={(next) => go(heatAddress(view.branch, next.key))}
+          />
+        ) : (
+          <>
+            <div class="middle">
+              <PlotPanel source={{ api, live, catalogue, epoch }} view={view} onShow={onShow} />
+              <section class="card table-card" aria-labelledby="table-title">
+                <h2 id="table-title">{plain(view.branch) || "Whole site"}</h2>
+                <PointsTable
+                  branch={view.branch}
+                  points={listed}
+                  live={live}
+                  plotted={view.points}
+                  now={() => api.now()}
+                  onToggle={plot}
+                />
+              </section>
+            </div>
+            <div class="side">
+              <DevicesPanel devices={devices} branch={view.branch} now={api.now()} />
+            </div>
+          </>
+        )}
       </div>
     </div>
+  );
+}
+
+const heatPath = "/site/completeness";
+
+const heatAddress = (branch: string, span: string) =>
+  `${heatPath}?${new URLSearchParams({ branch, span })}`;
+
+/** The two faces of the site: what is measured now, and whether the history has holes. */
+function Tabs({ branch, isHeat }: { branch: string; isHeat: boolean }) {
+  const current = { "aria-current": "page" as const };
+  return (
+    <nav class="tabs" aria-label="Views of the site">
+      <a href={branchAddress(branch)} {...(isHeat ? {} : current)}>
+        Values
+      </a>
+      <a href={heatAddress(branch, "1d")} {...(isHeat ? current : {})}>
+        Completeness
+      </a>
+    </nav>
   );
 }
 

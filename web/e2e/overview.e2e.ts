@@ -1,0 +1,88 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { seriousViolations, sidewaysScroll } from "./browser";
+import { phone, useBrowser } from "./harness";
+import { attacks, building, hostile, troubled } from "./sites";
+
+const open = useBrowser();
+const verdict = (page: Page) => page.getByRole("region", { name: "Verdict" });
+const config = {
+  history: [{ version: "1", time: new Date().toISOString(), user: attacks[0] }],
+};
+
+describe("the overview", () => {
+  test("says on a phone that all is well, with the proof", async () => {
+    const { page, complaints } = await open({ site: building, address: "/", browser: phone });
+    await verdict(page).getByText("All is well").waitFor();
+    expect(await verdict(page).textContent()).toMatch(/All 10 devices answer; [\d,]+ samples/);
+    const proof = page.getByRole("region", { name: "Loss, in numbers" });
+    const cells = await proof.getByRole("row").nth(1).getByRole("cell").allTextContents();
+    expect(cells[0]).toBe(cells[2]);
+    expect(cells[4]).toBe("0");
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+  });
+
+  test("says what is wrong, what to do, and leads to the device", async () => {
+    const { page } = await open({ site: troubled, address: "/" });
+    await verdict(page).getByText("Something is wrong").waitFor();
+    await verdict(page).getByText("Check its power, cable and address.").waitFor();
+    await verdict(page).getByRole("link", { name: "meter does not answer" }).click();
+    expect(new URL(page.url()).pathname).toBe("/device/campus/plant/meter");
+  });
+
+  test("says that a recording stands still", async () => {
+    const { node, page } = await open({ site: building, address: "/" });
+    await verdict(page).getByText("All is well").waitFor();
+    node.ledger = { state: "paused", reason: "the disk is full: free 2 GB" };
+    await verdict(page).getByText("Nothing is recorded now").waitFor();
+    await verdict(page).getByText("the disk is full: free 2 GB", { exact: true }).waitFor();
+  });
+
+  test("measures what goes through", async () => {
+    const { page } = await open({ site: building, address: "/" });
+    const samples = page.locator(".figure", { hasText: "Samples" }).locator("strong");
+    await expect.poll(() => samples.textContent(), { timeout: 15_000 }).toMatch(/^\d/);
+    const shown = Number.parseFloat((await samples.textContent()) ?? "");
+    expect(shown).toBeGreaterThan(30);
+    expect(shown).toBeLessThan(110);
+  });
+
+  test("shows what changed, and what room there is", async () => {
+    const { page } = await open({
+      site: building,
+      address: "/",
+      handlers: {
+        "GET config": () => config,
+        "GET capacity": () => ({ sentence: `This machine carries 9 more ${attacks[1]}.` }),
+      },
+    });
+    const events = page.getByRole("region", { name: "What changed in the last 24 hours" });
+    await events.getByText(`${attacks[0]} changed the configuration`).waitFor();
+    await events.getByText("The node started").waitFor();
+    await page.getByText(`This machine carries 9 more ${attacks[1]}.`).waitFor();
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+  });
+
+  test("asks a viewer nothing that he may not know", async () => {
+    const asked: string[] = [];
+    const { page } = await open({
+      site: building,
+      address: "/",
+      role: "viewer",
+      handlers: { "GET config": () => asked.push("config") },
+    });
+    await page.getByText("The node started").waitFor();
+    expect(asked).toEqual([]);
+  });
+
+  test("shows hostile names as text", async () => {
+    const { page, complaints } = await open({ site: hostile, address: "/", browser: phone });
+    await verdict(page).getByText("script> does not answer").first().waitFor();
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+    expect(await page.locator("img, iframe, object, style").count()).toBe(0);
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+// All pictures. A screen with pictures of its own adds a module and a line below.
+
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { curvePixels } from "./browser";
+import { phone, type Shot, wide } from "./shot";
+import { building, hostile, troubled } from "./sites";
+import { completeness } from "./stand-history";
+
+const boiler = "campus/plant/boiler1";
+const query = `?branch=${boiler}&point=${boiler}/supply_temp&point=${boiler}/return_temp&point=${boiler}/power&range=1h`;
+
+const saysHealth = (page: Page) =>
+  page.getByRole("status", { name: "Health" }).getByText("sample").waitFor();
+
+async function showsSite(page: Page) {
+  if (page.url().includes("point=")) {
+    await expect.poll(() => curvePixels(page, 0)).toBeGreaterThan(100);
+  }
+  await saysHealth(page);
+  await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
+}
+
+/** The overview measures rates over two answers. */
+async function showsOverview(page: Page) {
+  await saysHealth(page);
+  await page.getByText("a second", { exact: true }).waitFor();
+  await expect.poll(() => page.getByText("…").count(), { timeout: 10_000 }).toBe(0);
+}
+
+const site = { site: building, scheme: "light", ready: showsSite } as const;
+const overview = { site: building, scheme: "light", address: "/", ready: showsOverview } as const;
+const draft = { documented: false } as const;
+const kept = { documented: true } as const;
+
+const heat = {
+  site: troubled,
+  scheme: "light",
+  address: "/site/completeness?branch=campus&span=7d",
+  handlers: completeness(troubled),
+  ready: (page: Page) => page.getByText(/complete: /).waitFor(),
+} as const;
+
+const mine: readonly Shot[] = [
+  { ...overview, ...kept, name: "overview", size: wide },
+  { ...overview, ...kept, name: "overview-phone", size: phone, site: troubled },
+  { ...overview, ...draft, name: "overview-dark", size: wide, scheme: "dark", site: troubled },
+  { ...overview, ...draft, name: "overview-hostile", size: phone, site: hostile },
+  { ...heat, ...kept, name: "completeness", size: wide },
+  { ...heat, ...draft, name: "completeness-dark", size: wide, scheme: "dark" },
+  { ...heat, ...draft, name: "completeness-phone", size: phone },
+  { ...site, ...kept, name: "site", size: wide, address: `/site${query}` },
+  { ...site, ...kept, name: "phone", size: phone, address: `/site${query}` },
+  {
+    ...site,
+    ...draft,
+    name: "site-dark",
+    size: wide,
+    scheme: "dark",
+    site: troubled,
+    address: `/site${query.replace(boiler, "campus")}`,
+  },
+  {
+    ...site,
+    ...draft,
+    name: "laptop",
+    size: { width: 1024, height: 768 },
+    site: troubled,
+    address: `/site${query}`,
+  },
+  {
+    ...site,
+    ...draft,
+    name: "hostile",
+    size: wide,
+    site: hostile,
+    address: "/site?branch=hostile 1",
+  },
+];
+
+/** Every picture that can be made. */
+export const shots: readonly Shot[] = mine;
