@@ -48,6 +48,7 @@ var table = []rule{
 	{"store", nouns, nil, "the contract"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
 	{"catalog", []string{"identity", "point", "fault"}, parts, "the catalogue keeps what describes points and who may use them"},
+	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},

@@ -1,0 +1,341 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// maxColumns bounds the columns of a table.
+const maxColumns = 10_000
+
+var (
+	errHeader     = errors.New("the first line must name the columns: point,time,value (and quality, kind, unit), or time and then one point a column")
+	errColumns    = errors.New("unknown column; there are point, time, value, quality, kind and unit")
+	errTwice      = errors.New("stands twice in the first line")
+	errManyColumn = fmt.Errorf("a table has at most %d columns", maxColumns)
+	errCell       = errors.New("a quote must stand around the whole cell; write two quotes for one")
+	errCellNumber = errors.New("is not a number; quote it if it is text, and write a point before decimals")
+)
+
+// table reads records of CSV (RFC 4180). Quoted cells may have line feeds.
+type table struct {
+	rest  []byte
+	comma byte
+	line  int // where rest begins
+	cells []cell
+	plain []byte // room for cells without their quotes
+}
+
+type cell struct {
+	b      []byte
+	quoted bool
+}
+
+// next returns the next record that is not empty, and its line. Its cells are good until the next
+// call. At the end it returns line 0. After an error it goes on with the line behind.
+func (t *table) next() (cells []cell, line int, err error) {
+	for len(t.rest) > 0 {
+		line = t.line
+		cells, err = t.record()
+		if err != nil || len(cells) > 1 || len(cells[0].b) > 0 {
+			return cells, line, err
+		}
+	}
+	return nil, 0, nil
+}
+
+func (t *table) record() ([]cell, error) {
+	t.cells, t.plain = t.cells[:0], t.plain[:0]
+	first := bytes.IndexByte(t.rest, '\n') // where to go on after an error
+	if first < 0 {
+		first = len(t.rest)
+	}
+	for i := 0; ; {
+		end, err := t.cell(i)
+		if err != nil {
+			t.step(first)
+			return nil, err
+		}
+		if end >= len(t.rest) || t.rest[end] == '\n' {
+			t.step(end)
+			return t.cells, nil
+		}
+		i = end + 1
+	}
+}
+
+// step goes on behind the line feed at end.
+func (t *table) step(end int) {
+	t.line += 1 + bytes.Count(t.rest[:end], []byte{'\n'})
+	t.rest = t.rest[min(end+1, len(t.rest)):]
+}
+
+// cell reads the cell that begins at i and returns where its comma or line feed stands.
+func (t *table) cell(i int) (int, error) {
+	if len(t.cells) >= maxColumns {
+		return 0, errManyColumn
+	}
+	if i < len(t.rest) && t.rest[i] == '"' {
+		return t.quoted(i + 1)
+	}
+	from := i
+	for ; i < len(t.rest) && t.rest[i] != t.comma && t.rest[i] != '\n'; i++ {
+		if i-from > MaxLine {
+			return 0, errLongLine
+		}
+	}
+	t.cells = append(t.cells, cell{b: bytes.Trim(t.rest[from:i], " \t\r")})
+	return i, nil
+}
+
+func (t *table) quoted(i int) (int, error) {
+	mark, limit := len(t.plain), min(len(t.rest), i+MaxLine)
+	for ; i < limit; i++ {
+		if t.rest[i] != '"' {
+			t.plain = append(t.plain, t.rest[i])
+			continue
+		}
+		if i++; i < len(t.rest) && t.rest[i] == '"' {
+			t.plain = append(t.plain, '"')
+			continue
+		}
+		t.cells = append(t.cells, cell{b: t.plain[mark:len(t.plain):len(t.plain)], quoted: true})
+		for i < len(t.rest) && (t.rest[i] == ' ' || t.rest[i] == '\r') {
+			i++
+		}
+		if i < len(t.rest) && t.rest[i] != t.comma && t.rest[i] != '\n' {
+			return 0, errCell
+		}
+		return i, nil
+	}
+	return 0, errQuote
+}
+
+// parseCSV reads a table. The first line decides which form it has.
+func (p *Parser) parseCSV(body []byte) error {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // what some spreadsheets begin with
+	t := &table{rest: body, line: 1}
+	for len(t.rest) > 0 && (t.rest[0] == '#' || t.rest[0] == '\n' || t.rest[0] == '\r') {
+		end := bytes.IndexByte(t.rest, '\n')
+		if end < 0 {
+			end = len(t.rest)
+		}
+		t.step(end)
+	}
+	t.comma = separator(t.rest)
+	header, line, err := t.next()
+	if line == 0 || err != nil {
+		return fault.E("ingest.Parse", fault.Invalid, "body", errors.Join(errHeader, err))
+	}
+	names := make([]string, len(header))
+	for i, c := range header {
+		names[i] = string(c.b)
+	}
+	read, err := p.columns(names)
+	if err != nil {
+		return fault.E("ingest.Parse", fault.Invalid, "body", err)
+	}
+	return p.rows(t, len(names), read)
+}
+
+func (p *Parser) rows(t *table, columns int, read func(int, []cell) error) error {
+	for {
+		cells, line, err := t.next()
+		if line == 0 {
+			return nil
+		}
+		if err == nil && len(cells) != columns {
+			err = fmt.Errorf("has %d cells, and the first line %d", len(cells), columns)
+		}
+		if err != nil {
+			p.refuse(line, "", err)
+			continue
+		}
+		if err := read(line, cells); err != nil {
+			p.refuse(line, "", err)
+		}
+		if err := p.spill(); err != nil {
+			return err
+		}
+	}
+}
+
+// separator returns what divides the cells: the most frequent of comma, semicolon and tab in the
+// first line.
+func separator(b []byte) byte {
+	line, _, _ := bytes.Cut(b[:min(len(b), MaxLine)], []byte{'\n'})
+	best := byte(',')
+	for _, c := range []byte{';', '\t'} {
+		if bytes.Count(line, []byte{c}) > bytes.Count(line, []byte{best}) {
+			best = c
+		}
+	}
+	return best
+}
+
+// columns returns how to read a line under the names of the columns.
+func (p *Parser) columns(names []string) (func(int, []cell) error, error) {
+	at := map[string]int{}
+	for i, n := range names {
+		key := lower(n)
+		if _, twice := at[n]; twice {
+			return nil, fmt.Errorf("%q %w", clip(n), errTwice)
+		}
+		at[n] = i
+		if _, known := at[key]; !known {
+			at[key] = i
+		}
+	}
+	when, timed := at["time"]
+	if !timed {
+		return nil, errHeader
+	}
+	_, long := at["point"]
+	_, valued := at["value"]
+	if long && valued {
+		return p.longForm(names, at)
+	}
+	if long || len(names) < 2 {
+		return nil, errHeader
+	}
+	return p.wideForm(names, when)
+}
+
+// longForm reads lines of one reading.
+func (p *Parser) longForm(names []string, at map[string]int) (func(int, []cell) error, error) {
+	for _, n := range names {
+		switch lower(n) {
+		case "point", "time", "value", "quality", "kind", "unit":
+		default:
+			return nil, fmt.Errorf("%q: %w", clip(n), errColumns)
+		}
+	}
+	optional := func(cells []cell, name string) []byte {
+		if i, ok := at[name]; ok {
+			return cells[i].b
+		}
+		return nil
+	}
+	point, when, value := at["point"], at["time"], at["value"]
+	return func(line int, cells []cell) error {
+		r := reading{
+			name: cells[point].b, time: cells[when].b, quality: optional(cells, "quality"),
+			kind: optional(cells, "kind"), unit: optional(cells, "unit"),
+		}
+		if err := p.row(line, &r, cells[value]); err != nil {
+			p.refuse(line, string(r.name), err)
+		}
+		return nil
+	}, nil
+}
+
+func (p *Parser) row(line int, r *reading, c cell) error {
+	path, err := p.names.path(r.name)
+	if err != nil {
+		return err
+	}
+	at, err := p.cellTime(r.time)
+	if err != nil {
+		return err
+	}
+	quality, err := parseQuality(r.quality)
+	if err != nil {
+		return err
+	}
+	v, err := cellValue(c, r.kind)
+	switch {
+	case err != nil:
+		return err
+	case v.Kind() == point.None && !quality.IsBad():
+		return errNoReading
+	}
+	p.unitOf(path, r.unit)
+	p.add(line, &point.Sample{Point: path, Time: sampleTime(at), Value: v, Quality: quality})
+	return nil
+}
+
+// cellTime reads a time, which must be there.
+func (p *Parser) cellTime(b []byte) (int64, error) {
+	at, err := p.clock.read(b, p.unit)
+	if err != nil {
+		return 0, fmt.Errorf("%.40q %w", b, err)
+	}
+	return at, nil
+}
+
+// wideForm reads lines of one time, with a column for each point. Empty cells are no readings.
+func (p *Parser) wideForm(names []string, when int) (func(int, []cell) error, error) {
+	paths := make([]point.Path, len(names))
+	for i, n := range names {
+		if i == when {
+			continue
+		}
+		var err error
+		if paths[i], err = p.names.path([]byte(n)); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i+1, err)
+		}
+	}
+	return func(line int, cells []cell) error {
+		us, err := p.cellTime(cells[when].b)
+		if err != nil {
+			return err
+		}
+		t := sampleTime(us)
+		for i, c := range cells {
+			if i == when || (len(c.b) == 0 && !c.quoted) {
+				continue
+			}
+			v, err := cellValue(c, nil)
+			if err != nil {
+				p.refuse(line, string(paths[i]), err)
+				continue
+			}
+			p.add(line, &point.Sample{Point: paths[i], Time: t, Value: v})
+		}
+		return nil
+	}, nil
+}
+
+// cellValue reads a value: a number, true or false, or text. What looks like a number and is none
+// is text only if it is quoted.
+func cellValue(c cell, kind []byte) (v point.Value, err error) {
+	switch string(kind) {
+	case "none":
+		kind = nil
+	case "text":
+		return text(c.b)
+	}
+	switch {
+	case len(c.b) == 0 && !c.quoted:
+		return point.Value{}, nil
+	case !c.quoted && notFinite(c.b):
+		return v, errNotFinite
+	case strings.IndexByte("0123456789+-.", first(c.b)) >= 0:
+		if v, err = number(c.b); errors.Is(err, errNumber) && c.quoted {
+			v, err = text(c.b)
+		} else if errors.Is(err, errNumber) {
+			err = fmt.Errorf("%.40q %w", c.b, errCellNumber)
+		}
+	case len(c.b) <= len("false") && (lower(string(c.b)) == "true" || lower(string(c.b)) == "false"):
+		v = point.BoolOf(len(c.b) == len("true"))
+	default:
+		v, err = text(c.b)
+	}
+	if err != nil {
+		return v, err
+	}
+	return convert(v, kind)
+}
+
+// first returns the first octet; a letter if there is none.
+func first(b []byte) byte {
+	if len(b) == 0 {
+		return 'x'
+	}
+	return b[0]
+}

@@ -1,0 +1,175 @@
+package ingest
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"voltbus/point"
+)
+
+var (
+	errNotFinite = errors.New("NaN and infinities are not recorded; leave the reading out, or send no value with the quality bad")
+	errNumber    = errors.New("is not a number")
+	errTooLarge  = errors.New("does not fit into a 64-bit number")
+	errLongText  = errors.New("a text value has at most 64 KiB; send what it refers to instead")
+	errTextUTF8  = errors.New("a text value must be valid UTF-8")
+)
+
+// exactDigits is how many decimal digits a float64 holds exactly.
+const exactDigits = 15
+
+// exactInt is the largest n up to which a float64 holds all whole numbers.
+const exactInt = 1 << 53
+
+// parseFloat reads a decimal number. Readings have few digits, for which one division gives the
+// exact answer; the rest goes the general way.
+func parseFloat(b []byte) (float64, error) {
+	if f, ok := shortFloat(b); ok {
+		return f, nil
+	}
+	if !decimal(b) {
+		return 0, errNumber
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err == nil && (math.IsNaN(f) || math.IsInf(f, 0)), errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0):
+		return 0, errTooLarge
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, errNumber
+	}
+	return f, nil
+}
+
+// shortFloat reads digits with at most one point among them.
+func shortFloat(b []byte) (float64, bool) {
+	i := 0
+	negative := len(b) > 0 && b[0] == '-'
+	if negative {
+		i++
+	}
+	digits := b[i:]
+	if len(digits) == 0 || len(digits) > exactDigits+1 {
+		return 0, false
+	}
+	var n uint64
+	point := -1
+	for j, c := range digits {
+		switch {
+		case c-'0' <= 9:
+			n = n*10 + uint64(c-'0')
+		case c == '.' && point < 0 && j > 0 && j < len(digits)-1:
+			point = j
+		default:
+			return 0, false
+		}
+	}
+	f := float64(n)
+	if point >= 0 {
+		f /= math.Pow10(len(digits) - 1 - point) // exact up to 10^22
+	} else if len(digits) > exactDigits {
+		return 0, false
+	}
+	if negative {
+		f = -f
+	}
+	return f, true
+}
+
+// decimal reports whether b is written with digits, signs, a point and an exponent only: no
+// hexadecimal numbers, underscores or names.
+func decimal(b []byte) bool {
+	digits := false
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			digits = true
+		case c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E':
+		default:
+			return false
+		}
+	}
+	return digits
+}
+
+// parseInt reads a whole number with an optional sign.
+func parseInt(b []byte) (int64, error) {
+	i := 0
+	negative := len(b) > 0 && b[0] == '-'
+	if negative || (len(b) > 0 && b[0] == '+') {
+		i++
+	}
+	if i == len(b) {
+		return 0, errNumber
+	}
+	var n uint64
+	for _, c := range b[i:] {
+		if c-'0' > 9 {
+			return 0, errNumber
+		}
+		if n > (math.MaxUint64-9)/10 {
+			return 0, errTooLarge
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	switch {
+	case negative && n <= 1<<63:
+		return -int64(n), nil
+	case negative || n > math.MaxInt64:
+		return 0, errTooLarge
+	}
+	return int64(n), nil
+}
+
+// number makes a value of a number that says nothing of its kind: a Float, or an Int if it is a
+// whole number that a Float cannot hold.
+func number(b []byte) (point.Value, error) {
+	f, err := parseFloat(b)
+	if err != nil {
+		return point.Value{}, err
+	}
+	if f >= exactInt || f <= -exactInt {
+		if n, err := parseInt(b); err == nil && n != exactInt && n != -exactInt {
+			return point.IntOf(n), nil
+		}
+	}
+	return point.FloatOf(f), nil
+}
+
+// text makes a checked Text of octets that are not kept.
+func text(b []byte) (point.Value, error) {
+	switch {
+	case len(b) > MaxText:
+		return point.Value{}, errLongText
+	case !utf8.Valid(b):
+		return point.Value{}, errTextUTF8
+	}
+	return point.TextOf(string(b)), nil
+}
+
+// notFinite reports whether a text is how programs write NaN and the infinities.
+func notFinite(b []byte) bool {
+	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
+		b = b[1:]
+	}
+	if len(b) < 3 || len(b) > len("infinity") {
+		return false
+	}
+	switch lower(string(b)) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+// lower is strings.ToLower for a few ASCII letters.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
