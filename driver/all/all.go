@@ -3,9 +3,10 @@ package all
 
 import (
 	"voltbus/driver"
+	"voltbus/driver/dnp3"
 	"voltbus/driver/modbus"
 	"voltbus/driver/sim"
 )
 
 // Kinds returns the drivers in the order of their names. The slice belongs to the caller.
-func Kinds() []driver.Kind { return []driver.Kind{modbus.Kind(), sim.Kind()} }
+func Kinds() []driver.Kind { return []driver.Kind{dnp3.Kind(), modbus.Kind(), sim.Kind()} }

@@ -4,8 +4,15 @@ It prints "ready PORT" for a control connection on loopback, over which a test s
 one command a line and reads what happens, one event a line:
 
     outstation PORT            serve outstation 10 to master 1; answers "serving"
+    another ADDRESS            serve one more outstation on the same line
     master PORT                be master 1 of outstation 10 on that port; answers "dialing"
     update KIND INDEX VALUE    change a point of the outstation, as an event
+    event KIND INDEX VALUE FLAGS    the same with flags
+    set KIND INDEX VALUE FLAGS change a point without an event; output status and double-bit
+                               inputs are always online
+    sync                       answers "synced" when all commands before it are done
+    restarted                  set the restart indication, as after a power cut
+    needtime on|off            set or clear the need-time indication
     scan                       read classes 0 to 3
     operate INDEX COUNT        select and operate a latch, answers "result ..."
     direct INDEX VALUE         direct operate an analog output
@@ -105,14 +112,51 @@ class Commands(dnp3.ICommandHandler):
     def Select(self, command, index):
         return dnp3.CommandStatus.SUCCESS if index < 4 else dnp3.CommandStatus.BLOCKED_OTHER_MASTER
 
-    def Operate(self, command, index, *_):
+    def Operate(self, command, index, handler, *_):
         status = self.Select(command, index)
         if status == dnp3.CommandStatus.SUCCESS:
             if isinstance(command, dnp3.ControlRelayOutputBlock):
                 self.control.send(f"command binary {index} {command.count}")
+                on = command.opType in (dnp3.OperationType.LATCH_ON, dnp3.OperationType.PULSE_ON)
+                if command.tcc != dnp3.TripCloseCode.NUL:
+                    on = command.tcc == dnp3.TripCloseCode.CLOSE
+                handler.Update(dnp3.BinaryOutputStatus(on), index)
             else:
                 self.control.send(f"command analog {index} {command.value:g}")
+                handler.Update(dnp3.AnalogOutputStatus(command.value), index)
         return status
+
+
+class Application(dnp3.IOutstationApplication):
+    """The outstation's own affairs: its clock."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__()
+        self.control = control
+        self.wants_time = False
+
+    def GetApplicationIIN(self):
+        indications = dnp3.ApplicationIIN()
+        indications.needTime = self.wants_time
+        return indications
+
+    def SupportsWriteAbsoluteTime(self) -> bool:
+        return True
+
+    def WriteAbsoluteTime(self, time) -> bool:
+        self.wants_time = False
+        self.control.send(f"time {time.msSinceEpoch if hasattr(time, 'msSinceEpoch') else time.value}")
+        return True
+
+
+MAKERS = {
+    "binary": lambda value, *rest: dnp3.Binary(value != 0, *rest),
+    "double": lambda value, *_: dnp3.DoubleBitBinary(dnp3.DoubleBit(int(value))),
+    "counter": lambda value, *rest: dnp3.Counter(int(value), *rest),
+    "analog": dnp3.Analog,
+    "binaryoutput": lambda value, *_: dnp3.BinaryOutputStatus(value != 0),
+    "analogoutput": lambda value, *_: dnp3.AnalogOutputStatus(value),
+}
 
 
 class Peer:
@@ -133,17 +177,37 @@ class Peer:
             dnp3.IPEndpoint("127.0.0.1", int(port)),
             self.listener,
         )
+        self.keep += [channel]
+        self.line = channel
+        self.device = self.station(10)
+        self.control.send("serving")
+
+    def station(self, address: int):
         config = dnp3.OutstationStackConfig(dnp3.DatabaseConfig(4))
         config.outstation.eventBufferConfig = dnp3.EventBufferConfig.AllTypes(100)
         config.outstation.params.allowUnsolicited = True
         # The library misses a confirmation or request that arrives while it still sends.
         config.outstation.params.unsolConfirmTimeout = dnp3.TimeDuration.Milliseconds(300)
-        config.link.LocalAddr, config.link.RemoteAddr = 10, 1
-        commands, application = Commands(self.control), dnp3.IOutstationApplication()
-        self.device = channel.AddOutstation("outstation", commands, application, config)
-        self.keep += [channel, commands, application, config]
-        self.device.Enable()
+        config.link.LocalAddr, config.link.RemoteAddr = address, 1
+        commands, application = Commands(self.control), Application(self.control)
+        station = self.line.AddOutstation(f"outstation {address}", commands, application, config)
+        self.keep += [commands, application, config, station]
+        self.application = application
+        station.Enable()
+        return station
+
+    def another(self, address: str) -> None:
+        self.station(int(address))
         self.control.send("serving")
+
+    def sync(self) -> None:
+        self.control.send("synced")
+
+    def restarted(self) -> None:
+        self.device.SetRestartIIN()
+
+    def needtime(self, state: str) -> None:
+        self.application.wants_time = state == "on"
 
     def master(self, port: str) -> None:
         channel = self.manager.AddTCPClient(
@@ -170,6 +234,17 @@ class Peer:
         }
         builder = dnp3.UpdateBuilder()
         builder.Update(makers[kind](), int(index), dnp3.EventMode.Force)
+        self.device.Apply(builder.Build())
+
+    def set(self, kind: str, index: str, value: str, flags: str) -> None:
+        self.apply(MAKERS[kind](float(value), dnp3.Flags(int(flags, 0))), index, dnp3.EventMode.Suppress)
+
+    def event(self, kind: str, index: str, value: str, flags: str) -> None:
+        self.apply(MAKERS[kind](float(value), dnp3.Flags(int(flags, 0))), index, dnp3.EventMode.Force)
+
+    def apply(self, measurement, index: str, mode) -> None:
+        builder = dnp3.UpdateBuilder()
+        builder.Update(measurement, int(index), mode)
         self.device.Apply(builder.Build())
 
     def scan(self) -> None:

@@ -1,0 +1,247 @@
+package dnp3
+
+import (
+	"sync"
+	"time"
+
+	"voltbus/point"
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/master"
+	"voltbus/protocol/dnp3/object"
+)
+
+// key names a point of a device: its kind above its index.
+type key uint64
+
+func keyOf(kind object.Kind, index uint32) key { return key(kind)<<32 | key(index) }
+
+// present is what is known of a point.
+type present struct {
+	sample  point.Sample
+	variant uint8  // the variation number in which the device gives its present value
+	pass    uint64 // the read in which the present value came last
+	changed bool   // it differs from what was last reported, and no event said so
+}
+
+// collector keeps what a device says, for one session: the present value of each point, and the
+// reports that nobody has taken yet. The loop of the wire fills it and the session empties it.
+type collector struct {
+	items []item
+	byKey map[key]int
+	clock string
+	most  int // events kept
+
+	mu      sync.Mutex
+	now     []present
+	events  []point.Sample
+	lost    bool // an event was pushed out
+	changes int  // points that changed
+	pass    uint64
+	err     error         // why the device cannot be heard
+	signal  chan struct{} // something to take
+
+	info master.Info // of the fragment being handled
+}
+
+func newCollector(c *Config) *collector {
+	k := &collector{
+		items: c.items, byKey: make(map[key]int, len(c.items)), clock: c.Clock, most: c.MaxEvents,
+		now: make([]present, len(c.items)), signal: make(chan struct{}, 1),
+	}
+	for i := range c.items {
+		k.byKey[keyOf(c.items[i].kind, c.items[i].index)] = i
+	}
+	return k
+}
+
+// begin, header and end are called in this order for each fragment.
+func (k *collector) begin(i master.Info) {
+	k.mu.Lock()
+	k.info = i
+	k.err = nil
+}
+
+func (k *collector) end() {
+	busy := len(k.events) > 0 || k.changes > 0
+	k.mu.Unlock()
+	if busy {
+		k.tell()
+	}
+}
+
+func (k *collector) header(h app.Header) {
+	kind := h.Variation.Kind()
+	if kind == object.KindOctetString {
+		k.texts(h)
+		return
+	}
+	for p := range h.Points() {
+		i, known := k.byKey[keyOf(kind, p.Index)]
+		if !known {
+			continue
+		}
+		value, quality := k.items[i].read(p.Value, p.Flags)
+		s := point.Sample{Point: k.items[i].path, Value: value, Quality: quality}
+		k.take(i, h, p.Time, s)
+	}
+}
+
+// texts takes octet strings, which are no points of the library.
+func (k *collector) texts(h app.Header) {
+	for o := range h.Objects() {
+		if i, known := k.byKey[keyOf(object.KindOctetString, o.Index)]; known {
+			s := point.Sample{Point: k.items[i].path, Value: textOf(o.Data), Quality: point.Good}
+			k.take(i, h, object.Timestamp{}, s)
+		}
+	}
+}
+
+// take keeps an event or a present value.
+func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sample) {
+	received := k.info.Received.UTC().Truncate(time.Microsecond)
+	n := &k.now[i]
+	if h.Variation.Event() {
+		s.Time, s.Quality = k.timed(stamp, received, s.Quality)
+		k.report(s)
+		n.sample = s
+		k.change(n, false)
+		return
+	}
+	s.Time = received
+	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock
+	n.sample = s
+	n.pass, n.variant = k.pass, h.Variation.Number()
+	if differs {
+		k.change(n, true)
+	}
+}
+
+// change notes whether a present value is to be reported.
+func (k *collector) change(n *present, changed bool) {
+	switch {
+	case changed && !n.changed:
+		k.changes++
+	case !changed && n.changed:
+		k.changes--
+	}
+	n.changed = changed
+}
+
+// report keeps an event; the oldest makes room for it.
+func (k *collector) report(s point.Sample) {
+	if len(k.events) >= k.most {
+		k.events = k.events[:copy(k.events, k.events[1+k.most/16:])]
+		k.lost = true
+	}
+	k.events = append(k.events, s)
+}
+
+// fail notes why the device cannot be heard.
+func (k *collector) fail(err error) {
+	k.mu.Lock()
+	k.err = err
+	k.mu.Unlock()
+	k.tell()
+}
+
+func (k *collector) tell() {
+	select {
+	case k.signal <- struct{}{}:
+	default:
+	}
+}
+
+// reports returns all that is to be reported, and the trouble if there is nothing but that. The
+// first sample behind a loss is uncertain.
+func (k *collector) reports() ([]point.Sample, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := k.events
+	k.events = nil
+	for i := range k.now {
+		if k.changes == 0 {
+			break
+		}
+		if n := &k.now[i]; n.changed {
+			all = append(all, n.sample)
+			k.change(n, false)
+		}
+	}
+	if k.lost && len(all) > 0 {
+		k.lost = false
+		if all[0].Quality.IsGood() {
+			all[0].Quality = point.Uncertain
+		}
+	}
+	err := k.err
+	if len(all) == 0 {
+		k.err = nil
+		return nil, err
+	}
+	return all, nil
+}
+
+// newPass begins a read and returns its number.
+func (k *collector) newPass() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pass++
+	return k.pass
+}
+
+// value returns what is known of a point, and whether its present value came in or after a read.
+// A value that is taken here need not be reported.
+func (k *collector) value(i int, since uint64) (point.Sample, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := &k.now[i]
+	if n.sample.Time.IsZero() || n.pass < since {
+		return point.Sample{}, false
+	}
+	k.change(n, false)
+	return n.sample, true
+}
+
+// came reports whether a point's present value came in or after a read.
+func (k *collector) came(i int, since uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.now[i].sample.Time.IsZero() && k.now[i].pass >= since
+}
+
+// variation returns the number of the variation in which a point's present value came, 0 if none
+// came yet.
+func (k *collector) variation(i int) uint8 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.now[i].variant
+}
+
+// timed returns the time and the quality of an event.
+func (k *collector) timed(stamp object.Timestamp, received time.Time, q point.Quality) (time.Time, point.Quality) {
+	at, usable := stamp.Time()
+	switch {
+	case k.clock == clockReceived || stamp.Quality == object.TimeNone:
+		return received, q
+	case !usable || implausible(at, received):
+		return received, doubtful(q)
+	case k.clock == clockTrust:
+		return at, q
+	case stamp.Quality == object.TimeUnsynchronized || k.info.IIN.Has(app.IINNeedTime):
+		return at, doubtful(q)
+	}
+	return at, q
+}
+
+// implausible reports whether a clock was never set, or runs a day ahead.
+func implausible(at, received time.Time) bool {
+	return at.Year() < 2000 || at.After(received.Add(24*time.Hour))
+}
+
+// doubtful adds to a quality that the time is uncertain, where nothing worse is known.
+func doubtful(q point.Quality) point.Quality {
+	if q.IsGood() {
+		return point.UncertainClock
+	}
+	return q
+}

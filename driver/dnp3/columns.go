@@ -1,0 +1,105 @@
+package dnp3
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/driver"
+)
+
+// Entry is one point as a registry writes it: text, checked later, so that every problem of a
+// registry is found in one pass. The yaml names are those of an inline list; columns lists the
+// names that files may use as well.
+type Entry struct {
+	Name        string            `yaml:"name"`           // of the point
+	Type        string            `yaml:"type"`           // binary_input … octet_string; or
+	Group       string            `yaml:"group"`          // the number of the object group
+	Variation   string            `yaml:"variation"`      // asked for; the device's choice if empty
+	Index       string            `yaml:"index"`          // 0 to 65535
+	Scale       string            `yaml:"scale"`          // value = raw × scale + offset
+	Offset      string            `yaml:"offset"`         //
+	Unit        string            `yaml:"unit"`           // such as kW
+	Writable    string            `yaml:"writable"`       // true or false
+	Operate     string            `yaml:"operate"`        // sbo, direct, no_answer
+	Control     string            `yaml:"control"`        // latch, pulse, trip_close
+	Count       string            `yaml:"count"`          // of operations, 1 if empty
+	OnTime      string            `yaml:"on_time"`        // of a pulse, 1s if empty
+	OffTime     string            `yaml:"off_time"`       // behind a pulse
+	Description string            `yaml:"description"`    // for people
+	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
+
+	key  string // where it stands, such as "registry[3]"
+	file string // its file, "" for an inline list
+	row  int    // the line in the file
+}
+
+// columns says which field a column means. Names are compared in lower case with "_" for a
+// space. Two columns may mean the same: what is not empty counts.
+var columns = map[string]func(*Entry) *string{
+	"name":                func(e *Entry) *string { return &e.Name },
+	"volttron_point_name": func(e *Entry) *string { return &e.Name },
+	"type":                func(e *Entry) *string { return &e.Type },
+	"group":               func(e *Entry) *string { return &e.Group },
+	"variation":           func(e *Entry) *string { return &e.Variation },
+	"index":               func(e *Entry) *string { return &e.Index },
+	"scale":               func(e *Entry) *string { return &e.Scale },
+	"scaling":             func(e *Entry) *string { return &e.Scale },
+	"offset":              func(e *Entry) *string { return &e.Offset },
+	"unit":                func(e *Entry) *string { return &e.Unit },
+	"units":               func(e *Entry) *string { return &e.Unit },
+	"writable":            func(e *Entry) *string { return &e.Writable },
+	"operate":             func(e *Entry) *string { return &e.Operate },
+	"control":             func(e *Entry) *string { return &e.Control },
+	"count":               func(e *Entry) *string { return &e.Count },
+	"on_time":             func(e *Entry) *string { return &e.OnTime },
+	"off_time":            func(e *Entry) *string { return &e.OffTime },
+	"description":         func(e *Entry) *string { return &e.Description },
+	"notes":               func(e *Entry) *string { return &e.Description },
+}
+
+// ignored are columns of existing registries that say nothing to the driver.
+func ignored(column string) bool {
+	return slices.Contains([]string{"", "point_name", "reference_point_name", "unit_details", "units_details", "comment"}, column)
+}
+
+// normal returns a column name as columns writes it.
+func normal(column string) string {
+	column = strings.Trim(column, " \t\"\u00a0\ufeff")
+	return strings.ReplaceAll(strings.ToLower(column), " ", "_")
+}
+
+// set gives the field that a column means its value.
+func (e *Entry) set(column, value string) error {
+	value = strings.TrimSpace(value)
+	if tag, isTag := strings.CutPrefix(column, "tag:"); isTag {
+		if value != "" {
+			if e.Tags == nil {
+				e.Tags = make(map[string]string)
+			}
+			e.Tags[tag] = value
+		}
+		return nil
+	}
+	field, known := columns[column]
+	if !known {
+		return fmt.Errorf("%q is not known; write name, type, group, variation, index, scale, offset, unit, writable, "+
+			"operate, control, count, on_time, off_time, description or tag:…, or remove it", column)
+	}
+	if p := field(e); value != "" || *p == "" {
+		*p = value
+	}
+	return nil
+}
+
+// problem is what is wrong with one field of the entry, or with the entry if field is "".
+func (e *Entry) problem(field, text string) error {
+	at := e.key
+	if field != "" {
+		at += "." + field
+	}
+	if e.Name != "" {
+		text = fmt.Sprintf("(%s) %s", e.Name, text)
+	}
+	return &driver.Problem{Key: at, File: e.file, Row: e.row, Text: text}
+}

@@ -1,0 +1,202 @@
+// Package dnp3 is the driver for outstations that speak DNP3 (IEEE 1815) over TCP, TLS, UDP or a
+// serial port: this node is their master.
+//
+//   - dnp3.go is what the configuration sees; check.go says what is wrong with it; registry.go,
+//     columns.go and item.go read the list of points.
+//   - dial.go, secure.go and serial_linux.go open streams. wire.go drives the state machines of
+//     protocol/dnp3 over one of them; line.go knows which stations share a line, and on a line
+//     that devices dial, which of them is on which connection.
+//   - station.go is the association with one outstation; collector.go keeps what it said for
+//     each session; quality.go turns flags and times into qualities.
+//   - session.go reads and listens, plan.go decides what to ask for, write.go operates.
+//
+// What a device reports by itself arrives at any time and is kept until it is asked for: Read
+// gives the present values, Subscribe the events, each with the time that the device gave it.
+package dnp3
+
+import (
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/point"
+)
+
+// The transports.
+const (
+	transportTCP    = "tcp"
+	transportListen = "listen" // the devices dial in
+	transportUDP    = "udp"
+	transportSerial = "serial"
+)
+
+const defaultPort = "20000"
+
+// Kind returns the DNP3 driver.
+func Kind() driver.Kind {
+	return driver.Kind{
+		Name:      "dnp3",
+		Doc:       "DNP3 (IEEE 1815) master over TCP, TLS, UDP and serial lines.",
+		NewConfig: func() driver.Config { return NewConfig() },
+		Dial:      dial,
+	}
+}
+
+// Config is one outstation. Outstations with the same transport and address share the line; what
+// concerns the line must then be equal.
+type Config struct {
+	// Transport is tcp (the default), listen for devices that dial in, udp or serial.
+	Transport string `yaml:"transport"`
+	// Address is host or host:port (20000 if left out); for listen the address to listen on,
+	// for serial the port.
+	Address string `yaml:"address"`
+	// LocalAddress is the host:port that UDP datagrams are sent from; any if left out.
+	LocalAddress string `yaml:"local_address"`
+	// TLS secures tcp and listen, with certificates on both sides.
+	TLS TLS `yaml:"tls"`
+
+	// Baudrate is the speed of the serial port in bit/s; 9600 if left out.
+	Baudrate int `yaml:"baudrate"`
+	// Databits is 8 (the default) or 7.
+	Databits int `yaml:"databits"`
+	// Parity is none (the default), even or odd.
+	Parity string `yaml:"parity"`
+	// Stopbits is 1 (the default) or 2.
+	Stopbits int `yaml:"stopbits"`
+	// OneAtATime lets only one outstation of the line answer at a time, as a half-duplex line
+	// with several needs. A serial line always does.
+	OneAtATime bool `yaml:"one_at_a_time"`
+
+	// Master is the link address of this node, 0 to 65519; 1 if left out.
+	Master int `yaml:"master"`
+	// Outstation is the link address of the device, 0 to 65519; 10 if left out.
+	Outstation int `yaml:"outstation"`
+	// Timeout is how long one answer may take; 3s if left out.
+	Timeout time.Duration `yaml:"timeout"`
+	// Retries is how often a request without an answer is repeated. Commands never are.
+	Retries int `yaml:"retries"`
+	// KeepAlive is how long a device may be silent before its link status is asked for, which
+	// finds dead connections; 1m if left out, 0 for never.
+	KeepAlive time.Duration `yaml:"keep_alive"`
+
+	// Scan is what a scan asks for: integrity (events, then all present values; the default),
+	// class0 (present values), ranges (just the points of the registry), or events, which
+	// answers with what was reported before.
+	Scan string `yaml:"scan"`
+	// Unsolicited are the classes that the device may report by itself: 1, 2 and 3 if left
+	// out, [] for none.
+	Unsolicited []int `yaml:"unsolicited"`
+	// Polls are read again and again, beside scans. Their values come as reports: give the
+	// device subscribe.
+	Polls []Poll `yaml:"polls"`
+	// EventsWhenTold reads events as soon as the device says that some wait; true if left out.
+	EventsWhenTold bool `yaml:"events_when_told"`
+	// MaxEvents is how many reports are kept until they are taken; 20000 if left out. More
+	// push out the oldest, and the next sample is uncertain.
+	MaxEvents int `yaml:"max_events"`
+
+	// TimeSync sets the device's clock when it asks for it: none (the default), lan for IP,
+	// non_lan for serial lines, or write for devices that know neither.
+	TimeSync string `yaml:"time_sync"`
+	// Clock says whose time events get: device (the default; uncertain while the device asks
+	// for the time), trust (the device's, always good) or received (when they arrived).
+	Clock string `yaml:"clock"`
+
+	// Operate is how commands are given where the registry does not say: sbo (select before
+	// operate; the default), direct, or no_answer.
+	Operate string `yaml:"operate"`
+	// Tolerate are switches for devices that do not keep to the standard.
+	Tolerate Tolerate `yaml:"tolerate"`
+
+	// Registry is the list of points, or the name of a CSV or YAML file that holds it.
+	Registry Registry `yaml:"registry"`
+
+	items    []item // the registry, checked, in its order
+	compiled bool
+	problems []error // of compile
+}
+
+// Poll is a read that is repeated.
+type Poll struct {
+	// Classes are what is read: 0 for present values, 1 to 3 for events.
+	Classes []int `yaml:"classes" example:"[1, 2, 3]"`
+	// Interval is the time between two reads.
+	Interval time.Duration `yaml:"interval" example:"1m"`
+}
+
+// Tolerate are switches for devices that do not keep to the standard.
+type Tolerate struct {
+	// IgnoreEarly leaves reports unconfirmed until the present values are read.
+	IgnoreEarly bool `yaml:"ignore_early"`
+	// KeepRestart does not clear the restart indication, for devices that refuse the write.
+	KeepRestart bool `yaml:"keep_restart"`
+	// LoosePartial accepts parts of a long answer that ask for no confirmation.
+	LoosePartial bool `yaml:"loose_partial"`
+	// NarrowIndexes sends commands with indexes of one octet.
+	NarrowIndexes bool `yaml:"narrow_indexes"`
+}
+
+// NewConfig returns a configuration with the defaults.
+func NewConfig() *Config {
+	return &Config{
+		Transport: transportTCP, Baudrate: 9600, Databits: 8, Parity: "none", Stopbits: 1,
+		Master: 1, Outstation: 10, Timeout: 3 * time.Second, KeepAlive: time.Minute,
+		Scan: scanIntegrity, Unsolicited: []int{1, 2, 3}, EventsWhenTold: true, MaxEvents: 20_000,
+		TimeSync: "none", Clock: clockDevice, Operate: operateSBO,
+	}
+}
+
+// Load reads the registry and certificates that the configuration names, relative to dir.
+func (c *Config) Load(dir string) []error {
+	problems := slices.Clone(c.Registry.problems)
+	if c.Registry.File != "" {
+		entries, found := readFile("registry", resolve(dir, c.Registry.File))
+		c.Registry.Entries = entries
+		problems = append(problems, found...)
+	}
+	c.compiled = false
+	c.compile()
+	return append(problems, c.TLS.load(dir)...)
+}
+
+func resolve(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// LineName is the transport and the address, such as "tcp://10.0.0.5:20000".
+func (c *Config) LineName() string {
+	if c.Transport == transportSerial {
+		return transportSerial + "://" + c.Address
+	}
+	return c.Transport + "://" + c.hostPort()
+}
+
+// Points lists the points of the registry, in its order.
+func (c *Config) Points() []point.Info {
+	c.compile()
+	infos := make([]point.Info, len(c.items))
+	for i := range c.items {
+		infos[i] = c.items[i].info()
+	}
+	return infos
+}
+
+// hostPort returns the address with its port.
+func (c *Config) hostPort() string {
+	if strings.HasSuffix(c.Address, "]") || !strings.Contains(c.Address, ":") {
+		return net.JoinHostPort(strings.Trim(c.Address, "[]"), defaultPort)
+	}
+	return c.Address
+}
+
+// subject names the device in errors.
+func (c *Config) subject() string {
+	return "outstation " + strconv.Itoa(c.Outstation) + " at " + c.LineName()
+}

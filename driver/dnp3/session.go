@@ -1,0 +1,231 @@
+package dnp3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/master"
+)
+
+// retryAbsent is when a point that the device does not have is asked for again.
+const retryAbsent = 10 * time.Minute
+
+// session is one device of the configuration.
+type session struct {
+	line    *line
+	station *remote
+	values  *collector
+	items   []item
+	byName  map[string]int
+	absent  []time.Time // by item: until when it is not asked for
+	scan    string
+	timeout time.Duration
+	tries   int
+	subject string
+	closed  bool
+}
+
+func newSession(l *line, s *remote, c *Config) *session {
+	c.compile()
+	n := &session{
+		line: l, station: s, values: newCollector(c), items: c.items, byName: make(map[string]int, len(c.items)),
+		absent: make([]time.Time, len(c.items)), scan: c.Scan, timeout: c.Timeout, tries: 1 + c.Retries, subject: c.subject(),
+	}
+	for i := range c.items {
+		n.byName[c.items[i].name] = i
+	}
+	s.join(n.values)
+	return n
+}
+
+// Close implements driver.Session. The line stays open.
+func (n *session) Close() error {
+	if !n.closed {
+		n.closed = true
+		n.station.leave(n.values)
+		n.line.leave(n.station)
+	}
+	return nil
+}
+
+// Read implements driver.Session.
+func (n *session) Read(ctx context.Context, names []string) ([]point.Sample, error) {
+	const op = "dnp3.Read"
+	if err := n.ready(ctx); err != nil {
+		return nil, n.fail(op, err)
+	}
+	pass := n.values.newPass()
+	if err := n.ask(ctx); err != nil {
+		return nil, n.fail(op, err)
+	}
+	if n.scan == scanEvents {
+		pass = 0 // anything known will do
+	}
+	if err := n.fetch(ctx, n.missing(names, pass)); err != nil {
+		return nil, n.fail(op, err)
+	}
+	return n.answer(names, pass), nil
+}
+
+// ask makes the scan that the configuration chose.
+func (n *session) ask(ctx context.Context) error {
+	classes := map[string]app.Classes{scanIntegrity: app.Integrity, scanClass0: app.Class0, scanEvents: app.EventClasses}[n.scan]
+	if classes == 0 {
+		return nil
+	}
+	_, err := n.do(ctx, master.ReadClasses(classes))
+	return err
+}
+
+// answer makes the samples of a read.
+func (n *session) answer(names []string, pass uint64) []point.Sample {
+	samples := make([]point.Sample, len(names))
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	for i, name := range names {
+		samples[i] = point.Sample{Point: point.Path(name), Time: now, Quality: point.BadConfig}
+		if at, known := n.byName[name]; known {
+			if s, fresh := n.values.value(at, pass); fresh {
+				samples[i] = s
+			}
+		}
+	}
+	return samples
+}
+
+// missing returns the items that did not come in a pass and may be asked for.
+func (n *session) missing(names []string, pass uint64) []int {
+	var missing []int
+	now := time.Now()
+	for _, name := range names {
+		at, known := n.byName[name]
+		if !known || now.Before(n.absent[at]) {
+			continue
+		}
+		if !n.values.came(at, pass) {
+			missing = append(missing, at)
+		}
+	}
+	return missing
+}
+
+// fetch reads items one by one where nothing else brought them. What does not come then is not
+// asked for again for a while.
+func (n *session) fetch(ctx context.Context, wanted []int) error {
+	queue := plan(n.items, wanted)
+	for len(queue) > 0 {
+		r := queue[0]
+		queue = queue[1:]
+		pass := n.values.newPass()
+		_, err := n.do(ctx, r.request(n.items))
+		if err != nil && !errors.Is(err, master.ErrRefused) {
+			return err
+		}
+		left := r.without(func(i int) bool { return n.values.came(i, pass) })
+		switch {
+		case len(left.members) == 0:
+		case err != nil && len(left.members) > 1:
+			queue = append(left.halves(n.items), queue...)
+		default:
+			for _, i := range left.members {
+				n.absent[i] = time.Now().Add(retryAbsent)
+			}
+		}
+	}
+	return nil
+}
+
+// do makes a request, bounded by the time that an answer and what stands before it may take.
+func (n *session) do(ctx context.Context, r *master.Request) (master.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(4*n.tries)*n.timeout)
+	defer cancel()
+	return n.station.Do(ctx, r)
+}
+
+var errAway = errors.New("the device has not dialled in; check that it dials this address, and its link address")
+
+// ready reports why nothing can be asked now.
+func (n *session) ready(ctx context.Context) error {
+	if err := n.line.lost(); err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrNotConnected, err)
+	}
+	if n.closed {
+		return driver.ErrNotConnected
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if n.line.away(n.station) {
+		return errAway
+	}
+	return nil
+}
+
+// fail turns an error into the contract's.
+func (n *session) fail(op string, err error) error {
+	if errors.Is(err, master.ErrClosed) {
+		if n.line.only == nil {
+			err = errGone
+		} else {
+			err = n.whyLost(err)
+		}
+	}
+	switch {
+	case errors.Is(err, driver.ErrNotConnected):
+		return fault.E(op, fault.Unreachable, n.line.name, err)
+	case errors.Is(err, errAway), errors.Is(err, errGone):
+		return fault.E(op, fault.Unreachable, n.subject, err)
+	case errors.Is(err, master.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
+		return fault.E(op, fault.Timeout, n.subject, fmt.Errorf("%w; check the link addresses and that the device is on", err))
+	case errors.Is(err, context.Canceled):
+		return fault.E(op, fault.Canceled, n.subject, err)
+	case errors.Is(err, master.ErrMalformed):
+		return fault.E(op, fault.Corrupt, n.subject, err)
+	case errors.Is(err, master.ErrFull):
+		return fault.E(op, fault.Unavailable, n.subject, err)
+	}
+	return fault.E(op, fault.Rejected, n.subject, err)
+}
+
+// whyLost waits for the reason why the line closed under a request.
+func (n *session) whyLost(err error) error {
+	n.line.only.close()
+	<-n.line.only.done
+	return fmt.Errorf("%w: %w", driver.ErrNotConnected, errors.Join(n.line.only.err, err))
+}
+
+// Subscribe implements driver.Subscriber: it reports events, and present values that differ from
+// what was reported last.
+func (n *session) Subscribe(ctx context.Context, names []string, emit func(point.Sample)) error {
+	const op = "dnp3.Subscribe"
+	wanted := make(map[point.Path]bool, len(names))
+	for _, name := range names {
+		wanted[point.Path(name)] = true
+	}
+	for {
+		reports, err := n.values.reports()
+		for i := range reports {
+			if wanted[reports[i].Point] {
+				emit(reports[i])
+			}
+		}
+		if err != nil {
+			return fault.E(op, fault.KindOf(err), n.subject, err)
+		}
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the end of a subscription
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-n.line.ended():
+			return notConnected(op, n.line.name, n.line.lost())
+		case <-n.values.signal:
+		}
+	}
+}

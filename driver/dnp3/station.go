@@ -1,0 +1,179 @@
+package dnp3
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/master"
+	"voltbus/protocol/dnp3/station"
+)
+
+// remote is the association with one device. Several sessions may share it. What arrives is
+// handed to all of them by the loop of its wire.
+type remote struct {
+	*master.Association
+
+	port     *station.Port
+	settings settings
+
+	users int   // guarded by line.mu
+	wire  *wire // likewise; nil while the device has not dialled in
+	next  *wire // likewise; the connection that takes it when wire has ended
+
+	mu         sync.Mutex
+	collectors []*collector
+	iin        app.IIN // of the last fragment
+	ready      bool    // the start-up sequence was done on some connection
+}
+
+// settings are what devices that are the same outstation must have in common.
+type settings struct {
+	master, outstation int
+	timeout            time.Duration
+	retries            int
+	unsolicited, polls string
+	eventsWhenTold     bool
+	timeSync           string
+	tolerate           Tolerate
+}
+
+func (c *Config) stationSettings() settings {
+	return settings{
+		master: c.Master, outstation: c.Outstation, timeout: c.Timeout, retries: c.Retries,
+		unsolicited: listed(c.Unsolicited), polls: listedPolls(c.Polls), eventsWhenTold: c.EventsWhenTold,
+		timeSync: c.TimeSync, tolerate: c.Tolerate,
+	}
+}
+
+func (s *remote) fits(c *Config) bool { return s.settings == c.stationSettings() }
+
+func (s *remote) addresses() addresses {
+	return addresses{s.port.Local(), s.port.Remote()}
+}
+
+func newRemote(c *Config, turn *master.Turn) (*remote, error) {
+	s := &remote{settings: c.stationSettings(), users: 1}
+	config := c.MasterConfig()
+	config.Turn, config.Notify = turn, s.notice
+	var err error
+	if s.Association, err = master.New(config, s); err != nil {
+		return nil, err
+	}
+	s.port, err = station.NewPort(c.PortConfig(), s.Association)
+	return s, err
+}
+
+// PortConfig returns the link layer of the association with the device.
+func (c *Config) PortConfig() station.Config {
+	return station.Config{
+		Local: link.Address(c.Master), Remote: link.Address(c.Outstation), Master: true,
+		KeepAlive: c.KeepAlive, KeepAliveAnswer: c.Timeout,
+	}
+}
+
+// MasterConfig returns the application layer of the association with the device.
+func (c *Config) MasterConfig() master.Config {
+	config := master.Config{
+		Outstation: link.Address(c.Outstation), DisableFirst: app.EventClasses, Startup: app.Integrity,
+		Enable:   classesOf(c.Unsolicited),
+		TimeSync: map[string]master.TimeSync{"lan": master.LAN, "non_lan": master.NonLAN, "write": master.DirectWrite}[c.TimeSync],
+
+		IntegrityOnOverflow: true, ResponseTimeout: c.Timeout, Retries: c.Retries,
+		Tolerance: master.Tolerance(c.Tolerate),
+	}
+	if c.EventsWhenTold {
+		config.OnEvents = app.EventClasses
+	}
+	for _, p := range c.Polls {
+		config.Polls = append(config.Polls, master.Poll{Classes: classesOf(p.Classes), Interval: p.Interval})
+	}
+	return config
+}
+
+// classesOf makes a set of classes of their numbers.
+func classesOf(numbers []int) app.Classes {
+	sets := [4]app.Classes{app.Class0, app.Class1, app.Class2, app.Class3}
+	var all app.Classes
+	for _, n := range numbers {
+		if n >= 0 && n < len(sets) {
+			all |= sets[n]
+		}
+	}
+	return all
+}
+
+// join adds a session's collector.
+func (s *remote) join(c *collector) {
+	s.mu.Lock()
+	late := s.ready
+	s.collectors = append(s.collectors, c)
+	s.mu.Unlock()
+	if late { // what the start-up sequence read is gone by
+		s.Submit(master.ReadClasses(app.Integrity), nil)
+	}
+}
+
+// leave takes it off.
+func (s *remote) leave(c *collector) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.collectors = slices.DeleteFunc(s.collectors, func(other *collector) bool { return other == c })
+}
+
+// Begin implements master.Handler.
+func (s *remote) Begin(i master.Info) {
+	s.mu.Lock()
+	s.iin = i.IIN
+	for _, c := range s.collectors {
+		c.begin(i)
+	}
+}
+
+// Header implements master.Handler.
+func (s *remote) Header(h app.Header) {
+	for _, c := range s.collectors {
+		c.header(h)
+	}
+}
+
+// End implements master.Handler.
+func (s *remote) End(master.Info) {
+	for _, c := range s.collectors {
+		c.end()
+	}
+	s.mu.Unlock()
+}
+
+// notice tells the sessions when the device does not answer what is asked of it unasked by them.
+func (s *remote) notice(n master.Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case n.Kind == master.NoticeReady:
+		s.ready = true
+	case n.Kind == master.NoticeRequest && errors.Is(n.Err, master.ErrTimeout):
+		s.trouble(fault.E("dnp3.Subscribe", fault.Timeout, "", n.Err))
+	}
+}
+
+var errGone = errors.New("the device has closed its connection; it must dial in again")
+
+// disconnected tells the sessions that the device has left.
+func (s *remote) disconnected() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ready = false
+	s.trouble(fault.E("dnp3.Subscribe", fault.Unreachable, "", errGone))
+}
+
+// trouble is called under mu.
+func (s *remote) trouble(err error) {
+	for _, c := range s.collectors {
+		c.fail(err)
+	}
+}
