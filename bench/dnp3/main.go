@@ -21,6 +21,7 @@ func main() {
 	flag.DurationVar(&o.duration, "duration", 3*time.Second, "how long to measure each")
 	flag.DurationVar(&o.warmup, "warmup", time.Second, "how long to run before that")
 	flag.StringVar(&o.role, "role", "both", "both ends in this process, or split over two processes; outstation is the second one")
+	flag.StringVar(&o.profile, "profile", "", "write a processor profile of the measured time of one combination to this file")
 	flag.BoolVar(&o.bare, "bare", false, "measure one combination in this process and print its row only")
 	flag.Parse()
 
@@ -38,6 +39,7 @@ type options struct {
 	sessions, values int
 	duration, warmup time.Duration
 	role             string
+	profile          string
 	bare             bool // print the row of one combination only
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -168,6 +169,11 @@ func count(ctx context.Context, o options, sinks []*sink, peer cpuClock, before 
 		return result{}, err
 	}
 	runtime.GC()
+	stop, err := profile(o.profile)
+	if err != nil {
+		return result{}, err
+	}
+	defer stop()
 	start, cpu, messages := time.Now(), used()+peer(), total(sinks)
 	if err := pause(ctx, o.duration); err != nil {
 		return result{}, err
@@ -199,6 +205,24 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
+}
+
+// profile writes a processor profile until the returned function is called.
+func profile(name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
 }
 
 // used returns the processor time of this process.

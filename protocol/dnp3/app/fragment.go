@@ -69,8 +69,9 @@ func (f Fragment) Headers() iter.Seq2[Header, error] {
 // Check reads all object headers and returns the first error, nil if there is
 // none. A receiver that must not act on half a message calls it first.
 func (f Fragment) Check() error {
-	for _, err := range f.Headers() {
-		if err != nil {
+	r := reader{function: f.Function, rest: f.Objects, at: f.head()}
+	for len(r.rest) > 0 {
+		if err := r.next(); err != nil {
 			return err
 		}
 	}

@@ -10,21 +10,21 @@ import (
 type Header struct {
 	Variation object.Variation
 	Qualifier Qualifier
+	values    bool
 	// Start and Stop are the first and last index when Qualifier is a range.
 	Start, Stop uint32
+	octet       int32
 	// Count is the number of objects the header names, 1–2^32; 0 for all objects.
 	// Only as many exist as there are octets for: never allocate by it.
 	Count uint64
 
 	data   []byte
 	layout *object.Layout
-	octet  int
 	common object.Timestamp
-	values bool
 }
 
 // Octet returns the offset of the header in its fragment.
-func (h Header) Octet() int { return h.octet }
+func (h Header) Octet() int { return int(h.octet) }
 
 // HasValues reports whether values follow the header. In a read request, for
 // instance, the header alone names what is wanted.

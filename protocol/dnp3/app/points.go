@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/binary"
 	"iter"
 
 	"voltbus/protocol/dnp3/object"
@@ -25,6 +26,10 @@ func (h *Header) eachPoint(yield func(object.Point) bool) {
 	prefix := h.Qualifier.prefix()
 	size := h.layout.Size()
 	rest := h.data
+	if prefix == 2 {
+		h.eachIndexed(yield)
+		return
+	}
 	for i := range h.Count {
 		var p object.Point
 		h.layout.Decode(&p, rest[prefix:prefix+size], h.common)
@@ -37,6 +42,21 @@ func (h *Header) eachPoint(yield func(object.Point) bool) {
 			return
 		}
 		rest = rest[prefix+size:]
+	}
+}
+
+// eachIndexed is eachPoint for indexes of two octets, the common case.
+func (h *Header) eachIndexed(yield func(object.Point) bool) {
+	size := h.layout.Size()
+	rest := h.data
+	for range h.Count {
+		var p object.Point
+		p.Index = uint32(binary.LittleEndian.Uint16(rest))
+		h.layout.Decode(&p, rest[2:], h.common)
+		if !yield(p) {
+			return
+		}
+		rest = rest[2+size:]
 	}
 }
 

@@ -1,6 +1,10 @@
 package app
 
-import "voltbus/protocol/dnp3/object"
+import (
+	"encoding/binary"
+
+	"voltbus/protocol/dnp3/object"
+)
 
 // headerBase is the size of group, variation and qualifier.
 const headerBase = 3
@@ -8,6 +12,39 @@ const headerBase = 3
 // maxEmpty bounds how many zero-length strings one header may claim, as they cost
 // the sender nothing.
 const maxEmpty = 256
+
+// Reader walks the object headers of a fragment, as [Fragment.Headers] does, without a
+// copy of each, for fragments of many:
+//
+//	r := fragment.Reader()
+//	for r.Next() {
+//		use(r.Header())
+//	}
+//	return r.Err()
+type Reader struct {
+	reader reader
+	err    error
+}
+
+// Reader returns a reader that stands before the first header.
+func (f Fragment) Reader() Reader {
+	return Reader{reader: reader{function: f.Function, rest: f.Objects, at: f.head()}}
+}
+
+// Next steps to the next header and reports whether there is one.
+func (r *Reader) Next() bool {
+	if len(r.reader.rest) == 0 || r.err != nil {
+		return false
+	}
+	r.err = r.reader.next()
+	return r.err == nil
+}
+
+// Header returns the header at which the reader stands, valid until Next is called.
+func (r *Reader) Header() *Header { return &r.reader.Header }
+
+// Err returns the error that ended the walk, a *[ParseError], nil if there was none.
+func (r *Reader) Err() error { return r.err }
 
 // reader walks the object headers of a fragment. It fills its header in place, as
 // headers are large and most fragments have many.
@@ -22,6 +59,9 @@ type reader struct {
 
 // next reads one object header and steps over its objects.
 func (r *reader) next() error {
+	if r.quick() {
+		return nil
+	}
 	if err := r.head(); err != nil {
 		return err
 	}
@@ -40,9 +80,33 @@ func (r *reader) next() error {
 	return nil
 }
 
+// quick reads the header of points behind indexes of two octets, as most events and
+// commands are sent, and leaves everything else, above all what is wrong, to next.
+func (r *reader) quick() bool {
+	if len(r.rest) < headerBase+2 || Qualifier(r.rest[2]) != Index16 {
+		return false
+	}
+	v := object.Of(r.rest[0], r.rest[1])
+	layout := v.Layout()
+	if layout == nil || layout.Form() != object.FormPoint || !r.function.carriesValues(v.Group()) {
+		return false
+	}
+	count := int(binary.LittleEndian.Uint16(r.rest[headerBase:]))
+	end := headerBase + 2 + count*(2+layout.Size())
+	if end > len(r.rest) {
+		return false
+	}
+	r.Header = Header{
+		Variation: v, Qualifier: Index16, Count: uint64(count), values: true, common: r.base,
+		layout: layout, octet: int32(r.at), data: r.rest[headerBase+2 : end],
+	}
+	r.advance(end)
+	return true
+}
+
 // head reads group, variation, qualifier and range.
 func (r *reader) head() error {
-	r.Header = Header{octet: r.at}
+	r.Header = Header{octet: int32(r.at)}
 	if len(r.rest) < headerBase {
 		return r.truncated(headerBase)
 	}
@@ -154,7 +218,7 @@ func (r *reader) advance(n int) {
 }
 
 func (r *reader) fail(reason Reason) error {
-	return &ParseError{Reason: reason, Octet: r.octet, Variation: r.Variation, Qualifier: r.Qualifier}
+	return &ParseError{Reason: reason, Octet: int(r.octet), Variation: r.Variation, Qualifier: r.Qualifier}
 }
 
 func (r *reader) truncated(need uint64) error {

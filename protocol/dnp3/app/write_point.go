@@ -6,28 +6,43 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// maxPoint bounds the octets of a point: flags, a double, a time.
-const maxPoint = 16
-
 // Indexed appends a point with its index before it, as events and analog commands
 // (g41) are sent. Any variation of points but the packed ones will do. What becomes
 // of values that do not fit says [object.Layout.Append]; errors are its and
 // [ErrFull], [ErrVariation].
-func (w *Writer) Indexed(v object.Variation, p object.Point) error {
+func (w *Writer) Indexed(v object.Variation, p object.Point) error { return w.Point(v, &p) }
+
+// Point is [Writer.Indexed] without a copy of the point, for long lists.
+func (w *Writer) Point(v object.Variation, p *object.Point) error {
 	l := v.Layout()
 	if l == nil || l.Form() != object.FormPoint {
 		return fmt.Errorf("write %v with an index: %w", v, ErrVariation)
 	}
-	var room [maxPoint]byte
-	octets, err := l.Append(room[:0], p, w.common)
-	if err != nil {
-		return fmt.Errorf("write %v: %w", v, err)
-	}
-	if err := w.prefixed(v, p.Index, len(octets)); err != nil {
+	size, run := len(w.buf), w.run
+	if err := w.prefixed(v, p.Index, l.Size()); err != nil {
 		return err
 	}
-	w.buf = append(w.buf, octets...)
-	return nil
+	return w.point(l, v, p, size, run)
+}
+
+// point appends a point whose header and index are written. If it cannot be expressed,
+// the fragment becomes what it was, with size octets and the open run.
+func (w *Writer) point(l *object.Layout, v object.Variation, p *object.Point, size int, run run) error {
+	octets, err := l.Append(w.buf, p, w.common)
+	if err == nil {
+		w.buf = octets
+		return nil
+	}
+	w.buf, w.run = w.buf[:size], run
+	if run.field > 0 {
+		q := run.qualifier
+		if q.Prefixed() {
+			putUint(w.buf[run.field:run.field+q.prefix()], run.count)
+		} else {
+			putUint(w.buf[run.field:run.field+q.width()], run.next-1)
+		}
+	}
+	return fmt.Errorf("write %v: %w", v, err)
 }
 
 // Static appends a point in a range of indexes, as current values are sent.
@@ -41,16 +56,11 @@ func (w *Writer) Static(v object.Variation, p object.Point) error {
 	case l == nil || l.Form() != object.FormPoint:
 		return fmt.Errorf("write %v in a range: %w", v, ErrVariation)
 	}
-	var room [maxPoint]byte
-	octets, err := l.Append(room[:0], p, w.common)
-	if err != nil {
-		return fmt.Errorf("write %v: %w", v, err)
-	}
-	if _, err := w.ranged(v, p.Index, len(octets)*8); err != nil {
+	size, run := len(w.buf), w.run
+	if _, err := w.ranged(v, p.Index, l.Size()*8); err != nil {
 		return err
 	}
-	w.buf = append(w.buf, octets...)
-	return nil
+	return w.point(l, v, &p, size, run)
 }
 
 func (w *Writer) packed(v object.Variation, width int, p object.Point) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"voltbus/protocol/dnp3/object"
 )
@@ -85,6 +86,9 @@ func known(v object.Variation) error {
 // prefixed makes room for an object of size octets behind an index: it joins the
 // open run or starts a header, and appends the index.
 func (w *Writer) prefixed(v object.Variation, index uint32, size int) error {
+	if index <= math.MaxUint16 && !w.narrow {
+		return w.indexed(v, uint16(index), size)
+	}
 	q := w.indexQualifier(index)
 	width := q.prefix()
 	limit := uint32(1)<<(8*width) - 1
@@ -106,6 +110,26 @@ func (w *Writer) prefixed(v object.Variation, index uint32, size int) error {
 	w.run.count++
 	putUint(w.buf[w.run.field:w.run.field+width], w.run.count)
 	w.buf = appendUint(w.buf, index, width)
+	return nil
+}
+
+// indexed is prefixed for an index of two octets, the common case.
+func (w *Writer) indexed(v object.Variation, index uint16, size int) error {
+	r := &w.run
+	if r.variation == v && r.qualifier == Index16 && r.count < math.MaxUint16 && r.field > 0 {
+		if !w.room(2 + size) {
+			return ErrFull
+		}
+	} else {
+		if !w.room(headerBase + 4 + size) {
+			return ErrFull
+		}
+		*r = run{variation: v, qualifier: Index16, field: len(w.buf) + headerBase}
+		w.buf = append(w.buf, v.Group(), v.Number(), byte(Index16), 0, 0)
+	}
+	r.count++
+	binary.LittleEndian.PutUint16(w.buf[r.field:], uint16(r.count))
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, index)
 	return nil
 }
 

@@ -159,11 +159,8 @@ func (a *Association) deliver(now time.Time, f app.Fragment) {
 		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(),
 	}
 	a.handler.Begin(info)
-	for h, err := range f.Headers() {
-		if err != nil {
-			break // Check has read them all
-		}
-		a.handler.Header(h)
+	for r := f.Reader(); r.Next(); {
+		a.handler.Header(*r.Header())
 	}
 	a.handler.End(info)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // image is a point ready to be written: every part fits its field.
@@ -20,7 +21,7 @@ type image struct {
 // and get FlagOverRange; where there are no flags they are limited in events and
 // refused with [ErrValue] elsewhere, above all in commands and dead-bands. Times
 // are refused with [ErrValue] or [ErrTime]. After an error dst comes back unchanged.
-func (l *Layout) Append(dst []byte, p Point, base Timestamp) ([]byte, error) {
+func (l *Layout) Append(dst []byte, p *Point, base Timestamp) ([]byte, error) {
 	written, err := l.fit(p, base)
 	if err != nil {
 		return dst, err
@@ -29,15 +30,15 @@ func (l *Layout) Append(dst []byte, p Point, base Timestamp) ([]byte, error) {
 }
 
 // fit converts a point or says why it cannot be.
-func (l *Layout) fit(p Point, base Timestamp) (image, error) {
+func (l *Layout) fit(p *Point, base Timestamp) (image, error) {
 	value, over := l.convert(p.Value)
 	if over && !l.has(flagged) && !l.has(isEvent) {
 		return image{}, fmt.Errorf("encode %v index %d value %v: %w", l.kind, p.Index, p.Value, ErrValue)
 	}
-	if over {
-		p.Flags |= FlagOverRange
-	}
 	written := image{lead: l.lead(p), value: value, last: p.Time.Milliseconds}
+	if over && !l.has(statusOf) {
+		written.lead |= byte(FlagOverRange)
+	}
 	switch {
 	case l.has(timed) && p.Time.Milliseconds > MaxMilliseconds:
 		return image{}, fmt.Errorf("encode %v index %d time %d ms: %w", l.kind, p.Index, p.Time.Milliseconds, ErrValue)
@@ -54,7 +55,7 @@ func (l *Layout) fit(p Point, base Timestamp) (image, error) {
 }
 
 // lead returns the first octet of an object: flags or status, with a state.
-func (l *Layout) lead(p Point) byte {
+func (l *Layout) lead(p *Point) byte {
 	lead := byte(p.Flags)
 	if l.has(statusOf) {
 		lead = byte(p.Status)
@@ -113,26 +114,33 @@ func single(x float64) (bits uint64, over bool) {
 
 // put writes a converted point.
 func (l *Layout) put(dst []byte, written image) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, int(l.size))[:at+int(l.size)]
+	p := dst[at:]
 	if l.has(flagged | statusOf) {
-		dst = append(dst, written.lead)
+		p[0] = written.lead
+		p = p[1:]
 	}
-	switch sizeTable[l.value] {
+	size := sizeTable[l.value]
+	switch size {
 	case 1:
-		dst = append(dst, byte(written.value))
+		p[0] = byte(written.value)
 	case 2:
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(written.value))
+		binary.LittleEndian.PutUint16(p, uint16(written.value))
 	case 4:
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(written.value))
+		binary.LittleEndian.PutUint32(p, uint32(written.value))
 	case 8:
-		dst = binary.LittleEndian.AppendUint64(dst, written.value)
+		binary.LittleEndian.PutUint64(p, written.value)
 	}
+	p = p[size:]
 	switch {
 	case l.has(timed):
-		dst = AppendTime(dst, Timestamp{Milliseconds: written.last})
+		binary.LittleEndian.PutUint32(p, uint32(written.last))
+		binary.LittleEndian.PutUint16(p[4:], uint16(written.last>>32))
 	case l.has(offset):
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(written.last))
+		binary.LittleEndian.PutUint16(p, uint16(written.last))
 	case l.has(statusAt):
-		dst = append(dst, byte(written.last))
+		p[0] = byte(written.last)
 	}
 	return dst
 }

@@ -32,7 +32,7 @@ func TestWhatAPointSaysIsWrittenBackToTheOctet(t *testing.T) {
 		if math.IsNaN(p.Value.Float()) {
 			return // not every bit of such numbers survives
 		}
-		got, err := v.Layout().Append(nil, p, base)
+		got, err := v.Layout().Append(nil, &p, base)
 		if err != nil || !bytes.Equal(got, octets) {
 			t.Fatalf("%v: % X became %+v and % X (%v)", v, octets, p, got, err)
 		}

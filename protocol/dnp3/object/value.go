@@ -71,8 +71,14 @@ func Signed(n int64) Value { return Value{uint64(n), SignedValue} }
 // Float returns a floating-point number.
 func Float(x float64) Value { return Value{math.Float64bits(x), FloatValue} }
 
+// ValueOf returns the value of a form that [Value.Bits] gave.
+func ValueOf(k ValueKind, bits uint64) Value { return Value{bits, k} }
+
 // Kind returns the form of the value.
 func (v Value) Kind() ValueKind { return v.kind }
+
+// Bits returns the value in 64 bits, to be kept with its form.
+func (v Value) Bits() uint64 { return v.bits }
 
 // Bool reports whether a state is on, a double-bit state determined on, a number
 // not zero.

@@ -110,7 +110,7 @@ func (c *Config) validate() error {
 func (p *PointConfig) validate() error {
 	s := slotOf(p.Kind)
 	switch {
-	case s == slots:
+	case s >= slotValues:
 		return errKind
 	case p.Index > math.MaxUint16:
 		return errIndex

@@ -112,7 +112,7 @@ func (r *record) point() object.Point {
 }
 
 // exceeds reports whether a value differs from the reported one by more than the dead-band.
-func (r *record) exceeds(p object.Point) bool {
+func (r *record) exceeds(p *object.Point) bool {
 	if r.flags != p.Flags {
 		return true
 	}

@@ -1,21 +1,19 @@
 package outstation
 
 import (
-	"math"
-
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
 )
 
-// event is a change of a point that a master has not confirmed yet, in 32 octets without
-// pointers; the text of an octet string is kept beside it by number.
+// event is a change of a point that a master has not confirmed yet, in 24 octets without
+// pointers; the text of an octet string is kept beside it.
 type event struct {
-	bits      uint64 // of the value
+	bits      uint64 // of the value, or the number of a text
 	time      uint64 // packed by stamp
-	number    uint64 // order of arrival, from 1
 	index     uint16
-	flags     object.Flags
+	flags     object.Flags // or the status, for commands
 	variation uint8
+	slot      slot
 	kind      object.ValueKind
 	class     uint8 // 0–2
 	state     eventState
@@ -29,100 +27,31 @@ const (
 	eventGone               // confirmed
 )
 
-func (e *event) point() object.Point {
-	return object.Point{Value: e.value(), Time: unstamp(e.time), Index: uint32(e.index), Flags: e.flags}
-}
-
-// setValue keeps a value in less memory than it takes.
-func (e *event) setValue(v object.Value) {
-	switch e.kind = v.Kind(); e.kind {
-	case object.FloatValue:
-		e.bits = math.Float64bits(v.Float())
-	case object.SignedValue:
-		e.bits = uint64(v.Int())
-	default:
-		e.bits = v.Uint()
+// point writes the event into a point that is used again and again.
+func (e *event) point(p *object.Point) {
+	p.Value, p.Index = object.ValueOf(e.kind, e.bits), uint32(e.index)
+	p.Time = unstamp(e.time)
+	p.Flags, p.Status = e.flags, 0
+	if e.slot.command() {
+		p.Flags, p.Status = 0, object.Status(e.flags)
 	}
 }
 
-func (e *event) value() object.Value {
-	switch e.kind {
-	case object.BoolValue:
-		return object.Bool(e.bits != 0)
-	case object.DoubleBitValue:
-		return object.Double(object.DoubleBit(e.bits))
-	case object.UnsignedValue:
-		return object.Unsigned(e.bits)
-	case object.SignedValue:
-		return object.Signed(int64(e.bits))
-	case object.FloatValue:
-		return object.Float(math.Float64frombits(e.bits))
-	default:
-		return object.Value{}
-	}
-}
-
-// ring is a queue of events of one slot.
-type ring struct {
-	buf  []event
-	head int
-	n    int // entries in use, with those that are gone
-	live int // entries that are not gone
-}
-
-func (r *ring) at(i int) *event {
-	if i += r.head; i >= len(r.buf) {
-		i -= len(r.buf)
-	}
-	return &r.buf[i]
-}
-
-// trim drops what is gone from the front.
-func (r *ring) trim() {
-	for r.n > 0 && r.at(0).state == eventGone {
-		if r.head++; r.head == len(r.buf) {
-			r.head = 0
-		}
-		r.n--
-	}
-}
-
-// push makes room, for at most limit events, and returns the new entry.
-func (r *ring) push(limit int) *event {
-	if r.n == len(r.buf) {
-		r.grow(limit)
-	}
-	r.n++
-	r.live++
-	return r.at(r.n - 1)
-}
-
-const firstRing = 8
-
-// grow closes the gaps, or takes half as much memory more if there are few.
-func (r *ring) grow(limit int) {
-	size := len(r.buf)
-	if r.live > size/2 {
-		size = max(min(size+size/2, limit), r.live+1)
-	}
-	old := *r
-	r.buf, r.head, r.n = make([]event, max(min(firstRing, limit), size)), 0, 0
-	for i := range old.n {
-		if e := old.at(i); e.state != eventGone {
-			r.buf[r.n] = *e
-			r.n++
-		}
-	}
-}
-
-// events are the event buffers of a session.
+// events are the event buffers of a session: one queue for all kinds, in the order the
+// events came, with a bound for each kind. Events that are gone leave gaps until they
+// come to the front or the queue has to grow.
 type events struct {
-	rings    [slots]ring
+	buf      []event // a ring
+	head     int
+	n        int // entries in use, with gaps
+	live     int // entries that are not gone
+	kept     [slots]int
 	limits   [slots]int
-	last     uint64 // number of the newest event
-	waiting  [3]int // by class
+	oldest   [slots]int // no event of the kind stands before this entry
+	waiting  [3]int     // by class
 	sent     int
 	texts    map[uint64][]byte
+	lastText uint64
 	overflow bool // events were lost and the master has not confirmed that it knows
 	told     bool // the fragment that waits for its confirmation says so
 }
@@ -138,53 +67,113 @@ func newEvents(limits map[object.Kind]int) events {
 	return e
 }
 
-// add keeps an event; the oldest of its kind makes room if there is none.
-func (e *events) add(s slot, r *record, p object.Point, text []byte) {
-	ring := &e.rings[s]
-	if e.limits[s] == 0 {
+func (e *events) at(i int) *event {
+	if i += e.head; i >= len(e.buf) {
+		i -= len(e.buf)
+	}
+	return &e.buf[i]
+}
+
+// trim drops what is gone from the front.
+func (e *events) trim() {
+	n := 0
+	for n < e.n && e.at(n).state == eventGone {
+		n++
+	}
+	if n == 0 {
 		return
 	}
-	if ring.live >= e.limits[s] {
-		e.dropOldest(ring)
-		e.overflow, e.told = true, false
+	if e.head += n; e.head >= len(e.buf) {
+		e.head -= len(e.buf)
 	}
-	e.last++
-	class := classNumber(r.class)
-	ev := ring.push(e.limits[s])
-	*ev = event{
-		time: stamp(p.Time), number: e.last, index: uint16(p.Index), flags: p.Flags,
-		class: uint8(class), variation: r.event,
-	}
-	ev.setValue(p.Value)
-	e.waiting[class]++
-	if s == slotString {
-		if e.texts == nil {
-			e.texts = make(map[uint64][]byte)
-		}
-		e.texts[e.last] = text
+	e.n -= n
+	for s := range e.oldest {
+		e.oldest[s] = max(0, e.oldest[s]-n)
 	}
 }
 
-func (e *events) dropOldest(r *ring) {
-	r.trim()
-	if r.n == 0 {
+const firstEvents = 16
+
+// grow closes the gaps, and takes half as much memory more if there are few.
+func (e *events) grow() {
+	size := max(len(e.buf), firstEvents)
+	if e.live > len(e.buf)*3/4 {
+		size = max(size, len(e.buf)+len(e.buf)/2)
+	}
+	buf := make([]event, 0, size)
+	for i := range e.n {
+		if ev := e.at(i); ev.state != eventGone {
+			buf = append(buf, *ev)
+		}
+	}
+	e.n, e.head, e.oldest = len(buf), 0, [slots]int{}
+	e.buf = buf[:size]
+}
+
+// add keeps an event; the oldest of its kind makes room if there is none.
+func (e *events) add(s slot, r *record, p *object.Point, text []byte) {
+	if e.kept[s] >= e.limits[s] {
+		if e.limits[s] == 0 {
+			return
+		}
+		e.dropOldest(s)
+		e.overflow, e.told = true, false
+	}
+	if e.n == len(e.buf) {
+		e.grow()
+	}
+	class := classNumber(r.class)
+	*e.at(e.n) = event{
+		bits: p.Value.Bits(), kind: p.Value.Kind(), time: stamp(p.Time), index: uint16(r.index), flags: p.Flags,
+		slot: s, class: uint8(class), variation: r.event,
+	}
+	if s >= slotString {
+		e.addOther(e.at(e.n), p, text)
+	}
+	e.n++
+	e.live++
+	e.kept[s]++
+	e.waiting[class]++
+}
+
+// addOther completes an event that is not that of a value.
+func (e *events) addOther(ev *event, p *object.Point, text []byte) {
+	if ev.slot.command() {
+		ev.flags = object.Flags(p.Status)
 		return
 	}
-	e.forget(r, r.at(0))
-	r.trim()
+	if e.texts == nil {
+		e.texts = make(map[uint64][]byte)
+	}
+	e.lastText++
+	e.texts[e.lastText] = text
+	ev.bits = e.lastText
+}
+
+// dropOldest makes room for an event of a kind that has at least one.
+func (e *events) dropOldest(s slot) {
+	for i := e.oldest[s]; i < e.n; i++ {
+		if ev := e.at(i); ev.slot == s && ev.state != eventGone {
+			e.oldest[s] = i + 1
+			e.forget(ev)
+			break
+		}
+	}
+	e.trim()
 }
 
 // forget makes an event gone.
-func (e *events) forget(r *ring, ev *event) {
+func (e *events) forget(ev *event) {
 	if ev.state == eventSent {
 		e.sent--
 	} else {
 		e.waiting[ev.class]--
 	}
 	ev.state = eventGone
-	r.live--
-	if e.texts != nil {
-		delete(e.texts, ev.number)
+	e.live--
+	e.kept[ev.slot]--
+	if ev.slot == slotString {
+		delete(e.texts, ev.bits)
 	}
 }
 
@@ -222,29 +211,23 @@ func (e *events) confirm() int {
 	if e.told {
 		e.overflow, e.told = false, false
 	}
-	for s := range e.rings {
-		r := &e.rings[s]
-		for i := 0; i < r.n && e.sent > 0; i++ {
-			if ev := r.at(i); ev.state == eventSent {
-				e.forget(r, ev)
-			}
+	for i := 0; i < e.n && e.sent > 0; i++ {
+		if ev := e.at(i); ev.state == eventSent {
+			e.forget(ev)
 		}
-		r.trim()
 	}
+	e.trim()
 	return n
 }
 
 // putBack makes what was sent wait again.
 func (e *events) putBack() {
 	e.told = false
-	for s := range e.rings {
-		r := &e.rings[s]
-		for i := 0; i < r.n && e.sent > 0; i++ {
-			if ev := r.at(i); ev.state == eventSent {
-				ev.state = eventWaiting
-				e.waiting[ev.class]++
-				e.sent--
-			}
+	for i := 0; i < e.n && e.sent > 0; i++ {
+		if ev := e.at(i); ev.state == eventSent {
+			ev.state = eventWaiting
+			e.waiting[ev.class]++
+			e.sent--
 		}
 	}
 }
@@ -254,57 +237,24 @@ type walk struct {
 	events  *events
 	slots   slotSet
 	classes app.Classes
-	at      [slots]int
-	heads   [slots]uint64 // number of the next event of each slot
+	at      int
 }
 
-const noEvent = math.MaxUint64
-
-func (e *events) walk(set slotSet, classes app.Classes) walk {
-	w := walk{events: e, classes: classes}
-	for s := range slots {
-		if !set.has(s) || e.rings[s].live == 0 {
-			continue
-		}
-		if w.seek(s); w.heads[s] != noEvent {
-			w.slots |= s.set()
+// next returns the event at which the walk stands, nil at the end.
+func (w *walk) next() *event {
+	for ; w.at < w.events.n; w.at++ {
+		ev := w.events.at(w.at)
+		if ev.state == eventWaiting && w.slots.has(ev.slot) && w.classes&(app.Class1<<ev.class) != 0 {
+			return ev
 		}
 	}
-	return w
-}
-
-// seek finds the next event of a slot, from where the walk stands.
-func (w *walk) seek(s slot) {
-	r := &w.events.rings[s]
-	for ; w.at[s] < r.n; w.at[s]++ {
-		ev := r.at(w.at[s])
-		if ev.state == eventWaiting && w.classes&(app.Class1<<ev.class) != 0 {
-			w.heads[s] = ev.number
-			return
-		}
-	}
-	w.heads[s] = noEvent
-}
-
-// next returns the oldest event, nil at the end.
-func (w *walk) next() (slot, *event) {
-	best, number := slots, uint64(noEvent)
-	for s := range slots {
-		if w.slots.has(s) && w.heads[s] < number {
-			best, number = s, w.heads[s]
-		}
-	}
-	if best == slots {
-		return slots, nil
-	}
-	return best, w.events.rings[best].at(w.at[best])
+	return nil
 }
 
 // take marks the event that next returned as sent and steps on.
-func (w *walk) take(s slot, ev *event) {
+func (w *walk) take(ev *event) {
 	ev.state = eventSent
 	w.events.sent++
 	w.events.waiting[ev.class]--
-	w.at[s]++
-	w.seek(s)
+	w.at++
 }

@@ -72,7 +72,7 @@ func (o *Outstation) freeze(now time.Time, t target, clears bool) {
 	for i := t.from; i < t.to; i++ {
 		r := &o.database.tables[t.slot][i]
 		if into := o.database.find(frozen, r.index); into != nil {
-			o.put(frozen, into, object.Point{Value: r.value, Time: stamp, Index: r.index, Flags: r.flags}, Force)
+			o.put(frozen, into, &object.Point{Value: r.value, Time: stamp, Index: r.index, Flags: r.flags}, Force)
 		}
 		if clears {
 			p := r.point()
@@ -80,7 +80,7 @@ func (o *Outstation) freeze(now time.Time, t target, clears bool) {
 			if t.slot == slotAnalog {
 				p.Value = object.Float(0)
 			}
-			o.put(t.slot, r, p, Detect)
+			o.put(t.slot, r, &p, Detect)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func newDevice(tb testing.TB, change func(c *Config, sc *SessionConfig)) *device
 			WriteString:    func(tx *Tx, i uint32, text []byte) bool { return tx.SetString(i, text, Detect) },
 		},
 	}
-	for s := range slots {
+	for s := range slotValues {
 		for i := range uint32(3) {
 			c.Points = append(c.Points, PointConfig{Kind: traitsTable[s].kind, Index: i, Class: app.Class1 << (i % 3)})
 		}
@@ -136,22 +136,23 @@ func (d *device) check(t *testing.T) {
 	t.Helper()
 	var waiting [3]int
 	sent := 0
-	for s := range slots {
-		r, live := &d.s.events.rings[s], 0
-		for i := range r.n {
-			switch ev := r.at(i); ev.state {
-			case eventWaiting:
-				waiting[ev.class]++
-				live++
-			case eventSent:
-				sent++
-				live++
-			case eventGone:
-			}
+	var kept [slots]int
+	live := 0
+	for i := range d.s.events.n {
+		ev := d.s.events.at(i)
+		switch ev.state {
+		case eventWaiting:
+			waiting[ev.class]++
+		case eventSent:
+			sent++
+		case eventGone:
+			continue
 		}
-		if live != r.live {
-			t.Fatalf("slot %d holds %d events and counts %d", s, live, r.live)
-		}
+		kept[ev.slot]++
+		live++
+	}
+	if live != d.s.events.live || kept != d.s.events.kept {
+		t.Fatalf("%d events by kind %v, the counts say %d and %v", live, kept, d.s.events.live, d.s.events.kept)
 	}
 	if waiting != d.s.events.waiting || sent != d.s.events.sent {
 		t.Fatalf("%v wait and %d are sent, the counts say %v and %d", waiting, sent, d.s.events.waiting, d.s.events.sent)

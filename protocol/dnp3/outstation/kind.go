@@ -18,8 +18,13 @@ const (
 	slotFrozenAnalog
 	slotAnalogOutput
 	slotString
+	slotBinaryCommand // events only, and so on
+	slotAnalogCommand
 	slots
 )
+
+// slotValues is the number of slots whose points have current values.
+const slotValues = slotBinaryCommand
 
 // traits says how a kind of point is reported.
 type traits struct {
@@ -40,17 +45,28 @@ var traitsTable = [slots]traits{
 	slotFrozenAnalog:  {object.KindFrozenAnalog, object.G31V1, object.G33V3, 0, slots},
 	slotAnalogOutput:  {object.KindAnalogOutput, object.G40V1, object.G42V3, 0, slots},
 	slotString:        {object.KindOctetString, object.G110V0, object.G111V0, 0, slots},
+	slotBinaryCommand: {object.KindBinaryCommandEvent, 0, object.G13V2, 0, slots},
+	slotAnalogCommand: {object.KindAnalogCommandEvent, 0, object.G43V3, 0, slots},
 }
 
-// slotOf returns the slot of a kind, slots if points of the kind have no values here.
-func slotOf(k object.Kind) slot {
-	for s := range slots {
-		if traitsTable[s].kind == k {
-			return s
-		}
+// slotTable gives the slot of a kind.
+var slotTable = makeSlotTable()
+
+func makeSlotTable() (table [256]slot) {
+	for kind := range table {
+		table[kind] = slots
 	}
-	return slots
+	for s := range slots {
+		table[traitsTable[s].kind] = s
+	}
+	return table
 }
+
+// slotOf returns the slot of a kind, slots if points of the kind are unknown here.
+func slotOf(k object.Kind) slot { return slotTable[k] }
+
+// command reports whether the events of a slot carry a status instead of flags.
+func (s slot) command() bool { return s >= slotBinaryCommand && s < slots }
 
 // slotSet is a set of slots.
 type slotSet uint16

@@ -98,11 +98,15 @@ func (o *Outstation) wake(but *Session) {
 		}
 		s := o.sessions[i]
 		wake := s.wake
-		ready := s.fresh && s != but
+		ready := s.fresh && s != but && s.wants()
 		s.fresh = false
+		last := i+1 == len(o.sessions)
 		o.mu.Unlock()
 		if ready && wake != nil {
 			wake()
+		}
+		if last {
+			return
 		}
 	}
 }

@@ -70,39 +70,40 @@ func (s *Session) written(w *app.Writer, err error) bool {
 
 // writeEvents writes waiting events in the order they came.
 func (s *Session) writeEvents(w *app.Writer, it *item) bool {
-	walk := s.events.walk(it.slots, it.classes)
+	var p object.Point
+	walk := walk{events: &s.events, slots: it.slots, classes: it.classes}
 	for ; it.limit > 0; it.limit-- {
-		at, ev := walk.next()
+		ev := walk.next()
 		if ev == nil {
 			return true
 		}
-		if !s.written(w, s.writeEvent(w, at, ev, it.variation)) {
+		if err := s.writeEvent(w, ev, &p, it.variation); err != nil && !s.written(w, err) {
 			return false
 		}
-		walk.take(at, ev)
+		walk.take(ev)
 	}
 	return true
 }
 
-func (s *Session) writeEvent(w *app.Writer, at slot, ev *event, variation uint8) error {
-	t := &traitsTable[at]
-	if at == slotString {
-		return w.StringEvent(t.event.Group(), uint32(ev.index), s.events.texts[ev.number])
+func (s *Session) writeEvent(w *app.Writer, ev *event, p *object.Point, variation uint8) error {
+	t := &traitsTable[ev.slot]
+	if ev.slot == slotString {
+		return w.StringEvent(t.event.Group(), uint32(ev.index), s.events.texts[ev.bits])
 	}
 	if variation == 0 {
 		variation = ev.variation
 	}
 	v := object.Of(t.event.Group(), variation)
-	p := ev.point()
-	err := w.Indexed(v, p)
-	if errors.Is(err, object.ErrTime) {
+	ev.point(p)
+	err := w.Point(v, p)
+	if err != nil && errors.Is(err, object.ErrTime) {
 		return commonTime(w, v, p)
 	}
 	return err
 }
 
 // commonTime writes the base of relative times (g51) and then the event.
-func commonTime(w *app.Writer, v object.Variation, p object.Point) error {
+func commonTime(w *app.Writer, v object.Variation, p *object.Point) error {
 	base := object.G51V1
 	if p.Time.Quality != object.TimeAbsolute {
 		base = object.G51V2
@@ -110,7 +111,7 @@ func commonTime(w *app.Writer, v object.Variation, p object.Point) error {
 	if err := w.Time(base, p.Time); err != nil {
 		return err
 	}
-	return w.Indexed(v, p)
+	return w.Point(v, p)
 }
 
 // writeTable writes current values.

@@ -120,9 +120,24 @@ func (s *Session) Tick(now time.Time, out *station.Output) {
 		}
 		s.proceed(now, out)
 	}
+	s.release()
+}
+
+// release unlocks the outstation and lets its other sessions report what came of a step.
+func (s *Session) release() {
+	o := s.outstation
 	s.fresh = false
+	others := len(o.sessions) > 1
 	o.mu.Unlock()
-	o.wake(s)
+	if others {
+		o.wake(s)
+	}
+}
+
+// wants reports whether there is something to report that waits for nothing.
+func (s *Session) wants() bool {
+	return s.open && s.config.Unsolicited && s.response.buffer == nil && s.unsolicited.buffer == nil &&
+		s.events.any(s.unsolicited.enabled)
 }
 
 // Receive implements [station.Machine].
@@ -133,9 +148,7 @@ func (s *Session) Receive(now time.Time, m station.Message, out *station.Output)
 	o.tick(now)
 	s.receive(now, m, out)
 	s.proceed(now, out)
-	s.fresh = false
-	o.mu.Unlock()
-	o.wake(s)
+	s.release()
 }
 
 func (s *Session) receive(now time.Time, m station.Message, out *station.Output) {

@@ -36,7 +36,7 @@ func (tx *Tx) Set(kind object.Kind, p object.Point, mode Mode) bool {
 	if r == nil {
 		return false
 	}
-	tx.outstation.put(s, r, p, mode)
+	tx.outstation.put(s, r, &p, mode)
 	return true
 }
 
@@ -56,7 +56,7 @@ func (tx *Tx) SetString(index uint32, text []byte, mode Mode) bool {
 		o.database.texts[index] = append([]byte(nil), text...)
 	}
 	if r.class != 0 && (mode == Force || mode == Detect && changed) {
-		o.report(slotString, r, object.Point{Index: index}, o.database.texts[index])
+		o.report(slotString, r, &object.Point{Index: index}, o.database.texts[index])
 	}
 	return true
 }
@@ -89,7 +89,7 @@ func (tx *Tx) Class(kind object.Kind, index uint32) (class app.Classes, deadband
 }
 
 // put stores a value and makes the event that belongs to it.
-func (o *Outstation) put(s slot, r *record, p object.Point, mode Mode) {
+func (o *Outstation) put(s slot, r *record, p *object.Point, mode Mode) {
 	makes := r.class != 0 && (mode == Force || mode == Detect && r.exceeds(p))
 	r.value, r.flags, r.time = p.Value, p.Flags, stamp(p.Time)
 	if makes {
@@ -99,7 +99,7 @@ func (o *Outstation) put(s slot, r *record, p object.Point, mode Mode) {
 }
 
 // report gives an event to every session.
-func (o *Outstation) report(s slot, r *record, p object.Point, text []byte) {
+func (o *Outstation) report(s slot, r *record, p *object.Point, text []byte) {
 	for _, session := range o.sessions {
 		session.events.add(s, r, p, text)
 		session.fresh = true
