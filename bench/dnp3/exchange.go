@@ -31,21 +31,23 @@ func (s *script) next() (object.Kind, object.Point) {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	x ^= x >> 31
-	p := object.Point{
-		Index: uint32(x>>16) % points, Flags: object.FlagOnline,
-		Time: object.Timestamp{Milliseconds: 1_700_000_000_000 + x>>32, Quality: object.TimeAbsolute},
+	form := &forms[(x&0xFFFF)*uint64(len(forms))>>16]
+	return form.kind, object.Point{
+		Index: uint32((x >> 16 & 0xFFFF) * points >> 16), Flags: object.FlagOnline,
+		Time:  object.Timestamp{Milliseconds: 1_700_000_000_000 + x>>32, Quality: object.TimeAbsolute},
+		Value: object.ValueOf(form.value, x>>48&form.mask),
 	}
-	switch x % 3 {
-	case 0:
-		p.Value = object.Bool(x&4 != 0)
-		return object.KindBinaryInput, p
-	case 1:
-		p.Value = object.Unsigned(x >> 48)
-		return object.KindCounter, p
-	default:
-		p.Value = object.Signed(int64(int16(x >> 48)))
-		return object.KindAnalogInput, p
-	}
+}
+
+// forms are the three types of events.
+var forms = [...]struct {
+	kind  object.Kind
+	value object.ValueKind
+	mask  uint64
+}{
+	{object.KindBinaryInput, object.BoolValue, 1},
+	{object.KindCounter, object.UnsignedValue, 0xFFFF},
+	{object.KindAnalogInput, object.SignedValue, 0x7FFF},
 }
 
 // source is the outstation's application: it makes the next events on demand.

@@ -16,8 +16,8 @@ const maxEmpty = 256
 // Reader walks the object headers of a fragment, as [Fragment.Headers] does, without a
 // copy of each, for fragments of many:
 //
-//	r := fragment.Reader()
-//	for r.Next() {
+//	var r app.Reader
+//	for r.Read(fragment); r.Next(); {
 //		use(r.Header())
 //	}
 //	return r.Err()
@@ -26,9 +26,10 @@ type Reader struct {
 	err    error
 }
 
-// Reader returns a reader that stands before the first header.
-func (f Fragment) Reader() Reader {
-	return Reader{reader: reader{function: f.Function, rest: f.Objects, at: f.head()}}
+// Read makes the reader stand before the first header of a fragment.
+func (r *Reader) Read(f Fragment) {
+	r.reader.function, r.reader.rest, r.reader.at = f.Function, f.Objects, f.head()
+	r.reader.base, r.err = object.Timestamp{}, nil
 }
 
 // Next steps to the next header and reports whether there is one.
@@ -96,10 +97,10 @@ func (r *reader) quick() bool {
 	if end > len(r.rest) {
 		return false
 	}
-	r.Header = Header{
-		Variation: v, Qualifier: Index16, Count: uint64(count), values: true, common: r.base,
-		layout: layout, octet: int32(r.at), data: r.rest[headerBase+2 : end],
-	}
+	h := &r.Header
+	h.Variation, h.Qualifier, h.values, h.layout = v, Index16, true, layout
+	h.Start, h.Stop, h.Count = 0, 0, uint64(count)
+	h.octet, h.common, h.data = int32(r.at), r.base, r.rest[headerBase+2:end]
 	r.advance(end)
 	return true
 }

@@ -3,9 +3,11 @@ package channel
 import (
 	"errors"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"voltbus/protocol/dnp3/link"
@@ -14,6 +16,9 @@ import (
 
 // writeTimeout is how long a write may be stuck before the connection is given up.
 const writeTimeout = 10 * time.Second
+
+// longAgo returns a deadline that has passed.
+func longAgo() time.Time { return time.Unix(1, 0) }
 
 // errDead says why a connection was closed.
 var errDead = errors.New("the peer does not answer a request for its link status")
@@ -33,18 +38,24 @@ type deadliner interface {
 type conn struct {
 	hub      *Hub
 	stream   io.ReadWriteCloser
-	deadline deadliner     // nil if the stream has none
-	shutting chan struct{} // closed by shut
+	socket   syscall.RawConn // nil if the stream is no TCP socket
+	deadline deadliner       // nil if the stream has none
+	shutting chan struct{}   // closed by shut
+	ended    atomic.Bool     // set by shut
 	once     sync.Once
 	done     chan struct{} // closed when the ports are free
 
 	mu      sync.Mutex
 	mux     station.Mux
-	members map[*station.Port]*member
-	writeBy time.Time // deadline of writes
-	err     error     // why the connection is given up
-	closed  bool      // the ports may belong to another connection
-	wanted  *claim    // ports that other connections hold
+	first   *member                   // nil if there is no port
+	others  map[*station.Port]*member // but the first
+	writeBy time.Time                 // deadline of writes
+	err     error                     // why the connection is given up
+	closed  bool                      // the ports may belong to another connection
+	wanted  *claim                    // ports that other connections hold
+
+	drained alarm     // see listener.step
+	heard   time.Time // when something arrived; belongs to the reader
 
 	pending atomic.Bool
 	noted   sync.Mutex
@@ -66,14 +77,18 @@ type claim struct {
 }
 
 func newConn(h *Hub, stream io.ReadWriteCloser) *conn {
-	c := &conn{
-		hub: h, stream: stream, shutting: make(chan struct{}), done: make(chan struct{}), members: make(map[*station.Port]*member, 1),
-	}
+	c := &conn{hub: h, stream: stream, shutting: make(chan struct{}), done: make(chan struct{})}
 	c.deadline, _ = stream.(deadliner)
 	if c.deadline != nil && c.deadline.SetReadDeadline(time.Time{}) != nil {
 		c.deadline = nil // a file that cannot be polled
 	}
-	c.mux.Handled = func(p *station.Port) { c.schedule(c.members[p]) }
+	if tcp, ok := stream.(*net.TCPConn); ok && c.deadline != nil {
+		if raw, err := tcp.SyscallConn(); err == nil {
+			c.socket = raw
+			c.drained.ring = func() { c.interrupt() }
+		}
+	}
+	c.mux.Handled = func(p *station.Port) { c.schedule(c.member(p)) }
 	return c
 }
 
@@ -84,9 +99,24 @@ func (c *conn) add(p *station.Port) error {
 	}
 	m := &member{conn: c, port: p}
 	m.alarm.ring = m.ring
-	c.members[p] = m
+	if c.first == nil {
+		c.first = m
+	} else {
+		if c.others == nil {
+			c.others = make(map[*station.Port]*member)
+		}
+		c.others[p] = m
+	}
 	p.Machine().SetWake(m.wake)
 	return nil
+}
+
+// member returns the member of a port that is on the connection.
+func (c *conn) member(p *station.Port) *member {
+	if c.first.port == p {
+		return c.first
+	}
+	return c.others[p]
 }
 
 // schedule sets the alarm of a member to its deadline.
@@ -97,8 +127,8 @@ func (c *conn) open() {
 	c.mu.Lock()
 	out := c.hub.fragments.Output()
 	c.mux.Open(time.Now(), out)
-	for _, m := range c.members {
-		c.schedule(m)
+	for _, p := range c.mux.Ports() {
+		c.schedule(c.member(p))
 	}
 	c.write(out)
 	c.mu.Unlock()
@@ -116,23 +146,39 @@ func (c *conn) serve(opened, released func()) error {
 	return c.read()
 }
 
-// shut closes the stream, so that the reader ends. It may be called by anyone.
+// shut makes the reader end. It may be called by anyone, and waits for nobody: a socket
+// is closed by its reader, because closing one waits until nobody uses it.
 func (c *conn) shut() {
 	c.once.Do(func() {
+		c.ended.Store(true)
 		close(c.shutting)
-		_ = c.stream.Close()
+		if c.socket == nil {
+			_ = c.stream.Close()
+			return
+		}
+		c.interrupt()
+		_ = c.deadline.SetWriteDeadline(longAgo())
 	})
+}
+
+// interrupt ends a read, so that the reader looks around, if the stream can do that.
+func (c *conn) interrupt() bool {
+	return c.deadline != nil && c.deadline.SetReadDeadline(longAgo()) == nil
 }
 
 // close lets go of the ports.
 func (c *conn) close() {
 	c.shut()
+	if c.socket != nil {
+		_ = c.stream.Close()
+		c.hub.wheel.drop(&c.drained)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	for p, m := range c.members {
+	for _, p := range c.mux.Ports() {
 		p.Machine().SetWake(nil)
-		c.hub.wheel.drop(&m.alarm)
+		c.hub.wheel.drop(&c.member(p).alarm)
 	}
 	c.mux.Close(time.Now(), c.hub.fragments)
 }
@@ -141,7 +187,9 @@ func (c *conn) close() {
 func (c *conn) receive(octets []byte) int {
 	c.mu.Lock()
 	out := c.hub.fragments.Output()
-	n := c.mux.Receive(time.Now(), octets, out)
+	now := time.Now()
+	c.heard = now
+	n := c.mux.Receive(now, octets, out)
 	c.write(out)
 	wanted := c.wanted
 	c.wanted = nil
@@ -208,7 +256,7 @@ func (m *member) wake() {
 // leaves the work to the reader where it can.
 func (m *member) ring() {
 	m.note()
-	if m.conn.deadline == nil || m.conn.deadline.SetReadDeadline(time.Unix(1, 0)) != nil {
+	if !m.conn.interrupt() {
 		m.conn.drive()
 	}
 }
@@ -280,5 +328,11 @@ func (c *conn) readError(err error) error {
 
 // rung reports whether a read ended only because an alarm rang.
 func (c *conn) rung(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) && c.deadline != nil && c.deadline.SetReadDeadline(time.Time{}) == nil
+	return errors.Is(err, os.ErrDeadlineExceeded) && c.deadline != nil &&
+		c.deadline.SetReadDeadline(time.Time{}) == nil && !c.ending()
+}
+
+// ending reports whether shut was called.
+func (c *conn) ending() bool {
+	return c.ended.Load()
 }

@@ -3,119 +3,121 @@ package channel
 import (
 	"errors"
 	"io"
-	"net"
 	"syscall"
+	"time"
 
 	"voltbus/protocol/dnp3/station"
 )
 
-// read reads until the stream ends. Memory is borrowed only while it holds octets,
-// where the stream can tell that there are some.
+// read reads until the stream ends.
 func (c *conn) read() error {
-	read := c.reader()
-	var buffer *station.Buffer
+	if c.socket != nil {
+		return (&listener{conn: c}).run()
+	}
+	return c.readPlain()
+}
+
+// readPlain blocks with a buffer in hand.
+func (c *conn) readPlain() error {
+	b := c.hub.wires.Borrow()
+	defer c.hub.wires.Return(b)
 	for {
-		var err error
-		if buffer, err = read(buffer); err != nil && !c.rung(err) {
-			c.giveBack(buffer)
+		n, err := c.stream.Read(free(b))
+		b.Octets = b.Octets[:len(b.Octets)+n]
+		if n == 0 && err != nil && !c.rung(err) {
 			return c.readError(err)
 		}
 		c.drive()
-		if buffer == nil || len(buffer.Octets) == 0 {
-			continue
-		}
-		n := c.receive(buffer.Octets)
-		buffer.Octets = append(buffer.Octets[:0], buffer.Octets[n:]...)
-		if len(buffer.Octets) == 0 {
-			c.giveBack(buffer)
-			buffer = nil
+		if n > 0 {
+			c.consume(b)
 		}
 	}
-}
-
-func (c *conn) giveBack(b *station.Buffer) {
-	if b != nil {
-		c.hub.wires.Return(b)
-	}
-}
-
-// reader returns a function that reads behind what a buffer, or none, holds. It returns
-// the buffer, which may be nil if nothing was read.
-func (c *conn) reader() func(*station.Buffer) (*station.Buffer, error) {
-	if conn, ok := c.stream.(*net.TCPConn); ok {
-		if raw, err := conn.SyscallConn(); err == nil {
-			return newRawReader(c.hub.wires, raw).read
-		}
-	}
-	return c.readPlain
-}
-
-// readPlain blocks with the buffer in hand.
-func (c *conn) readPlain(b *station.Buffer) (*station.Buffer, error) {
-	if b == nil {
-		b = c.hub.wires.Borrow()
-	}
-	n, err := c.stream.Read(free(b))
-	b.Octets = b.Octets[:len(b.Octets)+n]
-	if n > 0 {
-		err = nil // it comes again with the next read
-	}
-	return b, err
 }
 
 // free returns the unused part of a buffer.
 func free(b *station.Buffer) []byte { return b.Octets[len(b.Octets):cap(b.Octets)] }
 
-// rawReader reads from a socket when it is readable, and borrows a buffer only then.
-type rawReader struct {
-	pool   *station.Pool
-	raw    syscall.RawConn
+// consume handles what a buffer holds and leaves the rest in it.
+func (c *conn) consume(b *station.Buffer) {
+	n := c.receive(b.Octets)
+	b.Octets = append(b.Octets[:0], b.Octets[n:]...)
+}
+
+// listener reads from a socket when it is readable, and borrows memory only while there
+// are octets to hold. Everything that arrives is handled inside the wait for it, so that
+// between two waits there is one read and not another one that finds nothing.
+type listener struct {
+	conn   *conn
 	buffer *station.Buffer
 	err    error
-	try    func(fd uintptr) bool
 }
 
-func newRawReader(pool *station.Pool, raw syscall.RawConn) *rawReader {
-	r := &rawReader{pool: pool, raw: raw}
-	r.try = r.attempt
-	return r
-}
-
-func (r *rawReader) read(b *station.Buffer) (*station.Buffer, error) {
-	r.buffer, r.err = b, nil
-	err := r.raw.Read(r.try)
-	b, r.buffer = r.buffer, nil
-	if err != nil {
-		return b, err
-	}
-	return b, r.err
-}
-
-// attempt reports whether there is something to say, or the socket has to be waited for.
-func (r *rawReader) attempt(fd uintptr) bool {
-	held := r.buffer != nil
-	if !held {
-		r.buffer = r.pool.Borrow()
-	}
+func (l *listener) run() error {
+	defer l.giveBack()
+	step := l.step
 	for {
-		n, err := readSocket(fd, free(r.buffer))
+		if err := l.conn.socket.Read(step); err != nil && !l.conn.rung(err) {
+			return l.conn.readError(err)
+		}
+		if l.err != nil {
+			return l.conn.readError(l.err)
+		}
+		l.conn.drive()
+	}
+}
+
+// drainedCheck is how long a socket may be silent after a read that did not fill its
+// buffer before it is read again: the end of a stream that came together with its last
+// octets is not announced another time.
+const drainedCheck = time.Second
+
+// step reads and handles what there is. It returns true when the stream ended, or is to
+// end, and false when the socket has to be waited for.
+func (l *listener) step(fd uintptr) bool {
+	for {
+		if l.buffer == nil {
+			l.buffer = l.conn.hub.wires.Borrow()
+		}
+		room := free(l.buffer)
+		n, err := readSocket(fd, room)
 		switch {
 		case n > 0:
-			r.buffer.Octets = r.buffer.Octets[:len(r.buffer.Octets)+n]
-			return true
+			l.buffer.Octets = l.buffer.Octets[:len(l.buffer.Octets)+n]
+			l.conn.consume(l.buffer)
+			l.release()
+			if l.conn.ending() {
+				l.err = io.EOF
+				return true
+			}
+			if n == len(room) {
+				continue
+			}
+			l.conn.hub.wheel.set(&l.conn.drained, l.conn.heard.Add(drainedCheck))
+			return false
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			if !held {
-				r.pool.Return(r.buffer)
-				r.buffer = nil
-			}
+			l.release()
 			return false
 		case err != nil:
-			r.err = err
+			l.err = err
 		default:
-			r.err = io.EOF
+			l.err = io.EOF
 		}
 		return true
+	}
+}
+
+// release gives the buffer back if it is empty.
+func (l *listener) release() {
+	if len(l.buffer.Octets) == 0 {
+		l.giveBack()
+	}
+}
+
+func (l *listener) giveBack() {
+	if l.buffer != nil {
+		l.conn.hub.wires.Return(l.buffer)
+		l.buffer = nil
 	}
 }

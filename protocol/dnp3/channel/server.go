@@ -128,7 +128,7 @@ func (s *Server) release(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
-	for p := range c.members {
+	for _, p := range c.mux.Ports() {
 		delete(s.holder, p)
 	}
 }

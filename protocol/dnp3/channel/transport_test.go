@@ -335,3 +335,46 @@ func (f *fragile) Write(p []byte) (int, error) {
 	}
 	return f.Conn.Write(p)
 }
+
+func TestAStreamThatEndsTogetherWithItsLastOctetsIsNoticed(t *testing.T) {
+	s := newSite(t)
+	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	_, _, port := s.master(10)
+	ended := make(chan error, 100)
+	client, err := channel.NewClient(s.hub, channel.ClientConfig{
+		Dial: channel.DialTCP(listener.Addr().String(), nil), Ports: []*station.Port{port}, RetryMin: 10 * time.Millisecond,
+		Notify: func(state channel.State) {
+			if !state.Online {
+				ended <- state.Err
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(client.Run)
+	for range 3 {
+		peer, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := peer.Write([]byte{0x05, 0x64, 0x05}); err != nil {
+			t.Fatal(err)
+		}
+		if err := peer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("the stream ended without a reason")
+			}
+		case <-time.After(patience):
+			t.Fatal("the client still listens to a stream that ended")
+		}
+	}
+}

@@ -57,6 +57,27 @@ func AppendFrame(dst []byte, h Header, payload []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// AppendSegment appends a frame whose user octets are lead and then data, 0–249 octets,
+// as [AppendFrame] does.
+func AppendSegment(dst []byte, h Header, lead byte, data []byte) ([]byte, error) {
+	size := 1 + len(data)
+	if size > MaxPayload {
+		return dst, fmt.Errorf("encode link frame: %d user octets, at most %d fit", size, MaxPayload)
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, FrameSize(size))[:at+FrameSize(size)]
+	putHeader(dst[at:at+HeaderSize], h, size)
+	var first [blockSize]byte
+	first[0] = lead
+	n := copy(first[1:], data)
+	blocks := dst[at+HeaderSize:]
+	putBlocks(blocks, first[:1+n])
+	if len(data) > n {
+		putBlocks(blocks[blockSize+crcSize:], data[n:])
+	}
+	return dst, nil
+}
+
 func putHeader(dst []byte, h Header, payload int) {
 	dst[0], dst[1] = start0, start1
 	dst[2] = byte(lengthBase + payload)

@@ -159,7 +159,8 @@ func (a *Association) deliver(now time.Time, f app.Fragment) {
 		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(),
 	}
 	a.handler.Begin(info)
-	for r := f.Reader(); r.Next(); {
+	var r app.Reader
+	for r.Read(f); r.Next(); {
 		a.handler.Header(*r.Header())
 	}
 	a.handler.End(info)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // image is a point ready to be written: every part fits its field.
@@ -114,33 +113,26 @@ func single(x float64) (bits uint64, over bool) {
 
 // put writes a converted point.
 func (l *Layout) put(dst []byte, written image) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, int(l.size))[:at+int(l.size)]
-	p := dst[at:]
+	if free := dst[len(dst):cap(dst)]; len(free) >= maxPut {
+		l.spread((*[maxPut]byte)(free), written)
+		return dst[:len(dst)+int(l.size)]
+	}
+	var room [maxPut]byte
+	l.spread(&room, written)
+	return append(dst, room[:l.size]...)
+}
+
+func (l *Layout) spread(p *[maxPut]byte, written image) {
+	at := 0
 	if l.has(flagged | statusOf) {
 		p[0] = written.lead
-		p = p[1:]
+		at = 1
 	}
-	size := sizeTable[l.value]
-	switch size {
-	case 1:
-		p[0] = byte(written.value)
-	case 2:
-		binary.LittleEndian.PutUint16(p, uint16(written.value))
-	case 4:
-		binary.LittleEndian.PutUint32(p, uint32(written.value))
-	case 8:
-		binary.LittleEndian.PutUint64(p, written.value)
-	}
-	p = p[size:]
-	switch {
-	case l.has(timed):
-		binary.LittleEndian.PutUint32(p, uint32(written.last))
-		binary.LittleEndian.PutUint16(p[4:], uint16(written.last>>32))
-	case l.has(offset):
-		binary.LittleEndian.PutUint16(p, uint16(written.last))
-	case l.has(statusAt):
-		p[0] = byte(written.last)
-	}
-	return dst
+	binary.LittleEndian.PutUint64(p[at:], written.value)
+	at += int(sizeTable[l.value])
+	binary.LittleEndian.PutUint64(p[at:], written.last)
 }
+
+// maxPut has room for a lead and twice eight octets, of which an object is the start:
+// each part is written in full and cut by the next.
+const maxPut = 1 + 8 + 8

@@ -12,11 +12,12 @@ import (
 // record is the current value of a point. It holds no pointers, so that large databases
 // cost the garbage collector nothing.
 type record struct {
-	value    object.Value
+	bits     uint64  // of the value
 	time     uint64  // packed by stamp
 	reported float64 // what events are compared with
 	deadband float64
-	index    uint32
+	index    uint16
+	kind     object.ValueKind
 	class    app.Classes // event class
 	flags    object.Flags
 	static   uint8 // variation numbers
@@ -59,7 +60,7 @@ func (d *database) load(points []PointConfig) error {
 
 func newRecord(p *PointConfig, t *traits) record {
 	r := record{
-		value: p.Initial, index: p.Index, class: p.Class, flags: object.FlagRestart,
+		bits: p.Initial.Bits(), kind: p.Initial.Kind(), index: uint16(p.Index), class: p.Class, flags: object.FlagRestart,
 		static: t.static.Number(), event: t.event.Number(),
 		deadband: p.Deadband, hidden: p.NotInClass0, reported: p.Initial.Float(),
 	}
@@ -74,7 +75,7 @@ func newRecord(p *PointConfig, t *traits) record {
 
 // position returns where the first point with an index of at least index stands.
 func position(table []record, index uint32) int {
-	if int(index) < len(table) && table[index].index == index {
+	if int(index) < len(table) && table[index].index == uint16(index) {
 		return int(index) // no gaps: the common case
 	}
 	at, _ := slices.BinarySearchFunc(table, index, func(r record, i uint32) int { return int(r.index) - int(i) })
@@ -87,7 +88,7 @@ func (d *database) find(s slot, index uint32) *record {
 		return nil
 	}
 	table := d.tables[s]
-	if at := position(table, index); at < len(table) && table[at].index == index {
+	if at := position(table, index); at < len(table) && table[at].index == uint16(index) {
 		return &table[at]
 	}
 	return nil
@@ -107,8 +108,11 @@ func (d *database) between(s slot, start, stop uint32) (from, to int) {
 	return from, to
 }
 
+// value returns the current value.
+func (r *record) value() object.Value { return object.ValueOf(r.kind, r.bits) }
+
 func (r *record) point() object.Point {
-	return object.Point{Value: r.value, Time: unstamp(r.time), Index: r.index, Flags: r.flags}
+	return object.Point{Value: r.value(), Time: unstamp(r.time), Index: uint32(r.index), Flags: r.flags}
 }
 
 // exceeds reports whether a value differs from the reported one by more than the dead-band.
@@ -116,8 +120,8 @@ func (r *record) exceeds(p *object.Point) bool {
 	if r.flags != p.Flags {
 		return true
 	}
-	if r.deadband == 0 || r.value.Kind() == object.NoValue {
-		return r.value != p.Value
+	if r.deadband == 0 || r.kind == object.NoValue {
+		return r.value() != p.Value
 	}
 	return !(math.Abs(p.Value.Float()-r.reported) <= r.deadband)
 }

@@ -45,10 +45,10 @@ type events struct {
 	head     int
 	n        int // entries in use, with gaps
 	live     int // entries that are not gone
-	kept     [slots]int
-	limits   [slots]int
-	oldest   [slots]int // no event of the kind stands before this entry
-	waiting  [3]int     // by class
+	kept     [slots]int32
+	limits   [slots]int32
+	oldest   [slots]int32 // no event of the kind stands before this entry
+	waiting  [3]int       // by class
 	sent     int
 	texts    map[uint64][]byte
 	lastText uint64
@@ -61,7 +61,7 @@ func newEvents(limits map[object.Kind]int) events {
 	for s := range slots {
 		e.limits[s] = defaultEvents
 		if limit, ok := limits[traitsTable[s].kind]; ok {
-			e.limits[s] = limit
+			e.limits[s] = int32(limit)
 		}
 	}
 	return e
@@ -88,17 +88,21 @@ func (e *events) trim() {
 	}
 	e.n -= n
 	for s := range e.oldest {
-		e.oldest[s] = max(0, e.oldest[s]-n)
+		e.oldest[s] = max(0, e.oldest[s]-int32(n))
 	}
 }
 
-const firstEvents = 16
+// Sizes of the queue in events.
+const (
+	firstEvents = 16
+	stepEvents  = 1024 // up to which it doubles
+)
 
-// grow closes the gaps, and takes half as much memory more if there are few.
+// grow closes the gaps, and takes more memory if there are few.
 func (e *events) grow() {
 	size := max(len(e.buf), firstEvents)
 	if e.live > len(e.buf)*3/4 {
-		size = max(size, len(e.buf)+len(e.buf)/2)
+		size = max(size, len(e.buf)+min(len(e.buf), max(len(e.buf)/2, stepEvents)))
 	}
 	buf := make([]event, 0, size)
 	for i := range e.n {
@@ -106,7 +110,7 @@ func (e *events) grow() {
 			buf = append(buf, *ev)
 		}
 	}
-	e.n, e.head, e.oldest = len(buf), 0, [slots]int{}
+	e.n, e.head, e.oldest = len(buf), 0, [slots]int32{}
 	e.buf = buf[:size]
 }
 
@@ -124,7 +128,7 @@ func (e *events) add(s slot, r *record, p *object.Point, text []byte) {
 	}
 	class := classNumber(r.class)
 	*e.at(e.n) = event{
-		bits: p.Value.Bits(), kind: p.Value.Kind(), time: stamp(p.Time), index: uint16(r.index), flags: p.Flags,
+		bits: p.Value.Bits(), kind: p.Value.Kind(), time: stamp(p.Time), index: r.index, flags: p.Flags,
 		slot: s, class: uint8(class), variation: r.event,
 	}
 	if s >= slotString {
@@ -152,9 +156,9 @@ func (e *events) addOther(ev *event, p *object.Point, text []byte) {
 
 // dropOldest makes room for an event of a kind that has at least one.
 func (e *events) dropOldest(s slot) {
-	for i := e.oldest[s]; i < e.n; i++ {
+	for i := int(e.oldest[s]); i < e.n; i++ {
 		if ev := e.at(i); ev.slot == s && ev.state != eventGone {
-			e.oldest[s] = i + 1
+			e.oldest[s] = int32(i) + 1
 			e.forget(ev)
 			break
 		}
@@ -211,11 +215,20 @@ func (e *events) confirm() int {
 	if e.told {
 		e.overflow, e.told = false, false
 	}
-	for i := 0; i < e.n && e.sent > 0; i++ {
-		if ev := e.at(i); ev.state == eventSent {
-			e.forget(ev)
+	for i, left := 0, n; i < e.n && left > 0; i++ {
+		ev := e.at(i)
+		if ev.state != eventSent {
+			continue
 		}
+		ev.state = eventGone
+		e.kept[ev.slot]--
+		if ev.slot == slotString {
+			delete(e.texts, ev.bits)
+		}
+		left--
 	}
+	e.live -= n
+	e.sent = 0
 	e.trim()
 	return n
 }

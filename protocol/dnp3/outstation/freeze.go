@@ -71,8 +71,8 @@ func (o *Outstation) freeze(now time.Time, t target, clears bool) {
 	stamp := object.TimestampOf(now)
 	for i := t.from; i < t.to; i++ {
 		r := &o.database.tables[t.slot][i]
-		if into := o.database.find(frozen, r.index); into != nil {
-			o.put(frozen, into, &object.Point{Value: r.value, Time: stamp, Index: r.index, Flags: r.flags}, Force)
+		if into := o.database.find(frozen, uint32(r.index)); into != nil {
+			o.put(frozen, into, &object.Point{Value: r.value(), Time: stamp, Index: uint32(r.index), Flags: r.flags}, Force)
 		}
 		if clears {
 			p := r.point()

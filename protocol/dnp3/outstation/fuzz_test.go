@@ -136,7 +136,7 @@ func (d *device) check(t *testing.T) {
 	t.Helper()
 	var waiting [3]int
 	sent := 0
-	var kept [slots]int
+	var kept [slots]int32
 	live := 0
 	for i := range d.s.events.n {
 		ev := d.s.events.at(i)

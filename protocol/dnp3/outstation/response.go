@@ -133,7 +133,7 @@ func (s *Session) writeTable(w *app.Writer, it *item) bool {
 func (s *Session) writeRecord(w *app.Writer, it *item, r *record) error {
 	t := &traitsTable[it.slot]
 	if it.slot == slotString {
-		return w.String(t.static.Group(), r.index, s.outstation.database.texts[r.index])
+		return w.String(t.static.Group(), uint32(r.index), s.outstation.database.texts[uint32(r.index)])
 	}
 	variation := it.variation
 	if variation == 0 {
@@ -152,7 +152,7 @@ func (s *Session) writeDeadbands(w *app.Writer, it *item) bool {
 		v = object.G34V3
 	}
 	for ; it.from < it.to && it.limit > 0; it.from++ {
-		p := object.Point{Index: table[it.from].index, Value: object.Float(table[it.from].deadband)}
+		p := object.Point{Index: uint32(table[it.from].index), Value: object.Float(table[it.from].deadband)}
 		if !s.written(w, w.Static(v, p)) {
 			return false
 		}

@@ -91,7 +91,7 @@ func (tx *Tx) Class(kind object.Kind, index uint32) (class app.Classes, deadband
 // put stores a value and makes the event that belongs to it.
 func (o *Outstation) put(s slot, r *record, p *object.Point, mode Mode) {
 	makes := r.class != 0 && (mode == Force || mode == Detect && r.exceeds(p))
-	r.value, r.flags, r.time = p.Value, p.Flags, stamp(p.Time)
+	r.bits, r.kind, r.flags, r.time = p.Value.Bits(), p.Value.Kind(), p.Flags, stamp(p.Time)
 	if makes {
 		r.reported = p.Value.Float()
 		o.report(s, r, p, nil)

@@ -36,14 +36,19 @@ func (s *Segmenter) Append(dst []byte) []byte {
 	if len(s.rest) == 0 {
 		return dst
 	}
+	h, data := s.cut()
+	return append(append(dst, byte(h)), data...)
+}
+
+// cut takes the next segment, of which there is one.
+func (s *Segmenter) cut() (Header, []byte) {
 	n := min(len(s.rest), MaxData)
-	h := s.first | Header(s.next)
+	h, data := s.first|Header(s.next), s.rest[:n]
 	if n == len(s.rest) {
 		h |= FIN
 	}
-	dst = append(append(dst, byte(h)), s.rest[:n]...)
 	s.rest, s.first, s.next = s.rest[n:], 0, s.next.Next()
-	return dst
+	return h, data
 }
 
 // Size returns the octets on the wire of a fragment of n octets with all its
@@ -66,11 +71,11 @@ func AppendFragment(dst []byte, h link.Header, first Sequence, fragment []byte) 
 	if len(fragment) == 0 {
 		return dst, first, errEmpty
 	}
-	var room [link.MaxPayload]byte
 	cutter := NewSegmenter(fragment, first)
 	for cutter.More() {
 		var err error
-		if dst, err = link.AppendFrame(dst, h, cutter.Append(room[:0])); err != nil {
+		lead, data := cutter.cut()
+		if dst, err = link.AppendSegment(dst, h, byte(lead), data); err != nil {
 			return dst, cutter.Sequence(), fmt.Errorf("segment fragment: %w", err)
 		}
 	}
