@@ -99,8 +99,16 @@ func (r *Range) Check(op string) error {
 
 // Check reports, as fault.Invalid, a query whose range or step cannot be answered.
 func (q *Query) Check(op string) error {
-	if q.Step < time.Microsecond {
+	switch {
+	case q.Edges != nil:
+		if err := q.checkEdges(); err != nil {
+			return fault.E(op, fault.Invalid, "edges", err)
+		}
+	case q.Step < time.Microsecond:
 		return fault.E(op, fault.Invalid, q.Step.String(), errStep)
+	}
+	if err := q.checkExtras(); err != nil {
+		return fault.E(op, fault.Invalid, "extras", err)
 	}
 	return q.Range.Check(op)
 }

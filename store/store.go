@@ -44,7 +44,7 @@ type Store interface {
 	Read(ctx context.Context, r Range, emit func([]point.Sample) error) error
 
 	// Aggregate returns one Series a point, in the order asked, with one Bucket for each step
-	// that holds samples.
+	// that holds samples. Quantiles that need too much memory give fault.Invalid.
 	Aggregate(ctx context.Context, q Query) ([]Series, error)
 
 	// Count returns, for each point in the order asked, how many samples each step holds that
@@ -102,10 +102,13 @@ type Range struct {
 }
 
 // Query is an aggregation: each point's samples of the Range, bad quality left out, in buckets
-// of Step that start at From + n·Step.
+// of Step that start at From + n·Step, or, if Edges are given, in buckets from each edge to the
+// next, whatever their length.
 type Query struct {
 	Range
-	Step time.Duration
+	Step   time.Duration
+	Edges  []time.Time // two or more, ascending, at most microseconds; From and To lie between the first and the last
+	Extras Extras
 }
 
 // Bucket summarises the numeric samples of one step. Text has only Count, First and Last times.
@@ -123,6 +126,7 @@ type Bucket struct {
 	LastTime  time.Time
 	MinTime   time.Time
 	MaxTime   time.Time
+	Extra     *Extra // nil unless the query asks for Extras
 }
 
 // Series is the answer for one point.

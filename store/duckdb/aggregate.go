@@ -19,11 +19,14 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 	}
 	var out []store.Series
 	err := s.retry(ctx, op, func() (bool, error) {
-		rd, err := s.newReader(ctx, op, &q.Range, nil)
+		plan := store.NewPlan(&q)
+		whole := plan.Range()
+		rd, err := s.newReader(ctx, op, &whole, nil)
 		if err != nil {
 			return false, err
 		}
 		defer rd.close()
+		rd.plan = plan
 		out, err = rd.aggregate(ctx, &q)
 		return false, err
 	})
@@ -32,16 +35,17 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 
 // aggregateLimited reads the samples that the limit leaves, point by point.
 func (s *Store) aggregateLimited(ctx context.Context, q store.Query) ([]store.Series, error) {
+	plan := store.NewPlan(&q)
 	out := make([]store.Series, len(q.Points))
 	for i, p := range q.Points {
 		r := q.Range
 		r.Points = []point.Path{p}
-		fold := store.NewFold(q.From, q.Step)
+		fold := plan.Fold(i)
 		err := s.Read(ctx, r, func(samples []point.Sample) error {
 			for j := range samples {
 				fold.Add(samples[j].Time.UnixMicro(), samples[j].Value, samples[j].Quality)
 			}
-			return nil
+			return plan.Err("duckdb.Aggregate")
 		})
 		if err != nil {
 			return nil, err
@@ -54,10 +58,7 @@ func (s *Store) aggregateLimited(ctx context.Context, q store.Query) ([]store.Se
 // aggregate folds the samples as they come from the disk.
 func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series, error) {
 	g := newGroup(q.Points, rd.s.number(q.Points))
-	folds := make([]*store.Fold, len(g.ids))
-	for i := range folds {
-		folds[i] = store.NewFold(q.From, q.Step)
-	}
+	folds := foldsOf(rd.plan, g)
 	if q.From.Before(q.To) && len(g.ids) > 0 {
 		for _, p := range parts(rd.view.days, 0) {
 			if err := rd.foldPart(ctx, &p, g, folds); err != nil {
@@ -79,6 +80,17 @@ func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series
 	return out, ctx.Err()
 }
 
+// foldsOf returns a fold for each id of the group. Points that are asked for twice share it.
+func foldsOf(plan *store.Plan, g *group) []*store.Fold {
+	folds := make([]*store.Fold, len(g.ids))
+	for i, slot := range g.slots {
+		if slot >= 0 && folds[slot] == nil {
+			folds[slot] = plan.Fold(i)
+		}
+	}
+	return folds
+}
+
 func (rd *reader) foldPart(ctx context.Context, p *part, g *group, folds []*store.Fold) error {
 	if p.messy {
 		return rd.foldMessy(ctx, p, g, folds)
@@ -93,7 +105,7 @@ func (rd *reader) foldPart(ctx context.Context, p *part, g *group, folds []*stor
 			number, ok := cols.numberAt(i)
 			folds[slot].AddNumber(cols.time[i], number, ok, cols.qualityAt(i))
 		}
-		return nil
+		return rd.plan.Err("duckdb.Aggregate")
 	})
 }
 
@@ -109,6 +121,9 @@ func (rd *reader) foldMessy(ctx context.Context, p *part, all *group, folds []*s
 			for i := range rows {
 				fold.Add(rows[i].time, rows[i].value, rows[i].quality)
 			}
+		}
+		if err := rd.plan.Err("duckdb.Aggregate"); err != nil {
+			return err
 		}
 	}
 	return nil

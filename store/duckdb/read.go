@@ -93,9 +93,10 @@ func (s *Store) setDamagedAside(ctx context.Context, op string) (int, error) {
 	return s.check(ctx, op, s.allDays())
 }
 
-// reader answers one Read.
+// reader answers one Read, Aggregate or Count.
 type reader struct {
 	s       *Store
+	plan    *store.Plan // of an Aggregate
 	conn    *engine.Conn
 	view    view
 	r       *store.Range

@@ -81,17 +81,22 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 	if err := q.Check("memory.Aggregate"); err != nil {
 		return nil, err
 	}
+	plan := store.NewPlan(&q)
+	whole := plan.Range()
 	out := make([]store.Series, len(q.Points))
 	for i, p := range q.Points {
-		samples, err := s.selected(ctx, p, &q.Range)
+		samples, err := s.selected(ctx, p, &whole)
 		if err != nil {
 			return nil, err
 		}
-		fold := store.NewFold(q.From, q.Step)
+		fold := plan.Fold(i)
 		for j := range samples {
 			fold.Add(samples[j].Time.UnixMicro(), samples[j].Value, samples[j].Quality)
 		}
 		out[i] = store.Series{Point: p, Buckets: fold.Buckets()}
+		if err := plan.Err("memory.Aggregate"); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

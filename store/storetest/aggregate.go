@@ -21,6 +21,10 @@ func aggregateTests() []test {
 		{"a limit applies before the buckets", testBucketLimit},
 		{"series come in the order asked, without buckets for unknown points", testSeriesOrder},
 		{"a step of zero is invalid", testZeroStep},
+		{"buckets between edges have the lengths of these", testEdges},
+		{"deviation, quantiles and time-weighted mean are what their definitions give", testExtras},
+		{"a value counts until the next, until it is too old, and into buckets without samples", testHold},
+		{"extras and edges that make no sense are invalid", testWrongExtras},
 	}
 }
 

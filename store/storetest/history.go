@@ -141,6 +141,16 @@ func (h *history) aggregateRandom(rt *rapid.T) {
 		Range: h.drawRange(rt),
 		Step:  time.Duration(rapid.SampledFrom([]int{1, 7, 24, 100}).Draw(rt, "step")) * time.Hour,
 	}
+	if rapid.Bool().Draw(rt, "edges") {
+		q.Edges = []time.Time{q.From, q.From.Add(time.Hour), q.From.Add(20 * time.Hour), q.To.Add(21 * time.Hour)}
+	}
+	if rapid.Bool().Draw(rt, "extras") {
+		q.Extras = store.Extras{Quantiles: []float64{0, 0.5, 0.99}, Deviation: true, Hold: make([]time.Duration, len(q.Points))}
+		hold := time.Duration(rapid.IntRange(0, 50).Draw(rt, "hold")) * time.Hour
+		for i := range q.Extras.Hold {
+			q.Extras.Hold[i] = hold
+		}
+	}
 	got, err := h.Aggregate(h.tb.Context(), q)
 	agree(rt, "aggregate error", nil, err)
 	expected, err := h.model.Aggregate(h.tb.Context(), q)
