@@ -75,7 +75,7 @@ func TestTheClientPassesOnThatAPointDoesNotExist(t *testing.T) {
 		"latest":    func() error { _, err := n.client.Latest(t.Context(), span); return err },
 		"range":     func() error { _, err := n.client.Range(t.Context(), span, 0, false); return err },
 		"plot":      func() error { _, err := n.client.Plot(t.Context(), span, 0); return err },
-		"aggregate": func() error { _, err := n.client.Aggregate(t.Context(), span, ""); return err },
+		"aggregate": func() error { _, err := n.client.Aggregate(t.Context(), span, client.Steps{}); return err },
 		"export":    func() error { _, err := n.client.Export(t.Context(), span, "csv", io.Discard); return err },
 	} {
 		err := ask()
@@ -137,7 +137,7 @@ func TestPlotSaysItsStep(t *testing.T) {
 
 func TestAggregateSummarises(t *testing.T) {
 	n := start(t)
-	got, err := n.client.Aggregate(t.Context(), client.Span{Points: []string{"site/count", hostile}, From: "2026-03-01T12:00:00Z", To: "now"}, "1h")
+	got, err := n.client.Aggregate(t.Context(), client.Span{Points: []string{"site/count", hostile}, From: "2026-03-01T12:00:00Z", To: "now"}, client.Steps{Step: "1h"})
 	must(t, err)
 	b := got.Series[0].Buckets[0]
 	if len(got.Series[0].Buckets) != 1 || b.Count != 59 || b.Bad != 1 || *b.Min != 1<<60 || !b.Start.Equal(noon()) || got.Step != 3600 {

@@ -24,7 +24,7 @@ type Engine interface {
 	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)
 	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
-	Aggregate(ctx context.Context, req query.Request, step time.Duration) (query.Summaries, error)
+	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
 	Completeness(ctx context.Context, m query.HeatMap) (query.Heat, error)
 	Export(ctx context.Context, req query.Request, emit func([]point.Sample) error) error
 	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)

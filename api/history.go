@@ -1,15 +1,12 @@
 package api
 
 import (
-	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"voltbus/api/answer"
 	"voltbus/point"
 	"voltbus/query"
-	"voltbus/store"
 )
 
 const (
@@ -65,7 +62,7 @@ func (s *server) ranged(w http.ResponseWriter, r *request) error {
 		return absent("history")
 	}
 	in := s.read(r)
-	req := in.span()
+	req := in.paged()
 	req.Limit, req.Newest = in.number("limit", 0, 1, maxLimit), in.truth("newest")
 	if in.err != nil {
 		return in.err
@@ -115,6 +112,9 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
 	if plot {
 		out.buf = append(out.buf, `,"step":`...)
 		out.buf = strconv.AppendFloat(out.buf, a.Step.Seconds(), 'f', -1, 64)
+	} else {
+		out.buf = append(out.buf, `,"next":`...)
+		out.buf = point.AppendQuoted(out.buf, a.Next)
 	}
 	out.buf = append(out.buf, '}')
 	return out.end()
@@ -160,62 +160,4 @@ func appendRatio(dst []byte, c query.Coverage) []byte {
 		return append(dst, "null"...)
 	}
 	return strconv.AppendFloat(dst, ratio, 'f', -1, 64)
-}
-
-func (s *server) aggregate(w http.ResponseWriter, r *request) error {
-	if s.cfg.Engine == nil {
-		return absent("history")
-	}
-	in := s.read(r)
-	req, step := in.span(), in.duration("step", "1h")
-	if in.err != nil {
-		return in.err
-	}
-	a, err := s.cfg.Engine.Aggregate(r.Context(), req, step)
-	if err != nil {
-		return err
-	}
-	out := answer.Aggregate{
-		Series: make([]answer.Summary, len(a.Series)),
-		From:   a.From, To: a.To, Step: a.Step.Seconds(),
-	}
-	if ratio, known := a.Total.Ratio(); known {
-		out.Completeness = &ratio
-	}
-	for i := range a.Series {
-		out.Series[i] = summary(&a.Series[i])
-	}
-	return writeJSON(w, out)
-}
-
-func summary(s *query.Summary) answer.Summary {
-	out := answer.Summary{
-		Point: string(s.Info.Path), Unit: s.Info.Unit, Present: s.Coverage.Present, Bad: s.Coverage.Bad,
-		Buckets: make([]answer.Bucket, len(s.Buckets)),
-	}
-	if s.Coverage.Known {
-		out.Expected = &s.Coverage.Expected
-	}
-	for i := range s.Buckets {
-		out.Buckets[i] = bucket(&s.Buckets[i])
-	}
-	return out
-}
-
-func bucket(b *store.Bucket) answer.Bucket {
-	out := answer.Bucket{Start: b.Start.UTC().Truncate(time.Microsecond), Count: b.Count, Bad: b.Bad}
-	if b.MinTime.IsZero() { // no numbers in it
-		return out
-	}
-	out.Mean, out.Min, out.Max = figure(b.Mean), figure(b.Min), figure(b.Max)
-	out.Sum, out.First, out.Last = figure(b.Sum), figure(b.First), figure(b.Last)
-	return out
-}
-
-// figure returns the number, or nil if JSON cannot write it.
-func figure(f float64) *float64 {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil
-	}
-	return &f
 }

@@ -64,7 +64,7 @@ func TestWrongInputIsRefusedWithWhatToDo(t *testing.T) {
 		{"an end before the beginning", "GET", "/api/v1/range?point=a&from=now&to=-1h", "", 400, "from", "must lie before to"},
 		{"a switch that is none", "GET", "/api/v1/range?point=a&newest=perhaps", "", 400, "newest", "true or false"},
 		{"a step without unit", "GET", "/api/v1/aggregate?point=a&step=60", "", 400, "step", "with a unit"},
-		{"a step that is too short", "GET", "/api/v1/aggregate?point=a&step=1us", "", 400, "step", "at least 1ms"},
+		{"a step that is too short", "GET", "/api/v1/aggregate?point=a&step=1us", "", 400, "step", "is not a step"},
 		{"too many steps", "GET", "/api/v1/aggregate?point=site/temp&from=-3000d&step=1s", "", 400, "step", "longer step"},
 		{"a point that does not exist", "GET", "/api/v1/range?point=site/temq", "", 404, "site/temq", `there is no such point; did you mean "site/temp"?`},
 		{"the newest value of a point that does not exist", "GET", "/api/v1/latest?point=site/temp&point=site/temq", "", 404, "site/temq", "there is no such point"},

@@ -53,7 +53,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/range", role: viewer, serve: (*server).ranged,
-			params: []string{"point", "pattern", "from", "to", "limit", "newest"},
+			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after"},
 		},
 		{
 			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,
@@ -61,7 +61,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/aggregate", role: viewer, serve: (*server).aggregate,
-			params: []string{"point", "pattern", "from", "to", "step"},
+			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after"},
 		},
 		{
 			method: "GET", path: prefix + "/completeness", role: viewer, serve: (*server).completeness,

@@ -11,65 +11,128 @@ import (
 	"voltbus/store"
 )
 
+// Aggregation says how samples are summarised.
+type Aggregation struct {
+	Step      Step
+	Zone      *time.Location // buckets lie at its round local times; nil: steps begin at From, days are of UTC
+	Functions []Function     // figures that Values gives; those of every store.Bucket are there anyway
+}
+
 // Summary is one point in steps.
 type Summary struct {
 	Info     point.Info
-	Buckets  []store.Bucket // one for each step that holds samples
+	Buckets  []store.Bucket // one for each step that holds samples, or a value that counts in it
+	Ends     []time.Time    // of the buckets
+	Expected []int64        // samples expected in each bucket; nil if the interval is unknown
 	Coverage Coverage
 }
 
 // Summaries is what an aggregation gives, in the order asked or in path order.
 type Summaries struct {
 	From, To time.Time
-	Step     time.Duration
-	Series   []Summary
-	Total    Coverage
+	Aggregation
+	Series []Summary
+	Total  Coverage
+	Next   point.Path // the After of the next page of points; "" if this is the last
 }
 
-// Aggregate summarises the samples of the range in steps that start at From. Limit and Newest do
-// not apply.
-func (e *Engine) Aggregate(ctx context.Context, req Request, step time.Duration) (Summaries, error) {
-	req.Limit = 0
-	if err := req.check("query.Aggregate"); err != nil {
+// Aggregate summarises the samples of the range in steps. The first and the last bucket know only
+// what lies in the range, though they may begin before and end after it. Limit and Newest do not
+// apply.
+func (e *Engine) Aggregate(ctx context.Context, req Request, how Aggregation) (Summaries, error) {
+	const op = "query.Aggregate"
+	req.Limit, req.Newest = 0, false
+	if err := req.check(op); err != nil {
 		return Summaries{}, err
 	}
-	if step < time.Millisecond {
-		return Summaries{}, fault.E("query.Aggregate", fault.Invalid, "step", fmt.Errorf(
-			"the step %v is too short; it must be at least 1ms", step))
+	if err := how.Step.check(how.Zone); err != nil {
+		return Summaries{}, fault.E(op, fault.Invalid, "step", err)
 	}
-	entries, err := e.resolve(ctx, "query.Aggregate", req.Selection)
+	entries, next, err := e.resolve(ctx, op, req.Selection)
 	if err != nil {
 		return Summaries{}, err
 	}
-	buckets := int64(len(entries)) * (int64(req.To.Sub(req.From)/step) + 1)
+	buckets := int64(len(entries)) * (int64(req.To.Sub(req.From)/how.Step.Length()) + 1)
 	if buckets > int64(e.limits.Samples) {
-		return Summaries{}, fault.E("query.Aggregate", fault.Invalid, "step", fmt.Errorf(
+		return Summaries{}, fault.E(op, fault.Invalid, "step", fmt.Errorf(
 			"the answer would have up to %d steps and may have %d; use a longer step, a shorter time or fewer points",
 			buckets, e.limits.Samples))
 	}
-	list, err := e.buckets(ctx, entries, &req, step)
+	q := store.Query{Edges: how.Step.edges(req.From, req.To, how.Zone), Extras: extras(how.Functions, entries)}
+	list, err := e.buckets(ctx, op, entries, &req, q)
 	if err != nil {
 		return Summaries{}, err
 	}
-	return e.summaries(entries, list, &req, step), nil
+	out := Summaries{From: req.From, To: req.To, Aggregation: how, Next: next}
+	out.Series, out.Total = e.summaries(entries, list, &req)
+	for i := range out.Series {
+		e.ends(&out.Series[i], &entries[i], &req, q.Edges)
+	}
+	return out, nil
 }
 
-func (e *Engine) buckets(ctx context.Context, entries []catalog.Entry, req *Request, step time.Duration) ([]store.Series, error) {
+// buckets asks the store, unless it would have to read too much.
+func (e *Engine) buckets(ctx context.Context, op string, entries []catalog.Entry, req *Request, q store.Query) ([]store.Series, error) {
+	var sum int64
 	paths := make([]point.Path, len(entries))
 	for i := range entries {
 		paths[i] = entries[i].Path
+		n, _ := expected(&entries[i], req.From, req.To, time.Time{}, e.now())
+		sum += n
 	}
-	whole := store.Range{Points: paths, From: req.From, To: req.To}
-	return e.store.Aggregate(ctx, store.Query{Range: whole, Step: step})
+	if sum > int64(e.limits.Scan) {
+		return nil, fault.E(op, fault.Invalid, "samples", fmt.Errorf(
+			"about %d samples would have to be read and %d may be; ask for a shorter time or fewer points, "+
+				"or in pages", sum, e.limits.Scan))
+	}
+	q.Range = store.Range{Points: paths, From: req.From, To: req.To}
+	q.Extras.Until = e.now()
+	return e.store.Aggregate(ctx, q)
 }
 
-func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Request, step time.Duration) Summaries {
-	out := Summaries{From: req.From, To: req.To, Step: step, Series: make([]Summary, len(entries))}
+func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Request) ([]Summary, Coverage) {
+	series := make([]Summary, len(entries))
 	coverages := make([]Coverage, len(entries))
 	for i := range entries {
 		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets, &entries[i]))
-		out.Series[i] = Summary{Info: entries[i].Info, Buckets: list[i].Buckets, Coverage: coverages[i]}
+		series[i] = Summary{Info: entries[i].Info, Buckets: list[i].Buckets, Coverage: coverages[i]}
 	}
-	out.Total = total(coverages)
-	return out
+	return series, total(coverages)
+}
+
+// ends completes the buckets of a point with their ends and with what was expected of them.
+func (e *Engine) ends(s *Summary, entry *catalog.Entry, req *Request, edges []time.Time) {
+	s.Ends = make([]time.Time, len(s.Buckets))
+	if s.Coverage.Known {
+		s.Expected = make([]int64, len(s.Buckets))
+	}
+	var first time.Time
+	at := 0
+	for i := range s.Buckets {
+		b := &s.Buckets[i]
+		for !edges[at].Equal(b.Start) {
+			at++
+		}
+		s.Ends[i] = edges[at+1]
+		if first.IsZero() {
+			first = b.FirstTime
+		}
+		if s.Coverage.Known {
+			s.Expected[i], _ = expected(entry, later(b.Start, req.From), earlier(s.Ends[i], req.To), first, e.now())
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

@@ -108,7 +108,7 @@ func (e *Engine) known(ctx context.Context, pattern point.Pattern) ([]catalog.En
 	case err != nil:
 		return nil, err
 	case page.Next != "":
-		return nil, tooMany("query.Completeness", e.limits.Latest)
+		return nil, tooMany("query.Completeness", len(page.Entries)+1, e.limits.Latest)
 	case len(page.Entries) == 0:
 		return nil, noMatch("query.Completeness", pattern)
 	}

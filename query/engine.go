@@ -33,10 +33,13 @@ type Limits struct {
 	Points  int // most points of a range, plot or summary
 	Latest  int // most points of an answer with newest values
 	Samples int // most samples or buckets
+	Scan    int // most samples that one answer reads, as far as the intervals tell
 }
 
 // DefaultLimits suit a node with 100 MB to spare.
-func DefaultLimits() Limits { return Limits{Points: 2000, Latest: 200_000, Samples: 500_000} }
+func DefaultLimits() Limits {
+	return Limits{Points: 2000, Latest: 200_000, Samples: 500_000, Scan: 300_000_000}
+}
 
 // Engine answers queries. It has no state and is safe for concurrent use. Its methods return
 // fault.Invalid for a query that is wrong or too large, with what to ask instead, fault.NotFound
@@ -58,6 +61,20 @@ func New(s store.Store, c Catalog, limits Limits, now func() time.Time) *Engine 
 type Selection struct {
 	Points  []point.Path
 	Pattern point.Pattern
+
+	// Page is how many points of a pattern one answer is about, 0 for all; After is the Next of
+	// the page before, "" for the first. They do not apply to Latest, exports and plots.
+	Page  int
+	After point.Path
+}
+
+// page cuts the selection's page out of the sorted paths behind After, and returns the After of the
+// next.
+func (s *Selection) page(paths []point.Path) (page []point.Path, next point.Path) {
+	if s.Page == 0 || len(paths) <= s.Page {
+		return paths, ""
+	}
+	return paths[:s.Page], paths[s.Page-1]
 }
 
 // Request asks for the samples of points with From ≤ time < To.
@@ -99,7 +116,7 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 		}
 	}
 	if len(paths) > e.limits.Latest {
-		return nil, tooMany("query.Latest", e.limits.Latest)
+		return nil, tooMany("query.Latest", len(paths), e.limits.Latest)
 	}
 	samples, err := e.store.Latest(ctx, paths)
 	if err != nil {
@@ -136,35 +153,45 @@ func (e *Engine) current(ctx context.Context, pattern point.Pattern) ([]point.Pa
 }
 
 // resolve returns what is known about the selected points. A pattern selects points of the
-// catalogue, also removed ones, and points that only have samples.
-func (e *Engine) resolve(ctx context.Context, op string, sel Selection) ([]catalog.Entry, error) {
+// catalogue, also removed ones, and points that only have samples; next is the After of the next
+// page of them.
+func (e *Engine) resolve(ctx context.Context, op string, sel Selection) (entries []catalog.Entry, next point.Path, err error) {
 	paths := unique(sel.Points)
 	if len(sel.Points) == 0 {
-		var err error
-		if paths, err = e.matching(ctx, sel.Pattern); err != nil {
-			return nil, err
+		if paths, err = e.matching(ctx, &sel); err != nil {
+			return nil, "", err
 		}
+		if len(paths) == 0 && sel.After == "" {
+			return nil, "", noMatch(op, sel.Pattern)
+		}
+		paths, next = sel.page(paths)
 	}
-	switch {
-	case len(paths) == 0:
-		return nil, noMatch(op, sel.Pattern)
-	case len(paths) > e.limits.Points:
-		return nil, tooMany(op, e.limits.Points)
+	if len(paths) > e.limits.Points {
+		return nil, "", tooMany(op, len(paths), e.limits.Points)
 	}
-	entries, err := e.catalog.Entries(ctx, paths)
+	entries, err = e.catalog.Entries(ctx, paths)
 	if err != nil || len(sel.Points) == 0 {
-		return entries, err
+		return entries, next, err
 	}
-	return entries, e.exist(ctx, op, entries)
+	return entries, "", e.exist(ctx, op, entries)
 }
 
-func (e *Engine) matching(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+// matching returns the paths behind After that the pattern selects: at least one more than a page
+// has, or than may be, if there are so many.
+func (e *Engine) matching(ctx context.Context, sel *Selection) ([]point.Path, error) {
 	all, err := e.store.Points(ctx)
 	if err != nil {
 		return nil, err
 	}
-	paths := slices.DeleteFunc(slices.Clone(all), func(p point.Path) bool { return !pattern.Match(p) })
-	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: pattern, Removed: true, Limit: e.limits.Points + 1})
+	paths := slices.DeleteFunc(all, func(p point.Path) bool { return p <= sel.After || !sel.Pattern.Match(p) })
+	limit := e.limits.Points
+	if sel.Page > 0 {
+		limit = min(limit, sel.Page)
+	}
+	if sel.Page == 0 && len(paths) > limit {
+		return paths, nil
+	}
+	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: sel.Pattern, Removed: true, After: sel.After, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +202,9 @@ func (e *Engine) matching(ctx context.Context, pattern point.Pattern) ([]point.P
 	return slices.Compact(paths), nil
 }
 
-func tooMany(op string, most int) error {
+func tooMany(op string, n, most int) error {
 	return fault.E(op, fault.Invalid, "points", fmt.Errorf(
-		"more than %d points are selected; use a narrower pattern or ask in parts", most))
+		"%d points or more are selected and %d may be; use a narrower pattern or ask in pages", n, most))
 }
 
 // unique drops repeated paths and keeps the order.

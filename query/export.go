@@ -48,7 +48,7 @@ func (e *Engine) exported(ctx context.Context, req *Request) ([]point.Path, erro
 		return nil, err
 	}
 	if len(paths) > e.limits.Latest {
-		return nil, tooMany("query.Export", e.limits.Latest)
+		return nil, tooMany("query.Export", len(paths), e.limits.Latest)
 	}
 	return paths, nil
 }

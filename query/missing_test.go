@@ -21,9 +21,12 @@ func asks(t *testing.T, p *plant) map[string]func(query.Selection) error {
 		return query.Request{Selection: s, From: noon(), To: at(time.Hour)}
 	}
 	return map[string]func(query.Selection) error{
-		"range":     func(s query.Selection) error { _, err := p.Range(t.Context(), span(s)); return err },
-		"plot":      func(s query.Selection) error { _, err := p.Plot(t.Context(), span(s), 100); return err },
-		"aggregate": func(s query.Selection) error { _, err := p.Aggregate(t.Context(), span(s), time.Minute); return err },
+		"range": func(s query.Selection) error { _, err := p.Range(t.Context(), span(s)); return err },
+		"plot":  func(s query.Selection) error { _, err := p.Plot(t.Context(), span(s), 100); return err },
+		"aggregate": func(s query.Selection) error {
+			_, err := p.Aggregate(t.Context(), span(s), query.Aggregation{Step: query.Step{Duration: time.Minute}})
+			return err
+		},
 		"export": func(s query.Selection) error {
 			return p.Export(t.Context(), span(s), func([]point.Sample) error { return nil })
 		},
@@ -153,7 +156,7 @@ func TestNothingIsExpectedBeforeTheIntervalWasSet(t *testing.T) {
 			t.Error(name, d)
 		}
 	}
-	sums, err := p.Aggregate(t.Context(), hour("m"), 5*time.Minute)
+	sums, err := p.Aggregate(t.Context(), hour("m"), query.Aggregation{Step: query.Step{Duration: 5 * time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

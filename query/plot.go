@@ -28,7 +28,7 @@ const perPixel = 4
 // is lost; a step with only bad samples by one bad sample. Booleans become 0 and 1. Points that
 // hold text give their newest samples. Limit and Newest do not apply.
 func (e *Engine) Plot(ctx context.Context, req Request, pixels int) (Answer, error) {
-	req.Limit, req.Newest = 0, false
+	req.Limit, req.Newest, req.Page, req.After = 0, false, 0, ""
 	if err := req.check("query.Plot"); err != nil {
 		return Answer{}, err
 	}
@@ -36,7 +36,7 @@ func (e *Engine) Plot(ctx context.Context, req Request, pixels int) (Answer, err
 		return Answer{}, fault.E("query.Plot", fault.Invalid, "pixels", fmt.Errorf(
 			"%d pixels cannot be plotted; ask for %d to %d", pixels, MinPixels, MaxPixels))
 	}
-	entries, err := e.resolve(ctx, "query.Plot", req.Selection)
+	entries, _, err := e.resolve(ctx, "query.Plot", req.Selection)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -98,15 +98,15 @@ func booleansToNumbers(samples []point.Sample) {
 func (e *Engine) plotSteps(ctx context.Context, entries []catalog.Entry, req Request, pixels int) (Answer, error) {
 	span := req.To.Sub(req.From)
 	step := max(time.Microsecond, (span/time.Duration(pixels) + time.Microsecond).Truncate(time.Microsecond))
-	list, err := e.buckets(ctx, entries, &req, step)
+	list, err := e.buckets(ctx, "query.Plot", entries, &req, store.Query{Step: step})
 	if err != nil {
 		return Answer{}, err
 	}
-	sums := e.summaries(entries, list, &req, step)
-	a := Answer{From: req.From, To: req.To, Step: step, Total: sums.Total, Series: make([]Series, len(entries))}
+	series, all := e.summaries(entries, list, &req)
+	a := Answer{From: req.From, To: req.To, Step: step, Total: all, Series: make([]Series, len(entries))}
 	var texts []catalog.Entry
-	for i := range sums.Series {
-		s := &sums.Series[i]
+	for i := range series {
+		s := &series[i]
 		a.Series[i] = Series{Info: s.Info, Coverage: s.Coverage}
 		for j := range s.Buckets {
 			a.Series[i].Samples = appendPeaks(a.Series[i].Samples, s.Info.Path, &s.Buckets[j])

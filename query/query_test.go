@@ -37,6 +37,17 @@ type plant struct {
 
 func newPlant(t testing.TB, limits query.Limits) *plant {
 	t.Helper()
+	return newPlantWith(t, limits, now)
+}
+
+// newPlantAt is a plant whose clock shows another time.
+func newPlantAt(t testing.TB, clock func() time.Time) *plant {
+	t.Helper()
+	return newPlantWith(t, query.DefaultLimits(), clock)
+}
+
+func newPlantWith(t testing.TB, limits query.Limits, now func() time.Time) *plant {
+	t.Helper()
 	c, err := catalog.Open(context.Background(), t.TempDir(), noon)
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +273,7 @@ func TestRangeSelects(t *testing.T) {
 }
 
 func TestTooMuchIsRefusedWithWhatToDo(t *testing.T) {
-	p := newPlant(t, query.Limits{Points: 2, Latest: 3, Samples: 100})
+	p := newPlant(t, query.Limits{Points: 2, Latest: 3, Samples: 100, Scan: 1000})
 	p.know(point.Info{Path: "k/1", Interval: time.Second})
 	p.record(every("u", time.Millisecond, ramp(200)...)...)
 	for i := range 4 {
@@ -279,9 +290,19 @@ func TestTooMuchIsRefusedWithWhatToDo(t *testing.T) {
 		{"an export of too many points", func() error { return p.Export(t.Context(), many, nil) }, "narrower pattern"},
 		{"a range that the interval says is too long", func() error { _, err := p.Range(t.Context(), hour("k/1")); return err }, "shorten the time"},
 		{"a range that turns out to be too long", func() error { _, err := p.Range(t.Context(), hour("u")); return err }, "shorten the time"},
-		{"too many steps", func() error { _, err := p.Aggregate(t.Context(), hour("u"), time.Second); return err }, "longer step"},
-		{"a step of nothing", func() error { _, err := p.Aggregate(t.Context(), hour("u"), 0); return err }, "at least 1ms"},
-		{"a negative step", func() error { _, err := p.Aggregate(t.Context(), hour("u"), -time.Hour); return err }, "at least 1ms"},
+		{"too many steps", func() error {
+			_, err := p.Aggregate(t.Context(), hour("u"), query.Aggregation{Step: query.Step{Duration: time.Second}})
+			return err
+		}, "longer step"},
+		{"a step of nothing", func() error { _, err := p.Aggregate(t.Context(), hour("u"), query.Aggregation{}); return err }, "at least 1ms"},
+		{"a step that does not divide a day of a zone", func() error {
+			_, err := p.Aggregate(t.Context(), hour("u"), query.Aggregation{Step: query.Step{Duration: 7 * time.Minute}, Zone: time.UTC})
+			return err
+		}, "divide a day"},
+		{"more to read than may be", func() error {
+			_, err := p.Aggregate(t.Context(), hour("k/1"), query.Aggregation{Step: query.Step{Duration: time.Hour}})
+			return err
+		}, "about 3600 samples would have to be read and 1000 may be"},
 		{"a plot that is too wide", func() error { _, err := p.Plot(t.Context(), hour("u"), 1<<40); return err }, "ask for 10 to 10000"},
 		{"a plot without width", func() error { _, err := p.Plot(t.Context(), hour("u"), 0); return err }, "ask for 10 to 10000"},
 		{"a plot of too many points", func() error { _, err := p.Plot(t.Context(), hour("u", "k/1"), 20); return err }, "name at most 1 points"},
@@ -405,7 +426,7 @@ func TestAggregate(t *testing.T) {
 	p := newPlant(t, query.DefaultLimits())
 	p.know(point.Info{Path: "m", Interval: time.Minute}, point.Info{Path: "silent"})
 	p.record(every("m", time.Minute, ramp(60)...)...)
-	got, err := p.Aggregate(t.Context(), hour("m", "silent"), 30*time.Minute)
+	got, err := p.Aggregate(t.Context(), hour("m", "silent"), query.Aggregation{Step: query.Step{Duration: 30 * time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +443,7 @@ func TestAggregate(t *testing.T) {
 }
 
 func TestExportGivesEverythingAndEndsEarly(t *testing.T) {
-	p := newPlant(t, query.Limits{Points: 1, Latest: 10, Samples: 1})
+	p := newPlant(t, query.Limits{Points: 1, Latest: 10, Samples: 1, Scan: 1})
 	p.record(every("a", time.Second, ramp(100)...)...)
 	p.record(every("b", time.Second, ramp(100)...)...)
 	req := query.Request{From: noon(), To: now()}

@@ -25,7 +25,8 @@ type Answer struct {
 	From, To time.Time
 	Step     time.Duration // length of a bucket of a down-sampled plot; 0: all samples
 	Series   []Series
-	Total    Coverage // over the series whose interval is known
+	Total    Coverage   // over the series whose interval is known
+	Next     point.Path // the After of the next page of points; "" if this is the last
 }
 
 // Range returns the samples of a range.
@@ -33,7 +34,7 @@ func (e *Engine) Range(ctx context.Context, req Request) (Answer, error) {
 	if err := req.check("query.Range"); err != nil {
 		return Answer{}, err
 	}
-	entries, err := e.resolve(ctx, "query.Range", req.Selection)
+	entries, next, err := e.resolve(ctx, "query.Range", req.Selection)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -44,7 +45,9 @@ func (e *Engine) Range(ctx context.Context, req Request) (Answer, error) {
 	if err := e.store.Read(ctx, req.storeRange(c.paths), c.add); err != nil {
 		return Answer{}, err
 	}
-	return e.answer(ctx, c, &req)
+	a, err := e.answer(ctx, c, &req)
+	a.Next = next
+	return a, err
 }
 
 // affordable refuses early what the intervals say to be too much.

@@ -148,7 +148,7 @@ func (f *Fold) settle(micros int64) {
 	if !f.valid {
 		return
 	}
-	begin, end := max(f.since, f.plan.from), min(micros, f.since+f.hold, f.plan.to)
+	begin, end := max(f.since, f.plan.from), min(micros, f.since+f.hold, f.plan.until)
 	for begin < end {
 		if begin >= f.end || len(f.buckets) == 0 {
 			f.open(begin)
@@ -164,7 +164,7 @@ func (f *Fold) settle(micros int64) {
 // afterwards.
 func (f *Fold) Buckets() []Bucket {
 	if f.hold > 0 {
-		f.settle(f.plan.to)
+		f.settle(f.plan.until)
 	}
 	f.close()
 	return f.buckets

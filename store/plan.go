@@ -19,7 +19,8 @@ type Extras struct {
 	// counts when no other follows it. The last sample before From counts too, if it is not
 	// older. Bad samples and those without a number end what counted before. A bucket without
 	// samples is there if a value counts in it. With a Limit only the samples within it count.
-	Hold []time.Duration
+	Hold  []time.Duration
+	Until time.Time // no value counts later; zero for the end of the range
 }
 
 // Extra holds the figures that Extras asked for.
@@ -67,6 +68,7 @@ const maxKept = 4 << 20
 type Plan struct {
 	query    *Query
 	from, to int64 // microseconds
+	until    int64 // when values end to count
 	step     int64
 	edges    []int64
 	kept     int  // values in memory
@@ -76,6 +78,10 @@ type Plan struct {
 // NewPlan returns a plan for the query, which must not change until the plan has done its work.
 func NewPlan(q *Query) *Plan {
 	p := &Plan{query: q, from: q.From.UnixMicro(), to: q.To.UnixMicro(), step: max(1, q.Step.Microseconds())}
+	p.until = p.to
+	if u := q.Extras.Until; !u.IsZero() {
+		p.until = min(p.to, u.UnixMicro())
+	}
 	for _, e := range q.Edges {
 		p.edges = append(p.edges, e.UnixMicro())
 	}

@@ -71,19 +71,23 @@ type Range struct {
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
 	Step         *float64  `json:"step,omitempty"` // of a plot: seconds, or 0 for all samples
+	Next         string    `json:"next,omitempty"` // the "after" of the next page of points; "" if this is the last
 }
 
 // Bucket summarises a step. Figures are null where there are no numbers.
 type Bucket struct {
-	Start time.Time `json:"start"`
-	Count uint64    `json:"count"`
-	Bad   uint64    `json:"bad"`
-	Mean  *float64  `json:"mean"`
-	Min   *float64  `json:"min"`
-	Max   *float64  `json:"max"`
-	Sum   *float64  `json:"sum"`
-	First *float64  `json:"first"`
-	Last  *float64  `json:"last"`
+	Start    time.Time           `json:"start"`
+	End      time.Time           `json:"end"`
+	Count    uint64              `json:"count"`
+	Bad      uint64              `json:"bad"`
+	Expected *int64              `json:"expected"` // null if the point's interval is unknown
+	Mean     *float64            `json:"mean"`
+	Min      *float64            `json:"min"`
+	Max      *float64            `json:"max"`
+	Sum      *float64            `json:"sum"`
+	First    *float64            `json:"first"`
+	Last     *float64            `json:"last"`
+	Values   map[string]*float64 `json:"values,omitempty"` // of the functions asked for, by their names
 }
 
 // Summary is one point in steps.
@@ -102,7 +106,10 @@ type Aggregate struct {
 	Completeness *float64  `json:"completeness"`
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
-	Step         float64   `json:"step"` // seconds
+	Step         float64   `json:"step"` // seconds; of days and months on average
+	StepName     string    `json:"step_name"`
+	Zone         string    `json:"zone"` // "" if steps begin at from
+	Next         string    `json:"next"` // the "after" of the next page of points; "" if this is the last
 }
 
 // Completeness is a heat map: a row for each branch, a cell for each step.

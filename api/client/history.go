@@ -105,10 +105,19 @@ func (c *Client) Plot(ctx context.Context, s Span, pixels int) (r answer.Range, 
 	return r, c.get(ctx, "plot", params, &r)
 }
 
-// Aggregate returns summaries of steps such as "15m" or "1d"; "" for an hour.
-func (c *Client) Aggregate(ctx context.Context, s Span, step string) (a answer.Aggregate, err error) {
+// Steps says how samples are summarised.
+type Steps struct {
+	Step      string // such as "15m" or "1d"; "" for an hour
+	Zone      string // a time zone whose round local times the steps have; "" for steps that begin at From
+	Functions string // separated by commas
+}
+
+// Aggregate returns summaries of steps.
+func (c *Client) Aggregate(ctx context.Context, s Span, how Steps) (a answer.Aggregate, err error) {
 	params := s.params()
-	set(params, "step", step)
+	set(params, "step", how.Step)
+	set(params, "zone", how.Zone)
+	set(params, "functions", how.Functions)
 	return a, c.get(ctx, "aggregate", params, &a)
 }
 

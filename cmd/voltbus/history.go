@@ -52,7 +52,8 @@ func (s *span) of(args []string) (client.Span, error) {
 func newQuery(f *flags) *cobra.Command {
 	var out format
 	var when span
-	step, limit, newest := "", 0, false
+	var steps client.Steps
+	limit, newest := 0, false
 	cmd := &cobra.Command{
 		Use: "query point… | pattern", Short: "Print samples, or summaries of steps",
 		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + selectHelp,
@@ -63,8 +64,8 @@ func newQuery(f *flags) *cobra.Command {
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				if step != "" {
-					return s.printSummaries(ctx, sel, step, &out)
+				if steps != (client.Steps{}) {
+					return s.printSummaries(ctx, sel, steps, &out)
 				}
 				return s.printSamples(ctx, sel, newestOf{limit, newest}, &out)
 			})
@@ -72,7 +73,9 @@ func newQuery(f *flags) *cobra.Command {
 	}
 	when.register(cmd)
 	out.register(cmd)
-	cmd.Flags().StringVar(&step, "step", "", "summarise steps of this length, such as 15m or 1d")
+	cmd.Flags().StringVar(&steps.Step, "step", "", "summarise steps of this length, such as 15m, 1d, 1w, 1mo or 1y")
+	cmd.Flags().StringVar(&steps.Zone, "zone", "", "with --step: at round local times of this time zone, such as Europe/Berlin")
+	cmd.Flags().StringVar(&steps.Functions, "function", "", "with --step: only these figures: mean, min, max, sum, count, first, last, timeweighted, stddev, median, p95 …")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "most samples of each point")
 	cmd.Flags().BoolVar(&newest, "newest", false, "with --limit: the newest samples instead of the oldest")
 	return cmd
@@ -112,19 +115,35 @@ func (s session) printSamples(ctx context.Context, sel client.Span, bound newest
 	return nil
 }
 
-func (s session) printSummaries(ctx context.Context, sel client.Span, step string, out *format) error {
-	a, err := s.Aggregate(ctx, sel, step)
+func (s session) printSummaries(ctx context.Context, sel client.Span, steps client.Steps, out *format) error {
+	a, err := s.Aggregate(ctx, sel, steps)
 	if err != nil {
 		return s.meant(ctx, sel, err)
 	}
-	rows, err := out.open(s.OutOrStdout(), "point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit")
+	functions := strings.Split(steps.Functions, ",")
+	columns := append(append([]string{"point", "start"}, functions...), "unit")
+	if steps.Functions == "" {
+		columns = []string{"point", "start", "count", "bad", "mean", "min", "max", "sum", "first", "last", "unit"}
+	}
+	rows, err := out.open(s.OutOrStdout(), columns...)
 	if err != nil {
 		return err
 	}
+	zone, err := time.LoadLocation(a.Zone)
+	if err != nil {
+		return fmt.Errorf("the node answers for a time zone that this machine does not know: %w", err)
+	}
 	for _, series := range a.Series {
 		for _, b := range series.Buckets {
-			if err := rows.row(series.Point, b.Start.UTC().Format(time.RFC3339), b.Count, b.Bad,
-				b.Mean, b.Min, b.Max, b.Sum, b.First, b.Last, series.Unit); err != nil {
+			cells := []any{series.Point, b.Start.In(zone).Format(time.RFC3339)}
+			if steps.Functions == "" {
+				cells = append(cells, b.Count, b.Bad, b.Mean, b.Min, b.Max, b.Sum, b.First, b.Last)
+			} else {
+				for _, f := range functions {
+					cells = append(cells, b.Values[strings.TrimSpace(f)])
+				}
+			}
+			if err := rows.row(append(cells, series.Unit)...); err != nil {
 				return err
 			}
 		}

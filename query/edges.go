@@ -1,0 +1,143 @@
+package query
+
+import "time"
+
+// edges returns where the buckets between from and to begin, and where the last ends. In a zone they
+// lie at round local times: at midnight and whole steps behind it, on the first of the month, on
+// Mondays. Without a zone durations begin at from, and days and months are of UTC.
+func (s Step) edges(from, to time.Time, zone *time.Location) []time.Time {
+	switch {
+	case s.Months > 0 || s.Days > 0:
+		return s.dates(from, to, orUTC(zone))
+	case zone == nil:
+		return s.steps(from, to)
+	}
+	return s.clock(from, to, zone)
+}
+
+func orUTC(zone *time.Location) *time.Location {
+	if zone == nil {
+		return time.UTC
+	}
+	return zone
+}
+
+func (s Step) steps(from, to time.Time) []time.Time {
+	list := []time.Time{from}
+	for at := from; at.Before(to); {
+		at = at.Add(s.Duration)
+		list = append(list, at)
+	}
+	return list
+}
+
+// dates are the midnights at which a calendar step begins. Steps of several days are counted from
+// Monday, 29 December 1969, those of several months from the year 0.
+func (s Step) dates(from, to time.Time, zone *time.Location) []time.Time {
+	local := from.In(zone)
+	year, month, day := local.Date()
+	if s.Months > 0 {
+		back := (year*12 + int(month) - 1) % s.Months
+		month, day = month-time.Month(back), 1
+	} else {
+		monday := time.Date(1969, 12, 29, 0, 0, 0, 0, time.UTC)
+		number := int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Sub(monday) / (24 * time.Hour))
+		day -= ((number % s.Days) + s.Days) % s.Days
+	}
+	var list []time.Time
+	for {
+		at := wall(year, month, day, 0, zone)
+		list = append(cut(list, at), at)
+		if !at.Before(to) {
+			return list
+		}
+		month += time.Month(s.Months)
+		day += s.Days
+	}
+}
+
+// clock are the round local times of a step that divides a day.
+func (s Step) clock(from, to time.Time, zone *time.Location) []time.Time {
+	year, month, day := from.In(zone).Date()
+	var list []time.Time
+	for begin := wall(year, month, day, 0, zone); ; day++ {
+		end := wall(year, month, day+1, 0, zone)
+		for at := begin; at.Before(end); at = s.next(at, begin, end, zone) {
+			if !at.After(from) {
+				list = list[:0]
+			}
+			list = append(list, at)
+			if !at.Before(to) {
+				return list
+			}
+		}
+		begin = end
+	}
+}
+
+// next returns the edge behind one within the day from begin to end. Steps that divide the change of
+// the clock, if there is one on this day, go on through it: an hour that comes twice has two
+// buckets. Longer ones belong to the time that the clock shows: the bucket with the change in it is
+// longer or shorter.
+func (s Step) next(at, begin, end time.Time, zone *time.Location) time.Time {
+	change := end.Sub(begin) - 24*time.Hour
+	if change%s.Duration == 0 {
+		return at.Add(s.Duration)
+	}
+	year, month, day := begin.Add(12 * time.Hour).In(zone).Date()
+	local := at.In(zone)
+	shown := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute +
+		time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
+	for n := shown/s.Duration + 1; ; n++ {
+		if next := wall(year, month, day, n*s.Duration, zone); next.After(at) {
+			return next
+		}
+	}
+}
+
+// cut drops edges at or behind a time: a date that a zone left out has none.
+func cut(list []time.Time, at time.Time) []time.Time {
+	for len(list) > 0 && !list[len(list)-1].Before(at) {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// wall returns the first instant at which the clock of the zone shows a time of the day, or, if it
+// leaves that time out, the one at which it jumps over it.
+func wall(year int, month time.Month, day int, clock time.Duration, zone *time.Location) time.Time {
+	shown := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Add(clock)
+	_, offset := shown.In(zone).Zone()
+	at := shown.Add(-time.Duration(offset) * time.Second).In(zone)
+	// The right instant has the offset of one of the two periods beside this one or of its own.
+	begin, end := at.ZoneBounds()
+	best := time.Time{}
+	for _, period := range []time.Time{begin.Add(-time.Second), at, end} {
+		if period.Before(shown.Add(-48*time.Hour)) || period.After(shown.Add(48*time.Hour)) {
+			continue // no bound, or too far to matter
+		}
+		_, offset := period.Zone()
+		candidate := shown.Add(-time.Duration(offset) * time.Second).In(zone)
+		if shows(candidate, shown) && (best.IsZero() || candidate.Before(best)) {
+			best = candidate
+		}
+	}
+	if !best.IsZero() {
+		return best.UTC()
+	}
+	return jump(at, shown, begin, end).UTC()
+}
+
+func shows(at, shown time.Time) bool {
+	_, offset := at.Zone()
+	return at.Add(time.Duration(offset) * time.Second).Equal(shown)
+}
+
+// jump returns the change of the clock that leaves the time out.
+func jump(at, shown, begin, end time.Time) time.Time {
+	_, offset := at.Zone()
+	if at.Add(time.Duration(offset) * time.Second).After(shown) {
+		return begin
+	}
+	return end
+}
