@@ -33,8 +33,8 @@ func (c *Catalog) PutCredential(ctx context.Context, cr identity.Credential) err
 		expires = sql.NullInt64{Int64: micros(cr.Expires), Valid: true}
 	}
 	return c.exec(ctx, "catalog.PutCredential", cr.User.Name, `
-		INSERT INTO credential (hash, user, purpose, parent, created, expires) VALUES (?, ?, ?, ?, ?, ?)`,
-		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires)
+		INSERT INTO credential (hash, user, purpose, parent, created, expires, under) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires, cr.User.Under)
 }
 
 // Credential implements identity.Accounts.
@@ -46,9 +46,9 @@ func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.
 		created, expires sql.NullInt64
 	)
 	err := c.db.QueryRowContext(ctx, `
-		SELECT user.name, user.role, purpose, parent, credential.created, expires
+		SELECT user.name, user.role, purpose, parent, credential.created, expires, under
 		FROM credential JOIN user ON user.name = credential.user WHERE hash = ?`, hash[:]).
-		Scan(&cr.User.Name, &role, &cr.Purpose, &parent, &created, &expires)
+		Scan(&cr.User.Name, &role, &cr.Purpose, &parent, &created, &expires, &cr.User.Under)
 	if errors.Is(err, sql.ErrNoRows) {
 		return identity.Credential{}, fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
 	}
@@ -59,6 +59,33 @@ func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.
 	cr.User.Role, _ = identity.ParseRole(role)
 	cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
 	return cr, nil
+}
+
+// Credentials implements identity.Accounts.
+func (c *Catalog) Credentials(ctx context.Context, purpose identity.Purpose) ([]identity.Credential, error) {
+	rows, err := c.db.QueryContext(ctx, `
+		SELECT hash, user.name, user.role, under, credential.created, expires
+		FROM credential JOIN user ON user.name = credential.user
+		WHERE purpose = ? ORDER BY user.name, credential.created`, string(purpose))
+	if err != nil {
+		return nil, wrap("catalog.Credentials", "", err)
+	}
+	defer rows.Close()
+	var list []identity.Credential
+	for rows.Next() {
+		cr := identity.Credential{Purpose: purpose}
+		var hash []byte
+		var role string
+		var created, expires sql.NullInt64
+		if err := rows.Scan(&hash, &cr.User.Name, &role, &cr.User.Under, &created, &expires); err != nil {
+			return nil, wrap("catalog.Credentials", "", err)
+		}
+		copy(cr.Hash[:], hash)
+		cr.User.Role, _ = identity.ParseRole(role)
+		cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
+		list = append(list, cr)
+	}
+	return list, wrap("catalog.Credentials", "", rows.Err())
 }
 
 // DropCredential implements identity.Accounts.

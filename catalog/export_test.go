@@ -11,10 +11,22 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 	return err
 }
 
-// MakeVersion1 takes back what the second migration did.
+// MakeVersion1 takes back what the migrations after the first did.
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
-	if _, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since`); err != nil {
+	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
+		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat`)
+	if err != nil {
 		return err
 	}
 	return c.SetVersion(ctx, 1)
+}
+
+// MaxRepeats is how many writes with a key are remembered.
+const MaxRepeats = maxRepeats
+
+// FillRepeats notes n writes of the user, each a microsecond after the one before.
+func (c *Catalog) FillRepeats(ctx context.Context, user string, n int) error {
+	_, err := c.db.ExecContext(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO repeat SELECT ?, 'key' || i, x'00', ? + i, 204, x'' FROM n`, n, user, micros(c.now()))
+	return err
 }

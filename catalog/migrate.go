@@ -15,9 +15,12 @@ var schema1 string
 //go:embed schema2.sql
 var schema2 string
 
+//go:embed schema3.sql
+var schema3 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
-func migrations() []string { return []string{schema1, schema2} }
+func migrations() []string { return []string{schema1, schema2, schema3} }
 
 // migrate brings the file to the newest version, each step in its own transaction.
 func (c *Catalog) migrate(ctx context.Context) error {

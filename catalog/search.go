@@ -78,6 +78,13 @@ func (c *Catalog) Count(ctx context.Context) (int, error) {
 	return n, wrap("catalog.Count", File, err)
 }
 
+// Free returns the number of points that belong to no device.
+func (c *Catalog) Free(ctx context.Context) (int, error) {
+	var n int
+	err := c.db.QueryRowContext(ctx, `SELECT count(*) FROM point WHERE device = '' AND removed IS NULL`).Scan(&n)
+	return n, wrap("catalog.Free", File, err)
+}
+
 const selectPoint = `SELECT path, kind, unit, description, writable, device, interval, tags, first_seen, removed, since FROM point`
 
 // scan narrows by what SQLite can decide and leaves pattern and text to Go, which knows wildcards

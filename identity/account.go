@@ -9,6 +9,9 @@ import (
 type User struct {
 	Name string
 	Role Role
+	// Under bounds where a token for recording may record: the path and all below it; "" for
+	// anywhere, and for everybody else.
+	Under string
 }
 
 // Purpose is what a credential is for.
@@ -18,6 +21,7 @@ type Purpose string
 const (
 	Token   Purpose = "token"   // shown by programs on every request
 	Session Purpose = "session" // made by a login, held by a browser, ends by itself
+	Record  Purpose = "record"  // shown by programs that may record readings and nothing else
 )
 
 // Credential is a secret that somebody can show, without the secret: only its hash is kept.
@@ -49,6 +53,8 @@ type Accounts interface {
 	// Credential returns the credential with the role that its user has now, expired or not;
 	// fault.NotFound if there is none.
 	Credential(ctx context.Context, hash Hash) (Credential, error)
+	// Credentials lists those of a purpose by the names of their users.
+	Credentials(ctx context.Context, purpose Purpose) ([]Credential, error)
 	// DropCredential removes the credential and all that were made with it. It is no error
 	// if there is none.
 	DropCredential(ctx context.Context, hash Hash) error

@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "uplink", "control", "identity", "agent", "meter/...",
-		"api/...", "web",
+		"api/...", "web", "ingest/...",
 	}
 )
 
@@ -49,13 +49,14 @@ var table = []rule{
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
 	{"catalog", []string{"identity", "point", "fault"}, parts, "the catalogue keeps what describes points and who may use them"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
+	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "query", "store", "catalog", "identity", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/reference", []string{"config", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},

@@ -1,0 +1,219 @@
+// Package gate decides which readings from outside are recorded: not those of points that belong to
+// a device, not those out of a token's bounds, and not those of ever new points. What passes is
+// listed in the catalogue and handed to the recorder.
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/ingest"
+	"voltbus/point"
+)
+
+// Source is the tag, and its value, of the points that entered here.
+const (
+	SourceTag = "source"
+	Source    = "ingest"
+)
+
+// Catalogue is where points are listed.
+type Catalogue interface {
+	Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error)
+	Upsert(ctx context.Context, infos []point.Info) error
+	// Free counts the points that belong to no device.
+	Free(ctx context.Context) (int, error)
+}
+
+// Recorder makes samples durable, as package recorder does.
+type Recorder interface {
+	Record(ctx context.Context, samples []point.Sample) error
+}
+
+// DefaultPoints is how many points without a device a node lists if nothing else is said.
+const DefaultPoints = 1_000_000
+
+var errDevice = errors.New("belongs to a device of this node, which alone records it; choose another path")
+
+// Gate lets readings in. It is safe for concurrent use.
+type Gate struct {
+	catalogue Catalogue
+	recorder  Recorder
+	points    int
+
+	listing sync.Mutex // one change of the catalogue at a time
+	mu      sync.RWMutex
+	known   map[point.Path]owner // bounded by what the catalogue lists
+	epoch   uint64 // counts calls of Forget
+}
+
+// owner says whose a point is.
+type owner uint8
+
+const (
+	unknown owner = iota
+	outside
+	device
+)
+
+// New returns a gate that lists at most so many points without a device; 0 for DefaultPoints.
+func New(c Catalogue, r Recorder, points int) *Gate {
+	if points == 0 {
+		points = DefaultPoints
+	}
+	return &Gate{catalogue: c, recorder: r, points: points, known: map[point.Path]owner{}}
+}
+
+// Forget makes the gate look anew whose each point is. Call it after devices changed.
+func (g *Gate) Forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.known = map[point.Path]owner{}
+	g.epoch++
+}
+
+// Record refuses what may not be recorded, takes it out of the batch, and records the rest. under
+// bounds the points; "" is all. It fails as the recorder does, and if the catalogue cannot be
+// written; then nothing is known to be recorded.
+func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) error {
+	if under != "" {
+		b.Drop(func(s *point.Sample) error { return within(s.Point, under) })
+	}
+	infos, devices := g.sort(b)
+	full := false
+	for len(infos) > 0 && !full {
+		settled, err := g.admit(ctx, infos)
+		if err != nil {
+			return err
+		}
+		infos, devices = g.sort(b)
+		full = settled && len(infos) > 0
+	}
+	if devices || full {
+		b.Drop(g.check)
+	}
+	if len(b.Samples) == 0 {
+		return nil
+	}
+	return g.recorder.Record(ctx, b.Samples)
+}
+
+// within reports an error unless p is the folder or below it.
+func within(p, folder point.Path) error {
+	if rest, ok := strings.CutPrefix(string(p), string(folder)); ok && (rest == "" || rest[0] == '/') {
+		return nil
+	}
+	return fault.E("gate.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
+}
+
+// sort returns what describes the points that are not known, and whether any belongs to a device.
+func (g *Gate) sort(b *ingest.Batch) (infos []point.Info, devices bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	var seen map[point.Path]bool
+	for i := range b.Samples {
+		s := &b.Samples[i]
+		switch g.known[s.Point] {
+		case outside:
+		case device:
+			devices = true
+		case unknown:
+			if seen[s.Point] {
+				continue
+			}
+			if seen == nil {
+				seen = map[point.Path]bool{}
+			}
+			seen[s.Point] = true
+			infos = append(infos, point.Info{
+				Path: s.Point, Kind: s.Value.Kind(), Unit: b.Units[s.Point], Tags: map[string]string{SourceTag: Source},
+			})
+		}
+	}
+	return infos, devices
+}
+
+// check returns why a sample may not be recorded.
+func (g *Gate) check(s *point.Sample) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	switch g.known[s.Point] {
+	case outside:
+		return nil
+	case device:
+		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
+	case unknown:
+	}
+	return fault.E("gate.Record", fault.Unavailable, string(s.Point), fmt.Errorf(
+		"this node lists %d points without a device, which is all that it may; name points by what they are, or raise ingest.points", g.points))
+}
+
+// admit finds out whose the points are and lists those that are new, as many as there is room for.
+// It returns false if devices changed meanwhile, so that it must be asked again.
+func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err error) {
+	g.listing.Lock()
+	defer g.listing.Unlock()
+	g.mu.RLock()
+	epoch := g.epoch
+	g.mu.RUnlock()
+	paths := make([]point.Path, len(infos))
+	for i := range infos {
+		paths[i] = infos[i].Path
+	}
+	entries, err := g.catalogue.Entries(ctx, paths)
+	if err != nil {
+		return false, err
+	}
+	found := make(map[point.Path]owner, len(infos))
+	var fresh []point.Info
+	for i := range entries {
+		switch e := &entries[i]; {
+		case e.FirstSeen.IsZero() || !e.Removed.IsZero():
+			fresh = append(fresh, infos[i])
+		case e.Device != "":
+			found[e.Path] = device
+		default:
+			found[e.Path] = outside
+		}
+	}
+	if fresh, err = g.list(ctx, fresh); err != nil {
+		return false, err
+	}
+	for i := range fresh {
+		found[fresh[i].Path] = outside
+	}
+	return g.remember(found, epoch), nil
+}
+
+// list puts new points into the catalogue, as many as there is room for, and returns them.
+func (g *Gate) list(ctx context.Context, fresh []point.Info) ([]point.Info, error) {
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	n, err := g.catalogue.Free(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fresh = fresh[:max(0, min(len(fresh), g.points-n))]
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	return fresh, g.catalogue.Upsert(ctx, fresh)
+}
+
+// remember keeps what was found out, unless devices changed since the epoch.
+func (g *Gate) remember(found map[point.Path]owner, epoch uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.epoch != epoch {
+		return false
+	}
+	maps.Copy(g.known, found)
+	return true
+}
