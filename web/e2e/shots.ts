@@ -5,7 +5,9 @@ import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
 import { building, hostile, troubled } from "./sites";
+import { plant, Settings } from "./stand-config";
 import { completeness } from "./stand-history";
+import { People } from "./stand-people";
 
 const boiler = "campus/plant/boiler1";
 const query = `?branch=${boiler}&point=${boiler}/supply_temp&point=${boiler}/return_temp&point=${boiler}/power&range=1h`;
@@ -41,6 +43,63 @@ const heat = {
   ready: (page: Page) => page.getByText(/complete: /).waitFor(),
 } as const;
 
+const device = {
+  site: building,
+  scheme: "light",
+  address: `/device/${boiler}`,
+  ready: async (page: Page) => {
+    await expect.poll(() => curvePixels(page, 0)).toBeGreaterThan(100);
+    await page.getByText("flue_temp").first().waitFor();
+  },
+} as const;
+
+const silent = {
+  ...device,
+  site: troubled,
+  address: "/device/campus/plant/meter",
+  ready: (page: Page) =>
+    page.getByText("no value came yet").or(page.getByText("does not answer")).first().waitFor(),
+} as const;
+
+const settings = {
+  site: building,
+  scheme: "light",
+  address: "/settings",
+  ready: async (page: Page) => {
+    await page
+      .getByRole("textbox", { name: "Configuration" })
+      .fill(plant.replace("10s", "nonsense"));
+    await page.getByText("1 problem").waitFor();
+  },
+} as const;
+
+const review = {
+  ...settings,
+  ready: async (page: Page) => {
+    const editor = page.getByRole("textbox", { name: "Configuration" });
+    await editor.fill(plant.replace("10s", "20s").replace("plant/meter", "plant/meter 2"));
+    await page.getByText("is added").waitFor();
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByRole("region", { name: "Difference" }).waitFor();
+  },
+} as const;
+
+const people = {
+  site: building,
+  scheme: "light",
+  address: "/people",
+  ready: (page: Page) => page.getByText("since").first().waitFor(),
+} as const;
+
+/** A configuration that two people wrote. */
+function history() {
+  const kept = new Settings(plant.replace("1s", "5s"), "bob");
+  kept.write(plant, "ann");
+  return kept.handlers;
+}
+
+const kinds = { ann: "administrator", bob: "engineer", carla: "operator", dora: "viewer" };
+
 const mine: readonly Shot[] = [
   { ...overview, ...kept, name: "overview", size: wide },
   { ...overview, ...kept, name: "overview-phone", size: phone, site: troubled },
@@ -49,6 +108,22 @@ const mine: readonly Shot[] = [
   { ...heat, ...kept, name: "completeness", size: wide },
   { ...heat, ...draft, name: "completeness-dark", size: wide, scheme: "dark" },
   { ...heat, ...draft, name: "completeness-phone", size: phone },
+  { ...device, ...kept, name: "device", size: wide },
+  { ...device, ...draft, name: "device-phone", size: phone },
+  { ...silent, ...draft, name: "device-silent", size: wide, scheme: "dark" },
+  { ...settings, ...kept, name: "settings", size: wide, handlers: history() },
+  { ...settings, ...draft, name: "settings-phone", size: phone, handlers: history() },
+  { ...review, ...kept, name: "settings-review", size: wide, handlers: history() },
+  {
+    ...review,
+    ...draft,
+    name: "settings-review-dark",
+    size: wide,
+    scheme: "dark",
+    handlers: history(),
+  },
+  { ...people, ...kept, name: "people", size: wide, handlers: new People(kinds).handlers },
+  { ...people, ...draft, name: "people-phone", size: phone, handlers: new People(kinds).handlers },
   { ...site, ...kept, name: "site", size: wide, address: `/site${query}` },
   { ...site, ...kept, name: "phone", size: phone, address: `/site${query}` },
   {

@@ -11,10 +11,15 @@ export interface Place {
 
 const moved = "voltbus:moved";
 
+/** The event before another screen is shown; preventing it keeps the page where it is. */
+export const leaving = "voltbus:leaving";
+
 const here = (): Place => ({ path: location.pathname, search: location.search });
 
 /** Goes to an address of this page; "replace" leaves no way back to the present one. */
 export function go(address: string, how: "push" | "replace" = "push"): void {
+  const leaves = new URL(address, location.href).pathname !== location.pathname;
+  if (leaves && !dispatchEvent(new Event(leaving, { cancelable: true }))) return;
   if (how === "push") history.pushState(null, "", address);
   else history.replaceState(null, "", address);
   dispatchEvent(new Event(moved));

@@ -57,6 +57,32 @@ export const screens: readonly Screen[] = [
     key: "s",
     load: async () => (await import("../site/site")).SiteScreen,
   },
+  {
+    path: "device",
+    name: "Device",
+    icon: "site",
+    role: "viewer",
+    place: "link",
+    load: async () => (await import("../device/device")).DeviceScreen,
+  },
+  {
+    path: "settings",
+    name: "Settings",
+    icon: "settings",
+    role: "engineer",
+    place: "more",
+    key: "c",
+    load: async () => (await import("../settings/settings")).SettingsScreen,
+  },
+  {
+    path: "people",
+    name: "People",
+    icon: "people",
+    role: "viewer",
+    place: "more",
+    key: "p",
+    load: async () => (await import("../people/people")).PeopleScreen,
+  },
 ];
 
 /** The screen of an address; undefined if there is none of that name. */

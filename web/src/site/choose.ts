@@ -22,7 +22,7 @@ const belongsTo = (point: Point, device: string) =>
 const appeal = (d: Device) => (d.driver !== "sim" ? 1 : 0) + (deviceLevel(d) === "good" ? 2 : 0);
 
 /** Up to two measured quantities of one unit: those that are worth a look before those that are not. */
-function firstCurves(points: readonly Point[]): string[] {
+export function firstCurves(points: readonly Point[]): string[] {
   const numbers = points
     .filter((p) => p.kind === "float" || p.kind === "int")
     .sort((a, b) => interest(b) - interest(a));

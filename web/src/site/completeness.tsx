@@ -149,6 +149,11 @@ function Heat({ map, branch, explore }: HeatProps) {
   return (
     <>
       <table class="heat-table">
+        <colgroup>
+          <col class="heat-name" />
+          <col class="heat-share" />
+          <col />
+        </colgroup>
         <thead class="unseen">
           <tr>
             <th scope="col">Device</th>

@@ -1,0 +1,101 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { seriousViolations, sidewaysScroll } from "./browser";
+import { phone, useBrowser } from "./harness";
+import { attacks, building } from "./sites";
+import { People } from "./stand-people";
+
+const open = useBrowser();
+
+async function people(role = "administrator", browser = {}) {
+  const known = new People({ ann: "engineer", [attacks[0]]: "viewer" });
+  const opened = await open({
+    site: building,
+    address: "/people",
+    handlers: known.handlers,
+    role,
+    browser,
+  });
+  return { known, ...opened };
+}
+
+const item = (page: Page, name: string) =>
+  page.getByRole("list", { name: "People" }).getByRole("listitem").filter({ hasText: name });
+
+async function typePassword(page: Page, form: string, password: string) {
+  const fields = page.getByRole("form", { name: form });
+  await fields.getByLabel("New password", { exact: false }).first().fill(password);
+  await fields.getByLabel("New password again").fill(password);
+}
+
+describe("people", () => {
+  test("are listed, with hostile names as text", async () => {
+    const { page, complaints } = await people();
+    await item(page, "ann").getByText("engineer").waitFor();
+    await item(page, attacks[0]).waitFor();
+    expect(await item(page, "admin").getByRole("button").count()).toBe(0);
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("are added with a password that is typed twice", async () => {
+    const { known, page } = await people();
+    await page.getByRole("button", { name: "Add a person" }).click();
+    const form = page.getByRole("form", { name: "Add a person" });
+    await form.getByLabel("Name").fill("carl");
+    await form.getByLabel("Role").selectOption("operator");
+    await form.getByLabel("New password", { exact: false }).first().fill("a long password");
+    await form.getByLabel("New password again").fill("another password");
+    await form.getByRole("button", { name: "Add" }).click();
+    await expect.poll(() => form.getByRole("alert").textContent()).toContain("differ");
+    await typePassword(page, "Add a person", "a long password");
+    expect(await seriousViolations(page)).toEqual([]);
+    await form.getByRole("button", { name: "Add" }).click();
+    await item(page, "carl").getByText("operator").waitFor();
+    expect(known.passwords.get("carl")).toBe("a long password");
+  });
+
+  test("are told why a name does not do", async () => {
+    const { page } = await people();
+    await page.getByRole("button", { name: "Add a person" }).click();
+    const form = page.getByRole("form", { name: "Add a person" });
+    await form.getByLabel("Name").fill(attacks[0]);
+    await typePassword(page, "Add a person", "a long password");
+    await form.getByRole("button", { name: "Add" }).click();
+    await expect.poll(() => form.getByRole("alert").textContent()).toContain("is no name");
+  });
+
+  test("change their role and keep their password", async () => {
+    const { known, page } = await people();
+    await page.getByRole("button", { name: "Change ann" }).click();
+    const form = page.getByRole("form", { name: "Change ann" });
+    await form.getByLabel("Role").selectOption("administrator");
+    await form.getByRole("button", { name: "Save" }).click();
+    await item(page, "ann").getByText("administrator").waitFor();
+    expect(known.passwords.has("ann")).toBe(false);
+  });
+
+  test("are removed after a question", async () => {
+    const { known, page } = await people();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Remove ann" }).click();
+    await expect.poll(() => item(page, "ann").count()).toBe(0);
+    expect(known.list.map((p) => p.name)).toEqual(["admin", attacks[0]]);
+  });
+
+  test("change their own password, whatever their role", async () => {
+    const { known, page } = await people("viewer", phone);
+    expect(await page.getByRole("heading", { name: "Accounts" }).count()).toBe(0);
+    const form = page.getByRole("form", { name: "Your password" });
+    await form.getByLabel("Present password").fill("wrong");
+    await typePassword(page, "Your password", "a new password");
+    await form.getByRole("button", { name: "Change password" }).click();
+    await expect.poll(() => form.getByRole("alert").textContent()).toContain("not right");
+    await form.getByLabel("Present password").fill("the old one");
+    await form.getByRole("button", { name: "Change password" }).click();
+    await expect.poll(() => form.getByRole("alert").textContent()).toContain("Changed.");
+    expect(known.passwords.get("admin")).toBe("a new password");
+    expect(await sidewaysScroll(page)).toBe(0);
+  });
+});
