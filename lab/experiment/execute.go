@@ -160,3 +160,10 @@ func (m *Measured) summarise() {
 		m.Latency = &s
 	}
 }
+
+// Check reports settings that the experiment does not have, or whose values are of another kind. It
+// fails with fault.Invalid.
+func (e *Experiment) Check(set map[string]string) error {
+	_, err := e.settings(set, false)
+	return err
+}
