@@ -85,6 +85,8 @@ type Config struct {
 	Version answer.Version
 
 	Settings Settings
+	People   People
+	Node     string // the node's name
 
 	// Page answers what is neither under /api nor /metrics: the web page.
 	Page http.Handler
@@ -130,7 +132,8 @@ func New(cfg Config) http.Handler {
 		cfg.MaxReaders = 1000
 	}
 	s := &server{
-		cfg: cfg, started: cfg.Now(), attempts: newAttempts(),
+		cfg: cfg, started: cfg.Now(), attempts: newAttempts(attemptEvery, attemptBurst),
+		names:      newAttempts(nameEvery, nameBurst),
 		statements: make(chan struct{}, maxStatements),
 	}
 	s.routes = index(routes())

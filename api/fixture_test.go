@@ -170,7 +170,7 @@ func start(t testing.TB, change ...func(*api.Config)) *node {
 	must(t, err)
 	n.fill()
 	cfg := api.Config{
-		Auth: id.Logins, Points: n.catalog, Live: n.live, Ledger: n.state, Health: n.state, Devices: n.state,
+		Auth: id.Logins, People: id.Logins, Node: "n", Points: n.catalog, Live: n.live, Ledger: n.state, Health: n.state, Devices: n.state,
 		SQL: n.state, Stats: n.store, Hosts: api.LoopbackHosts(), TempDir: t.TempDir(),
 		Engine:  query.New(n.store, n.catalog, query.DefaultLimits(), n.clock.now),
 		Version: answer.Version{Version: "1.2.3", Commit: "abc", Go: "go"},

@@ -99,6 +99,8 @@ func TestAnswersFitTheDocument(t *testing.T) {
 		{"/api/v1/latest", "Latest"},
 		{"/api/v1/devices", "Devices"},
 		{"/api/v1/ledger", "Ledger"},
+		{"/api/v1/people", "People"},
+		{"/api/v1/setup", "Setup"},
 		{"/api/v1/nothing", "Problem"},
 		{"/api/v1/range?x=1", "Problem"},
 		{"/api/v1/range?pattern=**&from=now-2h", "Range"},

@@ -24,7 +24,8 @@ type server struct {
 	cfg        Config
 	started    time.Time
 	routes     *routing
-	attempts   *attempts
+	attempts   *attempts     // by address
+	names      *attempts     // by name, for passwords
 	statements chan struct{} // one entry for each statement of SQL that runs
 
 	readers  atomic.Int64

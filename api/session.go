@@ -58,7 +58,7 @@ func (s *server) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
-	if !s.attempts.allow(r.RemoteAddr, s.cfg.Now()) {
+	if !s.attempts.allow(addressOf(r.RemoteAddr), s.cfg.Now()) {
 		return &statusError{http.StatusTooManyRequests, errAttempts}
 	}
 	return unauthorised(err)
@@ -76,30 +76,63 @@ func (s *server) session(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, answer.Session{User: r.user.Name, Role: r.user.Role.String()})
 }
 
+// login takes a token, or name and password.
 func (s *server) login(w http.ResponseWriter, r *request) error {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return &statusError{http.StatusForbidden, errCross}
+	if err := sameOrigin(r.Request); err != nil {
+		return err
 	}
 	var body struct {
-		Token string `json:"token"`
+		Token    string `json:"token"`
+		Name     string `json:"name"`
+		Password string `json:"password"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	if s.attempts.exhausted(r.RemoteAddr, s.cfg.Now()) {
+	byName := body.Token == "" && (body.Name != "" || body.Password != "")
+	now := s.cfg.Now()
+	if s.attempts.exhausted(addressOf(r.RemoteAddr), now) || (byName && s.names.exhausted(nameKey(body.Name), now)) {
 		w.Header().Set("Retry-After", retryAfter)
 		return &statusError{http.StatusTooManyRequests, errAttempts}
 	}
-	secret, session, err := s.cfg.Auth.Login(r.Context(), body.Token)
+	var secret string
+	var session identity.Credential
+	var err error
+	switch {
+	case !byName:
+		secret, session, err = s.cfg.Auth.Login(r.Context(), body.Token)
+	case s.cfg.People == nil:
+		return absent("people")
+	default:
+		secret, session, err = s.cfg.People.LoginByName(r.Context(), body.Name, body.Password)
+	}
+	if byName && fault.Is(err, fault.Refused) {
+		s.names.allow(nameKey(body.Name), now)
+	}
 	if err != nil {
 		return s.failed(r.Request, err)
 	}
+	setCookie(w, r, secret, session)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// sameOrigin refuses a login that another site asks for.
+func sameOrigin(r *http.Request) error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return &statusError{http.StatusForbidden, errCross}
+	}
+	return nil
+}
+
+// nameKey is under which wrong passwords for a name are counted.
+func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(clip(name))) }
+
+func setCookie(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
 	http.SetCookie(w, &http.Cookie{
 		Name: Cookie, Value: secret, Path: "/", Expires: session.Expires,
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 func (s *server) logout(w http.ResponseWriter, r *request) error {

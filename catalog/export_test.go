@@ -14,7 +14,8 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 // MakeVersion1 takes back what the migrations after the first did.
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
 	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
-		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat`)
+		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat;
+		ALTER TABLE user DROP COLUMN password`)
 	if err != nil {
 		return err
 	}

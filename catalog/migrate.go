@@ -18,9 +18,12 @@ var schema2 string
 //go:embed schema3.sql
 var schema3 string
 
+//go:embed schema4.sql
+var schema4 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
-func migrations() []string { return []string{schema1, schema2, schema3} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4} }
 
 // migrate brings the file to the newest version, each step in its own transaction.
 func (c *Catalog) migrate(ctx context.Context) error {

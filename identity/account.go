@@ -42,11 +42,28 @@ type Member struct {
 	Created time.Time
 }
 
+// Account is a user as the accounts keep it.
+type Account struct {
+	User
+	Created  time.Time
+	Password string // encoded, see hashPassword; "" for a user who logs in by tokens only
+	Tokens   int    // how many the user has
+}
+
 // Accounts is where users, credentials and members are kept. All methods are safe for concurrent
 // use and durable when they return.
 type Accounts interface {
 	// PutUser adds the user or changes the role of an existing one.
 	PutUser(ctx context.Context, u User) error
+	// PutPassword is PutUser, and sets the encoded password and ends the user's sessions.
+	PutPassword(ctx context.Context, u User, encoded string) error
+	// Account returns a user; fault.NotFound if there is none.
+	Account(ctx context.Context, name string) (Account, error)
+	// Users lists all users by name.
+	Users(ctx context.Context) ([]Account, error)
+	// DropUser removes a user with everything that belongs to it; fault.NotFound if there is
+	// none.
+	DropUser(ctx context.Context, name string) error
 
 	// PutCredential adds a credential of an existing user.
 	PutCredential(ctx context.Context, c Credential) error

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -23,11 +24,13 @@ const maxUserName = 64
 type Logins struct {
 	accounts Accounts
 	now      func() time.Time
+	people   sync.Mutex    // one change of people at a time: there is always an administrator
+	hashing  chan struct{} // holds an entry while a password is hashed
 }
 
 // NewLogins returns the logins of the accounts. now is the clock, such as time.Now.
 func NewLogins(accounts Accounts, now func() time.Time) *Logins {
-	return &Logins{accounts: accounts, now: now}
+	return &Logins{accounts: accounts, now: now, hashing: make(chan struct{}, 1)}
 }
 
 // Issue makes a token for the user, who is added or changed to the role, and returns it in
@@ -84,6 +87,11 @@ func (l *Logins) Login(ctx context.Context, token string) (secret string, sessio
 	if err != nil {
 		return "", Credential{}, err
 	}
+	return l.begin(ctx, parent.User, parent.Hash)
+}
+
+// begin makes a session for the user, which ends with its parent.
+func (l *Logins) begin(ctx context.Context, u User, parent Hash) (secret string, session Credential, err error) {
 	now := l.now()
 	if err := l.accounts.DropExpired(ctx, now); err != nil {
 		return "", Credential{}, err
@@ -91,10 +99,10 @@ func (l *Logins) Login(ctx context.Context, token string) (secret string, sessio
 	secret = newSecret()
 	hash, err := hashSecret(secret)
 	if err != nil {
-		return "", Credential{}, fault.E("identity.Login", fault.Internal, parent.User.Name, err)
+		return "", Credential{}, fault.E("identity.Login", fault.Internal, u.Name, err)
 	}
 	session = Credential{
-		Hash: hash, User: parent.User, Purpose: Session, Parent: parent.Hash,
+		Hash: hash, User: u, Purpose: Session, Parent: parent,
 		Created: now, Expires: now.Add(SessionLife),
 	}
 	return secret, session, l.accounts.PutCredential(ctx, session)

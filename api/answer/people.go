@@ -1,0 +1,24 @@
+package answer
+
+import "time"
+
+// Person is somebody, or a program, that can log in.
+type Person struct {
+	Name     string    `json:"name"`
+	Role     string    `json:"role"`
+	Created  time.Time `json:"created"`
+	Password bool      `json:"password"` // logs in by name and password
+	Tokens   int       `json:"tokens"`
+	Local    bool      `json:"local"` // the local administrator, who cannot be changed
+}
+
+// People is everybody who can log in, by name.
+type People struct {
+	People []Person `json:"people"`
+}
+
+// Setup says whether the node waits for its first administrator.
+type Setup struct {
+	Needed bool   `json:"needed"`
+	Node   string `json:"node"` // the node's name
+}
