@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
+import { explorer } from "./shots-explore";
 import { building, hostile, troubled } from "./sites";
 import { plant, Settings } from "./stand-config";
 import { completeness } from "./stand-history";
@@ -154,4 +155,4 @@ const mine: readonly Shot[] = [
 ];
 
 /** Every picture that can be made. */
-export const shots: readonly Shot[] = mine;
+export const shots: readonly Shot[] = [...mine, ...explorer];

@@ -63,6 +63,8 @@ export interface PlotSeries {
 export interface PlotAnswer {
   series: PlotSeries[];
   completeness: number | null;
+  /** Seconds that four samples of a series stand for, 0 if all samples are there. */
+  step: number;
 }
 
 /** One pass over a device, as the live stream carries it. */

@@ -1,10 +1,11 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { dateTime, plain, unit, value } from "./format";
 import { nameOf, parentOf } from "./path";
 import { Plot } from "./plot";
 import { beginOf, type Curve, completeness, valueAt } from "./series";
 import { type CurveSource, useCurves } from "./use-curves";
 import { useTick } from "./use-site";
+import { useWidth } from "./use-width";
 import { bounds, pan, type Range, ranges, toggle, type View, zoom } from "./view";
 
 interface Props {
@@ -67,21 +68,6 @@ const describe = (points: readonly string[], from: number, to: number) =>
   points.length === 0
     ? "Empty plot"
     : `Plot of ${points.join(", ")} from ${dateTime(from)} to ${dateTime(to)}`;
-
-/** The width of an element in steps of a hundred pixels, so that a small change asks nothing anew. */
-function useWidth(box: { current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(800);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const look = () => setWidth(Math.max(200, Math.round(element.clientWidth / 100) * 100));
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    look();
-    return () => observer.disconnect();
-  }, [box]);
-  return width;
-}
 
 interface RangeProps {
   range: Range;

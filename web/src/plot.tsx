@@ -7,11 +7,11 @@ import { extent, trace } from "./plot-paths";
 import type { Curve } from "./series";
 import { useDark } from "./use-dark";
 
-/** A stretch of time that is shaded behind the curves. */
-export interface Shade {
+/** A stretch of time and what is to be said about it. */
+export interface Stretch {
   from: number;
   to: number;
-  kind: "gap" | "bad";
+  kind: "good" | "bad" | "gap";
 }
 
 export interface PlotProps {
@@ -21,7 +21,10 @@ export interface PlotProps {
   /** Bounds of the time axis in milliseconds. */
   from: number;
   to: number;
-  shades?: readonly Shade[];
+  /** What is shaded behind the curves. */
+  shades?: readonly Stretch[];
+  /** Above the plot a lane for each curve that is no ghost: where it has samples. */
+  lanes?: readonly (readonly Stretch[])[];
   onZoom(from: number, to: number): void;
   onReset(): void;
   /** The time under the pointer, undefined when it left. */
@@ -32,7 +35,7 @@ export interface PlotProps {
 
 /** The only user of uPlot: draws curves, with one vertical axis for each unit. */
 export function Plot(props: PlotProps) {
-  const { curves, version, from, to, shades } = props;
+  const { curves, version, from, to, shades, lanes } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(props);
@@ -57,12 +60,12 @@ export function Plot(props: PlotProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [key, dark]);
+  }, [key, dark, lanes?.length]);
 
   // The version stands for the curves' content
   useLayoutEffect(() => {
     plot.current?.setData(dataOf(now));
-  }, [curves, version, from, to, shades]);
+  }, [curves, version, from, to, shades, lanes]);
 
   return <div ref={box} class="plot-box" />;
 }
@@ -85,7 +88,7 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
   return {
     ...sizeOf(box),
     legend: { show: false },
-    padding: [10, shown.length > 1 ? 0 : 12, 0, 0],
+    padding: [10 + lanesHeight(now), shown.length > 1 ? 0 : 12, 0, 0],
     scales: {
       x: { time: true, range: () => [now.current.from / 1000, now.current.to / 1000] },
       ...Object.fromEntries(keys.map((k) => [k, { range: () => rangeOf(k, now) }])),
@@ -109,7 +112,7 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
       },
     },
     hooks: {
-      drawClear: [(u) => shade(u, now.current.shades ?? [], ink)],
+      drawClear: [(u) => shade(u, now, ink), (u) => drawLanes(u, now, ink)],
       setSelect: [(u) => selected(u, now)],
       setCursor: [(u) => pointed(u, now)],
     },
@@ -118,7 +121,8 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
 
 /** What the visible curves of a scale need, with room above and below. */
 function rangeOf(key: string, { current: { curves, from, to } }: Now): uPlot.Range.MinMax {
-  if (key === onOff) return [-0.1, 1.1];
+  // What is on or off stands at the bottom, so that it does not cross measured curves
+  if (key === onOff) return [-0.1, curves.every((c) => c.kind === "bool") ? 1.1 : 6];
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (const c of curves) {
@@ -153,15 +157,48 @@ function pathOf(u: uPlot, { current: { curves, from, to } }: Now, index: number)
 }
 
 /** Paints stretches of time behind everything. */
-function shade(u: uPlot, shades: readonly Shade[], ink: Ink): void {
-  const { ctx, bbox } = u;
-  for (const { from, to, kind } of shades) {
-    const left = Math.max(bbox.left, u.valToPos(from / 1000, "x", true));
-    const right = Math.min(bbox.left + bbox.width, u.valToPos(to / 1000, "x", true));
-    if (right <= left) continue;
-    ctx.fillStyle = ink(kind === "bad" ? "--bad-soft" : "--gap-soft");
-    ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+function shade(u: uPlot, { current: { shades = [] } }: Now, ink: Ink): void {
+  for (const stretch of shades) {
+    const colour = ink(stretch.kind === "bad" ? "--bad-soft" : "--gap-soft");
+    fill(u, stretch, colour, { top: u.bbox.top, height: u.bbox.height });
   }
+}
+
+const mostLanesHeight = 48;
+
+/** The height of one lane, in pixels of the style: thinner the more there are. */
+const laneHeight = (lanes: number) => (lanes > 0 ? Math.min(5, mostLanesHeight / lanes) : 0);
+
+const lanesHeight = ({ current: { lanes = [] } }: Now) =>
+  lanes.length > 0 ? Math.ceil(lanes.length * laneHeight(lanes.length)) + 6 : 0;
+
+/** Paints above the plot where each curve has samples, and where they are bad. */
+function drawLanes(u: uPlot, now: Now, ink: Ink): void {
+  const { lanes = [], curves, from, to } = now.current;
+  const height = laneHeight(lanes.length) * devicePixelRatio;
+  const inks = curves.filter((c) => !c.ghost).map((c, i) => c.ink ?? i);
+  const first = u.bbox.top - (lanesHeight(now) - 2) * devicePixelRatio;
+  lanes.forEach((stretches, i) => {
+    const row = { top: first + i * height, height: height > 3 ? height - 1 : height };
+    fill(u, { from, to, kind: "gap" }, ink("--gap-soft"), row);
+    for (const s of stretches) {
+      fill(u, s, s.kind === "bad" ? ink("--bad") : inkOf(inks[i] ?? i, ink), row);
+    }
+  });
+}
+
+/** Fills a stretch of time in a row of canvas pixels. */
+function fill(
+  { ctx, bbox, valToPos }: uPlot,
+  { from, to }: Stretch,
+  colour: string,
+  row: { top: number; height: number },
+): void {
+  const left = Math.max(bbox.left, valToPos(from / 1000, "x", true));
+  const right = Math.min(bbox.left + bbox.width, valToPos(to / 1000, "x", true));
+  if (right < left) return;
+  ctx.fillStyle = colour;
+  ctx.fillRect(left, row.top, Math.max(1, right - left), row.height);
 }
 
 function selected(u: uPlot, now: Now): void {

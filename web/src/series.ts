@@ -99,8 +99,11 @@ export function valueAt(curve: Curve, time: number): number | null | undefined {
   return n === 0 ? undefined : curve.values[n - 1];
 }
 
+/** How many samples there are, and how many were expected if that is known. */
+export type Counted = Pick<Curve, "expected" | "present" | "bad">;
+
 /** Completeness in words. */
-export function completeness(curves: readonly Curve[]): string {
+export function completeness(curves: readonly Counted[]): string {
   const known = curves.filter((c) => c.expected !== null);
   const expected = known.reduce((sum, c) => sum + (c.expected ?? 0), 0);
   const present = known.reduce((sum, c) => sum + Math.min(c.present, c.expected ?? 0), 0);

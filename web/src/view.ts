@@ -38,26 +38,42 @@ export function parseView(search: string): View | undefined {
   return { branch: params.get("branch") ?? "", points, range: parseRange(params) };
 }
 
-function parseRange(params: URLSearchParams): Range {
+/** A range to choose: how it is called, how it stands in the address, milliseconds. */
+export interface Choice {
+  label: string;
+  key: string;
+  ms: number;
+}
+
+/** Reads the range of an address's query: one of the choices, or two times. */
+export function parseRange(params: URLSearchParams, choices: readonly Choice[] = ranges): Range {
   const from = Date.parse(params.get("from") ?? "");
   const to = Date.parse(params.get("to") ?? "");
   if (to - from >= shortest && to - from <= longest) return { from, to };
-  const chosen = ranges.find((r) => r.key === params.get("range"));
-  return { last: (chosen ?? ranges[0]).ms };
+  const chosen = choices.find((r) => r.key === params.get("range"));
+  return { last: (chosen ?? choices[0] ?? ranges[0]).ms };
 }
 
 /** The inverse of parseView. */
 export function formatView(view: View): string {
   const params = new URLSearchParams({ branch: view.branch });
   for (const point of view.points) params.append("point", point);
-  const { range } = view;
+  putRange(params, view.range);
+  return `?${params}`;
+}
+
+/** The inverse of parseRange. */
+export function putRange(
+  params: URLSearchParams,
+  range: Range,
+  choices: readonly Choice[] = ranges,
+): void {
   if ("last" in range) {
-    params.set("range", (ranges.find((r) => r.ms === range.last) ?? ranges[0]).key);
+    params.set("range", (choices.find((r) => r.ms === range.last) ?? choices[0] ?? ranges[0]).key);
   } else {
     params.set("from", new Date(range.from).toISOString());
     params.set("to", new Date(range.to).toISOString());
   }
-  return `?${params}`;
 }
 
 /** The bounds of a range in milliseconds. */

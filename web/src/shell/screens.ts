@@ -58,6 +58,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../site/site")).SiteScreen,
   },
   {
+    path: "explore",
+    name: "Explore",
+    icon: "explore",
+    role: "viewer",
+    place: "bar",
+    key: "e",
+    load: async () => (await import("../explorer/explorer")).ExplorerScreen,
+  },
+  {
     path: "device",
     name: "Device",
     icon: "site",

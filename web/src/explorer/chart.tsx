@@ -1,0 +1,95 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Api } from "../api";
+import { dateTime, plain } from "../format";
+import { Plot } from "../plot";
+import { pressed } from "../span";
+import { useWidth } from "../use-width";
+import type { Shown } from "./use-shown";
+import type { Moving } from "./use-window";
+import { type ExplorerView, spans } from "./view";
+
+interface Props {
+  api: Api;
+  view: ExplorerView;
+  moving: Moving;
+  shown: Shown;
+  cursor: number | undefined;
+  onShow(next: ExplorerView): void;
+  onCursor(time: number | undefined): void;
+  onWidth(pixels: number): void;
+}
+
+/** The curves, and how they are moved: by mouse, wheel, fingers and keys. */
+export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const pixels = useWidth(box);
+  useEffect(() => onWidth(pixels), [pixels, onWidth]);
+  const [from, to] = moving.window;
+  const onKeyDown = (e: KeyboardEvent) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const next = pressed(moving.window, e.key);
+    if (!next) return;
+    e.preventDefault();
+    moving.move(next[0], next[1]);
+  };
+  const setRange = (range: ExplorerView["range"]) => onShow({ ...view, range });
+
+  return (
+    <>
+      <div
+        ref={box}
+        class="explore-plot"
+        role="application"
+        aria-label={describe(view.points, from, to)}
+        aria-describedby="explore-keys"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the plot is moved by keys
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
+        {view.points.length === 0 ? (
+          <p class="empty">Search for points and add them to see their history here.</p>
+        ) : (
+          <Plot
+            curves={shown.curves}
+            version={shown.version}
+            from={from}
+            to={to}
+            shades={shown.shades}
+            lanes={shown.lanes}
+            onZoom={(a, b) => setRange({ from: a, to: b })}
+            onReset={() => setRange({ last: spans[2].ms })}
+            onCursor={onCursor}
+            onMove={moving.move}
+          />
+        )}
+        {shown.busy && <span class="explore-busy" aria-hidden="true" />}
+      </div>
+      <p class="quiet plot-foot">
+        <span class={shown.problem ? "problem" : ""} role="status" aria-label="Completeness">
+          {plain(shown.problem || shown.coverage)}
+        </span>
+        <span>
+          {cursor === undefined ? `${dateTime(from)} to ${dateTime(to)}` : dateTime(cursor)}
+        </span>
+      </p>
+      <p id="explore-keys" class="quiet explore-keys">
+        <span class="mouse">
+          Drag to zoom, wheel to zoom at the pointer, Shift and drag to move; on the keyboard the
+          arrows move, + and − zoom.{" "}
+        </span>
+        <span class="touch">One finger moves, two zoom. </span>
+        The lanes above the curves show where there are samples, red where they are bad; grey behind
+        the curves is time without any.
+      </p>
+    </>
+  );
+}
+
+const mostNamed = 5;
+
+function describe(points: readonly string[], from: number, to: number): string {
+  if (points.length === 0) return "Empty plot";
+  const more = points.length > mostNamed ? ` and ${points.length - mostNamed} more` : "";
+  const names = points.slice(0, mostNamed).map(plain).join(", ");
+  return `Plot of ${names}${more} from ${dateTime(from)} to ${dateTime(to)}`;
+}

@@ -1,0 +1,134 @@
+import { useCallback, useMemo, useState } from "preact/hooks";
+import type { Point } from "../api";
+import { plain } from "../format";
+import { LiveValues } from "../live";
+import { isUnder, parentOf } from "../path";
+import { go } from "../shell/place";
+import type { ScreenProps } from "../shell/screens";
+import { mostPoints, usePoints, useTick } from "../use-site";
+import { useStream } from "../use-stream";
+import "./explorer.css";
+import { Chart } from "./chart";
+import { Legend } from "./legend";
+import { Picker } from "./picker";
+import { SampleTable } from "./table";
+import { TakeAlong } from "./take-along";
+import { Toolbar } from "./toolbar";
+import { useNewest } from "./use-newest";
+import { useShown } from "./use-shown";
+import { useMovingWindow } from "./use-window";
+import { type ExplorerView, formatExplorer, mostCurves, parseExplorer } from "./view";
+
+/** Any points over any time: curves or a table, compared, summarised, and taken along. */
+export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
+  const live = useMemo(() => new LiveValues(), []);
+  useTick(live);
+  const view = useView(place.search);
+  const show = useCallback(
+    (next: ExplorerView, how: "push" | "replace" = "push") => go(formatExplorer(next), how),
+    [],
+  );
+  const { link, epoch: reopened } = useStream(api, branchOf(view.points), live);
+  const epoch = returns + reopened;
+  const points = usePoints(api, epoch);
+  const catalogue = useMemo(
+    () => new Map((points.data ?? []).map((p) => [p.path, p])),
+    [points.data],
+  );
+  const [asked, unknown] = useKnown(view.points, points.data, catalogue);
+  useNewest(api, asked, live, epoch);
+  const moving = useMovingWindow(api, view.range, (range) => show({ ...view, range }, "replace"));
+  const [cursor, setCursor] = useState<number>();
+  const [pixels, setPixels] = useState(800);
+  const source = { api, live, catalogue, epoch };
+  const shown = useShown(source, { ...view, points: asked }, moving.window, pixels);
+  const [from, to] = moving.window;
+
+  return (
+    <div class="explore">
+      <div class="explore-main">
+        <section class="card explore-card" aria-label="Curves">
+          <Toolbar view={view} moving={moving} onShow={show}>
+            <TakeAlong points={asked} from={from} to={to} />
+          </Toolbar>
+          {view.show === "table" ? (
+            <SampleTable
+              api={api}
+              view={{ ...view, points: asked }}
+              window={moving.window}
+              shown={shown}
+            />
+          ) : (
+            <Chart
+              api={api}
+              view={view}
+              moving={moving}
+              shown={shown}
+              cursor={cursor}
+              onShow={show}
+              onCursor={setCursor}
+              onWidth={setPixels}
+            />
+          )}
+        </section>
+      </div>
+      <div class="explore-side">
+        <Picker
+          points={points.data}
+          problem={points.problem}
+          chosen={view.points}
+          onChoose={(next) => show({ ...view, points: next.slice(0, mostCurves) })}
+        />
+        <Legend
+          points={view.points}
+          unknown={unknown}
+          shown={shown}
+          window={moving.window}
+          cursor={view.show === "plot" ? cursor : undefined}
+          source={source}
+          onRemove={(path) => show({ ...view, points: view.points.filter((p) => p !== path) })}
+          onClear={() => show({ ...view, points: [] })}
+        />
+        {link.state === "lost" && link.why !== "" && (
+          <p class="problem" role="status">
+            Live values are halted, trying again. {plain(link.why)}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The view of an address; points and range keep their identity while they stay the same. */
+function useView(search: string): ExplorerView {
+  const view = useMemo(() => parseExplorer(search), [search]);
+  const points = useMemo(() => view.points, [view.points.join("\n")]);
+  const range = useMemo(() => view.range, [JSON.stringify(view.range)]);
+  return { ...view, points, range };
+}
+
+const noPoints: readonly string[] = [];
+
+/** The points that the node knows, and those that it does not (any more). */
+function useKnown(
+  points: readonly string[],
+  all: readonly Point[] | undefined,
+  catalogue: ReadonlyMap<string, Point>,
+): [known: readonly string[], unknown: readonly string[]] {
+  return useMemo(() => {
+    if (!all || all.length >= mostPoints) return [points, noPoints];
+    const unknown = points.filter((p) => !catalogue.has(p));
+    return unknown.length === 0
+      ? [points, noPoints]
+      : [points.filter((p) => catalogue.has(p)), unknown];
+  }, [points, all, catalogue]);
+}
+
+/** The deepest branch that holds all points; undefined if there is none to stream. */
+function branchOf(points: readonly string[]): string | undefined {
+  const first = points[0];
+  if (first === undefined) return undefined;
+  let branch = parentOf(first);
+  while (!points.every((p) => isUnder(p, branch))) branch = parentOf(branch);
+  return branch;
+}

@@ -1,0 +1,138 @@
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
+import { plain, unit, value } from "../format";
+import { nameOf, parentOf } from "../path";
+import { inkStyle } from "../plot-axes";
+import { extent } from "../plot-paths";
+import { type Curve, valueAt } from "../series";
+import type { Span } from "../span";
+import type { HistorySource } from "./use-history";
+import type { Shown } from "./use-shown";
+
+interface Props {
+  points: readonly string[];
+  /** Those that the node does not know. */
+  unknown: readonly string[];
+  shown: Shown;
+  window: Span;
+  /** The time under the pointer. */
+  cursor: number | undefined;
+  source: HistorySource;
+  onRemove(path: string): void;
+  onClear(): void;
+}
+
+/** What each colour is, with its value under the pointer or else the newest, and its extremes on screen. */
+export function Legend(props: Props) {
+  const { points, unknown, shown, window, cursor, source, onRemove, onClear } = props;
+  const own = useMemo(() => byPoint(shown.curves, false), [shown.curves]);
+  const ghosts = useMemo(() => byPoint(shown.curves, true), [shown.curves]);
+  if (points.length === 0) return null;
+  const at = (curve: Curve | undefined) =>
+    curve && cursor !== undefined ? shownValue(curve, valueAt(curve, cursor)) : undefined;
+  return (
+    <section class="card explore-legend" aria-labelledby="legend-title">
+      <div class="legend-head">
+        <h2 id="legend-title">Shown points</h2>
+        <button type="button" class="quiet" onClick={onClear}>
+          Remove all
+        </button>
+      </div>
+      <table class="legend-table">
+        <thead>
+          <tr>
+            <th scope="col">Point</th>
+            <th scope="col" class="number">
+              {cursor === undefined ? "Newest" : "At pointer"}
+            </th>
+            <th scope="col">
+              <span class="unseen">Remove</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {points.map((path, i) => {
+            const curve = own.get(path);
+            const point = source.catalogue.get(path);
+            const [low, high] = (curve && extent(curve, window[0], window[1])) ?? [];
+            const newest = value(source.live.get(path)?.value);
+            const now = cursor === undefined ? newest : at(curve);
+            return (
+              <Row
+                key={path}
+                path={path}
+                ink={i}
+                description={point?.description ?? ""}
+                unit={unit(point?.unit ?? curve?.unit ?? "")}
+                now={unknown.includes(path) ? "unknown" : (now ?? "–")}
+                then={at(ghosts.get(path)) ?? ""}
+                extremes={
+                  curve && low !== undefined && high !== undefined
+                    ? `${shownValue(curve, low)} to ${shownValue(curve, high)}`
+                    : ""
+                }
+                onRemove={onRemove}
+              />
+            );
+          })}
+        </tbody>
+      </table>
+      {unknown.length > 0 && (
+        <p class="problem">The node has no point of the names that are marked unknown.</p>
+      )}
+    </section>
+  );
+}
+
+const byPoint = (curves: readonly Curve[], ghost: boolean) =>
+  new Map(curves.filter((c) => (c.ghost ?? false) === ghost).map((c) => [c.point, c]));
+
+const shownValue = (curve: Curve, n: number | null | undefined): string =>
+  value(curve.kind === "bool" && typeof n === "number" ? n !== 0 : (n ?? null));
+
+interface RowProps {
+  path: string;
+  ink: number;
+  description: string;
+  unit: string;
+  now: string;
+  /** The value of what it is compared with, "" for none. */
+  then: string;
+  /** The least and the greatest value on screen. */
+  extremes: string;
+  onRemove(path: string): void;
+}
+
+const Row = memo(function Row(p: RowProps) {
+  return (
+    <tr>
+      <th scope="row" title={[p.path, p.description].filter(Boolean).join("\n")}>
+        <span class="legend-name">
+          <span class="swatch" style={{ "--ink": inkStyle(p.ink) }} aria-hidden="true" />
+          <span class="name">
+            <span class="quiet">{plain(placeOf(p.path))}</span>
+            {plain(nameOf(p.path))}
+          </span>
+        </span>
+        {p.extremes && <span class="extremes">{p.extremes}</span>}
+      </th>
+      <td class="number">
+        <strong>{p.now}</strong> <span class="unit">{p.unit}</span>
+        {p.then && <span class="then">then {p.then}</span>}
+      </td>
+      <td>
+        <button
+          type="button"
+          class="remove"
+          aria-label={`Remove ${p.path}`}
+          onClick={() => p.onRemove(p.path)}
+        >
+          ×
+        </button>
+      </td>
+    </tr>
+  );
+});
+
+/** The last segment before the name, to tell apart points of one name. */
+const placeOf = (path: string) => (parentOf(path) ? `${nameOf(parentOf(path))}/` : "");

@@ -1,0 +1,190 @@
+import type { Api, Kind, PlotAnswer } from "../api";
+import { numeric } from "../series";
+import { wordsOf } from "../use-poll";
+import { iso } from "./iso";
+import {
+  boundsOf,
+  isFresh,
+  type Run,
+  type Tile,
+  type TileCache,
+  tilePixels,
+  widthOf,
+} from "./tiles";
+
+/** Tiles of points that are wanted: those that are shown, or those that may be shown next. */
+export interface Wish extends Run {
+  points: readonly string[];
+}
+
+/** One request under way. */
+interface Asked extends Wish {
+  stop: AbortController;
+}
+
+const atOnce = 4;
+/** A request's answer stays below so many samples, if all are there. */
+const mostSamples = 400_000;
+const perPixel = 4;
+/** An address longer than this is refused by some proxies. */
+const longestQuery = 7000;
+
+/** What the loader needs of the node. */
+export type PlotSource = Pick<Api, "now"> & {
+  get<T>(
+    resource: string,
+    query: Record<string, string | number | readonly string[]>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+};
+
+/**
+ * Loader brings tiles into a cache, several points in one request, a few requests at once. A new
+ * wish cancels what nobody waits for any more.
+ */
+export class Loader {
+  /** Is called when tiles arrived, or when asking failed with the reason. */
+  changed: (problem: string) => void = () => {};
+
+  /** What answers said about points. */
+  readonly facts = new Map<string, { unit: string; kind: Kind }>();
+
+  private waiting: Wish[] = [];
+  private readonly underWay = new Set<Asked>();
+  private stopped = false;
+
+  constructor(
+    private readonly source: PlotSource,
+    private readonly cache: TileCache,
+  ) {}
+
+  /** Asks for what is missing or old of the wishes, in their order, and forgets earlier ones. */
+  want(wishes: readonly Wish[]): void {
+    this.stopped = false;
+    for (const asked of this.underWay) {
+      if (!wishes.some((w) => overlaps(w, asked))) asked.stop.abort();
+    }
+    this.waiting = wishes.flatMap((w) => this.missing(w)).flatMap(split);
+    this.next();
+  }
+
+  /** Whether anything is on its way. */
+  get busy(): boolean {
+    return this.underWay.size + this.waiting.length > 0;
+  }
+
+  /** Cancels everything. */
+  stop(): void {
+    this.stopped = true;
+    this.waiting = [];
+    for (const asked of this.underWay) asked.stop.abort();
+  }
+
+  /** The runs of tiles to ask for, points that miss the same together. */
+  private missing({ points, level, first, last }: Wish): Wish[] {
+    const groups = new Map<string, Wish>();
+    for (const point of points) {
+      const holes: number[] = [];
+      for (let i = first; i <= last; i++) if (this.lacks(point, level, i)) holes.push(i);
+      const from = holes[0];
+      const to = holes.at(-1);
+      if (from === undefined || to === undefined) continue;
+      const key = `${from} ${to}`;
+      const group = groups.get(key);
+      groups.set(key, { level, first: from, last: to, points: [...(group?.points ?? []), point] });
+    }
+    return [...groups.values()];
+  }
+
+  private lacks(point: string, level: number, index: number): boolean {
+    const now = this.source.now();
+    if (index * widthOf(level) > now) return false; // nobody knows the future
+    for (const a of this.underWay) {
+      if (a.stop.signal.aborted || a.level !== level) continue;
+      if (a.first <= index && index <= a.last && a.points.includes(point)) return false;
+    }
+    const found = this.cache.exactOr(point, level, index);
+    if (!found) return true;
+    const at = Math.floor(index / 2 ** (found.level - level));
+    return !isFresh(found.tile, { level: found.level, first: at, last: at }, now);
+  }
+
+  private next(): void {
+    while (!this.stopped && this.underWay.size < atOnce) {
+      const wish = this.waiting.shift();
+      if (!wish) return;
+      void this.ask({ ...wish, stop: new AbortController() });
+    }
+  }
+
+  private async ask(asked: Asked): Promise<void> {
+    this.underWay.add(asked);
+    try {
+      this.keep(asked, await this.request(asked));
+      this.underWay.delete(asked);
+      this.changed("");
+    } catch (err) {
+      this.underWay.delete(asked);
+      if (!asked.stop.signal.aborted) this.changed(wordsOf(err));
+    }
+    this.next();
+  }
+
+  private request(asked: Asked): Promise<PlotAnswer> {
+    const [from, to] = boundsOf(asked);
+    const query = {
+      point: asked.points,
+      from: iso(from),
+      to: iso(to),
+      pixels: (asked.last - asked.first + 1) * tilePixels,
+    };
+    return this.source.get("plot", query, asked.stop.signal);
+  }
+
+  /** Cuts an answer into tiles. */
+  private keep({ level, first, last }: Run, answer: PlotAnswer): void {
+    const exact = answer.step === 0;
+    const asked = this.source.now();
+    for (const { point, unit, kind, samples } of answer.series) {
+      this.facts.set(point, { unit, kind });
+      const all = samples ?? [];
+      let at = 0;
+      for (let index = first; index <= last; index++) {
+        const [, end] = boundsOf({ level, first: index, last: index });
+        const times: number[] = [];
+        const values: (number | null)[] = [];
+        for (let s = all[at]; s && s[0] < end; s = all[++at]) {
+          times.push(s[0]);
+          values.push(numeric(s[1], s[2]));
+        }
+        this.cache.put(point, level, index, { times, values, exact, asked } satisfies Tile);
+      }
+    }
+  }
+}
+
+const overlaps = (a: Wish, b: Wish) =>
+  a.level === b.level &&
+  a.first <= b.last &&
+  b.first <= a.last &&
+  b.points.some((p) => a.points.includes(p));
+
+/** Cuts a wish into requests that a node and a proxy accept. */
+function split(wish: Wish): Wish[] {
+  const pixels = (wish.last - wish.first + 1) * tilePixels;
+  const most = Math.max(1, Math.floor(mostSamples / (pixels * perPixel)));
+  const found: Wish[] = [];
+  let points: string[] = [];
+  let length = 0;
+  for (const point of wish.points) {
+    const size = encodeURIComponent(point).length + 7;
+    if (points.length === most || (points.length > 0 && length + size > longestQuery)) {
+      found.push({ ...wish, points });
+      points = [];
+      length = 0;
+    }
+    points.push(point);
+    length += size;
+  }
+  return points.length > 0 ? [...found, { ...wish, points }] : found;
+}

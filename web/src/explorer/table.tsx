@@ -1,0 +1,171 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Api, PlotSeries } from "../api";
+import { count, dateTime, exact, plain, reasonFor, unit, value } from "../format";
+import { nameOf } from "../path";
+import type { Span } from "../span";
+import { wordsOf } from "../use-poll";
+import { useWindow } from "../use-window";
+import { iso } from "./iso";
+import { type Cell, rowsOf, type TableRow } from "./rows";
+import type { Shown } from "./use-shown";
+import type { ExplorerView } from "./view";
+
+interface Props {
+  api: Api;
+  view: ExplorerView;
+  window: Span;
+  shown: Shown;
+}
+
+const mostColumns = 20;
+const mostSamples = 2000;
+const rowHeight = 28;
+const settled = 400;
+
+/** The samples, or the figures of the steps, as a table with a column for each point. */
+export function SampleTable({ api, view, window, shown }: Props) {
+  const points = useMemo(() => view.points.slice(0, mostColumns), [view.points]);
+  const summed = view.step !== "";
+  const measured = useSamples(api, summed ? noPoints : points, window);
+  const columns = useMemo(
+    () => (summed ? points.map((p) => shown.cells.get(p) ?? noCells) : measured.columns),
+    [summed, points, shown.cells, measured.columns],
+  );
+  const rows = useMemo(() => rowsOf(columns), [columns]);
+  const units = points.map((p) => unit(shown.curves.find((c) => c.point === p)?.unit ?? ""));
+  const notes = [
+    view.points.length > mostColumns ? `The first ${mostColumns} points are shown.` : "",
+    measured.truncated && !summed
+      ? `The newest ${count(mostSamples)} samples of each point are shown; download for all.`
+      : "",
+    plain(measured.problem || (summed ? shown.problem : "")),
+  ].filter((n) => n !== "");
+  return (
+    <>
+      <Rows points={points} units={units} rows={rows} />
+      {notes.map((n) => (
+        <p key={n} class="quiet plot-foot">
+          {n}
+        </p>
+      ))}
+    </>
+  );
+}
+
+const noPoints: readonly string[] = [];
+const noCells: readonly Cell[] = [];
+
+function Rows({
+  points,
+  units,
+  rows,
+}: {
+  points: readonly string[];
+  units: readonly string[];
+  rows: readonly TableRow[];
+}) {
+  const list = useWindow<HTMLDivElement>(rows.length, rowHeight);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section ref={list.ref} class="samples" tabIndex={0} aria-label="Samples">
+      <table aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {points.map((p, i) => (
+              <th key={p} scope="col" class="number" title={p}>
+                {plain(nameOf(p))} <span class="unit">{units[i]}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space rows={list.first} columns={points.length + 1} />
+          {rows.slice(list.first, list.end).map((row, i) => (
+            <tr key={row.time} aria-rowindex={list.first + i + 2}>
+              <th scope="row">{dateTime(row.time)}</th>
+              {row.cells.map((cell, k) => (
+                <td
+                  key={points[k]}
+                  class={`number${cell?.quality.startsWith("bad") ? " is-bad" : ""}`}
+                  title={
+                    cell && [exact(cell.value), reasonFor(cell.quality) || cell.quality].join(" ")
+                  }
+                >
+                  {cell ? wordsFor(cell) : ""}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space rows={rows.length - list.end} columns={points.length + 1} />
+        </tbody>
+      </table>
+      {rows.length === 0 && <p class="empty">No samples in this time.</p>}
+    </section>
+  );
+}
+
+const wordsFor = ({ value: v, quality }: Cell) => (v === null && quality ? quality : value(v));
+
+/** The height of rows that do not exist. */
+function Space({ rows, columns }: { rows: number; columns: number }) {
+  if (rows <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row cannot be focused
+    <tr aria-hidden="true">
+      <td class="space" colSpan={columns} style={{ height: `${rows * rowHeight}px` }} />
+    </tr>
+  );
+}
+
+interface Samples {
+  columns: readonly (readonly Cell[])[];
+  truncated: boolean;
+  problem: string;
+}
+
+const nothing: Samples = { columns: [], truncated: false, problem: "" };
+
+/** Asks for the newest samples within a window, as soon as it stands still. */
+function useSamples(api: Api, points: readonly string[], [from, to]: Span): Samples {
+  const [samples, setSamples] = useState<Samples>(nothing);
+  // A live window is asked anew each ten seconds, not with each redraw
+  const end = Math.ceil(to / 10_000) * 10_000;
+  const begin = Math.round(end - (to - from));
+  useEffect(() => {
+    if (points.length === 0) {
+      setSamples(nothing);
+      return;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      const query = {
+        point: points,
+        from: iso(begin),
+        to: iso(end),
+        limit: mostSamples,
+        newest: "true",
+      };
+      try {
+        const { series } = await api.get<{ series: Ranged[] }>("range", query, stop.signal);
+        const columns = series.map((s) => (s.samples ?? []).map(cellOf));
+        setSamples({ columns, truncated: series.some((s) => s.truncated ?? false), problem: "" });
+      } catch (err) {
+        if (!stop.signal.aborted) setSamples((old) => ({ ...old, problem: wordsOf(err) }));
+      }
+    }, settled);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [api, points, begin, end]);
+  return samples;
+}
+
+type Ranged = PlotSeries & { truncated?: boolean };
+
+const cellOf = ([time, v, quality]: [number, Cell["value"], string?]): Cell => ({
+  time,
+  value: v,
+  quality: quality ?? "",
+});

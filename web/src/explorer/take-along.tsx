@@ -1,0 +1,87 @@
+import { useRef, useState } from "preact/hooks";
+import { plural } from "../format";
+import { curl, fileAddress, formats, python, type Taken } from "./snippets";
+
+/** The shown data for elsewhere: files, a link, and commands that ask for the same. */
+export function TakeAlong(taken: Taken) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [open, setOpen] = useState(false);
+  const show = () => {
+    setOpen(true);
+    dialog.current?.showModal();
+  };
+  return (
+    <>
+      <button type="button" disabled={taken.points.length === 0} onClick={show}>
+        Download or copy…
+      </button>
+      <dialog ref={dialog} class="take" aria-labelledby="take-title" onClose={() => setOpen(false)}>
+        {open && <Ways {...taken} />}
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function Ways(taken: Taken) {
+  const node = location.origin;
+  return (
+    <>
+      <h2 id="take-title">All samples of {plural(taken.points.length, "point")}</h2>
+      <ul class="files">
+        {formats.map((f) => (
+          <li key={f.format}>
+            <a class="button" href={fileAddress(taken, f.format)} download={`voltbus.${f.format}`}>
+              Download {f.label}
+            </a>
+            <span class="quiet">for {f.for}</span>
+          </li>
+        ))}
+      </ul>
+      <Copied name="Link to this view" text={location.href} />
+      <Copied name="curl" text={curl(taken, node)} />
+      <Copied name="Python" text={python(taken, node)} />
+      <p class="quiet">
+        Programs log in with a token: put it into the variable VOLTBUS_TOKEN, never into a link.
+      </p>
+    </>
+  );
+}
+
+/** A text with a button that copies it; where a browser does not allow that, it is selected instead. */
+function Copied({ name, text }: { name: string; text: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [said, setSaid] = useState("");
+  const copy = async () => {
+    field.current?.select();
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid("Copied.");
+    } catch {
+      setSaid("Selected: copy it with the keyboard.");
+    }
+  };
+  return (
+    <div class="copied">
+      <p class="copied-head">
+        <strong>{name}</strong>
+        <span role="status" class="quiet">
+          {said}
+        </span>
+        <button type="button" aria-label={`Copy ${name}`} onClick={() => void copy()}>
+          Copy
+        </button>
+      </p>
+      <textarea
+        ref={field}
+        aria-label={name}
+        readOnly
+        spellcheck={false}
+        rows={Math.min(8, Math.max(2, text.split("\n").length))}
+        value={text}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+import type { ComponentChildren } from "preact";
+import { panBy, type Span, zoomAt } from "../span";
+import type { Moving } from "./use-window";
+import {
+  type Comparison,
+  comparisons,
+  type ExplorerView,
+  type Figure,
+  figures,
+  type Step,
+  spans,
+  steps,
+} from "./view";
+
+interface Props {
+  view: ExplorerView;
+  moving: Moving;
+  onShow(next: ExplorerView): void;
+  children: ComponentChildren;
+}
+
+const comparisonNames: Record<Comparison, string> = {
+  "": "Compare with nothing",
+  day: "With the day before",
+  week: "With the week before",
+  month: "With the month before",
+  year: "With the year before",
+};
+
+const stepNames: Record<Step, string> = {
+  "": "Measured values",
+  "15m": "Each 15 minutes",
+  "1h": "Each hour",
+  "1d": "Each day",
+  "1w": "Each week",
+  "1mo": "Each month",
+  "1y": "Each year",
+};
+
+const figureNames: Record<Figure, string> = {
+  mean: "Mean",
+  timeweighted: "Mean weighted by time",
+  min: "Least",
+  max: "Greatest",
+  median: "Median",
+  p95: "95th percentile",
+  stddev: "Standard deviation",
+  sum: "Sum",
+  count: "Number of samples",
+  first: "First",
+  last: "Last",
+};
+
+/** What to show and when. */
+export function Toolbar({ view, moving, onShow, children }: Props) {
+  return (
+    <div class="explore-tools">
+      <Ranges view={view} moving={moving} onShow={onShow} />
+      <div class="explore-options">
+        <Choice
+          label="Compare"
+          options={comparisons}
+          names={comparisonNames}
+          chosen={view.comparison}
+          onChoose={(comparison) => onShow({ ...view, comparison })}
+        />
+        <Choice
+          label="Steps"
+          options={steps}
+          names={stepNames}
+          chosen={view.step}
+          onChoose={(step) => onShow({ ...view, step })}
+        />
+        {view.step !== "" && (
+          <Choice
+            label="Figure of each step"
+            options={figures}
+            names={figureNames}
+            chosen={view.figure}
+            onChoose={(figure) => onShow({ ...view, figure })}
+          />
+        )}
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+        <div role="group" aria-label="Show as" class="joined">
+          {(["plot", "table"] as const).map((show) => (
+            <button
+              key={show}
+              type="button"
+              aria-pressed={view.show === show}
+              onClick={() => onShow({ ...view, show })}
+            >
+              {show === "plot" ? "Plot" : "Table"}
+            </button>
+          ))}
+        </div>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function Ranges({ view, moving, onShow }: Omit<Props, "children">) {
+  const { range } = view;
+  const by = (next: (span: Span) => Span) => () => {
+    const [from, to] = next(moving.window);
+    moving.move(from, to);
+  };
+  const buttons = [
+    { label: "Earlier", sign: "‹", go: by((s) => panBy(s, -0.5)) },
+    { label: "Later", sign: "›", go: by((s) => panBy(s, 0.5)) },
+    { label: "Zoom out", sign: "−", go: by((s) => zoomAt(s, 2, 0.5)) },
+    { label: "Zoom in", sign: "+", go: by((s) => zoomAt(s, 0.5, 0.5)) },
+  ];
+  return (
+    <div class="ranges">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+      <div role="group" aria-label="Time range" class="joined">
+        {spans.map((s) => (
+          <button
+            key={s.key}
+            type="button"
+            aria-pressed={!moving.isMoving && "last" in range && range.last === s.ms}
+            onClick={() => onShow({ ...view, range: { last: s.ms } })}
+          >
+            {s.label}
+          </button>
+        ))}
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+      <div role="group" aria-label="Move in time" class="joined">
+        {buttons.map((b) => (
+          <button
+            key={b.label}
+            type="button"
+            class="sign"
+            aria-label={b.label}
+            title={b.label}
+            onClick={b.go}
+          >
+            {b.sign}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  options: readonly T[];
+  names: Record<T, string>;
+  chosen: T;
+  onChoose(chosen: T): void;
+}
+
+function Choice<T extends string>({ label, options, names, chosen, onChoose }: ChoiceProps<T>) {
+  return (
+    <select
+      aria-label={label}
+      value={chosen}
+      onChange={(e) => onChoose(options[e.currentTarget.selectedIndex] ?? chosen)}
+    >
+      {options.map((o) => (
+        <option key={o} value={o}>
+          {names[o]}
+        </option>
+      ))}
+    </select>
+  );
+}
