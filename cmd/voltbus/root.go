@@ -58,7 +58,7 @@ durably and shows it.
 		f.where.register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(newLab(f), newLabPart(), newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(newDNP3(f), newLab(f), newLabPart(), newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		strictArgs(cmd)
 	}

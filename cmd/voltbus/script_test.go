@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "until": until,
+			"exits": exits, "until": until, "outstation": startOutstation,
 		},
 	})
 }

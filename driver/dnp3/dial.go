@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"voltbus/driver"
@@ -55,7 +56,7 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	defer cancel()
 	l := newLine(c)
 	if c.Transport == transportListen {
-		listener, err := channel.Listen(ctx, c.hostPort(), c.TLS.server())
+		listener, err := c.Listen(ctx)
 		if err != nil {
 			return nil, notConnected(op, c.LineName(), err)
 		}
@@ -76,4 +77,9 @@ func notConnected(op, line string, cause error) error {
 		return fault.E(op, fault.Unreachable, line, driver.ErrNotConnected)
 	}
 	return fault.E(op, fault.Unreachable, line, fmt.Errorf("%w: %w", driver.ErrNotConnected, cause))
+}
+
+// Listen opens the listener that the configuration names, for devices that dial in.
+func (c *Config) Listen(ctx context.Context) (net.Listener, error) {
+	return channel.Listen(ctx, c.hostPort(), c.TLS.server())
 }

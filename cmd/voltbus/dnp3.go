@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/driver"
+	"voltbus/driver/dnp3"
+	"voltbus/fault"
+)
+
+const dnp3Help = `A field tool for DNP3 (IEEE 1815): find outstations, read and operate them, watch
+what they say; and an outstation that shows the points of a node to other masters.
+
+  voltbus dnp3 scan --tcp 10.0.0.5 --range 1-20
+  voltbus dnp3 read --tcp 10.0.0.5 --outstation 10 analog_input:0-9
+  voltbus dnp3 operate --tcp 10.0.0.5 --outstation 10 binary 3 latch_on
+  voltbus dnp3 monitor --tcp 10.0.0.5 --outstation 10 --frames
+
+The tool speaks as the master that --master names. An outstation that knows one master
+only takes it for that one.`
+
+func newDNP3(f *flags) *cobra.Command {
+	cmd := &cobra.Command{Use: "dnp3", Short: "Find, read, operate and watch DNP3 outstations; be one", Long: dnp3Help}
+	for _, sub := range []*cobra.Command{newDNP3Scan(), newDNP3Read(), newDNP3Operate(), newDNP3Monitor()} {
+		cmd.AddCommand(sub)
+		strictArgs(sub)
+	}
+	_ = f
+	return cmd
+}
+
+// dnp3Flags say how to reach an outstation.
+type dnp3Flags struct {
+	tcp, listen, udp, serial string
+	tls                      dnp3.TLS
+	master, outstation       int
+	timeout                  time.Duration
+	retries                  int
+}
+
+func (d *dnp3Flags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&d.tcp, "tcp", "", "dial host:port (20000 if left out)")
+	fs.StringVar(&d.listen, "listen", "", "wait for the outstation to dial this host:port")
+	fs.StringVar(&d.udp, "udp", "", "send datagrams to host:port")
+	fs.StringVar(&d.serial, "serial", "", "use a serial port: device[,baudrate[,none|even|odd]], such as /dev/ttyUSB0,9600,even")
+	fs.StringVar(&d.tls.Certificate, "tls-certificate", "", "PEM file with our certificate: secures --tcp or --listen")
+	fs.StringVar(&d.tls.Key, "tls-key", "", "PEM file with its key")
+	fs.StringVar(&d.tls.CA, "tls-ca", "", "PEM file with the authority of the outstation's certificate")
+	fs.StringVar(&d.tls.Name, "tls-name", "", "name in the outstation's certificate; - for any")
+	fs.IntVar(&d.master, "master", 1, "our link address")
+	fs.IntVar(&d.outstation, "outstation", 10, "link address of the outstation")
+	fs.DurationVar(&d.timeout, "timeout", 3*time.Second, "how long an answer may take")
+	fs.IntVar(&d.retries, "retries", 1, "how often a request without an answer is repeated; commands never are")
+	cmd.MarkFlagsMutuallyExclusive("tcp", "listen", "udp", "serial")
+}
+
+var errNoTransport = errors.New("write how to reach the outstation: --tcp HOST, --listen ADDRESS, --udp HOST or --serial DEVICE")
+
+// config makes a driver's configuration of the flags.
+func (d *dnp3Flags) config() (*dnp3.Config, error) {
+	c := dnp3.NewConfig()
+	c.Master, c.Outstation, c.Timeout, c.Retries, c.TLS = d.master, d.outstation, d.timeout, d.retries, d.tls
+	c.Address = cmp.Or(d.tcp, d.listen, d.udp, d.serial)
+	switch {
+	case c.Address == "":
+		return nil, usage(errNoTransport)
+	case d.listen != "":
+		c.Transport = "listen"
+	case d.udp != "":
+		c.Transport = "udp"
+	case d.serial != "":
+		c.Transport = "serial"
+		if err := serialOf(c, d.serial); err != nil {
+			return nil, err
+		}
+	}
+	for _, problem := range append(c.Load("."), c.Validate()...) {
+		if p, ok := errors.AsType[*driver.Problem](problem); ok && p.Key == "registry" {
+			continue // the tool needs none
+		}
+		return nil, usage(problem)
+	}
+	return c, nil
+}
+
+// serialOf reads device[,baudrate[,parity]].
+func serialOf(c *dnp3.Config, text string) (err error) {
+	parts := strings.Split(text, ",")
+	c.Address = parts[0]
+	if len(parts) > 1 {
+		if c.Baudrate, err = strconv.Atoi(parts[1]); err != nil {
+			return usage(fmt.Errorf("--serial: %q is no speed; write such as /dev/ttyUSB0,9600,even", parts[1]))
+		}
+	}
+	if len(parts) > 2 {
+		c.Parity = parts[2]
+	}
+	return nil
+}
+
+// unreachable says that a stream could not be opened.
+func unreachable(c *dnp3.Config, err error) error {
+	return fault.E("dnp3", fault.Unreachable, c.LineName(), fmt.Errorf("%w; check the address, and that the outstation takes one more connection", err))
+}
