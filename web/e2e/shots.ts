@@ -58,8 +58,7 @@ const silent = {
   ...device,
   site: troubled,
   address: "/device/campus/plant/meter",
-  ready: (page: Page) =>
-    page.getByText("no value came yet").or(page.getByText("does not answer")).first().waitFor(),
+  ready: (page: Page) => page.getByRole("list", { name: "Points that are not good" }).waitFor(),
 } as const;
 
 const settings = {
@@ -89,7 +88,7 @@ const people = {
   site: building,
   scheme: "light",
   address: "/people",
-  ready: (page: Page) => page.getByText("since").first().waitFor(),
+  ready: (page: Page) => page.getByText("ann").first().waitFor(),
 } as const;
 
 /** A configuration that two people wrote. */

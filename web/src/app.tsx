@@ -35,7 +35,7 @@ export function App({ api }: { api: Api }) {
 
   if (state.at === "asking") return <p class="asking">Asking the node…</p>;
   if (state.at === "out") return <LoginPage api={api} why={state.why} onEntered={enter} />;
-  return <Shell api={api} session={state.session} onLogOut={logOut} />;
+  return <Shell api={api} session={state.session} refresh={enter} onLogOut={logOut} />;
 }
 
 /** The token of the address's fragment, which is removed at once so that nobody reads or shares it. */

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import type { Api, Device, Point, PointPage } from "../api";
 import { count, plain } from "../format";
 import type { LiveValues } from "../live";
@@ -187,12 +187,9 @@ const mostNamed = 5;
 
 /** Which points cannot be relied on, and why. */
 function Concerns({ points, live, now }: ConcernsProps) {
-  const tick = useTick(live);
-  const [settled, setSettled] = useState(false);
-  // The first values need a moment to come
-  useEffect(() => setSettled(tick > 2), [tick]);
+  useTick(live);
   const found = concerns(points, (path) => live.get(path), now());
-  if (!settled || found.length === 0) return null;
+  if (live.polledAt === 0 || found.length === 0) return null;
   return (
     <ul class="card panel concerns" aria-label="Points that are not good">
       {found.map((c) => (

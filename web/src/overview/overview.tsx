@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { age, dateTime, plural } from "../format";
 import { type Health, health } from "../health";
+import { go } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -9,6 +10,7 @@ import type { Books } from "../use-site";
 import { type Change, type Happening, happenings } from "./events";
 import { Figures } from "./figures";
 import "./overview.css";
+import { askSetup } from "../welcome/setup";
 import { Proof } from "./proof";
 import { type Count, countOf, ratesOf, remember } from "./rates";
 import { type Trouble, troubles } from "./troubles";
@@ -19,7 +21,11 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   const mayReadChanges = includes(session.role, "engineer");
   const ask = useCallback(() => askMore(api, mayReadChanges), [api, mayReadChanges]);
   const { data: more } = usePoll(ask, 15_000, epoch);
-  if (!books) return <p class="asking">{problem || "Asking the node how it does…"}</p>;
+  const isFresh = more?.needsPeople === true && books?.devices.length === 0;
+  useEffect(() => {
+    if (isFresh) go("/welcome", "replace");
+  }, [isFresh]);
+  if (!books || isFresh) return <p class="asking">{problem || "Asking the node how it does…"}</p>;
 
   const { devices, ledger } = books;
   const now = api.now();
@@ -31,6 +37,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
     <div class="screen overview">
       <h1>Overview</h1>
       <Verdict health={health(devices, ledger)} troubles={troubles(devices, ledger)} />
+      {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && <FirstDevice role={session.role} />}
       <Figures devices={devices} ledger={ledger} rates={rates} />
       <div class="columns">
@@ -54,11 +61,14 @@ interface More {
   changes: readonly Change[];
   /** What this machine could carry, "" if nobody measured it. */
   headRoom: string;
+  /** Whether nobody can log in with a password yet. */
+  needsPeople: boolean;
 }
 
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
-  const [node, changes, capacity] = await Promise.all([
+  const [node, setup, changes, capacity] = await Promise.all([
     api.health(),
+    orNothing(askSetup(api)),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
     orNothing(api.get<{ sentence?: string }>("capacity")),
   ]);
@@ -66,6 +76,7 @@ async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
     started: node.started ?? "",
     changes: changes?.history ?? [],
     headRoom: capacity?.sentence ?? "",
+    needsPeople: setup?.needed ?? false,
   };
 }
 
@@ -117,6 +128,16 @@ function Verdict({ health, troubles }: { health: Health; troubles: readonly Trou
     </section>
   );
 }
+
+/** What a node without people needs. */
+const FirstPerson = () => (
+  <section class="card panel" aria-label="First person">
+    <p>
+      Nobody can log in with a name and a password yet, only by the node's token.{" "}
+      <a href="/welcome">Create the administrator</a>.
+    </p>
+  </section>
+);
 
 /** What a node without devices needs. */
 function FirstDevice({ role }: { role: string }) {

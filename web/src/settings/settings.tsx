@@ -91,7 +91,9 @@ function Workbench({ api, config, onChanged }: WorkbenchProps) {
       ) : (
         <section class="card panel" aria-labelledby="config-title">
           <div class="panel-head">
-            <h2 id="config-title">{plain(config.file)}</h2>
+            <h2 id="config-title" class="file-name">
+              {plain(config.file)}
+            </h2>
             <Verdict judgement={judgement} />
             <div class="actions">
               {isChanged && (
@@ -282,8 +284,12 @@ function History({ config, onBringBack }: HistoryProps) {
                 </td>
                 <td>{plain(v.user) || "by hand"}</td>
                 <td class="number">
-                  <button type="button" onClick={() => void bring(v)}>
-                    Compare and bring back
+                  <button
+                    type="button"
+                    aria-label="Compare and bring back"
+                    onClick={() => void bring(v)}
+                  >
+                    Bring back
                   </button>
                 </td>
               </tr>

@@ -19,6 +19,8 @@ export interface ScreenProps {
   problem: string;
   /** Counts up when the node came back, so that everything must be asked again. */
   epoch: number;
+  /** Asks anew who is logged in, after that may have changed. */
+  refresh(): Promise<void>;
 }
 
 /** One screen. */
@@ -91,6 +93,14 @@ export const screens: readonly Screen[] = [
     place: "more",
     key: "p",
     load: async () => (await import("../people/people")).PeopleScreen,
+  },
+  {
+    path: "welcome",
+    name: "First steps",
+    icon: "plus",
+    role: "viewer",
+    place: "link",
+    load: async () => (await import("../welcome/welcome")).WelcomeScreen,
   },
 ];
 

@@ -13,11 +13,13 @@ import { useConnection } from "./use-connection";
 interface Props {
   api: Api;
   session: Session;
+  /** Asks anew who is logged in. */
+  refresh(): Promise<void>;
   onLogOut(): void;
 }
 
 /** What stands around every screen: the ways to the others, the health of the node, the link to it. */
-export function Shell({ api, session, onLogOut }: Props) {
+export function Shell({ api, session, refresh, onLogOut }: Props) {
   const place = usePlace();
   const old = oldAddress(place);
   useEffect(() => {
@@ -56,6 +58,7 @@ export function Shell({ api, session, onLogOut }: Props) {
               books={books}
               problem={problem}
               epoch={epoch}
+              refresh={refresh}
             />
           )}
         </main>

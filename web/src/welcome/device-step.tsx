@@ -1,0 +1,215 @@
+import { useState } from "preact/hooks";
+import type { Api } from "../api";
+import { plain, plural, reasonFor, unit, value } from "../format";
+import { includes } from "../shell/role";
+import { wordsOf } from "../use-poll";
+import { SiteField } from "./account-step";
+import { configOf, type Draft, firstDraft, gapOf, intervals, models, pathOf } from "./draft";
+import { ModbusFields } from "./modbus-fields";
+import { addDevice, type Tried, tryDevice } from "./setup";
+
+interface Props {
+  api: Api;
+  role: string;
+  site: string;
+  onSite(site: string): void;
+  /** Is told the path of the device. */
+  onAdded(path: string): void;
+}
+
+/** Describes a device, tries it, and adds it to the configuration. */
+export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
+  const [draft, setDraft] = useState(firstDraft);
+  const { tried, problem, busy, attempt, add } = useAttempts(
+    api,
+    draft,
+    pathOf(site, draft.name),
+    onAdded,
+  );
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+  if (!includes(role, "engineer")) {
+    return <p class="card panel">Devices are added by somebody with the role engineer.</p>;
+  }
+  return (
+    <form
+      class="card panel"
+      aria-label="First device"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <fieldset class="kinds">
+        <legend>What is it?</legend>
+        <Kind draft={draft} kind="sim" title="A simulated device" onChoose={set}>
+          Part of a building that behaves plausibly. Nothing is needed for it.
+        </Kind>
+        <Kind draft={draft} kind="modbus" title="A Modbus device" onChoose={set}>
+          A meter, controller or gateway that speaks Modbus TCP.
+        </Kind>
+      </fieldset>
+      <div class="fields">
+        <SiteField site={site} onSite={onSite} />
+        <label>
+          Name of the device
+          <input
+            type="text"
+            required
+            maxLength={128}
+            autocomplete="off"
+            value={draft.name}
+            onInput={(e) => set({ name: e.currentTarget.value })}
+          />
+        </label>
+        <Choice
+          label="Read each"
+          value={draft.interval}
+          options={intervals.map((i) => [i, i])}
+          onChoose={(interval) => set({ interval })}
+        />
+        {draft.driver === "sim" && (
+          <Choice
+            label="What it simulates"
+            value={draft.model}
+            options={models.map((m) => [m.model, m.name])}
+            onChoose={(model) => set({ model })}
+          />
+        )}
+      </div>
+      {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
+      <Outcome tried={tried} problem={problem} />
+      <p class="actions">
+        <button type="button" disabled={busy} onClick={() => void attempt()}>
+          {busy ? "Trying…" : "Try it"}
+        </button>
+        <button type="submit" class="primary" disabled={busy}>
+          Add the device
+        </button>
+        <span class="quiet">
+          Other drivers, and more of each: <a href="/settings">Settings</a>.
+        </span>
+      </p>
+    </form>
+  );
+}
+
+/** Trying and adding a draft, one at a time, and what came of the last attempt. */
+function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: string) => void) {
+  const [tried, setTried] = useState<readonly Tried[]>();
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const during = async (work: () => Promise<void>) => {
+    const gap = gapOf(draft);
+    setProblem(gap);
+    setTried(undefined);
+    if (gap) return;
+    setBusy(true);
+    try {
+      await work();
+    } catch (err) {
+      setProblem(wordsOf(err));
+    }
+    setBusy(false);
+  };
+  const config = configOf(draft);
+  const { driver, interval } = draft;
+  return {
+    tried,
+    problem,
+    busy,
+    attempt: () => during(async () => setTried(await tryDevice(api, driver, config))),
+    add: () =>
+      during(async () => {
+        await addDevice(api, { path, driver, interval, config });
+        onAdded(path);
+      }),
+  };
+}
+
+interface KindProps {
+  draft: Draft;
+  kind: Draft["driver"];
+  title: string;
+  onChoose(change: Partial<Draft>): void;
+  children: string;
+}
+
+function Kind({ draft, kind, title, onChoose, children }: KindProps) {
+  return (
+    <label class="kind">
+      <input
+        type="radio"
+        name="driver"
+        checked={draft.driver === kind}
+        onChange={() => onChoose({ driver: kind })}
+      />
+      <span>
+        <strong>{title}</strong>
+        <span class="quiet">{children}</span>
+      </span>
+    </label>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChoose(value: string): void;
+}
+
+/** A list to choose from, with its label. */
+export function Choice({ label, value: chosen, options, onChoose }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select value={chosen} onChange={(e) => onChoose(e.currentTarget.value)}>
+        {options.map(([key, name]) => (
+          <option key={key} value={key}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const mostShown = 20;
+
+interface OutcomeProps {
+  tried: readonly Tried[] | undefined;
+  problem: string;
+}
+
+/** What the attempt brought: values, or what is wrong. */
+function Outcome({ tried, problem }: OutcomeProps) {
+  const bad = (tried ?? []).filter((t) => t.quality !== "good").length;
+  const verdict = bad > 0 ? `, ${bad} of them without a good value` : "";
+  return (
+    <div role="status" aria-label="Outcome">
+      {problem && <p class="problem">{plain(problem)}</p>}
+      {tried && (
+        <>
+          <p class={bad > 0 ? "check is-warn" : "check is-good"}>
+            It answers with {plural(tried.length, "point")}
+            {verdict}.
+          </p>
+          <ul class="tried">
+            {tried.slice(0, mostShown).map((t) => (
+              <li key={t.path} class={t.quality === "good" ? "is-good" : "is-bad"}>
+                <span class="dot" aria-hidden="true" />
+                <span>{plain(t.path)}</span>
+                <strong class="number">
+                  {value(t.value)} {unit(t.unit)}
+                </strong>
+                {t.quality !== "good" && (
+                  <span class="quiet">{plain(reasonFor(t.quality) || t.quality)}</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { type Draft, noRegister, type Register, tables, types } from "./draft";
+
+interface Props {
+  draft: Draft;
+  onChange(change: Partial<Draft>): void;
+}
+
+/** Where the device is, and which registers to read. */
+export function ModbusFields({ draft, onChange }: Props) {
+  const { registers } = draft;
+  const setRegister = (index: number, change: Partial<Register>) =>
+    onChange({ registers: registers.map((r, i) => (i === index ? { ...r, ...change } : r)) });
+  return (
+    <>
+      <div class="fields">
+        <label>
+          Address
+          <input
+            type="text"
+            placeholder="192.168.1.20:502"
+            maxLength={253}
+            autocomplete="off"
+            value={draft.address}
+            onInput={(e) => onChange({ address: e.currentTarget.value })}
+          />
+        </label>
+        <label>
+          Unit
+          <input
+            type="text"
+            inputMode="numeric"
+            maxLength={3}
+            value={draft.unit}
+            onInput={(e) => onChange({ unit: e.currentTarget.value })}
+          />
+        </label>
+      </div>
+      <fieldset class="registers">
+        <legend>Registers, with addresses from 0 as on the wire</legend>
+        {registers.map((register, i) => (
+          <RegisterRow
+            key={i}
+            number={i + 1}
+            register={register}
+            onChange={(change) => setRegister(i, change)}
+            onRemove={
+              registers.length > 1
+                ? () => onChange({ registers: registers.filter((_, k) => k !== i) })
+                : undefined
+            }
+          />
+        ))}
+        <button type="button" onClick={() => onChange({ registers: [...registers, noRegister] })}>
+          Add a register
+        </button>
+      </fieldset>
+    </>
+  );
+}
+
+interface RowProps {
+  number: number;
+  register: Register;
+  onChange(change: Partial<Register>): void;
+  onRemove: (() => void) | undefined;
+}
+
+function RegisterRow({ number, register: r, onChange, onRemove }: RowProps) {
+  const isBit = r.table === "coil" || r.table === "discrete";
+  const text = (key: "name" | "address" | "unit", label: string, placeholder: string) => (
+    <input
+      type="text"
+      aria-label={`${label} of register ${number}`}
+      placeholder={placeholder}
+      maxLength={64}
+      autocomplete="off"
+      value={r[key]}
+      onInput={(e) => onChange({ [key]: e.currentTarget.value })}
+    />
+  );
+  const list = (key: "table" | "type", label: string, options: readonly string[]) => (
+    <select
+      aria-label={`${label} of register ${number}`}
+      value={r[key]}
+      onChange={(e) => onChange({ [key]: e.currentTarget.value })}
+    >
+      {options.map((o) => (
+        <option key={o}>{o}</option>
+      ))}
+    </select>
+  );
+  return (
+    <div class="register">
+      {text("name", "Name", "name")}
+      {list("table", "Table", tables)}
+      {text("address", "Address", "address")}
+      {isBit ? <span class="quiet">bool</span> : list("type", "Type", types)}
+      {text("unit", "Unit", "unit")}
+      {onRemove && (
+        <button
+          type="button"
+          class="remove"
+          aria-label={`Remove register ${number}`}
+          onClick={onRemove}
+        >
+          ×
+        </button>
+      )}
+    </div>
+  );
+}
