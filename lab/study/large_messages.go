@@ -21,6 +21,7 @@ func largeMessages() experiment.Experiment {
 		}},
 		Settings: scanSettings(),
 		Run:      func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, orSmaller(cases, b)) },
+		Peers:    brokerPeers(func(b *experiment.Bench) []scanCase { return orSmaller(cases, b) }),
 	}
 	for i := range e.Settings {
 		switch s := &e.Settings[i]; s.Name {

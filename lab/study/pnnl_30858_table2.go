@@ -37,6 +37,7 @@ func pnnl30858Table2() experiment.Experiment {
 		Question: "How long after a scrape began does one listener have all of it, for 2,000 to 15,000 devices of 18 points?",
 		Source:   "Message Bus Usage Recommendations (PNNL-30858, December 2020), the tables about the number of devices: a Raspberry Pi 4, and a virtual machine with 1 processor.",
 		Method:   scanMethod(), Limits: scanLimits(), Metric: scanMetric("devices"), Published: published, Settings: scanSettings(),
-		Run: func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, orSmaller(cases, b)) },
+		Run:   func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, orSmaller(cases, b)) },
+		Peers: brokerPeers(func(b *experiment.Bench) []scanCase { return orSmaller(cases, b) }),
 	}
 }

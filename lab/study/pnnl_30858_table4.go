@@ -44,17 +44,23 @@ func pnnl30858Table4() experiment.Experiment {
 			Name: "most-listeners", Default: "100", Quick: "5", Doc: "cases with more listeners are left out",
 		}),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			most := b.Int("most-listeners")
-			var chosen []scanCase
-			for _, c := range cases {
-				if c.listeners <= most {
-					chosen = append(chosen, c)
-				}
-			}
+			chosen := chooseListeners(cases, b)
 			if left := len(cases) - len(chosen); left > 0 {
-				b.Note("%d cases with more than %d listeners were left out.", left, most)
+				b.Note("%d cases with more than %d listeners were left out.", left, b.Int("most-listeners"))
 			}
 			return measureScans(ctx, b, chosen)
 		},
+		Peers: brokerPeers(func(b *experiment.Bench) []scanCase { return chooseListeners(cases, b) }),
 	}
+}
+
+// chooseListeners leaves out the cases with too many listeners for the run.
+func chooseListeners(cases []scanCase, b *experiment.Bench) []scanCase {
+	var chosen []scanCase
+	for _, c := range cases {
+		if c.listeners <= b.Int("most-listeners") {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen
 }

@@ -43,6 +43,7 @@ func pnnlFY17Table2() experiment.Experiment {
 		Question: "How long after a scrape began do 2 or 10 listeners have all of it, for 50 to 2,000 devices of 18 points?",
 		Source:   "VOLTTRON Deployment and Scalability: Lessons and Enhancements in FY16/FY17 (PNNL and ORNL, April 2017), table 2: three designs of a message bus, 18 points a device, depth-first all.",
 		Method:   scanMethod(), Limits: scanLimits(), Metric: scanMetric("devices"), Published: published, Settings: scanSettings(),
-		Run: func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, cases) },
+		Run:   func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, cases) },
+		Peers: brokerPeers(func(*experiment.Bench) []scanCase { return cases }),
 	}
 }

@@ -71,10 +71,7 @@ func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experime
 	scan := rig.Scan{
 		Devices: c.devices, Points: c.points, Listeners: c.listeners, Scans: max(1, b.Int("scrapes")),
 		Interval: b.Duration("interval"), Seed: b.Seed(), Dir: t.Dir,
-		Watch: func(s rig.Scrape) {
-			rate := float64(c.devices*c.listeners) / s.Slowest.Seconds()
-			t.Report(experiment.Progress{Rate: rate, Message: fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds())})
-		},
+		Watch: c.watch(t),
 	}
 	if b.Flag("listener-processes") {
 		scan.Program = b.Program()
@@ -83,16 +80,12 @@ func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experime
 	if err != nil {
 		return err
 	}
-	mean, slowest := 0.0, 0.0
-	for _, s := range scrapes {
-		mean += s.Mean.Seconds() / float64(len(scrapes))
-		slowest = max(slowest, s.Slowest.Seconds())
-	}
-	t.Value(mean)
-	t.Also("slowest listener of the slowest scrape", "s", slowest)
-	t.Also("deliveries during a scrape", "messages/s", float64(c.devices*c.listeners)/mean)
+	c.record(t, scrapes)
 	return nil
 }
+
+// scrapeWords says what a scrape took.
+func scrapeWords(s rig.Scrape) string { return fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds()) }
 
 // count writes a number with commas between thousands.
 func count(n int) string {
