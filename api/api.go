@@ -82,6 +82,7 @@ type Config struct {
 	Devices Devices
 	Stats   Stats
 	SQL     store.SQL
+	Lab     Lab
 	Version answer.Version
 
 	Settings Settings

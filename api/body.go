@@ -74,7 +74,9 @@ func typeName(kind reflect.Kind) string {
 		return "string"
 	case reflect.Bool:
 		return "boolean"
-	case reflect.Int:
+	case reflect.Map:
+		return "JSON object"
+	case reflect.Int, reflect.Int64:
 		return "whole number"
 	}
 	return "number"

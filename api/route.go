@@ -29,7 +29,7 @@ const (
 
 // routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
-	return slices.Concat(accessRoutes(), historyRoutes(), stateRoutes(), configRoutes(), peopleRoutes())
+	return slices.Concat(accessRoutes(), historyRoutes(), stateRoutes(), configRoutes(), peopleRoutes(), labRoutes())
 }
 
 func accessRoutes() []route {

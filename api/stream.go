@@ -72,10 +72,11 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
-	defer s.readers.Add(-1)
-	if s.readers.Add(1) > int64(s.cfg.MaxReaders) {
-		return fault.E("api.stream", fault.Unavailable, "stream", errReaders)
+	release, err := s.reader()
+	if err != nil {
+		return err
 	}
+	defer release()
 	l := newListener(s.cfg.StreamBuffer)
 	stop, err := s.cfg.Live.Subscribe(point.Pattern(pattern), l.offer)
 	if err != nil {
@@ -88,6 +89,15 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
 	return s.relay(p, r, l)
+}
+
+// reader takes a place of a reader of a stream; release gives it back.
+func (s *server) reader() (release func(), err error) {
+	if s.readers.Add(1) > int64(s.cfg.MaxReaders) {
+		s.readers.Add(-1)
+		return nil, fault.E("api.stream", fault.Unavailable, "stream", errReaders)
+	}
+	return func() { s.readers.Add(-1) }, nil
 }
 
 // relay writes events. Errors of writing end it silently: the reader has gone.

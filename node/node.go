@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/bus"
 	"voltbus/catalog"
@@ -39,6 +40,9 @@ type Options struct {
 	// Idle opens the node to look at its data: it reads no devices, and the catalogue stays
 	// as it is.
 	Idle bool
+	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
+	// the node.
+	Lab api.Lab
 }
 
 // Node is an open node. Its methods are safe for concurrent use.

@@ -54,6 +54,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	if n.opts.File != "" {
 		cfg.Settings = newSettings(n)
 	}
+	cfg.Lab = n.opts.Lab
 	address := string(n.opts.Config.Listen.HTTP)
 	s := &server{}
 	if address != "" {

@@ -51,6 +51,24 @@ how it was measured, on what, and what the figures do not say.
 	return cmd
 }
 
+// The places of the lab in a node's data directory.
+const (
+	labFolder    = "lab"
+	capacityFile = "capacity.json"
+)
+
+// newKeeper returns the keeper of a node's runs.
+func newKeeper(data string) (*runs.Keeper, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return runs.Open(runs.Options{
+		Dir: filepath.Join(data, labFolder), Program: []string{self, "lab"}, Experiments: study.List(),
+		Capacity: filepath.Join(data, capacityFile),
+	})
+}
+
 func newLabList() *cobra.Command {
 	var form format
 	cmd := &cobra.Command{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -47,7 +48,7 @@ func configFlag(cmd *cobra.Command, file *string) {
 }
 
 // runNode runs the node that the file describes, until ctx ends. ready is called when it listens.
-func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*node.Node)) error {
+func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*node.Node)) (err error) {
 	cfg, err := config.Load(file, all.Kinds())
 	if err != nil {
 		return err
@@ -55,7 +56,12 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	n, err := node.Open(ctx, node.Options{Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version()})
+	lab, err := newKeeper(cfg.Node.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lab.Close()) }()
+	n, err := node.Open(ctx, node.Options{Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+)
+
+// Lab runs experiments, each in a process of its own, and keeps what they found. Methods that take
+// the id of a run fail with fault.NotFound for one that there is not.
+type Lab interface {
+	Experiments(ctx context.Context) []answer.LabExperiment
+	// Runs lists the newest runs first.
+	Runs(ctx context.Context) ([]answer.LabRun, error)
+	// Start starts a run; fault.Conflict while another is under way, fault.Invalid for a wrong setting.
+	Start(ctx context.Context, order answer.LabOrder) (answer.LabRun, error)
+	// Result returns a run, a finished one with its result.
+	Result(ctx context.Context, id string) (answer.LabRun, error)
+	// Report returns a finished run's page and the content security policy that it needs.
+	Report(ctx context.Context, id string) (page []byte, policy string, err error)
+	// Stop ends a run and waits until nothing of it is left; a finished one it removes.
+	Stop(ctx context.Context, id string) error
+	// Follow calls emit with each event of a run until it has ended, emit fails or ctx ends.
+	Follow(ctx context.Context, id string, emit func(event string, data json.RawMessage) error) error
+	// Capacity returns what this machine was found to carry; fault.NotFound if it was not measured.
+	Capacity(ctx context.Context) (json.RawMessage, error)
+}
+
+const labBody = 64 << 10
+
+func labRoutes() []route {
+	const viewer, engineer = identity.Viewer, identity.Engineer
+	return []route{
+		{method: "GET", path: prefix + "/lab/experiments", role: viewer, serve: (*server).labExperiments},
+		{method: "GET", path: prefix + "/lab/runs", role: viewer, serve: (*server).labRuns},
+		{method: "POST", path: prefix + "/lab/runs", role: engineer, body: labBody, serve: (*server).labStart},
+		{method: "GET", path: prefix + "/lab/runs/{id}", role: viewer, serve: (*server).labRun},
+		{method: "DELETE", path: prefix + "/lab/runs/{id}", role: engineer, serve: (*server).labStop},
+		{method: "GET", path: prefix + "/lab/runs/{id}/report", role: viewer, serve: (*server).labReport},
+		{method: "GET", path: prefix + "/lab/runs/{id}/stream", role: viewer, stream: true, serve: (*server).labStream},
+		{method: "GET", path: prefix + "/capacity", role: viewer, serve: (*server).capacity},
+	}
+}
+
+const noLab = "lab"
+
+func (s *server) labExperiments(w http.ResponseWriter, r *request) error {
+	if s.cfg.Lab == nil {
+		return absent(noLab)
+	}
+	return writeJSON(w, answer.LabExperiments{Experiments: notNil(s.cfg.Lab.Experiments(r.Context()))})
+}
+
+func (s *server) labRuns(w http.ResponseWriter, r *request) error {
+	if s.cfg.Lab == nil {
+		return absent(noLab)
+	}
+	list, err := s.cfg.Lab.Runs(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, answer.LabRuns{Runs: notNil(list)})
+}
+
+func (s *server) labStart(w http.ResponseWriter, r *request) error {
+	if s.cfg.Lab == nil {
+		return absent(noLab)
+	}
+	var order answer.LabOrder
+	if err := readJSON(w, r, &order); err != nil {
+		return err
+	}
+	run, err := s.cfg.Lab.Start(r.Context(), order)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, run)
+}
+
+// labID returns the run that the path names.
+func (s *server) labID(r *request) (string, error) {
+	if s.cfg.Lab == nil {
+		return "", absent(noLab)
+	}
+	in := s.read(r)
+	id := in.segment("id")
+	return id, in.err
+}
+
+func (s *server) labRun(w http.ResponseWriter, r *request) error {
+	id, err := s.labID(r)
+	if err != nil {
+		return err
+	}
+	run, err := s.cfg.Lab.Result(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, run)
+}
+
+func (s *server) labStop(w http.ResponseWriter, r *request) error {
+	id, err := s.labID(r)
+	if err != nil {
+		return err
+	}
+	if err := s.cfg.Lab.Stop(r.Context(), id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) labReport(w http.ResponseWriter, r *request) error {
+	id, err := s.labID(r)
+	if err != nil {
+		return err
+	}
+	page, policy, err := s.cfg.Lab.Report(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Security-Policy", policy)
+	out := &output{w: w, buf: page}
+	out.begin("text/html; charset=utf-8")
+	return out.end()
+}
+
+// labStream sends the progress of a run as server-sent events until it has ended, the reader goes,
+// or its login ends.
+func (s *server) labStream(w http.ResponseWriter, r *request) error {
+	id, err := s.labID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.cfg.Lab.Result(r.Context(), id); err != nil {
+		return err
+	}
+	release, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer release()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	checked := time.Now()
+	err = s.cfg.Lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
+		if time.Since(checked) > s.cfg.KeepAlive {
+			checked = time.Now()
+			if _, err := s.user(r.Request); err != nil {
+				return err
+			}
+		}
+		return p.send(appendEvent(nil, event, data))
+	})
+	if err != nil && r.Context().Err() == nil {
+		return s.lastEvent(p, r, err)
+	}
+	return nil
+}
+
+func (s *server) capacity(w http.ResponseWriter, r *request) error {
+	if s.cfg.Lab == nil {
+		return absent(noLab)
+	}
+	found, err := s.cfg.Lab.Capacity(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, found)
+}
