@@ -123,7 +123,7 @@ func (f Function) String() string {
 // fragment of this function; elsewhere a header alone names what is meant.
 func (f Function) carriesValues(group uint8) bool {
 	switch f {
-	case FuncWrite, FuncSelect, FuncOperate, FuncDirectOperate, FuncDirectOperateNoAck,
+	case FuncWrite, FuncSelect, FuncOperate, FuncDirectOperate, FuncDirectOperateNoAck, FuncActivateConfig,
 		FuncAuthRequest, FuncAuthRequestNoAck:
 		return true
 	case FuncFreezeAtTime, FuncFreezeAtTimeNoAck:

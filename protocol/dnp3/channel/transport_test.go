@@ -18,6 +18,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
+	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
@@ -116,6 +117,33 @@ func TestEventsArriveOverUDP(t *testing.T) {
 	<-s.dial(channel.DialUDP(addresses[1], addresses[0]), here)
 	report(o, 7)
 	expect(t, handler, 7)
+}
+
+func TestAUDPSocketServesManyPeersInEitherRole(t *testing.T) {
+	s := newSite(t)
+	open := func() net.Listener {
+		listener, err := channel.ListenUDP(t.Context(), "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return listener
+	}
+	outstations, masters := open(), open()
+	first, there := s.outstation(10)
+	second, alsoThere := s.outstation(11)
+	s.serve(outstations, there, alsoThere)
+	for address, o := range map[link.Address]*outstation.Outstation{10: first, 11: second} {
+		_, handler, here := s.master(address)
+		<-s.dial(channel.DialUDP("", outstations.Addr().String()), here)
+		report(o, int64(address))
+		expect(t, handler, int64(address))
+	}
+	third, calling := s.outstation(12)
+	_, handler, here := s.master(12)
+	s.serve(masters, here)
+	<-s.dial(channel.DialUDP("", masters.Addr().String()), calling)
+	report(third, 12)
+	expect(t, handler, 12)
 }
 
 // pipe is a dialer whose far ends go to a channel.

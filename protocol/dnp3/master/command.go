@@ -1,7 +1,9 @@
 package master
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/protocol/dnp3/app"
@@ -10,11 +12,20 @@ import (
 
 // Command is a command for one point.
 type Command struct {
-	// Variation is g12v1, with a CROB, or g41v1–4, with a Value.
+	// Variation is g12v1, with a CROB, g12v2, with a CROB and the points it is for in
+	// Indexes, or g41v1–4, with a Value.
 	Variation object.Variation
 	Index     uint32
 	CROB      object.CROB
 	Value     object.Value
+	// Indexes are the points of a pattern (g12v2), in ascending order.
+	Indexes []uint32
+}
+
+// Pattern commands several binary outputs in the same way with one block and a mask of
+// bits (g12v2 and g12v3). The outstation answers with one status for all of them.
+func Pattern(block object.CROB, indexes ...uint32) Command {
+	return Command{Variation: object.G12V2, CROB: block, Indexes: indexes}
 }
 
 // Latch switches a binary output on or off.
@@ -68,22 +79,52 @@ func (o *operate) function() app.Function { return o.code }
 
 func (o *operate) write(w *app.Writer, _ time.Time) error {
 	for i := range o.commands {
-		c := &o.commands[i]
-		if c.Variation == object.G12V1 {
-			if err := w.CROB(c.Index, c.CROB); err != nil {
-				return err
-			}
-			continue
-		}
-		if c.Variation.Kind() != object.KindAnalogCommand {
-			return fmt.Errorf("%v: %w", c.Variation, app.ErrVariation)
-		}
-		if err := w.Indexed(c.Variation, object.Point{Index: c.Index, Value: c.Value}); err != nil {
+		if err := o.commands[i].write(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (c *Command) write(w *app.Writer) error {
+	switch {
+	case c.Variation == object.G12V1:
+		return w.CROB(c.Index, c.CROB)
+	case c.Variation == object.G12V2:
+		return c.writePattern(w)
+	case c.Variation.Kind() == object.KindAnalogCommand:
+		return w.Indexed(c.Variation, object.Point{Index: c.Index, Value: c.Value})
+	default:
+		return fmt.Errorf("%v: %w", c.Variation, app.ErrVariation)
+	}
+}
+
+// maxMask is the most points that one mask spans.
+const maxMask = 4096
+
+// writePattern writes a block and a mask from the first to the last of its points.
+func (c *Command) writePattern(w *app.Writer) error {
+	n := len(c.Indexes)
+	if n == 0 || !slices.IsSorted(c.Indexes) || c.Indexes[n-1]-c.Indexes[0] >= maxMask {
+		return fmt.Errorf("pattern for points %v: %w", c.Indexes, errPattern)
+	}
+	if err := w.Pattern(c.CROB); err != nil {
+		return err
+	}
+	rest := c.Indexes
+	for i := c.Indexes[0]; i <= c.Indexes[n-1]; i++ {
+		on := len(rest) > 0 && rest[0] == i
+		for len(rest) > 0 && rest[0] == i {
+			rest = rest[1:]
+		}
+		if err := w.Static(object.G12V3, object.Point{Index: i, Value: object.Bool(on)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errPattern = errors.New("give it points in ascending order, the last less than 4096 behind the first")
 
 // answer compares the answer, which must repeat the commands in their order, and reads
 // the statuses.

@@ -69,6 +69,10 @@ func (a *Association) duePoll(now time.Time) int {
 
 // begin sends the question of the current request.
 func (a *Association) begin(now time.Time, out *station.Output) {
+	if a.current.request.broadcast != 0 {
+		a.sendBroadcast(now, out)
+		return
+	}
 	e := a.current.request.exchange
 	w := app.NewRequest(out.Scratch(), a.sequence.Single(), e.function())
 	if a.config.Tolerance.NarrowIndexes {

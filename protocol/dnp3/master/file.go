@@ -99,18 +99,11 @@ func (d *download) write(w *app.Writer, _ time.Time) error {
 func (d *download) more() bool { return d.state != downloadEnds }
 
 func (d *download) answer(f app.Fragment, _ time.Time, _ *Result) error {
-	if refused(f.IIN) {
-		return nil // the association says so
+	o, ok, err := fileObject(f)
+	if err != nil || !ok {
+		return err
 	}
-	for h, err := range f.Headers() {
-		if err != nil {
-			return err
-		}
-		for o := range h.Objects() {
-			return d.object(o)
-		}
-	}
-	return ErrMalformed
+	return d.object(o)
 }
 
 // object takes the object of an answer.
@@ -118,6 +111,10 @@ func (d *download) object(o object.Raw) error {
 	switch {
 	case d.state == downloadReads && o.Variation == object.G70V5:
 		d.received(o)
+		return nil
+	case d.state == downloadReads && o.Variation == object.G70V6:
+		status, _ := statusOf(o)
+		d.state, d.err = downloadCloses, fmt.Errorf("%v: %w", status, ErrFile)
 		return nil
 	case o.Variation != object.G70V4:
 		return fmt.Errorf("an answer of %v: %w", o.Variation, ErrMalformed)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
 )
 
@@ -24,6 +25,8 @@ var (
 	ErrMalformed = errors.New("the answer is malformed: look at the traffic, the device may be faulty")
 	// ErrFull says that too many requests wait.
 	ErrFull = errors.New("too many requests wait: send fewer, or raise the bound")
+	// ErrBroadcast says that a request cannot be broadcast.
+	ErrBroadcast = errors.New("only writes, commands without an answer, freezes and the like can be sent to a broadcast address")
 	// ErrTooLong says that a request does not fit into one fragment.
 	ErrTooLong = errors.New("the request does not fit into one fragment: split it")
 )
@@ -36,6 +39,10 @@ type Result struct {
 	Delay time.Duration
 	// Statuses are the statuses of commands, in their order.
 	Statuses []object.Status
+	// Activation is the answer to Activate.
+	Activation object.Activation
+	// Key is what Authenticate got.
+	Key uint32
 }
 
 // Priority orders waiting requests.
@@ -52,9 +59,20 @@ const (
 // Request is what a master asks of an outstation. It is made by one of the functions
 // of this package and can be submitted once.
 type Request struct {
-	name     string
-	priority Priority
-	exchange exchange
+	name      string
+	priority  Priority
+	exchange  exchange
+	broadcast link.Address
+}
+
+// Broadcast sends the request to all outstations on the line, from the address of the
+// association's port, with the way they are to confirm that: one of
+// link.BroadcastNoConfirm, link.BroadcastConfirm and link.BroadcastOptional. None of them
+// answers; success means only that the request was sent. It is for requests that change
+// something: writes, commands without an answer, freezes, a clock set by LAN or DirectWrite.
+func (r *Request) Broadcast(to link.Address) *Request {
+	r.broadcast = to
+	return r
 }
 
 // Priority changes the priority of a request that waits behind others.
@@ -183,6 +201,22 @@ func FreezeClear(objects func(w *app.Writer) error) *Request {
 // Freeze freezes what objects names.
 func Freeze(objects func(w *app.Writer) error) *Request {
 	return newRequest("freeze", app.FuncFreeze, objects)
+}
+
+// FreezeUnanswered freezes what objects names, and clears it if clears is true; the
+// outstation does not answer.
+func FreezeUnanswered(clears bool, objects func(w *app.Writer) error) *Request {
+	code := app.FuncFreezeNoAck
+	if clears {
+		code = app.FuncFreezeClearNoAck
+	}
+	return newRequest("freeze, no answer", code, objects)
+}
+
+// Perform asks for any other function whose answer holds nothing but indications, such
+// as FuncInitializeData, FuncStartApp, FuncStopApp or FuncSaveConfig; objects may be nil.
+func Perform(code app.Function, objects func(w *app.Writer) error) *Request {
+	return newRequest(code.String(), code, objects)
 }
 
 // FreezeAt freezes what objects names at a time, and from then on every interval if

@@ -45,6 +45,19 @@ func (c ControlCode) Operation() ControlCode { return c & operationMask }
 // TripClose returns OpTrip, OpClose, both (reserved) or 0.
 func (c ControlCode) TripClose() ControlCode { return c & (OpTrip | OpClose) }
 
+// On reports whether the operation switches on or closes: LATCH_ON, or a pulse that is
+// neither one off nor one of the trip output.
+func (c ControlCode) On() bool {
+	switch c.Operation() {
+	case OpLatchOn:
+		return true
+	case OpPulseOn:
+		return c.TripClose() != OpTrip
+	default:
+		return false
+	}
+}
+
 // String returns the parts by name.
 func (c ControlCode) String() string {
 	names := [...]string{"NUL", "PULSE_ON", "PULSE_OFF", "LATCH_ON", "LATCH_OFF"}

@@ -27,6 +27,7 @@ const (
 	KindClass                              // g60
 	KindFile                               // g70
 	KindIndications                        // g80
+	KindActivation                         // g91
 	KindInteger                            // g102
 	KindOctetString                        // g110, g111
 	KindTerminal                           // g112, g113
@@ -53,6 +54,7 @@ var kindNames = [...]string{
 	KindClass:              "class",
 	KindFile:               "file",
 	KindIndications:        "internal indications",
+	KindActivation:         "status of an activation",
 	KindInteger:            "unsigned integer",
 	KindOctetString:        "octet string",
 	KindTerminal:           "virtual terminal",

@@ -103,6 +103,9 @@ func block(kind Kind, size uint8) Layout {
 // every describes variation 0, with which a master asks for any variation.
 func every(kind Kind) Layout { return Layout{kind: kind} }
 
+// anyEvent describes variation 0 of a group of events.
+func anyEvent(kind Kind) Layout { return Layout{kind: kind, parts: isEvent} }
+
 // missing describes an unassigned variation.
 func missing() Layout { return Layout{parts: gap} }
 

@@ -163,6 +163,8 @@ const (
 
 	G80V1 Variation = 80<<8 | 1
 
+	G91V1 Variation = 91<<8 | 1
+
 	G102V0 Variation = 102 << 8
 	G102V1 Variation = 102<<8 | 1
 

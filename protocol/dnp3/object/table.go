@@ -17,7 +17,7 @@ var table = [256][]Layout{
 	11: stateEvents(KindBinaryOutput, stateBit)[:3],
 	12: {every(KindBinaryCommand), block(KindBinaryCommand, CROBSize), block(KindBinaryCommand, CROBSize), packed(KindBinaryCommand, 1)},
 	13: {
-		every(KindBinaryCommandEvent),
+		anyEvent(KindBinaryCommandEvent),
 		row(KindBinaryCommandEvent, stateBit, statusOf|isEvent),
 		row(KindBinaryCommandEvent, stateBit, statusOf|timed|isEvent),
 	},
@@ -73,6 +73,7 @@ var table = [256][]Layout{
 	60: {missing(), every(KindClass), every(KindClass), every(KindClass), every(KindClass)},
 	70: append([]Layout{missing()}, same(8, KindFile, FormFree)...),
 	80: {missing(), packed(KindIndications, 1)},
+	91: {missing(), {kind: KindActivation, form: FormFree}},
 
 	102: {every(KindInteger), row(KindInteger, u8, 0)},
 	110: texts(KindOctetString, 0),
@@ -85,7 +86,7 @@ var table = [256][]Layout{
 // relative time.
 func stateEvents(kind Kind, value encoding) []Layout {
 	return []Layout{
-		every(kind),
+		anyEvent(kind),
 		row(kind, value, flagged|isEvent),
 		row(kind, value, flagged|timed|isEvent),
 		row(kind, value, flagged|offset|isEvent),
@@ -95,7 +96,7 @@ func stateEvents(kind Kind, value encoding) []Layout {
 // counterEvents describes events of counters: 32 and 16 bits, without and with time.
 func counterEvents(kind Kind) []Layout {
 	return []Layout{
-		every(kind),
+		anyEvent(kind),
 		row(kind, u32, flagged|isEvent), row(kind, u16, flagged|isEvent), missing(), missing(),
 		row(kind, u32, flagged|timed|isEvent), row(kind, u16, flagged|timed|isEvent),
 	}
@@ -106,7 +107,7 @@ func counterEvents(kind Kind) []Layout {
 func analogEvents(kind Kind, lead parts) []Layout {
 	plain, stamped := lead|isEvent, lead|timed|isEvent
 	return []Layout{
-		every(kind),
+		anyEvent(kind),
 		row(kind, i32, plain), row(kind, i16, plain), row(kind, i32, stamped), row(kind, i16, stamped),
 		row(kind, f32, plain), row(kind, f64, plain), row(kind, f32, stamped), row(kind, f64, stamped),
 	}

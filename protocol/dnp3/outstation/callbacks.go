@@ -22,6 +22,10 @@ type Callbacks struct {
 	// Restart begins a restart and says how long it will take; false refuses it. The
 	// answer is sent after the callback returns, so the restart must be put off.
 	Restart func(warm bool) (time.Duration, bool)
+	// Activate activates a configuration that was transferred before (FC 31), and says how
+	// long the device cannot be spoken to, from when the answer is sent, and a status, 0
+	// for success. If it is nil the function is refused.
+	Activate func(name string) (time.Duration, uint8)
 	// WriteAttribute changes a device attribute (g0); false refuses it.
 	WriteAttribute func(number uint8, a object.Attribute) bool
 	// WriteString changes an octet string (g110); false refuses it.
@@ -57,4 +61,6 @@ type Command struct {
 	Phase Phase
 	// Master is the link address of who asks.
 	Master link.Address
+	// Time is when the request arrived, by the clock that drives the session.
+	Time time.Time
 }

@@ -18,6 +18,10 @@ type Config struct {
 	// EventLimits bounds the events kept for each master by kind of point. A kind that
 	// is not named keeps up to 1000; 0 keeps none. Nothing is allocated in advance.
 	EventLimits map[object.Kind]int
+	// EmptyStrings allows octet strings of no octets, which are sent as variation 0; the
+	// standard has no such variation. Without it a string that was never set is sent as
+	// one zero octet.
+	EmptyStrings bool
 	// Attributes are the device attributes (g0) of set 0 by number.
 	Attributes map[uint8]object.Attribute
 	// SelectTimeout is how long a select is good for; 0 means 10 s.
@@ -26,6 +30,8 @@ type Config struct {
 	MaxControls int
 	// TimeSync is how often the master is asked for the time (IIN1.4), 0 for never.
 	TimeSync time.Duration
+	// Files are served to all masters.
+	Files FileService
 	// Callbacks connect the application.
 	Callbacks Callbacks
 }
@@ -40,6 +46,11 @@ type PointConfig struct {
 	// Static and Event are the variations it is reported in; 0 means g1v2, g2v2, g3v2,
 	// g4v2, g10v2, g11v2, g20v1, g22v5, g21v1, g23v5, g30v1, g32v3, g40v1, g42v3.
 	Static, Event object.Variation
+	// CommandClass is the event class in which commands to a binary or analog output are
+	// reported, whoever gave them and whatever came of them; 0 for not at all.
+	CommandClass app.Classes
+	// CommandEvent is the variation of these events; 0 means g13v2 or g43v3.
+	CommandEvent object.Variation
 	// NotInClass0 leaves the point out of integrity polls; reads by index still find it.
 	NotInClass0 bool
 	// Deadband is by how much an analog or counter must differ from the value last
@@ -81,6 +92,7 @@ var (
 	errKind      = errors.New("is no kind of point with a current value: use an input, output, counter, frozen value or octet string")
 	errIndex     = errors.New("exists twice: give each point of a kind its own index from 0 to 65535")
 	errClass     = errors.New("has more than one class: use Class1, Class2, Class3 or 0")
+	errCommand   = errors.New("is no output: leave its CommandClass out")
 	errVariation = errors.New("cannot be reported in this variation: use one of its own group")
 	errDeadband  = errors.New("has a dead-band below zero")
 	errLimit     = errors.New("event limit must be 0 to 16777216")
@@ -99,6 +111,9 @@ func (c *Config) validate() error {
 	if c.SelectTimeout < 0 || c.MaxControls < 0 || c.TimeSync < 0 {
 		return fmt.Errorf("outstation: %w", errNegative)
 	}
+	if err := c.Files.validate(); err != nil {
+		return err
+	}
 	for i := range c.Points {
 		if err := c.Points[i].validate(); err != nil {
 			return fmt.Errorf("outstation: %v %d %w", c.Points[i].Kind, c.Points[i].Index, err)
@@ -114,14 +129,23 @@ func (p *PointConfig) validate() error {
 		return errKind
 	case p.Index > math.MaxUint16:
 		return errIndex
-	case p.Class != 0 && p.Class != app.Class1 && p.Class != app.Class2 && p.Class != app.Class3:
+	case !single(p.Class) || !single(p.CommandClass):
 		return errClass
+	case p.CommandClass != 0 && commandSlot(s) == slots:
+		return errCommand
+	case p.CommandClass != 0 && !fits(p.CommandEvent, traitsTable[commandSlot(s)].event):
+		return errVariation
 	case !fits(p.Static, traitsTable[s].static) || !fits(p.Event, traitsTable[s].event):
 		return errVariation
 	case p.Deadband < 0 || math.IsNaN(p.Deadband):
 		return errDeadband
 	}
 	return nil
+}
+
+// single reports whether there is at most one event class.
+func single(c app.Classes) bool {
+	return c == 0 || c == app.Class1 || c == app.Class2 || c == app.Class3
 }
 
 // fits reports whether a variation is of the group of its default, or not given.

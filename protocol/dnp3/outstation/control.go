@@ -26,9 +26,10 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 		}
 		return
 	}
-	force, phase := s.admit(now, f)
+	run := controls{session: s, now: now, ok: true}
+	run.force, run.phase = s.admit(now, f)
 	if out == nil {
-		s.carryOut(f, phase, force)
+		run.carryOut(f)
 		return
 	}
 	w := app.NewResponse(out.Scratch(), f.Control.Sequence().Single(), app.FuncResponse, 0)
@@ -40,8 +41,8 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 	answer := append(echo, f.Objects...)
 	request := f.Objects
 	f.Objects = answer[len(echo):]
-	ok := s.carryOut(f, phase, force)
-	if phase == Selecting && ok {
+	run.carryOut(f)
+	if run.phase == Selecting && run.ok {
 		s.selected = selection{
 			valid: true, sequence: f.Control.Sequence(), until: now.Add(s.outstation.selectFor),
 			objects: append(s.selected.objects[:0], request...),
@@ -60,22 +61,34 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 
 // checkControls refuses a request with anything but commands before one is carried out.
 func checkControls(f app.Fragment) app.IIN {
+	pattern := patternNone
 	for h, err := range f.Headers() {
-		switch {
-		case err != nil:
+		var iin app.IIN
+		if err != nil {
 			return parseIIN(err)
-		case h.Variation.Kind() != object.KindBinaryCommand && h.Variation.Kind() != object.KindAnalogCommand:
-			return app.IINObjectUnknown
-		case h.Variation != object.G12V1 && h.Variation.Kind() == object.KindBinaryCommand:
-			return app.IINObjectUnknown // patterns
-		case !h.Qualifier.Prefixed():
-			return app.IINParameterError
+		}
+		if pattern, iin = checkControl(h, pattern); iin != 0 {
+			return iin
 		}
 	}
-	if len(f.Objects) == 0 {
+	if len(f.Objects) == 0 || pattern == patternOpen {
 		return app.IINParameterError
 	}
 	return 0
+}
+
+func checkControl(h app.Header, pattern patternState) (patternState, app.IIN) {
+	switch {
+	case h.Variation == object.G12V2:
+		return pattern.block(h)
+	case h.Variation == object.G12V3:
+		return pattern.mask(h)
+	case h.Variation != object.G12V1 && h.Variation.Kind() != object.KindAnalogCommand:
+		return pattern, app.IINObjectUnknown
+	case !h.Qualifier.Prefixed() || pattern == patternOpen:
+		return pattern, app.IINParameterError
+	}
+	return patternNone, 0
 }
 
 // admit returns the phase of a request, and the status with which all of its commands
@@ -100,30 +113,59 @@ func (s *Session) admit(now time.Time, f app.Fragment) (object.Status, Phase) {
 }
 
 // carryOut asks the application for each command and writes the statuses into the
-// objects. It reports whether all commands succeeded.
-func (s *Session) carryOut(f app.Fragment, phase Phase, force object.Status) bool {
-	ok, n := true, 0
+// objects.
+func (run *controls) carryOut(f app.Fragment) {
 	for h, err := range f.Headers() {
 		if err != nil {
-			return false
+			run.ok = false
+			return
 		}
-		points := pointsOf(h)
-		for o := range h.Objects() {
-			status := force
-			c := Command{Kind: h.Variation.Kind(), Index: o.Index, Phase: phase, Master: s.source}
-			if block, isBlock := o.CROB(); isBlock {
-				c.CROB = block
-			} else if len(points) > 0 {
-				c.Value, points = points[0].Value, points[1:]
-			}
-			if n++; status == 0 {
-				status = s.command(c, n)
-			}
-			o.Data[len(o.Data)-1] = byte(status)
-			ok = ok && status == object.StatusSuccess
+		switch h.Variation {
+		case object.G12V2:
+			run.block(h)
+		case object.G12V3:
+			run.mask(h)
+		default:
+			run.commands(h)
 		}
 	}
-	return ok
+}
+
+// controls are the commands of a request while they are carried out.
+type controls struct {
+	session *Session
+	now     time.Time
+	phase   Phase
+	force   object.Status
+	n       int  // commands so far
+	ok      bool // so far
+	pattern pattern
+}
+
+// commands carries out the commands of a header that names their points.
+func (run *controls) commands(h app.Header) {
+	points := pointsOf(h)
+	for o := range h.Objects() {
+		c := Command{Kind: h.Variation.Kind(), Index: o.Index}
+		if block, isBlock := o.CROB(); isBlock {
+			c.CROB = block
+		} else if len(points) > 0 {
+			c.Value, points = points[0].Value, points[1:]
+		}
+		o.Data[len(o.Data)-1] = byte(run.one(c))
+	}
+}
+
+// one carries out a command and returns its status.
+func (run *controls) one(c Command) object.Status {
+	c.Phase, c.Master, c.Time = run.phase, run.session.source, run.now
+	run.n++
+	status := run.force
+	if status == 0 {
+		status = run.session.command(c, run.n)
+	}
+	run.ok = run.ok && status == object.StatusSuccess
+	return status
 }
 
 // pointsOf returns the values of an analog command header.
@@ -151,7 +193,20 @@ func (s *Session) command(c Command, n int) object.Status {
 	case c.Phase == Selecting:
 		return s.selectable(c)
 	}
-	return call.Operate(&s.outstation.tx, c)
+	status := call.Operate(&s.outstation.tx, c)
+	s.outstation.reportCommand(c, status)
+	return status
+}
+
+// reportCommand makes the event that belongs to a command.
+func (o *Outstation) reportCommand(c Command, status object.Status) {
+	at, value := slotBinaryCommand, object.Bool(c.CROB.Code.On())
+	if c.Kind == object.KindAnalogCommand {
+		at, value = slotAnalogCommand, c.Value
+	}
+	if r := o.database.find(at, c.Index); r != nil {
+		o.report(at, r, &object.Point{Value: value, Time: object.TimestampOf(c.Time), Status: status}, nil)
+	}
 }
 
 // selectable is the answer to a select if the application has none of its own.

@@ -45,6 +45,11 @@ func (d *database) load(points []PointConfig) error {
 		p := &points[i]
 		s := slotOf(p.Kind)
 		d.tables[s] = append(d.tables[s], newRecord(p, &traitsTable[s]))
+		if p.CommandClass != 0 {
+			events := PointConfig{Index: p.Index, Class: p.CommandClass, Event: p.CommandEvent}
+			at := commandSlot(s)
+			d.tables[at] = append(d.tables[at], newRecord(&events, &traitsTable[at]))
+		}
 	}
 	for s := range d.tables {
 		table := d.tables[s]

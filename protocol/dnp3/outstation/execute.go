@@ -22,12 +22,16 @@ func (s *Session) execute(now time.Time, f app.Fragment, err error, out *station
 		return
 	}
 	switch f.Function {
-	case app.FuncRead:
-		s.read(now, f, out)
+	case app.FuncRead, app.FuncWrite:
+		s.readOrWrite(now, f, out)
+	case app.FuncOpenFile, app.FuncCloseFile, app.FuncDeleteFile, app.FuncGetFileInfo, app.FuncAuthenticateFile, app.FuncAbortFile:
+		s.fileRequest(now, f, out)
 	case app.FuncSelect, app.FuncOperate, app.FuncDirectOperate, app.FuncDirectOperateNoAck:
 		s.control(now, f, out)
 	case app.FuncColdRestart, app.FuncWarmRestart:
 		s.restart(f, out)
+	case app.FuncActivateConfig:
+		s.activate(f, out)
 	case app.FuncDelayMeasure:
 		s.reply(f, 0, func(w *app.Writer) error { return w.Delay(object.G52V2, 0) }, out)
 	default:
@@ -35,6 +39,18 @@ func (s *Session) execute(now time.Time, f app.Fragment, err error, out *station
 		if f.Function.Answered() {
 			s.reply(f, iin, nil, out)
 		}
+	}
+}
+
+// readOrWrite carries out FC 1 and 2, which are also those of blocks of files.
+func (s *Session) readOrWrite(now time.Time, f app.Fragment, out *station.Output) {
+	switch {
+	case isBlock(f):
+		s.fileRequest(now, f, out)
+	case f.Function == app.FuncRead:
+		s.read(now, f, out)
+	default:
+		s.reply(f, s.writeRequest(now, f), nil, out)
 	}
 }
 

@@ -2,6 +2,7 @@ package outstation
 
 import (
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"voltbus/protocol/dnp3/app"
@@ -67,6 +68,20 @@ func newDevice(tb testing.TB, change func(c *Config, sc *SessionConfig)) *device
 	return d
 }
 
+// everything turns on what a master can reach beside points.
+func everything(c *Config, _ *SessionConfig) {
+	c.Files = FileService{
+		Files:        fstest.MapFS{"a": {Data: []byte("content")}, "sub/b": {Data: make([]byte, 3000)}},
+		Authenticate: func(user, _ string) bool { return user != "" },
+	}
+	c.Callbacks.Activate = func(name string) (time.Duration, uint8) { return time.Second, uint8(len(name)) }
+	for i := range c.Points {
+		if commandSlot(slotOf(c.Points[i].Kind)) != slots {
+			c.Points[i].CommandClass = app.Class2
+		}
+	}
+}
+
 // event makes an event.
 func (d *device) event(n int) {
 	d.o.Update(func(tx *Tx) {
@@ -119,7 +134,7 @@ func FuzzOutstationSurvivesHostileMasters(f *testing.F) {
 	f.Add([]byte("\x03\x12\x03\x0c\x01\x28\x01\x00\x01\x00\x03\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add([]byte("\x03\x0c\x0b\x32\x02\x07\x01\x00\x00\x00\x00\x00\x00\x01\x00\x14\x00\x06\x06\x09........."))
 	f.Fuzz(func(t *testing.T, script []byte) {
-		d := newDevice(t, nil)
+		d := newDevice(t, everything)
 		d.mux.Open(d.now, d.out)
 		for n := 0; len(script) >= 2 && n < 200; n++ {
 			script = d.play(script)

@@ -65,6 +65,19 @@ func makeSlotTable() (table [256]slot) {
 // slotOf returns the slot of a kind, slots if points of the kind are unknown here.
 func slotOf(k object.Kind) slot { return slotTable[k] }
 
+// commandSlot returns where commands to the points of a slot are reported, slots if they
+// take none.
+func commandSlot(s slot) slot {
+	switch s {
+	case slotBinaryOutput:
+		return slotBinaryCommand
+	case slotAnalogOutput:
+		return slotAnalogCommand
+	default:
+		return slots
+	}
+}
+
 // command reports whether the events of a slot carry a status instead of flags.
 func (s slot) command() bool { return s >= slotBinaryCommand && s < slots }
 

@@ -287,6 +287,100 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			},
 		},
 		{
+			"reading any variation of events gives no current values", small,
+			[]step{
+				{hear: "C0 01 20 00 06", say: say("C0 81 80 00")},
+				{event: 7},
+				{hear: "C1 01 20 00 06", say: say("E1 81 80 00 20 01 28 01 00 00 00 01 07 00 00 00")},
+			},
+		},
+		{
+			"a pattern is carried out for the points of its mask (Annex A, g12v2 and g12v3)", small,
+			[]step{
+				{
+					hear: "C0 05 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 01",
+					say:  say("C0 81 80 00 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 01"),
+				},
+				{hear: "C1 01 0A 02 06", say: say("C1 81 80 00 0A 02 00 00 00 81")},
+			},
+		},
+		{
+			"a pattern takes the status of the first point that refuses", small,
+			[]step{{
+				hear: "C0 03 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 07",
+				say:  say("C0 81 80 00 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 04 0C 03 00 00 02 07"),
+			}},
+		},
+		{
+			"a pattern without a mask, a mask without a pattern and a pattern for two are refused", small,
+			[]step{
+				{hear: "C0 05 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00", say: say("C0 81 80 04")},
+				{hear: "C1 05 0C 03 00 00 02 01", say: say("C1 81 80 04")},
+				{
+					hear: "C2 05 0C 02 07 02 03 01 00 00 00 00 00 00 00 00 00 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 01",
+					say:  say("C2 81 80 04"),
+				},
+				{hear: "C3 01 0A 02 06", say: say("C3 81 80 00 0A 02 00 00 00 02")},
+			},
+		},
+		{
+			"a command is reported as an event with its status (g13)",
+			func(c *Config, sc *SessionConfig) {
+				small(c, sc)
+				c.Points[1].CommandClass, c.Points[1].CommandEvent = app.Class3, object.G13V1
+			},
+			[]step{
+				{hear: "C0 05 0C 01 17 01 00 03 01 00 00 00 00 00 00 00 00 00", say: say("C0 81 88 00 0C 01 17 01 00 03 01 00 00 00 00 00 00 00 00 00")},
+				{hear: "C1 01 3C 04 06", say: say("E1 81 80 00 0D 01 28 01 00 00 00 80")},
+				{hear: "C1 00"},
+				{hear: "C2 01 0D 00 06", say: say("C2 81 80 00")},
+				{hear: "C3 01 3C 01 06", say: say("C3 81 80 00 0A 02 00 00 00 81 14 01 00 00 00 02 05 00 00 00 15 01 00 00 00 02 00 00 00 00 1E 01 00 00 00 02 01 00 00 00")},
+			},
+		},
+		{
+			"a configuration is activated by the name of its file (FC 31)",
+			func(c *Config, sc *SessionConfig) {
+				small(c, sc)
+				c.Callbacks.Activate = func(name string) (time.Duration, uint8) {
+					if name == "A" {
+						return 2 * time.Second, 0
+					}
+					return 0, 1
+				}
+			},
+			[]step{
+				{
+					hear: "C0 1F 46 08 5B 01 01 00 41 46 08 5B 01 01 00 42",
+					say:  say("C0 81 80 00 5B 01 5B 01 06 00 D0 07 00 00 00 01"),
+				},
+				{hear: "C1 1F", say: say("C1 81 80 04")},
+				{hear: "C2 1F 3C 02 06", say: say("C2 81 80 04")},
+			},
+		},
+		{
+			"a string that was never set is one zero octet, as variation 0 has no place in an answer",
+			func(c *Config, sc *SessionConfig) {
+				small(c, sc)
+				c.Points = []PointConfig{{Kind: object.KindOctetString}}
+			},
+			[]step{{hear: "C0 01 6E 00 06", say: say("C0 81 80 00 6E 01 00 00 00 00")}},
+		},
+		{
+			"where empty strings are allowed it is empty",
+			func(c *Config, sc *SessionConfig) {
+				small(c, sc)
+				c.Points, c.EmptyStrings = []PointConfig{{Kind: object.KindOctetString}}, true
+			},
+			[]step{{hear: "C0 01 6E 00 06", say: say("C0 81 80 00 6E 00 00 00 00")}},
+		},
+		{
+			"without files their functions are refused", small,
+			[]step{
+				{hear: "C0 1A 46 04 5B 01 0D 00 01 00 00 00 00 00 00 00 00 00 00 00 00", say: say("C0 81 80 01")},
+				{hear: "C1 01 46 05 5B 01 08 00 01 00 00 00 00 00 00 00", say: say("C1 81 80 02")},
+			},
+		},
+		{
 			"without unsolicited reports enabling them is refused", small,
 			[]step{{hear: "C0 14 3C 02 06", say: say("C0 81 80 01")}},
 		},

@@ -17,6 +17,8 @@ type Outstation struct {
 	limits      map[object.Kind]int
 	selectFor   time.Duration
 	maxControls int
+	files       FileService
+	noText      []byte // what a string is that was never set
 	timeSync    time.Duration
 	attributes  map[uint8]object.Attribute
 
@@ -38,8 +40,13 @@ func New(c Config) (*Outstation, error) {
 	o := &Outstation{
 		callbacks: c.Callbacks, limits: c.EventLimits, selectFor: c.SelectTimeout,
 		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: maps.Clone(c.Attributes),
+		files: c.Files,
 	}
+	o.files.setDefaults()
 	o.tx.outstation = o
+	if !c.EmptyStrings {
+		o.noText = []byte{0}
+	}
 	if o.selectFor == 0 {
 		o.selectFor = defaultSelect
 	}
@@ -63,6 +70,7 @@ func (o *Outstation) Session(c SessionConfig) (*Session, error) {
 	}
 	s := &Session{outstation: o, config: c, restarted: true, events: newEvents(o.limits)}
 	s.unsolicited.null = c.Unsolicited
+	s.files.service = &o.files
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sessions = append(o.sessions, s)

@@ -95,7 +95,7 @@ func (s *Session) planClass(h app.Header, class app.Classes) app.IIN {
 		if h.Qualifier != app.AllObjects {
 			return app.IINParameterError
 		}
-		for at := range slots {
+		for at := range slotValues {
 			if n := len(s.outstation.database.tables[at]); n > 0 {
 				s.plan = append(s.plan, item{
 					source: fromTable, slot: at, to: int32(n), class0: true, limit: math.MaxUint32,

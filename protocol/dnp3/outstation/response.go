@@ -133,7 +133,11 @@ func (s *Session) writeTable(w *app.Writer, it *item) bool {
 func (s *Session) writeRecord(w *app.Writer, it *item, r *record) error {
 	t := &traitsTable[it.slot]
 	if it.slot == slotString {
-		return w.String(t.static.Group(), uint32(r.index), s.outstation.database.texts[uint32(r.index)])
+		text, set := s.outstation.database.texts[uint32(r.index)]
+		if !set {
+			text = s.outstation.noText
+		}
+		return w.String(t.static.Group(), uint32(r.index), text)
 	}
 	variation := it.variation
 	if variation == 0 {

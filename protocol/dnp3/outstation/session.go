@@ -31,6 +31,7 @@ type Session struct {
 	unsolicited unsolicited
 	selected    selection
 	recorded    time.Time // when FC 24 recorded the time
+	files       files
 }
 
 // request identifies a request, to recognize a repeated one.
@@ -86,6 +87,7 @@ func (s *Session) Close(time.Time) {
 	s.deferred = nil
 	s.answer = nil
 	s.plan = nil
+	s.files.closeAll()
 	if s.response.buffer != nil {
 		s.response = response{}
 		s.events.putBack()
@@ -103,6 +105,7 @@ func (s *Session) Deadline() time.Time {
 	if s.unsolicited.buffer == nil {
 		due = station.Earlier(due, station.Earlier(s.unsolicited.hold, s.unsolicited.pause))
 	}
+	due = station.Earlier(due, s.files.deadline())
 	return station.Earlier(due, s.outstation.deadline())
 }
 
@@ -112,6 +115,7 @@ func (s *Session) Tick(now time.Time, out *station.Output) {
 	o.mu.Lock()
 	o.tick(now)
 	if s.open {
+		s.files.expire(now)
 		if station.Due(s.response.due, now) {
 			s.abandon(out)
 		}

@@ -40,12 +40,13 @@ func (tx *Tx) Set(kind object.Kind, p object.Point, mode Mode) bool {
 	return true
 }
 
-// SetString changes an octet string of 1–255 octets, which it copies. It returns false
-// if there is no such point or the text has another length.
+// SetString changes an octet string of 1–255 octets, or none if the configuration allows
+// that, which it copies. It returns false if there is no such point or the text has
+// another length.
 func (tx *Tx) SetString(index uint32, text []byte, mode Mode) bool {
 	o := tx.outstation
 	r := o.database.find(slotString, index)
-	if r == nil || len(text) == 0 || len(text) > 255 {
+	if r == nil || len(text) == 0 && o.noText != nil || len(text) > 255 {
 		return false
 	}
 	changed := string(o.database.texts[index]) != string(text)
