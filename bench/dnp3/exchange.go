@@ -31,7 +31,7 @@ func (s *script) next() (object.Kind, object.Point) {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	x ^= x >> 31
-	form := &forms[(x&0xFFFF)*uint64(len(forms))>>16]
+	form := &formTable[(x&0xFFFF)*uint64(len(formTable))>>16]
 	return form.kind, object.Point{
 		Index: uint32((x >> 16 & 0xFFFF) * points >> 16), Flags: object.FlagOnline,
 		Time:  object.Timestamp{Milliseconds: 1_700_000_000_000 + x>>32, Quality: object.TimeAbsolute},
@@ -39,8 +39,8 @@ func (s *script) next() (object.Kind, object.Point) {
 	}
 }
 
-// forms are the three types of events.
-var forms = [...]struct {
+// formTable holds the three types of events.
+var formTable = [...]struct {
 	kind  object.Kind
 	value object.ValueKind
 	mask  uint64
