@@ -85,9 +85,10 @@ type Config struct {
 	Lab     Lab
 	Version answer.Version
 
-	Settings Settings
-	People   People
-	Node     string // the node's name
+	Settings  Settings
+	Catalogue Catalogue
+	People    People
+	Node      string // the node's name
 
 	// Page answers what is neither under /api nor /metrics: the web page.
 	Page http.Handler

@@ -29,7 +29,11 @@ const (
 
 // routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
-	return slices.Concat(accessRoutes(), historyRoutes(), stateRoutes(), configRoutes(), peopleRoutes(), labRoutes())
+	return slices.Concat(
+		accessRoutes(), historyRoutes(), stateRoutes(),
+		configRoutes(), peopleRoutes(), driverRoutes(),
+		labRoutes(),
+	)
 }
 
 func accessRoutes() []route {

@@ -52,7 +52,8 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
 	if n.opts.File != "" {
-		cfg.Settings = newSettings(n)
+		file := newSettings(n)
+		cfg.Settings, cfg.Catalogue = file, file
 	}
 	cfg.Lab = n.opts.Lab
 	address := string(n.opts.Config.Listen.HTTP)

@@ -18,14 +18,15 @@ import (
 	"voltbus/point"
 )
 
-// settings implements api.Settings over the file that the node was made from.
+// settings implements api.Settings and api.Catalogue over the file that the node was made from.
 type settings struct {
-	node *Node
-	file *revision.File
+	node   *Node
+	file   *revision.File
+	trying chan struct{} // holds an entry for each device that is tried
 }
 
 func newSettings(n *Node) *settings {
-	return &settings{node: n, file: revision.New(revision.Options{
+	return &settings{node: n, trying: make(chan struct{}, tryAtOnce), file: revision.New(revision.Options{
 		Name: n.opts.File, Dir: filepath.Join(n.opts.Config.Node.Data, "config"), Now: now,
 	})}
 }
