@@ -90,6 +90,8 @@ type Config struct {
 	People    People
 	Node      string // the node's name
 
+	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.
+	Prometheus http.Handler
 	// Page answers what is neither under /api nor /metrics: the web page.
 	Page http.Handler
 	// Hosts are the names by which a browser may call this node; empty allows all. A node that

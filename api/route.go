@@ -10,13 +10,14 @@ import (
 
 // route is one operation of the API.
 type route struct {
-	method string
-	path   string        // a segment in braces matches any text, which is then r.PathValue of its name
-	role   identity.Role // who may call it; Nobody: everybody, also without a login
-	params []string      // the query parameters that it knows
-	body   int64         // most bytes of a request body
-	stream bool          // the answer is long or endless: no HEAD, no compression
-	serve  func(*server, http.ResponseWriter, *request) error
+	method  string
+	path    string        // a segment in braces matches any text, which is then r.PathValue of its name
+	role    identity.Role // who may call it; Nobody: everybody, also without a login
+	params  []string      // the query parameters that it knows
+	body    int64         // most bytes of a request body
+	foreign bool          // parameters and answers are those of another program's API: unknown ones are its business
+	stream  bool          // the answer is long or endless: no HEAD, no compression
+	serve   func(*server, http.ResponseWriter, *request) error
 }
 
 const prefix = "/api/v1"
@@ -30,7 +31,7 @@ const (
 // routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
 	return slices.Concat(
-		accessRoutes(), historyRoutes(), stateRoutes(),
+		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(),
 		labRoutes(),
 	)

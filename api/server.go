@@ -78,7 +78,7 @@ func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
 }
 
 func isAPI(path string) bool {
-	return path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
+	return path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, prometheusPrefix+"/")
 }
 
 func (s *server) page(w http.ResponseWriter, r *http.Request) {
@@ -100,9 +100,11 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	params, err := known(r, rt.params)
-	if err != nil {
-		return err
+	var params url.Values
+	if !rt.foreign {
+		if params, err = known(r, rt.params); err != nil {
+			return err
+		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, rt.body)
 	if !rt.stream {

@@ -16,6 +16,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/fault"
+	"voltbus/promql"
 	"voltbus/query"
 	"voltbus/store"
 	"voltbus/web"
@@ -49,6 +50,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	}
 	if n.store != nil {
 		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
+		cfg.Prometheus = promql.New(n.store, n.catalog, now, n.opts.Version.Version)
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
 	if n.opts.File != "" {

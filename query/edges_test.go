@@ -132,8 +132,10 @@ func TestWithoutAZoneStepsBeginAtTheBeginning(t *testing.T) {
 
 // Whatever is asked: edges ascend, hold the range, and show round times of the clock unless it jumps.
 func TestEdgesHoldTheRange(t *testing.T) {
-	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "America/Sao_Paulo", "America/Havana", "Asia/Tehran", "Asia/Kathmandu",
-		"Australia/Lord_Howe", "Australia/Adelaide", "Pacific/Apia", "Pacific/Chatham", "Africa/Casablanca", "Antarctica/Troll"}
+	zones := []string{
+		"UTC", "Europe/Berlin", "America/St_Johns", "America/Sao_Paulo", "America/Havana", "Asia/Tehran", "Asia/Kathmandu",
+		"Australia/Lord_Howe", "Australia/Adelaide", "Pacific/Apia", "Pacific/Chatham", "Africa/Casablanca", "Antarctica/Troll",
+	}
 	rapid.Check(t, func(r *rapid.T) {
 		zone, err := ParseZone(rapid.SampledFrom(zones).Draw(r, "zone"))
 		if err != nil {

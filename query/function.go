@@ -125,7 +125,7 @@ func value(f Function, b *store.Bucket) float64 {
 	case f == TimeWeighted || !hasFigures(*b):
 		return math.NaN()
 	}
-	switch f {
+	switch f { //nolint:exhaustive // the others are above, or quantiles
 	case Mean:
 		return b.Mean
 	case Min:

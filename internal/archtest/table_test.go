@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "catalog", "query", "uplink", "control", "identity", "agent", "meter/...",
+		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent", "meter/...",
 		"api/...", "web", "ingest/...",
 	}
 )
@@ -52,6 +52,8 @@ var table = []rule{
 	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
+	{"promql", []string{"store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue"},
+
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
@@ -82,6 +84,7 @@ var owners = []owner{
 	{"github.com/nats-io/nkeys", []string{"bus/...", "identity", "bench/..."}, nil, "only identity and bus handle keys"},
 	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, nil, "only bus speaks NATS"},
 	{"github.com/duckdb/", []string{"store/duckdb/..."}, nil, "only store/duckdb knows its engine"},
+	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
 	{"modernc.org/sqlite", []string{"catalog/..."}, nil, "only catalog keeps tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},

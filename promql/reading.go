@@ -1,0 +1,31 @@
+package promql
+
+import (
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+	"github.com/prometheus/prometheus/tsdb/chunks"
+)
+
+// reading is a sample as the engine takes it. It implements chunks.Sample.
+type reading struct {
+	at    int64 // milliseconds
+	value float64
+}
+
+// T implements chunks.Sample.
+func (r *reading) T() int64 { return r.at }
+
+// F implements chunks.Sample.
+func (r *reading) F() float64 { return r.value }
+
+// H implements chunks.Sample; there are no histograms.
+func (*reading) H() *histogram.Histogram { return nil }
+
+// FH implements chunks.Sample; there are no histograms.
+func (*reading) FH() *histogram.FloatHistogram { return nil }
+
+// Type implements chunks.Sample.
+func (*reading) Type() chunkenc.ValueType { return chunkenc.ValFloat }
+
+// Copy implements chunks.Sample.
+func (r *reading) Copy() chunks.Sample { c := *r; return &c }
