@@ -15,7 +15,7 @@ import (
 )
 
 // startOutstation serves the outstations 10 and 12 with some points on loopback, until the script
-// ends, and puts the address into the variable OUTSTATION.
+// ends, and puts the address into the variable OUTSTATION, and a free one into FREE.
 func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 	device, err := outstation.New(outstation.Config{
 		Points: []outstation.PointConfig{
@@ -66,4 +66,8 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 		running.Wait()
 	})
 	ts.Setenv("OUTSTATION", listener.Addr().String())
+	free, err := channel.Listen(ctx, "127.0.0.1:0", nil)
+	ts.Check(err)
+	ts.Setenv("FREE", free.Addr().String())
+	ts.Check(free.Close())
 }

@@ -59,6 +59,7 @@ var table = []rule{
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/reference", []string{"config", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},

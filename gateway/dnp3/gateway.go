@@ -1,0 +1,231 @@
+package dnp3
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/protocol/dnp3/channel"
+	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/station"
+	"voltbus/wire"
+)
+
+const (
+	refresh = 30 * time.Second // how often the newest values are asked for, beside the stream
+	batch   = 50               // points in one question
+	pause   = 2 * time.Second  // before a node that did not answer is asked again
+)
+
+// Node is where the points come from; *client.Client is one.
+type Node interface {
+	Latest(ctx context.Context, s client.Span) (answer.Latest, error)
+	Points(ctx context.Context, f client.Filter) (answer.Points, error)
+	Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error
+}
+
+// Gateway shows points of a node to masters. New starts nothing; Run does the work.
+type Gateway struct {
+	mapping *Mapping
+	node    Node
+	log     *slog.Logger
+	device  *outstation.Outstation
+	ports   []*station.Port
+	byPath  map[point.Path][]*Point // a point may be several objects
+}
+
+// New makes a gateway of a checked mapping. The error says what to change in the mapping.
+func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
+	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point)}
+	for i := range m.Points {
+		path := point.Path(m.Points[i].Point)
+		g.byPath[path] = append(g.byPath[path], &m.Points[i])
+	}
+	var err error
+	g.device, err = outstation.New(outstation.Config{
+		Points: m.configs(), Callbacks: outstation.Callbacks{Select: g.refuse, Operate: func(_ *outstation.Tx, c outstation.Command) object.Status { return g.refuse(c) }},
+	})
+	if err != nil {
+		return nil, fault.E("gateway.New", fault.Invalid, "", err)
+	}
+	for _, master := range m.Masters {
+		session, err := g.device.Session(outstation.SessionConfig{Master: link.Address(master), Unsolicited: true})
+		if err == nil {
+			var port *station.Port
+			port, err = station.NewPort(station.Config{
+				Local: link.Address(m.Outstation), Remote: link.Address(master), KeepAlive: time.Minute,
+			}, session)
+			g.ports = append(g.ports, port)
+		}
+		if err != nil {
+			return nil, fault.E("gateway.New", fault.Invalid, "", err)
+		}
+	}
+	return g, nil
+}
+
+// refuse answers commands: they may not be given this way, and most points take none at all.
+func (g *Gateway) refuse(c outstation.Command) object.Status {
+	want := object.KindBinaryOutput
+	if c.Kind == object.KindAnalogCommand {
+		want = object.KindAnalogOutput
+	}
+	for i := range g.mapping.Points {
+		if p := &g.mapping.Points[i]; p.kind().kind == want && uint32(p.Index) == c.Index {
+			return object.StatusNotAuthorized
+		}
+	}
+	return object.StatusNotSupported
+}
+
+// Listen opens the listener of the mapping, secured by a configuration that is not nil.
+func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listener, error) {
+	listener, err := channel.Listen(ctx, m.Listen, secure)
+	if err != nil {
+		return nil, fault.E("gateway.Listen", fault.Unavailable, m.Listen, err)
+	}
+	return listener, nil
+}
+
+// Check asks the node for every point of the mapping; an error names those that it does not have.
+func (g *Gateway) Check(ctx context.Context) error {
+	var missing []error
+	for path := range g.byPath {
+		page, err := g.node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(page.Points, func(p answer.Point) bool { return p.Path == string(path) }) {
+			missing = append(missing, fault.E("gateway.Check", fault.NotFound, string(path),
+				errors.New("the node has no such point; correct the mapping (voltbus points lists them)")))
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// Run serves masters on a listener, which it closes, until ctx ends; then it returns nil.
+func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
+	hub := channel.NewHub(0)
+	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: g.ports, Notify: func(s channel.State) {
+		g.log.InfoContext(ctx, "connection of a master", slog.Bool("online", s.Online), slog.String("peer", s.Peer))
+	}})
+	if err != nil {
+		_ = listener.Close()
+		return fault.E("gateway.Run", fault.Invalid, "", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { _ = hub.Run(ctx) })
+	running.Go(func() { g.every(ctx, refresh, g.fetch) })
+	running.Go(func() { g.every(ctx, pause, g.follow) })
+	err = server.Run(ctx, listener)
+	cancel()
+	return err
+}
+
+// every does something again and again, with a pause between.
+func (g *Gateway) every(ctx context.Context, between time.Duration, do func(ctx context.Context) error) {
+	failures := 0
+	for ctx.Err() == nil {
+		wait := between
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			if failures++; failures&(failures-1) == 0 {
+				g.log.WarnContext(ctx, "the node does not give its points", slog.Int("count", failures), slog.Any("err", err))
+			}
+			g.lose()
+			wait = pause
+		} else {
+			failures = 0
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// fetch takes the newest values.
+func (g *Gateway) fetch(ctx context.Context) error {
+	paths := make([]string, 0, len(g.byPath))
+	for path := range g.byPath {
+		paths = append(paths, string(path))
+	}
+	for some := range slices.Chunk(paths, batch) {
+		latest, err := g.node.Latest(ctx, client.Span{Points: some})
+		if err != nil {
+			return fmt.Errorf("ask for the newest values: %w", err)
+		}
+		samples := make([]point.Sample, 0, len(latest.Samples))
+		for _, a := range latest.Samples {
+			s, err := client.Sample(a)
+			if err != nil {
+				return err
+			}
+			samples = append(samples, s)
+		}
+		g.show(samples)
+	}
+	return nil
+}
+
+// follow takes what happens, until the node ends it.
+func (g *Gateway) follow(ctx context.Context) error {
+	return g.node.Stream(ctx, "", func(message json.RawMessage) error {
+		scan, err := wire.ParseScan(message)
+		if err != nil {
+			return err
+		}
+		var samples []point.Sample
+		for name, raw := range scan.Points {
+			path := scan.Device.Join(name)
+			if len(g.byPath[path]) == 0 {
+				continue
+			}
+			s := point.Sample{Point: path, Time: scan.Time, Value: valueOf(raw)}
+			if q := scan.Quality[name]; q != "" {
+				quality, known := point.ParseQuality(q)
+				if !known {
+					quality = point.Uncertain
+				}
+				s.Quality = quality
+			}
+			samples = append(samples, s)
+		}
+		g.show(samples)
+		return nil
+	})
+}
+
+// valueOf reads a value of a live message; none if it is null.
+func valueOf(raw json.RawMessage) point.Value {
+	var number float64
+	var on bool
+	var text string
+	switch {
+	case string(raw) == "null":
+	case json.Unmarshal(raw, &on) == nil:
+		return point.BoolOf(on)
+	case json.Unmarshal(raw, &number) == nil:
+		return point.FloatOf(number)
+	case json.Unmarshal(raw, &text) == nil:
+		return point.TextOf(text)
+	}
+	return point.Value{}
+}

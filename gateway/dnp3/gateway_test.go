@@ -1,0 +1,151 @@
+package dnp3_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/gateway/dnp3"
+	"voltbus/testing/peers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// node is a node's interface in memory.
+type node struct{ live chan string }
+
+func (*node) Latest(_ context.Context, s client.Span) (l answer.Latest, err error) {
+	for _, p := range s.Points {
+		l.Samples = append(l.Samples, answer.Sample{
+			Point: p, Kind: "float", Value: json.RawMessage("21.5"), Quality: "good", Time: time.Now(),
+		})
+	}
+	return l, nil
+}
+
+func (*node) Points(_ context.Context, f client.Filter) (p answer.Points, err error) {
+	if strings.HasPrefix(f.Pattern, "site/") {
+		p.Points = []answer.Point{{Path: f.Pattern}}
+	}
+	return p, nil
+}
+
+func (n *node) Stream(ctx context.Context, _ string, emit func(json.RawMessage) error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case message := <-n.live:
+			if err := emit(json.RawMessage(message)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const mapping = `
+listen: 127.0.0.1:0
+points:
+  - {point: site/meter/power, type: analog_input, index: 1, class: 2, scale: 10}
+  - {point: site/meter/power, type: analog_output, index: 2}
+  - {point: site/relay/closed, type: binary_input, index: 0, class: 1}
+`
+
+func TestAForeignMasterSeesThePointsOfANode(t *testing.T) {
+	m, problems := dnp3.ParseMapping("map.yaml", []byte(mapping))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	n := &node{live: make(chan string)}
+	g, err := dnp3.New(m, n, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := m.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx, listener) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := peers.StartDNP3(t)
+	n.live <- `{"device":"site/meter","time":"2026-03-04T05:06:07Z","points":{"power":21.5}}` // the gateway listens
+	peer.Do(t, "master %s", port)
+	if got := peer.Await(t, "value analog 1"); !strings.HasPrefix(got, "215 ") {
+		t.Errorf("the analog input is %q, want 21.5 × 10", got)
+	}
+	n.live <- `{"device":"site/meter","time":"2026-03-04T05:06:07Z","points":{"power":30,"other":1}}`
+	peer.Await(t, "value analog 1 300 event")
+	n.live <- `{"device":"site/relay","time":"2026-03-04T05:06:07Z","points":{"closed":false}}`
+	peer.Await(t, "value binary 0 0 event")
+	peer.Do(t, "direct 2 7.5")
+	if got := peer.Await(t, "result"); got != "SUCCESS NOT_AUTHORIZED" {
+		t.Errorf("a command ends with %q", got)
+	}
+	peer.Do(t, "direct 9 7.5")
+	if got := peer.Await(t, "result"); got != "SUCCESS NOT_SUPPORTED" {
+		t.Errorf("a command to no point ends with %q", got)
+	}
+}
+
+func TestAPointThatTheNodeDoesNotHaveIsNamed(t *testing.T) {
+	m, _ := dnp3.ParseMapping("map.yaml", []byte(strings.ReplaceAll(mapping, "site/relay", "nowhere")))
+	g, err := dnp3.New(m, &node{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Check(t.Context()); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "nowhere/closed: the node has no such point") {
+		t.Errorf("got %v of kind %v", err, fault.KindOf(err))
+	}
+}
+
+func TestEveryProblemOfAMappingIsTold(t *testing.T) {
+	for text, want := range map[string]string{
+		"listen: [1]":                     "map.yaml:1: listen:",
+		"pionts: []":                      "map.yaml:1: pionts:",
+		"points: []":                      "points: is empty",
+		"masters: []":                     "masters: names 0 masters",
+		"masters: [10]":                   "masters[0]: 10 is no master's link address",
+		"masters: [1, 1]":                 "masters[1]: 1 stands there twice",
+		"tls: {key: a}":                   "tls: needs certificate, key and ca",
+		"points: [{type: thermometer}]":   "points[0].type:",
+		"points: [{type: counter}]":       "points[0].point: is missing",
+		"points: [{point: a, index: -1}]": "points[0].index: -1 is out of range",
+		"points: [{point: a, type: counter, class: 4}]":                            "points[0].class: 4 is no class",
+		"points: [{point: a, type: counter, variation: 9}]":                        "points[0].variation: g20v9 is not known",
+		"points: [{point: a, type: counter}, {point: b, type: counter, index: 0}]": "points[1].index: counter 0 is a already",
+		"points: [{point: a, type: counter, deadband: -1}]":                        "points[0].deadband: -1 is negative",
+	} {
+		_, problems := dnp3.ParseMapping("map.yaml", []byte(text))
+		found := false
+		for _, p := range problems {
+			found = found || strings.Contains(p.String(), want)
+		}
+		if !found {
+			t.Errorf("%s gives %v, want %s", text, problems, want)
+		}
+	}
+}
