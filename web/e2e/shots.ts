@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
 import { explorer } from "./shots-explore";
+import { inside } from "./shots-inside";
 import { building, hostile, troubled } from "./sites";
 import { plant, Settings } from "./stand-config";
 import { completeness } from "./stand-history";
@@ -154,4 +155,4 @@ const mine: readonly Shot[] = [
 ];
 
 /** Every picture that can be made. */
-export const shots: readonly Shot[] = [...mine, ...explorer];
+export const shots: readonly Shot[] = [...mine, ...explorer, ...inside];

@@ -188,7 +188,13 @@ export class Stand {
       reason: "",
       origins: [origin],
       gaps: [],
-      log: { bytes: 31_400_000, max_bytes: 1_000_000_000, dropped_samples: 0 },
+      log: {
+        bytes: 31_400_000,
+        max_bytes: 1_000_000_000,
+        blocks: 8120,
+        dropped_blocks: 0,
+        dropped_samples: 0,
+      },
       damaged: [],
       ...this.ledger,
     };

@@ -113,6 +113,9 @@ export interface Origin {
 /** A run of blocks that never arrived. */
 export interface Gap {
   origin: string;
+  /** The numbers of the first and last block. */
+  first: number;
+  last: number;
   samples: number;
   reason: string;
   noticed: string;
@@ -122,12 +125,17 @@ export interface Gap {
 export interface Log {
   bytes: number;
   max_bytes: number;
+  blocks: number;
+  dropped_blocks: number;
   dropped_samples: number;
 }
 
 /** A piece of the history that cannot be read. */
 export interface Damage {
   file: string;
+  /** The time that it covers, if that is known. */
+  from?: string;
+  to?: string;
   reason: string;
   noticed: string;
 }

@@ -1,8 +1,8 @@
-import { type Api, address, isLoggedOut, type Scan } from "./api";
+import { type Api, address, type Scan } from "./api";
+import { Events, type Link } from "./events";
 import { patternFor } from "./path";
 
-/** How the page stands with the node. */
-export type Link = { state: "connecting" | "live" } | { state: "lost"; since: number; why: string };
+export type { Link } from "./events";
 
 /** Who is told what the stream brings. */
 export interface StreamListener {
@@ -10,84 +10,12 @@ export interface StreamListener {
   link(link: Link): void;
 }
 
-const firstDelay = 500;
-const lastDelay = 5000;
-
-/**
- * Stream brings the live values of a branch. When the node goes away it keeps asking until it is
- * back, and only gives up when the node no longer knows who asks.
- */
-export class Stream {
-  private source: EventSource | undefined;
-  private timer = 0;
-  private delay = firstDelay;
-  private closed = false;
-  private lostSince = 0;
-  private why = "";
-
-  constructor(
-    private readonly api: Api,
-    private readonly branch: string,
-    private readonly listener: StreamListener,
-  ) {}
-
-  /** Connects. Call close in the end. */
-  open(): void {
-    const source = new EventSource(address("stream", { pattern: patternFor(this.branch) }));
-    this.source = source;
-    source.addEventListener("open", () => this.opened());
-    source.addEventListener("scan", (e) => this.listener.scan(JSON.parse(e.data) as Scan));
-    source.addEventListener("error", (e) => this.failed(e));
-  }
-
-  close(): void {
-    this.closed = true;
-    clearTimeout(this.timer);
-    this.source?.close();
-  }
-
-  private opened(): void {
-    this.delay = firstDelay;
-    this.lostSince = 0;
-    this.why = "";
-    this.listener.link({ state: "live" });
-  }
-
-  /** Both the node's own "event: error" and a broken connection arrive here. */
-  private failed(event: Event): void {
-    if (event instanceof MessageEvent) {
-      this.why = explain(event.data);
-      return; // the node now ends the stream, which comes as an error without data
-    }
-    this.source?.close();
-    this.lost();
-  }
-
-  private lost(): void {
-    if (this.closed) return;
-    this.lostSince ||= Date.now();
-    this.listener.link({ state: "lost", since: this.lostSince, why: this.why });
-    this.timer = window.setTimeout(() => void this.retry(), this.delay);
-    this.delay = Math.min(lastDelay, this.delay * 2);
-  }
-
-  /** An EventSource does not tell why it failed, so a plain request asks first. */
-  private async retry(): Promise<void> {
-    try {
-      await this.api.session();
-      if (!this.closed) this.open();
-    } catch (err) {
-      if (!isLoggedOut(err)) this.lost();
-    }
-  }
-}
-
-/** The words of a problem that came as text. */
-function explain(data: unknown): string {
-  try {
-    const told = JSON.parse(String(data)) as { title?: string; detail?: string };
-    return told.detail || told.title || "";
-  } catch {
-    return String(data);
+/** Stream brings the live values of a branch, for as long as it is open. */
+export class Stream extends Events {
+  constructor(api: Api, branch: string, listener: StreamListener) {
+    const target = address("stream", { pattern: patternFor(branch) });
+    super(api, target, { scan: (data) => listener.scan(data as Scan) }, (link) =>
+      listener.link(link),
+    );
   }
 }

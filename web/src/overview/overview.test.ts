@@ -108,7 +108,9 @@ describe("troubles", () => {
   test("losses, refusals and damage are told of in numbers", () => {
     const books = ledger({
       origins: [origin({ missing: 1 }), origin({ origin: "node-2", refused: 7 })],
-      gaps: [{ origin: "node-1", samples: 1, reason: "log was cut", noticed: "" }],
+      gaps: [
+        { origin: "node-1", first: 7, last: 8, samples: 1, reason: "log was cut", noticed: "" },
+      ],
       damaged: [{ file: "day.parquet", reason: "bad footer", noticed: "" }],
     });
     expect(troubles([], books).map((t) => [t.title, t.detail])).toEqual([
@@ -137,6 +139,8 @@ describe("happenings", () => {
           gaps: [
             {
               origin: "node-1",
+              first: 7,
+              last: 8,
               samples: 5,
               reason: "log was cut",
               noticed: "2026-01-01T10:00:00Z",

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { seriousViolations, sidewaysScroll } from "./browser";
+import { phone, useBrowser } from "./harness";
+import { attacks, building, hostile } from "./sites";
+import { bus } from "./stand-bus";
+
+const open = useBrowser();
+
+describe("the bus", () => {
+  test("shows rates as a tree, and the messages of a branch", async () => {
+    const { page, complaints } = await open({
+      site: building,
+      address: "/bus",
+      handlers: bus(building),
+    });
+    const subjects = page.getByRole("region", { name: "Subjects" });
+    for (const branch of ["vb", "vb.live", "vb.live.campus"]) {
+      await subjects.getByRole("button", { name: `Unfold ${branch}`, exact: true }).click();
+    }
+    await subjects.getByRole("button", { name: "plant", exact: true }).click();
+    const messages = page.getByRole("region", { name: "Newest messages" });
+    await expect.poll(() => messages.locator(".message-subject").allTextContents()).not.toEqual([]);
+    const shown = new Set(await messages.locator(".message-subject").allTextContents());
+    expect([...shown].every((s) => s.startsWith("vb.live.campus.plant"))).toBe(true);
+    expect(await page.getByRole("textbox", { name: "Subject" }).inputValue()).toBe(
+      "vb.live.campus.plant.>",
+    );
+    await page.getByRole("button", { name: "Pause" }).click();
+    const first = messages.locator("summary").first();
+    const before = await first.textContent();
+    await page.getByText(/more came that are not shown/).waitFor();
+    expect(await first.textContent()).toBe(before);
+    await first.click();
+    await messages.locator("pre").first().getByText('"device"').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("puts slow readers first", async () => {
+    const { page } = await open({ site: building, address: "/bus", handlers: bus(building) });
+    await page
+      .getByRole("status", { name: "Slow readers" })
+      .getByText("1 connection of 3 reads slower")
+      .waitFor();
+    const rows = page.getByRole("region", { name: "List of connections" }).getByRole("row");
+    expect(await rows.nth(1).textContent()).toContain("archive slow");
+  });
+
+  test("shows hostile messages as text, on a phone", async () => {
+    const { page, complaints } = await open({
+      site: hostile,
+      address: "/bus",
+      handlers: bus(hostile),
+      browser: phone,
+    });
+    const messages = page.getByRole("region", { name: "Newest messages" });
+    await messages.getByText(attacks[0].slice(0, 12)).first().waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await messages.locator("summary").first().click();
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+    expect(await page.locator("img, iframe, object, style").count()).toBe(0);
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
