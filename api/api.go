@@ -83,6 +83,12 @@ type Config struct {
 	Stats   Stats
 	SQL     store.SQL
 	Lab     Lab
+	// Gate records readings from outside, and Repeats remembers those with an idempotency key;
+	// without Repeats the key means nothing.
+	Gate    Gate
+	Repeats Repeats
+	Rates   Rates
+	Tokens  Tokens
 	Version answer.Version
 
 	Settings  Settings
@@ -135,10 +141,17 @@ func New(cfg Config) http.Handler {
 	if cfg.MaxReaders == 0 {
 		cfg.MaxReaders = 1000
 	}
+	if cfg.Rates.Requests == 0 {
+		cfg.Rates.Requests = defaultRequests
+	}
+	if cfg.Rates.Samples == 0 {
+		cfg.Rates.Samples = defaultSamples
+	}
 	s := &server{
 		cfg: cfg, started: cfg.Now(), attempts: newAttempts(attemptEvery, attemptBurst),
 		names:      newAttempts(nameEvery, nameBurst),
-		statements: make(chan struct{}, maxStatements),
+		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
+		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples), repeats: newRepeats(),
 	}
 	s.routes = index(routes())
 	return s

@@ -87,6 +87,9 @@ func problem(err error, instance string) answer.Problem {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		p.Detail, p.Subject = e.Err.Error(), e.Subject
 	}
+	if none, ok := errors.AsType[*noneError](err); ok {
+		p.Ingested = &none.ingested
+	}
 	if list, ok := errors.AsType[Problems](err); ok {
 		p.Problems = list
 	}
@@ -117,7 +120,11 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if rec, ok := w.(*recorder); ok && rec.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	b, jerr := json.Marshal(p)
+	write, media := json.Marshal, "application/problem+json"
+	if isInflux(r.URL.Path) {
+		write, media = func(any) ([]byte, error) { return influxProblem(p) }, jsonType
+	}
+	b, jerr := write(p)
 	if jerr != nil {
 		b = []byte(`{}`)
 	}
@@ -127,7 +134,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h.Del("Content-Encoding")
 	h.Del("Content-Disposition")
-	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Type", media)
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(b) // nobody to tell if the reader has gone
 }

@@ -15,6 +15,7 @@ type route struct {
 	role    identity.Role // who may call it; Nobody: everybody, also without a login
 	params  []string      // the query parameters that it knows
 	body    int64         // most bytes of a request body
+	record  bool          // a token that can only record may call it too
 	foreign bool          // parameters and answers are those of another program's API: unknown ones are its business
 	stream  bool          // the answer is long or endless: no HEAD, no compression
 	serve   func(*server, http.ResponseWriter, *request) error
@@ -33,7 +34,7 @@ func routes() []route {
 	return slices.Concat(
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(),
-		labRoutes(),
+		labRoutes(), ingestRoutes(), tokenRoutes(),
 	)
 }
 

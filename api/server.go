@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,14 @@ type server struct {
 	attempts   *attempts     // by address
 	names      *attempts     // by name, for passwords
 	statements chan struct{} // one entry for each statement of SQL that runs
+
+	bodies   inflater
+	quotas   *quotas
+	repeats  *repeats
+	parsers  sync.Pool     // of *ingest.Parser
+	parsing  chan struct{} // one entry for each body that is worked on
+	accepted atomic.Uint64 // samples that were sent here and are on disk
+	refused  atomic.Uint64
 
 	readers  atomic.Int64
 	cut      atomic.Uint64
@@ -78,7 +87,7 @@ func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
 }
 
 func isAPI(path string) bool {
-	return path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, prometheusPrefix+"/")
+	return path == "/metrics" || isInflux(path) || path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, prometheusPrefix+"/")
 }
 
 func (s *server) page(w http.ResponseWriter, r *http.Request) {

@@ -21,15 +21,23 @@ func (s *server) authorise(r *http.Request, rt route) (identity.User, error) {
 	if rt.role == identity.Nobody {
 		return identity.User{}, nil
 	}
+	if rt.record {
+		return s.recordingUser(r, rt)
+	}
 	user, err := s.user(r)
+	return user, s.mayCall(user, rt, err)
+}
+
+// mayCall returns why a user may not call a route, or the error of recognising the user.
+func (s *server) mayCall(user identity.User, rt route, err error) error {
 	if err != nil {
-		return identity.User{}, err
+		return err
 	}
 	if !user.Role.Includes(rt.role) {
-		return identity.User{}, fault.E("api.authorise", fault.Refused, user.Name, fmt.Errorf(
+		return fault.E("api.authorise", fault.Refused, user.Name, fmt.Errorf(
 			"has the role %v, and this needs %v; ask an administrator", user.Role, rt.role))
 	}
-	return user, nil
+	return nil
 }
 
 // user recognises who sent the request, by token or by session.

@@ -52,7 +52,9 @@ func (n *Node) describe(ctx context.Context, cfg *config.Config) error {
 	for i := range cfg.Devices {
 		infos = append(infos, pointInfos(&cfg.Devices[i])...)
 	}
-	return n.catalog.Keep(ctx, infos)
+	err := n.catalog.Keep(ctx, infos)
+	n.gate.Forget()
+	return err
 }
 
 // pointInfos describes the points of a device with their whole paths.

@@ -21,6 +21,7 @@ import (
 	"voltbus/device"
 	"voltbus/driver"
 	"voltbus/identity"
+	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
 	"voltbus/point"
 	"voltbus/recorder"
@@ -59,6 +60,7 @@ type Node struct {
 	blocks   *bus.Log
 	store    history // nil for a node without one
 	recorder *recorder.Recorder
+	gate     *gate.Gate
 	sink     *sink.Sink // nil without a store
 	fleet    *device.Fleet
 	server   *server

@@ -13,6 +13,7 @@ import (
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
 	"voltbus/point"
 	"voltbus/recorder"
@@ -124,6 +125,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 		Origin: n.opts.Config.Node.Name, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
 		Room: n.checkRoom, Log: n.log,
 	}, n.blocks, start)
+	n.gate = gate.New(n.catalog, n.recorder, 0)
 	return nil
 }
 

@@ -229,5 +229,7 @@ type Problem struct {
 	Subject  string `json:"subject,omitempty"` // what it is about
 	Instance string `json:"instance"`          // the request's path
 
+	Ingested *Ingested `json:"ingested,omitempty"` // of a body of which nothing was recorded
+
 	Problems []ConfigProblem `json:"problems,omitempty"` // of a configuration that is wrong: all of them
 }

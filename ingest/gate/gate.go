@@ -50,7 +50,7 @@ type Gate struct {
 	listing sync.Mutex // one change of the catalogue at a time
 	mu      sync.RWMutex
 	known   map[point.Path]owner // bounded by what the catalogue lists
-	epoch   uint64 // counts calls of Forget
+	epoch   uint64               // counts calls of Forget
 }
 
 // owner says whose a point is.

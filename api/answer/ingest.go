@@ -1,0 +1,38 @@
+package answer
+
+import "time"
+
+// Ingested says what became of a body of readings.
+type Ingested struct {
+	Accepted int           `json:"accepted"` // on disk
+	Refused  int           `json:"refused"`  // a line that cannot be read counts once
+	Errors   []IngestError `json:"errors"`   // the first hundred
+}
+
+// IngestError is why a reading was refused.
+type IngestError struct {
+	Line   int    `json:"line"` // of a text; the number of the reading in JSON and SenML; from 1
+	Point  string `json:"point"`
+	Kind   string `json:"kind"` // a fault kind
+	Detail string `json:"detail"`
+}
+
+// Tokens lists the tokens that can only record.
+type Tokens struct {
+	Tokens []Token `json:"tokens"`
+}
+
+// Token describes a token without the secret.
+type Token struct {
+	Name    string    `json:"name"`
+	Purpose string    `json:"purpose"` // record
+	Under   string    `json:"under"`   // where it may record; "" for anywhere
+	Created time.Time `json:"created"`
+}
+
+// IssuedToken is a new token, with the secret.
+type IssuedToken struct {
+	Name  string `json:"name"`
+	Under string `json:"under"`
+	Token string `json:"token"`
+}

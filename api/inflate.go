@@ -1,0 +1,152 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"voltbus/fault"
+)
+
+// Bounds of bodies with readings.
+const (
+	ingestBody   = 32 << 20 // octets of a body, compressed and inflated
+	ingestMemory = 8 * ingestBody
+	firstRoom    = 64 << 10 // room for a body that does not tell its length
+	keptRoom     = 4 << 20  // largest room that is used again
+	zstdWindow   = 8 << 20
+)
+
+var (
+	errEncoding = errors.New("the body's Content-Encoding is not known; there are gzip, zstd and identity")
+	errInflate  = errors.New("the body cannot be inflated; is it complete, and compressed as Content-Encoding says?")
+	errBodies   = errors.New("too many large bodies are being read; send this one again in a moment")
+	errBodySize = fmt.Errorf("the body has more than %d MiB; send it in parts", ingestBody>>20)
+)
+
+// inflater reads bodies, compressed or not, into memory that is bounded for all together.
+type inflater struct {
+	held  atomic.Int64
+	gzips sync.Pool // of *gzip.Reader
+	zstds sync.Pool // of *zstd.Decoder
+	rooms sync.Pool // of *body
+}
+
+// body is a body in memory.
+type body struct {
+	data []byte
+	held int64
+	from *inflater
+}
+
+// read reads the body of a request. Release it after use.
+func (in *inflater) read(w http.ResponseWriter, r *http.Request) (*body, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	b, ok := in.rooms.Get().(*body)
+	if !ok {
+		b = &body{from: in}
+	}
+	b.data = b.data[:0]
+	err := b.grow(min(max(r.ContentLength+1, firstRoom), ingestBody+1))
+	if err == nil {
+		err = in.inflate(b, r)
+	}
+	if err != nil {
+		b.release()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (in *inflater) inflate(b *body, r *http.Request) error {
+	switch r.Header.Get("Content-Encoding") {
+	case "", "identity":
+		return b.fill(r.Body)
+	case "gzip":
+		z, ok := in.gzips.Get().(*gzip.Reader)
+		if !ok {
+			z = new(gzip.Reader)
+		}
+		defer in.gzips.Put(z)
+		if err := z.Reset(r.Body); err != nil {
+			return unreadable(err)
+		}
+		return b.fill(z)
+	case "zstd":
+		z, ok := in.zstds.Get().(*zstd.Decoder)
+		if !ok {
+			var err error
+			z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*ingestBody), zstd.WithDecoderMaxWindow(zstdWindow))
+			if err != nil {
+				return fault.E("api.inflate", fault.Internal, "zstd", err)
+			}
+		}
+		defer in.zstds.Put(z)
+		if err := z.Reset(r.Body); err != nil {
+			return unreadable(err)
+		}
+		return b.fill(z)
+	}
+	return &statusError{http.StatusUnsupportedMediaType, errEncoding}
+}
+
+// fill reads everything.
+func (b *body) fill(r io.Reader) error {
+	for {
+		if len(b.data) == cap(b.data) {
+			if err := b.grow(2 * int64(cap(b.data))); err != nil {
+				return err
+			}
+		}
+		n, err := r.Read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+n]
+		switch {
+		case len(b.data) > ingestBody:
+			return &statusError{http.StatusRequestEntityTooLarge, errBodySize}
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return unreadable(err)
+		}
+	}
+}
+
+// grow makes room, if all bodies together may have it.
+func (b *body) grow(size int64) error {
+	size = max(size, int64(cap(b.data)))
+	more := size - b.held
+	if b.from.held.Add(more) > ingestMemory {
+		b.from.held.Add(-more)
+		return fault.E("api.inflate", fault.Unavailable, "", errBodies)
+	}
+	b.held = size
+	if int64(cap(b.data)) < size {
+		b.data = append(make([]byte, 0, size), b.data...)
+	}
+	return nil
+}
+
+func (b *body) release() {
+	b.from.held.Add(-b.held)
+	b.held = 0
+	if cap(b.data) <= keptRoom {
+		b.from.rooms.Put(b)
+	}
+}
+
+// unreadable says what is wrong with a body that could not be read.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return &statusError{http.StatusRequestEntityTooLarge, errBodySize}
+	}
+	return fault.E("api.inflate", fault.Invalid, "body", fmt.Errorf("%w (%w)", errInflate, err))
+}

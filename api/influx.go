@@ -1,0 +1,172 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/ingest"
+	"voltbus/point"
+)
+
+// influxShown is how many errors the message of a partial write repeats.
+const influxShown = 3
+
+// isInflux reports whether an address speaks as InfluxDB does, also in errors.
+func isInflux(path string) bool {
+	switch path {
+	case "/api/v2/write", "/write", "/ping", "/health":
+		return true
+	}
+	return false
+}
+
+// writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path
+// below which the points stand.
+func (s *server) writeInflux(w http.ResponseWriter, r *request) error {
+	in := s.read(r)
+	job := &writing{format: ingest.Line}
+	precision, _ := in.text("precision")
+	var err error
+	if job.opts.Precision, err = ingest.ParsePrecision(precision); err != nil {
+		in.fail("precision", err)
+	}
+	folder, ok := in.text("bucket")
+	if !ok {
+		folder, _ = in.text("db")
+	}
+	job.opts.Under = point.Path(strings.Trim(folder, "/"))
+	if in.err != nil {
+		return in.err
+	}
+	done, err := s.write(w, r, job)
+	if err != nil {
+		return err
+	}
+	if done.status != http.StatusOK {
+		return partial(done)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// partial says which lines were refused; all others are recorded.
+func partial(done result) error {
+	var a answer.Ingested
+	if err := json.Unmarshal(done.body, &a); err != nil {
+		return fault.E("api.writeInflux", fault.Internal, "", err)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "partial write: %d recorded, %d refused", a.Accepted, a.Refused)
+	for _, e := range a.Errors[:min(len(a.Errors), influxShown)] {
+		fmt.Fprintf(&text, "; line %d: %s: %s", e.Line, e.Point, e.Detail)
+	}
+	return fault.E("api.writeInflux", fault.Invalid, "", &partialError{text.String()})
+}
+
+type partialError struct{ text string }
+
+func (e *partialError) Error() string { return e.text }
+
+// influxProblem is an error as InfluxDB writes it.
+func influxProblem(p answer.Problem) ([]byte, error) {
+	code := "internal error"
+	switch p.Status {
+	case http.StatusBadRequest:
+		code = "invalid"
+	case http.StatusUnauthorized:
+		code = "unauthorized"
+	case http.StatusForbidden:
+		code = "forbidden"
+	case http.StatusNotFound:
+		code = "not found"
+	case http.StatusMethodNotAllowed:
+		code = "method not allowed"
+	case http.StatusRequestEntityTooLarge:
+		code = "request too large"
+	case http.StatusUnprocessableEntity:
+		code = "unprocessable entity"
+	case http.StatusTooManyRequests:
+		code = "too many requests"
+	case http.StatusServiceUnavailable:
+		code = "unavailable"
+	}
+	message := p.Detail
+	if p.Subject != "" {
+		message = p.Subject + ": " + message
+	}
+	return json.Marshal(struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}{code, message})
+}
+
+// ping tells those who look for InfluxDB that somebody answers.
+func (s *server) ping(w http.ResponseWriter, _ *request) error {
+	w.Header().Set("X-Influxdb-Version", "voltbus")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// influxHealth judges the node in the words of InfluxDB.
+func (s *server) influxHealth(w http.ResponseWriter, r *request) error {
+	out := struct {
+		Name    string   `json:"name"`
+		Message string   `json:"message"`
+		Checks  []string `json:"checks"`
+		Status  string   `json:"status"`
+	}{"voltbus", "ready for writes", []string{}, "pass"}
+	if s.cfg.Health != nil && !works(s.cfg.Health.Health(r.Context())) {
+		out.Status, out.Message = "fail", "see /api/v1/health"
+		w.Header().Set("Content-Type", jsonType)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	return writeJSON(w, out)
+}
+
+// recordingUser returns who sent a request that records: somebody with the role, or a token that
+// can only record.
+func (s *server) recordingUser(r *http.Request, rt route) (identity.User, error) {
+	secret, given := recordSecret(r)
+	if !given {
+		user, err := s.user(r)
+		return user, s.mayCall(user, rt, err)
+	}
+	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Record, secret)
+	if !fault.Is(err, fault.Refused) {
+		return user, err
+	}
+	user, err = s.cfg.Auth.Recognise(r.Context(), identity.Token, secret)
+	return user, s.mayCall(user, rt, s.failed(r, err))
+}
+
+// recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
+// behind a user's name and a colon, as a password, or, to the address of version 1, as p.
+func recordSecret(r *http.Request) (string, bool) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		if r.URL.Path != "/write" {
+			return "", false
+		}
+		p := r.URL.Query().Get("p")
+		return p, p != ""
+	}
+	if _, password, ok := r.BasicAuth(); ok {
+		return password, true
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+		return token, true
+	case strings.EqualFold(scheme, "Token"):
+		if _, password, ok := strings.Cut(token, ":"); ok {
+			token = password
+		}
+		return token, true
+	}
+	return "", false
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/ingest"
+	"voltbus/point"
+)
+
+// Gate records readings from outside.
+type Gate interface {
+	// Record refuses what may not be recorded and makes the rest durable: when it returns nil
+	// they are on disk. under bounds the points; "" is all.
+	Record(ctx context.Context, b *ingest.Batch, under point.Path) error
+}
+
+// Rates bounds what one user may send in a second. Zero values mean the defaults.
+type Rates struct {
+	Requests float64 // default 20,000
+	Samples  float64 // default 5,000,000
+}
+
+const (
+	defaultRequests = 20_000
+	defaultSamples  = 5_000_000
+	parsing         = 256              // bodies that are worked on at once
+	commitTimeout   = 30 * time.Second // how long a write may wait for the disk
+	retryWrite      = "5"              // seconds, when the node cannot record now
+)
+
+var (
+	errIngestMedia = errors.New("the body must be application/json, application/senml+json, application/senml+cbor, text/csv or text/plain for line protocol; set Content-Type")
+	errRate        = errors.New("sends more than it may; wait as Retry-After says, and send larger bodies less often")
+	errNone        = errors.New("no reading was recorded; errors says why, by line")
+)
+
+func ingestRoutes() []route {
+	const operator = identity.Operator
+	return []route{
+		{
+			method: "POST", path: prefix + "/samples", role: operator, record: true, body: ingestBody, serve: (*server).samples,
+			params: []string{"precision", "under", "layout"},
+		},
+		{
+			method: "POST", path: "/api/v2/write", role: operator, record: true, body: ingestBody, serve: (*server).writeInflux,
+			params: []string{"org", "orgID", "bucket", "precision"},
+		},
+		{
+			method: "POST", path: "/write", role: operator, record: true, body: ingestBody, serve: (*server).writeInflux,
+			params: []string{"db", "rp", "u", "p", "precision", "consistency"},
+		},
+		{method: "GET", path: "/ping", serve: (*server).ping},
+		{method: "GET", path: "/health", serve: (*server).influxHealth},
+	}
+}
+
+// formatOf returns the format that a Content-Type names.
+func formatOf(header string) (ingest.Format, error) {
+	media, _, err := mime.ParseMediaType(header)
+	if err == nil {
+		switch media {
+		case "application/json":
+			return ingest.JSON, nil
+		case "application/senml+json":
+			return ingest.SenML, nil
+		case "application/senml+cbor":
+			return ingest.SenMLCBOR, nil
+		case "text/csv":
+			return ingest.CSV, nil
+		case "text/plain":
+			return ingest.Line, nil
+		}
+	}
+	return 0, &statusError{http.StatusUnsupportedMediaType, errIngestMedia}
+}
+
+// samples records readings in any format.
+func (s *server) samples(w http.ResponseWriter, r *request) error {
+	format, err := formatOf(r.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	in := s.read(r)
+	job := &writing{format: format}
+	precision, _ := in.text("precision")
+	if job.opts.Precision, err = ingest.ParsePrecision(precision); err != nil {
+		in.fail("precision", err)
+	}
+	if layout, ok := in.text("layout"); ok {
+		if job.opts.Layout, err = ingest.ParseLayout(layout); err != nil {
+			in.fail("layout", err)
+		}
+	}
+	under, _ := in.text("under")
+	job.opts.Under = point.Path(strings.Trim(under, "/"))
+	if in.err != nil {
+		return in.err
+	}
+	done, err := s.write(w, r, job)
+	if err != nil {
+		return err
+	}
+	if done.replayed {
+		w.Header().Set(headerReplayed, "true")
+	}
+	if done.status == http.StatusUnprocessableEntity {
+		var none answer.Ingested
+		if err := json.Unmarshal(done.body, &none); err != nil {
+			return fault.E("api.samples", fault.Internal, "", err)
+		}
+		return &statusError{done.status, fault.E("api.samples", fault.Invalid, "", &noneError{none})}
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(done.body)))
+	w.WriteHeader(done.status)
+	_, _ = w.Write(done.body) // nobody to tell if the sender has gone
+	return nil
+}
+
+// noneError is the answer to a body of which nothing was recorded.
+type noneError struct{ ingested answer.Ingested }
+
+func (*noneError) Error() string { return errNone.Error() }
+
+// writing is a body that is being recorded.
+type writing struct {
+	format ingest.Format
+	opts   ingest.Options
+}
+
+// write reads the body and records it, once if it has an idempotency key.
+func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result, error) {
+	if s.cfg.Gate == nil {
+		return result{}, absent("samples")
+	}
+	if wait := s.quotas.admit(r.user.Name, s.cfg.Now()); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		return result{}, &statusError{http.StatusTooManyRequests, fault.E("api.write", fault.Unavailable, r.user.Name, errRate)}
+	}
+	done, err := s.writeOnce(w, r, job)
+	if fault.Is(err, fault.Timeout) { // sending it again does no harm
+		err = fault.E("api.write", fault.Unavailable, "", err)
+	}
+	if fault.Is(err, fault.Unavailable) {
+		w.Header().Set("Retry-After", retryWrite)
+	}
+	return done, err
+}
+
+func (s *server) writeOnce(w http.ResponseWriter, r *request, job *writing) (result, error) {
+	content, err := s.bodies.read(w, r.Request)
+	if err != nil {
+		return result{}, err
+	}
+	defer content.release()
+	key := r.Header.Get(headerKey)
+	if key == "" || s.cfg.Repeats == nil {
+		return s.ingest(r, job, content.data, s.cfg.Now())
+	}
+	return s.once(r, key, content.data, func(now time.Time) (result, error) {
+		return s.ingest(r, job, content.data, now)
+	})
+}
+
+// ingest parses a body and records it.
+func (s *server) ingest(r *request, job *writing, content []byte, now time.Time) (result, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
+	defer cancel()
+	select {
+	case s.parsing <- struct{}{}:
+		defer func() { <-s.parsing }()
+	case <-ctx.Done():
+		return result{}, fault.E("api.ingest", fault.KindOf(ctx.Err()), "", ctx.Err())
+	}
+	parser, ok := s.parsers.Get().(*ingest.Parser)
+	if !ok {
+		parser = ingest.NewParser()
+	}
+	defer s.parsers.Put(parser)
+	accepted := 0
+	job.opts.Now = now
+	report, err := parser.Parse(job.format, content, job.opts, func(b *ingest.Batch) error {
+		s.quotas.charge(r.user.Name, s.cfg.Now(), len(b.Samples))
+		err := s.cfg.Gate.Record(ctx, b, point.Path(r.user.Under))
+		if err == nil {
+			accepted += len(b.Samples)
+		}
+		return err
+	})
+	s.accepted.Add(uint64(accepted))
+	s.refused.Add(uint64(report.Refused))
+	if err != nil {
+		return result{}, err
+	}
+	return outcome(accepted, report)
+}
+
+// outcome makes the answer: 200 if all was recorded, 207 if only a part was, 422 if nothing was.
+func outcome(accepted int, report *ingest.Report) (result, error) {
+	out := answer.Ingested{Accepted: accepted, Refused: report.Refused, Errors: make([]answer.IngestError, len(report.Errors))}
+	for i, e := range report.Errors {
+		out.Errors[i] = answer.IngestError{Line: e.Line, Point: string(e.Point), Kind: e.Kind.String(), Detail: e.Detail}
+	}
+	status := http.StatusOK
+	if out.Refused > 0 {
+		status = http.StatusMultiStatus
+		if accepted == 0 {
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return result{}, fault.E("api.ingest", fault.Internal, "", err)
+	}
+	return result{status: status, body: b}, nil
+}

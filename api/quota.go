@@ -1,0 +1,72 @@
+package api
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// maxQuotas bounds the users whose rate is watched.
+const maxQuotas = 4096
+
+// quotas bounds what each user sends, in requests and in samples. It is safe for concurrent use.
+type quotas struct {
+	requests, samples float64 // a second
+
+	mu    sync.Mutex
+	users map[string]*quota
+}
+
+// quota is the account of one user. What is left may be negative: how many samples a body has is
+// known when it was read, and what was too much is paid off before the next.
+type quota struct {
+	requests, samples float64 // left
+	at                time.Time
+}
+
+func newQuotas(requests, samples float64) *quotas {
+	return &quotas{requests: requests, samples: samples, users: map[string]*quota{}}
+}
+
+// admit counts a request and returns 0, or how long its sender has to wait.
+func (q *quotas) admit(user string, now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.account(user, now)
+	if u.requests < 1 {
+		return seconds((1 - u.requests) / q.requests)
+	}
+	if u.samples <= 0 {
+		return seconds(-u.samples/q.samples) + time.Millisecond
+	}
+	u.requests--
+	return 0
+}
+
+// charge counts samples.
+func (q *quotas) charge(user string, now time.Time, samples int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.account(user, now).samples -= float64(samples)
+}
+
+// account returns a user's account as it is now: two seconds' worth is the most that it holds.
+func (q *quotas) account(user string, now time.Time) *quota {
+	u := q.users[user]
+	if u == nil {
+		if len(q.users) >= maxQuotas {
+			clear(q.users)
+		}
+		u = &quota{requests: 2 * q.requests, samples: 2 * q.samples, at: now}
+		q.users[user] = u
+	}
+	passed := max(0, now.Sub(u.at).Seconds())
+	u.at = now
+	u.requests = min(2*q.requests, u.requests+passed*q.requests)
+	u.samples = min(2*q.samples, u.samples+passed*q.samples)
+	return u
+}
+
+func seconds(s float64) time.Duration {
+	return time.Duration(math.Ceil(s * float64(time.Second)))
+}

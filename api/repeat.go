@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"voltbus/catalog"
+	"voltbus/fault"
+)
+
+// Repeats remembers writes with an idempotency key, as package catalog does.
+type Repeats interface {
+	BeginRepeat(ctx context.Context, r catalog.Repeat) (catalog.Repeat, error)
+	EndRepeat(ctx context.Context, r catalog.Repeat) error
+}
+
+const (
+	headerKey      = "Idempotency-Key"
+	headerReplayed = "Idempotency-Replayed"
+	maxKey         = 255
+)
+
+var (
+	errKey      = errors.New("an idempotency key has 1 to 255 printable ASCII characters")
+	errKeyReuse = errors.New("this idempotency key came with another request before; choose a new key for a new request")
+)
+
+// repeats lets requests with the same key run one after another.
+type repeats struct {
+	mu      sync.Mutex
+	running map[[2]string]chan struct{} // by user and key; closed at the end
+}
+
+func newRepeats() *repeats { return &repeats{running: map[[2]string]chan struct{}{}} }
+
+// enter waits until no other request with the key runs. Call leave in the end.
+func (p *repeats) enter(ctx context.Context, id [2]string) (leave func(), err error) {
+	for {
+		p.mu.Lock()
+		other, busy := p.running[id]
+		if !busy {
+			mine := make(chan struct{})
+			p.running[id] = mine
+			p.mu.Unlock()
+			return func() {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				delete(p.running, id)
+				close(mine)
+			}, nil
+		}
+		p.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, fault.E("api.repeat", fault.KindOf(ctx.Err()), id[1], fmt.Errorf("wait for the first request: %w", ctx.Err()))
+		}
+	}
+}
+
+// result is an answer to a write.
+type result struct {
+	status   int
+	body     []byte
+	replayed bool
+}
+
+// once answers a write with an idempotency key: by work, or as it was answered before. The time
+// that work is given is the same each time, so that readings without a time of their own get the
+// same one even if the node ended between their commit and the answer.
+func (s *server) once(r *request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
+	if !validKey(key) {
+		return result{}, fault.E("api.repeat", fault.Invalid, headerKey, errKey)
+	}
+	ctx := r.Context()
+	leave, err := s.repeats.enter(ctx, [2]string{r.user.Name, key})
+	if err != nil {
+		return result{}, err
+	}
+	defer leave()
+	asked := catalog.Repeat{
+		User: r.user.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
+	}
+	known, err := s.cfg.Repeats.BeginRepeat(ctx, asked)
+	switch {
+	case err != nil:
+		return result{}, err
+	case known.Hash != asked.Hash:
+		return result{}, &statusError{http.StatusUnprocessableEntity, fault.E("api.repeat", fault.Conflict, key, errKeyReuse)}
+	case known.Status != 0:
+		return result{status: known.Status, body: known.Answer, replayed: true}, nil
+	}
+	done, err := work(known.At)
+	if err != nil {
+		return result{}, err
+	}
+	known.Status, known.Answer = done.status, done.body
+	return done, s.cfg.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
+}
+
+// fingerprint tells requests apart.
+func fingerprint(r *http.Request, content []byte) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range []string{r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type")} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	h.Write(content)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func validKey(key string) bool {
+	for _, c := range []byte(key) {
+		if c < 0x20 || c >= 0x7f {
+			return false
+		}
+	}
+	return key != "" && len(key) <= maxKey
+}
