@@ -32,6 +32,7 @@ func (b *bench) Experiments(context.Context) []answer.LabExperiment {
 		Published: []answer.LabRow{{Case: "1", Figures: []answer.LabFigure{{Label: "x", Value: 1}}}},
 	}}
 }
+
 func (b *bench) Runs(context.Context) ([]answer.LabRun, error) { return []answer.LabRun{b.run()}, nil }
 
 func (b *bench) Start(_ context.Context, o answer.LabOrder) (answer.LabRun, error) {

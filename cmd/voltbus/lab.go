@@ -44,7 +44,7 @@ how it was measured, on what, and what the figures do not say.
   voltbus lab report                        the runs that are kept here
   voltbus lab capacity                      how much more this machine carries`,
 	}
-	cmd.AddCommand(newLabList(), newLabShow(), newLabRun(f), newLabReport())
+	cmd.AddCommand(newLabList(), newLabShow(), newLabRun(f), newLabReport(), newLabCapacity())
 	for _, sub := range cmd.Commands() {
 		strictArgs(sub)
 	}

@@ -105,15 +105,22 @@ func (c *Child) wait() error {
 	return nil
 }
 
+// Signal kills the child and does not wait: what it said before can still be read with Next. Kill
+// or Stop it afterwards.
+func (c *Child) Signal() error {
+	if err := c.cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("kill the %s: %w", c.kind, err)
+	}
+	return nil
+}
+
 // Kill ends the child as a power cut would, and waits until it is gone.
 func (c *Child) Kill() error {
 	if c.ended {
 		return nil
 	}
-	if err := c.cmd.Process.Kill(); err != nil {
-		return fmt.Errorf("kill the %s: %w", c.kind, err)
-	}
-	_ = c.wait() // says that it was killed
+	_ = c.cmd.Process.Kill() // fails if it has ended already
+	_ = c.wait()             // says that it was killed
 	return nil
 }
 
@@ -147,7 +154,7 @@ func (t *tail) String() string {
 // streams. It returns when in is closed or ctx ends.
 func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
-		listenerKind: serveListener, nodeKind: serveNode,
+		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters,
 	}
 	part, ok := parts[kind]
 	if !ok {

@@ -17,6 +17,8 @@ func List() []experiment.Experiment {
 		pnnl30858Table2(),
 		pnnl30858Table4(),
 		largeMessages(),
+		historianBacklog(),
+		recorderKill(),
 	}
 }
 

@@ -37,6 +37,8 @@ func tiny() map[string]map[string]string {
 		"pnnl-fy17-table2":  scan,
 		"pnnl-30858-table2": scan,
 		"pnnl-30858-table4": {"scrapes": "1", "interval": "200ms", "most-listeners": "5", "listener-processes": "true"},
+		"historian-backlog": {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
+		"recorder-kill":     {"kills": "2", "answers": "30"},
 		"large-messages":    {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
 }

@@ -1,0 +1,123 @@
+package rig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Site is the configuration of a node with simulated devices, all of which are recorded.
+type Site struct {
+	Devices  int
+	Points   int // of each
+	Interval time.Duration
+	Seed     int64
+}
+
+// Write writes the configuration into dir, which holds the node's data too, and returns the file.
+func (s Site) Write(dir string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "node: {name: lab, data: data}\nlisten: {http: \"127.0.0.1:0\", bus: \"off\"}\nlog: {max_bytes: 8GiB}\n")
+	if s.Devices > 0 {
+		b.WriteString("devices:\n")
+	}
+	for line := range min(lines, s.Devices) {
+		n := s.Devices / lines
+		if line < s.Devices%lines {
+			n++
+		}
+		fmt.Fprintf(&b, "  - path: lab/line%d/device{n}\n    driver: sim\n    interval: %s\n    count: %d\n    record: true\n"+
+			"    config: {model: random, points: %d, line: line%d, seed: %d}\n", line, s.Interval, n, s.Points, line, s.Seed+int64(line))
+	}
+	file := filepath.Join(dir, fmt.Sprintf("lab%d.yaml", s.Devices))
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		return "", fmt.Errorf("write the configuration: %w", err)
+	}
+	return file, nil
+}
+
+// Running is a node in a process of its own, with a client of its API. One goroutine uses it.
+type Running struct {
+	*Child
+	*client.Client
+	transport *http.Transport
+}
+
+// Open starts a node on a configuration file. Close it, or Kill it and then Close it.
+func Open(program []string, file string) (*Running, error) {
+	c, ready, err := Node{Config: file}.Start(program)
+	if err != nil {
+		return nil, err
+	}
+	r := &Running{Child: c, transport: &http.Transport{}}
+	token, err := identity.ReadToken(filepath.Join(ready.Data, identity.AdminTokenFile))
+	if err == nil {
+		r.Client, err = client.New(ready.HTTP, token, r.transport)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Kill())
+	}
+	return r, nil
+}
+
+// Close stops the node in good order.
+func (r *Running) Close() error {
+	r.transport.CloseIdleConnections()
+	return r.Stop()
+}
+
+// Origin is the node's own line of the ledger.
+func (r *Running) Origin(ctx context.Context) (answer.Origin, error) {
+	l, err := r.Ledger(ctx)
+	if err != nil {
+		return answer.Origin{}, err
+	}
+	if len(l.Origins) == 0 {
+		return answer.Origin{}, fault.E("rig.Origin", fault.NotFound, "ledger", errors.New("the node has no origin"))
+	}
+	return l.Origins[0], nil
+}
+
+// Settled waits until the store has all that was acknowledged, and returns the account.
+func (r *Running) Settled(ctx context.Context) (answer.Origin, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		o, err := r.Origin(ctx)
+		if err != nil || o.BacklogSamples == 0 {
+			return o, err
+		}
+		select {
+		case <-ctx.Done():
+			return o, fault.E("rig.Settled", fault.Canceled, "", ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// Numbers calls each with the rows of a statement that selects one whole number.
+func (r *Running) Numbers(ctx context.Context, statement string, limit int, each func(int64)) error {
+	truncated, err := r.SQL(ctx, statement, limit, func([]string) error { return nil }, func(row []json.RawMessage) error {
+		var n int64
+		if err := json.Unmarshal(row[0], &n); err != nil {
+			return fmt.Errorf("read a number: %w", err)
+		}
+		each(n)
+		return nil
+	})
+	if err == nil && truncated {
+		err = fault.E("rig.Numbers", fault.Internal, statement, errors.New("the answer was cut"))
+	}
+	return err
+}
