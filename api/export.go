@@ -10,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/api/arrowstream"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/query"
 )
 
-var errFormat = errors.New("must be csv or parquet")
+var errFormat = errors.New("must be csv, parquet or arrow")
 
 // export sends the samples of a range, however many there are.
 func (s *server) export(w http.ResponseWriter, r *request) error {
@@ -35,6 +36,9 @@ func (s *server) export(w http.ResponseWriter, r *request) error {
 	case "", "csv":
 		disposition(w, name+".csv", "text/csv; charset=utf-8")
 		return s.exportCSV(p, r, req)
+	case "arrow":
+		disposition(w, name+".arrows", arrowstream.Media)
+		return s.exportArrow(p, r, req)
 	case "parquet":
 		disposition(w, name+".parquet", "application/vnd.apache.parquet")
 		return s.exportParquet(p, r, req)
@@ -63,6 +67,27 @@ func (s *server) exportCSV(w *patient, r *request, req query.Request) error {
 		return err
 	}
 	return out.flush()
+}
+
+// exportArrow sends a stream of Arrow, batch by batch.
+func (s *server) exportArrow(w *patient, r *request, req query.Request) error {
+	var out *arrowstream.Writer
+	err := s.cfg.Engine.Export(r.Context(), req, func(run []point.Sample) error {
+		if out == nil {
+			out = arrowstream.New(w) // an error before the first sample is still a problem
+		}
+		return out.Write(run)
+	})
+	switch {
+	case err != nil && out != nil:
+		out.Abandon()
+		return err
+	case err != nil:
+		return err
+	case out == nil:
+		out = arrowstream.New(w)
+	}
+	return out.Close()
 }
 
 func appendCSV(dst []byte, s *point.Sample) []byte {

@@ -178,15 +178,12 @@ func newExport(f *flags) *cobra.Command {
 	var when span
 	kind, file := "", "-"
 	cmd := &cobra.Command{
-		Use: "export point… | pattern", Short: "Write samples to a CSV or Parquet file",
+		Use: "export point… | pattern", Short: "Write samples to a CSV, Parquet or Arrow file",
 		Long: "Write all samples of points to a file, however many.\n\n" + timeHelp + "\n\n" + selectHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if kind == "" {
-				kind = "csv"
-				if filepath.Ext(file) == ".parquet" {
-					kind = "parquet"
-				}
+				kind = kindOf(file)
 			}
 			sel, err := when.of(args)
 			if err != nil {
@@ -199,8 +196,19 @@ func newExport(f *flags) *cobra.Command {
 	}
 	when.register(cmd)
 	cmd.Flags().StringVarP(&file, "output", "o", file, "file to write; - for standard output")
-	cmd.Flags().StringVarP(&kind, "format", "f", "", "csv or parquet (default: by the file's name, else csv)")
+	cmd.Flags().StringVarP(&kind, "format", "f", "", "csv, parquet or arrow (default: by the file's name, else csv)")
 	return cmd
+}
+
+// kindOf returns the format that the name of a file asks for.
+func kindOf(file string) string {
+	switch filepath.Ext(file) {
+	case ".parquet":
+		return "parquet"
+	case ".arrow", ".arrows":
+		return "arrow"
+	}
+	return "csv"
 }
 
 // export writes to a temporary file beside the wanted one, so that a failure leaves no half file.

@@ -46,7 +46,8 @@ func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (
 	return n, nil
 }
 
-// export writes the samples, by point and time, and counts them.
+// export writes the samples, by point in the order in which the store met them, and then time, and
+// counts them.
 func (s *Store) export(ctx context.Context, r *store.Range, file string) (int64, error) {
 	c, err := s.borrow(ctx, "duckdb.ExportParquet")
 	if err != nil {
@@ -58,14 +59,14 @@ func (s *Store) export(ctx context.Context, r *store.Range, file string) (int64,
 	if !r.From.Before(r.To) {
 		v.days = nil
 	}
-	where := fmt.Sprintf(" WHERE point IN (%s) AND time >= make_timestamp(%d) AND time < make_timestamp(%d)",
-		list(r.Points), r.From.UnixMicro(), r.To.UnixMicro())
+	where := fmt.Sprintf(" AND d.time >= make_timestamp(%d) AND d.time < make_timestamp(%d)",
+		r.From.UnixMicro(), r.To.UnixMicro())
 	if r.GoodOnly {
-		where += fmt.Sprintf(" AND quality < %d", point.Bad)
+		where += fmt.Sprintf(" AND d.quality < %d", point.Bad)
 	}
 	var n int64
-	err = c.Query(ctx, "COPY (SELECT * FROM ("+s.samplesSQL(&v)+")"+where+" ORDER BY point, time) TO "+quote(file)+
-		" (FORMAT parquet, COMPRESSION zstd)", func(ch *engine.Chunk) error {
+	err = c.Query(ctx, "COPY ("+s.samplesSQL(&v)+" WHERE p.path IN ("+list(r.Points)+")"+where+" ORDER BY d.id, d.time) TO "+quote(file)+
+		" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", func(ch *engine.Chunk) error {
 		n = engine.Numbers[int64](ch, 0)[0]
 		return nil
 	})
