@@ -93,6 +93,7 @@ type Config struct {
 
 	Settings  Settings
 	Catalogue Catalogue
+	Bus       Bus
 	People    People
 	Node      string // the node's name
 

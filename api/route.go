@@ -33,7 +33,7 @@ const (
 func routes() []route {
 	return slices.Concat(
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
-		configRoutes(), peopleRoutes(), driverRoutes(),
+		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), ingestRoutes(), tokenRoutes(),
 	)
 }

@@ -18,6 +18,14 @@ const (
 	Node
 )
 
+// String returns the role's name.
+func (r Role) String() string {
+	if r == Node {
+		return "node"
+	}
+	return "reader"
+}
+
 // keyring admits connections that sign the server's nonce with a known key. Anonymous
 // connections, passwords and tokens are refused.
 type keyring struct {

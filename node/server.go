@@ -45,7 +45,8 @@ type server struct {
 
 func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
 	cfg := api.Config{
-		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name, Points: n.catalog, Live: n.bus, Ledger: n, Health: n, Devices: n,
+		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
+		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n,
 		Gate: n.gate, Repeats: n.catalog, Tokens: n.identity.Logins,
 		Version: n.opts.Version, Page: web.Handler(), Log: n.log, TempDir: n.opts.Config.Node.Data,
 	}

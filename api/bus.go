@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Bus tells what happens on the bus.
+type Bus interface {
+	Inspect(ctx context.Context) (answer.Bus, error)
+	// Watch calls deliver with every message whose subject matches, until stop is called, and
+	// not after it has returned; deliver returns at once and does not keep the data. dropped
+	// counts what came too fast. fault.Invalid: the subject may not be watched.
+	Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error)
+}
+
+func busRoutes() []route {
+	const engineer = identity.Engineer
+	return []route{
+		{method: "GET", path: prefix + "/bus", role: engineer, serve: (*server).bus},
+		{
+			method: "GET", path: prefix + "/bus/stream", role: engineer, stream: true, serve: (*server).busStream,
+			params: []string{"subject"},
+		},
+	}
+}
+
+func (s *server) bus(w http.ResponseWriter, r *request) error {
+	if s.cfg.Bus == nil {
+		return absent("bus")
+	}
+	b, err := s.cfg.Bus.Inspect(r.Context())
+	if err != nil {
+		return err
+	}
+	b.Connections = notNil(b.Connections)
+	for i := range b.Connections {
+		b.Connections[i].Subscriptions = notNil(b.Connections[i].Subscriptions)
+	}
+	return writeJSON(w, b)
+}
+
+// ratesEvery is how often a watcher gets rates.
+const ratesEvery = time.Second
+
+// busStream sends a sample of what is on the bus, and each second the rates by subject.
+func (s *server) busStream(w http.ResponseWriter, r *request) error {
+	if s.cfg.Bus == nil {
+		return absent("bus")
+	}
+	in := s.read(r)
+	subject, ok := in.text("subject")
+	if in.err != nil {
+		return in.err
+	}
+	if !ok || subject == "" {
+		subject = "live.>"
+	}
+	defer s.readers.Add(-1)
+	if s.readers.Add(1) > int64(s.cfg.MaxReaders) {
+		return fault.E("api.busStream", fault.Unavailable, "stream", errReaders)
+	}
+	c := newCounter(time.Now())
+	stop, dropped, err := s.cfg.Bus.Watch(subject, func(subject string, data []byte) { c.see(time.Now(), subject, data) })
+	if err != nil {
+		return err
+	}
+	defer stop()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	return s.report(p, r, c, dropped)
+}
+
+// report sends what was counted, each second, until the reader goes or its login ends.
+func (s *server) report(w *patient, r *request, c *counter, dropped func() int) error {
+	tick := time.NewTicker(ratesEvery)
+	defer tick.Stop()
+	checked := s.cfg.Now()
+	if w.send([]byte(": connected\n\n")) != nil {
+		return nil // the reader has gone, which is how streams end
+	}
+	for {
+		select {
+		case <-r.Context().Done():
+			return nil
+		case now := <-tick.C:
+			if at := s.cfg.Now(); at.Sub(checked) >= s.cfg.KeepAlive {
+				checked = at
+				if _, err := s.user(r.Request); err != nil {
+					return s.lastEvent(w, r, err)
+				}
+			}
+			messages, rates := c.take(now)
+			rates.Dropped = int64(dropped())
+			if w.send(busEvents(messages, rates)) != nil {
+				return nil // as above
+			}
+		}
+	}
+}
+
+func busEvents(messages []answer.BusMessage, rates answer.BusRates) []byte {
+	var buf []byte
+	for i := range messages {
+		if b, err := json.Marshal(&messages[i]); err == nil { // texts and numbers always can be
+			buf = appendEvent(buf, "message", b)
+		}
+	}
+	if b, err := json.Marshal(rates); err == nil {
+		buf = appendEvent(buf, "rates", b)
+	}
+	return buf
+}

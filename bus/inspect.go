@@ -1,0 +1,166 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+)
+
+// What an inspection shows at most.
+const (
+	maxConnections   = 1000
+	maxSubscriptions = 100
+	maxClientName    = 128
+	slowPending      = 1 << 20 // octets that wait for one connection
+)
+
+// Connection is somebody on the bus.
+type Connection struct {
+	ID            uint64
+	Name          string // as the program calls itself; anything
+	Key           string // the public key that it signed with
+	Address       string // "" for a part of this process
+	Role          Role
+	Subscriptions []string // the first 100
+	Subscribed    int      // how many there are
+	In, Out       Traffic  // from the connection, and to it
+	Pending       int      // octets that wait to be read by it
+	Slow          bool     // more than 1 MiB waits: it reads slower than it is sent to
+	RTT           time.Duration
+	Since         time.Time
+}
+
+// Traffic counts messages.
+type Traffic struct{ Messages, Bytes int64 }
+
+// Overview is the state of the bus.
+type Overview struct {
+	Connections   []Connection // the first 1000, in the order of their coming
+	Total         int          // how many there are
+	In, Out       Traffic      // of all, since the start
+	Subscriptions int
+	SlowConsumers int64 // that were cut off since the start
+	Started       time.Time
+}
+
+// Inspect tells who is on the bus, and how much is sent. It costs nothing while nobody asks.
+func (b *Bus) Inspect() (Overview, error) {
+	const op = "bus.Inspect"
+	vars, err := b.srv.Varz(nil)
+	if err != nil {
+		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, err)
+	}
+	conns, err := b.srv.Connz(&server.ConnzOptions{Username: true, Subscriptions: true, Limit: maxConnections})
+	if err != nil {
+		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, err)
+	}
+	o := Overview{
+		Total: conns.Total, In: Traffic{vars.InMsgs, vars.InBytes}, Out: Traffic{vars.OutMsgs, vars.OutBytes},
+		Subscriptions: int(vars.Subscriptions), SlowConsumers: vars.SlowConsumers, Started: vars.Start,
+	}
+	for _, c := range conns.Conns {
+		o.Connections = append(o.Connections, b.connection(c))
+	}
+	return o, nil
+}
+
+func (b *Bus) connection(c *server.ConnInfo) Connection {
+	out := Connection{
+		ID: c.Cid, Name: c.Name[:min(len(c.Name), maxClientName)], Key: c.AuthorizedUser, Subscribed: int(c.NumSubs),
+		In: Traffic{c.InMsgs, c.InBytes}, Out: Traffic{c.OutMsgs, c.OutBytes},
+		Pending: c.Pending, Slow: c.Pending > slowPending, Since: c.Start,
+	}
+	if c.Port != 0 {
+		out.Address = fmt.Sprintf("%s:%d", c.IP, c.Port)
+	}
+	if c.AuthorizedUser == b.cfg.Key.Public() {
+		out.Role = Node
+	} else if b.cfg.Role != nil {
+		out.Role, _ = b.cfg.Role(c.AuthorizedUser)
+	}
+	out.RTT, _ = time.ParseDuration(c.RTT) // none before the first ping
+	slices.Sort(c.Subs)
+	out.Subscriptions = c.Subs[:min(len(c.Subs), maxSubscriptions)]
+	return out
+}
+
+// Watcher bounds: what a watcher cannot take in time is dropped and counted.
+const (
+	watchMessages = 4096
+	watchBytes    = 8 << 20
+)
+
+var errSubject = errors.New(`must be a subject below live, such as live.> or live.scan.site.*; * stands for one part, > at the end for all that follow`)
+
+// Watch calls deliver with every message whose subject matches, until stop is called. It has its
+// own connection, which exists only while somebody watches. deliver is called by one goroutine at a
+// time, not after stop has returned; it must not keep the data, nor call stop. dropped says how
+// many messages came faster than deliver took them. Subjects other than live ones are
+// fault.Invalid: they carry what is not everybody's.
+func (b *Bus) Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error) {
+	if !watchable(subject) {
+		return nil, nil, fault.E("bus.Watch", fault.Invalid, "subject", errSubject)
+	}
+	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node watch"), nats.NoReconnect(),
+		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		return nil, nil, fault.E("bus.Watch", fault.Unavailable, b.cfg.Name, err)
+	}
+	w := &watcher{deliver: deliver}
+	sub, err := conn.Subscribe(subject, w.receive)
+	if err == nil {
+		err = sub.SetPendingLimits(watchMessages, watchBytes)
+	}
+	if err == nil {
+		err = conn.Flush()
+	}
+	stop = func() { w.stop(); conn.Close() }
+	if err != nil {
+		stop()
+		return nil, nil, fault.E("bus.Watch", fault.Unavailable, subject, err)
+	}
+	return stop, func() int { n, _ := sub.Dropped(); return n }, nil
+}
+
+// watcher is somebody who watches.
+type watcher struct {
+	mu      sync.Mutex
+	deliver func(subject string, data []byte) // nil when stopped
+}
+
+func (w *watcher) receive(m *nats.Msg) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.deliver != nil {
+		w.deliver(m.Subject, m.Data)
+	}
+}
+
+func (w *watcher) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deliver = nil
+}
+
+const maxSubject = 1024
+
+func watchable(subject string) bool {
+	if len(subject) > maxSubject || !strings.HasPrefix(subject, "live.") || strings.ContainsFunc(subject, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return false
+	}
+	parts := strings.Split(subject, ".")
+	for i, p := range parts {
+		if p == "" || (p == ">" && i < len(parts)-1) {
+			return false
+		}
+	}
+	return true
+}
