@@ -55,7 +55,7 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 	if s.broadcast == broadcastConfirm {
 		control |= app.CON
 	}
-	head := app.NewResponse(answer[:0], control, app.FuncResponse, s.iin())
+	head := app.NewResponse(answer[:0], control, app.FuncResponse, s.iin()|run.refused)
 	s.send(answer[:len(head.Bytes())+len(f.Objects)], out)
 }
 
@@ -139,6 +139,7 @@ type controls struct {
 	force   object.Status
 	n       int  // commands so far
 	ok      bool // so far
+	refused app.IIN
 	pattern pattern
 }
 
@@ -165,6 +166,9 @@ func (run *controls) one(c Command) object.Status {
 		status = run.session.command(c, run.n)
 	}
 	run.ok = run.ok && status == object.StatusSuccess
+	if status == object.StatusNotSupported {
+		run.refused |= app.IINParameterError
+	}
 	return status
 }
 

@@ -212,10 +212,10 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			},
 		},
 		{
-			"a command to a point that does not exist is refused by its status", small,
+			"a command to a point that does not exist is refused by its status and an indication", small,
 			[]step{{
 				hear: "C0 03 0C 01 17 01 09 03 01 00 00 00 00 00 00 00 00 00",
-				say:  say("C0 81 80 00 0C 01 17 01 09 03 01 00 00 00 00 00 00 00 00 04"),
+				say:  say("C0 81 80 04 0C 01 17 01 09 03 01 00 00 00 00 00 00 00 00 04"),
 			}},
 		},
 		{
@@ -308,7 +308,7 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			"a pattern takes the status of the first point that refuses", small,
 			[]step{{
 				hear: "C0 03 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 00 0C 03 00 00 02 07",
-				say:  say("C0 81 80 00 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 04 0C 03 00 00 02 07"),
+				say:  say("C0 81 80 04 0C 02 07 01 03 01 00 00 00 00 00 00 00 00 04 0C 03 00 00 02 07"),
 			}},
 		},
 		{

@@ -284,3 +284,18 @@ func (s *Session) iin() app.IIN {
 	}
 	return iin
 }
+
+// Waiting returns the indications of the classes with events that were not sent yet.
+func (s *Session) Waiting() app.IIN {
+	s.outstation.mu.Lock()
+	defer s.outstation.mu.Unlock()
+	return s.events.iin() & app.IINEvents
+}
+
+// Restarted reports whether the master was told of a restart, or will be, and has not
+// cleared that yet.
+func (s *Session) Restarted() bool {
+	s.outstation.mu.Lock()
+	defer s.outstation.mu.Unlock()
+	return s.restarted
+}

@@ -177,8 +177,9 @@ func (p *Port) receive(now time.Time, f link.Frame, out *Output) {
 	}
 	out.port = p
 	switch function := f.Control.Function(); {
-	case function == link.UnconfirmedUserData:
-		p.segment(now, f, out)
+	case f.Check() != nil: // dropped in silence, as the certification procedures want it (6.6.2)
+	case function == link.UnconfirmedUserData, f.Destination.Broadcast() && function.UserData():
+		p.segment(now, f, out) // a broadcast is never acknowledged, even if it asks for that
 	case !function.Primary():
 	case f.Destination.Broadcast():
 	case function == link.ConfirmedUserData:

@@ -114,7 +114,8 @@ func TestAPortAnswersTheLinkLayer(t *testing.T) {
 		heard  []string
 	}{
 		{"a request for the link status is answered (clause 9)", []frame{{status, "", []string{"0B 1"}}}, nil},
-		{"an unknown function is refused", []frame{{link.DIR | 0x45, "", []string{"0F 1"}}}, nil},
+		{"an unknown function is dropped", []frame{{link.DIR | 0x45, "", nil}}, nil},
+		{"a reset with a frame count bit that counts is dropped", []frame{{reset | link.FCV, "", nil}}, nil},
 		{"a test before a reset is refused", []frame{{test, "", []string{"01 1"}}}, nil},
 		{
 			"a test after a reset is acknowledged",
