@@ -63,7 +63,7 @@ func describe(t *testing.T, page *strings.Builder, bin string, path []string) {
 func subcommands(help, name string) []string {
 	var names []string
 	listing := false
-	entry := regexp.MustCompile(`^  (?:` + regexp.QuoteMeta(name) + ` )?([a-z][a-z-]*)  +\S`)
+	entry := regexp.MustCompile(`^  (?:` + regexp.QuoteMeta(name) + ` )?([a-z][a-z0-9-]*)  +\S`)
 	for line := range strings.SplitSeq(help, "\n") {
 		switch {
 		case strings.HasSuffix(line, ":"):
