@@ -16,6 +16,8 @@ export interface Opening {
   handlers?: Handlers;
   role?: string;
   browser?: BrowserContextOptions;
+  /** Is given the stand-in before it answers. */
+  began?(stand: Stand): void;
 }
 
 /** The sizes at which every screen must be usable. */
@@ -38,10 +40,11 @@ export function useBrowser(): (opening: Opening) => Promise<Opened> {
   });
   afterAll(() => browser.close());
 
-  return async ({ site, address, handlers = {}, role, browser: options }) => {
+  return async ({ site, address, handlers = {}, role, browser: options, began }) => {
     const stand = new Stand(site);
     node = stand;
     Object.assign(stand.handlers, handlers);
+    began?.(stand);
     if (role !== undefined) stand.role = role;
     await stand.start();
     const watched = await openPage(browser, options);

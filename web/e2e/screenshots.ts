@@ -17,6 +17,7 @@ test.each(wanted)("$name", async (shot) => {
   mkdirSync(folder, { recursive: true });
   const stand = new Stand(shot.site);
   Object.assign(stand.handlers, shot.handlers);
+  shot.began?.(stand);
   await stand.start();
   const browser = await launch();
   try {

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import type { Site } from "./sites";
-import type { Handlers } from "./stand";
+import type { Handlers, Stand } from "./stand";
 
 /** A picture of a screen. */
 export interface Shot {
@@ -15,6 +15,8 @@ export interface Shot {
   documented: boolean;
   /** What the stand-in answers beyond the site's own data. */
   handlers?: Handlers;
+  /** Is given the stand-in before it answers. */
+  began?(stand: Stand): void;
   /** Waits until the screen shows what it should. */
   ready(page: Page): Promise<unknown>;
 }

@@ -6,10 +6,12 @@ import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
-import { building, hostile, troubled } from "./sites";
+import { building, hostile, type Site, troubled } from "./sites";
+import type { Stand } from "./stand";
 import { plant, Settings } from "./stand-config";
 import { completeness } from "./stand-history";
 import { People } from "./stand-people";
+import { fresh } from "./stand-setup";
 
 const boiler = "campus/plant/boiler1";
 const query = `?branch=${boiler}&point=${boiler}/supply_temp&point=${boiler}/return_temp&point=${boiler}/power&range=1h`;
@@ -92,6 +94,75 @@ const people = {
   ready: (page: Page) => page.getByText("ann").first().waitFor(),
 } as const;
 
+/** A node without people and devices. */
+function firstVisit(): Pick<Shot, "site" | "handlers" | "began"> {
+  const site: Site = [];
+  const at: { stand?: Stand } = {};
+  const handlers = fresh(() => at.stand as Stand, site);
+  return {
+    site,
+    handlers,
+    began: (stand) => {
+      at.stand = stand;
+    },
+  };
+}
+
+const account = {
+  scheme: "light",
+  address: "/",
+  ready: async (page: Page) => {
+    await page.getByRole("textbox", { name: /^Administrator/ }).fill("ann");
+    await page.getByLabel("Name of the site").fill("campus");
+    for (const field of await page.locator("input[type=password]").all()) {
+      await field.fill("a long password");
+    }
+  },
+} as const;
+
+const tried = {
+  ...account,
+  ready: async (page: Page) => {
+    await account.ready(page);
+    await page.getByRole("button", { name: "Create the administrator" }).click();
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("It answers within").waitFor();
+  },
+} as const;
+
+const modbus = {
+  ...account,
+  ready: async (page: Page) => {
+    await tried.ready(page);
+    await page.getByRole("radio", { name: /A Modbus device/ }).check();
+    await page.getByLabel("Address", { exact: true }).fill("192.168.1.20");
+    await page.getByLabel("Name of register 1").fill("supply_temp");
+    await page.getByRole("button", { name: "Add a register" }).click();
+    await page.getByLabel("Name of register 2").fill("return_temp");
+    await page.getByLabel("Address of register 2").fill("2");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("connection refused").waitFor();
+  },
+} as const;
+
+const planted = {
+  ...account,
+  ready: async (page: Page) => {
+    await tried.ready(page);
+    await page.getByRole("button", { name: "Add the device" }).click();
+    await expect.poll(() => curvePixels(page, 0)).toBeGreaterThan(100);
+  },
+} as const;
+
+const login = {
+  ...account,
+  ready: async (page: Page) => {
+    await tried.ready(page);
+    await page.getByRole("button", { name: "Log out" }).first().click();
+    await page.getByLabel("Password").waitFor();
+  },
+} as const;
+
 /** A configuration that two people wrote. */
 function history() {
   const kept = new Settings(plant.replace("1s", "5s"), "bob");
@@ -125,6 +196,11 @@ const mine: readonly Shot[] = [
   },
   { ...people, ...kept, name: "people", size: wide, handlers: new People(kinds).handlers },
   { ...people, ...draft, name: "people-phone", size: phone, handlers: new People(kinds).handlers },
+  { ...account, ...firstVisit(), ...draft, name: "welcome-account", size: wide },
+  { ...tried, ...firstVisit(), ...kept, name: "welcome", size: wide },
+  { ...modbus, ...firstVisit(), ...draft, name: "welcome-modbus", size: phone },
+  { ...planted, ...firstVisit(), ...draft, name: "welcome-plot", size: wide, scheme: "dark" },
+  { ...login, ...firstVisit(), ...draft, name: "login", size: wide },
   { ...site, ...kept, name: "site", size: wide, address: `/site${query}` },
   { ...site, ...kept, name: "phone", size: phone, address: `/site${query}` },
   {

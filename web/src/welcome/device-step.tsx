@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api";
-import { plain, plural, reasonFor, unit, value } from "../format";
+import { count, plain, plural, reasonFor, span, unit, value } from "../format";
+import { adviceFor } from "../health";
 import { includes } from "../shell/role";
 import { wordsOf } from "../use-poll";
 import { SiteField } from "./account-step";
 import { configOf, type Draft, firstDraft, gapOf, intervals, models, pathOf } from "./draft";
 import { ModbusFields } from "./modbus-fields";
-import { addDevice, type Tried, tryDevice } from "./setup";
+import { addDevice, type Trial, type TriedPoint, tryDevice } from "./setup";
 
 interface Props {
   api: Api;
@@ -64,7 +65,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         <Choice
           label="Read each"
           value={draft.interval}
-          options={intervals.map((i) => [i, i])}
+          options={intervals}
           onChoose={(interval) => set({ interval })}
         />
         {draft.driver === "sim" && (
@@ -95,7 +96,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
 
 /** Trying and adding a draft, one at a time, and what came of the last attempt. */
 function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: string) => void) {
-  const [tried, setTried] = useState<readonly Tried[]>();
+  const [tried, setTried] = useState<Trial>();
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const during = async (work: () => Promise<void>) => {
@@ -177,39 +178,54 @@ export function Choice({ label, value: chosen, options, onChoose }: ChoiceProps)
 const mostShown = 20;
 
 interface OutcomeProps {
-  tried: readonly Tried[] | undefined;
+  tried: Trial | undefined;
   problem: string;
 }
 
 /** What the attempt brought: values, or what is wrong. */
 function Outcome({ tried, problem }: OutcomeProps) {
-  const bad = (tried ?? []).filter((t) => t.quality !== "good").length;
-  const verdict = bad > 0 ? `, ${bad} of them without a good value` : "";
   return (
     <div role="status" aria-label="Outcome">
       {problem && <p class="problem">{plain(problem)}</p>}
-      {tried && (
+      {tried && tried.kind !== "" && (
         <>
-          <p class={bad > 0 ? "check is-warn" : "check is-good"}>
-            It answers with {plural(tried.length, "point")}
-            {verdict}.
-          </p>
-          <ul class="tried">
-            {tried.slice(0, mostShown).map((t) => (
-              <li key={t.path} class={t.quality === "good" ? "is-good" : "is-bad"}>
-                <span class="dot" aria-hidden="true" />
-                <span>{plain(t.path)}</span>
-                <strong class="number">
-                  {value(t.value)} {unit(t.unit)}
-                </strong>
-                {t.quality !== "good" && (
-                  <span class="quiet">{plain(reasonFor(t.quality) || t.quality)}</span>
-                )}
-              </li>
-            ))}
-          </ul>
+          <p class="problem">{adviceFor(tried.kind)}</p>
+          <p class="quiet detail">{plain(tried.detail)}</p>
         </>
       )}
+      {tried?.kind === "" && <Answer trial={tried} />}
     </div>
   );
 }
+
+/** What a device answered. */
+function Answer({ trial }: { trial: Trial }) {
+  const points = trial.points ?? [];
+  const bad = points.filter((p) => p.quality !== "good").length;
+  const verdict = bad > 0 ? `, ${count(bad)} of them without a good value` : "";
+  return (
+    <>
+      <p class={bad > 0 ? "check is-warn" : "check is-good"}>
+        It answers within {span(trial.took_ms)} with {plural(trial.total, "point")}
+        {verdict}.
+      </p>
+      <ul class="tried">
+        {points.slice(0, mostShown).map((p) => (
+          <TriedItem key={p.name} point={p} />
+        ))}
+      </ul>
+      {trial.total > mostShown && <p class="quiet">… and {count(trial.total - mostShown)} more.</p>}
+    </>
+  );
+}
+
+const TriedItem = ({ point: p }: { point: TriedPoint }) => (
+  <li class={p.quality === "good" ? "is-good" : "is-bad"}>
+    <span class="dot" aria-hidden="true" />
+    <span>{plain(p.name)}</span>
+    <strong class="number">
+      {value(p.value)} {plain(unit(p.unit))}
+    </strong>
+    {p.quality !== "good" && <span class="quiet">{plain(reasonFor(p.quality) || p.quality)}</span>}
+  </li>
+);

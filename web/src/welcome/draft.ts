@@ -32,7 +32,13 @@ export const models = [
   { model: "weather", name: "A weather station" },
 ] as const;
 
-export const intervals = ["1s", "5s", "10s", "1m"] as const;
+/** How often a device may be read, as the configuration writes it and as people say it. */
+export const intervals = [
+  ["1s", "second"],
+  ["5s", "5 seconds"],
+  ["10s", "10 seconds"],
+  ["1m", "minute"],
+] as const;
 
 export const noRegister: Register = {
   name: "",

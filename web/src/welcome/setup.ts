@@ -7,13 +7,25 @@ export interface Setup {
   node: string;
 }
 
-/** One point of a device that was read once, to try it. */
-export interface Tried {
-  path: string;
-  kind: string;
+/** One point of a device that was tried. */
+export interface TriedPoint {
+  /** Within the device. */
+  name: string;
   unit: string;
   value: number | boolean | string | null;
   quality: string;
+}
+
+/** What a device answered when it was tried. */
+export interface Trial {
+  /** "" if it answered, else the kind of its fault. */
+  kind: string;
+  /** Why it did not answer. */
+  detail: string;
+  took_ms: number;
+  /** Points of the device, of which the first are listed. */
+  total: number;
+  points: TriedPoint[] | null;
 }
 
 /** A device to add. */
@@ -31,15 +43,5 @@ export const admit = (api: Api, administrator: string, password: string) =>
 export const addDevice = (api: Api, device: NewDevice) => api.send("POST", "devices", device);
 
 /** Opens the device, reads it once and closes it; nothing is kept. */
-export async function tryDevice(
-  api: Api,
-  driver: string,
-  config: NewDevice["config"],
-): Promise<Tried[]> {
-  const answer = await api.send<{ points: Tried[] | null }>(
-    "POST",
-    `drivers/${encodeURIComponent(driver)}/try`,
-    { config },
-  );
-  return answer.points ?? [];
-}
+export const tryDevice = (api: Api, driver: string, config: NewDevice["config"]) =>
+  api.send<Trial>("POST", `drivers/${encodeURIComponent(driver)}/try`, { config });
