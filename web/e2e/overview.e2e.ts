@@ -55,13 +55,18 @@ describe("the overview", () => {
       address: "/",
       handlers: {
         "GET config": () => config,
-        "GET capacity": () => ({ sentence: `This machine carries 9 more ${attacks[1]}.` }),
+        "GET capacity": () => ({
+          measured: "2026-03-01T08:00:00Z",
+          words: [`This machine carries 9 more ${attacks[1]}.`, "The processor binds first."],
+        }),
       },
     });
     const events = page.getByRole("region", { name: "What changed in the last 24 hours" });
     await events.getByText(`${attacks[0]} changed the configuration`).waitFor();
     await events.getByText("The node started").waitFor();
-    await page.getByText(`This machine carries 9 more ${attacks[1]}.`).waitFor();
+    await page
+      .getByText(`This machine carries 9 more ${attacks[1]}. The processor binds first.`)
+      .waitFor();
     expect(await page.evaluate(() => "pwned" in window)).toBe(false);
   });
 

@@ -27,6 +27,17 @@ async function showsSite(page: Page) {
   await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
 }
 
+/** What a measurement of a machine says. */
+const capacity = {
+  "GET capacity": () => ({
+    measured: "2026-03-01T08:00:00Z",
+    words: [
+      "This machine carries 41,000 devices of 18 points each second.",
+      "The processor binds first.",
+    ],
+  }),
+};
+
 /** The overview measures rates over two answers. */
 async function showsOverview(page: Page) {
   await saysHealth(page);
@@ -173,7 +184,7 @@ function history() {
 const kinds = { ann: "administrator", bob: "engineer", carla: "operator", dora: "viewer" };
 
 const mine: readonly Shot[] = [
-  { ...overview, ...kept, name: "overview", size: wide },
+  { ...overview, ...kept, name: "overview", size: wide, handlers: capacity },
   { ...overview, ...kept, name: "overview-phone", size: phone, site: troubled },
   { ...overview, ...draft, name: "overview-dark", size: wide, scheme: "dark", site: troubled },
   { ...overview, ...draft, name: "overview-hostile", size: phone, site: hostile },

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
-import { age, dateTime, plural } from "../format";
+import { age, dateTime, plain, plural } from "../format";
 import { type Health, health } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
@@ -44,11 +44,8 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
         <Events events={events} now={now} />
         <Proof ledger={ledger} />
       </div>
-      {more?.headRoom && (
-        <section class="card panel" aria-labelledby="room-title">
-          <h2 id="room-title">Head-room</h2>
-          <p>{more.headRoom}</p>
-        </section>
+      {more && more.headRoom.length > 0 && (
+        <HeadRoom words={more.headRoom} measured={more.measured} />
       )}
     </div>
   );
@@ -59,23 +56,41 @@ const day = 86_400_000;
 interface More {
   started: string;
   changes: readonly Change[];
-  /** What this machine could carry, "" if nobody measured it. */
-  headRoom: string;
+  /** What this machine carries, in sentences; none if nobody measured it. */
+  headRoom: readonly string[];
+  /** When that was measured. */
+  measured: string;
   /** Whether nobody can log in with a password yet. */
   needsPeople: boolean;
 }
+
+/** What `voltbus lab capacity` found. */
+interface Capacity {
+  measured: string;
+  words: string[] | null;
+}
+
+/** What this machine carries. */
+const HeadRoom = ({ words, measured }: { words: readonly string[]; measured: string }) => (
+  <section class="card panel" aria-labelledby="room-title">
+    <h2 id="room-title">Head-room</h2>
+    <p>{words.map(plain).join(" ")}</p>
+    <p class="quiet">Measured on {dateTime(Date.parse(measured))} by voltbus lab capacity.</p>
+  </section>
+);
 
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
   const [node, setup, changes, capacity] = await Promise.all([
     api.health(),
     orNothing(askSetup(api)),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
-    orNothing(api.get<{ sentence?: string }>("capacity")),
+    orNothing(api.get<Capacity>("capacity")),
   ]);
   return {
     started: node.started ?? "",
     changes: changes?.history ?? [],
-    headRoom: capacity?.sentence ?? "",
+    headRoom: capacity?.words ?? [],
+    measured: capacity?.measured ?? "",
     needsPeople: setup?.needed ?? false,
   };
 }

@@ -1,0 +1,119 @@
+// Against a fresh node of the program that VOLTBUS_BIN names: the first steps, and what follows.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { curvePixels, launch, openPage, seriousViolations } from "./browser";
+
+const program = process.env.VOLTBUS_BIN ?? "";
+
+const settings = `node:
+  name: plant-1
+listen:
+  http: 127.0.0.1:0
+  bus: off
+# Devices are added by the screens
+`;
+
+describe.skipIf(program === "")("a fresh node", () => {
+  let browser: Browser;
+  let dir = "";
+  let node: ChildProcess;
+  let ended: Promise<void>;
+  let url = "";
+  let token = "";
+
+  beforeAll(async () => {
+    browser = await launch();
+    dir = await mkdtemp(join(tmpdir(), "voltbus-fresh-"));
+    await writeFile(join(dir, "voltbus.yaml"), settings);
+    node = spawn(program, ["run"], { cwd: dir, stdio: ["ignore", "ignore", "pipe"] });
+    ended = new Promise((resolve) => node.once("exit", () => resolve()));
+    if (!node.stderr) throw new Error("the node's log cannot be read");
+    const lines = createInterface(node.stderr);
+    for await (const line of lines) {
+      const [, address] = /node runs.* page=(\S+)/.exec(line) ?? [];
+      if (!address) continue;
+      url = address;
+      break;
+    }
+    node.stderr.resume();
+    token = (await readFile(join(dir, "data/admin.token"), "utf8")).trim();
+  });
+  afterAll(async () => {
+    await browser.close();
+    node.kill("SIGINT");
+    await ended;
+    await rm(dir, { recursive: true });
+  });
+
+  test("is led to an administrator, a device and its curve, and keeps its file's comments", async () => {
+    const { page, complaints } = await openPage(browser);
+    await page.goto(`${url}/#token=${encodeURIComponent(token)}`);
+    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    const account = page.getByRole("form", { name: "Site and administrator" });
+    await account.getByLabel("Name of the site").fill("campus");
+    await account.getByRole("textbox", { name: /^Administrator/ }).fill("ann");
+    await account.getByLabel("New password", { exact: false }).first().fill("a long password");
+    await account.getByLabel("New password again").fill("a long password");
+    await account.getByRole("button", { name: "Create the administrator" }).click();
+
+    const device = page.getByRole("form", { name: "First device" });
+    await device.getByRole("button", { name: "Try it" }).click();
+    await page.getByText(/^It answers within .* with \d+ points\.$/).waitFor();
+    await device.getByRole("radio", { name: /A Modbus device/ }).check();
+    await device.getByLabel("Address", { exact: true }).fill("127.0.0.1:1");
+    await device.getByLabel("Name of register 1").fill("supply");
+    await device.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("Check its power, cable and address.").waitFor();
+    await device.getByRole("radio", { name: /A simulated device/ }).check();
+    await device.getByRole("button", { name: "Add the device" }).click();
+    await page.getByText("campus/ahu1 is added.").waitFor();
+    await expect.poll(() => curvePixels(page, 0), { timeout: 30_000 }).toBeGreaterThan(20);
+    expect(await seriousViolations(page)).toEqual([]);
+
+    const text = await readFile(join(dir, "voltbus.yaml"), "utf8");
+    expect(text).toContain("# Devices are added by the screens");
+    expect(text).toContain("campus/ahu1");
+    await page.getByRole("link", { name: "Open the device" }).click();
+    await page.getByText(/^Answers; read/).waitFor();
+    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+  });
+
+  test("lets the administrator log in, change the configuration, and add people", async () => {
+    const { page, complaints } = await openPage(browser);
+    await page.goto(`${url}/settings`);
+    await page.getByLabel("Name").fill("ann");
+    await page.getByLabel("Password").fill("a long password");
+    await page.getByRole("button", { name: "Log in", exact: true }).click();
+    const editor = page.getByRole("textbox", { name: "Configuration" });
+    const text = await editor.inputValue();
+    await editor.fill(text.replace("interval: 1s", "interval: nonsense"));
+    await page
+      .getByRole("button", { name: /^Line \d+$/ })
+      .first()
+      .waitFor();
+    await editor.fill(text.replace("interval: 1s", "interval: 2s"));
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Applied.").waitFor();
+    expect(await readFile(join(dir, "voltbus.yaml"), "utf8")).toContain("interval: 2s");
+
+    await page.getByRole("link", { name: "People", exact: true }).click();
+    await page.getByRole("button", { name: "Add a person" }).click();
+    const form = page.getByRole("form", { name: "Add a person" });
+    await form.getByLabel("Name").fill("bob");
+    await form.getByLabel("New password", { exact: false }).first().fill("another password");
+    await form.getByLabel("New password again").fill("another password");
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("button", { name: "Change bob" }).waitFor();
+
+    await page.goto(`${url}/site/completeness?branch=&span=6h`);
+    await page.getByText(/complete: |is not known here/).waitFor();
+    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+  });
+});
