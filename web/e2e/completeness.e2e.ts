@@ -54,7 +54,7 @@ describe("the completeness of a branch", () => {
     await page.getByRole("treeitem", { name: /^plant/ }).click();
     await page.getByRole("heading", { name: "Completeness of campus/plant" }).waitFor();
     expect(new URL(page.url()).search).toBe("?branch=campus%2Fplant&span=1d");
-    expect(await page.getByRole("rowheader").count()).toBe(2);
+    await expect.poll(() => page.getByRole("rowheader").count()).toBe(2);
   });
 
   test("fits a phone", async () => {

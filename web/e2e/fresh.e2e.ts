@@ -81,13 +81,13 @@ describe.skipIf(program === "")("a fresh node", () => {
     expect(text).toContain("campus/ahu1");
     await page.getByRole("link", { name: "Open the device" }).click();
     await page.getByText(/^Answers; read/).waitFor();
-    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 
   test("lets the administrator log in, change the configuration, and add people", async () => {
     const { page, complaints } = await openPage(browser);
     await page.goto(`${url}/settings`);
-    await page.getByLabel("Name").fill("ann");
+    await page.getByLabel("Name", { exact: true }).fill("ann");
     await page.getByLabel("Password").fill("a long password");
     await page.getByRole("button", { name: "Log in", exact: true }).click();
     const editor = page.getByRole("textbox", { name: "Configuration" });
@@ -114,6 +114,6 @@ describe.skipIf(program === "")("a fresh node", () => {
 
     await page.goto(`${url}/site/completeness?branch=&span=6h`);
     await page.getByText(/complete: |is not known here/).waitFor();
-    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 });

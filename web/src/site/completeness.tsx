@@ -60,8 +60,10 @@ function useHeatMap(api: Api, branch: string, span: Span, epoch: number) {
     },
     [api, branch, span],
   );
-  const first = useCallback(() => page(""), [page]);
-  const { data, problem } = usePoll(first, 60_000, epoch);
+  const first = useCallback(async () => ({ page, map: await page("") }), [page]);
+  const { data: answer, problem } = usePoll(first, 60_000, epoch);
+  // An answer about another branch or span says nothing about this one
+  const data = answer?.page === page ? answer.map : undefined;
   const [rest, setRest] = useState<HeatMap[]>([]);
   const [fault, setFault] = useState("");
   // Pages behind a new first page are asked for anew
