@@ -51,6 +51,7 @@ func (s Site) Write(dir string) (string, error) {
 type Running struct {
 	*Child
 	*client.Client
+	URL       string // of its API
 	transport *http.Transport
 }
 
@@ -60,7 +61,7 @@ func Open(program []string, file string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{Child: c, transport: &http.Transport{}}
+	r := &Running{Child: c, URL: ready.HTTP, transport: &http.Transport{}}
 	token, err := identity.ReadToken(filepath.Join(ready.Data, identity.AdminTokenFile))
 	if err == nil {
 		r.Client, err = client.New(ready.HTTP, token, r.transport)

@@ -19,6 +19,7 @@ func List() []experiment.Experiment {
 		largeMessages(),
 		historianBacklog(),
 		recorderKill(),
+		ingestLineProtocol(),
 	}
 }
 
