@@ -27,7 +27,7 @@ async function showsSite(page: Page) {
   await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
 }
 
-/** What a measurement of a machine says. */
+/** What a measurement may say; made up, so its picture is for looking only. */
 const capacity = {
   "GET capacity": () => ({
     measured: "2026-03-01T08:00:00Z",
@@ -184,7 +184,8 @@ function history() {
 const kinds = { ann: "administrator", bob: "engineer", carla: "operator", dora: "viewer" };
 
 const mine: readonly Shot[] = [
-  { ...overview, ...kept, name: "overview", size: wide, handlers: capacity },
+  { ...overview, ...kept, name: "overview", size: wide },
+  { ...overview, ...draft, name: "overview-room", size: wide, handlers: capacity },
   { ...overview, ...kept, name: "overview-phone", size: phone, site: troubled },
   { ...overview, ...draft, name: "overview-dark", size: wide, scheme: "dark", site: troubled },
   { ...overview, ...draft, name: "overview-hostile", size: phone, site: hostile },
