@@ -22,7 +22,9 @@ const inspector = {
     for (const branch of ["vb", "vb.live", "vb.live.campus"]) {
       await page.getByRole("button", { name: `Unfold ${branch}`, exact: true }).click();
     }
-    await expect.poll(() => page.locator(".messages li").count()).toBeGreaterThan(40);
+    await expect
+      .poll(() => page.locator(".messages li").count(), { timeout: 15_000 })
+      .toBeGreaterThan(40);
   },
 } satisfies Partial<Shot>;
 

@@ -18,6 +18,8 @@ export function BusScreen({ api, epoch }: ScreenProps) {
   const ask = useCallback(() => api.get<Bus>("bus"), [api]);
   const bus = usePoll(ask, 2000, epoch);
   const { link } = feed;
+  const connections = <Connections bus={bus.data} problem={bus.problem} />;
+  const isSlow = bus.data?.connections?.some((c) => c.slow) ?? false;
   return (
     <div class="screen bus">
       <h1>Bus</h1>
@@ -26,11 +28,12 @@ export function BusScreen({ api, epoch }: ScreenProps) {
           The messages are halted, trying again. {plain(link.why)}
         </p>
       )}
+      {isSlow && connections}
       <div class="bus-pair">
         <Subjects rates={feed.rates} chosen={subject} onChoose={setSubject} />
         <MessageList feed={feed} subject={subject} onSubject={setSubject} />
       </div>
-      <Connections bus={bus.data} problem={bus.problem} />
+      {!isSlow && connections}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { bytes, count, dateTime, plain, plural, span } from "../format";
+import { bytes, count, dateTime, plain, plural, span, value } from "../format";
 import type { Bus, Connection } from "./calls";
 
 const mostShown = 200;
@@ -76,7 +76,9 @@ function Line({ connection: c }: { connection: Connection }) {
         {count(c.out_messages)} <span class="quiet">{bytes(c.out_bytes)}</span>
       </td>
       <td class={`number${c.pending_bytes > 0 ? " is-bad" : ""}`}>{bytes(c.pending_bytes)}</td>
-      <td class="number">{c.rtt_ms > 0 ? span(c.rtt_ms) : "–"}</td>
+      <td class="number">
+        {c.rtt_ms > 0 ? (c.rtt_ms < 10 ? `${value(c.rtt_ms)} ms` : span(c.rtt_ms)) : "–"}
+      </td>
       <td class="quiet">{dateTime(Date.parse(c.since))}</td>
     </tr>
   );
