@@ -69,6 +69,10 @@ ifneq ($(WEB),)
 	VOLTBUS_BIN=$(CURDIR)/bin/voltbus npm --prefix web run e2e --if-present
 endif
 
+.PHONY: bench-web
+bench-web: build/.chromium build ## measure the screens in Chromium against a real node
+	VOLTBUS_BIN=$(CURDIR)/bin/voltbus npm --prefix web run bench
+
 .PHONY: race
 race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detector
 	$(GOTESTSUM) --format pkgname --format-icons text -- -race -shuffle=on -timeout $(TIMEOUT) \

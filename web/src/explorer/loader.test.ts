@@ -112,6 +112,17 @@ describe("the loader", () => {
     expect(new Set(asked).size).toBe(asked.length);
   });
 
+  test("asks for what may be shown next when all that is shown is there", async () => {
+    const { requests, loader } = loading();
+    loader.want([
+      { points: ["a"], level: 10, first: 0, last: 1 },
+      { points: ["a"], level: 10, first: 2, last: 3, later: true },
+    ]);
+    expect(requests).toHaveLength(1);
+    await requests[0]?.answer([]);
+    expect(requests[1]?.query.from).toBe(iso(2 * width));
+  });
+
   test("tells why the node does not answer", async () => {
     const { requests, loader } = loading();
     const told: string[] = [];

@@ -15,6 +15,8 @@ import {
 /** Tiles of points that are wanted: those that are shown, or those that may be shown next. */
 export interface Wish extends Run {
   points: readonly string[];
+  /** Whether it may wait until nothing else is under way. */
+  later?: boolean;
 }
 
 /** One request under way. */
@@ -81,7 +83,7 @@ export class Loader {
   }
 
   /** The runs of tiles to ask for, points that miss the same together. */
-  private missing({ points, level, first, last }: Wish): Wish[] {
+  private missing({ points, level, first, last, later = false }: Wish): Wish[] {
     const groups = new Map<string, Wish>();
     for (const point of points) {
       const holes: number[] = [];
@@ -91,7 +93,8 @@ export class Loader {
       if (from === undefined || to === undefined) continue;
       const key = `${from} ${to}`;
       const group = groups.get(key);
-      groups.set(key, { level, first: from, last: to, points: [...(group?.points ?? []), point] });
+      const together = [...(group?.points ?? []), point];
+      groups.set(key, { level, first: from, last: to, points: together, later });
     }
     return [...groups.values()];
   }
@@ -111,8 +114,9 @@ export class Loader {
 
   private next(): void {
     while (!this.stopped && this.underWay.size < atOnce) {
-      const wish = this.waiting.shift();
-      if (!wish) return;
+      const wish = this.waiting[0];
+      if (!wish || (wish.later && this.underWay.size > 0)) return;
+      this.waiting.shift();
       void this.ask({ ...wish, stop: new AbortController() });
     }
   }

@@ -81,8 +81,8 @@ function wishes(points: readonly string[], run: Run, past: Run | undefined): Wis
   if (past) found.push({ ...past, points });
   if (points.length > 0 && points.length <= halved) {
     const half = Math.ceil((run.last - run.first + 1) / 2);
-    found.push({ ...run, points, first: run.first - half, last: run.first - 1 });
-    found.push({ ...run, points, first: run.last + 1, last: run.last + half });
+    found.push({ ...run, points, first: run.first - half, last: run.first - 1, later: true });
+    found.push({ ...run, points, first: run.last + 1, last: run.last + half, later: true });
   }
   return found;
 }

@@ -1,0 +1,140 @@
+// Measures in Chromium, against a real node, how fast the screens are. VOLTBUS_BIN is the program.
+// The README beside this file says what and how.
+
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, test } from "vitest";
+import { launch, openPage } from "../e2e/browser";
+import { type BenchNode, fill, monthPoint, startNode } from "./node";
+
+const repeats = Number(process.env.REPEATS ?? 10);
+const program = process.env.VOLTBUS_BIN ?? "../bin/voltbus";
+
+let node: BenchNode;
+let browser: Browser;
+
+beforeAll(async () => {
+  node = await startNode(program);
+  await fill(node);
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await node?.end();
+});
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Median and greatest of figures. */
+function told(figures: number[]): string {
+  const sorted = [...figures].sort((a, b) => a - b);
+  const median = sorted[sorted.length >> 1] ?? Number.NaN;
+  return `median ${median.toFixed(0)} ms, worst ${sorted.at(-1)?.toFixed(0)} ms of ${sorted.length}`;
+}
+
+/** Opens the explorer without points, with the search filled in. */
+async function openExplorer(range: string, search: string): Promise<Page> {
+  const { page } = await openPage(browser);
+  await page.goto(`${node.url}/explore?range=${range}#token=${node.token}`);
+  await page.getByRole("searchbox", { name: "Find points" }).fill(search);
+  await page.getByRole("list", { name: "Found points" }).getByRole("listitem").first().waitFor();
+  return page;
+}
+
+/** Milliseconds from the next click until so many curves are known, and drawn in a frame. */
+const fromClickToDrawn = (page: Page, curves: number): Promise<number> =>
+  page.evaluate(
+    (wanted) =>
+      new Promise<number>((resolve) => {
+        const look = (begin: number) => {
+          if (document.querySelectorAll(".extremes").length < wanted) {
+            requestAnimationFrame(() => look(begin));
+          } else requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begin)));
+        };
+        document.addEventListener("click", (e) => look(e.timeStamp), { once: true, capture: true });
+      }),
+    curves,
+  );
+
+test("a month of one point", async () => {
+  const figures: number[] = [];
+  for (let i = 0; i < repeats; i++) {
+    const page = await openExplorer("30d", "month");
+    const drawn = fromClickToDrawn(page, 1);
+    await page.getByRole("checkbox", { name: monthPoint }).click();
+    figures.push(await drawn);
+    await page.context().close();
+  }
+  say(`a month of one point (43,200 samples), click to drawn: ${told(figures)}`);
+});
+
+test("a day of a hundred points", async () => {
+  const figures: number[] = [];
+  for (let i = 0; i < repeats; i++) {
+    const page = await openExplorer("1d", "day/point");
+    const drawn = fromClickToDrawn(page, 100);
+    await page.getByRole("button", { name: "Add 100" }).click();
+    figures.push(await drawn);
+    await page.context().close();
+  }
+  say(`a day of 100 points (144,000 samples), click to drawn: ${told(figures)}`);
+});
+
+const watched = 15_000;
+
+test("a thousand live points", async () => {
+  const { page } = await openPage(browser);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  await page.goto(
+    `${node.url}/site?branch=live&point=live/device1/p0&range=15m#token=${node.token}`,
+  );
+  await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
+  const busy = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find((m) => m.name === "TaskDuration")?.value ?? 0;
+  };
+  const [before, cpuBefore, begin] = [await busy(), cpuSeconds(), performance.now()];
+  await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), watched);
+  const wall = (performance.now() - begin) / 1000;
+  const main = ((await busy()) - before) / wall;
+  const all = (cpuSeconds() - cpuBefore) / wall;
+  say(
+    `1,000 live points at 1 Hz: page ${(main * 100).toFixed(1)} % of a core, ` +
+      `all of the browser ${(all * 100).toFixed(1)} %`,
+  );
+});
+
+/** Processor seconds of this process's descendants that are the browser. */
+function cpuSeconds(): number {
+  const ticks = 100;
+  return descendants(process.pid)
+    .map((pid) => statOf(pid))
+    .filter((s) => s.name.startsWith("chrom"))
+    .reduce((sum, s) => sum + s.ticks / ticks, 0);
+}
+
+function descendants(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .trim()
+      .split(/\s+/)
+      .filter(Boolean)
+      .map(Number);
+    return [...children, ...children.flatMap(descendants)];
+  } catch {
+    return []; // it has ended meanwhile
+  }
+}
+
+function statOf(pid: number): { name: string; ticks: number } {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, name = "", rest = ""] = /\((.*)\) (.*)/.exec(text) ?? [];
+    const fields = rest.split(" ");
+    return { name, ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return { name: "", ticks: 0 };
+  }
+}
