@@ -1,5 +1,6 @@
-// Command dnp3 answers one question: how many confirmed unsolicited messages can one
-// process exchange over how many DNP3 sessions, and what does one cost? See README.md.
+// Command dnp3 answers two questions: how many confirmed unsolicited messages can one
+// process exchange over how many DNP3 sessions, and what does one cost? And how many
+// outstations can one master process serve? See README.md.
 package main
 
 import (
@@ -9,18 +10,30 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
+
+	"voltbus/lab/dnp3pairs"
+)
+
+// Roles of a process.
+const (
+	roleBoth       = "both"
+	roleSplit      = "split"
+	roleFleet      = "fleet"
+	roleOutstation = "outstation" // the second process
 )
 
 func main() {
 	sessions := flag.String("sessions", "1,64,1000", "numbers of sessions, each measured in turn")
 	values := flag.String("values", "100", "numbers of values in a message, each measured in turn")
 	var o options
-	flag.DurationVar(&o.duration, "duration", 3*time.Second, "how long to measure each")
-	flag.DurationVar(&o.warmup, "warmup", time.Second, "how long to run before that")
-	flag.StringVar(&o.role, "role", "both", "both ends in this process, or split over two processes; outstation is the second one")
+	flag.DurationVar(&o.Duration, "duration", 3*time.Second, "how long to measure each")
+	flag.DurationVar(&o.Warmup, "warmup", time.Second, "how long to run before that")
+	flag.StringVar(&o.role, "role", roleBoth, "both ends in this process, split over two processes, or fleet: all outstations behind one master process")
+	flag.BoolVar(&o.Fleet, "fleet", false, "used for the second process of a fleet")
 	flag.StringVar(&o.profile, "profile", "", "write a processor profile of the measured time of one combination to this file")
 	flag.BoolVar(&o.bare, "bare", false, "measure one combination in this process and print its row only")
 	flag.Parse()
@@ -36,11 +49,11 @@ func main() {
 
 // options are what is asked for.
 type options struct {
-	sessions, values int
-	duration, warmup time.Duration
-	role             string
-	profile          string
-	bare             bool // print the row of one combination only
+	dnp3pairs.Options
+
+	role    string
+	profile string
+	bare    bool // print the row of one combination only
 }
 
 func run(ctx context.Context, o options, sessions, values string) error {
@@ -52,22 +65,16 @@ func run(ctx context.Context, o options, sessions, values string) error {
 	if err != nil {
 		return err
 	}
-	if o.role == roleOutstation {
-		o.sessions, o.values = many[0], each[0]
-		return serve(ctx, o)
+	o.Sessions, o.Values = many[0], each[0]
+	switch {
+	case o.role == roleOutstation:
+		return dnp3pairs.Serve(ctx, o.Options, os.Stdin, os.Stdout)
+	case o.bare:
+		return measure(ctx, o)
 	}
-	if len(many) == 1 && len(each) == 1 && o.bare {
-		o.sessions, o.values = many[0], each[0]
-		r, err := measure(ctx, o)
-		if err == nil {
-			r.print(o)
-		}
-		return err
-	}
-	fmt.Println("| ends | sessions | values | messages/s | cores | CPU µs/message | peak RSS kB | RSS kB/pair |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
-	for _, o.sessions = range many {
-		for _, o.values = range each {
+	fmt.Println(heads(o.role))
+	for _, o.Sessions = range many {
+		for _, o.Values = range each {
 			if err := fresh(ctx, o); err != nil {
 				return err
 			}
@@ -76,15 +83,70 @@ func run(ctx context.Context, o options, sessions, values string) error {
 	return nil
 }
 
+// heads returns the head of the table.
+func heads(role string) string {
+	if role == roleFleet {
+		return "| outstations | events each | connected s | integrity poll s | values | storm s | events | CPU s | peak RSS MB |\n" +
+			"| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+	}
+	return "| ends | sessions | values | messages/s | cores | CPU µs/message | peak RSS kB | RSS kB/pair |\n" +
+		"| --- | --- | --- | --- | --- | --- | --- | --- |"
+}
+
+// measure measures one combination and prints its row.
+func measure(ctx context.Context, o options) error {
+	if o.role != roleBoth {
+		o.Fleet = o.role == roleFleet
+		o.Other = o.second
+	}
+	if o.role == roleFleet {
+		r, err := dnp3pairs.MeasureFleet(ctx, o.Options)
+		if err == nil {
+			fmt.Printf("| %d | %d | %.1f | %.1f | %d | %.1f | %d | %.1f | %.0f |\n", o.Sessions, o.Values, r.Connect.Seconds(),
+				r.Integrity.Seconds(), r.Values, r.Storm.Seconds(), r.Events, r.CPU.Seconds(), float64(r.PeakKB)/1024)
+		}
+		return err
+	}
+	if o.profile != "" {
+		o.Began = o.profiled
+	}
+	r, err := dnp3pairs.Measure(ctx, o.Options)
+	if err == nil {
+		fmt.Printf("| %s | %d | %d | %.0f | %.2f | %.1f | %d | %.1f |\n", o.role, o.Sessions, o.Values,
+			float64(r.Messages)/r.Elapsed.Seconds(), r.CPU.Seconds()/r.Elapsed.Seconds(),
+			float64(r.CPU.Microseconds())/float64(max(r.Messages, 1)), r.PeakKB, float64(r.GrownKB)/float64(o.Sessions))
+	}
+	return err
+}
+
+// profiled writes a processor profile.
+func (o *options) profiled() func() {
+	f, err := os.Create(o.profile)
+	if err == nil {
+		err = pprof.StartCPUProfile(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}
+}
+
+// second returns the command of the process with the outstations.
+func (o *options) second(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], "-role", roleOutstation, "-fleet="+strconv.FormatBool(o.Fleet),
+		"-sessions", strconv.Itoa(o.Sessions), "-values", strconv.Itoa(o.Values))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
 // fresh measures one combination in a process of its own, so that memory of an earlier
 // one does not count.
 func fresh(ctx context.Context, o options) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, self, "-bare", "-role", o.role, "-sessions", strconv.Itoa(o.sessions),
-		"-values", strconv.Itoa(o.values), "-duration", o.duration.String(), "-warmup", o.warmup.String())
+	cmd := exec.CommandContext(ctx, os.Args[0], "-bare", "-role", o.role, "-sessions", strconv.Itoa(o.Sessions),
+		"-values", strconv.Itoa(o.Values), "-duration", o.Duration.String(), "-warmup", o.Warmup.String(), "-profile", o.profile)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }
