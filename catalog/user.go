@@ -42,7 +42,7 @@ func (c *Catalog) Account(ctx context.Context, name string) (identity.Account, e
 
 // Users implements identity.Accounts.
 func (c *Catalog) Users(ctx context.Context) ([]identity.Account, error) {
-	list, err := c.accounts(ctx, selectAccount+` ORDER BY name`)
+	list, err := c.accounts(ctx, selectAccount+` WHERE role <> 'nobody' ORDER BY name`)
 	return list, wrap("catalog.Users", "", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -151,7 +152,7 @@ func (g *Gate) check(s *point.Sample) error {
 	case unknown:
 	}
 	return fault.E("gate.Record", fault.Unavailable, string(s.Point), fmt.Errorf(
-		"this node lists %d points without a device, which is all that it may; name points by what they are, or raise ingest.points", g.points))
+		"this node lists %d points without a device, which is all that it may; name points by what they are, not by what they say", g.points))
 }
 
 // admit finds out whose the points are and lists those that are new, as many as there is room for.
@@ -159,9 +160,10 @@ func (g *Gate) check(s *point.Sample) error {
 func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err error) {
 	g.listing.Lock()
 	defer g.listing.Unlock()
-	g.mu.RLock()
-	epoch := g.epoch
-	g.mu.RUnlock()
+	infos, epoch := g.stillUnknown(infos)
+	if len(infos) == 0 {
+		return true, nil
+	}
 	paths := make([]point.Path, len(infos))
 	for i := range infos {
 		paths[i] = infos[i].Path
@@ -189,6 +191,13 @@ func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err
 		found[fresh[i].Path] = outside
 	}
 	return g.remember(found, epoch), nil
+}
+
+// stillUnknown leaves out the points that others asked about meanwhile.
+func (g *Gate) stillUnknown(infos []point.Info) ([]point.Info, uint64) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return slices.DeleteFunc(infos, func(p point.Info) bool { return g.known[p.Path] != unknown }), g.epoch
 }
 
 // list puts new points into the catalogue, as many as there is room for, and returns them.

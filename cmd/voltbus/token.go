@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+var errTokenKind = errors.New("say what the token is for: --record makes one that can record readings and nothing else")
+
+func newToken(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "token", Short: "Give programs tokens that can only record",
+		Long: `Give programs tokens that can record readings over HTTP and do nothing else, such as one for
+Telegraf.`,
+	}
+	for _, sub := range []*cobra.Command{newTokenCreate(f), newTokenList(f), newTokenRevoke(f)} {
+		f.where.register(sub)
+		strictArgs(sub)
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+func newTokenCreate(f *flags) *cobra.Command {
+	var record bool
+	var under string
+	cmd := &cobra.Command{
+		Use: "create <name>", Short: "Make a token and show it, this once", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !record {
+				return usage(errTokenKind)
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				t, err := s.IssueToken(ctx, args[0], under)
+				if err == nil {
+					cmd.Println(t.Token)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&record, "record", false, "the token can record readings and nothing else")
+	cmd.Flags().StringVar(&under, "under", "", "path below which it may record; default: anywhere")
+	return cmd
+}
+
+func newTokenList(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the tokens", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.Tokens(ctx)
+				if err != nil {
+					return err
+				}
+				rows, err := out.open(s.OutOrStdout(), "name", "purpose", "under", "created")
+				if err != nil {
+					return err
+				}
+				for _, t := range list.Tokens {
+					if err := rows.row(t.Name, t.Purpose, t.Under, t.Created.Format(time.RFC3339)); err != nil {
+						return err
+					}
+				}
+				return rows.end()
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func newTokenRevoke(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke <name>", Short: "End a token at once", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RevokeToken(ctx, args[0]) })
+		},
+	}
+}
