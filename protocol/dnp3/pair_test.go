@@ -1,6 +1,7 @@
 package dnp3_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -36,6 +37,9 @@ type pair struct {
 	now time.Time
 	// spoil returns what becomes of octets on their way; nil leaves them alone.
 	spoil func(octets []byte) [][]byte
+	// lag returns by how much longer than latency a write travels; nil is not at all. What
+	// is written later never arrives earlier.
+	lag func() time.Duration
 
 	pool        *station.Pool
 	ends        [2]*end // master, outstation
@@ -149,9 +153,19 @@ func (p *pair) flush(from *end) {
 	if p.spoil != nil {
 		pieces = p.spoil(octets)
 	}
-	for _, piece := range pieces {
-		p.flying = append(p.flying, flight{p.now.Add(latency), to, piece})
+	at := p.now.Add(latency)
+	if p.lag != nil {
+		at = at.Add(p.lag())
 	}
+	for _, other := range p.flying {
+		if other.to == to && other.at.After(at) {
+			at = other.at
+		}
+	}
+	for _, piece := range pieces {
+		p.flying = append(p.flying, flight{at, to, piece})
+	}
+	slices.SortStableFunc(p.flying, func(a, b flight) int { return a.at.Compare(b.at) })
 }
 
 // run lets a time pass.

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -29,12 +30,17 @@ import (
 // certificate returns a key with a certificate for loopback, and the pool that trusts it.
 func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
+	return certificateUntil(t, time.Now().Add(time.Hour))
+}
+
+func certificateUntil(t *testing.T, end time.Time) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), NotBefore: end.Add(-2 * time.Hour), NotAfter: end,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
@@ -81,6 +87,39 @@ func TestEventsArriveOverMutualTLSAndStrangersAreTurnedAway(t *testing.T) {
 	}), here)
 	report(o, 7)
 	expect(t, handler, 7)
+}
+
+func TestAnExpiredCertificateIsRefusedAndSaidSo(t *testing.T) {
+	s := newSite(t)
+	expired, trusted := certificateUntil(t, time.Now().Add(-time.Minute))
+	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{expired}, MinVersion: tls.VersionTLS13,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, there := s.outstation(10)
+	s.serve(listener, there)
+	_, _, here := s.master(10)
+	refused := make(chan error, 100)
+	client, err := channel.NewClient(s.hub, channel.ClientConfig{
+		Dial:  channel.DialTCP(listener.Addr().String(), &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS13}),
+		Ports: []*station.Port{here}, RetryMin: 10 * time.Millisecond,
+		Notify: func(state channel.State) { refused <- state.Err },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(client.Run)
+	var invalid x509.CertificateInvalidError
+	select {
+	case err := <-refused:
+		if !errors.As(err, &invalid) || invalid.Reason != x509.Expired {
+			t.Errorf("the error is %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("nobody said anything")
+	}
 }
 
 func TestEventsArriveOverASerialLine(t *testing.T) {

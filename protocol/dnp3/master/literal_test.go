@@ -223,6 +223,26 @@ func TestConversationsWithAMaster(t *testing.T) {
 			},
 		},
 		{
+			"what a device sends before it is asked is taken, while the start-up goes on", full,
+			[]move{
+				{
+					hear: "F0 82 80 00 02 01 28 01 00 00 00 81", points: []string{"g2v1 true"},
+					say: say("C0 15 3C 02 06 3C 03 06 3C 04 06", "D0 00"),
+				},
+				{hear: "C0 81 80 00", say: say("C1 02 50 01 00 07 07 00")},
+				{hear: "C1 81 00 00", say: say("C2 01 3C 02 06 3C 03 06 3C 04 06 3C 01 06")},
+			},
+		},
+		{
+			"events that come before the start-up read are left unconfirmed where that is asked for",
+			Config{Startup: app.Integrity, Enable: app.EventClasses, Tolerance: Tolerance{IgnoreEarly: true}},
+			[]move{
+				{hear: "F0 82 80 00 02 01 28 01 00 00 00 81", say: say("C0 01 3C 02 06 3C 03 06 3C 04 06 3C 01 06")},
+				{hear: "C0 81 00 00", say: say("C1 14 3C 02 06 3C 03 06 3C 04 06")},
+				{hear: "F0 82 00 00 02 01 28 01 00 00 00 81", say: say("D0 00"), points: []string{"g2v1 true"}},
+			},
+		},
+		{
 			"what is selected is operated with the next sequence number",
 			Config{},
 			[]move{

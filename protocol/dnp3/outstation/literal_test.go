@@ -265,6 +265,15 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			},
 		},
 		{
+			"a time recorded before the clock jumped back is not set", small,
+			[]step{
+				{hear: "C1 18", say: say("C1 81 80 00"), after: -time.Hour},
+				{hear: "C2 02 32 03 07 01 00 00 00 00 00 00", say: say("C2 81 80 04")},
+				{hear: "C3 18", say: say("C3 81 80 00")},
+				{hear: "C4 02 32 03 07 01 00 00 00 00 00 00", say: say("C4 81 80 00")},
+			},
+		},
+		{
 			"a restart answers how long it takes (FC 13)", small,
 			[]step{{hear: "C0 0D", say: say("C0 81 80 00 34 02 07 01 E8 03")}},
 		},

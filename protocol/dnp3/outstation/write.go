@@ -61,8 +61,8 @@ func (s *Session) writeTime(now time.Time, h app.Header) app.IIN {
 		switch {
 		case !ok || !isTime || h.Count != 1:
 			return app.IINParameterError
-		case h.Variation == object.G50V3 && s.recorded.IsZero():
-			return app.IINParameterError // no FC 24 came before
+		case h.Variation == object.G50V3 && (s.recorded.IsZero() || now.Before(s.recorded)):
+			return app.IINParameterError // no FC 24 came before, or the clock jumped since
 		case h.Variation == object.G50V3:
 			at = at.Add(now.Sub(s.recorded))
 			s.recorded = time.Time{}
