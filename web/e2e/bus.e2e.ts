@@ -14,16 +14,16 @@ describe("the bus", () => {
       handlers: bus(building),
     });
     const subjects = page.getByRole("region", { name: "Subjects" });
-    for (const branch of ["vb", "vb.live", "vb.live.campus"]) {
+    for (const branch of ["live", "live.campus"]) {
       await subjects.getByRole("button", { name: `Unfold ${branch}`, exact: true }).click();
     }
     await subjects.getByRole("button", { name: "plant", exact: true }).click();
     const messages = page.getByRole("region", { name: "Newest messages" });
     await expect.poll(() => messages.locator(".message-subject").allTextContents()).not.toEqual([]);
     const shown = new Set(await messages.locator(".message-subject").allTextContents());
-    expect([...shown].every((s) => s.startsWith("vb.live.campus.plant"))).toBe(true);
+    expect([...shown].every((s) => s.startsWith("live.campus.plant"))).toBe(true);
     expect(await page.getByRole("textbox", { name: "Subject" }).inputValue()).toBe(
-      "vb.live.campus.plant.>",
+      "live.campus.plant.>",
     );
     await page.getByRole("button", { name: "Pause" }).click();
     const first = messages.locator("summary").first();

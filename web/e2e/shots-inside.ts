@@ -19,7 +19,7 @@ const inspector = {
   address: "/bus",
   handlers: bus(building),
   ready: async (page) => {
-    for (const branch of ["vb", "vb.live", "vb.live.campus"]) {
+    for (const branch of ["live", "live.campus"]) {
       await page.getByRole("button", { name: `Unfold ${branch}`, exact: true }).click();
     }
     await expect

@@ -1,34 +1,60 @@
 // The bus part of the HTTP API.
 
+/** What went one way. */
+export interface Traffic {
+  messages: number;
+  bytes: number;
+}
+
 /** Who is connected to the bus. */
 export interface Connection {
+  id: number;
+  /** As it calls itself. */
   name: string;
-  kind: string;
+  /** The first characters of its public key. */
+  key: string;
+  /** "" for a part of the node itself. */
   address: string;
-  subscriptions: number;
-  in_messages: number;
-  in_bytes: number;
-  out_messages: number;
-  out_bytes: number;
-  /** Waits to be read by it. */
-  pending_bytes: number;
+  role: string;
+  /** How many subscriptions it has. */
+  subscribed: number;
+  /** What it sent. */
+  in: Traffic;
+  /** What it was sent. */
+  out: Traffic;
+  /** Octets that wait to be read by it. */
+  pending: number;
   /** Whether it reads slower than messages come. */
   slow: boolean;
+  /** 0 if unknown. */
   rtt_ms: number;
   since: string;
 }
 
 /** The bus as it is now. */
 export interface Bus {
+  /** All connections; the first thousand are listed. */
+  total: number;
   connections: Connection[] | null;
-  slow_consumers?: number;
+  /** Readers that were cut off since the start because they were too slow. */
+  slow_consumers: number;
 }
 
-/** What went over a subject since the event before, which was a second ago. */
-export interface SubjectRate {
+/** What went over a subject. */
+export interface SubjectRate extends Traffic {
   subject: string;
-  messages: number;
-  bytes: number;
+}
+
+/** What went over the subjects that are watched. */
+export interface BusRates {
+  /** For which it was counted. */
+  seconds: number;
+  /** The busiest. */
+  subjects: SubjectRate[] | null;
+  /** Subjects that are not listed. */
+  more: number;
+  /** Messages that were counted, but not shown. */
+  hidden: number;
 }
 
 /** One message; its text may be cut, and is hostile. */
@@ -37,4 +63,6 @@ export interface Message {
   subject: string;
   bytes: number;
   text: string;
+  cut: boolean;
+  binary: boolean;
 }

@@ -8,8 +8,8 @@ export function Connections({ bus, problem }: { bus: Bus | undefined; problem: s
   const all = [...(bus?.connections ?? [])].sort(
     (a, b) =>
       Number(b.slow) - Number(a.slow) ||
-      b.pending_bytes - a.pending_bytes ||
-      b.in_messages + b.out_messages - a.in_messages - a.out_messages,
+      b.pending - a.pending ||
+      b.in.messages + b.out.messages - a.in.messages - a.out.messages,
   );
   const slow = all.filter((c) => c.slow).length;
   return (
@@ -23,6 +23,12 @@ export function Connections({ bus, problem }: { bus: Bus | undefined; problem: s
         </span>
       </div>
       {problem && <p class="problem">{plain(problem)}</p>}
+      {bus && bus.slow_consumers > 0 && (
+        <p class="problem">
+          {plural(bus.slow_consumers, "reader")} {bus.slow_consumers === 1 ? "was" : "were"} cut off
+          since the start for being too slow.
+        </p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section class="scroll-x" tabIndex={0} aria-label="List of connections">
         <table class="data-table">
@@ -49,13 +55,15 @@ export function Connections({ bus, problem }: { bus: Bus | undefined; problem: s
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, mostShown).map((c, i) => (
-              <Line key={`${c.address} ${c.since} ${i}`} connection={c} />
+            {all.slice(0, mostShown).map((c) => (
+              <Line key={c.id} connection={c} />
             ))}
           </tbody>
         </table>
       </section>
-      {all.length > mostShown && <p class="quiet">… and {count(all.length - mostShown)} more.</p>}
+      {bus && bus.total > Math.min(all.length, mostShown) && (
+        <p class="quiet">… and {count(bus.total - Math.min(all.length, mostShown))} more.</p>
+      )}
     </section>
   );
 }
@@ -65,17 +73,17 @@ function Line({ connection: c }: { connection: Connection }) {
     <tr>
       <th scope="row">
         {plain(c.name) || "(no name)"} {c.slow && <span class="pill is-bad">slow</span>}
-        <span class="quiet bus-kind">{plain(c.kind)}</span>
+        <span class="quiet bus-kind">{plain([c.role, c.key].filter(Boolean).join(" "))}</span>
       </th>
-      <td>{plain(c.address)}</td>
-      <td class="number">{count(c.subscriptions)}</td>
+      <td>{plain(c.address) || "in the node"}</td>
+      <td class="number">{count(c.subscribed)}</td>
       <td class="number">
-        {count(c.in_messages)} <span class="quiet">{bytes(c.in_bytes)}</span>
+        {count(c.in.messages)} <span class="quiet">{bytes(c.in.bytes)}</span>
       </td>
       <td class="number">
-        {count(c.out_messages)} <span class="quiet">{bytes(c.out_bytes)}</span>
+        {count(c.out.messages)} <span class="quiet">{bytes(c.out.bytes)}</span>
       </td>
-      <td class={`number${c.pending_bytes > 0 ? " is-bad" : ""}`}>{bytes(c.pending_bytes)}</td>
+      <td class={`number${c.slow ? " is-bad" : ""}`}>{bytes(c.pending)}</td>
       <td class="number">
         {c.rtt_ms > 0 ? (c.rtt_ms < 10 ? `${value(c.rtt_ms)} ms` : span(c.rtt_ms)) : "–"}
       </td>

@@ -89,7 +89,11 @@ const MessageItem = memo(function MessageItem({ message: m }: { message: Shown }
           <span class="quiet number">{bytes(m.bytes)}</span>
           <span class="message-text">{plain(m.text.slice(0, 200))}</span>
         </summary>
-        <pre>{plain(pretty(m.text))}</pre>
+        <pre>
+          {m.binary ? "No text: " : ""}
+          {plain(pretty(m.text))}
+          {m.cut ? " …" : ""}
+        </pre>
       </details>
     </li>
   );

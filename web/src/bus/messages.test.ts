@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { Messages, pretty } from "./messages";
 
-const message = (text: string) => ({ time: "2026-01-01T00:00:00Z", subject: "s", bytes: 1, text });
+const message = (text: string) => ({
+  time: "2026-01-01T00:00:00Z",
+  subject: "s",
+  bytes: 1,
+  text,
+  cut: false,
+  binary: false,
+});
 
 describe("messages", () => {
   test("stand with the newest first, and no more than can be read", () => {

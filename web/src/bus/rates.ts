@@ -1,6 +1,6 @@
 // Rates of subjects as a tree, with what they were in the last minute.
 
-import type { SubjectRate } from "./calls";
+import type { BusRates } from "./calls";
 
 const remembered = 60;
 const mostSubjects = 5000;
@@ -35,9 +35,15 @@ export class Rates {
   /** Subjects that were too many to keep. */
   left = 0;
 
-  /** Takes over one second. */
-  add(rates: readonly SubjectRate[]): void {
-    this.left = 0;
+  /** Takes over what went over the subjects in some seconds, which is about one. */
+  add({ subjects, seconds, more }: Pick<BusRates, "subjects" | "seconds" | "more">): void {
+    this.left = more;
+    const share = 1 / (seconds > 0 ? seconds : 1);
+    const rates = (subjects ?? []).map((r) => ({
+      subject: r.subject,
+      messages: r.messages * share,
+      bytes: r.bytes * share,
+    }));
     const now = new Map(rates.map((r) => [r.subject, r]));
     for (const subject of now.keys()) {
       if (this.kept.has(subject)) continue;

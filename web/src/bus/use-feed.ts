@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Api, address } from "../api";
 import { Events, type Link } from "../events";
-import type { Message, SubjectRate } from "./calls";
+import type { BusRates, Message } from "./calls";
 import { Messages } from "./messages";
 import { Rates } from "./rates";
 
@@ -36,15 +36,13 @@ export function useFeed(api: Api, subject: string, epoch: number): Feed {
     messages.clear();
     const handlers = {
       rates: (data: unknown) => {
-        rates.add((data as SubjectRate[] | null) ?? []);
+        const told = data as BusRates;
+        rates.add(told);
+        messages.missed += told.hidden;
         soon();
       },
       message: (data: unknown) => {
         messages.add(data as Message);
-        soon();
-      },
-      skipped: (data: unknown) => {
-        messages.missed += (data as { messages?: number }).messages ?? 0;
         soon();
       },
     };
