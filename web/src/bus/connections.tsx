@@ -1,4 +1,4 @@
-import { bytes, count, dateTime, plain, plural, span, value } from "../format";
+import { bytes, count, dateTime, plain, plural, rate } from "../format";
 import type { Bus, Connection } from "./calls";
 
 const mostShown = 200;
@@ -84,9 +84,7 @@ function Line({ connection: c }: { connection: Connection }) {
         {count(c.out.messages)} <span class="quiet">{bytes(c.out.bytes)}</span>
       </td>
       <td class={`number${c.slow ? " is-bad" : ""}`}>{bytes(c.pending)}</td>
-      <td class="number">
-        {c.rtt_ms > 0 ? (c.rtt_ms < 10 ? `${value(c.rtt_ms)} ms` : span(c.rtt_ms)) : "–"}
-      </td>
+      <td class="number">{c.rtt_ms > 0 ? `${rate(c.rtt_ms)} ms` : "–"}</td>
       <td class="quiet">{dateTime(Date.parse(c.since))}</td>
     </tr>
   );

@@ -18,7 +18,9 @@ const listed = 60;
 export function Picker({ points, problem, chosen, onChoose }: Props) {
   const [search, setSearch] = useState("");
   const found = useMemo(() => find(points ?? [], search), [points, search]);
-  const open = search !== "" || chosen.length === 0;
+  // Whoever began to choose from the list goes on until saying otherwise
+  const [browsing, setBrowsing] = useState(chosen.length === 0);
+  const open = search !== "" || browsing || chosen.length === 0;
   const fresh = found.filter((p) => !chosen.includes(p.path));
   const room = mostCurves - chosen.length;
   const toggle = (path: string) =>
@@ -32,6 +34,7 @@ export function Picker({ points, problem, chosen, onChoose }: Props) {
         aria-label="Find points"
         placeholder="Words of a name, unit or tag"
         value={search}
+        onFocus={() => setBrowsing(true)}
         onInput={(e) => setSearch(e.currentTarget.value)}
       />
       {problem && <p class="problem">{plain(problem)}</p>}
@@ -54,10 +57,22 @@ export function Picker({ points, problem, chosen, onChoose }: Props) {
                 type="button"
                 onClick={() => {
                   onChoose([...chosen, ...fresh.slice(0, room).map((p) => p.path)]);
+                  setBrowsing(false);
                   setSearch("");
                 }}
               >
                 Add {count(Math.min(room, fresh.length))}
+              </button>
+            )}
+            {chosen.length > 0 && (
+              <button
+                type="button"
+                onClick={() => {
+                  setBrowsing(false);
+                  setSearch("");
+                }}
+              >
+                Done
               </button>
             )}
           </p>
