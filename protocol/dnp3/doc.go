@@ -5,6 +5,7 @@
 //	master      an association with an outstation  ⇄ fragments
 //	outstation  a database, sessions with masters  ⇄ fragments
 //	station     link and transport layer of both   ⇄ frames
+//	folder      a directory of the disk            ⇄ files of an outstation
 //
 // A program makes a master association or an outstation session, puts it behind a
 // station port and hands that to a channel. Below channel nothing opens, starts, waits
