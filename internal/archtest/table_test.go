@@ -66,6 +66,7 @@ var table = []rule{
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config", []string{"driver", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts, no part"},
 	{"node", append([]string{"config", "config/revision"}, parts...), []string{anything}, "node is where the parts meet"},
+	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
 	{"lab/...", []string{anything}, nil, "the lab drives whole nodes"},
 	{"bench/...", []string{anything}, nil, "a benchmark may use all"},

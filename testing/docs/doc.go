@@ -9,6 +9,8 @@
 //     succeed, and its output must hold the printed lines in their order. Numbers, times and
 //     addresses may differ, "…" stands for anything. A command is repeated for a while until
 //     that is so, because readings take their time to come.
+//   - A block without a file's name whose language is "python" holds a program, and the block of
+//     "text" behind it what the program prints, compared in the same way.
 //   - Any other block whose first line names a file after the language, as in "```yaml voltbus.yaml",
 //     is written to that file.
 //   - A comment in front of a block says what is special: "<!-- background -->" for a command that

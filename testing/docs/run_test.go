@@ -3,11 +3,15 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"voltbus/testing/peers"
 )
+
+// needPast are the documents whose demonstration has run for a month.
+var needPast = []string{"docs/guides/notebooks.md", "docs/guides/query-the-history-with-python.md"}
 
 // The documents whose commands are run.
 func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
@@ -18,10 +22,15 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/tutorials/first-minutes.md",
 		"docs/tutorials/your-first-modbus-device.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
+		"docs/guides/notebooks.md",
+		"docs/guides/query-the-history-with-python.md",
 	} {
 		t.Run(file, func(t *testing.T) {
 			s := newShell(t, bin, python)
 			s.copyPrograms(filepath.Join(root(), filepath.Dir(file)))
+			if slices.Contains(needPast, file) {
+				s.remember()
+			}
 			s.follow(filepath.Join(root(), file))
 		})
 	}
@@ -58,12 +67,16 @@ func (s *shell) write(name, text string) {
 func (s *shell) follow(file string) {
 	s.t.Helper()
 	ran := 0
-	for _, b := range blocks(s.t, file) {
+	list := blocks(s.t, file)
+	for i, b := range list {
 		language, name, named := strings.Cut(b.info, " ")
 		switch {
 		case strings.HasPrefix(b.comment, "not run: "):
 		case language == "console":
 			ran += len(s.console(&b))
+		case language == "python" && !named:
+			s.python(&b, list[i+1:])
+			ran++
 		case named:
 			s.write(name, s.ports.Replace(strings.Join(b.lines, "\n")+"\n"))
 		}
@@ -87,4 +100,15 @@ func (s *shell) console(b *block) []command {
 		}
 	}
 	return commands
+}
+
+// python runs a program; what it prints stands in the block of text behind it.
+func (s *shell) python(b *block, next []block) {
+	s.t.Helper()
+	if len(next) == 0 || next[0].info != "text" {
+		s.t.Fatalf("%v: write what the program prints in a block \"```text\" below it", b)
+	}
+	s.write("example.py", s.ports.Replace(strings.Join(b.lines, "\n")+"\n"))
+	wants := slices.DeleteFunc(slices.Clone(next[0].lines), func(line string) bool { return strings.TrimSpace(line) == "" })
+	s.run(b, command{line: "python example.py", wants: wants}, b.comment == "fails")
 }
