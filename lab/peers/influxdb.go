@@ -74,7 +74,7 @@ bind-address = %q
 
 // Write implements Intake.
 func (i *influx) Write(ctx context.Context, b *Batch) error {
-	_, err := i.web.ask(ctx, "POST", "/write?db=lab&precision=ms", b.Lines)
+	_, err := i.web.ask(ctx, "POST", "/write?db=lab&precision=ns", b.Lines)
 	return err
 }
 
@@ -106,6 +106,9 @@ func (i *influx) Count(ctx context.Context) (uint64, error) {
 	}
 	return uint64(sum), nil
 }
+
+// Process implements Intake.
+func (i *influx) Process() int { return i.server.process() }
 
 // Close implements Intake.
 func (i *influx) Close() error {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"voltbus/fault"
 )
@@ -29,12 +30,33 @@ func postgresDirs() []string {
 // postgreSQL is PostgreSQL: COPY into one table without an index, a transaction a batch.
 func postgreSQL() Store {
 	return Store{
-		Name: "PostgreSQL", Promise: "It answers after its write-ahead log was flushed to the disk; the table has no index.",
+		Name: "PostgreSQL", Rows: true, Promise: "It answers after its write-ahead log was flushed to the disk; the table has no index.",
 		Find: func() error {
 			_, err := find("initdb", installPostgres, postgresDirs()...)
 			return err
 		},
 		Open: openPostgres,
+	}
+}
+
+// waitUntilItAnswers asks until the server, which listens before it is ready, takes a connection.
+func (p *postgres) waitUntilItAnswers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := p.ask(ctx, "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-p.server.ended:
+			return err
+		case <-tick.C:
+		}
 	}
 }
 
@@ -81,6 +103,9 @@ func openPostgres(ctx context.Context, dir string) (Intake, error) {
 		return nil, err
 	}
 	p := &postgres{server: srv, port: port, psql: psql}
+	if err := p.waitUntilItAnswers(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	if _, err := p.ask(ctx, "CREATE TABLE readings (point text NOT NULL, time timestamptz NOT NULL, value double precision)"); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -267,6 +292,9 @@ func (p *postgres) Count(ctx context.Context) (uint64, error) {
 	}
 	return strconv.ParseUint(said, 10, 64)
 }
+
+// Process implements Intake: each connection has a process of its own.
+func (p *postgres) Process() int { return 0 }
 
 // Close implements Intake.
 func (p *postgres) Close() error {

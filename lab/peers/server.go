@@ -99,6 +99,9 @@ func (s *server) stop() error {
 	return nil
 }
 
+// process is the number of the process.
+func (s *server) process() int { return s.cmd.Process.Pid }
+
 // tail keeps the last octets that a process wrote.
 type tail struct {
 	mu  sync.Mutex

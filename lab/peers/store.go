@@ -16,6 +16,7 @@ import (
 type Store struct {
 	Name    string
 	Promise string // what its answer means for the disk, in one sentence
+	Rows    bool   // whether it reads Batch.Rows rather than Batch.Lines
 	Find    func() error
 	// Open starts it with an empty directory.
 	Open func(ctx context.Context, dir string) (Intake, error)
@@ -27,13 +28,15 @@ type Intake interface {
 	Write(ctx context.Context, b *Batch) error
 	// Count returns how many readings a question finds.
 	Count(ctx context.Context) (uint64, error)
+	// Process is the number of its process; 0 if it works in several.
+	Process() int
 	// Close ends the store.
 	Close() error
 }
 
 // Batch holds the same readings in the forms that stores want.
 type Batch struct {
-	Lines []byte // line protocol with times in ms
+	Lines []byte // line protocol with times in ns
 	Rows  []byte // point, time as in RFC 3339 and value, with tabs between and a newline behind each
 }
 

@@ -46,7 +46,7 @@ func batch(device, n int) *peers.Batch {
 	began := time.Now().Add(-time.Hour).UTC()
 	for i := range n {
 		at := began.Add(time.Duration(i) * time.Second)
-		fmt.Fprintf(&lines, "ahu,device=d%d temperature=%d.5 %d\n", device, i, at.UnixMilli())
+		fmt.Fprintf(&lines, "ahu,device=d%d temperature=%d.5 %d\n", device, i, at.UnixNano())
 		fmt.Fprintf(&rows, "ahu/d%d/temperature\t%s\t%d.5\n", device, at.Format(time.RFC3339Nano), i)
 	}
 	return &peers.Batch{Lines: []byte(lines.String()), Rows: []byte(rows.String())}

@@ -48,7 +48,7 @@ func openVictoria(ctx context.Context, dir string) (Intake, error) {
 
 // Write implements Intake.
 func (v *victoria) Write(ctx context.Context, b *Batch) error {
-	_, err := v.web.ask(ctx, "POST", "/write?precision=ms", b.Lines)
+	_, err := v.web.ask(ctx, "POST", "/write?precision=ns", b.Lines)
 	return err
 }
 
@@ -76,6 +76,9 @@ func (v *victoria) Count(ctx context.Context) (uint64, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprint(told.Data.Result[0].Value[1])), 64)
 	return uint64(n), err
 }
+
+// Process implements Intake.
+func (v *victoria) Process() int { return v.server.process() }
 
 // Close implements Intake.
 func (v *victoria) Close() error {

@@ -8,16 +8,11 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"strconv"
-	"sync"
-	"sync/atomic"
-	"time"
 
+	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/lab/account"
 	"voltbus/lab/experiment"
-	"voltbus/lab/load"
-	"voltbus/lab/machine"
+	"voltbus/lab/peers"
 	"voltbus/lab/rig"
 )
 
@@ -29,11 +24,13 @@ func ingestLineProtocol() experiment.Experiment {
 		Question: "How many readings a second does one node take over HTTP, each answered when it is on disk, and how long does an answer take?",
 		Method: []string{
 			"A whole node in a process of its own. The lab sends bodies of line protocol to POST /api/v2/write over connections that stay open, by a schedule that does not wait for answers; the node answers when the block is flushed. Latency counts from the time at which a body was due.",
+			"With peers: the same readings go to stores that nobody here wrote, by the same schedule: to InfluxDB and VictoriaMetrics in the same bodies to POST /write, to PostgreSQL with COPY, a transaction a body.",
 			"The offered rate is doubled until the node refuses, or answers less than 95 % of what was offered in the time, or most-rate is reached.",
 			"Every reading has a number of its own. At the end all rows are counted in the store: acknowledged must be found, each once.",
 		},
 		Limits: []string{
 			"The generator shares the processors with the node; the report says whether it kept to its schedule.",
+			"The stores promise different things with their answer. " + promises(),
 			"As long as the node keeps up, the figure is the offered rate, so it is a lower bound.",
 		},
 		Metric: experiment.Metric{Name: "acknowledged", Unit: "samples/s", Axis: "samples/s offered", Higher: true},
@@ -47,152 +44,80 @@ func ingestLineProtocol() experiment.Experiment {
 			{Name: "window", Default: "6s", Quick: "2s", Doc: "how long bodies are due, the warm-up included"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			most := max(1, b.Int("most-rate"))
-			for rate := min(most, max(1, b.Int("first-rate"))); rate <= most; rate *= 2 {
-				kept := true
-				c := experiment.Case{Name: count(rate) + " samples/s offered", X: float64(rate)}
-				err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
-					w := lineTrial{bench: b, trial: t, rate: rate, batch: max(1, b.Int("batch")), points: max(1, b.Int("points"))}
-					ok, err := w.run(ctx)
-					kept = kept && ok
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				if !kept {
-					b.Note("The node did not keep up with %s samples/s.", count(rate))
-					return nil
-				}
-			}
-			b.Note("The node kept up with every rate that was offered.")
-			return nil
+			return offerRates(ctx, b, "The node", func(_ context.Context, t *experiment.Trial) (taker, error) {
+				return openNode(b, t.Dir)
+			})
 		},
+		Peers: storePeers(),
 	}
 }
 
-// lineTrial is one trial. The counts are of readings, from many goroutines.
-type lineTrial struct {
-	bench               *experiment.Bench
-	trial               *experiment.Trial
-	rate, batch, points int
-
-	url, token           string
-	client               http.Client
-	bodies               sync.Pool // of *bytes.Buffer
-	sent, taken, refused atomic.Uint64
+// nodeTaker is a whole node in a process of its own.
+type nodeTaker struct {
+	node   *rig.Running
+	client http.Client
+	url    string
+	token  string
 }
 
-func (w *lineTrial) run(ctx context.Context) (kept bool, err error) {
-	file, err := rig.Site{}.Write(w.trial.Dir)
+func openNode(b *experiment.Bench, dir string) (taker, error) {
+	file, err := rig.Site{}.Write(dir)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	n, err := rig.Open(w.bench.Program(), file)
+	token := filepath.Join(dir, "data", identity.AdminTokenFile)
+	n, err := rig.Open(b.Program(), file)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	if w.token, err = identity.ReadToken(filepath.Join(w.trial.Dir, "data", identity.AdminTokenFile)); err != nil {
-		return false, err
+	w := &nodeTaker{node: n, url: n.URL + "/api/v2/write?org=lab&bucket=lab&precision=ns"}
+	w.client.Transport = &http.Transport{MaxIdleConnsPerHost: max(1, b.Int("connections")), DisableCompression: true}
+	if w.token, err = identity.ReadToken(token); err != nil {
+		return nil, errors.Join(err, w.close())
 	}
-	workers := max(1, w.bench.Int("connections"))
-	transport := &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	w.client.Transport, w.url = transport, n.URL+"/api/v2/write?org=lab&bucket=lab&precision=ns"
-	meter := machine.NewMeter(n.Process())
-	window := w.bench.Duration("window")
-	o, err := load.Run(ctx, load.Plan{
-		Rate: float64(w.rate) / float64(w.batch), For: window, Workers: workers,
-		WarmUp: min(w.bench.Duration("warm-up"), window/2),
-		Watch: func(m load.Moment) {
-			w.trial.Report(experiment.Progress{Rate: m.Rate * float64(w.batch), P50: m.P50.Seconds(), P99: m.P99.Seconds()})
-		},
-	}, w.send)
-	if err != nil {
-		return false, err
-	}
-	if u, err := meter.Usage(); err == nil {
-		w.trial.Usage("node", u)
-	}
-	// The last body is due before the window ends, so an answer may be there earlier than the window.
-	reached := float64(w.taken.Load()) / max(o.Took, window).Seconds()
-	w.trial.Value(reached)
-	w.trial.Latency(o.Latency)
-	w.trial.Generator(o.HeadRoom)
-	if o.First != nil {
-		w.bench.Note("%s samples/s: %d bodies failed, the first: %.300s", count(w.rate), o.Failed, o.First)
-	}
-	return o.Failed == 0 && reached >= 0.95*float64(w.rate), w.audit(ctx, n)
+	return w, nil
 }
 
-// send sends body n. Its readings are numbered from n times the batch.
-func (w *lineTrial) send(ctx context.Context, _ int, n int64) error {
-	body, ok := w.bodies.Get().(*bytes.Buffer)
-	if !ok {
-		body = &bytes.Buffer{}
-	}
-	defer w.bodies.Put(body)
-	body.Reset()
-	w.fill(body, n*int64(w.batch))
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body.Bytes()))
+func (w *nodeTaker) process() int { return w.node.Process() }
+
+func (w *nodeTaker) close() error {
+	w.client.CloseIdleConnections()
+	return w.node.Close()
+}
+
+func (w *nodeTaker) write(ctx context.Context, b *peers.Batch) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(b.Lines))
 	if err != nil {
-		return err
+		return fmt.Errorf("make a request: %w", err)
 	}
 	req.Header.Set("Authorization", "Token "+w.token)
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	w.sent.Add(uint64(w.batch))
 	resp, err := w.client.Do(req)
 	if err != nil {
-		return err
+		return fault.E("study.write", fault.Unavailable, w.url, err)
 	}
 	defer resp.Body.Close()
 	said, err := io.ReadAll(io.LimitReader(resp.Body, 1000))
 	if err != nil {
-		return err
+		return fault.E("study.write", fault.Unavailable, w.url, err)
 	}
 	if resp.StatusCode != http.StatusNoContent {
-		w.refused.Add(uint64(w.batch))
-		return fmt.Errorf("status %d: %s", resp.StatusCode, said)
+		return &refusal{fmt.Errorf("status %d: %s", resp.StatusCode, said)}
 	}
-	w.taken.Add(uint64(w.batch))
 	return nil
 }
 
-// fill writes readings whose value is their number, a microsecond apart.
-func (w *lineTrial) fill(body *bytes.Buffer, first int64) {
-	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
-	var line []byte
-	for i := range int64(w.batch) {
-		number := first + i
-		line = append(line[:0], "lab,device=d"...)
-		line = strconv.AppendInt(line, number%int64(w.points), 10)
-		line = append(line, " value="...)
-		line = strconv.AppendInt(line, number, 10)
-		line = append(line, "i "...)
-		line = strconv.AppendInt(line, begin+number*int64(time.Microsecond), 10)
-		body.Write(append(line, '\n'))
+// found counts the rows in the history, and those with a number that no other has.
+func (w *nodeTaker) found(ctx context.Context) (rows, distinct uint64, err error) {
+	if _, err := w.node.Settled(ctx); err != nil {
+		return 0, 0, err
 	}
-}
-
-// audit counts what the store has.
-func (w *lineTrial) audit(ctx context.Context, n *rig.Running) error {
-	if _, err := n.Settled(ctx); err != nil {
-		return err
-	}
-	var found []uint64
-	for _, what := range []string{"count(*)", "count(DISTINCT value)"} {
-		err := n.Numbers(ctx, "SELECT "+what+"::BIGINT FROM samples", 1, func(v int64) { found = append(found, uint64(v)) })
+	counts := []*uint64{&rows, &distinct}
+	for i, what := range []string{"count(*)", "count(DISTINCT value)"} {
+		err := w.node.Numbers(ctx, "SELECT "+what+"::BIGINT FROM samples", 1, func(v int64) { *counts[i] = uint64(v) })
 		if err != nil {
-			return err
+			return 0, 0, err
 		}
 	}
-	b := account.Balance{
-		Sent: w.sent.Load(), Acknowledged: w.taken.Load(), Refused: w.refused.Load(), Found: found[1], Repeated: found[0] - found[1],
-	}
-	b.Unanswered = b.Sent - b.Acknowledged - b.Refused
-	b.Lost = b.Acknowledged - min(b.Acknowledged, b.Found)
-	b.Foreign = b.Found - min(b.Found, b.Acknowledged+b.Unanswered)
-	w.trial.Account(b)
-	return nil
+	return rows, distinct, nil
 }
