@@ -83,7 +83,7 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 		}))
 		if err == nil {
 			value = reported
-			l.written(u, i, reported, now)
+			l.confirm(u, i, reported, now)
 		}
 		return err
 	})
@@ -107,11 +107,11 @@ func onBehalf(caller context.Context, ask asking) asking {
 	}
 }
 
-// written emits the value that a point has after a write.
-func (l *line) written(u *unit, i int, v point.Value, now instant) {
-	l.reported[0] = point.Sample{Value: v}
-	l.stamp(u, u.paths[i:i+1], l.reported[:], now)
-	l.deliver(u, time.Time{}, l.reported[:], now)
+// confirm emits the value that a point has after a write.
+func (l *line) confirm(u *unit, i int, v point.Value, now instant) {
+	l.written[0] = point.Sample{Value: v}
+	l.stamp(u, u.paths[i:i+1], l.written[:], now)
+	l.deliver(u, time.Time{}, l.written[:], now)
 }
 
 // request has do run on the device's line, and waits for it.

@@ -341,27 +341,69 @@ func TestADeviceThatOnlyReportsIsDialledAtOnceAndAgainWhenLost(t *testing.T) {
 	})
 }
 
-func TestSeveralReportingDevicesOfALineTakeTurns(t *testing.T) {
+func TestALineIsHeardFromAllItsReportingDevicesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
 		var devices []Config
-		for _, name := range []string{"a", "b", "c"} {
-			devices = append(devices, s.device("l", name, func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
+		for i := range 100 {
+			devices = append(devices, s.device("l", fmt.Sprint("d", i), func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
 		}
 		s.apply(devices...)
 		stop := s.start()
-		pass(10 * time.Minute)
+		pass(time.Second) // no device speaks by itself within the next nine
+		for turn := range int64(3) {
+			for i := range 100 {
+				s.plant.speak(fmt.Sprint("d", i), "p", turn)
+			}
+			synctest.Wait() // without any time passing
+			for _, d := range s.Devices() {
+				if d.Reports != uint64(turn)+1 || d.Status != Online {
+					t.Errorf("%s is %v and was heard %d times, want %d", d.Path, d.Status, d.Reports, turn+1)
+				}
+			}
+		}
+		if s.plant.takes > 300 {
+			t.Errorf("%d takes for 300 reports", s.plant.takes)
+		}
 		s.plant.setCut("l", true)
-		pass(time.Minute)
+		pass(10 * time.Second)
 		stop()
 		for _, d := range s.Devices() {
 			scans := s.out.scansOf(d.Path)
 			if last := scans[len(scans)-1]; last.Quality != point.BadUnreachable || d.Status != Offline {
 				t.Errorf("%s is %v, %v after its line was cut", d.Path, d.Status, last.Quality)
 			}
-			if d.Reports < 15 {
-				t.Errorf("%s was heard %d times", d.Path, d.Reports)
-			}
+		}
+	})
+}
+
+func TestReportsBecomeScansThatHoldEachPointOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		release := make(chan struct{})
+		s.plant.script("d", hangs(release))
+		s.apply(s.device("l", "d", func(c *Config) { c.Subscribe, c.Interval, c.Timeout = true, time.Hour, time.Minute }))
+		stop := s.start()
+		reading := make(chan error, 1)
+		go func() {
+			_, err := s.Read(t.Context(), "b/d", nil)
+			reading <- err
+		}()
+		synctest.Wait()
+		for _, name := range []string{"p", "q", "p", "p", "q", "nonsense"} {
+			s.plant.speak("d", name, 5)
+		}
+		close(release)
+		if err := <-reading; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		stop()
+		if got := len(s.out.scansOf("b/d")); got != 3 { // p q, p, p q
+			t.Errorf("%d scans", got)
+		}
+		if got := len(s.out.recordedOf("b/d/p")) + len(s.out.recordedOf("b/d/q")); got != 5 {
+			t.Errorf("%d samples", got)
 		}
 	})
 }

@@ -41,8 +41,9 @@
 //
 // # Reports
 //
-// A session that reports by itself (driver.Subscriber) gets the time in which its line has
-// nothing else to do: Subscribe runs on the line's goroutine and its context ends when a slot or
-// a request is due. Several such sessions on one line take turns. A driver therefore keeps its
-// subscription on the device, and what arrives meanwhile, from one call to the next.
+// A session that reports by itself (driver.Subscriber) keeps what it hears, and tells the mailbox
+// of its line that there is news. The line's goroutine waits for its mailbox anyhow, so it waits
+// for all its devices at once, and takes news before anything else. An event waits for the request
+// under way on its line at most. Sessions of such devices are opened, and opened again, without
+// waiting for a slot: a device may speak at any time.
 package device

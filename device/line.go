@@ -28,13 +28,14 @@ type line struct {
 	busy   atomic.Int64         // steady moment from which the driver counts as hung; 0: not in the driver
 	busyOn atomic.Pointer[unit] // the device that the driver is busy with; nil for the line itself
 
-	units     []*unit
-	agenda    agenda  // of the units that are read
-	probes    []*unit // silent units whose turn has come, in order
-	listeners int     // units that are listened to
-	turn      int     // of the listeners
-	jumps     uint64  // of the clock, as far as seen
-	scanLast  bool    // a slot was served last: a request goes first
+	units    []*unit
+	agenda   agenda  // of the units that are read
+	probes   []*unit // silent units whose turn has come, in order
+	deaf     int     // units that are to be listened to and have no subscription
+	turn     int     // of those
+	news     []*unit // being taken
+	jumps    uint64  // of the clock, as far as seen
+	scanLast bool    // a slot was served last: a request goes first
 
 	link      driver.Line
 	proven    bool          // the link gave an answer since it was dialled
@@ -46,8 +47,12 @@ type line struct {
 	noise     doubling
 	told      bool // the present loss was logged
 
-	scan     point.Scan      // lent to the outlet, one at a time
-	reported [1]point.Sample // likewise
+	scan    point.Scan      // lent to the outlet, one at a time
+	written [1]point.Sample // likewise
+
+	reports     []point.Sample // being taken from one device, each point once
+	reportPaths []point.Path   // of reports
+	inReports   map[int]bool   // by the place in the unit's points
 }
 
 func (f *Fleet) newLine(key lineKey) *line {
@@ -70,6 +75,7 @@ func (l *line) run(ctx context.Context) {
 		if len(l.units) == 0 && l.leave(l) {
 			return
 		}
+		l.hear(ctx)
 		now := l.clock.now()
 		l.follow(now)
 		if l.step(ctx, now) {
@@ -144,15 +150,15 @@ func (l *line) join(u *unit, now instant) {
 	u.heard = max(now.steady, 1)
 }
 
-// rebuild makes agenda, probes and listeners those of the present devices.
+// rebuild makes agenda, probes and the count of the deaf those of the present devices.
 func (l *line) rebuild(staying map[*unit]bool) {
-	l.agenda, l.listeners = l.agenda[:0], 0
+	l.agenda, l.deaf = l.agenda[:0], 0
 	for _, u := range l.units {
 		if u.cfg.Interval > 0 {
 			l.agenda = append(l.agenda, u)
 		}
-		if u.listens {
-			l.listeners++
+		if u.listens && !u.subscribed {
+			l.deaf++
 		}
 	}
 	heap.Init(&l.agenda)
@@ -182,7 +188,7 @@ func (l *line) follow(now instant) {
 }
 
 // step does the next thing that is due, and reports whether there was one. Slots and requests
-// alternate, so that neither holds up the other; probes and listening get the rest.
+// alternate, so that neither holds up the other; probes and new subscriptions get the rest.
 func (l *line) step(ctx context.Context, now instant) bool {
 	slotDue := len(l.agenda) > 0 && !l.agenda[0].at.After(now.wall)
 	if !slotDue || l.scanLast {
@@ -200,10 +206,8 @@ func (l *line) step(ctx context.Context, now instant) bool {
 	case l.probeReady(now):
 		l.probe(ctx)
 		return true
-	case l.listeners > 0:
-		return l.listen(ctx, now)
 	}
-	return false
+	return l.listen(ctx, now)
 }
 
 // visit serves the slot of the device that stands first in the agenda.
@@ -250,8 +254,5 @@ func (l *line) untilNext(now instant) time.Duration {
 	if len(l.probes) > 0 {
 		wait = min(wait, l.gate-now.steady)
 	}
-	if l.listeners > 0 {
-		wait = min(wait, l.untilListen(now))
-	}
-	return max(wait, 0)
+	return max(min(wait, l.untilListen(now)), 0)
 }

@@ -264,5 +264,9 @@ func (l *line) closeSession(u *unit) {
 	}
 	_ = l.guard(u, u.session.Close)
 	u.session = nil
+	if u.subscribed {
+		u.subscribed = false
+		l.deaf++
+	}
 	u.release()
 }

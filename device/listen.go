@@ -11,59 +11,41 @@ import (
 	"voltbus/point"
 )
 
-// listenTurn is how long one of several listeners of a line is listened to.
-const listenTurn = time.Second
-
-// listen gives the line's idle time to a device that reports by itself. It returns false if
-// there is none to listen to now.
+// listen subscribes to one of the devices that report by themselves and are not heard yet. It
+// returns false if there is none whose time has come.
 func (l *line) listen(ctx context.Context, now instant) bool {
-	u := l.listener(now)
+	u := l.unheard(now)
 	if u == nil || l.resting(now) {
 		return false
 	}
-	limit := l.untilNext(now)
-	if l.listeners > 1 {
-		limit = min(limit, listenTurn)
-	}
-	if limit <= 0 {
-		return false
-	}
-	err := l.subscribe(ctx, u, limit)
-	if ctx.Err() != nil {
-		return true
-	}
-	now = l.clock.now()
-	if err == nil {
-		u.mu.Lock()
-		u.become(Online, now)
-		u.mu.Unlock()
-		return true
-	}
-	u.listenAt = now.steady + u.again.next()
-	l.conclude(ctx, u, err, now, now)
-	if u.cfg.Interval == 0 && !l.resting(now) {
-		l.deliverBad(u, time.Time{}, qualityOf(err), now)
+	if err := l.subscribe(ctx, u); err != nil && ctx.Err() == nil {
+		l.unheardBecause(ctx, u, err)
 	}
 	return true
 }
 
-// listener returns the next device to listen to, or nil.
-func (l *line) listener(now instant) *unit {
+// unheard returns the next device to subscribe to, or nil.
+func (l *line) unheard(now instant) *unit {
+	if l.deaf == 0 {
+		return nil
+	}
 	for range l.units {
 		l.turn = (l.turn + 1) % len(l.units)
-		if u := l.units[l.turn]; u.listens && now.steady >= u.listenAt {
+		if u := l.units[l.turn]; u.listens && !u.subscribed && now.steady >= u.listenAt {
 			return u
 		}
 	}
 	return nil
 }
 
-// untilListen returns how long there is nobody to listen to: less than zero if there is one now,
-// and then it does not count as something due.
+// untilListen returns how long there is nobody to subscribe to.
 func (l *line) untilListen(now instant) time.Duration {
 	wait := longestWait
+	if l.deaf == 0 {
+		return wait
+	}
 	for _, u := range l.units {
-		if at := max(u.listenAt, l.restUntilDial()); u.listens && at > now.steady {
+		if at := max(u.listenAt, l.restUntilDial()); u.listens && !u.subscribed && at > now.steady {
 			wait = min(wait, at-now.steady)
 		}
 	}
@@ -78,55 +60,111 @@ func (l *line) restUntilDial() time.Duration {
 	return l.restUntil
 }
 
-// subscribe listens to a device until something else is due. It returns nil then.
-func (l *line) subscribe(ctx context.Context, u *unit, limit time.Duration) error {
+// subscribe has a device tell the mailbox when it has something to say.
+func (l *line) subscribe(ctx context.Context, u *unit) error {
 	if err := l.reach(ctx, u); err != nil {
 		return err
 	}
 	session, can := u.session.(driver.Subscriber)
 	if !can {
 		u.listens = false
-		l.listeners--
+		l.deaf--
 		return fault.E("device.listen", fault.Invalid, string(u.cfg.Path), fmt.Errorf(
 			"driver %s cannot subscribe; remove subscribe and give an interval", u.cfg.Kind.Name))
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
-	if !l.box.listen(cancel) {
-		return nil
-	}
-	defer l.box.listened()
-	err := l.guardUntil(u, l.clock.now().steady+limit+hangAfter(u), func() error {
-		return session.Subscribe(ctx, u.names, func(s point.Sample) { l.report(ctx, u, s) })
+	err := l.guard(u, func() error {
+		return session.Subscribe(ctx, u.names, func() { l.box.tell(u) })
 	})
-	if err == nil && ctx.Err() == nil {
-		err = fault.E("device.listen", fault.Unavailable, string(u.cfg.Path),
-			fmt.Errorf("driver %s stopped listening by itself", u.cfg.Kind.Name))
-	}
-	if ctx.Err() != nil && !isLineLost(err) && !isCrash(err) {
-		return nil
+	if err == nil {
+		u.subscribed = true
+		l.deaf--
 	}
 	return err
 }
 
-// report emits one sample that the device sent by itself.
+// unheardBecause draws the conclusions when a device that reports by itself is not heard.
+func (l *line) unheardBecause(ctx context.Context, u *unit, err error) {
+	now := l.clock.now()
+	u.listenAt = now.steady + u.again.next()
+	l.conclude(ctx, u, err, now, now)
+	if u.cfg.Interval == 0 && !l.resting(now) {
+		l.deliverBad(u, time.Time{}, qualityOf(err), now)
+	}
+}
+
+// hear takes what devices have reported. Those that say more meanwhile wait for the next call.
+func (l *line) hear(ctx context.Context) {
+	l.news = l.box.takeNews(l.news)
+	for _, u := range l.news {
+		if u.subscribed && ctx.Err() == nil {
+			l.take(ctx, u)
+		}
+	}
+}
+
+// take emits what one device has reported.
+func (l *line) take(ctx context.Context, u *unit) {
+	session, _ := u.session.(driver.Subscriber)
+	limited := newDeadline(ctx, u.cfg.Timeout)
+	defer limited.end()
+	err := l.guard(u, func() error {
+		return session.Take(limited, func(s point.Sample) { l.report(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
+	})
+	l.deliverReports(ctx, u)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		l.unheardBecause(ctx, u, err)
+	default:
+		l.heardFrom(ctx, u)
+	}
+}
+
+// heardFrom notes that a device is there.
+func (l *line) heardFrom(ctx context.Context, u *unit) {
+	now := l.clock.now()
+	l.answered(ctx, u)
+	u.again.reset()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.become(Online, now)
+}
+
+// report keeps one sample that the device sent by itself. A scan holds each point once: a second
+// report of one begins the next.
 func (l *line) report(ctx context.Context, u *unit, s point.Sample) {
 	i, known := l.indexOf(u)[string(s.Point)]
 	if !known {
 		l.log.DebugContext(ctx, "report of an unknown point", slog.String("device", string(u.cfg.Path)), slog.String("point", string(s.Point)))
 		return
 	}
+	if l.inReports[i] {
+		l.deliverReports(ctx, u)
+	}
+	if l.inReports == nil {
+		l.inReports = make(map[int]bool)
+	}
+	l.inReports[i] = true
+	l.reports, l.reportPaths = append(l.reports, s), append(l.reportPaths, u.paths[i])
+}
+
+// deliverReports emits what was reported so far.
+func (l *line) deliverReports(ctx context.Context, u *unit) {
+	if len(l.reports) == 0 {
+		return
+	}
 	now := l.clock.now()
-	l.answered(ctx, u)
-	u.again.reset()
-	l.reported[0] = s
-	l.stamp(u, u.paths[i:i+1], l.reported[:], now)
+	l.heardFrom(ctx, u)
+	l.stamp(u, l.reportPaths, l.reports, now)
 	u.mu.Lock()
-	u.state.Reports++
+	u.state.Reports += uint64(len(l.reports))
 	u.state.LastRead = now.wall
-	u.become(Online, now)
 	u.mu.Unlock()
-	l.deliver(u, time.Time{}, l.reported[:], now)
+	l.deliver(u, time.Time{}, l.reports, now)
+	clear(l.inReports)
+	l.reports, l.reportPaths = l.reports[:0], l.reportPaths[:0]
 }
 
 func (l *line) indexOf(u *unit) map[string]int {

@@ -36,6 +36,8 @@ type plant struct {
 	dials    map[string][]time.Time
 	sessions map[string]int // ever opened
 	written  []string
+	speakers map[string]*fullSession // devices that are listened to
+	takes    int
 }
 
 // script is what a device does when it is read; nil is to answer 1 for every point.
@@ -46,7 +48,7 @@ func newPlant(tb testing.TB) *plant {
 	return &plant{
 		tb: tb, inUse: make(map[string]bool), open: make(map[string]int), cut: make(map[string]bool),
 		scripts: make(map[string]script), reads: make(map[string][]time.Time),
-		dials: make(map[string][]time.Time), sessions: make(map[string]int),
+		dials: make(map[string][]time.Time), sessions: make(map[string]int), speakers: make(map[string]*fullSession),
 	}
 }
 
@@ -157,7 +159,7 @@ func (l *plantLine) Open(_ context.Context, cfg driver.Config) (driver.Session, 
 	if w.plain {
 		return s, nil
 	}
-	return &fullSession{s}, nil
+	return &fullSession{session: s}, nil
 }
 
 func (l *plantLine) Close() error {
@@ -202,7 +204,15 @@ func (s *session) Close() error {
 	return nil
 }
 
-type fullSession struct{ *session }
+// fullSession also writes and reports; its fields are guarded by the plant.
+type fullSession struct {
+	*session
+
+	names []string
+	news  func()
+	said  []point.Sample
+	clock *time.Timer
+}
 
 func (s *fullSession) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
 	p := s.line.plant
@@ -219,22 +229,66 @@ func (s *fullSession) Write(ctx context.Context, name string, v point.Value) (po
 	return v, nil
 }
 
-// Subscribe reports a value every ten seconds of the wall clock.
-func (s *fullSession) Subscribe(ctx context.Context, names []string, emit func(point.Sample)) error {
+// Subscribe has the device report a value every ten seconds of the wall clock, and whenever the
+// test says so.
+func (s *fullSession) Subscribe(_ context.Context, names []string, news func()) error {
 	p := s.line.plant
 	defer p.enter(s.line.name)()
-	for {
-		now := time.Now()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(now.Truncate(10 * time.Second).Add(10 * time.Second).Sub(now)):
-		}
-		if p.isCut(s.line.name) {
-			return driver.ErrNotConnected
-		}
-		emit(point.Sample{Point: point.Path(names[0]), Value: point.IntOf(2)})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.names, s.news = names, news
+	p.speakers[s.unit] = s
+	s.clock = time.AfterFunc(untilTen(), func() {
+		p.speak(s.unit, s.names[0], 2)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		s.clock.Reset(untilTen())
+	})
+	return nil
+}
+
+// untilTen returns how long it is to the next full ten seconds.
+func untilTen() time.Duration {
+	now := time.Now()
+	return now.Truncate(10 * time.Second).Add(10 * time.Second).Sub(now)
+}
+
+// speak has a device report a value by itself, if somebody listens.
+func (p *plant) speak(unit, name string, v int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.speakers[unit]; s != nil {
+		s.said = append(s.said, point.Sample{Point: point.Path(name), Value: point.IntOf(v)})
+		s.news()
 	}
+}
+
+func (s *fullSession) Take(_ context.Context, emit func(point.Sample)) error {
+	p := s.line.plant
+	defer p.enter(s.line.name)()
+	p.mu.Lock()
+	said := s.said
+	s.said = nil
+	p.takes++
+	p.mu.Unlock()
+	if p.isCut(s.line.name) {
+		return driver.ErrNotConnected
+	}
+	for _, sample := range said {
+		emit(sample)
+	}
+	return nil
+}
+
+func (s *fullSession) Close() error {
+	p := s.line.plant
+	p.mu.Lock()
+	if s.clock != nil {
+		s.clock.Stop()
+		delete(p.speakers, s.unit)
+	}
+	p.mu.Unlock()
+	return s.session.Close()
 }
 
 // takes is a script that answers after a while.

@@ -24,33 +24,49 @@ type mailbox struct {
 	limit int
 	wake  chan struct{} // tells the goroutine to look
 
-	mu        sync.Mutex
-	wanted    []*unit
-	fresh     bool // wanted was not taken yet
-	requests  []*request
-	closed    bool
-	interrupt context.CancelFunc // ends what the goroutine does while nothing else is due
+	mu       sync.Mutex
+	wanted   []*unit
+	fresh    bool // wanted was not taken yet
+	requests []*request
+	news     []*unit // that have something to say, each once
+	closed   bool
 }
 
 func newMailbox(limit int) *mailbox {
 	return &mailbox{limit: limit, wake: make(chan struct{}, 1)}
 }
 
-// nudge makes the goroutine look, also when it is listening to a device.
+// nudge makes the goroutine look.
 func (m *mailbox) nudge() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.nudgeLocked()
-}
-
-func (m *mailbox) nudgeLocked() {
-	if m.interrupt != nil {
-		m.interrupt()
-	}
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
+}
+
+// tell notes that a device has something to say.
+func (m *mailbox) tell(u *unit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !u.hasNews && !m.closed {
+		u.hasNews = true
+		m.news = append(m.news, u)
+		m.nudge()
+	}
+}
+
+// takeNews returns the devices that have something to say, in order. The slice of the last call is
+// used again.
+func (m *mailbox) takeNews(last []*unit) []*unit {
+	clear(last)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	taken := m.news
+	m.news = last[:0]
+	for _, u := range taken {
+		u.hasNews = false
+	}
+	return taken
 }
 
 // want sets the devices of the line.
@@ -61,7 +77,7 @@ func (m *mailbox) want(units []*unit) {
 		return
 	}
 	m.wanted, m.fresh = units, true
-	m.nudgeLocked()
+	m.nudge()
 }
 
 // takeWanted returns the devices if they were set since the last call.
@@ -90,7 +106,7 @@ func (m *mailbox) putOrRefuse(r *request) error {
 		return errQueueFull
 	}
 	m.requests = append(m.requests, r)
-	m.nudgeLocked()
+	m.nudge()
 	return nil
 }
 
@@ -108,24 +124,6 @@ func (m *mailbox) take() *request {
 		m.requests = nil
 	}
 	return r
-}
-
-// listen arms the interrupt. It returns false if there is something to look at already.
-func (m *mailbox) listen(interrupt context.CancelFunc) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.fresh || len(m.requests) > 0 {
-		return false
-	}
-	m.interrupt = interrupt
-	return true
-}
-
-// listened disarms the interrupt.
-func (m *mailbox) listened() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.interrupt = nil
 }
 
 // closeUnlessWanted ends the mailbox if no new devices wait in it, and reports whether it did.

@@ -23,13 +23,16 @@ type unit struct {
 	at       time.Time     // when the agenda has it next
 	served   time.Duration // when it was last
 	silence  silence
-	listens  bool           // whether it is listened to now and then
+	listens  bool           // whether it is to be listened to
 	listenAt time.Duration  // not before
 	again    backoff        // between attempts to listen
 	index    map[string]int // of names, for reports; made when first needed
 	clock    uint64         // jumps back that were seen
 	noise    doubling
 	told     bool // the present trouble was logged
+
+	subscribed bool // its session says when there is news
+	hasNews    bool // it is in the mailbox's news; guarded by that
 
 	mu      sync.Mutex // guards what follows, and orders what the line and the watch emit
 	state   State

@@ -93,9 +93,20 @@ type Writer interface {
 	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
 }
 
-// Subscriber is a Session that reports by itself: change of value, unsolicited messages.
+// Subscriber is a Session that reports by itself: change of value, unsolicited messages. What its
+// device reports is kept, bounded, until it is taken. So the goroutine that owns a line waits once
+// for all its sessions, however many there are, instead of listening to one after the other.
 type Subscriber interface {
-	// Subscribe calls emit for every sample of the names until ctx ends, from the goroutine
-	// that called Subscribe; it returns nil then, or ErrNotConnected when the line is lost.
-	Subscribe(ctx context.Context, names []string, emit func(point.Sample)) error
+	// Subscribe has the session keep what the device reports about names from now on, what came
+	// since Open included. From then until Close returns it calls news whenever there is something to
+	// take: reports, the first sign of life of the device, or the reason why the device or the line
+	// is no longer heard. One call may stand for much, and many calls for nothing. It calls news
+	// from any goroutine; news neither waits nor calls the session. ctx is for Subscribe alone. A
+	// second call replaces names and news.
+	Subscribe(ctx context.Context, names []string, news func()) error
+	// Take calls emit for each report that came since the last Take, in order, from the goroutine
+	// that called Take, and does not wait for more. It returns nil if the device is heard,
+	// ErrNotConnected when the line is lost, else why the device is not heard now; the
+	// subscription goes on then. What came before the trouble is emitted first.
+	Take(ctx context.Context, emit func(point.Sample)) error
 }

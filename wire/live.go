@@ -25,7 +25,8 @@ func AppendTime(dst []byte, t time.Time) []byte {
 //	{"device":"campus/b1/ahu1","time":"2026-01-02T03:04:05.000123Z","slot":"2026-01-02T03:04:05.000000Z",
 //	 "points":{"supply_temp":18.2,"fan":true,"mode":null},"quality":{"mode":"bad(timeout)"}}
 //
-// "slot" is left out if no schedule asked for the scan, "quality" names only what is not good.
+// "slot" is left out if no schedule asked for the scan, "quality" names only what is not good. A scan
+// that the device sent by itself has "times" of the points whose time is another than the scan's.
 func AppendScan(dst []byte, s *point.Scan) []byte {
 	dst = append(dst, `{"device":`...)
 	dst = point.AppendQuoted(dst, s.Device)
@@ -50,7 +51,28 @@ func AppendScan(dst []byte, s *point.Scan) []byte {
 	if !good {
 		dst = appendQuality(dst, s)
 	}
+	if s.Slot.IsZero() {
+		dst = appendTimes(dst, s)
+	}
 	return append(dst, '}')
+}
+
+func appendTimes(dst []byte, s *point.Scan) []byte {
+	before := `,"times":{`
+	for i := range s.Samples {
+		if s.Samples[i].Time.Equal(s.Time) || s.Samples[i].Time.IsZero() {
+			continue
+		}
+		dst = append(dst, before...)
+		before = ","
+		dst = point.AppendQuoted(dst, nameWithin(s.Device, s.Samples[i].Point))
+		dst = append(dst, ':')
+		dst = AppendTime(dst, s.Samples[i].Time)
+	}
+	if before == "," {
+		dst = append(dst, '}')
+	}
+	return dst
 }
 
 func appendQuality(dst []byte, s *point.Scan) []byte {
@@ -101,6 +123,15 @@ type Scan struct {
 	Slot    time.Time                  `json:"slot,omitzero"`
 	Points  map[string]json.RawMessage `json:"points"`
 	Quality map[string]string          `json:"quality,omitempty"`
+	Times   map[string]time.Time       `json:"times,omitempty"`
+}
+
+// TimeOf returns the time of one of the points.
+func (s *Scan) TimeOf(name string) time.Time {
+	if own, has := s.Times[name]; has {
+		return own
+	}
+	return s.Time
 }
 
 // ParseScan reads a live message of a scan.
@@ -125,6 +156,7 @@ func FilterScan(data []byte, device point.Path, pattern point.Pattern) ([]byte, 
 		Slot    json.RawMessage            `json:"slot,omitempty"`
 		Points  map[string]json.RawMessage `json:"points"`
 		Quality map[string]string          `json:"quality,omitempty"`
+		Times   map[string]json.RawMessage `json:"times,omitempty"`
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("read a live message: %w", err)
@@ -134,6 +166,7 @@ func FilterScan(data []byte, device point.Path, pattern point.Pattern) ([]byte, 
 		if !pattern.Match(s.Device.Join(name)) {
 			delete(s.Points, name)
 			delete(s.Quality, name)
+			delete(s.Times, name)
 		}
 	}
 	switch len(s.Points) {

@@ -37,6 +37,28 @@ func TestScanMessageIsTheDocumentedJSON(t *testing.T) {
 	}
 }
 
+func TestAMessageThatADeviceSentByItselfHasTheDevicesTimes(t *testing.T) {
+	scan := exampleScan()
+	scan.Slot, scan.Samples = time.Time{}, scan.Samples[:3]
+	own := scan.Time.Add(-time.Hour)
+	scan.Samples[0].Time, scan.Samples[2].Time = own, own
+	want := `{"device":"campus/b1/ahu1","time":"2026-01-02T03:04:05.000123Z",` +
+		`"points":{"supply_temp":18.25,"fan":true,"mode":null},"quality":{"mode":"bad(timeout)"},` +
+		`"times":{"supply_temp":"2026-01-02T02:04:05.000123Z","mode":"2026-01-02T02:04:05.000123Z"}}`
+	data := wire.AppendScan(nil, scan)
+	if string(data) != want {
+		t.Errorf("got  %s\nwant %s", data, want)
+	}
+	filtered, err := wire.FilterScan(data, scan.Device, "**/mode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := wire.ParseScan(filtered)
+	if err != nil || len(got.Times) != 1 || !got.TimeOf("mode").Equal(own) || !got.TimeOf("fan").Equal(scan.Time) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestSampleMessageIsTheDocumentedJSON(t *testing.T) {
 	s := exampleScan().Samples[0]
 	want := `{"point":"campus/b1/ahu1/supply_temp","time":"2026-01-02T03:04:05.000123Z","value":18.25,"quality":"good"}`

@@ -37,8 +37,10 @@ type collector struct {
 	lost    bool // an event was pushed out
 	changes int  // points that changed
 	pass    uint64
-	err     error         // why the device cannot be heard
-	signal  chan struct{} // something to take
+	err     error  // why the device cannot be heard
+	heard   bool   // something came since it could not be
+	greet   bool   // that was with the present fragment
+	news    func() // called when there is something to take; nil until somebody listens
 
 	info master.Info // of the fragment being handled
 }
@@ -46,7 +48,7 @@ type collector struct {
 func newCollector(c *Config) *collector {
 	k := &collector{
 		items: c.items, byKey: make(map[key]int, len(c.items)), clock: c.Clock, most: c.MaxEvents,
-		now: make([]present, len(c.items)), signal: make(chan struct{}, 1),
+		now: make([]present, len(c.items)),
 	}
 	for i := range c.items {
 		k.byKey[keyOf(c.items[i].kind, c.items[i].index)] = i
@@ -59,14 +61,31 @@ func (k *collector) begin(i master.Info) {
 	k.mu.Lock()
 	k.info = i
 	k.err = nil
+	k.heard, k.greet = true, !k.heard
 }
 
 func (k *collector) end() {
-	busy := len(k.events) > 0 || k.changes > 0
-	k.mu.Unlock()
-	if busy {
+	if k.greet || len(k.events) > 0 || k.changes > 0 {
 		k.tell()
 	}
+	k.mu.Unlock()
+}
+
+// listen has news called whenever there is something to take.
+func (k *collector) listen(news func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.news = news
+	if k.heard || k.err != nil {
+		k.tell()
+	}
+}
+
+// ended says that the line will bring nothing any more.
+func (k *collector) ended() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tell()
 }
 
 func (k *collector) header(h app.Header) {
@@ -139,20 +158,20 @@ func (k *collector) report(s point.Sample) {
 // fail notes why the device cannot be heard.
 func (k *collector) fail(err error) {
 	k.mu.Lock()
-	k.err = err
-	k.mu.Unlock()
+	defer k.mu.Unlock()
+	k.err, k.heard = err, false
 	k.tell()
 }
 
+// tell is called under mu.
 func (k *collector) tell() {
-	select {
-	case k.signal <- struct{}{}:
-	default:
+	if k.news != nil {
+		k.news()
 	}
 }
 
-// reports returns all that is to be reported, and the trouble if there is nothing but that. The
-// first sample behind a loss is uncertain.
+// reports returns all that is to be reported, and the trouble that came behind it. The first sample
+// behind a loss is uncertain.
 func (k *collector) reports() ([]point.Sample, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -174,11 +193,8 @@ func (k *collector) reports() ([]point.Sample, error) {
 		}
 	}
 	err := k.err
-	if len(all) == 0 {
-		k.err = nil
-		return nil, err
-	}
-	return all, nil
+	k.err = nil
+	return all, err
 }
 
 // newPass begins a read and returns its number.

@@ -11,7 +11,7 @@
 //   - session.go reads and listens, plan.go decides what to ask for, write.go operates.
 //
 // What a device reports by itself arrives at any time and is kept until it is asked for: Read
-// gives the present values, Subscribe the events, each with the time that the device gave it.
+// gives the present values, Take the events, each with the time that the device gave it.
 package dnp3
 
 import (

@@ -92,13 +92,15 @@ func closedPort(t *testing.T) string {
 }
 
 func TestDriverConformsAgainstAForeignOutstation(t *testing.T) {
-	_, address := foreign(t)
-	conforms(t, address)
+	peer, address := foreign(t)
+	conforms(t, address, func(raw int) { peer.Do(t, "event analog 0 %d 1", raw) })
 }
 
-// conforms runs the conformance suite against an outstation that holds the values.
-func conforms(t *testing.T, address string) {
+// conforms runs the conformance suite against an outstation that holds the values, and in which
+// event gives analog input 0 another one.
+func conforms(t *testing.T, address string, event func(raw int)) {
 	t.Helper()
+	raw := 5000
 	device := func(outstation int) func(*testing.T, string) driver.Config {
 		return func(t *testing.T, address string) driver.Config {
 			t.Helper()
@@ -112,8 +114,14 @@ func conforms(t *testing.T, address string) {
 			t.Helper()
 			return config(t, address, "[{name: breaker, type: binary_input, index: 0}]")
 		},
-		Silent:   device(77),
-		Absent:   func(t *testing.T) driver.Config { t.Helper(); return config(t, closedPort(t), values) },
+		Silent:    device(77),
+		Absent:    func(t *testing.T) driver.Config { t.Helper(); return config(t, closedPort(t), values) },
+		Reporting: func(t *testing.T, address string) driver.Config { t.Helper(); return config(t, address, values) },
+		Report: func(*testing.T) (string, point.Value) {
+			raw += 10
+			event(raw)
+			return "power", point.FloatOf(float64(raw) / 10)
+		},
 		Writable: "relay", Value: point.BoolOf(true), ReadOnly: "power",
 	})
 }
@@ -161,6 +169,26 @@ func openOn(t *testing.T, l driver.Line, c *Config) *session {
 	return s.(*session)
 }
 
+// listen emits what a session reports until ctx ends, and then returns nil.
+func listen(ctx context.Context, s *session, names []string, emit func(point.Sample)) error {
+	news := make(chan struct{}, 1)
+	err := s.Subscribe(ctx, names, func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+			err = s.Take(ctx, emit)
+		}
+	}
+	return err
+}
+
 // await listens until a report fits.
 func await(t *testing.T, s *session, what string, fits func(point.Sample) bool) point.Sample {
 	t.Helper()
@@ -172,7 +200,7 @@ func await(t *testing.T, s *session, what string, fits func(point.Sample) bool) 
 		names = append(names, name)
 	}
 	for found == nil && ctx.Err() == nil {
-		err := s.Subscribe(ctx, names, func(p point.Sample) {
+		err := listen(ctx, s, names, func(p point.Sample) {
 			if found == nil && fits(p) {
 				found = &p
 				cancel()
@@ -235,7 +263,7 @@ func TestASubscriptionEndsWithTheLine(t *testing.T) {
 	s := connect(t, config(t, proxy.Addr(), values))
 	await(t, s, "the first value", named("breaker", point.Good))
 	proxy.Cut()
-	err := s.Subscribe(t.Context(), []string{"breaker"}, func(point.Sample) {})
+	err := listen(t.Context(), s, []string{"breaker"}, func(point.Sample) {})
 	if !errors.Is(err, driver.ErrNotConnected) {
 		t.Errorf("got %v, want ErrNotConnected", err)
 	}
@@ -244,7 +272,7 @@ func TestASubscriptionEndsWithTheLine(t *testing.T) {
 func TestASilentDeviceThatIsOnlyListenedToIsNoticed(t *testing.T) {
 	_, address := foreign(t)
 	s := connect(t, config(t, address, values, func(c *Config) { c.Outstation = 77 }))
-	if err := s.Subscribe(t.Context(), []string{"breaker"}, func(point.Sample) {}); fault.KindOf(err) != fault.Timeout || errors.Is(err, driver.ErrNotConnected) {
+	if err := listen(t.Context(), s, []string{"breaker"}, func(point.Sample) {}); fault.KindOf(err) != fault.Timeout || errors.Is(err, driver.ErrNotConnected) {
 		t.Errorf("got %v of kind %v, want a time-out on a living line", err, fault.KindOf(err))
 	}
 }

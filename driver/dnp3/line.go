@@ -147,6 +147,7 @@ func (l *line) join(c *Config) (*remote, error) {
 				defer close(opened)
 				add(now, out)
 			})
+			l.tellAll()
 		})
 		<-opened
 	}
@@ -195,12 +196,13 @@ func (l *line) away(s *remote) bool {
 	return s.wire == nil
 }
 
-// ended is closed when the line is lost; a listener never is.
-func (l *line) ended() <-chan struct{} {
-	if l.only == nil {
-		return nil
+// tellAll says to all sessions that the line has ended.
+func (l *line) tellAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.stations {
+		s.ended()
 	}
-	return l.only.done
 }
 
 // Close implements driver.Line.

@@ -153,7 +153,8 @@ func (d *device) dial(t *testing.T, dialer channel.Dialer, address link.Address)
 }
 
 func TestDriverConformsAgainstOurOwnOutstation(t *testing.T) {
-	conforms(t, newDevice(t).listen(t, nil, 10))
+	d := newDevice(t)
+	conforms(t, d.listen(t, nil, 10), func(raw int) { d.event(0, object.Signed(int64(raw)), object.TimestampOf(time.Now())) })
 }
 
 // event is a change at the device, at its own time.
@@ -256,7 +257,7 @@ func TestDevicesThatDialInAreFoundByTheirAddress(t *testing.T) {
 	await(t, s, "the event", func(p point.Sample) bool { return p.Value == point.FloatOf(42) })
 
 	hangUp()
-	if err := s.Subscribe(t.Context(), []string{"voltage"}, func(point.Sample) {}); fault.KindOf(err) != fault.Unreachable || errors.Is(err, driver.ErrNotConnected) {
+	if err := listen(t.Context(), s, []string{"voltage"}, func(point.Sample) {}); fault.KindOf(err) != fault.Unreachable || errors.Is(err, driver.ErrNotConnected) {
 		t.Errorf("when the device hangs up, a subscription gives %v", err)
 	}
 	if _, err := second.Read(t.Context(), []string{"voltage"}); err != nil {
@@ -279,7 +280,7 @@ func TestANewConnectionOfADeviceReplacesItsOldOne(t *testing.T) {
 	defer cancel()
 	seen := false
 	for !seen && ctx.Err() == nil { // the old connection's end is reported in between
-		_ = s.Subscribe(ctx, []string{"voltage"}, func(p point.Sample) {
+		_ = listen(ctx, s, []string{"voltage"}, func(p point.Sample) {
 			if seen = seen || p.Value == point.FloatOf(42); seen {
 				cancel()
 			}

@@ -23,7 +23,8 @@ type session struct {
 	values  *collector
 	items   []item
 	byName  map[string]int
-	absent  []time.Time // by item: until when it is not asked for
+	wanted  map[point.Path]bool // what is reported
+	absent  []time.Time         // by item: until when it is not asked for
 	scan    string
 	timeout time.Duration
 	tries   int
@@ -151,17 +152,25 @@ var errAway = errors.New("the device has not dialled in; check that it dials thi
 
 // ready reports why nothing can be asked now.
 func (n *session) ready(ctx context.Context) error {
-	if err := n.line.lost(); err != nil {
-		return fmt.Errorf("%w: %w", driver.ErrNotConnected, err)
-	}
-	if n.closed {
-		return driver.ErrNotConnected
+	if err := n.dead(); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if n.line.away(n.station) {
 		return errAway
+	}
+	return nil
+}
+
+// dead reports why nothing will ever come again.
+func (n *session) dead() error {
+	if err := n.line.lost(); err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrNotConnected, err)
+	}
+	if n.closed {
+		return driver.ErrNotConnected
 	}
 	return nil
 }
@@ -199,33 +208,38 @@ func (n *session) whyLost(err error) error {
 	return fmt.Errorf("%w: %w", driver.ErrNotConnected, errors.Join(n.line.only.err, err))
 }
 
-// Subscribe implements driver.Subscriber: it reports events, and present values that differ from
-// what was reported last.
-func (n *session) Subscribe(ctx context.Context, names []string, emit func(point.Sample)) error {
+// Subscribe implements driver.Subscriber: events are reported, and present values that differ from
+// what was reported last. What came since Open is kept, so that there may be news at once.
+func (n *session) Subscribe(_ context.Context, names []string, news func()) error {
 	const op = "dnp3.Subscribe"
-	wanted := make(map[point.Path]bool, len(names))
+	if err := n.dead(); err != nil {
+		return n.fail(op, err)
+	}
+	n.wanted = make(map[point.Path]bool, len(names))
 	for _, name := range names {
-		wanted[point.Path(name)] = true
+		n.wanted[point.Path(name)] = true
 	}
-	for {
-		reports, err := n.values.reports()
-		for i := range reports {
-			if wanted[reports[i].Point] {
-				emit(reports[i])
-			}
-		}
-		if err != nil {
-			return fault.E(op, fault.KindOf(err), n.subject, err)
-		}
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the end of a subscription
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-n.line.ended():
-			return notConnected(op, n.line.name, n.line.lost())
-		case <-n.values.signal:
+	n.values.listen(news)
+	if n.line.lost() != nil { // meanwhile, so that nobody told it
+		news()
+	}
+	return nil
+}
+
+// Take implements driver.Subscriber.
+func (n *session) Take(_ context.Context, emit func(point.Sample)) error {
+	const op = "dnp3.Take"
+	reports, trouble := n.values.reports()
+	for i := range reports {
+		if n.wanted[reports[i].Point] {
+			emit(reports[i])
 		}
 	}
+	if err := n.dead(); err != nil {
+		return n.fail(op, err)
+	}
+	if trouble != nil {
+		return fault.E(op, fault.KindOf(trouble), n.subject, trouble)
+	}
+	return nil
 }

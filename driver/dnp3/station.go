@@ -171,6 +171,15 @@ func (s *remote) disconnected() {
 	s.trouble(fault.E("dnp3.Subscribe", fault.Unreachable, "", errGone))
 }
 
+// ended tells the sessions that their line has ended.
+func (s *remote) ended() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.collectors {
+		c.ended()
+	}
+}
+
 // trouble is called under mu.
 func (s *remote) trouble(err error) {
 	for _, c := range s.collectors {
