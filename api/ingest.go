@@ -164,6 +164,7 @@ func (s *server) writeOnce(w http.ResponseWriter, r *request, job *writing) (res
 		return result{}, err
 	}
 	defer content.release()
+	s.received.Add(uint64(len(content.data)))
 	key := r.Header.Get(headerKey)
 	if key == "" || s.cfg.Repeats == nil {
 		return s.ingest(r, job, content.data, s.cfg.Now())

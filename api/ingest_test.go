@@ -74,7 +74,7 @@ func startIngest(t *testing.T, change ...func(*api.Config)) (*node, *tape) {
 		if !ok || !ok2 {
 			t.Fatal("the fixture has another catalogue or other logins")
 		}
-		c.Gate, c.Repeats, c.Tokens = gate.New(list, rec, 0), list, logins
+		c.Gate, c.Repeats, c.Tokens = gate.New(list, rec, 0), list.Repeats(0), logins
 	}}, change...)...)
 	return n, rec
 }
@@ -330,6 +330,23 @@ func TestARepeatedWriteGetsTheFirstAnswer(t *testing.T) {
 	n.clock.advance(24 * time.Hour)
 	if got := n.send(samplesPath, "text/plain", "a v=1\nb v=x", key); got.Header.Get("Idempotency-Replayed") != "" || len(rec.lines()) != 2 {
 		t.Errorf("a day later: %d %s, recorded %v", got.StatusCode, got.body, rec.lines())
+	}
+}
+
+func TestMetricsCountWhatWasSentOverHTTP(t *testing.T) {
+	n, _ := startIngest(t)
+	key := header("Idempotency-Key", "k1")
+	for range 2 {
+		n.send(samplesPath, "text/plain", "a v=1\nb v=x", key)
+	}
+	n.send("/api/v2/write?bucket=c", "text/plain", "a v=1\nb v=2")
+	got := n.get("/metrics")
+	for _, line := range []string{
+		"voltbus_ingest_accepted_total 3\n", "voltbus_ingest_refused_total 1\n", "voltbus_ingest_bytes_total 33\n", "voltbus_ingest_replayed_total 1\n",
+	} {
+		if !strings.Contains(got.body, line) {
+			t.Errorf("%q is not among the metrics", line)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func TestWrongInputIsRefusedWithWhatToDo(t *testing.T) {
 		{"a plot of a pattern that selects nothing", "GET", "/api/v1/plot?pattern=other/*", "", 404, "pattern", `no point matches "other/*"`},
 		{"an aggregate of a huge pattern that selects nothing", "GET", "/api/v1/aggregate?pattern=" + long[:1000], "", 404, "pattern", "no point matches"},
 		{"a plot without width", "GET", "/api/v1/plot?point=a&pixels=0", "", 400, "pixels", "from 10 to 10000"},
-		{"an unknown format", "GET", "/api/v1/export?point=a&format=xls", "", 400, "format", "csv or parquet"},
+		{"an unknown format", "GET", "/api/v1/export?point=a&format=xls", "", 400, "format", "csv, parquet or arrow"},
 		{"Parquet from a store that has none", "GET", "/api/v1/export?point=a&format=parquet", "", 503, "parquet", "csv"},
 		{"no body", "POST", "/api/v1/sql", "", 415, "", "application/json"},
 		{"a body that is no JSON", "POST", "/api/v1/sql", "SELECT 1", 400, "body", "is not JSON: byte 1"},

@@ -42,7 +42,7 @@ func escapeLabel(s string) string {
 func (s *server) metrics(w http.ResponseWriter, r *request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
-		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ownMetrics,
+		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.ownMetrics,
 	} {
 		if err := part(r.Context(), e); err != nil {
 			return err
@@ -133,6 +133,18 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 	}
 	e.single("voltbus_device_reads_total", "counter", "Reads of devices.", float64(reads))
 	e.single("voltbus_device_failures_total", "counter", "Reads of devices that failed.", float64(failures))
+	return nil
+}
+
+// ingestMetrics counts what came over HTTP to be recorded, since the start.
+func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
+	if s.cfg.Gate == nil {
+		return nil
+	}
+	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(s.accepted.Load()))
+	e.single("voltbus_ingest_refused_total", "counter", "Readings sent over HTTP that were refused.", float64(s.refused.Load()))
+	e.single("voltbus_ingest_bytes_total", "counter", "Bytes of bodies of readings, inflated.", float64(s.received.Load()))
+	e.single("voltbus_ingest_replayed_total", "counter", "Requests that were answered again and not recorded again.", float64(s.replayed.Load()))
 	return nil
 }
 

@@ -114,18 +114,6 @@ func (r *reading) time(name, otherwise string) time.Time {
 	return t
 }
 
-func (r *reading) duration(name, otherwise string) time.Duration {
-	text, ok := r.text(name)
-	if !ok || text == "" {
-		text = otherwise
-	}
-	d, err := parseDuration(text)
-	if err != nil {
-		r.fail(name, err)
-	}
-	return d
-}
-
 // selection returns the points named or the pattern. Without any of them everything is selected,
 // if that is allowed.
 func (r *reading) selection(everything bool) query.Selection {

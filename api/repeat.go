@@ -93,6 +93,7 @@ func (s *server) once(r *request, key string, content []byte, work func(now time
 	case known.Hash != asked.Hash:
 		return result{}, &statusError{http.StatusUnprocessableEntity, fault.E("api.repeat", fault.Conflict, key, errKeyReuse)}
 	case known.Status != 0:
+		s.replayed.Add(1)
 		return result{status: known.Status, body: known.Answer, replayed: true}, nil
 	}
 	done, err := work(known.At)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// RepeatLife is how long the answer to a write with an idempotency key is kept, and maxRepeats how
-// many are: beyond it the oldest are forgotten.
-const (
-	RepeatLife = 24 * time.Hour
-	maxRepeats = 100_000
-)
+// RepeatLife is how long the answer to a write with an idempotency key is kept if nothing else is
+// said.
+const RepeatLife = 24 * time.Hour
+
+// maxRepeats is how many answers are kept: beyond it the oldest are forgotten.
+const maxRepeats = 100_000
 
 // Repeat is a write with an idempotency key.
 type Repeat struct {
@@ -24,12 +24,27 @@ type Repeat struct {
 	Answer []byte
 }
 
+// Repeats remembers writes for a time. It is safe for concurrent use.
+type Repeats struct {
+	catalog *Catalog
+	life    time.Duration
+}
+
+// Repeats returns the memory of writes that keeps each so long; 0 for RepeatLife. They share what
+// they remember: the shortest life holds.
+func (c *Catalog) Repeats(life time.Duration) Repeats {
+	if life == 0 {
+		life = RepeatLife
+	}
+	return Repeats{c, life}
+}
+
 // BeginRepeat notes a write before it is done, and returns what is known of an earlier one with the
 // same user and key: it then says when that was, what was asked and, if it ended, what the answer
 // was. Without one it returns r.
-func (c *Catalog) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		if err := dropRepeats(ctx, tx, r.At); err != nil {
+func (c Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
+	err := c.catalog.write(ctx, func(tx *sql.Tx) error {
+		if err := dropRepeats(ctx, tx, r.At.Add(-c.life)); err != nil {
 			return err
 		}
 		var hash []byte
@@ -53,9 +68,9 @@ func (c *Catalog) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
 	return r, wrap("catalog.BeginRepeat", r.Key, err)
 }
 
-// dropRepeats forgets the writes that are too old or too many.
-func dropRepeats(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM repeat WHERE at <= ?`, micros(now.Add(-RepeatLife))); err != nil {
+// dropRepeats forgets the writes up to a time, and those that are too many.
+func dropRepeats(ctx context.Context, tx *sql.Tx, last time.Time) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM repeat WHERE at <= ?`, micros(last)); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM repeat WHERE at < (SELECT at FROM repeat ORDER BY at DESC LIMIT 1 OFFSET ?)`, maxRepeats)
@@ -63,7 +78,7 @@ func dropRepeats(ctx context.Context, tx *sql.Tx, now time.Time) error {
 }
 
 // EndRepeat keeps the answer to a write that BeginRepeat noted.
-func (c *Catalog) EndRepeat(ctx context.Context, r Repeat) error {
-	return c.exec(ctx, "catalog.EndRepeat", r.Key, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`,
+func (c Repeats) EndRepeat(ctx context.Context, r Repeat) error {
+	return c.catalog.exec(ctx, "catalog.EndRepeat", r.Key, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`,
 		r.Status, r.Answer, r.User, r.Key)
 }

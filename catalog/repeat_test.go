@@ -11,7 +11,7 @@ import (
 
 func begin(t *testing.T, c *catalog.Catalog, r catalog.Repeat) catalog.Repeat {
 	t.Helper()
-	got, err := c.BeginRepeat(t.Context(), r)
+	got, err := c.Repeats(0).BeginRepeat(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheFirstAnswerToAKeyIsKept(t *testing.T) {
 	}
 	answered := asked
 	answered.Status, answered.Answer = 207, []byte("done")
-	if err := first.EndRepeat(t.Context(), answered); err != nil {
+	if err := first.Repeats(0).EndRepeat(t.Context(), answered); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, dir) // as after a restart
@@ -58,6 +58,25 @@ func TestTheOldestKeysAreForgottenWhenThereAreTooMany(t *testing.T) {
 	for key, status := range map[string]int{"key1": 0, "key3": 204} {
 		if got := begin(t, c, catalog.Repeat{User: "u", Key: key, At: clock().Add(time.Hour)}); got.Status != status {
 			t.Errorf("%s has the status %d, want %d", key, got.Status, status)
+		}
+	}
+}
+
+func TestAnAnswerIsKeptAsLongAsWasSaid(t *testing.T) {
+	repeats := open(t, t.TempDir()).Repeats(time.Hour)
+	asked := catalog.Repeat{User: "u", Key: "k", At: clock()}
+	for _, tt := range []struct {
+		after time.Duration
+		known bool
+	}{{0, false}, {time.Hour - time.Microsecond, true}, {time.Hour, false}} {
+		now := asked
+		now.At = clock().Add(tt.after)
+		got, err := repeats.BeginRepeat(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := !got.At.Equal(now.At); known != tt.known {
+			t.Errorf("after %v it is known: %t", tt.after, known)
 		}
 	}
 }

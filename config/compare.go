@@ -48,6 +48,7 @@ func Compare(before, after *Config) Changes {
 		{"log", before.Log != after.Log},
 		{"store", before.Store != after.Store},
 		{"recorder", before.Recorder != after.Recorder},
+		{"ingest", before.Ingest != after.Ingest},
 	} {
 		if s.differs {
 			c.Restart = append(c.Restart, s.name)

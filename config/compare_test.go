@@ -45,8 +45,8 @@ func TestCompareFindsWhatMustBeDone(t *testing.T) {
 			Changes{Restart: []string{"listen", "store"}},
 		},
 		"the other sections": {
-			func(c *Config) { c.Node.Name, c.Log.MaxBytes, c.Recorder.Queue = "x", GiB+1, 1 },
-			Changes{Restart: []string{"node", "log", "recorder"}},
+			func(c *Config) { c.Node.Name, c.Log.MaxBytes, c.Recorder.Queue, c.Ingest.Points = "x", GiB+1, 1, 1 },
+			Changes{Restart: []string{"node", "log", "recorder", "ingest"}},
 		},
 	}
 	for name, tt := range tests {

@@ -21,6 +21,8 @@ type Config struct {
 	Store Store `yaml:"store"`
 	// Recorder says how readings are gathered into blocks before they go to disk.
 	Recorder Recorder `yaml:"recorder"`
+	// Ingest bounds what programs may send over HTTP to be recorded.
+	Ingest Ingest `yaml:"ingest"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
@@ -85,6 +87,22 @@ type Recorder struct {
 	Queue int `yaml:"queue" example:"64"`
 }
 
+// Ingest is the section "ingest".
+type Ingest struct {
+	// Requests is how many requests with readings a user or token may send in a second, and
+	// twice that at once.
+	Requests int `yaml:"requests" example:"20000"`
+	// Samples is how many readings a user or token may send in a second, and twice that at
+	// once.
+	Samples int `yaml:"samples" example:"5000000"`
+	// Points is how many points without a device this node lists. Readings of more are refused,
+	// so that no program fills the disk with ever new names.
+	Points int `yaml:"points" example:"1000000"`
+	// Retry is how long a request may be sent again with its idempotency key without being
+	// recorded again.
+	Retry time.Duration `yaml:"retry" example:"24h"`
+}
+
 // Default returns the configuration of an empty file.
 func Default() *Config {
 	return &Config{
@@ -96,6 +114,12 @@ func Default() *Config {
 			MaxAge:   5 * time.Millisecond,
 			MaxBlock: 10_000,
 			Queue:    64,
+		},
+		Ingest: Ingest{
+			Requests: 20_000,
+			Samples:  5_000_000,
+			Points:   1_000_000,
+			Retry:    24 * time.Hour,
 		},
 	}
 }

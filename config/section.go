@@ -20,6 +20,10 @@ const (
 	maxBlockAge = time.Second
 	maxBlock    = 100_000
 	maxQueue    = 10_000
+	maxRate     = 100_000_000
+	maxPoints   = 50_000_000
+	minRetry    = time.Minute
+	maxRetry    = 30 * 24 * time.Hour
 )
 
 // report notes a problem with a key.
@@ -34,6 +38,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Log.validate(r)
 	cfg.Store.validate(r)
 	cfg.Recorder.validate(r)
+	cfg.Ingest.validate(r)
 }
 
 func (n *Node) validate(r report) {
@@ -93,6 +98,21 @@ func (n *Recorder) validate(r report) {
 	}
 	if n.Queue < 1 || n.Queue > maxQueue {
 		r("recorder.queue", "%d is out of range; write 1 to %d, such as 64", n.Queue, maxQueue)
+	}
+}
+
+func (n *Ingest) validate(r report) {
+	if n.Requests < 1 || n.Requests > maxRate {
+		r("ingest.requests", "%d is out of range; write 1 to %d, such as 20000", n.Requests, maxRate)
+	}
+	if n.Samples < 1 || n.Samples > maxRate {
+		r("ingest.samples", "%d is out of range; write 1 to %d, such as 5000000", n.Samples, maxRate)
+	}
+	if n.Points < 1 || n.Points > maxPoints {
+		r("ingest.points", "%d is out of range; write 1 to %d, such as 1000000", n.Points, maxPoints)
+	}
+	if n.Retry < minRetry || n.Retry > maxRetry {
+		r("ingest.retry", "%s is out of range; write 1m to 30d, such as 24h", duration(n.Retry))
 	}
 }
 

@@ -125,7 +125,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 		Origin: n.opts.Config.Node.Name, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
 		Room: n.checkRoom, Log: n.log,
 	}, n.blocks, start)
-	n.gate = gate.New(n.catalog, n.recorder, 0)
+	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points)
 	return nil
 }
 
