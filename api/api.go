@@ -17,6 +17,7 @@ import (
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store"
+	"voltbus/wire"
 )
 
 // Engine answers questions about the history.
@@ -44,10 +45,10 @@ type Auth interface {
 
 // Live gives what devices report as it happens.
 type Live interface {
-	// Subscribe calls deliver with each live message that holds points of the pattern, until
-	// stop is called; when stop has returned, deliver is not called again. deliver returns at
-	// once. The messages must not be changed after they were delivered.
-	Subscribe(pattern point.Pattern, deliver func(message json.RawMessage)) (stop func(), err error)
+	// Subscribe calls deliver with each live message that holds selected points, until stop is
+	// called; when stop has returned, deliver is not called again. deliver returns at once, and
+	// does not keep the message.
+	Subscribe(sel wire.Selection, deliver func(message json.RawMessage)) (stop func(), err error)
 }
 
 // Ledger gives the account of all samples.
@@ -112,6 +113,7 @@ type Config struct {
 
 	KeepAlive    time.Duration // between comments of an idle stream; 0 for 15 s
 	WriteTimeout time.Duration // how long a reader may block one write; 0 for 10 s
+	Gather       time.Duration // how long live messages are collected before they are written; 0 for 50 ms
 	StreamBuffer int           // bytes that may wait for one reader of a stream; 0 for 1 MiB
 	MaxReaders   int           // readers of streams at once; 0 for 1000
 }
@@ -136,6 +138,9 @@ func New(cfg Config) http.Handler {
 	if cfg.WriteTimeout == 0 {
 		cfg.WriteTimeout = 10 * time.Second
 	}
+	if cfg.Gather == 0 {
+		cfg.Gather = 50 * time.Millisecond
+	}
 	if cfg.StreamBuffer == 0 {
 		cfg.StreamBuffer = 1 << 20
 	}
@@ -154,6 +159,7 @@ func New(cfg Config) http.Handler {
 		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
 		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples), repeats: newRepeats(),
 	}
+	s.feeds = newFeeds(cfg.Live, cfg.StreamBuffer)
 	s.routes = index(routes())
 	return s
 }

@@ -25,6 +25,7 @@ import (
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store/memory"
+	"voltbus/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,25 +58,32 @@ type live struct {
 	mu      sync.Mutex
 	next    int
 	readers map[int]func(json.RawMessage)
-	joined  chan point.Pattern
+	joined  chan wire.Selection
 }
 
 func newLive() *live {
-	return &live{readers: map[int]func(json.RawMessage){}, joined: make(chan point.Pattern, 100)}
+	return &live{readers: map[int]func(json.RawMessage){}, joined: make(chan wire.Selection, 100)}
 }
 
-func (l *live) Subscribe(p point.Pattern, deliver func(json.RawMessage)) (func(), error) {
+func (l *live) Subscribe(sel wire.Selection, deliver func(json.RawMessage)) (func(), error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := l.next
 	l.next++
 	l.readers[id] = deliver
-	l.joined <- p
+	l.joined <- sel
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.readers, id)
 	}, nil
+}
+
+// count returns how many subscriptions there are.
+func (l *live) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.readers)
 }
 
 func (l *live) publish(m json.RawMessage) {
@@ -174,7 +182,7 @@ func start(t testing.TB, change ...func(*api.Config)) *node {
 		SQL: n.state, Stats: n.store, Hosts: api.LoopbackHosts(), TempDir: t.TempDir(),
 		Engine:  query.New(n.store, n.catalog, query.DefaultLimits(), n.clock.now),
 		Version: answer.Version{Version: "1.2.3", Commit: "abc", Go: "go"},
-		Log:     slog.New(slog.DiscardHandler), Now: n.clock.now, KeepAlive: time.Hour,
+		Log:     slog.New(slog.DiscardHandler), Now: n.clock.now, KeepAlive: time.Hour, Gather: time.Millisecond,
 	}
 	for _, f := range change {
 		f(&cfg)

@@ -75,7 +75,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/stream", role: viewer, stream: true, serve: (*server).stream,
-			params: []string{"pattern"},
+			params: []string{"pattern", "unit", "tag"},
 		},
 		{
 			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,

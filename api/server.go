@@ -39,6 +39,7 @@ type server struct {
 	received atomic.Uint64 // bytes of bodies, inflated
 	replayed atomic.Uint64 // requests that were answered as before
 
+	feeds    *feeds
 	readers  atomic.Int64
 	cut      atomic.Uint64
 	requests [6]atomic.Uint64 // by the first digit of the status

@@ -1,60 +1,20 @@
 package api
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"sync"
+	"slices"
 	"time"
 
+	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
+	"voltbus/wire"
 )
-
-// listener holds the messages that one reader has not taken yet. offer may be called by any
-// goroutine and never blocks.
-type listener struct {
-	most  int           // bytes that may wait
-	ready chan struct{} // holds an entry if there is something to take
-
-	mu      sync.Mutex
-	waiting []json.RawMessage
-	bytes   int
-	over    bool // more came than could wait
-}
-
-func newListener(most int) *listener {
-	return &listener{most: most, ready: make(chan struct{}, 1)}
-}
-
-// offer queues a message. If the reader is too far behind, all that waits is dropped and
-// nothing is queued any more.
-func (l *listener) offer(message json.RawMessage) {
-	l.mu.Lock()
-	switch {
-	case l.over:
-	case l.bytes+len(message) > l.most:
-		l.over, l.waiting, l.bytes = true, nil, 0
-	default:
-		l.waiting = append(l.waiting, message)
-		l.bytes += len(message)
-	}
-	l.mu.Unlock()
-	select {
-	case l.ready <- struct{}{}:
-	default:
-	}
-}
-
-// take returns what waits and whether the reader is too far behind.
-func (l *listener) take() (messages []json.RawMessage, over bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	messages, l.waiting, l.bytes = l.waiting, nil, 0
-	return messages, l.over
-}
 
 var (
 	errReaders = errors.New("too many readers of live streams; close one, or try again later")
@@ -67,28 +27,86 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	if s.cfg.Live == nil {
 		return absent("live stream")
 	}
-	in := s.read(r)
-	pattern, _ := in.text("pattern")
-	if in.err != nil {
-		return in.err
+	key, sel, err := s.liveSelection(r)
+	if err != nil {
+		return err
 	}
 	release, err := s.reader()
 	if err != nil {
 		return err
 	}
 	defer release()
-	l := newListener(s.cfg.StreamBuffer)
-	stop, err := s.cfg.Live.Subscribe(point.Pattern(pattern), l.offer)
+	l, leave, err := s.feeds.join(key, sel)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer leave()
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
 	return s.relay(p, r, l)
+}
+
+const (
+	maxPatterns = 32     // of one stream
+	maxFiltered = 10_000 // points that unit and tags may select for one stream
+)
+
+var (
+	errPatterns = fmt.Errorf("may be given %d times", maxPatterns)
+	errFiltered = fmt.Errorf("unit and tags select more than %d points here; give a pattern, too, or read all and filter them yourself", maxFiltered)
+)
+
+// liveSelection reads what a stream is asked for. Streams with one key are asked for the same.
+func (s *server) liveSelection(r *request) (key string, sel wire.Selection, err error) {
+	in := s.read(r)
+	unit, _ := in.text("unit")
+	tags, patterns := in.tags(), slices.Compact(slices.Sorted(slices.Values(in.all("pattern"))))
+	if len(patterns) > maxPatterns {
+		in.fail("pattern", errPatterns)
+	}
+	if in.err != nil {
+		return "", sel, in.err
+	}
+	if !slices.Contains(patterns, "") { // which selects everything
+		for _, p := range patterns {
+			sel.Patterns = append(sel.Patterns, point.Pattern(p))
+		}
+	}
+	if unit == "" && len(tags) == 0 {
+		return fmt.Sprintf("patterns %q", sel.Patterns), sel, nil
+	}
+	points, err := s.described(r, sel.Patterns, catalog.Filter{Unit: unit, Tags: tags})
+	sel.Keep = func(p point.Path) bool { return points[p] }
+	// The catalogue may have changed since another reader asked for the same: the points decide.
+	return fmt.Sprintf("points %x", sha256.Sum256(fmt.Appendf(nil, "%q", slices.Sorted(maps.Keys(points))))), sel, err
+}
+
+// described returns the points that the filter and one of the patterns select now.
+func (s *server) described(r *request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
+	if s.cfg.Points == nil {
+		return nil, absent("points")
+	}
+	if len(patterns) == 0 {
+		patterns = []point.Pattern{""}
+	}
+	points := make(map[point.Path]bool)
+	f.Limit = maxFiltered + 1
+	for _, f.Pattern = range patterns {
+		page, err := s.cfg.Points.Search(r.Context(), f)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Entries {
+			points[page.Entries[i].Path] = true
+		}
+		if len(points) > maxFiltered {
+			return nil, fault.E("api.stream", fault.Invalid, "pattern", errFiltered)
+		}
+	}
+	return points, nil
 }
 
 // reader takes a place of a reader of a stream; release gives it back.
@@ -100,52 +118,46 @@ func (s *server) reader() (release func(), err error) {
 	return func() { s.readers.Add(-1) }, nil
 }
 
-// relay writes events. Errors of writing end it silently: the reader has gone.
+// relay writes events. What comes within a moment is written at once, so that many small messages
+// cost no more than a few large ones. Errors of writing end it silently: the reader has gone.
 func (s *server) relay(w *patient, r *request, l *listener) error {
-	tick := time.NewTicker(s.cfg.KeepAlive)
-	defer tick.Stop()
-	buf := append(make([]byte, 0, chunk), ": connected\n\n"...)
+	alive, pause := time.NewTicker(s.cfg.KeepAlive), time.NewTimer(0)
+	defer alive.Stop()
+	defer pause.Stop()
+	parts := [][]byte{[]byte(": connected\n\n")}
 	for {
-		if w.send(buf) != nil {
-			return nil // the reader has gone, which is how streams end
+		if len(parts) > 0 {
+			if w.send(parts...) != nil {
+				return nil // the reader has gone, which is how streams end
+			}
+			pause.Reset(s.cfg.Gather)
+			select {
+			case <-r.Context().Done():
+				return nil
+			case <-pause.C:
+			}
 		}
-		buf = buf[:0]
+		clear(parts) // what was written may be forgotten
+		var news <-chan struct{}
+		var over bool
+		if parts, news, over = l.take(parts[:0]); over {
+			s.cut.Add(1)
+			return s.lastEvent(w, r, fault.E("api.stream", fault.Unavailable, "stream", errSlow))
+		}
+		if len(parts) > 0 {
+			continue
+		}
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-tick.C:
+		case <-news:
+		case <-alive.C:
 			if _, err := s.user(r.Request); err != nil {
 				return s.lastEvent(w, r, err)
 			}
-			buf = append(buf, ": alive\n\n"...)
-		case <-l.ready:
-			messages, over := l.take()
-			if over {
-				s.cut.Add(1)
-				return s.lastEvent(w, r, fault.E("api.stream", fault.Unavailable, "stream", errSlow))
-			}
-			var err error
-			if buf, err = w.events(buf, messages); err != nil {
-				return nil // as above
-			}
+			parts = append(parts, []byte(": alive\n\n"))
 		}
 	}
-}
-
-// events appends messages as events, and sends chunks while there are many. It returns what is
-// left to send.
-func (p *patient) events(buf []byte, messages []json.RawMessage) ([]byte, error) {
-	for _, m := range messages {
-		buf = appendEvent(buf, "scan", m)
-		if len(buf) < chunk {
-			continue
-		}
-		if err := p.send(buf); err != nil {
-			return nil, err
-		}
-		buf = buf[:0]
-	}
-	return buf, nil
 }
 
 // lastEvent tells the reader why the stream ends.
@@ -157,21 +169,4 @@ func (s *server) lastEvent(w *patient, r *request, err error) error {
 	}
 	_ = w.send(appendEvent(nil, "error", b)) // nobody to tell if the reader has gone
 	return nil
-}
-
-// appendEvent appends an event whose data is JSON. Line breaks between its tokens are taken out:
-// they would end the data.
-func appendEvent(dst []byte, event string, data json.RawMessage) []byte {
-	if bytes.ContainsAny(data, "\r\n") {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, data); err != nil {
-			return fmt.Appendf(dst, ": a message that is not JSON was left out\n\n")
-		}
-		data = compact.Bytes()
-	}
-	dst = append(dst, "event: "...)
-	dst = append(dst, event...)
-	dst = append(dst, "\ndata: "...)
-	dst = append(dst, data...)
-	return append(dst, "\n\n"...)
 }

@@ -9,13 +9,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"voltbus/api"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/point"
 )
 
 // listen opens a stream and waits until it is subscribed.
@@ -27,8 +31,10 @@ func (n *node) listen(path string, options ...option) (lines *bufio.Reader, hang
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		n.t.Fatalf("the stream gives %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
-	<-n.live.joined
 	lines = bufio.NewReaderSize(resp.Body, 1<<20)
+	if line, err := lines.ReadString('\n'); err != nil || line != ": connected\n" {
+		n.t.Fatalf("the stream begins with %q, %v", line, err)
+	}
 	return lines, func() {
 		cancel()
 		_ = resp.Body.Close()
@@ -75,14 +81,95 @@ func TestTheStreamPassesMessagesOn(t *testing.T) {
 	}
 }
 
-func TestTheStreamHandsItsPatternOn(t *testing.T) {
+func TestAStreamAsksForWhatItsReaderSelects(t *testing.T) {
 	n := start(t)
-	resp, err := n.open(t.Context(), "GET", "/api/v1/stream?pattern=a/*/b", "", n.bearer())
-	must(t, err)
-	defer resp.Body.Close()
-	if p := <-n.live.joined; p != "a/*/b" {
-		t.Errorf("the pattern is %q", p)
+	tests := []struct {
+		name, query string
+		patterns    []point.Pattern
+		kept, cut   point.Path
+	}{
+		{"everything", "", nil, "any/thing", ""},
+		{"a pattern", "?pattern=a/*/b", []point.Pattern{"a/*/b"}, "a/x/b", ""},
+		{"several patterns, in any order, one twice", "?pattern=c&pattern=a&pattern=c", []point.Pattern{"a", "c"}, "c/d", ""},
+		{"everything beside a pattern", "?pattern=a&pattern=", nil, "any/thing", ""},
+		{"a unit", "?unit=degC", nil, "site/temp", "site/on"},
+		{"a tag", "?tag=equip=ahu", nil, "site/temp", "site/on"},
+		{"a tag within a pattern", "?pattern=site/on&tag=equip=ahu", []point.Pattern{"site/on"}, "", "site/temp"},
 	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, hangUp := n.listen("/api/v1/stream"+tt.query, n.bearer())
+			defer hangUp()
+			sel := <-n.live.joined
+			if diff := cmp.Diff(tt.patterns, sel.Patterns); diff != "" {
+				t.Error(diff)
+			}
+			if tt.kept != "" && !sel.Selects(tt.kept) {
+				t.Errorf("%s is left out", tt.kept)
+			}
+			if tt.cut != "" && sel.Selects(tt.cut) {
+				t.Errorf("%s is kept", tt.cut)
+			}
+		})
+	}
+	for query, want := range map[string]string{
+		"?" + strings.Repeat("pattern=x&pattern=y&", 10) + patterns(40): "may be given 32 times",
+		"?tag=nothing": "name=value",
+	} {
+		if p := n.get("/api/v1/stream" + query).problem(t); p.Status != 400 || !strings.Contains(p.Detail, want) {
+			t.Errorf("%.40s gives %+v", query, p)
+		}
+	}
+}
+
+func patterns(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "pattern=p%d&", i)
+	}
+	return strings.TrimSuffix(b.String(), "&")
+}
+
+func TestReadersOfTheSameShareOneFeed(t *testing.T) {
+	n := start(t)
+	first, hangUp1 := n.listen("/api/v1/stream?pattern=b&pattern=a", n.bearer())
+	n.live.publish(json.RawMessage(`{"n":0}`))
+	if _, data := event(t, first); data != `{"n":0}` {
+		t.Errorf("the first reader gets %s", data)
+	}
+	second, hangUp2 := n.listen("/api/v1/stream?pattern=a&pattern=b", n.bearer())
+	defer hangUp2()
+	if n.live.count() != 1 {
+		t.Errorf("two readers of the same cost %d subscriptions", n.live.count())
+	}
+	n.live.publish(json.RawMessage(`{"n":1}`))
+	for name, lines := range map[string]*bufio.Reader{"first": first, "second": second} {
+		if _, data := event(t, lines); data != `{"n":1}` {
+			t.Errorf("the %s reader gets %s", name, data)
+		}
+	}
+	hangUp1()
+	for n.counted("voltbus_live_readers") != "1" { // until the server has noticed
+		runtime.Gosched()
+	}
+	n.live.publish(json.RawMessage(`{"n":2}`))
+	if _, data := event(t, second); data != `{"n":2}` {
+		t.Errorf("when the first reader has gone, the second gets %s", data)
+	}
+	hangUp2()
+	for n.live.count() != 0 {
+		runtime.Gosched()
+	}
+}
+
+// counted returns a figure of /metrics.
+func (n *node) counted(name string) string {
+	for line := range strings.Lines(n.get("/metrics").body) {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
 }
 
 func TestAnIdleStreamIsKeptAliveUntilTheLoginEnds(t *testing.T) {
@@ -230,7 +317,7 @@ func TestTheClientHearsWhyAStreamEnds(t *testing.T) {
 	if err := <-done; !errors.Is(err, enough) {
 		t.Errorf("the receiver's error comes back as %v", err)
 	}
-	go func() { done <- n.client.Stream(t.Context(), "", func(json.RawMessage) error { return nil }) }()
+	go func() { done <- n.client.Stream(t.Context(), "another", func(json.RawMessage) error { return nil }) }()
 	<-n.live.joined
 	n.live.publish(make(json.RawMessage, 2<<20)) // more than may wait
 	if err := <-done; !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "too slow") {

@@ -94,10 +94,13 @@ func (p *patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// send writes and flushes.
-func (p *patient) send(b []byte) error {
+// send writes and flushes. The parts have one deadline.
+func (p *patient) send(parts ...[]byte) error {
 	p.limit()
-	_, err := p.w.Write(b)
+	var err error
+	for i := 0; i < len(parts) && err == nil; i++ {
+		_, err = p.w.Write(parts[i])
+	}
 	if err == nil {
 		err = p.control.Flush()
 	}

@@ -238,7 +238,7 @@ func contains(data []byte, s string) bool {
 func TestSubscribeDeliversWhatThePatternSelects(t *testing.T) {
 	f := open(t, t.TempDir(), "")
 	got := make(chan json.RawMessage, 1000)
-	stop, err := f.Subscribe("campus/*/ahu/temp", func(m json.RawMessage) { got <- m })
+	stop, err := f.Subscribe(wire.Selection{Patterns: []point.Pattern{"campus/*/ahu/temp"}}, func(m json.RawMessage) { got <- m })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestNothingIsDeliveredAfterStop(t *testing.T) {
 	p := f.NewPublisher()
 	first, second := make(chan json.RawMessage, 1000), make(chan json.RawMessage, 1000)
 	stopped := false
-	stop, err := f.Subscribe("", func(m json.RawMessage) {
+	stop, err := f.Subscribe(wire.Selection{}, func(m json.RawMessage) {
 		if stopped {
 			t.Error("a message is delivered after stop")
 		}
@@ -301,7 +301,7 @@ func TestNothingIsDeliveredAfterStop(t *testing.T) {
 	publishUntil(t, p, scanOf("d", "p"), first)
 	stop()
 	stopped = true
-	stop, err = f.Subscribe("", func(m json.RawMessage) { second <- m })
+	stop, err = f.Subscribe(wire.Selection{}, func(m json.RawMessage) { second <- m })
 	if err != nil {
 		t.Fatal(err)
 	}

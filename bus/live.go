@@ -57,13 +57,13 @@ func (p *Publisher) send() error {
 	return nil
 }
 
-// Subscribe calls deliver with every live message of a scan that holds a point which the pattern
-// selects, until stop is called; points that are not selected are left out. deliver is called by
-// one goroutine at a time, never again after stop has returned, and must return at once: messages
-// that pile up behind it are lost. It must not change the message, nor call stop.
-func (b *Bus) Subscribe(pattern point.Pattern, deliver func(message json.RawMessage)) (stop func(), err error) {
-	s := &subscription{pattern: pattern, deliver: deliver}
-	for _, subject := range wire.ScanSubjects(pattern) {
+// Subscribe calls deliver with every live message of a scan that holds a selected point, until stop
+// is called; points that are not selected are left out. deliver is called by one goroutine at a
+// time, never again after stop has returned, and must return at once: messages that pile up behind
+// it are lost. It must not change the message, nor call stop.
+func (b *Bus) Subscribe(sel wire.Selection, deliver func(message json.RawMessage)) (stop func(), err error) {
+	s := &subscription{sel: sel, deliver: deliver}
+	for _, subject := range sel.ScanSubjects() {
 		sub, err := b.in.Subscribe(subject, s.receive)
 		if err != nil {
 			s.stop()
@@ -76,8 +76,8 @@ func (b *Bus) Subscribe(pattern point.Pattern, deliver func(message json.RawMess
 
 // subscription is one subscriber, who may need several subjects.
 type subscription struct {
-	pattern point.Pattern
-	subs    []*nats.Subscription
+	sel  wire.Selection
+	subs []*nats.Subscription
 
 	mu      sync.Mutex
 	deliver func(json.RawMessage) // nil when stopped
@@ -88,7 +88,7 @@ func (s *subscription) receive(m *nats.Msg) {
 	if err != nil {
 		return // somebody else's subject is not ours to judge
 	}
-	data, err := wire.FilterScan(m.Data, device, s.pattern)
+	data, err := s.sel.FilterScan(m.Data, device)
 	if err != nil || data == nil {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"voltbus/point"
@@ -142,42 +141,4 @@ func ParseScan(data []byte) (*Scan, error) {
 		return nil, fmt.Errorf("read a live message: %w", err)
 	}
 	return &s, nil
-}
-
-// FilterScan leaves only the points that the pattern selects. It returns data itself if all are,
-// and nil if none is.
-func FilterScan(data []byte, device point.Path, pattern point.Pattern) ([]byte, error) {
-	if pattern == "" || (!strings.Contains(string(pattern), "*") && pattern.Match(device)) {
-		return data, nil
-	}
-	var s struct { // the times stay as they are
-		Device  point.Path                 `json:"device"`
-		Time    json.RawMessage            `json:"time"`
-		Slot    json.RawMessage            `json:"slot,omitempty"`
-		Points  map[string]json.RawMessage `json:"points"`
-		Quality map[string]string          `json:"quality,omitempty"`
-		Times   map[string]json.RawMessage `json:"times,omitempty"`
-	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("read a live message: %w", err)
-	}
-	kept := len(s.Points)
-	for name := range s.Points {
-		if !pattern.Match(s.Device.Join(name)) {
-			delete(s.Points, name)
-			delete(s.Quality, name)
-			delete(s.Times, name)
-		}
-	}
-	switch len(s.Points) {
-	case 0:
-		return nil, nil
-	case kept:
-		return data, nil
-	}
-	out, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("write a live message: %w", err)
-	}
-	return out, nil
 }

@@ -49,7 +49,8 @@ func TestAMessageThatADeviceSentByItselfHasTheDevicesTimes(t *testing.T) {
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}
-	filtered, err := wire.FilterScan(data, scan.Device, "**/mode")
+	mode := wire.Selection{Patterns: []point.Pattern{"**/mode"}}
+	filtered, err := mode.FilterScan(data, scan.Device)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,17 +85,23 @@ func TestAnyTextGivesValidJSONThatReadsBack(t *testing.T) {
 
 func TestFilterScanKeepsOnlySelectedPoints(t *testing.T) {
 	data := wire.AppendScan(nil, exampleScan())
-	for pattern, want := range map[point.Pattern][]string{
-		"":                       {"supply_temp", "fan", "mode", "sub/alarm", "ratio"},
-		"campus":                 {"supply_temp", "fan", "mode", "sub/alarm", "ratio"},
-		"campus/b1/ahu1/mode":    {"mode"},
-		"campus/b1/ahu1/sub":     {"sub/alarm"},
-		"**/*temp":               {"supply_temp"},
-		"campus/*/ahu1/sub/**":   {"sub/alarm"},
-		"campus/b1/ahu1/nothing": {},
-		"other":                  {},
+	for pattern, want := range map[string][]string{
+		"":                                 {"supply_temp", "fan", "mode", "sub/alarm", "ratio"},
+		"campus":                           {"supply_temp", "fan", "mode", "sub/alarm", "ratio"},
+		"campus/b1/ahu1/mode":              {"mode"},
+		"campus/b1/ahu1/sub":               {"sub/alarm"},
+		"**/*temp":                         {"supply_temp"},
+		"campus/*/ahu1/sub/**":             {"sub/alarm"},
+		"campus/b1/ahu1/nothing":           {},
+		"other":                            {},
+		"other **/fan campus/b1/ahu1/mode": {"fan", "mode"},
+		"other campus/b1":                  {"supply_temp", "fan", "mode", "sub/alarm", "ratio"},
 	} {
-		out, err := wire.FilterScan(data, "campus/b1/ahu1", pattern)
+		selection := wire.Selection{}
+		for p := range strings.SplitSeq(pattern, " ") {
+			selection.Patterns = append(selection.Patterns, point.Pattern(p))
+		}
+		out, err := selection.FilterScan(data, "campus/b1/ahu1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +129,22 @@ func TestFilterScanKeepsOnlySelectedPoints(t *testing.T) {
 		if _, ok := scan.Quality["mode"]; ok && len(want) == 1 && want[0] != "mode" {
 			t.Errorf("pattern %q keeps the quality of a point that it drops", pattern)
 		}
+	}
+}
+
+func TestASelectionKeepsWhatItsFilterLetsPass(t *testing.T) {
+	data := wire.AppendScan(nil, exampleScan())
+	s := wire.Selection{Patterns: []point.Pattern{"campus/b1"}, Keep: func(p point.Path) bool { return p == "campus/b1/ahu1/fan" }}
+	out, err := s.FilterScan(data, "campus/b1/ahu1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := wire.ParseScan(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(scan.Points) != 1 || scan.Points["fan"] == nil {
+		t.Errorf("it keeps %v, want the fan alone", scan.Points)
 	}
 }
 

@@ -100,19 +100,3 @@ func unescape(token string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// ScanSubjects returns the subjects to subscribe to for all scans that can hold a point which
-// the pattern selects: devices at and below its literal prefix, and the prefix's ancestors,
-// one of which may be the device itself. The receiver filters by the pattern.
-func ScanSubjects(pattern point.Pattern) []string {
-	prefix := pattern.Prefix()
-	if prefix == "" {
-		return []string{ScanPrefix + ">"}
-	}
-	base := Subject(ScanPrefix, prefix)
-	subjects := []string{base, base + ".>"}
-	for p := prefix.Parent(); p != ""; p = p.Parent() {
-		subjects = append(subjects, Subject(ScanPrefix, p))
-	}
-	return subjects
-}

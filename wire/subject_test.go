@@ -66,15 +66,52 @@ func TestParseSubjectRefusesForeignSubjects(t *testing.T) {
 }
 
 func TestScanSubjectsCoverThePrefixWhatIsBelowAndItsAncestors(t *testing.T) {
-	for pattern, want := range map[point.Pattern][]string{
+	for patterns, want := range map[string][]string{
 		"":              {"live.scan.>"},
 		"**/temp":       {"live.scan.>"},
 		"a*":            {"live.scan.>"},
-		"a/b":           {"live.scan.a.b", "live.scan.a.b.>", "live.scan.a"},
-		"a/b c/x*/temp": {"live.scan.a.b%20c", "live.scan.a.b%20c.>", "live.scan.a"},
+		"a/b":           {"live.scan.a", "live.scan.a.b", "live.scan.a.b.>"},
+		"a/b c/x*/temp": {"live.scan.a", "live.scan.a.b%20c", "live.scan.a.b%20c.>"},
+		// Of several patterns no subject is below another: a scan would be delivered twice.
+		"a a/b a/b/c":  {"live.scan.a", "live.scan.a.>"},
+		"a/b ab/c":     {"live.scan.a", "live.scan.a.b", "live.scan.a.b.>", "live.scan.ab", "live.scan.ab.c", "live.scan.ab.c.>"},
+		"a/b **/temp":  {"live.scan.>"},
+		"a/b a/b/* a/": {"live.scan.a", "live.scan.a.%00", "live.scan.a.%00.>", "live.scan.a.b", "live.scan.a.b.>"},
 	} {
-		if diff := cmp.Diff(want, wire.ScanSubjects(pattern)); diff != "" {
-			t.Errorf("ScanSubjects(%q): %s", pattern, diff)
+		s := wire.Selection{}
+		for p := range strings.SplitSeq(patterns, " ") {
+			s.Patterns = append(s.Patterns, point.Pattern(p))
+		}
+		if patterns == "a/b c/x*/temp" {
+			s.Patterns = []point.Pattern{"a/b c/x*/temp"}
+		}
+		if diff := cmp.Diff(want, s.ScanSubjects()); diff != "" {
+			t.Errorf("the subjects of %q: %s", patterns, diff)
 		}
 	}
+}
+
+func TestOneSubjectOfASelectionLeadsToEachScanThatHoldsItsPoints(t *testing.T) {
+	segment := rapid.StringMatching(`[ab]{1,2}`)
+	path := rapid.Map(rapid.SliceOfN(segment, 1, 4), func(s []string) point.Path { return point.Path(strings.Join(s, "/")) })
+	pattern := rapid.Map(rapid.SliceOfN(rapid.OneOf(segment, rapid.SampledFrom([]string{"*", "**", "a*"})), 1, 4),
+		func(s []string) point.Pattern { return point.Pattern(strings.Join(s, "/")) })
+	rapid.Check(t, func(t *rapid.T) {
+		s := wire.Selection{Patterns: rapid.SliceOfN(pattern, 1, 4).Draw(t, "patterns")}
+		device := path.Draw(t, "device")
+		subject := wire.Subject(wire.ScanPrefix, device)
+		ways := 0
+		for _, listened := range s.ScanSubjects() {
+			base, below := strings.CutSuffix(listened, ">")
+			if listened == subject || (below && strings.HasPrefix(subject, base)) {
+				ways++
+			}
+		}
+		if ways > 1 {
+			t.Fatalf("a scan of %s comes by %d ways for %q", device, ways, s.Patterns)
+		}
+		if p := device.Join(string(path.Draw(t, "name"))); s.Selects(p) && ways == 0 {
+			t.Fatalf("%s is wanted by %q, but no subject leads to it", p, s.Patterns)
+		}
+	})
 }

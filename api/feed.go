@@ -1,0 +1,175 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"voltbus/wire"
+)
+
+// feeds holds the live messages that are read now: those of one selection are asked for, filtered
+// and written as events once, however many read them. It is safe for concurrent use.
+type feeds struct {
+	live Live
+	most int // bytes of events that may wait for a reader
+
+	mu   sync.Mutex
+	list map[string]*feed
+}
+
+func newFeeds(live Live, most int) *feeds {
+	return &feeds{live: live, most: most, list: make(map[string]*feed)}
+}
+
+// join adds a reader of what the selection selects; selections with one key are alike. leave takes
+// the reader away, and ends the feed with its last one.
+func (s *feeds) join(key string, sel wire.Selection) (l *listener, leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.list[key]
+	if f == nil {
+		f = &feed{most: int64(s.most), readers: make(map[*listener]struct{}), news: make(chan struct{})}
+		if f.stop, err = s.live.Subscribe(sel, f.deliver); err != nil {
+			return nil, nil, err
+		}
+		s.list[key] = f
+	}
+	l = f.join()
+	return l, func() { s.leave(key, f, l) }, nil
+}
+
+func (s *feeds) leave(key string, f *feed, l *listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.leave(l) == 0 {
+		delete(s.list, key)
+		f.stop()
+	}
+}
+
+// pieceSize is how much of a feed is allocated, and forgotten, at a time.
+const pieceSize = 16 << 10
+
+// feed is the latest events of one selection, as they are written. What was appended never
+// changes, so that readers write it from where it stands.
+type feed struct {
+	most int64
+	stop func()
+
+	mu      sync.Mutex
+	pieces  []piece
+	end     int64 // of the last piece: how many bytes there were since the feed began
+	readers map[*listener]struct{}
+	waiting bool          // somebody waits for news
+	news    chan struct{} // is closed by what comes next, if somebody waits
+}
+
+// piece is a part of a feed.
+type piece struct {
+	start int64 // of data in the feed
+	data  []byte
+}
+
+// listener is a reader's place in a feed. One goroutine uses it.
+type listener struct {
+	feed *feed
+	at   int64 // what it took last ends here; guarded by the feed
+}
+
+func (f *feed) join() *listener {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := &listener{feed: f, at: f.end}
+	f.readers[l] = struct{}{}
+	return l
+}
+
+// leave returns how many readers are left.
+func (f *feed) leave(l *listener) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.readers, l)
+	return len(f.readers)
+}
+
+// deliver appends a message as an event. It never waits for a reader.
+func (f *feed) deliver(message json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.append("scan", message)
+	if f.waiting {
+		f.waiting = false
+		close(f.news)
+		f.news = make(chan struct{})
+	}
+}
+
+// append appends an event to the last piece, or to a new one if that is full.
+func (f *feed) append(event string, message json.RawMessage) {
+	last := len(f.pieces) - 1
+	if need := len(message) + len(event) + eventFrame; last < 0 || cap(f.pieces[last].data)-len(f.pieces[last].data) < need {
+		f.forget()
+		f.pieces = append(f.pieces, piece{start: f.end, data: make([]byte, 0, max(pieceSize, need))})
+		last = len(f.pieces) - 1
+	}
+	p := &f.pieces[last]
+	p.data = appendEvent(p.data, event, message)
+	f.end = p.start + int64(len(p.data))
+}
+
+// forget drops the pieces that nobody needs: all read them, or who did not is cut off.
+func (f *feed) forget() {
+	needed := f.end
+	for l := range f.readers {
+		needed = min(needed, max(l.at, f.end-f.most))
+	}
+	n := 0
+	for n < len(f.pieces) && f.pieces[n].start+int64(len(f.pieces[n].data)) <= needed {
+		n++
+	}
+	kept := copy(f.pieces, f.pieces[n:])
+	clear(f.pieces[kept:])
+	f.pieces = f.pieces[:kept]
+}
+
+// take appends to parts the events that the reader has not taken yet, and reports whether more
+// came than may wait. If there are none, news is closed when there are. parts must not be changed.
+func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, over bool) {
+	f := l.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.end-l.at > f.most:
+		return parts, nil, true
+	case f.end == l.at:
+		f.waiting = true
+		return parts, f.news, false
+	}
+	for _, p := range f.pieces {
+		if from := max(0, l.at-p.start); from < int64(len(p.data)) {
+			parts = append(parts, p.data[from:len(p.data):len(p.data)])
+		}
+	}
+	l.at = f.end
+	return parts, nil, false
+}
+
+// eventFrame is what appendEvent adds to the name and the data of an event, at most.
+const eventFrame = len("event: \ndata: \n\n") + len(notJSON)
+
+const notJSON = ": a message that is not JSON was left out\n\n"
+
+// appendEvent appends an event whose data is JSON. Line breaks between its tokens are taken out:
+// they would end the data.
+func appendEvent(dst []byte, event string, data json.RawMessage) []byte {
+	if bytes.ContainsAny(data, "\r\n") {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, data); err != nil {
+			return append(dst, notJSON...)
+		}
+		data = compact.Bytes()
+	}
+	return fmt.Appendf(dst, "event: %s\ndata: %s\n\n", event, data)
+}
