@@ -153,8 +153,11 @@ func (t *tail) String() string {
 // Serve plays the part of a child process: kind is the last argument, in and out are its standard
 // streams. It returns when in is closed or ctx ends.
 func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
+	if kind == outstationsKind { // has its own words
+		return serveOutstations(ctx, in, out)
+	}
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
-		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters,
+		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,
 	}
 	part, ok := parts[kind]
 	if !ok {

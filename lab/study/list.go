@@ -17,6 +17,7 @@ func List() []experiment.Experiment {
 		pnnl30858Table2(),
 		pnnl30858Table4(),
 		largeMessages(),
+		dnp3Sessions(),
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
