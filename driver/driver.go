@@ -110,3 +110,18 @@ type Subscriber interface {
 	// subscription goes on then. What came before the trouble is emitted first.
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
+
+// Discoverer is a Session that can ask its device which points it has. The configuration may list
+// none then, where its driver allows that.
+type Discoverer interface {
+	// Discover returns the points that the device shows, in an order that does not change. It asks
+	// the device and takes as long as a few reads; errors are those of Read.
+	Discover(ctx context.Context) ([]Found, error)
+}
+
+// Found is a point that a device was found to have.
+type Found struct {
+	Info   point.Info        // with a proposed name
+	Sample point.Sample      // its present value
+	Entry  map[string]string // what the list of points of the configuration must say to have it, by column
+}

@@ -76,32 +76,49 @@ func (s *settings) Try(ctx context.Context, name string, section json.RawMessage
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
-	infos := d.Config.Points()
-	out := answer.Trial{Total: len(infos)}
-	samples, err := readOnce(ctx, kind, d.Config, infos[:min(len(infos), tryPoints)])
-	out.TookMS = float64(time.Since(began)) / float64(time.Millisecond)
+	points, total, err := tryOnce(ctx, kind, d.Config)
+	out := answer.Trial{Total: total, Points: points, TookMS: float64(time.Since(began)) / float64(time.Millisecond)}
 	if err != nil {
 		out.Kind, out.Detail = trouble(err)
-		return out, nil
-	}
-	for i := range samples {
-		out.Points = append(out.Points, trialPoint(&infos[i], &samples[i]))
 	}
 	return out, nil
 }
 
-// readOnce opens a line and a device, reads the points and closes both.
-func readOnce(ctx context.Context, kind driver.Kind, cfg driver.Config, infos []point.Info) (samples []point.Sample, err error) {
+// tryOnce opens a line and a device, reads the points that the configuration lists, or else asks
+// the device for those that it has, and closes both. It also returns how many there are.
+func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []answer.TrialPoint, total int, err error) {
+	infos := cfg.Points()
 	line, err := kind.Dial(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, len(infos), err
 	}
 	defer func() { err = errors.Join(err, line.Close()) }()
 	session, err := line.Open(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return nil, len(infos), err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	if d, can := session.(driver.Discoverer); can && len(infos) == 0 {
+		return discover(ctx, d)
+	}
+	points, err = readOnce(ctx, session, infos[:min(len(infos), tryPoints)])
+	return points, len(infos), err
+}
+
+// discover asks a device for its points.
+func discover(ctx context.Context, d driver.Discoverer) ([]answer.TrialPoint, int, error) {
+	found, err := d.Discover(ctx)
+	points := make([]answer.TrialPoint, 0, min(len(found), tryPoints))
+	for i := range found[:min(len(found), tryPoints)] {
+		p := trialPoint(&found[i].Info, &found[i].Sample)
+		p.Entry = found[i].Entry
+		points = append(points, p)
+	}
+	return points, len(found), err
+}
+
+// readOnce reads points.
+func readOnce(ctx context.Context, session driver.Session, infos []point.Info) ([]answer.TrialPoint, error) {
 	names := make([]string, len(infos))
 	for i := range infos {
 		names[i] = string(infos[i].Path)
@@ -109,11 +126,18 @@ func readOnce(ctx context.Context, kind driver.Kind, cfg driver.Config, infos []
 	if len(names) == 0 {
 		return nil, nil
 	}
-	list, err := session.Read(ctx, names)
-	if err == nil && len(list) != len(names) {
-		err = fmt.Errorf("the driver gave %d values for %d points", len(list), len(names))
+	samples, err := session.Read(ctx, names)
+	if err == nil && len(samples) != len(names) {
+		err = fmt.Errorf("the driver gave %d values for %d points", len(samples), len(names))
 	}
-	return append(samples, list...), err // the list is the session's
+	if err != nil {
+		return nil, err
+	}
+	points := make([]answer.TrialPoint, len(infos))
+	for i := range infos {
+		points[i] = trialPoint(&infos[i], &samples[i])
+	}
+	return points, nil
 }
 
 // trouble says in words why a device could not be read.

@@ -32,4 +32,6 @@ type TrialPoint struct {
 	Writable    bool            `json:"writable"`
 	Value       json.RawMessage `json:"value"` // see ParseValue
 	Quality     string          `json:"quality"`
+
+	Entry map[string]string `json:"entry,omitempty"` // of a point that was found: what its line of the list of points says
 }

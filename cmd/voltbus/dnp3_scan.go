@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"voltbus/driver"
 	"voltbus/driver/dnp3"
 	"voltbus/fault"
 	"voltbus/protocol/dnp3/app"
@@ -59,7 +59,7 @@ func (s *dnp3Scan) run(cmd *cobra.Command) error {
 		return err
 	}
 	if c.Transport == "listen" {
-		return usage(errors.New("an outstation that dials in is known by its own address; use read or monitor with --listen"))
+		return usage(errors.New("scan asks one address after the other, and an outstation that dials in answers to its own only; write its address with read or monitor: voltbus dnp3 read --listen HOST:PORT --outstation N"))
 	}
 	found, err := s.find(cmd.Context(), c, link.Address(first), link.Address(min(last, 65519)))
 	if err != nil {
@@ -172,7 +172,6 @@ func (s *dnp3Scan) list(cmd *cobra.Command, found []link.Address) error {
 	if err != nil {
 		return err
 	}
-	var last []reading
 	for _, a := range found {
 		s.outstation = int(a)
 		values, _, err := s.collect(cmd.Context(), []*master.Request{master.ReadClasses(app.Class0)})
@@ -189,7 +188,6 @@ func (s *dnp3Scan) list(cmd *cobra.Command, found []link.Address) error {
 				return err
 			}
 		}
-		last = values
 	}
 	if err := rows.end(); err != nil || s.registry == "" {
 		return err
@@ -197,28 +195,48 @@ func (s *dnp3Scan) list(cmd *cobra.Command, found []link.Address) error {
 	if len(found) > 1 {
 		return usage(fmt.Errorf("--registry is for one outstation, and %d were found; name one with --outstation", len(found)))
 	}
-	return writeRegistry(s.registry, last)
+	y, err := s.survey(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return writeRegistry(s.registry, y.Found())
+}
+
+// survey finds out which points the outstation has. It takes no events away.
+func (s *dnp3Scan) survey(ctx context.Context) (*dnp3.Survey, error) {
+	c, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	y := &dnp3.Survey{}
+	f, err := openField(ctx, c, quiet(c), y, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	_, err = f.do(ctx, master.ReadClasses(app.Class0))
+	for _, r := range y.Rest() {
+		if err == nil {
+			_, err = f.do(ctx, r)
+		}
+		if fault.Is(err, fault.Rejected) {
+			err = nil // it has none of that type
+		}
+	}
+	return y, err
 }
 
 // writeRegistry writes points as a registry.
-func writeRegistry(file string, points []reading) error {
+func writeRegistry(file string, points []driver.Found) error {
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a file for people to edit
 	if err != nil {
-		return fault.E("dnp3", fault.Conflict, file, fmt.Errorf("cannot be written: %w", err))
+		return fault.E("dnp3", fault.Conflict, file, fmt.Errorf("cannot be written: %w; name a file that is not there yet", err))
 	}
 	w := csv.NewWriter(out)
 	rows := [][]string{{"name", "type", "index", "variation", "scale", "unit", "writable", "description"}}
 	for _, p := range points {
-		name := dnp3.TypeName(p.variation.Kind())
-		if name == "" {
-			continue
-		}
-		index := strconv.Itoa(int(p.point.Index))
-		variation := strconv.Itoa(int(p.variation.Number()))
-		if p.text != "" {
-			variation = "" // its length
-		}
-		rows = append(rows, []string{name + "_" + index, name, index, variation, "", "", "false", ""})
+		e := p.Entry
+		rows = append(rows, []string{e["name"], e["type"], e["index"], e["variation"], "", "", "false", ""})
 	}
 	return errors.Join(w.WriteAll(rows), out.Close())
 }

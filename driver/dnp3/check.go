@@ -70,8 +70,8 @@ func (c *Config) Validate() []error {
 	k.oneOf("time_sync", c.TimeSync, "none", "lan", "non_lan", "write")
 	k.oneOf("clock", c.Clock, clockDevice, clockTrust, clockReceived)
 	k.oneOf("operate", c.Operate, operateSBO, operateDirect, operateNoAnswer)
-	k.add(len(c.Registry.Entries) == 0 && len(c.Registry.problems) == 0 && c.Registry.File == "", "registry",
-		"is empty; write a list of points, or the name of a CSV or YAML file")
+	k.add(len(c.Registry.Entries) == 0 && len(c.Registry.problems) == 0 && c.Registry.File == "" && !c.Registry.empty, "registry",
+		"is missing; write a list of points, the name of a CSV or YAML file, or [] to find out first which points there are")
 	c.compile()
 	return append(k.problems, c.problems...)
 }

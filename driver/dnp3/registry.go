@@ -24,6 +24,7 @@ type Registry struct {
 	File    string  // name of a CSV or YAML file; "" for an inline list
 	Entries []Entry // the inline list; after Config.Load also what the file holds
 
+	empty    bool    // it was written down as a list without points
 	problems []error // found while decoding, reported by Config.Load
 }
 
@@ -36,6 +37,7 @@ func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
 		r.File = node.Value
 	case yaml.SequenceNode:
 		r.Entries, r.problems = fromYAML("registry", "", node)
+		r.empty = len(node.Content) == 0
 	case yaml.AliasNode:
 		return r.UnmarshalYAML(node.Alias)
 	default:

@@ -27,6 +27,7 @@ type remote struct {
 
 	mu         sync.Mutex
 	collectors []*collector
+	surveying  *Survey // sees everything too; nil for none
 	iin        app.IIN // of the last fragment
 	ready      bool    // the start-up sequence was done on some connection
 }
@@ -132,6 +133,9 @@ func (s *remote) Begin(i master.Info) {
 	for _, c := range s.collectors {
 		c.begin(i)
 	}
+	if s.surveying != nil {
+		s.surveying.Begin(i)
+	}
 }
 
 // Header implements master.Handler.
@@ -139,6 +143,23 @@ func (s *remote) Header(h app.Header) {
 	for _, c := range s.collectors {
 		c.header(h)
 	}
+	if s.surveying != nil {
+		s.surveying.Header(h)
+	}
+}
+
+// survey has a Survey see what arrives, until it is called with nil.
+func (s *remote) survey(y *Survey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.surveying = y
+}
+
+// rest is Survey.Rest while the Survey is at work.
+func (s *remote) rest(y *Survey) []*master.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return y.Rest()
 }
 
 // End implements master.Handler.

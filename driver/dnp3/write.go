@@ -201,4 +201,5 @@ func refusal(op, subject string, r master.Result) error {
 var (
 	_ driver.Writer     = (*session)(nil)
 	_ driver.Subscriber = (*session)(nil)
+	_ driver.Discoverer = (*session)(nil)
 )

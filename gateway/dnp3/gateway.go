@@ -1,12 +1,14 @@
 package dnp3
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -21,13 +23,12 @@ import (
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
-	"voltbus/wire"
 )
 
 const (
-	refresh = 30 * time.Second // how often the newest values are asked for, beside the stream
+	refresh = 30 * time.Second // how often all newest values are asked for, beside the stream
 	batch   = 50               // points in one question
-	pause   = 2 * time.Second  // before a node that did not answer is asked again
+	pause   = 2 * time.Second  // before a node that did not answer is asked again, and points that the stream does not bring
 )
 
 // Node is where the points come from; *client.Client is one.
@@ -45,15 +46,22 @@ type Gateway struct {
 	device  *outstation.Outstation
 	ports   []*station.Port
 	byPath  map[point.Path][]*Point // a point may be several objects
+	pattern string                  // of live messages that concern these points
+
+	mu    sync.Mutex
+	heard map[point.Path]bool // what the stream has brought of late
 }
+
+var errEnded = errors.New("the stream of live values has ended")
 
 // New makes a gateway of a checked mapping. The error says what to change in the mapping.
 func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
-	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point)}
+	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool)}
 	for i := range m.Points {
 		path := point.Path(m.Points[i].Point)
 		g.byPath[path] = append(g.byPath[path], &m.Points[i])
 	}
+	g.pattern = common(slices.Collect(maps.Keys(g.byPath)))
 	var err error
 	g.device, err = outstation.New(outstation.Config{
 		Points: m.configs(), Callbacks: outstation.Callbacks{Select: g.refuse, Operate: func(_ *outstation.Tx, c outstation.Command) object.Status { return g.refuse(c) }},
@@ -91,7 +99,7 @@ func (g *Gateway) refuse(c outstation.Command) object.Status {
 	return object.StatusNotSupported
 }
 
-// Listen opens the listener of the mapping, secured by a configuration that is not nil.
+// listener opens the listener of the mapping, secured by a configuration that is not nil.
 func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listener, error) {
 	listener, err := channel.Listen(ctx, m.Listen, secure)
 	if err != nil {
@@ -131,28 +139,29 @@ func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { _ = hub.Run(ctx) })
-	running.Go(func() { g.every(ctx, refresh, g.fetch) })
-	running.Go(func() { g.every(ctx, pause, g.follow) })
+	running.Go(func() { g.keepUp(ctx) })
 	err = server.Run(ctx, listener)
 	cancel()
 	return err
 }
 
-// every does something again and again, with a pause between.
-func (g *Gateway) every(ctx context.Context, between time.Duration, do func(ctx context.Context) error) {
+// keepUp follows the node until ctx ends, and begins again when it does not answer.
+func (g *Gateway) keepUp(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
-		wait := between
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			if failures++; failures&(failures-1) == 0 {
-				g.log.WarnContext(ctx, "the node does not give its points", slog.Int("count", failures), slog.Any("err", err))
-			}
-			g.lose()
-			wait = pause
-		} else {
-			failures = 0
+		began := time.Now()
+		err := g.followOnce(ctx)
+		if ctx.Err() != nil {
+			return
 		}
-		timer := time.NewTimer(wait)
+		if time.Since(began) > refresh {
+			failures = 0 // it answered for a while
+		}
+		if failures++; failures&(failures-1) == 0 {
+			g.log.WarnContext(ctx, "the node does not give its points", slog.Int("count", failures), slog.Any("err", err))
+		}
+		g.lose()
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
@@ -161,12 +170,45 @@ func (g *Gateway) every(ctx context.Context, between time.Duration, do func(ctx 
 	}
 }
 
-// fetch takes the newest values.
-func (g *Gateway) fetch(ctx context.Context) error {
+// followOnce takes the newest values and every change, until the node no longer gives one of them.
+// All values are asked for when it begins, because the stream brings only what happens, and now and
+// then beside it; those that the stream does not bring are asked for again and again.
+func (g *Gateway) followOnce(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel(nil)
+	following.Go(func() { cancel(cmp.Or(g.follow(ctx), errEnded)) })
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	g.forget()
+	paths := g.all()
+	for tick := 1; ; tick++ {
+		if err := g.fetch(ctx, paths); err != nil {
+			return cmp.Or(context.Cause(ctx), err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+		if paths = g.unheard(); tick%int(refresh/pause) == 0 {
+			paths = g.all()
+		}
+	}
+}
+
+// all returns the paths of all points.
+func (g *Gateway) all() []string {
 	paths := make([]string, 0, len(g.byPath))
 	for path := range g.byPath {
 		paths = append(paths, string(path))
 	}
+	return paths
+}
+
+// fetch takes the newest values of points.
+func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 	for some := range slices.Chunk(paths, batch) {
 		latest, err := g.node.Latest(ctx, client.Span{Points: some})
 		if err != nil {
@@ -183,49 +225,4 @@ func (g *Gateway) fetch(ctx context.Context) error {
 		g.show(samples)
 	}
 	return nil
-}
-
-// follow takes what happens, until the node ends it.
-func (g *Gateway) follow(ctx context.Context) error {
-	return g.node.Stream(ctx, "", func(message json.RawMessage) error {
-		scan, err := wire.ParseScan(message)
-		if err != nil {
-			return err
-		}
-		var samples []point.Sample
-		for name, raw := range scan.Points {
-			path := scan.Device.Join(name)
-			if len(g.byPath[path]) == 0 {
-				continue
-			}
-			s := point.Sample{Point: path, Time: scan.Time, Value: valueOf(raw)}
-			if q := scan.Quality[name]; q != "" {
-				quality, known := point.ParseQuality(q)
-				if !known {
-					quality = point.Uncertain
-				}
-				s.Quality = quality
-			}
-			samples = append(samples, s)
-		}
-		g.show(samples)
-		return nil
-	})
-}
-
-// valueOf reads a value of a live message; none if it is null.
-func valueOf(raw json.RawMessage) point.Value {
-	var number float64
-	var on bool
-	var text string
-	switch {
-	case string(raw) == "null":
-	case json.Unmarshal(raw, &on) == nil:
-		return point.BoolOf(on)
-	case json.Unmarshal(raw, &number) == nil:
-		return point.FloatOf(number)
-	case json.Unmarshal(raw, &text) == nil:
-		return point.TextOf(text)
-	}
-	return point.Value{}
 }

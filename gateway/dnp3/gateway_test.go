@@ -3,6 +3,7 @@ package dnp3_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -20,8 +21,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// node is a node's interface in memory.
-type node struct{ live chan string }
+// node is a node's interface in memory. A live message that is empty ends the stream.
+type node struct {
+	live    chan string
+	pattern chan string // of every stream, if not nil
+}
 
 func (*node) Latest(_ context.Context, s client.Span) (l answer.Latest, err error) {
 	for _, p := range s.Points {
@@ -39,12 +43,18 @@ func (*node) Points(_ context.Context, f client.Filter) (p answer.Points, err er
 	return p, nil
 }
 
-func (n *node) Stream(ctx context.Context, _ string, emit func(json.RawMessage) error) error {
+func (n *node) Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error {
+	if n.pattern != nil {
+		n.pattern <- pattern
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case message := <-n.live:
+			if message == "" {
+				return io.EOF
+			}
 			if err := emit(json.RawMessage(message)); err != nil {
 				return err
 			}
@@ -65,7 +75,7 @@ func TestAForeignMasterSeesThePointsOfANode(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	n := &node{live: make(chan string)}
+	n := &node{live: make(chan string), pattern: make(chan string, 10)}
 	g, err := dnp3.New(m, n, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +119,14 @@ func TestAForeignMasterSeesThePointsOfANode(t *testing.T) {
 	if got := peer.Await(t, "result"); got != "SUCCESS NOT_SUPPORTED" {
 		t.Errorf("a command to no point ends with %q", got)
 	}
+
+	if got := <-n.pattern; got != "site" {
+		t.Errorf("the gateway listens to %q, want what the points have in common", got)
+	}
+	n.live <- "" // the stream ends
+	peer.Await(t, "value analog 1 300 event")
+	<-n.pattern // and begins again
+	peer.Await(t, "value analog 1 215 event")
 }
 
 func TestAPointThatTheNodeDoesNotHaveIsNamed(t *testing.T) {

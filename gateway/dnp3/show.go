@@ -61,6 +61,9 @@ func (p *Point) value(kind object.Kind, v point.Value) (object.Value, bool) {
 		scale = 1
 	}
 	reported := object.Float(number*scale + p.Offset)
+	if whole, is := v.Int(); is && scale == 1 && p.Offset == 0 {
+		reported = object.Signed(whole) // exact, also beyond what a float holds
+	}
 	if kind == object.KindCounter {
 		return object.Unsigned(reported.Uint() & 0xFFFFFFFF), true // counters roll over
 	}

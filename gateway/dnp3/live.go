@@ -1,0 +1,110 @@
+package dnp3
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// follow takes what happens, until the node ends it.
+func (g *Gateway) follow(ctx context.Context) error {
+	return g.node.Stream(ctx, g.pattern, func(message json.RawMessage) error {
+		scan, err := wire.ParseScan(message)
+		if err != nil {
+			return err
+		}
+		g.take(scan)
+		return nil
+	})
+}
+
+// take shows the samples of mapped points in a scan.
+func (g *Gateway) take(scan *wire.Scan) {
+	var samples []point.Sample
+	for name, raw := range scan.Points {
+		path := scan.Device.Join(name)
+		if len(g.byPath[path]) == 0 {
+			continue
+		}
+		s := point.Sample{Point: path, Time: scan.TimeOf(name), Value: valueOf(raw)}
+		if text := scan.Quality[name]; text != "" {
+			quality, known := point.ParseQuality(text)
+			if !known {
+				quality = point.Uncertain
+			}
+			s.Quality = quality
+		}
+		samples = append(samples, s)
+	}
+	g.show(samples)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range samples {
+		g.heard[samples[i].Point] = true
+	}
+}
+
+// unheard returns the points that the stream has not brought since forget was called: their devices
+// publish no scans, or have nothing to say.
+func (g *Gateway) unheard() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var paths []string
+	for path := range g.byPath {
+		if !g.heard[path] {
+			paths = append(paths, string(path))
+		}
+	}
+	return paths
+}
+
+// forget begins anew to note what the stream brings.
+func (g *Gateway) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.heard)
+}
+
+// valueOf reads a value of a live message; none if it is null. What is written as an integer is
+// one, to the last digit.
+func valueOf(raw json.RawMessage) point.Value {
+	var whole int64
+	var number float64
+	var on bool
+	var text string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+	case json.Unmarshal(raw, &on) == nil:
+		return point.BoolOf(on)
+	case json.Unmarshal(raw, &whole) == nil:
+		return point.IntOf(whole)
+	case json.Unmarshal(raw, &number) == nil:
+		return point.FloatOf(number)
+	case json.Unmarshal(raw, &text) == nil:
+		return point.TextOf(text)
+	}
+	return point.Value{}
+}
+
+// common returns the pattern of the deepest path that all paths are or lie below; "" for none.
+func common(paths []point.Path) string {
+	if len(paths) == 0 {
+		return ""
+	}
+	shared := strings.Split(string(paths[0]), "/")
+	for _, p := range paths[1:] {
+		parts := strings.Split(string(p), "/")
+		n := 0
+		for n < len(shared) && n < len(parts) && shared[n] == parts[n] {
+			n++
+		}
+		shared = shared[:n]
+	}
+	if pattern := strings.Join(shared, "/"); !strings.Contains(pattern, "*") {
+		return pattern
+	}
+	return ""
+}
