@@ -118,17 +118,7 @@ func (t *table) quoted(i int) (int, error) {
 
 // parseCSV reads a table. The first line decides which form it has.
 func (p *Parser) parseCSV(body []byte) error {
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // what some spreadsheets begin with
-	t := &table{rest: body, line: 1}
-	for len(t.rest) > 0 && (t.rest[0] == '#' || t.rest[0] == '\n' || t.rest[0] == '\r') {
-		end := bytes.IndexByte(t.rest, '\n')
-		if end < 0 {
-			end = len(t.rest)
-		}
-		t.step(end)
-	}
-	t.comma = separator(t.rest)
-	header, line, err := t.next()
+	t, header, line, err := openTable(body)
 	if line == 0 || err != nil {
 		return fault.E("ingest.Parse", fault.Invalid, "body", errors.Join(errHeader, err))
 	}
@@ -141,6 +131,37 @@ func (p *Parser) parseCSV(body []byte) error {
 		return fault.E("ingest.Parse", fault.Invalid, "body", err)
 	}
 	return p.rows(t, len(names), read)
+}
+
+// openTable reads a table up to the names of its columns, and the line where they stand.
+func openTable(body []byte) (t *table, header []cell, line int, err error) {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // what some spreadsheets begin with
+	t = &table{rest: body, line: 1}
+	for len(t.rest) > 0 && (t.rest[0] == '#' || t.rest[0] == '\n' || t.rest[0] == '\r') {
+		end := bytes.IndexByte(t.rest, '\n')
+		if end < 0 {
+			end = len(t.rest)
+		}
+		t.step(end)
+	}
+	t.comma = separator(t.rest)
+	header, line, err = t.next()
+	return t, header, line, err
+}
+
+// CutHeader returns what stands behind the first line of a table, which names its columns, and what
+// divides its cells.
+func CutHeader(body []byte) (rest []byte, comma byte) {
+	t, _, _, _ := openTable(body) // whoever parses it will meet the error
+	return t.rest, t.comma
+}
+
+// CutRecord returns what stands behind the first record of a table, which ends at a line feed that
+// stands in no quotes.
+func CutRecord(body []byte, comma byte) []byte {
+	t := &table{rest: body, comma: comma, line: 1}
+	_, _ = t.record() // whoever parses it will meet the error
+	return t.rest
 }
 
 func (p *Parser) rows(t *table, columns int, read func(int, []cell) error) error {

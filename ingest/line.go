@@ -33,7 +33,7 @@ func (p *Parser) parseLines(body []byte) error {
 	}
 	p.lines.use(p.opts.Under, layout)
 	for n := 1; len(body) > 0; {
-		line, rest := cutLine(body)
+		line, rest := CutLine(body)
 		p.line(n, bytes.TrimRight(line, "\r"))
 		n += 1 + bytes.Count(line, []byte{'\n'})
 		body = rest
@@ -44,9 +44,10 @@ func (p *Parser) parseLines(body []byte) error {
 	return nil
 }
 
-// cutLine returns the first line, which ends at a line feed that stands in no text. A text that
+// CutLine returns the first line of line protocol, which ends at a line feed that stands in no text,
+// and what stands behind it. A text that
 // is not closed ends with its first line, so that one mistake costs one line.
-func cutLine(body []byte) (line, rest []byte) {
+func CutLine(body []byte) (line, rest []byte) {
 	end := bytes.IndexByte(body, '\n')
 	if end < 0 {
 		end = len(body)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -41,7 +43,7 @@ func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, e
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusUnprocessableEntity {
 		if err := check(resp); err != nil {
-			return in, err
+			return in, later(resp, err)
 		}
 		return in, decode(resp.Body, &in)
 	}
@@ -53,6 +55,33 @@ func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, e
 		return in, FaultOf(p)
 	}
 	return *p.Ingested, nil
+}
+
+// laterError is an error of a node that says when to try again.
+type laterError struct {
+	error
+	wait time.Duration
+}
+
+func (e *laterError) Unwrap() error { return e.error }
+
+// later adds to an error what the response says of a next time.
+func later(resp *http.Response, err error) error {
+	seconds, parsed := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if parsed != nil || seconds < 0 {
+		return err
+	}
+	return &laterError{err, time.Duration(seconds) * time.Second}
+}
+
+// RetryAfter returns how long the node wants its client to wait before it sends again what led to the
+// error; false if it did not say so.
+func RetryAfter(err error) (time.Duration, bool) {
+	e, ok := errors.AsType[*laterError](err)
+	if !ok {
+		return 0, false
+	}
+	return e.wait, true
 }
 
 // Tokens returns the tokens that can only record.

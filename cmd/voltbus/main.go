@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,13 +23,16 @@ const (
 	exitNotFound    = 5
 )
 
+// errInterrupted is the error of work that a signal ended before it was done, which others have to know.
+var errInterrupted = errors.New("interrupted; run the same command again to go on")
+
 func main() {
 	memory.Tune()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	if err := newRoot().ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+	if err := newRoot().ExecuteContext(ctx); err != nil && (ctx.Err() == nil || errors.Is(err, errInterrupted)) {
 		fmt.Fprintln(os.Stderr, "voltbus: "+err.Error())
 		os.Exit(exitCode(err)) //nolint:gocritic // nothing is left to be released
 	}

@@ -49,6 +49,7 @@ var table = []rule{
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
 	{"catalog", []string{"identity", "point", "fault"}, parts, "the catalogue keeps what describes points and who may use them"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
+	{"ingest/piece", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
 	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 

@@ -1,0 +1,136 @@
+// Package piece cuts a file with readings into bodies that a node takes one after another. It holds
+// one of them in memory, however long the file is, and cuts the same file at the same places each
+// time, so that a piece that is sent again is known again.
+package piece
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"voltbus/fault"
+	"voltbus/ingest"
+)
+
+// DefaultSize is the size of a piece in bytes if nothing else is said: some ten thousand readings.
+const DefaultSize = 4 << 20
+
+// maxSize bounds a single record, such as one series of JSON: a node takes 32 MiB at most.
+const maxSize = 30 << 20
+
+// Piece is a part of a file in the file's format.
+type Piece struct {
+	Body   []byte // good until the next call of Next
+	Offset int64  // of its own first byte in the file
+	// First is where its own content begins: the line of a text, or the number of the reading
+	// in JSON and of the record in SenML, from 1.
+	First int
+	// Repeated is how many lines or records at the beginning of Body stand there again, because
+	// what follows needs them: the first line of a table, the base fields of SenML.
+	Repeated int
+}
+
+// Line returns where in the file the line or reading n of the body stands.
+func (p *Piece) Line(n int) int {
+	if n <= p.Repeated {
+		return max(1, n)
+	}
+	return p.First + n - p.Repeated - 1
+}
+
+// Splitter cuts one file. It is not safe for concurrent use.
+type Splitter struct {
+	window
+	cut  func() (Piece, error)
+	next int // line or number behind the last piece
+}
+
+var errLarge = fmt.Errorf("has more than %d MiB, which cannot be cut; write it as several records", maxSize>>20)
+
+// New returns a splitter of what r reads, in pieces of about size bytes; 0 for DefaultSize.
+func New(r io.Reader, f ingest.Format, size int) (*Splitter, error) {
+	if size <= 0 {
+		size = DefaultSize
+	}
+	s := &Splitter{window: window{from: r, size: min(size, maxSize)}, next: 1}
+	switch f {
+	case ingest.Line:
+		s.cut = s.lines
+	case ingest.CSV:
+		s.cut = (&table{Splitter: s}).cut
+	case ingest.JSON:
+		s.cut = (&array{Splitter: s}).cut
+	case ingest.SenML:
+		s.cut = (&array{Splitter: s, senml: true}).cut
+	case ingest.SenMLCBOR:
+		s.cut = s.whole
+	default:
+		return nil, fault.E("piece.New", fault.Internal, "", fmt.Errorf("there is no format %d", f))
+	}
+	return s, nil
+}
+
+// Next returns the next piece, and io.EOF behind the last. Other errors are fault.Invalid for a file
+// that cannot be cut, and those of reading.
+func (s *Splitter) Next() (Piece, error) { return s.cut() }
+
+// whole returns all of a file that is not cut.
+func (s *Splitter) whole() (Piece, error) {
+	if s.next > 1 {
+		return Piece{}, io.EOF
+	}
+	if err := s.fill(maxSize); err != nil {
+		return Piece{}, err
+	}
+	if !s.ended {
+		return Piece{}, wrong("", errLarge)
+	}
+	s.next++
+	return Piece{Body: s.take(len(s.rest)), First: 1}, nil
+}
+
+// window is the part of the file that is in memory.
+type window struct {
+	from   io.Reader
+	size   int // of a piece
+	buf    []byte
+	rest   []byte // of buf: what was not taken yet
+	offset int64  // of rest in the file
+	ended  bool   // rest is the end of the file
+}
+
+// fill reads on until rest has n bytes, or is the end of the file.
+func (w *window) fill(n int) error {
+	if w.ended || len(w.rest) >= n {
+		return nil
+	}
+	if cap(w.buf) < n {
+		w.buf = make([]byte, 0, n)
+		w.buf = append(w.buf, w.rest...)
+	} else {
+		w.buf = w.buf[:copy(w.buf[:cap(w.buf)], w.rest)]
+	}
+	have := len(w.buf)
+	got, err := io.ReadFull(w.from, w.buf[have:n])
+	w.buf = w.buf[:have+got]
+	w.rest = w.buf
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		w.ended = true
+		return nil
+	}
+	if err != nil {
+		return fault.E("piece.Next", fault.Unavailable, "", fmt.Errorf("read the file: %w", err))
+	}
+	return nil
+}
+
+// take steps over n bytes and returns them; they are good until the next fill.
+func (w *window) take(n int) []byte {
+	taken := w.rest[:n]
+	w.rest, w.offset = w.rest[n:], w.offset+int64(n)
+	return taken
+}
+
+func wrong(subject string, err error) error {
+	return fault.E("piece.Next", fault.Invalid, subject, err)
+}

@@ -1,0 +1,80 @@
+package piece
+
+import (
+	"bytes"
+	"io"
+
+	"voltbus/ingest"
+)
+
+// ahead is how far beyond the size of a piece a text is looked at, so that where its last record
+// ends does not depend on what is in memory: a line or cell is at most half of it.
+const ahead = 2 * ingest.MaxLine
+
+// lines cuts line protocol between two lines.
+func (s *Splitter) lines() (Piece, error) {
+	if err := s.fill(s.size + ahead); err != nil {
+		return Piece{}, err
+	}
+	if len(s.rest) == 0 {
+		return Piece{}, io.EOF
+	}
+	end := 0
+	for end < min(s.size, len(s.rest)) {
+		_, behind := ingest.CutLine(s.rest[end:])
+		end = len(s.rest) - len(behind)
+	}
+	return s.text(end), nil
+}
+
+// text takes a piece that ends behind a line feed.
+func (s *Splitter) text(end int) Piece {
+	p := Piece{Offset: s.offset, First: s.next, Body: s.take(end)}
+	s.next += bytes.Count(p.Body, []byte{'\n'})
+	return p
+}
+
+// table cuts CSV between two records and puts the first line before each piece.
+type table struct {
+	*Splitter
+	header []byte // everything up to the first record behind the names of the columns
+	lines  int    // in header
+	comma  byte
+	begun  bool
+	body   []byte
+}
+
+func (t *table) cut() (Piece, error) {
+	if err := t.fill(t.size + ahead); err != nil {
+		return Piece{}, err
+	}
+	first := !t.begun
+	if first {
+		if len(t.rest) == 0 {
+			return Piece{}, io.EOF
+		}
+		t.readHeader()
+	}
+	if len(t.rest) == 0 && !first { // a table without records is sent for what is wrong with it
+		return Piece{}, io.EOF
+	}
+	end := 0
+	for end < min(t.size, len(t.rest)) {
+		end = len(t.rest) - len(ingest.CutRecord(t.rest[end:], t.comma))
+	}
+	p := t.text(end)
+	t.body = append(append(t.body[:0], t.header...), p.Body...)
+	p.Body, p.Repeated = t.body, t.lines
+	return p, nil
+}
+
+func (t *table) readHeader() {
+	behind, comma := ingest.CutHeader(t.rest)
+	t.begun, t.comma = true, comma
+	t.header = bytes.Clone(t.take(len(t.rest) - len(behind)))
+	if n := len(t.header); n > 0 && t.header[n-1] != '\n' {
+		t.header = append(t.header, '\n')
+	}
+	t.lines = bytes.Count(t.header, []byte{'\n'})
+	t.next += t.lines
+}
