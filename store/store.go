@@ -168,7 +168,8 @@ type SQL interface {
 }
 
 // Exporter is a Store that writes samples of a range to a Parquet file by itself, with the
-// columns point, time, value, exact, text, kind and quality.
+// columns point, time, value, exact, text, kind and quality: day by day in UTC, within a day by point
+// and then time.
 type Exporter interface {
 	// ExportParquet writes the file and returns the number of samples.
 	ExportParquet(ctx context.Context, r Range, file string) (int64, error)

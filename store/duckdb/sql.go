@@ -157,6 +157,9 @@ func prepareReadable(c *engine.Conn, statement string, kind duck.StatementType) 
 	return c.Prepare("SELECT " + strings.Join(list, ", ") + " FROM (" + inner + "\n) AS t(" + strings.Join(aliases, ", ") + ")")
 }
 
+// kindWord is the kind of a sample as a word.
+const kindWord = "CASE kind WHEN 1 THEN 'float' WHEN 2 THEN 'int' WHEN 3 THEN 'bool' WHEN 4 THEN 'text' ELSE 'none' END"
+
 // samplesSQL returns a query for all samples that the view holds, each point and time once.
 func (s *Store) samplesSQL(v *view) string {
 	var parts []string
@@ -174,6 +177,6 @@ func (s *Store) samplesSQL(v *view) string {
 	if len(parts) == 0 {
 		parts = append(parts, "SELECT "+sampleColumns+" FROM latest WHERE false")
 	}
-	return "SELECT p.path AS point, d.time, d.value, d.exact, d.text, CASE d.kind WHEN 1 THEN 'float' WHEN 2 THEN 'int' WHEN 3 THEN 'bool' WHEN 4 THEN 'text' ELSE 'none' END AS kind, d.quality FROM (" +
+	return "SELECT p.path AS point, d.time, d.value, d.exact, d.text, " + kindWord + " AS kind, d.quality FROM (" +
 		strings.Join(parts, " UNION ALL ") + ") d JOIN main.points p ON p.id = d.id"
 }
