@@ -155,13 +155,44 @@ func (h *Handler) queryRange(r *http.Request) ([]byte, error) {
 	return run(r, q)
 }
 
+// run answers a query, within the timeout and the limit of series that its reader may have set.
 func run(r *http.Request, q prom.Query) ([]byte, error) {
 	defer q.Close()
-	result := q.Exec(r.Context())
+	most, err := limit(r)
+	if err != nil {
+		return nil, err
+	}
+	timeout := queryTime
+	if text := r.FormValue("timeout"); text != "" {
+		asked, err := duration(text)
+		if err != nil || asked <= 0 {
+			return nil, badData(fmt.Errorf("timeout %w", errDuration))
+		}
+		timeout = min(timeout, asked)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	result := q.Exec(ctx)
 	if result.Err != nil {
 		return nil, explain(result.Err)
 	}
-	return appendResult(nil, result.Value), nil
+	value, cut := first(result.Value, most)
+	body := appendResult(nil, value)
+	if cut {
+		body = append(body, `,"warnings":["results truncated due to limit"]`...) // a neighbour of "data"
+	}
+	return body, nil
+}
+
+// first returns at most so many series of a value, and whether there were more.
+func first(value parser.Value, most int) (parser.Value, bool) {
+	switch v := value.(type) {
+	case prom.Vector:
+		return v[:min(most, len(v))], len(v) > most
+	case prom.Matrix:
+		return v[:min(most, len(v))], len(v) > most
+	}
+	return value, false
 }
 
 // explain gives an error of the engine its kind. Errors of the store come back as they were.

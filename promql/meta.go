@@ -18,6 +18,7 @@ import (
 var (
 	errNoSelector = errors.New("name series with match[]=<selector>")
 	errTime       = errors.New("is not a time; write seconds since 1970 or RFC 3339")
+	errLimit      = errors.New("limit must be a number from 0, which is no limit")
 	errDuration   = errors.New("is not a duration; write seconds, or a number with a unit such as 15s or 1h")
 )
 
@@ -29,11 +30,14 @@ func (h *Handler) series(r *http.Request) ([]byte, error) {
 	if len(selectors) == 0 {
 		return nil, badData(errNoSelector)
 	}
-	limit := limit(r)
+	most, err := limit(r)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[uint64]bool)
 	list := []labels.Labels{}
 	err = h.selected(r.Context(), selectors, func(ls labels.Labels) {
-		if hash := ls.Hash(); !found[hash] && len(list) < limit {
+		if hash := ls.Hash(); !found[hash] && len(list) < most {
 			found[hash] = true
 			list = append(list, ls)
 		}
@@ -45,11 +49,19 @@ func (h *Handler) series(r *http.Request) ([]byte, error) {
 }
 
 // limit returns the limit asked for, and otherwise what may be at most.
-func limit(r *http.Request) int {
-	if n, err := strconv.Atoi(r.FormValue("limit")); err == nil && n > 0 && n < maxPoints {
-		return n
+func limit(r *http.Request) (int, error) {
+	text := r.FormValue("limit")
+	if text == "" {
+		return maxPoints, nil
 	}
-	return maxPoints
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil || n < 0:
+		return 0, badData(errLimit)
+	case n == 0:
+		return maxPoints, nil
+	}
+	return min(n, maxPoints), nil
 }
 
 func (h *Handler) labels(r *http.Request) ([]byte, error) {
@@ -58,7 +70,7 @@ func (h *Handler) labels(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	names, err := h.labelNames(r.Context(), selectors)
-	return list(names, limit(r), err)
+	return list(r, names, err)
 }
 
 func (h *Handler) values(r *http.Request, name string) ([]byte, error) {
@@ -67,10 +79,14 @@ func (h *Handler) values(r *http.Request, name string) ([]byte, error) {
 		return nil, err
 	}
 	values, err := h.labelValues(r.Context(), name, selectors)
-	return list(values, limit(r), err)
+	return list(r, values, err)
 }
 
-func list(names []string, most int, err error) ([]byte, error) {
+func list(r *http.Request, names []string, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	most, err := limit(r)
 	if err != nil {
 		return nil, err
 	}

@@ -204,3 +204,28 @@ func TestWrongQueriesAreRefusedAsPrometheusDoes(t *testing.T) {
 		})
 	}
 }
+
+func TestTheReaderMayBoundAnAnswer(t *testing.T) {
+	h := start(t)
+	to := fmt.Sprint(noon().Unix() + 600)
+	for name, c := range map[string]struct {
+		call   string
+		params url.Values
+		status int
+		want   string
+	}{
+		"fewer series than there are": {"/query", url.Values{"query": {"sort(temp)"}, "limit": {"1"}}, 200, `"21"]}]},"warnings":["results truncated due to limit"]}`},
+		"as many as there are":        {"/query", url.Values{"query": {"sort(temp)"}, "limit": {"2"}}, 200, `"30"]}]}}`},
+		"no limit":                    {"/query", url.Values{"query": {"sort(temp)"}, "limit": {"0"}}, 200, `"30"]}]}}`},
+		"fewer values of a label":     {"/label/device/values", url.Values{"limit": {"1"}}, 200, `"data":["site/ahu1"]}`},
+		"a limit that is none":        {"/query", url.Values{"query": {"temp"}, "limit": {"-1"}}, 400, "limit must be a number"},
+		"a timeout":                   {"/query", url.Values{"query": {"temp"}, "timeout": {"0.000000001"}}, 503, `"errorType":"timeout"`},
+		"enough time":                 {"/query", url.Values{"query": {"vector(1)"}, "timeout": {"20s"}}, 200, `"1"]}]}}`},
+		"a timeout that is none":      {"/query", url.Values{"query": {"temp"}, "timeout": {"soon"}}, 400, "timeout is not a duration"},
+	} {
+		c.params.Set("time", to)
+		if status, body := ask(t, h, "GET", c.call, c.params); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %s, want %d with %s", name, status, body, c.status, c.want)
+		}
+	}
+}
