@@ -48,7 +48,7 @@ func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (
 // export writes the samples day by day, each by point in the order in which the store met them and
 // then time, and counts them. Closed days lie so already: sorting the whole again would take three
 // times as long.
-func (s *Store) export(ctx context.Context, r *store.Range, file string) (int64, error) {
+func (s *Store) export(ctx context.Context, r *store.Range, file string) (n int64, err error) {
 	c, err := s.borrow(ctx, "duckdb.ExportParquet")
 	if err != nil {
 		return 0, err
@@ -59,35 +59,64 @@ func (s *Store) export(ctx context.Context, r *store.Range, file string) (int64,
 	if !r.From.Before(r.To) {
 		v.days = nil
 	}
-	var n int64
-	err = c.Query(ctx, "COPY ("+s.exportSQL(v.days, r)+") TO "+quote(file)+
-		" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", func(ch *engine.Chunk) error {
-		n = engine.Numbers[int64](ch, 0)[0]
-		return nil
-	})
+	open, err := os.MkdirTemp(filepath.Join(s.options.Dir, "tmp"), "export-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(open)) }()
+	statement, err := s.exportSQL(ctx, c, v.days, r, open)
+	if err != nil {
+		return 0, err
+	}
+	err = s.copyAlone(ctx, "COPY ("+statement+") TO "+quote(file)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE "+strconv.Itoa(rowGroup)+")",
+		func(ch *engine.Chunk) error {
+			n = engine.Numbers[int64](ch, 0)[0]
+			return nil
+		})
 	return n, err
+}
+
+// copyAlone runs a statement about files in a database of its own, with one thread: with more of
+// them DuckDB collects whatever is out of order, up to all the memory that the store may use.
+func (s *Store) copyAlone(ctx context.Context, statement string, each func(*engine.Chunk) error) error {
+	settings := s.options.settings()
+	settings["threads"] = "1"
+	db, err := engine.Open("", settings)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	c, err := db.Connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Query(ctx, statement, each)
 }
 
 // exportColumns are the columns of an export.
 const exportColumns = "point, time, value, exact, text, " + kindWord + " AS kind, quality"
 
-// exportSQL returns a query for the samples of the range in those days.
-func (s *Store) exportSQL(days []*day, r *store.Range) string {
+// exportSQL returns a query for the samples of the range in those days. What is in tables it puts,
+// sorted, into files of the directory open first.
+func (s *Store) exportSQL(ctx context.Context, c *engine.Conn, days []*day, r *store.Range, open string) (string, error) {
 	g := newGroup(r.Points, s.number(r.Points))
-	var parts []string
-	for _, run := range runs(days) {
+	parts := []string{"SELECT ''::VARCHAR, NULL::TIMESTAMP, NULL::DOUBLE, NULL::BIGINT, NULL::VARCHAR, 0::UTINYINT, 0::UTINYINT WHERE false"}
+	for i, run := range runs(days) {
 		where := conditions(exactly(run, g.ids, r))
-		if files := s.filesOf(&part{days: run}); run[0].table == "" {
-			parts = append(parts, "SELECT point, "+sampleColumns+" FROM read_parquet("+files+")"+where)
-			continue
+		files := s.filesOf(&part{days: run})
+		if run[0].table != "" {
+			name := filepath.Join(open, strconv.Itoa(i))
+			err := c.Exec(ctx, "COPY (SELECT p.path AS point, d.* FROM (SELECT * FROM ("+s.daySQL(run[0])+")"+where+
+				") d JOIN main.points p USING (id) ORDER BY d.id, d.time) TO "+quote(name)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
+			if err != nil {
+				return "", err
+			}
+			files, where = quote(name), ""
 		}
-		parts = append(parts, "(SELECT p.path AS point, d.* FROM (SELECT * FROM ("+s.daySQL(run[0])+")"+where+
-			") d JOIN main.points p USING (id) ORDER BY d.id, d.time)")
+		parts = append(parts, "SELECT point, time, value, exact, text, kind, quality FROM read_parquet("+files+")"+where)
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "SELECT '' AS point, * FROM latest WHERE false")
-	}
-	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ")"
+	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ") e(point, time, value, exact, text, kind, quality)", nil
 }
 
 // runs cuts the days into those without a table, as many together as follow each other, and others,
