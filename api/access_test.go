@@ -163,6 +163,24 @@ func TestOtherSitesCannotActThroughABrowser(t *testing.T) {
 	}
 }
 
+func TestNoChangeIsMadeWithTheCookieAlone(t *testing.T) {
+	n := start(t)
+	cookie := n.login()
+	for op := range api.Operations() {
+		method, path, _ := strings.Cut(op, " ")
+		// A login and the first administrator need none.
+		if method == "GET" || op == "POST /api/v1/session" || op == "POST /api/v1/setup" {
+			continue
+		}
+		if got := n.do(method, path, "{}", cookie); got.StatusCode != http.StatusForbidden {
+			t.Errorf("%s gives %d", op, got.StatusCode)
+		}
+	}
+	if got := n.do("GET", "/api/v1/session", "", cookie); got.StatusCode != http.StatusOK {
+		t.Errorf("afterwards the session gives %d", got.StatusCode)
+	}
+}
+
 func TestAWrongNameIsToldWhichAreRight(t *testing.T) {
 	n := start(t)
 	p := n.do("GET", "/api/v1/health", "", host("plant.example:8080")).problem(t)

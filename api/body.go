@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"voltbus/fault"
 )
@@ -18,7 +19,13 @@ import (
 // bodyTimeout is how long a request may take to send its body.
 const bodyTimeout = 30 * time.Second
 
-var errMedia = errors.New("the body must be JSON; set Content-Type: application/json")
+var (
+	errMedia   = errors.New("the body must be JSON; set Content-Type: application/json")
+	errCharset = errors.New("is not UTF-8, which JSON must be")
+	errObject  = errors.New("must be a JSON object")
+	errNull    = errors.New("must have a value; leave it out if there is none")
+	errMissing = errors.New("is missing")
+)
 
 // readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
 func readJSON(w http.ResponseWriter, r *request, to any) error {
@@ -35,6 +42,9 @@ func readJSON(w http.ResponseWriter, r *request, to any) error {
 	if err != nil {
 		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
 	}
+	if !utf8.Valid(b) { // the decoder would put other characters in place of what it cannot read
+		return fault.E("api.readJSON", fault.Invalid, "body", errCharset)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil {
@@ -42,6 +52,20 @@ func readJSON(w http.ResponseWriter, r *request, to any) error {
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
+	}
+	return noNull(b)
+}
+
+// noNull refuses fields without a value: the decoder would take them for those that are left out.
+func noNull(body []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", errObject)
+	}
+	for name, value := range fields {
+		if string(value) == "null" {
+			return fault.E("api.readJSON", fault.Invalid, clip(name), errNull)
+		}
 	}
 	return nil
 }

@@ -103,12 +103,15 @@ func (s *server) checkConfig(w http.ResponseWriter, r *request) error {
 		return absent(noSettings)
 	}
 	var body struct {
-		Text string `json:"text"`
+		Text *string `json:"text"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	check, err := s.cfg.Settings.CheckConfig(r.Context(), body.Text)
+	if body.Text == nil { // not the same as an empty one, which has no devices
+		return fault.E("api.checkConfig", fault.Invalid, "text", errMissing)
+	}
+	check, err := s.cfg.Settings.CheckConfig(r.Context(), *body.Text)
 	if err != nil {
 		return err
 	}
@@ -123,16 +126,19 @@ func (s *server) changeConfig(w http.ResponseWriter, r *request) error {
 		return absent(noSettings)
 	}
 	var body struct {
-		Text    string `json:"text"`
-		Version string `json:"version"`
+		Text    *string `json:"text"`
+		Version string  `json:"version"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	if body.Text == nil { // an empty one removes all devices
+		return fault.E("api.changeConfig", fault.Invalid, "text", errMissing)
+	}
 	if body.Version == "" {
 		return fault.E("api.changeConfig", fault.Invalid, "version", errVersion)
 	}
-	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{Text: body.Text, Version: body.Version, User: r.user})
+	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{Text: *body.Text, Version: body.Version, User: r.user})
 	if err != nil {
 		return err
 	}

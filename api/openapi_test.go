@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/api"
+	"voltbus/testing/peers"
 )
 
 // document is what the test reads of openapi.yaml.
@@ -24,8 +25,10 @@ type document struct {
 }
 
 type operation struct {
-	OperationID string      `yaml:"operationId"`
-	Parameters  []parameter `yaml:"parameters"`
+	OperationID string         `yaml:"operationId"`
+	Summary     string         `yaml:"summary"`
+	Parameters  []parameter    `yaml:"parameters"`
+	Responses   map[string]any `yaml:"responses"`
 }
 
 type parameter struct {
@@ -144,6 +147,20 @@ func TestTheDocumentIsServed(t *testing.T) {
 	must(t, err)
 	if got := start(t).get("/api/v1/openapi.yaml"); got.body != string(b) || got.Header.Get("Content-Type") != "application/yaml" {
 		t.Errorf("got %d %s", got.StatusCode, got.Header.Get("Content-Type"))
+	}
+}
+
+// Generated clients name their methods by operationId and show the rest.
+func TestTheDocumentIsValidOpenAPI(t *testing.T) { peers.CheckOpenAPI(t, "openapi.yaml") }
+
+func TestEveryOperationSaysWhatItDoesAndAnswers(t *testing.T) {
+	d, _ := readDocument(t)
+	for path, operations := range d.Paths {
+		for method, op := range operations {
+			if op.OperationID == "" || op.Summary == "" || len(op.Responses) == 0 {
+				t.Errorf("%s %s needs an operationId, a summary and responses", method, path)
+			}
+		}
 	}
 }
 

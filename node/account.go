@@ -1,8 +1,10 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/api/answer"
@@ -161,6 +163,7 @@ func (n *Node) damage(ctx context.Context) error {
 // Devices implements api.Devices.
 func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 	states := n.fleet.Devices()
+	slices.SortFunc(states, func(a, b device.State) int { return cmp.Compare(a.Path, b.Path) })
 	out := make([]answer.Device, len(states))
 	for i, s := range states {
 		out[i] = answer.Device{

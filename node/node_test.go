@@ -47,15 +47,24 @@ type running struct {
 }
 
 func open(cfg *config.Config) (*node.Node, error) {
+	return openLogged(cfg, slog.New(slog.DiscardHandler))
+}
+
+func openLogged(cfg *config.Config, log *slog.Logger) (*node.Node, error) {
 	return node.Open(context.Background(), node.Options{
-		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: slog.New(slog.DiscardHandler), Version: answer.Version{Version: "test"},
+		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: log, Version: answer.Version{Version: "test"},
 	})
 }
 
 // run opens and runs a node until the test or halt ends it.
 func run(t testing.TB, cfg *config.Config) *running {
 	t.Helper()
-	n, err := open(cfg)
+	return runLogged(t, cfg, slog.New(slog.DiscardHandler))
+}
+
+func runLogged(t testing.TB, cfg *config.Config, log *slog.Logger) *running {
+	t.Helper()
+	n, err := openLogged(cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}

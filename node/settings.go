@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"voltbus/api"
 	"voltbus/api/answer"
@@ -23,6 +25,35 @@ type settings struct {
 	node   *Node
 	file   *revision.File
 	trying chan struct{} // holds an entry for each device that is tried
+	read   parsed
+}
+
+// parsed is what the file said when it was read last.
+type parsed struct {
+	mu      sync.Mutex
+	version string
+	config  *config.Config // nil if it is wrong
+	at      time.Time
+}
+
+// parsedFor is how long the meaning of a text is remembered: it may name other files, and these
+// change without it.
+const parsedFor = 2 * time.Second
+
+// meaning returns what the text of a version says, nil if it is wrong. Many who ask at once make
+// it parse once.
+func (s *settings) meaning(version string, text []byte) *config.Config {
+	s.read.mu.Lock()
+	defer s.read.mu.Unlock()
+	if s.read.version == version && time.Since(s.read.at) < parsedFor {
+		return s.read.config
+	}
+	cfg, err := s.load(text)
+	if err != nil {
+		cfg = nil
+	}
+	s.read.version, s.read.config, s.read.at = version, cfg, time.Now()
+	return cfg
 }
 
 func newSettings(n *Node) *settings {
@@ -49,7 +80,7 @@ func (s *settings) Config(context.Context) (answer.Config, error) {
 	for _, e := range entries {
 		out.History = append(out.History, answer.ConfigVersion(e))
 	}
-	if cfg, err := s.load(text); err == nil {
+	if cfg := s.meaning(out.Version, text); cfg != nil {
 		c := config.Compare(s.node.Config(), cfg)
 		out.Restart = c.Restart
 		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0
