@@ -46,7 +46,7 @@ func (t *task) run(ctx context.Context) error {
 	}
 	fmt.Fprintln(os.Stdout, "| format | samples | MB | seconds | processor seconds of the node | most memory of the node |")
 	fmt.Fprintln(os.Stdout, "| --- | --- | --- | --- | --- | --- |")
-	for _, format := range strings.Split(t.formats, ",") {
+	for format := range strings.SplitSeq(t.formats, ",") {
 		for range t.repeats {
 			if err := t.export(ctx, format); err != nil {
 				return fmt.Errorf("%s: %w", format, err)

@@ -15,7 +15,7 @@ type Options struct {
 	Dir         string          // the store's own directory; made if it is absent
 	Retention   store.Retention // what Maintain drops; the zero value keeps everything
 	Grace       time.Duration   // how long after its end a day is closed, and how long late samples rest before they are merged; 10 minutes if 0
-	MemoryLimit int64           // bytes that DuckDB may use before it spills to Dir/tmp; 512 MB if 0
+	MemoryLimit int64           // bytes that DuckDB may use, and once more for each export, before it spills to Dir/tmp; 512 MB if 0
 	Threads     int             // that DuckDB may use for one query or the close of a day; 2 if 0
 	Log         *slog.Logger    // for what Maintain and healing do; silent if nil
 }
