@@ -3,7 +3,6 @@ package node_test
 import (
 	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -11,12 +10,8 @@ import (
 
 type jsonRaw = json.RawMessage
 
-// The test binary is also the nodes that are killed: see crash_test.go and repeat_test.go.
+// The test binary is also the node that is killed: see crash_test.go.
 func TestMain(m *testing.M) {
-	if dir, ok := strings.CutPrefix(os.Getenv(crashEnv), serving); ok {
-		serveChild(dir)
-		return
-	}
 	if dir := os.Getenv(crashEnv); dir != "" {
 		crashChild(dir)
 		return

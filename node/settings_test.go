@@ -111,7 +111,7 @@ func TestTheConfigurationIsChangedThroughTheAPI(t *testing.T) {
 		t.Errorf("the old text is %+v", old)
 	}
 	devices, err := r.Client.Devices(context.Background())
-	if err != nil || len(devices.Devices) != 2 || devices.Devices[1].Path != "site/other" {
+	if err != nil || len(devices.Devices) != 2 || devices.Devices[0].Path != "site/other" {
 		t.Errorf("devices are %+v, %v", devices, err)
 	}
 }
