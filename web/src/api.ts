@@ -1,70 +1,51 @@
 // The node's HTTP API, in the order of api/openapi.yaml. Everything that is text here may come
 // from a device or a registry file, so it is hostile: show it as text only.
 
-/** The kind of value of a point. */
-export type Kind = "none" | "float" | "int" | "bool" | "text";
+import type * as generated from "./generated/api";
+import type { Kind, Sample, Session, Value } from "./generated/api";
 
-/** A value as JSON; NaN and the infinities arrive as "NaN", "+Inf", "-Inf". */
-export type Value = number | boolean | string | null;
+export type {
+  Damage,
+  Gap,
+  Log,
+  Origin,
+  Series as PlotSeries,
+  Tuple as PlotSample,
+} from "./generated/api";
+export type { Kind, Sample, Session, Value };
 
-/** Who is logged in. */
-export interface Session {
-  user: string;
-  role: string;
-}
+// Below, what the page needs less of than the node promises: it also understands a node of another
+// version, which may know other states, or leave a list out.
 
 /** A point of the catalogue. */
-export interface Point {
-  path: string;
-  kind: Kind;
-  unit: string;
-  description: string;
-  writable: boolean;
-  /** The path of its device, "" for points that programs record. */
-  device: string;
-  /** Seconds between the samples that are expected, 0 if unknown. */
-  interval: number;
-  tags: Record<string, string> | null;
+export interface Point extends Omit<generated.Point, "tags"> {
+  tags: generated.Point["tags"] | null;
 }
 
 /** A page of points; next is empty on the last one. */
-export interface PointPage {
+export interface PointPage extends Omit<generated.Points, "points"> {
   points: Point[];
-  next: string;
-}
-
-/** The value of one point at one time. */
-export interface Sample {
-  point: string;
-  time: string;
-  value: Value;
-  kind: Kind;
-  quality: string;
-}
-
-/** One sample of a curve: milliseconds since 1970, value, quality unless it is good. */
-export type PlotSample = [number, Value, string?];
-
-/** The curve of one point, and how complete it is. */
-export interface PlotSeries {
-  point: string;
-  unit: string;
-  kind: Kind;
-  samples: PlotSample[] | null;
-  /** Samples that the point's interval asks for, null if it is unknown. */
-  expected: number | null;
-  /** Samples with a usable value. */
-  present: number;
-  /** Samples of bad quality. */
-  bad: number;
 }
 
 /** Curves over a range of time. */
-export interface PlotAnswer {
-  series: PlotSeries[];
-  completeness: number | null;
-  /** Seconds that four samples of a series stand for, 0 if all samples are there. */
-  step: number;
+export type PlotAnswer = Pick<generated.Plot, "series" | "completeness" | "step">;
+
+/** A device and how it does. */
+export interface Device extends Omit<generated.Device, "state"> {
+  state: string;
+}
+
+/** The proof that nothing is lost, or what is. */
+export interface Ledger extends Pick<generated.Ledger, "state" | "reason"> {
+  origins: generated.Origin[] | null;
+  gaps: generated.Gap[] | null;
+  log: generated.Log | null;
+  damaged: generated.Damage[] | null;
+}
+
+/** How the node does as a program. */
+export interface NodeHealth extends Omit<generated.Health, "status"> {
+  status: string;
 }
 
 /** One pass over a device, as the live stream carries it. */
@@ -74,90 +55,6 @@ export interface Scan {
   points: Record<string, Value>;
   /** Only the names whose quality is not good. */
   quality?: Record<string, string> | null;
-}
-
-/** A device and how it does. */
-export interface Device {
-  path: string;
-  driver: string;
-  line: string;
-  /** "online", "offline", "starting", "disabled" or "hung". */
-  state: string;
-  /** Seconds. */
-  interval: number;
-  last_read: string | null;
-  last_error: string;
-  last_error_time: string | null;
-  error_kind: string;
-  reads: number;
-  failures: number;
-  points: number;
-  /** Of the last read. */
-  latency_ms: number;
-}
-
-/** What became of the samples of one node. */
-export interface Origin {
-  origin: string;
-  produced: number;
-  acknowledged: number;
-  stored: number;
-  refused: number;
-  missing: number;
-  repeated: number;
-  backlog_blocks: number;
-  backlog_samples: number;
-  balanced: boolean;
-}
-
-/** A run of blocks that never arrived. */
-export interface Gap {
-  origin: string;
-  /** The numbers of the first and last block. */
-  first: number;
-  last: number;
-  samples: number;
-  reason: string;
-  noticed: string;
-}
-
-/** The state of the durable log. */
-export interface Log {
-  bytes: number;
-  max_bytes: number;
-  blocks: number;
-  dropped_blocks: number;
-  dropped_samples: number;
-}
-
-/** A piece of the history that cannot be read. */
-export interface Damage {
-  file: string;
-  /** The time that it covers, if that is known. */
-  from?: string;
-  to?: string;
-  reason: string;
-  noticed: string;
-}
-
-/** The proof that nothing is lost, or what is. */
-export interface Ledger {
-  /** "ok", or what keeps the node from recording. */
-  state: string;
-  reason: string;
-  origins: Origin[] | null;
-  gaps: Gap[] | null;
-  log: Log | null;
-  damaged: Damage[] | null;
-}
-
-/** How the node does as a program. */
-export interface NodeHealth {
-  /** "ok", "degraded", "failed" or "starting". */
-  status: string;
-  summary?: string;
-  /** When its process started; only those who are logged in are told. */
-  started?: string;
 }
 
 /** A refusal in the form of RFC 9457, with the kinds of the fault package. */
@@ -224,8 +121,7 @@ export class Api {
   }
 
   async latest(pattern: string): Promise<Sample[]> {
-    const answer = await this.get<{ samples: Sample[] | null }>("latest", { pattern });
-    return answer.samples ?? [];
+    return (await this.get<generated.Latest>("latest", { pattern })).samples;
   }
 
   plot(points: readonly string[], from: number, to: number, pixels: number): Promise<PlotAnswer> {
@@ -234,7 +130,7 @@ export class Api {
   }
 
   async devices(): Promise<Device[]> {
-    return (await this.get<{ devices: Device[] | null }>("devices")).devices ?? [];
+    return (await this.get<generated.Devices>("devices")).devices;
   }
 
   ledger(): Promise<Ledger> {

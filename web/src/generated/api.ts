@@ -1,0 +1,647 @@
+// Code generated from api/openapi.yaml by "make generate"; DO NOT EDIT.
+// Text here may come from a device, so it is hostile: show it as text only.
+
+export type Time = string;
+
+export type Count = number;
+
+/** Samples that the interval asks for, since it was set; null if it is unknown */
+export type Expected = number | null;
+
+/** Usable of expected samples, over the points whose interval is known; null if there is none */
+export type Completeness = number | null;
+
+export type Kind = "none" | "float" | "int" | "bool" | "text";
+
+export type Figure = number | null;
+
+/** A number, true or false, a text, or null for none; "NaN", "+Inf" and "-Inf" of floats */
+export type Value = number | boolean | string | null;
+
+/** good, uncertain or bad, with a reason in brackets */
+export type Quality = string;
+
+export type Role = "viewer" | "operator" | "engineer" | "administrator";
+
+export type FaultKind = "internal" | "invalid" | "not-found" | "unreachable" | "timeout" | "refused" | "conflict" | "unavailable" | "corrupt" | "rejected" | "canceled";
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  kind: FaultKind;
+  subject?: string;
+  instance: string;
+  /** All that is wrong with a configuration */
+  problems?: ConfigProblem[];
+  ingested?: Ingested;
+}
+
+export interface Session {
+  user: string;
+  role: Role;
+}
+
+export interface Version {
+  version: string;
+  commit: string;
+  go: string;
+}
+
+export interface Health {
+  status: "ok" | "degraded" | "failed" | "starting";
+  summary?: string;
+  started?: Time;
+  parts?: {
+    name: string;
+    status: string;
+    reason: string;
+  }[];
+}
+
+export interface Point {
+  path: string;
+  kind: Kind;
+  unit: string;
+  description: string;
+  writable: boolean;
+  device: string;
+  /** Seconds; 0 if unknown */
+  interval: number;
+  tags: Record<string, string>;
+}
+
+export interface Points {
+  points: Point[];
+  /** The "after" of the next page; empty if this is the last */
+  next: string;
+}
+
+export interface Sample {
+  point: string;
+  time: Time;
+  value: Value;
+  kind: Kind;
+  quality: Quality;
+}
+
+export interface Latest {
+  samples: Sample[];
+}
+
+/** [milliseconds since 1970, value], and the quality behind them if it is not good */
+export type Tuple = [number, Value, Quality?];
+
+export interface Series {
+  point: string;
+  unit: string;
+  kind: Kind;
+  samples: Tuple[];
+  expected: Expected;
+  present: Count;
+  bad: Count;
+  /** The limit cut the samples; the counts are of the whole range */
+  truncated?: boolean;
+}
+
+/** The after of the next page; empty if this is the last */
+export type Next = string;
+
+export interface Range {
+  series: Series[];
+  completeness: Completeness;
+  from: Time;
+  to: Time;
+  next: Next;
+}
+
+export interface Plot {
+  series: Series[];
+  completeness: Completeness;
+  from: Time;
+  to: Time;
+  /** Seconds; 0 for all samples */
+  step: number;
+}
+
+export interface Bucket {
+  start: Time;
+  end: Time;
+  expected: Expected;
+  /** Of the functions asked for, by name */
+  values?: Record<string, Figure>;
+  count: Count;
+  bad: Count;
+  mean: Figure;
+  min: Figure;
+  max: Figure;
+  sum: Figure;
+  first: Figure;
+  last: Figure;
+}
+
+export interface Summary {
+  point: string;
+  unit: string;
+  buckets: Bucket[];
+  expected: Expected;
+  present: Count;
+  bad: Count;
+}
+
+export interface Aggregate {
+  series: Summary[];
+  /** As it was asked for */
+  step_name: string;
+  /** Empty if steps begin at from */
+  zone: string;
+  next: Next;
+  completeness: Completeness;
+  from: Time;
+  to: Time;
+  /** Seconds; of days and months on average */
+  step: number;
+}
+
+export interface CompletenessMap {
+  from: Time;
+  to: Time;
+  /** Seconds */
+  step: number;
+  rows: {
+    path: string;
+    points: Count;
+    /** Of the expected samples those with a usable value */
+    present: number;
+    /** Samples that the intervals of the points ask for */
+    expected: number;
+    /** Cell i is about the time from from + i·step; null if nothing was expected in it */
+    coverage: (number | null)[];
+  }[];
+  /** The "after" of the next page; empty if this is the last */
+  next: string;
+}
+
+export interface Device {
+  path: string;
+  driver: string;
+  line: string;
+  /** hung: the driver of its line does not return */
+  state: "online" | "offline" | "starting" | "disabled" | "hung";
+  /** Seconds */
+  interval: number;
+  last_read: string | null;
+  /** Stays after a recovery; empty if there was none */
+  last_error: string;
+  /** Of last_error; null if there was none */
+  last_error_time: string | null;
+  error_kind: string;
+  reads: Count;
+  failures: Count;
+  points: Count;
+  latency_ms: number;
+}
+
+export interface Devices {
+  devices: Device[];
+}
+
+export interface Origin {
+  origin: string;
+  produced: Count;
+  acknowledged: Count;
+  stored: Count;
+  refused: Count;
+  missing: Count;
+  repeated: Count;
+  backlog_blocks: Count;
+  backlog_samples: Count;
+  balanced: boolean;
+}
+
+export interface Gap {
+  origin: string;
+  first: Count;
+  last: Count;
+  samples: Count;
+  reason: string;
+  noticed: Time;
+}
+
+export interface Log {
+  bytes: Count;
+  max_bytes: Count;
+  blocks: Count;
+  dropped_blocks: Count;
+  dropped_samples: Count;
+}
+
+export interface Damage {
+  file: string;
+  from?: Time;
+  to?: Time;
+  reason: string;
+  noticed: Time;
+}
+
+export interface Ledger {
+  state: string;
+  reason: string;
+  origins: Origin[];
+  gaps: Gap[];
+  log: Log;
+  damaged: Damage[];
+}
+
+export interface Config {
+  file: string;
+  text: string;
+  /** Of the text, 16 hexadecimal digits */
+  version: string;
+  /** The node runs by this text; false after a change by hand */
+  applied: boolean;
+  /** Sections that differ from what runs, and need a new start */
+  restart: string[];
+  /** Newest first */
+  history: ConfigVersion[];
+}
+
+export interface ConfigVersion {
+  version: string;
+  time: Time;
+  /** Empty for a change by hand */
+  user: string;
+}
+
+export interface ConfigText {
+  version: string;
+  time: Time;
+  user: string;
+  text: string;
+}
+
+export interface ConfigProblem {
+  /** Empty for the text itself, else a file that it names */
+  file: string;
+  /** From 1; 0 if unknown */
+  line: number;
+  /** From 1, in characters; 0 if unknown */
+  column: number;
+  /** Of the key, such as devices[3].interval */
+  path: string;
+  /** What is wrong, and what to write instead */
+  detail: string;
+}
+
+export interface ConfigChanges {
+  /** Paths of devices */
+  added: string[];
+  /** Paths of devices */
+  removed: string[];
+  /** Paths of devices, which begin anew */
+  changed: string[];
+  /** Sections that only a new start of the node takes over */
+  restart: string[];
+  /** The same in sentences, shortened if there are many */
+  words: string[];
+}
+
+export interface ConfigCheck {
+  problems: ConfigProblem[];
+  changes: ConfigChanges;
+}
+
+export interface ConfigApplied {
+  version: string;
+  changes: ConfigChanges;
+}
+
+export interface Person {
+  name: string;
+  role: Role;
+  created: Time;
+  /** Logs in by name and password */
+  password: boolean;
+  tokens: Count;
+  /** The local administrator, who cannot be changed */
+  local: boolean;
+}
+
+export interface People {
+  people: Person[];
+}
+
+export interface Setup {
+  needed: boolean;
+  /** The node's name */
+  node: string;
+}
+
+export interface LabExperiments {
+  experiments: LabExperiment[];
+}
+
+export interface LabExperiment {
+  name: string;
+  title: string;
+  question: string;
+  /** Where the published figures come from; empty for none */
+  source: string;
+  method: string[];
+  /** What the figures do not say */
+  limits: string[];
+  metric: string;
+  unit: string;
+  higher_is_better: boolean;
+  settings: LabSetting[];
+  published: LabRow[];
+  peers: string[];
+}
+
+export interface LabSetting {
+  name: string;
+  default: string;
+  /** The default of a quick run; empty for the same */
+  quick: string;
+  doc: string;
+}
+
+export interface LabRow {
+  case: string;
+  figures: {
+    label: string;
+    value: number;
+  }[];
+}
+
+export interface LabOrder {
+  experiment: string;
+  settings?: Record<string, string>;
+  /** 0 for the default */
+  repeats?: number;
+  /** Few and small cases */
+  quick?: boolean;
+  /** 0 for 1 */
+  seed?: number;
+  /** Measure other programs that are installed there too */
+  with_peers?: boolean;
+}
+
+export interface LabRun {
+  id: string;
+  experiment: string;
+  title: string;
+  state: "running" | "finished" | "stopped" | "failed";
+  started: Time;
+  finished: string | null;
+  quick: boolean;
+  repeats: number;
+  /** In sentences */
+  verdict: string[];
+  /** Why it failed; empty if it did not */
+  error: string;
+  progress?: LabProgress;
+  /** The result.json of a finished run, only where one run is asked for */
+  result?: Record<string, unknown>;
+}
+
+export interface LabProgress {
+  time: Time;
+  phase: string;
+  /** voltbus or a peer */
+  subject?: string;
+  case?: string;
+  repeat?: number;
+  repeats?: number;
+  /** Share of the work */
+  done: number;
+  /** Operations a second now */
+  rate?: number;
+  /** The figure of the repeat that has just ended */
+  value?: number;
+  /** Seconds */
+  p50?: number;
+  /** Seconds */
+  p99?: number;
+  /** Cores in use by the run's process */
+  cpu?: number;
+  /** Octets resident in the run's process */
+  memory?: number;
+  message?: string;
+}
+
+export interface LabRuns {
+  runs: LabRun[];
+}
+
+export interface Capacity {
+  measured: Time;
+  /** What this machine carries, in sentences */
+  words: string[];
+  /** What is used up first by devices that are read each second */
+  binds_first: "processor" | "memory" | "disk";
+  /** The machine as it was then */
+  machine: Record<string, unknown>;
+  figures: CapacityFigures;
+  carries: {
+    /** Such as devices of 18 points each second */
+    what: string;
+    number: number;
+    /** What is used up first */
+    binds: string;
+  }[];
+}
+
+export interface CapacityFigures {
+  /** Seconds of a core from the device to the store */
+  cpu_per_sample: number;
+  /** Seconds of a core to give one message to one client, the client's own work included */
+  cpu_per_delivery: number;
+  /** Octets of the log */
+  log_per_sample: number;
+  /** Seconds until the disk has 64 KiB, the median */
+  flush: number;
+  /** Octets a second that were flushed in pieces of 64 KiB */
+  written_per_second: number;
+  memory_base: Count;
+  /** Octets, without its points */
+  memory_per_device: number;
+  /** Octets */
+  memory_per_point: number;
+  /** Octets, both ends of the connection */
+  memory_per_client: number;
+}
+
+export interface Driver {
+  /** What stands as driver in the configuration */
+  kind: string;
+  doc: string;
+  /** JSON Schema of its section: keys in order, with defaults and help */
+  schema: Record<string, unknown>;
+}
+
+export interface Drivers {
+  drivers: Driver[];
+}
+
+export interface Trial {
+  /** Empty if it answered, else a fault kind */
+  kind: string;
+  /** Why it did not answer */
+  detail: string;
+  took_ms: number;
+  /** Points of the device; at most the first 500 are listed */
+  total: number;
+  points: TrialPoint[];
+}
+
+export interface TrialPoint {
+  /** Within the device */
+  name: string;
+  kind: Kind;
+  unit: string;
+  description: string;
+  writable: boolean;
+  value: Value;
+  quality: Quality;
+  /** Only if the trial found the point - what the list of points must say to have it, by column */
+  entry?: Record<string, string>;
+}
+
+/** Readings, or series as the answer to a range has them */
+export type Readings = Reading[] | {
+  samples: Reading[];
+} | {
+  series: {
+    point: string;
+    kind?: Kind;
+    /** [time, value] or [time, value, quality] */
+    samples: unknown[][];
+  }[];
+};
+
+export interface Reading {
+  point: string;
+  /** RFC 3339, or a whole number in the unit of precision; now if left out */
+  time?: string | number | null;
+  value: number | boolean | string | null;
+  quality?: Quality;
+  kind?: "float" | "int" | "bool" | "text";
+  unit?: string;
+}
+
+export interface Ingested {
+  accepted: Count;
+  /** A line that cannot be read counts once */
+  refused: number;
+  errors: IngestError[];
+}
+
+export interface IngestError {
+  /** Of a text; the number of the reading in JSON and SenML */
+  line: number;
+  point: string;
+  kind: FaultKind;
+  detail: string;
+}
+
+export interface Tokens {
+  tokens: {
+    name: string;
+    purpose: "record";
+    under: string;
+    created: Time;
+  }[];
+}
+
+export interface IssuedToken {
+  name: string;
+  under: string;
+  token: string;
+}
+
+export interface InfluxError {
+  code: string;
+  message: string;
+}
+
+export interface InfluxHealth {
+  name: string;
+  message: string;
+  checks: string[];
+  status: "pass" | "fail";
+}
+
+export interface Traffic {
+  messages: Count;
+  bytes: Count;
+}
+
+export interface Bus {
+  started: Time;
+  /** Connections; the first 1000 are listed */
+  total: number;
+  subscriptions: Count;
+  /** That were cut off since the start */
+  slow_consumers: number;
+  in: Traffic;
+  out: Traffic;
+  connections: BusConnection[];
+}
+
+export interface BusConnection {
+  id: Count;
+  /** As it calls itself; anything */
+  name: string;
+  /** The first characters of its public key */
+  key: string;
+  /** Empty for a part of the node itself */
+  address: string;
+  role: "node" | "reader";
+  subscriptions: string[];
+  /** How many subscriptions there are */
+  subscribed: number;
+  in: Traffic;
+  out: Traffic;
+  /** Octets that wait to be read by it */
+  pending: number;
+  /** More than 1 MiB waits */
+  slow: boolean;
+  /** 0 if unknown */
+  rtt_ms: number;
+  since: Time;
+}
+
+export interface BusMessage {
+  time: Time;
+  subject: string;
+  bytes: Count;
+  /** The first 4096 octets; what is no text is replaced */
+  text: string;
+  /** There is more than text */
+  cut: boolean;
+  /** It is no text */
+  binary: boolean;
+}
+
+export interface BusRates {
+  time: Time;
+  /** That it was counted for */
+  seconds: number;
+  total: Traffic;
+  /** The busiest */
+  subjects: SubjectRate[];
+  /** Subjects that are not listed; at least so many */
+  more: number;
+  /** Messages that were counted, but not shown */
+  hidden: number;
+  /** Messages that came too fast even to be counted, since the stream began */
+  dropped: number;
+}
+
+export interface SubjectRate {
+  subject: string;
+  messages: Count;
+  bytes: Count;
+}
