@@ -1,6 +1,7 @@
 package dnp3
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -170,9 +171,9 @@ func (k *collector) tell() {
 	}
 }
 
-// reports returns all that is to be reported, and the trouble that came behind it. The first sample
-// behind a loss is uncertain.
-func (k *collector) reports() ([]point.Sample, error) {
+// reports returns all that is to be reported of the wanted points, and the trouble that came behind
+// it. The first sample behind a loss is uncertain.
+func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all := k.events
@@ -186,6 +187,7 @@ func (k *collector) reports() ([]point.Sample, error) {
 			k.change(n, false)
 		}
 	}
+	all = slices.DeleteFunc(all, func(s point.Sample) bool { return !wanted[s.Point] })
 	if k.lost && len(all) > 0 {
 		k.lost = false
 		if all[0].Quality.IsGood() {

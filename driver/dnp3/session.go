@@ -229,11 +229,9 @@ func (n *session) Subscribe(_ context.Context, names []string, news func()) erro
 // Take implements driver.Subscriber.
 func (n *session) Take(_ context.Context, emit func(point.Sample)) error {
 	const op = "dnp3.Take"
-	reports, trouble := n.values.reports()
+	reports, trouble := n.values.reports(n.wanted)
 	for i := range reports {
-		if n.wanted[reports[i].Point] {
-			emit(reports[i])
-		}
+		emit(reports[i])
 	}
 	if err := n.dead(); err != nil {
 		return n.fail(op, err)

@@ -159,8 +159,8 @@ type statusText struct {
 var statusTable = map[object.Status]statusText{
 	object.StatusTimeout:            {fault.Rejected, "the operate came too long after the select; the line may be too slow for sbo"},
 	object.StatusNoSelect:           {fault.Rejected, "the device misses the select; another master may have been between, try again"},
-	object.StatusFormatError:        {fault.Invalid, "the device does not understand the command; check control, count and times in the registry"},
-	object.StatusNotSupported:       {fault.Rejected, "the point cannot do this operation; check control and operate in the registry"},
+	object.StatusFormatError:        {fault.Invalid, "the device does not understand the command; check its control, count and times"},
+	object.StatusNotSupported:       {fault.Rejected, "the point cannot do this operation; try another control (latch, pulse, trip and close) or the other way to operate (direct, select first)"},
 	object.StatusAlreadyActive:      {fault.Conflict, "the point is busy with an operation, or there already"},
 	object.StatusHardwareError:      {fault.Rejected, "the hardware prevents it"},
 	object.StatusLocal:              {fault.Rejected, "the point is switched to local control; switch it to remote at the device"},
