@@ -42,7 +42,7 @@ const (
 var (
 	errIngestMedia = errors.New("the body must be application/json, application/senml+json, application/senml+cbor, text/csv or text/plain for line protocol; set Content-Type")
 	errRate        = errors.New("sends more than it may; wait as Retry-After says, and send larger bodies less often")
-	errNone        = errors.New("no reading was recorded; errors says why, by line")
+	errNone        = errors.New("no reading was recorded; ingested.errors says why, by line")
 )
 
 func ingestRoutes() []route {

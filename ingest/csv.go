@@ -118,9 +118,9 @@ func (t *table) quoted(i int) (int, error) {
 
 // parseCSV reads a table. The first line decides which form it has.
 func (p *Parser) parseCSV(body []byte) error {
-	t, header, line, err := openTable(body)
-	if line == 0 || err != nil {
-		return fault.E("ingest.Parse", fault.Invalid, "body", errors.Join(errHeader, err))
+	t, header, err := openTable(body)
+	if err != nil {
+		return fault.E("ingest.Parse", fault.Invalid, "body", err)
 	}
 	names := make([]string, len(header))
 	for i, c := range header {
@@ -133,8 +133,8 @@ func (p *Parser) parseCSV(body []byte) error {
 	return p.rows(t, len(names), read)
 }
 
-// openTable reads a table up to the names of its columns, and the line where they stand.
-func openTable(body []byte) (t *table, header []cell, line int, err error) {
+// openTable reads a table up to the names of its columns, and returns them.
+func openTable(body []byte) (t *table, header []cell, err error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // what some spreadsheets begin with
 	t = &table{rest: body, line: 1}
 	for len(t.rest) > 0 && (t.rest[0] == '#' || t.rest[0] == '\n' || t.rest[0] == '\r') {
@@ -145,14 +145,17 @@ func openTable(body []byte) (t *table, header []cell, line int, err error) {
 		t.step(end)
 	}
 	t.comma = separator(t.rest)
-	header, line, err = t.next()
-	return t, header, line, err
+	header, line, err := t.next()
+	if line == 0 || err != nil {
+		err = errors.Join(errHeader, err)
+	}
+	return t, header, err
 }
 
 // CutHeader returns what stands behind the first line of a table, which names its columns, and what
 // divides its cells.
 func CutHeader(body []byte) (rest []byte, comma byte) {
-	t, _, _, _ := openTable(body) // whoever parses it will meet the error
+	t, _, _ := openTable(body) // whoever parses it will meet the error
 	return t.rest, t.comma
 }
 

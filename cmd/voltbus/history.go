@@ -219,7 +219,7 @@ func (s session) export(ctx context.Context, sel client.Span, kind, file string)
 	}
 	out, err := os.CreateTemp(filepath.Dir(file), ".voltbus-export-*")
 	if err != nil {
-		return fmt.Errorf("write the export: %w", err)
+		return fault.E("voltbus", fault.Invalid, file, fmt.Errorf("cannot be written: %w", errors.Unwrap(err)))
 	}
 	progress := &progress{cmd: s.Command, w: out, begin: time.Now()}
 	n, err := s.Export(ctx, sel, kind, progress)

@@ -100,9 +100,9 @@ later a reading of the same point and time takes the place of the first.
 			}
 			in := cmd.InOrStdin()
 			if job.file != "-" {
-				file, err := os.Open(job.file)
+				file, err := openFile(job.file)
 				if err != nil {
-					return fault.E("voltbus", fault.NotFound, job.file, fmt.Errorf("read the file: %w", errors.Unwrap(err)))
+					return err
 				}
 				defer file.Close()
 				in = file
@@ -115,6 +115,17 @@ later a reading of the same point and time takes the place of the first.
 	cmd.Flags().StringVar(&job.precision, "precision", "", "unit of times that are whole numbers: ns, us, ms, s, m or h (default: ns for line, ms for csv and json)")
 	cmd.Flags().StringVar(&job.layout, "layout", "", "how line protocol becomes paths, such as {tag:host}/{measurement}/{field}")
 	return cmd
+}
+
+func openFile(name string) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, fault.E("voltbus", fault.Invalid, name, errors.New("is a directory; name a file"))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fault.E("voltbus", fault.NotFound, name, fmt.Errorf("read the file: %w", errors.Unwrap(err)))
+	}
+	return file, nil
 }
 
 // importing is a file on its way to a node.

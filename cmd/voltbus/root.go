@@ -61,6 +61,7 @@ durably and shows it.
 	root.AddCommand(newDNP3(f), newLab(f), newLabPart(), newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		strictArgs(cmd)
+		strictGroup(cmd)
 	}
 	return root
 }
@@ -76,6 +77,23 @@ func strictArgs(cmd *cobra.Command) {
 			return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 		}
 		return nil
+	}
+}
+
+// strictGroup makes an unknown subcommand wrong use; without one a group shows its help.
+func strictGroup(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		strictGroup(sub)
+	}
+	if !cmd.HasSubCommands() || cmd.Runnable() {
+		return
+	}
+	cmd.DisableFlagsInUseLine = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage(fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath()))
+		}
+		return cmd.Help()
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/identity"
 )
 
 func newUser(f *flags) *cobra.Command {
@@ -43,6 +44,9 @@ func newUserAdd(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add <name>", Short: "Admit a person, or change a role", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, ok := identity.ParseRole(role); !ok {
+				return fault.E("voltbus", fault.Invalid, "--role", fmt.Errorf("%q must be viewer, operator, engineer or administrator", role))
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				password := ""
 				if _, known, err := s.person(ctx, args[0]); err != nil {
