@@ -28,10 +28,12 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Median and greatest of figures. */
 function told(figures: number[]): string {
-  const sorted = [...figures].sort((a, b) => a - b);
-  const median = sorted[sorted.length >> 1] ?? Number.NaN;
-  return `median ${median.toFixed(0)} ms, worst ${sorted.at(-1)?.toFixed(0)} ms of ${sorted.length}`;
+  const worst = Math.max(...figures);
+  return `median ${median(figures).toFixed(0)} ms, worst ${worst.toFixed(0)} ms of ${figures.length}`;
 }
+
+const median = (figures: number[]) =>
+  [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN;
 
 /** Opens the explorer without points, with the search filled in. */
 async function openExplorer(range: string, search: string): Promise<Page> {
@@ -42,43 +44,88 @@ async function openExplorer(range: string, search: string): Promise<Page> {
   return page;
 }
 
-/** Milliseconds from the next click until so many curves are known, and drawn in a frame. */
-const fromClickToDrawn = (page: Page, curves: number): Promise<number> =>
+/** Where the milliseconds from the click to the drawn frame went. */
+interface Wait {
+  /** From the click to the frame in which all curves are drawn. */
+  total: number;
+  /** From the click until the first request for history leaves. */
+  before: number;
+  /** From there until the first byte of the last answer: the node's work. */
+  node: number;
+  /** From there until the last byte has arrived. */
+  arriving: number;
+  /** From there until the frame is drawn. */
+  drawing: number;
+  /** Requests for history, and the bytes of their answers. */
+  requests: number;
+  bytes: number;
+}
+
+/** Waits from the next click until so many curves are known, and drawn in a frame. */
+const fromClickToDrawn = (page: Page, curves: number): Promise<Wait> =>
   page.evaluate(
     (wanted) =>
-      new Promise<number>((resolve) => {
+      new Promise<Wait>((resolve) => {
+        const split = (begin: number): Wait => {
+          const end = performance.now();
+          const asked = performance
+            .getEntriesByType("resource")
+            .filter((r): r is PerformanceResourceTiming => r instanceof PerformanceResourceTiming)
+            .filter((r) => r.name.includes("/api/v1/plot") && r.startTime >= begin);
+          const sent = Math.min(...asked.map((r) => r.startTime));
+          const answered = Math.max(...asked.map((r) => r.responseStart));
+          const arrived = Math.max(...asked.map((r) => r.responseEnd));
+          return {
+            total: end - begin,
+            before: sent - begin,
+            node: answered - sent,
+            arriving: arrived - answered,
+            drawing: end - arrived,
+            requests: asked.length,
+            bytes: asked.reduce((sum, r) => sum + r.decodedBodySize, 0),
+          };
+        };
         const look = (begin: number) => {
           if (document.querySelectorAll(".extremes").length < wanted) {
             requestAnimationFrame(() => look(begin));
-          } else requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begin)));
+          } else requestAnimationFrame(() => setTimeout(() => resolve(split(begin))));
         };
         document.addEventListener("click", (e) => look(e.timeStamp), { once: true, capture: true });
       }),
     curves,
   );
 
+/** Says the whole wait, and the median of each of its parts. */
+function sayWaits(what: string, waits: Wait[]): void {
+  say(`${what}, click to drawn: ${told(waits.map((w) => w.total))}`);
+  const parts = (["before", "node", "arriving", "drawing", "requests", "bytes"] as const).map(
+    (part) => `${part} ${median(waits.map((w) => w[part])).toFixed(0)}`,
+  );
+  say(`  of it, in ms: ${parts.join(", ")}`);
+}
+
 test("a month of one point", async () => {
-  const figures: number[] = [];
+  const waits: Wait[] = [];
   for (let i = 0; i < repeats; i++) {
     const page = await openExplorer("30d", "month");
     const drawn = fromClickToDrawn(page, 1);
     await page.getByRole("checkbox", { name: monthPoint }).click();
-    figures.push(await drawn);
+    waits.push(await drawn);
     await page.context().close();
   }
-  say(`a month of one point (43,200 samples), click to drawn: ${told(figures)}`);
+  sayWaits("a month of one point (43,200 samples)", waits);
 });
 
 test("a day of a hundred points", async () => {
-  const figures: number[] = [];
+  const waits: Wait[] = [];
   for (let i = 0; i < repeats; i++) {
     const page = await openExplorer("1d", "day/point");
     const drawn = fromClickToDrawn(page, 100);
     await page.getByRole("button", { name: "Add 100" }).click();
-    figures.push(await drawn);
+    waits.push(await drawn);
     await page.context().close();
   }
-  say(`a day of 100 points (144,000 samples), click to drawn: ${told(figures)}`);
+  sayWaits("a day of 100 points (144,000 samples)", waits);
 });
 
 const watched = 15_000;
