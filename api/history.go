@@ -71,7 +71,7 @@ func (s *server) ranged(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeSeries(w, &a, false)
+	return writeSeries(w, &a, seriesForm{})
 }
 
 func (s *server) plot(w http.ResponseWriter, r *request) error {
@@ -80,6 +80,7 @@ func (s *server) plot(w http.ResponseWriter, r *request) error {
 	}
 	in := s.read(r)
 	req, pixels := in.span(), in.number("pixels", plotPixels, query.MinPixels, query.MaxPixels)
+	columns := in.columns()
 	if in.err != nil {
 		return in.err
 	}
@@ -87,11 +88,17 @@ func (s *server) plot(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeSeries(w, &a, true)
+	return writeSeries(w, &a, seriesForm{plot: true, columns: columns})
 }
 
-// writeSeries writes an answer.Range piece by piece.
-func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
+// seriesForm is how an answer with series is written.
+type seriesForm struct {
+	plot    bool // an answer.Plot, not an answer.Range
+	columns bool // with columns instead of tuples
+}
+
+// writeSeries writes an answer piece by piece.
+func writeSeries(w http.ResponseWriter, a *query.Answer, form seriesForm) error {
 	out := &output{w: w}
 	out.begin(jsonType)
 	out.buf = append(out.buf, `{"series":[`...)
@@ -99,7 +106,7 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
 		if i > 0 {
 			out.buf = append(out.buf, ',')
 		}
-		if err := out.series(&a.Series[i]); err != nil {
+		if err := out.series(&a.Series[i], form.columns); err != nil {
 			return err
 		}
 	}
@@ -109,7 +116,7 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
 	out.buf = appendTime(out.buf, a.From)
 	out.buf = append(out.buf, `,"to":`...)
 	out.buf = appendTime(out.buf, a.To)
-	if plot {
+	if form.plot {
 		out.buf = append(out.buf, `,"step":`...)
 		out.buf = strconv.AppendFloat(out.buf, a.Step.Seconds(), 'f', -1, 64)
 	} else {
@@ -120,24 +127,22 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, plot bool) error {
 	return out.end()
 }
 
-func (o *output) series(s *query.Series) error {
+func (o *output) series(s *query.Series, columns bool) error {
 	o.buf = append(o.buf, `{"point":`...)
 	o.buf = point.AppendQuoted(o.buf, s.Info.Path)
 	o.buf = append(o.buf, `,"unit":`...)
 	o.buf = point.AppendQuoted(o.buf, s.Info.Unit)
 	o.buf = append(o.buf, `,"kind":`...)
 	o.buf = point.AppendQuoted(o.buf, s.Info.Kind.String())
-	o.buf = append(o.buf, `,"samples":[`...)
-	for i := range s.Samples {
-		if i > 0 {
-			o.buf = append(o.buf, ',')
-		}
-		o.buf = answer.AppendTuple(o.buf, &s.Samples[i])
-		if err := o.spill(); err != nil {
-			return err
-		}
+	o.buf = append(o.buf, ',')
+	write := o.tuples
+	if columns {
+		write = o.columns
 	}
-	o.buf = append(o.buf, `],"expected":`...)
+	if err := write(s.Samples); err != nil {
+		return err
+	}
+	o.buf = append(o.buf, `,"expected":`...)
 	if s.Coverage.Known {
 		o.buf = strconv.AppendInt(o.buf, s.Coverage.Expected, 10)
 	} else {
@@ -151,6 +156,21 @@ func (o *output) series(s *query.Series) error {
 		o.buf = append(o.buf, `,"truncated":true`...)
 	}
 	o.buf = append(o.buf, '}')
+	return nil
+}
+
+func (o *output) tuples(samples []point.Sample) error {
+	o.buf = append(o.buf, `"samples":[`...)
+	for i := range samples {
+		if i > 0 {
+			o.buf = append(o.buf, ',')
+		}
+		o.buf = answer.AppendTuple(o.buf, &samples[i])
+		if err := o.spill(); err != nil {
+			return err
+		}
+	}
+	o.buf = append(o.buf, ']')
 	return nil
 }
 

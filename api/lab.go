@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/identity"
 )
 
@@ -170,6 +171,9 @@ func (s *server) capacity(w http.ResponseWriter, r *request) error {
 		return absent(noLab)
 	}
 	found, err := s.cfg.Lab.Capacity(r.Context())
+	if fault.KindOf(err) == fault.NotFound {
+		return writeJSON(w, nil) // whoever asks each few seconds should not be told of an error each time
+	}
 	if err != nil {
 		return err
 	}

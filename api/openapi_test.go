@@ -113,6 +113,8 @@ func TestAnswersFitTheDocument(t *testing.T) {
 		{"/api/v1/range?pattern=**&from=now-2h&limit=3", "Range"},
 		{"/api/v1/plot?pattern=**&from=now-2h", "Plot"},
 		{"/api/v1/plot?pattern=**&from=now-2h&pixels=10", "Plot"},
+		{"/api/v1/plot?pattern=**&from=now-2h&format=columns", "Plot"},
+		{"/api/v1/plot?pattern=**&from=now-2h&format=pairs", "Problem"},
 		{"/api/v1/aggregate?pattern=**&from=now-2h&step=20m", "Aggregate"},
 		{"/api/v1/aggregate?pattern=**&from=now-2h&step=1d&zone=Asia/Kathmandu&functions=mean,p95,timeweighted,stddev,median,count", "Aggregate"},
 		{"/api/v1/aggregate?pattern=**&from=now-2h&page=2", "Aggregate"},

@@ -63,7 +63,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,
-			params: []string{"point", "pattern", "from", "to", "pixels"},
+			params: []string{"point", "pattern", "from", "to", "pixels", "format"},
 		},
 		{
 			method: "GET", path: prefix + "/aggregate", role: viewer, serve: (*server).aggregate,

@@ -30,6 +30,7 @@ type server struct {
 	statements chan struct{} // one entry for each statement of SQL that runs
 
 	bodies   inflater
+	zips     zips
 	quotas   *quotas
 	repeats  *repeats
 	parsers  sync.Pool     // of *ingest.Parser

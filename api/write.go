@@ -1,12 +1,15 @@
 package api
 
 import (
-	"compress/gzip"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"voltbus/fault"
 )
@@ -123,10 +126,28 @@ type zipper struct {
 	accepts bool
 	decided bool
 	zip     *gzip.Writer
+	pool    *zips
+}
+
+// zips keeps gzip writers, whose tables are large, for the next answer.
+type zips struct{ pool sync.Pool }
+
+func (z *zips) take(w io.Writer) *gzip.Writer {
+	if kept, ok := z.pool.Get().(*gzip.Writer); ok {
+		kept.Reset(w)
+		return kept
+	}
+	made, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level exists
+	return made
+}
+
+func (z *zips) put(w *gzip.Writer) {
+	w.Reset(io.Discard) // forgets the connection
+	z.pool.Put(w)
 }
 
 func (s *server) compress(w http.ResponseWriter, r *http.Request) *zipper {
-	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding"))}
+	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding")), pool: &s.zips}
 }
 
 func acceptsGzip(header string) bool {
@@ -155,7 +176,7 @@ func (z *zipper) decide() {
 	}
 	h.Del("Content-Length")
 	h.Set("Content-Encoding", "gzip")
-	z.zip, _ = gzip.NewWriterLevel(z.ResponseWriter, gzip.BestSpeed) // the level exists
+	z.zip = z.pool.take(z.ResponseWriter)
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -179,5 +200,7 @@ func (z *zipper) Unwrap() http.ResponseWriter { return z.ResponseWriter }
 func (z *zipper) close() {
 	if z.zip != nil {
 		_ = z.zip.Close() // nobody to tell if the reader has gone
+		z.pool.put(z.zip)
+		z.zip = nil
 	}
 }
