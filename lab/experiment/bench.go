@@ -122,9 +122,12 @@ func (b *Bench) once(ctx context.Context, m *Measured, i int, trial func(context
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	b.report.begin(b.subject, m.Case.Name, i, b.result.Repeats)
 	t := &Trial{Dir: dir, Repeat: i, measured: m, report: b.report, meter: machine.NewMeter(os.Getpid())}
+	before := collections()
 	if err := trial(ctx, t); err != nil {
 		return err
 	}
+	t.collected(collections().since(before))
+	m.Course = b.report.moments()
 	if len(m.Values) != i+1 {
 		return fault.E("experiment.Measure", fault.Internal, m.Case.Name, errNoValue)
 	}

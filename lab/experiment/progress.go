@@ -38,6 +38,8 @@ type reporter struct {
 	ended int
 	meter *machine.Meter
 	last  machine.Usage
+
+	course course
 }
 
 func newReporter(emit func(Progress), total int) *reporter {
@@ -54,6 +56,7 @@ func (r *reporter) phase(phase string) {
 func (r *reporter) begin(subject, name string, repeat, repeats int) {
 	r.mu.Lock()
 	r.now = Progress{Phase: "measuring", Subject: subject, Case: name, Repeat: repeat + 1, Repeats: repeats}
+	r.course.begin(repeat, time.Now())
 	r.mu.Unlock()
 	r.show(Progress{})
 }
@@ -71,9 +74,6 @@ func (r *reporter) value(v float64) {
 
 // show sends p with the run's place and what the process uses.
 func (r *reporter) show(p Progress) {
-	if r.emit == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.Time = time.Now().UTC()
@@ -91,5 +91,15 @@ func (r *reporter) show(p Progress) {
 		p.Memory = u.Memory
 		r.last = u
 	}
-	r.emit(p)
+	r.course.add(&p)
+	if r.emit != nil {
+		r.emit(p)
+	}
+}
+
+// moments returns what the case that is measured told so far.
+func (r *reporter) moments() []Moment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.course.kept()
 }

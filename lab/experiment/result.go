@@ -58,6 +58,8 @@ type Measured struct {
 	Account   *account.Balance `json:"account,omitempty"`
 	Generator *load.HeadRoom   `json:"generator,omitempty"`
 	Usage     []PartUsage      `json:"usage"` // of all repeats together
+	Collected *Collections     `json:"collected,omitempty"`
+	Course    []Moment         `json:"course,omitempty"` // how it went, as far as it was told; at most 240 moments
 
 	latency *load.Histogram
 }

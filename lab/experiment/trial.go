@@ -67,6 +67,13 @@ func (t *Trial) Usage(part string, u machine.Usage) {
 	t.measured.Usage = append(t.measured.Usage, PartUsage{Part: part, Usage: u})
 }
 
+func (t *Trial) collected(c Collections) {
+	if t.measured.Collected == nil {
+		t.measured.Collected = &Collections{}
+	}
+	t.measured.Collected.add(c)
+}
+
 // Report shows how the trial goes. Phase, case and repeat are filled in. It may be called from any
 // goroutine.
 func (t *Trial) Report(p Progress) { t.report.show(p) }

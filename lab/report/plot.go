@@ -91,14 +91,28 @@ func plotLatency(r *experiment.Result) []template.HTML {
 	return []template.HTML{draw(curves, axes{x: "one request in so many takes longer", y: "latency, ms"})}
 }
 
-// axes are the words at the axes.
-type axes struct{ x, y string }
+// axes are the words at the axes. Both are logarithmic, but that of a time from 0.
+type axes struct {
+	x, y string
+	time bool // x is one
+}
 
-// scale maps a figure to a place; both axes are logarithmic.
-type scale struct{ from, to, least, most float64 }
+// scale maps a figure to a place.
+type scale struct {
+	from, to, least, most float64
+	even                  bool // not logarithmic
+}
 
 func (s scale) at(v float64) float64 {
-	return s.from + (s.to-s.from)*(math.Log10(v)-s.least)/(s.most-s.least)
+	if !s.even {
+		v = math.Log10(v)
+	}
+	return s.from + (s.to-s.from)*(v-s.least)/(s.most-s.least)
+}
+
+// newTime covers the time from 0 to the greatest figure.
+func newTime(from, to float64, values []float64) scale {
+	return scale{from: from, to: to, most: max(1e-3, slices.Max(append(values, 0))), even: true}
 }
 
 // newScale covers the figures, by whole or third decades.
@@ -119,6 +133,9 @@ func newScale(from, to float64, values []float64) scale {
 
 // ticks are 1, 2 and 5 of each decade within the scale; only 1 if there are many.
 func (s scale) ticks() []float64 {
+	if s.even {
+		return s.evenTicks()
+	}
 	steps := []float64{1, 2, 5}
 	if s.most-s.least > 3 {
 		steps = steps[:1]
@@ -134,6 +151,22 @@ func (s scale) ticks() []float64 {
 	return out
 }
 
+// evenTicks are at most about eight, at 1, 2 or 5 times a power of ten.
+func (s scale) evenTicks() []float64 {
+	step := math.Pow(10, math.Floor(math.Log10(s.most/4)))
+	for _, times := range []float64{1, 2, 5} {
+		if s.most/(step*times) <= 8 {
+			step *= times
+			break
+		}
+	}
+	var out []float64
+	for i := 0; float64(i)*step <= s.most; i++ {
+		out = append(out, float64(i)*step)
+	}
+	return out
+}
+
 // draw makes the SVG. All text in it is escaped.
 func draw(curves []curve, a axes) template.HTML {
 	var xs, ys []float64
@@ -143,6 +176,9 @@ func draw(curves []curve, a axes) template.HTML {
 		}
 	}
 	x, y := newScale(left, width-right, xs), newScale(height-bottom, top, ys)
+	if a.time {
+		x = newTime(left, width-right, xs)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s over %s">`,
 		width, height+legendLine*len(curves), html.EscapeString(a.y), html.EscapeString(a.x))

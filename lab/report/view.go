@@ -23,9 +23,10 @@ type view struct {
 	PeerLabel string
 	Rows      []row
 
-	Plots, Curves                  []template.HTML
+	Plots, Curves, Courses         []template.HTML
+	Topology                       []string
 	Also, Latency, Accounts, Usage [][]string
-	Generators                     []string
+	Generators, Collected          []string
 }
 
 // row is a case of the table.
@@ -44,7 +45,7 @@ func newView(r *experiment.Result) *view {
 		v.detail(&r.Cases[i])
 	}
 	v.Plots = plotCases(r)
-	v.Curves = plotLatency(r)
+	v.Curves, v.Courses, v.Topology = plotLatency(r), plotCourse(r), topology(r)
 	return v
 }
 
@@ -143,6 +144,10 @@ func (v *view) detail(m *experiment.Measured) {
 	}
 	if m.Generator != nil {
 		v.Generators = append(v.Generators, m.Subject+", "+m.Case.Name+": "+m.Generator.Words())
+	}
+	if c := m.Collected; c != nil {
+		v.Collected = append(v.Collected, fmt.Sprintf("%s, %s: %d garbage collections, %s ms of pauses in all",
+			m.Subject, m.Case.Name, c.Count, experiment.Round(c.Pause*1000)))
 	}
 	for _, u := range m.Usage {
 		v.Usage = append(v.Usage, []string{
