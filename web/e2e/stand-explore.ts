@@ -1,6 +1,7 @@
 // What the stand-in node answers about the history of single points.
 
 import type { Kind, PlotSample, Value } from "../src/api";
+import { columnsOf } from "./columns";
 import type { Site, Source } from "./sites";
 import type { Handlers } from "./stand";
 
@@ -63,7 +64,9 @@ function plotAnswer(site: Site, query: URLSearchParams): unknown {
   const step = few ? interval : Math.ceil((to - from) / pixels / interval) * interval;
   const series = asked(site, query).map((a) => {
     const samples = samplesOf(a, step);
-    return { ...counted(a), samples };
+    return query.get("format") === "columns"
+      ? { ...counted(a), columns: columnsOf(samples) }
+      : { ...counted(a), samples };
   });
   return { series, completeness: 1, from, to, step: few ? 0 : step / 1000 };
 }

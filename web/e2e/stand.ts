@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Ledger, PlotSample, Scan, Value } from "../src/api";
 import { isUnder } from "../src/path";
+import { columnsOf } from "./columns";
 import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./sites";
 
 const root = join(import.meta.dirname, "..");
@@ -80,7 +81,7 @@ export class Stand {
   private port = 0;
   private readonly sessions = new Set<string>();
   /** Who reads the live stream, with the branch that was asked for. */
-  private readonly readers = new Map<ServerResponse, string>();
+  private readonly readers = new Map<ServerResponse, readonly string[]>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private readonly began = Date.now();
 
@@ -129,7 +130,7 @@ export class Stand {
     if (resource === "session" && request.method === "DELETE") {
       this.sessions.delete(request.headers.cookie ?? "");
       response.writeHead(204).end();
-    } else if (resource === "stream") this.stream(url.searchParams.get("pattern") ?? "", response);
+    } else if (resource === "stream") this.stream(url.searchParams.getAll("pattern"), response);
     else this.answer(await callOf(request, resource, url.searchParams, response));
   }
 
@@ -225,7 +226,7 @@ export class Stand {
           point: path,
           unit,
           kind,
-          samples,
+          ...(query.get("format") === "columns" ? { columns: columnsOf(samples) } : { samples }),
           expected,
           present: Math.min(expected, present),
           bad: 0,
@@ -243,18 +244,19 @@ export class Stand {
     return undefined;
   }
 
-  private stream(branch: string, response: ServerResponse): void {
+  private stream(patterns: readonly string[], response: ServerResponse): void {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     response.write(": welcome\n\n");
-    this.readers.set(response, branch);
+    this.readers.set(response, patterns);
     response.on("close", () => this.readers.delete(response));
   }
 
-  /** Sends one pass over all devices to the readers of their branches. */
+  /** Sends one pass over all devices to the readers of their branches or points. */
   private scan(): void {
-    for (const [reader, branch] of this.readers) {
+    for (const [reader, patterns] of this.readers) {
       for (const u of this.site) {
-        if (u.error || !isUnder(u.path, branch)) continue;
+        const wanted = patterns.some((p) => isUnder(u.path, p) || isUnder(p, u.path));
+        if (u.error || !wanted) continue;
         reader.write(`event: scan\ndata: ${JSON.stringify(scanOf(u, Date.now()))}\n\n`);
       }
     }

@@ -5,6 +5,8 @@ import type * as generated from "./generated/api";
 import type { Kind, Sample, Session, Value } from "./generated/api";
 
 export type {
+  Columns,
+  ColumnSeries,
   Damage,
   Gap,
   Log,
@@ -28,7 +30,10 @@ export interface PointPage extends Omit<generated.Points, "points"> {
 }
 
 /** Curves over a range of time. */
-export type PlotAnswer = Pick<generated.Plot, "series" | "completeness" | "step">;
+export interface PlotAnswer<Series = generated.Series>
+  extends Pick<generated.Plot, "completeness" | "step"> {
+  series: Series[];
+}
 
 /** A device and how it does. */
 export interface Device extends Omit<generated.Device, "state"> {

@@ -1,5 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { age, bytes, exact, percent, plain, plural, reasonFor, span, unit, value } from "./format";
+import {
+  age,
+  bytes,
+  exact,
+  percent,
+  plain,
+  plural,
+  qualityName,
+  reasonFor,
+  span,
+  unit,
+  value,
+} from "./format";
 
 describe("a value", () => {
   test.each([
@@ -71,6 +83,9 @@ describe("text", () => {
     expect(unit("degC")).toBe("°C");
     expect(unit("__proto__")).toBe("__proto__");
     expect(reasonFor("bad(timeout)")).toBe("no answer came in time");
+    expect(qualityName("bad(timeout)")).toBe("no answer in time");
+    expect(qualityName("good")).toBe("good");
+    expect(qualityName("toString")).toBe("toString");
     expect(reasonFor("constructor")).toBe("");
   });
 

@@ -87,6 +87,26 @@ const reasons: Record<string, string> = {
 export const reasonFor = (quality: string) =>
   Object.hasOwn(reasons, quality) ? (reasons[quality] ?? "") : "";
 
+const qualityNames: Record<string, string> = {
+  "good(substituted)": "substituted",
+  "good(estimated)": "estimated",
+  "good(edited)": "edited",
+  "good(override)": "forced locally",
+  "uncertain(clock)": "uncertain, clock jumped",
+  "uncertain(range)": "uncertain, out of range",
+  "bad(unreachable)": "unreachable",
+  "bad(timeout)": "no answer in time",
+  "bad(device)": "device error",
+  "bad(config)": "no such point",
+  "bad(value)": "cannot be read",
+  "bad(stale)": "stale",
+  "bad(sensor)": "sensor fault",
+};
+
+/** A quality in a few words, for a table; reasonFor says more. */
+export const qualityName = (quality: string) =>
+  plain(Object.hasOwn(qualityNames, quality) ? (qualityNames[quality] ?? "") : quality);
+
 /** A share in percent that never rounds an imperfection up to 100 %. */
 export function percent(part: number, whole: number): string {
   if (whole <= 0 || part >= whole) return "100 %";

@@ -11,7 +11,7 @@ import { useDark } from "./use-dark";
 export interface Stretch {
   from: number;
   to: number;
-  kind: "good" | "bad" | "gap";
+  kind: "good" | "uncertain" | "bad" | "gap";
 }
 
 export interface PlotProps {
@@ -182,7 +182,13 @@ function drawLanes(u: uPlot, now: Now, ink: Ink): void {
     const row = { top: first + i * height, height: height > 3 ? height - 1 : height };
     fill(u, { from, to, kind: "gap" }, ink("--gap-soft"), row);
     for (const s of stretches) {
-      fill(u, s, s.kind === "bad" ? ink("--bad") : inkOf(inks[i] ?? i, ink), row);
+      const own = inkOf(inks[i] ?? i, ink);
+      fill(
+        u,
+        s,
+        s.kind === "bad" ? ink("--bad") : s.kind === "uncertain" ? ink("--warn") : own,
+        row,
+      );
     }
   });
 }

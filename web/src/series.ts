@@ -15,6 +15,8 @@ export interface Curve {
   bad: number;
   /** When samples began to be expected within the range; minus infinity if that is unknown. */
   since: number;
+  /** From when to when samples are uncertain. */
+  uncertain?: readonly (readonly [number, number])[];
   /** Whether a value holds until the next one; booleans always do. */
   stepped?: boolean;
   /** The index of its colour; without it, its place among the curves. */

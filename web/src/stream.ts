@@ -10,10 +10,10 @@ export interface StreamListener {
   link(link: Link): void;
 }
 
-/** Stream brings the live values of a branch, for as long as it is open. */
+/** Stream brings the live values of branches and points, for as long as it is open. */
 export class Stream extends Events {
-  constructor(api: Api, branch: string, listener: StreamListener) {
-    const target = address("stream", { pattern: patternFor(branch) });
+  constructor(api: Api, branches: readonly string[], listener: StreamListener) {
+    const target = address("stream", { pattern: branches.map(patternFor) });
     super(api, target, { scan: (data) => listener.scan(data as Scan) }, (link) =>
       listener.link(link),
     );

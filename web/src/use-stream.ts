@@ -9,15 +9,17 @@ export interface Linked {
   epoch: number;
 }
 
-/** Streams the branch's values into live, for as long as the component stands; not before branch is known. */
-export function useStream(api: Api, branch: string | undefined, live: LiveValues): Linked {
+/** Streams the values of branches and points into live, for as long as the component stands; none before there are any. */
+export function useStream(api: Api, branches: readonly string[], live: LiveValues): Linked {
   const [link, setLink] = useState<Link>({ state: "connecting" });
   const [epoch, setEpoch] = useState(0);
   const lost = useRef(false);
 
+  // The key stands for the branches
+  const key = branches.join("\n");
   useEffect(() => {
-    if (branch === undefined) return;
-    const stream = new Stream(api, branch, {
+    if (branches.length === 0) return;
+    const stream = new Stream(api, branches, {
       scan: (scan) => live.applyScan(scan),
       link: (next) => {
         if (next.state === "live" && lost.current) setEpoch((n) => n + 1);
@@ -27,7 +29,7 @@ export function useStream(api: Api, branch: string | undefined, live: LiveValues
     });
     stream.open();
     return () => stream.close();
-  }, [api, branch, live]);
+  }, [api, key, live]);
 
   return { link, epoch };
 }

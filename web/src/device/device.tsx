@@ -91,7 +91,7 @@ interface Props {
 
 function DevicePage({ api, epoch: returns, place, device, devices }: Props) {
   const live = useMemo(() => new Values(), []);
-  const { epoch: reopened } = useStream(api, device.path, live);
+  const { epoch: reopened } = useStream(api, [device.path], live);
   const epoch = returns + reopened;
   const { data: points, problem } = usePointsOf(api, device.path, epoch);
   useLatestOf(api, device.path, live, epoch);

@@ -1,5 +1,5 @@
 import type { Point } from "../api";
-import { reasonFor } from "../format";
+import { qualityName, reasonFor } from "../format";
 import type { Live } from "../live";
 import { isStale } from "../site/tree";
 
@@ -34,5 +34,5 @@ function concernOf(point: Point, last: Live | undefined, now: number) {
   }
   if (last.quality === "good") return undefined;
   const level = last.quality.startsWith("bad") ? ("bad" as const) : ("warn" as const);
-  return { level, words: reasonFor(last.quality) || last.quality };
+  return { level, words: reasonFor(last.quality) || qualityName(last.quality) };
 }

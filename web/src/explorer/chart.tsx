@@ -78,8 +78,8 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
           arrows move, + and − zoom.{" "}
         </span>
         <span class="touch">One finger moves, two zoom. </span>
-        The lanes above the curves show where there are samples, red where they are bad; grey behind
-        the curves is time without any.
+        The lanes above the curves show where there are samples, red where they are bad, amber where
+        they are uncertain; grey behind the curves is time without any.
       </p>
     </>
   );

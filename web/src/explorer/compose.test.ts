@@ -9,7 +9,7 @@ const piece = (from: number, to: number, times: number[], more: Partial<Piece> =
   from,
   to,
   step: 1,
-  tile: { times, values: times.map((t) => t), exact: true, asked: 1e12 },
+  tile: { times, values: times.map((t) => t), uncertain: [], exact: true, asked: 1e12 },
   ...more,
 });
 
@@ -44,6 +44,17 @@ describe("stretches", () => {
       { from: 2000, to: 3000, kind: "bad" },
       { from: 3000, to: 3000, kind: "good" },
       { from: 30_000, to: 31_000, kind: "good" },
+    ]);
+  });
+
+  test("tell uncertain samples from good ones", () => {
+    const p = piece(0, 60_000, [0, 1000, 2000, 3000]);
+    const tile = { ...p.tile, uncertain: [[1000, 2000]] as const };
+    const { curve } = compose(point, { tiles: [{ ...p, tile }], complete: true });
+    expect(stretches(curve, 0, 60_000)).toEqual([
+      { from: 0, to: 1000, kind: "good" },
+      { from: 1000, to: 2000, kind: "uncertain" },
+      { from: 2000, to: 3000, kind: "good" },
     ]);
   });
 

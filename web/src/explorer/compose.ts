@@ -1,6 +1,8 @@
 import type { Point } from "../api";
 import type { Stretch } from "../plot";
 import { append, type Curve } from "../series";
+import type { Span } from "../span";
+import { indexOf } from "./columns";
 import type { Found } from "./tiles";
 
 /** A curve that is made of tiles, with what it says about its completeness. */
@@ -26,26 +28,19 @@ export function compose(point: Pick<Point, "path" | "unit" | "kind" | "interval"
     bad: 0,
     since: Number.NEGATIVE_INFINITY,
   };
+  const uncertain: Span[] = [];
+  curve.uncertain = uncertain;
   for (const { tile, from, to } of found.tiles) {
-    for (let i = firstAt(tile.times, from); i < tile.times.length; i++) {
+    for (const [a, b] of tile.uncertain) {
+      if (a < to && b >= from) uncertain.push([Math.max(a, from), Math.min(b, to)]);
+    }
+    for (let i = indexOf(tile.times, from); i < tile.times.length; i++) {
       const time = tile.times[i] ?? 0;
       if (time >= to) break;
       append(curve, time, tile.values[i] ?? null);
     }
   }
   return { curve, complete: found.complete } satisfies Composed;
-}
-
-/** The index of the first time that is not before from. */
-function firstAt(times: readonly number[], from: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /**
@@ -67,7 +62,20 @@ export function stretches(curve: Curve, from: number, to: number): Stretch[] {
       kind: values[i] === null ? "bad" : "good",
     });
   }
-  return found;
+  return (curve.uncertain ?? []).reduce((all, span) => doubt(all, span), found);
+}
+
+/** Marks what lies within a span as uncertain, unless it is bad. */
+function doubt(all: readonly Stretch[], [from, to]: Span): Stretch[] {
+  return all.flatMap((s) => {
+    if (s.kind !== "good" || s.to < from || s.from > to) return [s];
+    const parts: Stretch[] = [
+      { ...s, to: Math.max(s.from, from) },
+      { from: Math.max(s.from, from), to: Math.min(s.to, to), kind: "uncertain" },
+      { ...s, from: Math.min(s.to, to) },
+    ];
+    return parts.filter((p) => p.kind === "uncertain" || p.to > p.from);
+  });
 }
 
 function isGap({ times, values, gapMs }: Curve, i: number): boolean {

@@ -1,12 +1,12 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type { Point } from "../api";
+import type { Api, Point } from "../api";
 import { plain } from "../format";
 import { LiveValues } from "../live";
-import { isUnder, parentOf } from "../path";
 import { go } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
 import { mostPoints, usePoints, useTick } from "../use-site";
 import { useStream } from "../use-stream";
+import { streamed } from "./streamed";
 import "./explorer.css";
 import { Chart } from "./chart";
 import { Legend } from "./legend";
@@ -21,26 +21,17 @@ import { type ExplorerView, formatExplorer, mostCurves, parseExplorer } from "./
 
 /** Any points over any time: curves or a table, compared, summarised, and taken along. */
 export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
-  const live = useMemo(() => new LiveValues(), []);
-  useTick(live);
   const view = useView(place.search);
   const show = useCallback(
     (next: ExplorerView, how: "push" | "replace" = "push") => go(formatExplorer(next), how),
     [],
   );
-  const { link, epoch: reopened } = useStream(api, branchOf(view.points), live);
-  const epoch = returns + reopened;
-  const points = usePoints(api, epoch);
-  const catalogue = useMemo(
-    () => new Map((points.data ?? []).map((p) => [p.path, p])),
-    [points.data],
-  );
-  const [asked, unknown] = useKnown(view.points, points.data, catalogue);
-  useNewest(api, asked, live, epoch);
+  const { source, points, link } = useSource(api, view.points, returns);
+  const [asked, unknown] = useKnown(view.points, points.data, source.catalogue);
+  useNewest(api, asked, source.live, source.epoch);
   const moving = useMovingWindow(api, view.range, (range) => show({ ...view, range }, "replace"));
   const [cursor, setCursor] = useState<number>();
   const [pixels, setPixels] = useState(800);
-  const source = { api, live, catalogue, epoch };
   const shown = useShown(source, { ...view, points: asked }, moving.window, pixels);
   const [from, to] = moving.window;
 
@@ -77,6 +68,7 @@ export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
           points={points.data}
           problem={points.problem}
           chosen={view.points}
+          onExpect={shown.expect}
           onChoose={(next) => show({ ...view, points: next.slice(0, mostCurves) })}
         />
         <Legend
@@ -97,6 +89,20 @@ export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
       </div>
     </div>
   );
+}
+
+/** What the screen is fed with: the points that there are, and the live values of those in view. */
+function useSource(api: Api, shown: readonly string[], returns: number) {
+  const live = useMemo(() => new LiveValues(), []);
+  useTick(live);
+  const { link, epoch: reopened } = useStream(api, streamed(shown), live);
+  const epoch = returns + reopened;
+  const points = usePoints(api, epoch);
+  const catalogue = useMemo(
+    () => new Map((points.data ?? []).map((p) => [p.path, p])),
+    [points.data],
+  );
+  return { source: { api, live, catalogue, epoch }, points, link };
 }
 
 /** The view of an address; points and range keep their identity while they stay the same. */
@@ -122,13 +128,4 @@ function useKnown(
       ? [points, noPoints]
       : [points.filter((p) => catalogue.has(p)), unknown];
   }, [points, all, catalogue]);
-}
-
-/** The deepest branch that holds all points; undefined if there is none to stream. */
-function branchOf(points: readonly string[]): string | undefined {
-  const first = points[0];
-  if (first === undefined) return undefined;
-  let branch = parentOf(first);
-  while (!points.every((p) => isUnder(p, branch))) branch = parentOf(branch);
-  return branch;
 }

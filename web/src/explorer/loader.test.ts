@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlotAnswer } from "../api";
+import type { ColumnSeries, Columns, PlotAnswer } from "../api";
 import { iso } from "./iso";
 import { Loader, type PlotSource } from "./loader";
 import { TileCache, widthOf } from "./tiles";
@@ -28,12 +28,12 @@ function loading(now = 1e12) {
               point,
               unit: "",
               kind: "float" as const,
-              samples,
+              columns: columnsOf(samples),
               expected: null,
               present: 0,
               bad: 0,
             }));
-            resolve({ series, completeness: null, step } satisfies PlotAnswer as T);
+            resolve({ series, completeness: null, step } satisfies PlotAnswer<ColumnSeries> as T);
             return settled();
           },
           fail: (err) => {
@@ -47,6 +47,12 @@ function loading(now = 1e12) {
   return { requests, cache, loader: new Loader(source, cache) };
 }
 
+const columnsOf = (samples: [number, number][]): Columns => ({
+  times: samples.flatMap(([t], i) => (i === 0 ? [t] : [t - (samples[i - 1]?.[0] ?? 0), 1])),
+  values: samples.map(([, v]) => v),
+  qualities: [],
+});
+
 const width = widthOf(10);
 
 describe("the loader", () => {
@@ -59,6 +65,7 @@ describe("the loader", () => {
       from: "1970-01-01T00:00:00Z",
       to: iso(2 * width),
       pixels: 512,
+      format: "columns",
     });
     await requests[0]?.answer([
       [0, 1],
@@ -121,6 +128,26 @@ describe("the loader", () => {
     expect(requests).toHaveLength(1);
     await requests[0]?.answer([]);
     expect(requests[1]?.query.from).toBe(iso(2 * width));
+  });
+
+  test("asks ahead for what is hoped for, and does not ask again when it is wanted", () => {
+    const { requests, loader } = loading();
+    loader.hope({ points: ["a"], level: 10, first: 0, last: 1 });
+    loader.want([{ points: ["a"], level: 10, first: 0, last: 1 }]);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.signal.aborted).toBe(false);
+  });
+
+  test("cancels what was hoped for in vain", () => {
+    const { requests, loader } = loading();
+    loader.hope({ points: ["a"], level: 10, first: 0, last: 1 });
+    loader.hope({ points: ["b"], level: 10, first: 0, last: 1 });
+    loader.want([{ points: ["c"], level: 10, first: 0, last: 1 }]);
+    expect(requests.map((r) => [r.query.point, r.signal.aborted])).toEqual([
+      [["a"], true],
+      [["b"], true],
+      [["c"], false],
+    ]);
   });
 
   test("tells why the node does not answer", async () => {

@@ -1,6 +1,6 @@
-import type { Api, Kind, PlotAnswer } from "../api";
-import { numeric } from "../series";
+import type { Api, ColumnSeries, Kind, PlotAnswer } from "../api";
 import { wordsOf } from "../use-poll";
+import { cut, lineOf } from "./columns";
 import { iso } from "./iso";
 import {
   boundsOf,
@@ -17,6 +17,8 @@ export interface Wish extends Run {
   points: readonly string[];
   /** Whether it may wait until nothing else is under way. */
   later?: boolean;
+  /** Whether nobody is sure yet that it will be shown. */
+  hoped?: boolean;
 }
 
 /** One request under way. */
@@ -67,6 +69,23 @@ export class Loader {
       if (!wishes.some((w) => overlaps(w, asked))) asked.stop.abort();
     }
     this.waiting = wishes.flatMap((w) => this.missing(w)).flatMap(split);
+    this.next();
+  }
+
+  /**
+   * Asks at once for what is wanted in a moment, before the page is drawn for it. What want does
+   * not name later is cancelled, and so is what was hoped for before.
+   */
+  hope(wish: Wish): void {
+    this.stopped = false;
+    for (const asked of this.underWay) {
+      if (asked.hoped && !overlaps(wish, asked)) asked.stop.abort();
+    }
+    const hoped = this.missing(wish).flatMap(split);
+    this.waiting = [
+      ...hoped.map((w) => ({ ...w, hoped: true })),
+      ...this.waiting.filter((w) => !w.hoped),
+    ];
     this.next();
   }
 
@@ -134,34 +153,29 @@ export class Loader {
     this.next();
   }
 
-  private request(asked: Asked): Promise<PlotAnswer> {
+  private request(asked: Asked): Promise<PlotAnswer<ColumnSeries>> {
     const [from, to] = boundsOf(asked);
     const query = {
       point: asked.points,
       from: iso(from),
       to: iso(to),
       pixels: (asked.last - asked.first + 1) * tilePixels,
+      format: "columns",
     };
     return this.source.get("plot", query, asked.stop.signal);
   }
 
   /** Cuts an answer into tiles. */
-  private keep({ level, first, last }: Run, answer: PlotAnswer): void {
+  private keep({ level, first, last }: Run, answer: PlotAnswer<ColumnSeries>): void {
     const exact = answer.step === 0;
     const asked = this.source.now();
-    for (const { point, unit, kind, samples } of answer.series) {
+    for (const { point, unit, kind, columns } of answer.series) {
       this.facts.set(point, { unit, kind });
-      const all = samples ?? [];
-      let at = 0;
+      const line = lineOf(columns);
       for (let index = first; index <= last; index++) {
-        const [, end] = boundsOf({ level, first: index, last: index });
-        const times: number[] = [];
-        const values: (number | null)[] = [];
-        for (let s = all[at]; s && s[0] < end; s = all[++at]) {
-          times.push(s[0]);
-          values.push(numeric(s[1], s[2]));
-        }
-        this.cache.put(point, level, index, { times, values, exact, asked } satisfies Tile);
+        const [begin, end] = boundsOf({ level, first: index, last: index });
+        const tile: Tile = { ...cut(line, begin, end), exact, asked };
+        this.cache.put(point, level, index, tile);
       }
     }
   }

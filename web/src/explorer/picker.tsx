@@ -9,13 +9,15 @@ interface Props {
   points: readonly Point[] | undefined;
   problem: string;
   chosen: readonly string[];
+  /** Is told what may be chosen in a moment, so that its history can be on its way. */
+  onExpect(next: readonly string[]): void;
   onChoose(next: readonly string[]): void;
 }
 
 const listed = 60;
 
 /** Finds points by words, and adds them one by one or all together. */
-export function Picker({ points, problem, chosen, onChoose }: Props) {
+export function Picker({ points, problem, chosen, onExpect, onChoose }: Props) {
   const [search, setSearch] = useState("");
   const found = useMemo(() => find(points ?? [], search), [points, search]);
   // Whoever began to choose from the list goes on until saying otherwise
@@ -23,8 +25,13 @@ export function Picker({ points, problem, chosen, onChoose }: Props) {
   const open = search !== "" || browsing || chosen.length === 0;
   const fresh = found.filter((p) => !chosen.includes(p.path));
   const room = mostCurves - chosen.length;
+  const choose = (next: readonly string[]) => {
+    onExpect(next); // whoever uses the keyboard has not pointed at anything before
+    onChoose(next);
+  };
+  const all = () => [...chosen, ...fresh.slice(0, room).map((p) => p.path)];
   const toggle = (path: string) =>
-    onChoose(chosen.includes(path) ? chosen.filter((p) => p !== path) : [...chosen, path]);
+    choose(chosen.includes(path) ? chosen.filter((p) => p !== path) : [...chosen, path]);
 
   return (
     <section class="card picker" aria-labelledby="picker-title">
@@ -46,6 +53,7 @@ export function Picker({ points, problem, chosen, onChoose }: Props) {
                 key={p.path}
                 point={p}
                 isChosen={chosen.includes(p.path)}
+                onExpect={() => chosen.includes(p.path) || onExpect([...chosen, p.path])}
                 onToggle={() => toggle(p.path)}
               />
             ))}
@@ -55,8 +63,9 @@ export function Picker({ points, problem, chosen, onChoose }: Props) {
             {search !== "" && fresh.length > 1 && room > 0 && (
               <button
                 type="button"
+                onPointerDown={() => onExpect(all())}
                 onClick={() => {
-                  onChoose([...chosen, ...fresh.slice(0, room).map((p) => p.path)]);
+                  choose(all());
                   setBrowsing(false);
                   setSearch("");
                 }}
@@ -94,9 +103,16 @@ function foundWords(found: number, all: number): string {
     : `${count(found)} found`;
 }
 
-function Hit({ point, isChosen, onToggle }: { point: Point; isChosen: boolean; onToggle(): void }) {
+interface HitProps {
+  point: Point;
+  isChosen: boolean;
+  onExpect(): void;
+  onToggle(): void;
+}
+
+function Hit({ point, isChosen, onExpect, onToggle }: HitProps) {
   return (
-    <li>
+    <li onPointerEnter={onExpect}>
       <label title={[point.path, point.description].filter(Boolean).join("\n")}>
         <input type="checkbox" checked={isChosen} onChange={onToggle} />
         <span class="name">{plain(point.path)}</span>

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, PlotSeries } from "../api";
-import { count, dateTime, exact, plain, reasonFor, unit, value } from "../format";
+import { count, dateTime, exact, plain, qualityName, reasonFor, unit, value } from "../format";
 import { nameOf } from "../path";
 import type { Span } from "../span";
 import { wordsOf } from "../use-poll";
@@ -87,9 +87,12 @@ function Rows({
               {row.cells.map((cell, k) => (
                 <td
                   key={points[k]}
-                  class={`number${cell?.quality.startsWith("bad") ? " is-bad" : ""}`}
+                  class={`number${cell ? classFor(cell.quality) : ""}`}
                   title={
-                    cell && [exact(cell.value), reasonFor(cell.quality) || cell.quality].join(" ")
+                    cell &&
+                    [exact(cell.value), reasonFor(cell.quality) || qualityName(cell.quality)].join(
+                      " ",
+                    )
                   }
                 >
                   {cell ? wordsFor(cell) : ""}
@@ -105,7 +108,11 @@ function Rows({
   );
 }
 
-const wordsFor = ({ value: v, quality }: Cell) => (v === null && quality ? quality : value(v));
+const classFor = (quality: string) =>
+  quality.startsWith("bad") ? " is-bad" : quality.startsWith("uncertain") ? " is-warn" : "";
+
+const wordsFor = ({ value: v, quality }: Cell) =>
+  v === null && quality ? qualityName(quality) : value(v);
 
 /** The height of rows that do not exist. */
 function Space({ rows, columns }: { rows: number; columns: number }) {

@@ -4,6 +4,7 @@ import { boundsOf, isFresh, levelFor, type Tile, TileCache, tilesOver, widthOf }
 const tile = (times: number[], more: Partial<Tile> = {}): Tile => ({
   times,
   values: times,
+  uncertain: [],
   exact: false,
   asked: 0,
   ...more,

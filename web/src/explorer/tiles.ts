@@ -1,6 +1,8 @@
 // The history in tiles: pieces of fixed stretches of time at fixed resolutions, so that what was
 // seen once is drawn again at once, whichever way the window moves.
 
+import type { Span } from "../span";
+
 /** Pixels that a tile is asked for. */
 export const tilePixels = 256;
 const highestLevel = 44;
@@ -9,6 +11,8 @@ const highestLevel = 44;
 export interface Tile {
   times: readonly number[];
   values: readonly (number | null)[];
+  /** From when to when samples were uncertain; a tile of steps does not know. */
+  uncertain: readonly Span[];
   /** Whether these are all samples, so that a closer look has nothing to add. */
   exact: boolean;
   /** The node's time when it answered. */

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Api, Point } from "../api";
 import type { LiveValues } from "../live";
 import { append, type Curve, continueWith, numeric } from "../series";
@@ -35,6 +35,8 @@ export interface History {
   /** Whether better is on its way. */
   busy: boolean;
   problem: string;
+  /** Asks ahead for points that are about to be shown, in the same window. */
+  expect(points: readonly string[]): void;
 }
 
 const askAgain = 5000;
@@ -63,7 +65,14 @@ export function useHistory(source: HistorySource, look: Look): History {
 
   const made = useComposed(source, look, { cache, loader, run, past, key, arrived });
   const version = useLive(source.live, look.isLive ? made : noCurves);
-  return { curves: made, version, busy: loader.busy, problem };
+  const [from, to] = window;
+  const expect = useCallback(
+    (next: readonly string[]) => {
+      if (next.length > 0) loader.hope({ ...runOf([from, to], pixels, next.length), points: next });
+    },
+    [loader, from, to, pixels],
+  );
+  return { curves: made, version, busy: loader.busy, problem, expect };
 }
 
 const noCurves: readonly Curve[] = [];

@@ -23,6 +23,8 @@ export interface Shown {
   problem: string;
   /** Completeness in words, "" while it is not known. */
   coverage: string;
+  /** Asks ahead for points that are about to be shown. */
+  expect(points: readonly string[]): void;
 }
 
 /** Stretches of more curves would hide each other. */
@@ -58,7 +60,10 @@ export function useShown(
     () => (lanes.length > mostShaded ? [] : shadesOf(lanes, from, to)),
     [lanes, from, to],
   );
-  return { curves, version, cells: summaries.cells, busy, problem, coverage, lanes, shades };
+  const { cells } = summaries;
+  const expect = summed ? expectNothing : measured.expect;
+  return { curves, version, cells, busy, problem, coverage, lanes, shades, expect };
 }
 
 const noPoints: readonly string[] = [];
+const expectNothing = () => {};

@@ -13,7 +13,7 @@ const settled = 200;
 const margin = 0.25;
 
 /** Curves of steps, and the same as cells of a table by point. */
-export interface Summaries extends History {
+export interface Summaries extends Omit<History, "expect"> {
   cells: ReadonlyMap<string, readonly Cell[]>;
 }
 

@@ -116,8 +116,29 @@ export interface Range {
   next: Next;
 }
 
+/** The samples of a series, column by column */
+export interface Columns {
+  /** Milliseconds since 1970 of the first sample, then pairs: a step in milliseconds, and how often it comes in a row */
+  times: number[];
+  values: Value[];
+  /** Runs that are not good: the place of the first sample from 0, how many, their quality */
+  qualities: [number, number, string][];
+}
+
+export interface ColumnSeries {
+  point: string;
+  unit: string;
+  kind: Kind;
+  columns: Columns;
+  expected: Expected;
+  present: Count;
+  bad: Count;
+  /** The samples are the newest ones; the counts are of the whole range */
+  truncated?: boolean;
+}
+
 export interface Plot {
-  series: Series[];
+  series: (Series | ColumnSeries)[];
   completeness: Completeness;
   from: Time;
   to: Time;

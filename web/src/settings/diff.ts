@@ -47,54 +47,59 @@ type Kind = DiffLine["kind"];
  */
 function edits(a: readonly string[], b: readonly string[]): Kind[] {
   const most = Math.min(mostEdits, a.length + b.length);
-  const reached: Map<number, number>[] = [];
-  let front = new Map([[1, 0]]);
+  const reached: Front[] = [];
+  let front: Front = Int32Array.of(-1, -1, 0); // diagonals -1 to 1, before any edit
   for (let d = 0; d <= most; d++) {
-    reached.push(new Map(front));
-    const next = new Map<number, number>();
+    reached.push(front);
+    const next: Front = new Int32Array(2 * d + 5).fill(-1);
     for (let k = -d; k <= d; k += 2) {
       const x = furthest(front, k, d, a, b);
-      next.set(k, x);
+      next[k + d + 2] = x;
       if (x >= a.length && x - k >= b.length) return wayBack(reached, a.length, b.length);
     }
-    front = new Map([...front, ...next]);
+    front = next;
   }
   return [...a.map(() => "removed" as const), ...b.map(() => "added" as const)];
 }
 
+/** The furthest points before edit d, by diagonal from -d-1 to d+1; -1 where there is none. */
+type Front = Int32Array;
+
+const at = (front: Front, k: number, d: number) => front[k + d + 1] ?? -1;
+
+/** Whether the way to a diagonal comes down from the one above, and not from the left. */
+const isDown = (front: Front, k: number, d: number) =>
+  k === -d || (k !== d && at(front, k - 1, d) < at(front, k + 1, d));
+
 function furthest(
-  front: ReadonlyMap<number, number>,
+  front: Front,
   k: number,
   d: number,
   a: readonly string[],
   b: readonly string[],
 ): number {
-  const left = front.get(k - 1) ?? -1;
-  const right = front.get(k + 1) ?? -1;
-  let x = k === -d || (k !== d && left < right) ? right : left + 1;
+  let x = isDown(front, k, d) ? at(front, k + 1, d) : at(front, k - 1, d) + 1;
   while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
   return x;
 }
 
-function wayBack(reached: readonly ReadonlyMap<number, number>[], n: number, m: number): Kind[] {
+function wayBack(reached: readonly Front[], n: number, m: number): Kind[] {
   const steps: Kind[] = [];
   let x = n;
   let y = m;
   for (let d = reached.length - 1; d >= 0; d--) {
-    const front = reached[d] ?? new Map();
+    const front = reached[d] ?? new Int32Array();
     const k = x - y;
-    const left = front.get(k - 1) ?? -1;
-    const right = front.get(k + 1) ?? -1;
-    const isDown = k === -d || (k !== d && left < right);
-    const fromX = isDown ? right : left;
-    const fromY = fromX - (isDown ? k + 1 : k - 1);
-    const startX = isDown ? fromX : fromX + 1;
+    const down = isDown(front, k, d);
+    const fromX = down ? at(front, k + 1, d) : at(front, k - 1, d);
+    const fromY = fromX - (down ? k + 1 : k - 1);
+    const startX = down ? fromX : fromX + 1;
     while (x > startX && x > 0 && y > 0) {
       steps.push("same");
       x--;
       y--;
     }
-    if (d > 0) steps.push(isDown ? "added" : "removed");
+    if (d > 0) steps.push(down ? "added" : "removed");
     x = fromX;
     y = fromY;
   }

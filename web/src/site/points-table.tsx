@@ -1,6 +1,6 @@
 import { memo } from "preact/compat";
 import type { Point } from "../api";
-import { age, exact, plain, reasonFor, span, unit, value } from "../format";
+import { age, exact, plain, qualityName, reasonFor, span, unit, value } from "../format";
 import type { Live, LiveValues } from "../live";
 import { relativeTo } from "../path";
 import { useTick } from "../use-site";
@@ -102,7 +102,8 @@ const PointRow = memo(function PointRow({
   color,
   onToggle,
 }: RowProps) {
-  const quality = !last ? "no value yet" : stale ? `stale, was ${last.quality}` : last.quality;
+  const told = qualityName(last?.quality ?? "");
+  const quality = !last ? "no value yet" : stale ? `stale, was ${told}` : told;
   return (
     <tr aria-rowindex={index} class={rowClass(last, stale)}>
       <th scope="row" title={describe(point)}>
@@ -123,7 +124,7 @@ const PointRow = memo(function PointRow({
         <span class="narrow unit"> {unit(point.unit)}</span>
       </td>
       <td class="wide unit">{unit(point.unit)}</td>
-      <td class="quality" title={reasonFor(quality) || quality}>
+      <td class="quality" title={reasonFor(last?.quality ?? "") || quality}>
         <span class="dot" aria-hidden="true" />
         <span>{quality}</span>
       </td>

@@ -28,12 +28,14 @@ import {
   pointsBelow,
 } from "./tree";
 
+const nothing: readonly string[] = [];
+
 /** The site: its tree, the live values of a branch, a plot, and how devices and recording do. */
 export function SiteScreen({ api, place, books, problem, epoch: returns }: ScreenProps) {
   const live = useMemo(() => new LiveValues(), []);
   const [view, show] = useView();
   const [scope, setScope] = useState<string>();
-  const { link, epoch: reopened } = useStream(api, scope, live);
+  const { link, epoch: reopened } = useStream(api, scope === undefined ? nothing : [scope], live);
   const epoch = returns + reopened;
   const points = usePoints(api, epoch);
   useLatest(api, live, points.data?.length ?? 0, epoch);

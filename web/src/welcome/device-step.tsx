@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api";
-import { count, plain, plural, reasonFor, span, unit, value } from "../format";
+import { count, plain, plural, qualityName, reasonFor, span, unit, value } from "../format";
 import { adviceFor } from "../health";
 import { includes } from "../shell/role";
 import { wordsOf } from "../use-poll";
@@ -226,6 +226,8 @@ const TriedItem = ({ point: p }: { point: TriedPoint }) => (
     <strong class="number">
       {value(p.value)} {plain(unit(p.unit))}
     </strong>
-    {p.quality !== "good" && <span class="quiet">{plain(reasonFor(p.quality) || p.quality)}</span>}
+    {p.quality !== "good" && (
+      <span class="quiet">{plain(reasonFor(p.quality) || qualityName(p.quality))}</span>
+    )}
   </li>
 );

@@ -21,7 +21,7 @@ interface Props {
 /** The curve of the new device, as soon as it has points. */
 export function PlotStep({ api, epoch, device, onAnother }: Props) {
   const live = useMemo(() => new LiveValues(), []);
-  useStream(api, device, live);
+  useStream(api, [device], live);
   const ask = useCallback(async () => {
     const page = await api.get<PointPage>("points", { pattern: patternFor(device), limit: 1000 });
     return page.points.filter((p) => isUnder(p.path, device));
