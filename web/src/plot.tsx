@@ -134,12 +134,15 @@ function rangeOf(key: string, { current: { curves, from, to } }: Now): uPlot.Ran
   return low <= high ? uPlot.rangeNum(low, high, 0.1, true) : [0, 1];
 }
 
+/** From so many curves on lines are thin: they can be told apart, and cost a fraction to draw. */
+const manyCurves = 16;
+
 function seriesOf(curve: Curve, index: number, ink: Ink, now: Now): uPlot.Series {
   return {
     label: curve.point,
     scale: scaleKey(curve),
     stroke: inkOf(curve.ink ?? index, ink),
-    width: 1.5,
+    width: now.current.curves.length > manyCurves ? 1 : 1.5,
     cap: "round",
     points: { show: false },
     paths: (u) => ({ stroke: pathOf(u, now, index), flags: 0 }),

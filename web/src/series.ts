@@ -17,6 +17,8 @@ export interface Curve {
   since: number;
   /** From when to when samples are uncertain. */
   uncertain?: readonly (readonly [number, number])[];
+  /** Whether its history is not there yet, but perhaps what came live. */
+  isWaiting?: boolean;
   /** Whether a value holds until the next one; booleans always do. */
   stepped?: boolean;
   /** The index of its colour; without it, its place among the curves. */

@@ -54,7 +54,8 @@ export function Legend(props: Props) {
           {points.map((path, i) => {
             const curve = own.get(path);
             const point = source.catalogue.get(path);
-            const [low, high] = (curve && extent(curve, window[0], window[1])) ?? [];
+            const [low, high] =
+              curve && !curve.isWaiting ? (extent(curve, window[0], window[1]) ?? []) : [];
             const newest = value(source.live.get(path)?.value);
             const now = cursor === undefined ? newest : at(curve);
             return (

@@ -140,9 +140,10 @@ function useComposed(source: HistorySource, look: Look, parts: Parts): readonly 
         ...(loader.facts.get(path) ?? { unit: "", kind: "float" as const }),
       };
     const made = points.map((path, ink) => {
-      const { curve } = compose(known(path), cache.find(path, run));
+      const found = cache.find(path, run);
+      const { curve } = compose(known(path), found);
       const old = isLive ? before.current.find((c) => c.point === path && !c.ghost) : undefined;
-      return { ...continueWith(curve, old), ink };
+      return { ...continueWith(curve, old), ink, isWaiting: found.tiles.length === 0 };
     });
     before.current = made;
     if (!past) return made;

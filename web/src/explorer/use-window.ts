@@ -47,7 +47,16 @@ export function useMovingWindow(api: Api, range: Range, settle: (range: Range) =
     [api],
   );
 
-  return { window: moved ?? bounds(range, api.now()), isMoving: moved !== undefined, move };
+  return { window: moved ?? shownBounds(range, api.now()), isMoving: moved !== undefined, move };
+}
+
+const fewestSteps = 1000;
+
+/** The bounds of a range; one that ends now goes on by about a pixel, not with each redraw. */
+function shownBounds(range: Range, now: number): Span {
+  if (!("last" in range)) return bounds(range, now);
+  const step = Math.max(200, range.last / fewestSteps);
+  return bounds(range, Math.ceil(now / step) * step);
 }
 
 const isSame = (a: Range, b: Range | undefined) =>
