@@ -101,6 +101,27 @@ describe("the settings", () => {
     await page.getByRole("heading", { name: "Overview" }).waitFor();
   });
 
+  test("ask before the way back throws a change away", async () => {
+    const { page } = await settings();
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await editor(page).fill(`${plant}# more`);
+    expect(await editor(page).inputValue()).toBe(`${plant}# more`);
+    const path = () => new URL(page.url()).pathname;
+    const back = async (answer: "accept" | "dismiss") => {
+      const asked = page.waitForEvent("dialog");
+      await page.evaluate(() => history.back());
+      await (await asked)[answer]();
+    };
+    await back("dismiss");
+    await expect.poll(path).toBe("/settings");
+    expect(await editor(page).inputValue()).toBe(`${plant}# more`);
+    await back("accept");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await expect.poll(path).toBe("/");
+  });
+
   test("show markup in the text as text", async () => {
     const { page, complaints } = await settings(`# ${attacks[0]}\n# ${attacks[1]}\n`);
     await editor(page).fill(`# ${attacks[0]}\n# ${attacks[1]}\n# ${attacks[2]}\n`);

@@ -5,15 +5,13 @@ import { leaving } from "./place";
 export function useGuard(active: boolean, question: string): void {
   useEffect(() => {
     if (!active) return;
+    const stop = new AbortController();
+    const { signal } = stop;
     const onLeaving = (event: Event) => {
       if (!confirm(question)) event.preventDefault();
     };
-    const onUnload = (event: Event) => event.preventDefault();
-    addEventListener(leaving, onLeaving);
-    addEventListener("beforeunload", onUnload);
-    return () => {
-      removeEventListener(leaving, onLeaving);
-      removeEventListener("beforeunload", onUnload);
-    };
+    addEventListener(leaving, onLeaving, { signal });
+    addEventListener("beforeunload", (event) => event.preventDefault(), { signal });
+    return () => stop.abort();
   }, [active, question]);
 }

@@ -14,31 +14,49 @@ const moved = "voltbus:moved";
 /** The event before another screen is shown; preventing it keeps the page where it is. */
 export const leaving = "voltbus:leaving";
 
+const mayLeave = () => dispatchEvent(new Event(leaving, { cancelable: true }));
+
 const here = (): Place => ({ path: location.pathname, search: location.search });
 
 /** Goes to an address of this page; "replace" leaves no way back to the present one. */
 export function go(address: string, how: "push" | "replace" = "push"): void {
   const leaves = new URL(address, location.href).pathname !== location.pathname;
-  if (leaves && !dispatchEvent(new Event(leaving, { cancelable: true }))) return;
-  if (how === "push") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  if (leaves && !mayLeave()) return;
+  const position = positionOf(history.state);
+  if (how === "push") history.pushState({ position: position + 1 }, "", address);
+  else history.replaceState({ position }, "", address);
   dispatchEvent(new Event(moved));
+}
+
+/** How many steps behind the first an entry of the history is, as its state says. */
+export function positionOf(state: unknown): number {
+  const told = (state as { position?: unknown } | null)?.position;
+  return typeof told === "number" ? told : 0;
 }
 
 /** The address as it is now; draws the caller again when it changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(here);
   useEffect(() => {
-    const follow = () =>
+    let shown = { ...here(), position: positionOf(history.state) };
+    const follow = () => {
+      shown = { ...here(), position: positionOf(history.state) };
       setPlace((old) => {
         const now = here();
         return old.path === now.path && old.search === now.search ? old : now;
       });
-    addEventListener("popstate", follow);
+    };
+    // The buttons back and forward have left already: whoever would rather stay is brought back
+    const goBack = () => {
+      const position = positionOf(history.state);
+      if (position === shown.position || here().path === shown.path || mayLeave()) follow();
+      else history.go(shown.position - position);
+    };
+    addEventListener("popstate", goBack);
     addEventListener(moved, follow);
     follow();
     return () => {
-      removeEventListener("popstate", follow);
+      removeEventListener("popstate", goBack);
       removeEventListener(moved, follow);
     };
   }, []);
