@@ -11,7 +11,7 @@ interface Props {
   onDone(): Promise<void>;
 }
 
-/** Names the site, and makes the first person who may log in with a password. */
+/** Chooses the beginning of the paths, and makes the first person who may log in with a password. */
 export function AccountStep({ api, site, onSite, onDone }: Props) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState("");
@@ -59,7 +59,7 @@ export function AccountStep({ api, site, onSite, onDone }: Props) {
   );
 }
 
-/** The name of the site, which is the first part of its points' paths. */
+/** The name of the site: the beginning of the paths of the devices that are added, and nothing else. */
 export function SiteField({ site, onSite }: Pick<Props, "site" | "onSite">) {
   return (
     <label>
@@ -72,7 +72,10 @@ export function SiteField({ site, onSite }: Pick<Props, "site" | "onSite">) {
         value={site}
         onInput={(e) => onSite(e.currentTarget.value)}
       />
-      <span class="quiet">The paths of its devices begin with it, such as campus/hq.</span>
+      <span class="quiet">
+        The paths of the devices that you add here begin with it, such as campus/hq, and their
+        history stays under it. The node keeps its own name, which stands in the settings.
+      </span>
     </label>
   );
 }
