@@ -5,8 +5,8 @@ import type * as generated from "./generated/api";
 import type { Kind, Sample, Session, Value } from "./generated/api";
 
 export type {
-  Columns,
   ColumnSeries,
+  Columns,
   Damage,
   Gap,
   Log,
