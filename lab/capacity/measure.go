@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/lab/machine"
 	"voltbus/lab/rig"
 )
@@ -64,9 +66,6 @@ func chain(ctx context.Context, o *Options, f *Figures) error {
 		}
 	}
 	idle, few, many := &loads[0], &loads[1], &loads[2]
-	if many.samples == 0 {
-		return errors.New("the node stored nothing in the time that it had; measure again while the machine is idle")
-	}
 	f.MemoryBase = idle.usage.Memory
 	points := float64(many.devices*many.points - few.devices*few.points)
 	f.MemoryPerPoint = max(0, float64(many.usage.Memory)-float64(few.usage.Memory)) / points
@@ -100,26 +99,52 @@ func (l *load) watch(ctx context.Context, o *Options, n *rig.Running) error {
 	if err := pause(ctx, o.Window/4); err != nil {
 		return err
 	}
-	meter := machine.NewMeter(n.Process())
-	before, err := n.Ledger(ctx)
+	before, err := l.settle(ctx, n, 0)
 	if err != nil {
 		return err
 	}
+	meter := machine.NewMeter(n.Process())
 	if err := pause(ctx, o.Window); err != nil {
 		return err
 	}
-	after, err := n.Ledger(ctx)
+	after, err := l.settle(ctx, n, stored(before))
 	if err != nil {
 		return err
 	}
 	if l.usage, err = meter.Usage(); err != nil {
 		return err
 	}
-	if len(before.Origins) > 0 && len(after.Origins) > 0 {
-		l.samples = after.Origins[0].Stored - before.Origins[0].Stored
-	}
+	l.samples = stored(after) - stored(before)
 	l.log = after.Log.Bytes - min(before.Log.Bytes, after.Log.Bytes)
 	return nil
+}
+
+// settle waits until the node has stored more samples than that, if it has devices. A machine that
+// is busy with something else may take longer than a window.
+func (l *load) settle(ctx context.Context, n *rig.Running, than uint64) (answer.Ledger, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		ledger, err := n.Ledger(ctx)
+		if err != nil || l.devices == 0 || stored(ledger) > than {
+			return ledger, err
+		}
+		if err := pause(ctx, patience/600); err != nil {
+			return ledger, fault.E("capacity.Measure", fault.Timeout, "node", errors.New(
+				"the node stored nothing in a minute; measure again while the machine is idle"))
+		}
+	}
+}
+
+// patience is how long a node may take to store something.
+const patience = time.Minute
+
+// stored is how many samples the ledger says are stored.
+func stored(l answer.Ledger) (n uint64) {
+	for i := range l.Origins {
+		n += l.Origins[i].Stored
+	}
+	return n
 }
 
 // pause waits while a load runs by the wall clock.
