@@ -160,6 +160,8 @@ export class Stand {
       "GET devices": () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),
       "GET ledger": () => this.books(now),
       "GET plot": () => this.plot(call.query),
+      "GET capacity": () => null,
+      "GET config": () => ({ history: [] }),
       ...this.handlers,
     };
     const handler = handlerFor(handlers, call);

@@ -73,8 +73,7 @@ export function SiteField({ site, onSite }: Pick<Props, "site" | "onSite">) {
         onInput={(e) => onSite(e.currentTarget.value)}
       />
       <span class="quiet">
-        The paths of the devices that you add here begin with it, such as campus/hq, and their
-        history stays under it. The node keeps its own name, which stands in the settings.
+        The beginning of its devices' paths, such as campus/hq. The node keeps its own name.
       </span>
     </label>
   );
