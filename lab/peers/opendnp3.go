@@ -12,6 +12,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/dnp3pairs"
+	"voltbus/lab/rig"
 )
 
 // openDNP3Env names a native program around opendnp3.
@@ -31,7 +32,7 @@ func FindOpenDNP3() error {
 // the threads, and the seconds of the warm-up and of the measurement, and prints one line of JSON.
 func OpenDNP3(ctx context.Context, o dnp3pairs.Options, threads int) (r dnp3pairs.Result, err error) {
 	seconds := func(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
-	words := &tail{}
+	words := &rig.LastWords{}
 	cmd := exec.CommandContext(ctx, os.Getenv(openDNP3Env), strconv.Itoa(o.Sessions), strconv.Itoa(o.Values),
 		strconv.Itoa(threads), seconds(o.Warmup), seconds(o.Duration))
 	cmd.Stderr = words

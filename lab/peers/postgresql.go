@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/lab/rig"
 )
 
 const installPostgres = "on Debian: apt-get install postgresql"
@@ -188,13 +189,13 @@ type session struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	words *tail
+	words *rig.LastWords
 }
 
 const done = "voltbus-done"
 
 func (p *postgres) connect() (*session, error) {
-	s := &session{words: &tail{}}
+	s := &session{words: &rig.LastWords{}}
 	s.cmd = exec.Command(p.psql, "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", //nolint:noctx // ends with its input
 		"-h", "127.0.0.1", "-p", strconv.Itoa(p.port), "-U", "lab", "postgres")
 	s.cmd.Stderr = s.words

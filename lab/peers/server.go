@@ -4,19 +4,17 @@
 package peers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os/exec"
 	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"voltbus/fault"
+	"voltbus/lab/rig"
 )
 
 // server is a peer's process. One goroutine uses it.
@@ -24,7 +22,7 @@ type server struct {
 	name    string
 	address string
 	cmd     *exec.Cmd
-	words   *tail
+	words   *rig.LastWords
 	ended   chan struct{}
 }
 
@@ -36,7 +34,7 @@ const (
 
 // start starts the command and waits until it listens at the address.
 func start(ctx context.Context, cmd *exec.Cmd, address string) (*server, error) {
-	s := &server{name: cmd.Path, address: address, cmd: cmd, words: &tail{}, ended: make(chan struct{})}
+	s := &server{name: cmd.Path, address: address, cmd: cmd, words: &rig.LastWords{}, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = s.words, s.words
 	cmd.WaitDelay = time.Second
 	if cmd.SysProcAttr == nil {
@@ -101,32 +99,6 @@ func (s *server) stop() error {
 
 // process is the number of the process.
 func (s *server) process() int { return s.cmd.Process.Pid }
-
-// tail keeps the last octets that a process wrote.
-type tail struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-const tailSize = 2000
-
-// Write implements io.Writer.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf.Write(b)
-	if over := t.buf.Len() - tailSize; over > 0 {
-		t.buf.Next(over)
-	}
-	return len(b), nil
-}
-
-// String returns what is kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(t.buf.String())
-}
 
 // find looks for a program on the path and in further directories, which may hold patterns.
 func find(program, how string, dirs ...string) (string, error) {

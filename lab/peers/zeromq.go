@@ -52,12 +52,12 @@ type half struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	lines *bufio.Scanner
-	words *tail
+	words *rig.LastWords
 }
 
 // startHalf starts the script and hands it its work.
 func startHalf(python, script string, work map[string]any) (*half, error) {
-	h := &half{cmd: exec.Command(python, script), words: &tail{}} //nolint:noctx // ends with its input
+	h := &half{cmd: exec.Command(python, script), words: &rig.LastWords{}} //nolint:noctx // ends with its input
 	h.cmd.Stderr = h.words
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var err error

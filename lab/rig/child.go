@@ -4,15 +4,12 @@ package rig
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
-	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -25,7 +22,7 @@ type Child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	lines  *bufio.Scanner
-	errors *tail
+	errors *LastWords
 	ended  bool
 }
 
@@ -39,7 +36,7 @@ func Start(program []string, kind string, config any) (*Child, error) {
 	if len(program) == 0 {
 		return nil, fault.E("rig.Start", fault.Invalid, kind, errors.New("it is not known how to start this program again"))
 	}
-	c := &Child{kind: kind, errors: &tail{}}
+	c := &Child{kind: kind, errors: &LastWords{}}
 	c.cmd = exec.Command(program[0], append(append([]string{}, program[1:]...), kind)...) //nolint:noctx // ends with its input
 	c.cmd.Stderr = c.errors
 	c.cmd.WaitDelay = stopTime
@@ -122,32 +119,6 @@ func (c *Child) Kill() error {
 	_ = c.cmd.Process.Kill() // fails if it has ended already
 	_ = c.wait()             // says that it was killed
 	return nil
-}
-
-// tail keeps the last octets that were written.
-type tail struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-const tailSize = 2000
-
-// Write implements io.Writer.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf.Write(b)
-	if over := t.buf.Len() - tailSize; over > 0 {
-		t.buf.Next(over)
-	}
-	return len(b), nil
-}
-
-// String returns what is kept.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(t.buf.String())
 }
 
 // Serve plays the part of a child process: kind is the last argument, in and out are its standard
