@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"voltbus/api/answer"
+	"voltbus/api/shape"
 	"voltbus/point"
 	"voltbus/query"
 )
@@ -51,7 +52,7 @@ func heatRow(b *query.Branch) answer.CompletenessRow {
 		Coverage: make([]*float64, len(b.Cells)),
 	}
 	for i, f := range b.Cells {
-		row.Coverage[i] = figure(f)
+		row.Coverage[i] = shape.Figure(f)
 	}
 	return row
 }

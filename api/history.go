@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"voltbus/api/answer"
+	"voltbus/api/shape"
 	"voltbus/point"
 	"voltbus/query"
 )
@@ -34,27 +35,13 @@ func (s *server) latest(w http.ResponseWriter, r *request) error {
 		if i > 0 {
 			out.buf = append(out.buf, ',')
 		}
-		out.buf = appendLatest(out.buf, &samples[i])
+		out.buf = shape.AppendSample(out.buf, &samples[i])
 		if err := out.spill(); err != nil {
 			return err
 		}
 	}
 	out.buf = append(out.buf, `]}`...)
 	return out.end()
-}
-
-func appendLatest(dst []byte, s *point.Sample) []byte {
-	dst = append(dst, `{"point":`...)
-	dst = point.AppendQuoted(dst, s.Point)
-	dst = append(dst, `,"time":`...)
-	dst = appendTime(dst, s.Time)
-	dst = append(dst, `,"value":`...)
-	dst = s.Value.AppendJSON(dst)
-	dst = append(dst, `,"kind":`...)
-	dst = point.AppendQuoted(dst, s.Value.Kind().String())
-	dst = append(dst, `,"quality":`...)
-	dst = point.AppendQuoted(dst, s.Quality.String())
-	return append(dst, '}')
 }
 
 func (s *server) ranged(w http.ResponseWriter, r *request) error {
@@ -110,12 +97,7 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, form seriesForm) error 
 			return err
 		}
 	}
-	out.buf = append(out.buf, `],"completeness":`...)
-	out.buf = appendRatio(out.buf, a.Total)
-	out.buf = append(out.buf, `,"from":`...)
-	out.buf = appendTime(out.buf, a.From)
-	out.buf = append(out.buf, `,"to":`...)
-	out.buf = appendTime(out.buf, a.To)
+	out.buf = shape.AppendEnd(out.buf, a)
 	if form.plot {
 		out.buf = append(out.buf, `,"step":`...)
 		out.buf = strconv.AppendFloat(out.buf, a.Step.Seconds(), 'f', -1, 64)
@@ -128,13 +110,7 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, form seriesForm) error 
 }
 
 func (o *output) series(s *query.Series, columns bool) error {
-	o.buf = append(o.buf, `{"point":`...)
-	o.buf = point.AppendQuoted(o.buf, s.Info.Path)
-	o.buf = append(o.buf, `,"unit":`...)
-	o.buf = point.AppendQuoted(o.buf, s.Info.Unit)
-	o.buf = append(o.buf, `,"kind":`...)
-	o.buf = point.AppendQuoted(o.buf, s.Info.Kind.String())
-	o.buf = append(o.buf, ',')
+	o.buf = shape.AppendSeriesHead(o.buf, s)
 	write := o.tuples
 	if columns {
 		write = o.columns
@@ -142,20 +118,7 @@ func (o *output) series(s *query.Series, columns bool) error {
 	if err := write(s.Samples); err != nil {
 		return err
 	}
-	o.buf = append(o.buf, `,"expected":`...)
-	if s.Coverage.Known {
-		o.buf = strconv.AppendInt(o.buf, s.Coverage.Expected, 10)
-	} else {
-		o.buf = append(o.buf, "null"...)
-	}
-	o.buf = append(o.buf, `,"present":`...)
-	o.buf = strconv.AppendInt(o.buf, s.Coverage.Present, 10)
-	o.buf = append(o.buf, `,"bad":`...)
-	o.buf = strconv.AppendInt(o.buf, s.Coverage.Bad, 10)
-	if s.Truncated {
-		o.buf = append(o.buf, `,"truncated":true`...)
-	}
-	o.buf = append(o.buf, '}')
+	o.buf = shape.AppendSeriesTail(o.buf, s)
 	return nil
 }
 
@@ -172,12 +135,4 @@ func (o *output) tuples(samples []point.Sample) error {
 	}
 	o.buf = append(o.buf, ']')
 	return nil
-}
-
-func appendRatio(dst []byte, c query.Coverage) []byte {
-	ratio, known := c.Ratio()
-	if !known {
-		return append(dst, "null"...)
-	}
-	return strconv.AppendFloat(dst, ratio, 'f', -1, 64)
 }

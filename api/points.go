@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"voltbus/api/answer"
+	"voltbus/api/shape"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
@@ -38,18 +39,7 @@ func (s *server) points(w http.ResponseWriter, r *request) error {
 	}
 	out := answer.Points{Points: make([]answer.Point, len(page.Entries)), Next: string(page.Next)}
 	for i := range page.Entries {
-		out.Points[i] = describe(&page.Entries[i].Info)
+		out.Points[i] = shape.Point(&page.Entries[i].Info)
 	}
 	return writeJSON(w, out)
-}
-
-func describe(p *point.Info) answer.Point {
-	tags := p.Tags
-	if tags == nil {
-		tags = map[string]string{}
-	}
-	return answer.Point{
-		Path: string(p.Path), Kind: p.Kind.String(), Unit: p.Unit, Description: p.Description,
-		Writable: p.Writable, Device: string(p.Device), Interval: p.Interval.Seconds(), Tags: tags,
-	}
 }

@@ -15,7 +15,8 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
 	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
 		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat;
-		ALTER TABLE user DROP COLUMN password`)
+		ALTER TABLE user DROP COLUMN password;
+		DROP TABLE alert`)
 	if err != nil {
 		return err
 	}

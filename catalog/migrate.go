@@ -21,9 +21,12 @@ var schema3 string
 //go:embed schema4.sql
 var schema4 string
 
+//go:embed schema5.sql
+var schema5 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
-func migrations() []string { return []string{schema1, schema2, schema3, schema4} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
 
 // migrate brings the file to the newest version, each step in its own transaction.
 func (c *Catalog) migrate(ctx context.Context) error {

@@ -17,13 +17,14 @@ const PageSize = 1000
 // Filter selects points; all its conditions must hold. The zero Filter selects all that are there.
 type Filter struct {
 	Pattern point.Pattern
-	Text    string            // found in path, description or unit, whatever the case
-	Tags    map[string]string // each must be there with this value; "" for any value
-	Unit    string            // "" for any
-	Device  point.Path        // "" for any
-	Removed bool              // also points that were removed
-	After   point.Path        // only what comes after it in path order: the last page's Next
-	Limit   int               // most entries; 0 for PageSize
+	Text    string                // found in path, description or unit, whatever the case
+	Tags    map[string]string     // each must be there with this value; "" for any value
+	Unit    string                // "" for any
+	Device  point.Path            // "" for any
+	Removed bool                  // also points that were removed
+	Keep    func(point.Path) bool // only points that it lets pass; nil for all
+	After   point.Path            // only what comes after it in path order: the last page's Next
+	Limit   int                   // most entries; 0 for PageSize
 }
 
 // Page is a part of an answer.
@@ -93,7 +94,7 @@ func (c *Catalog) scan(ctx context.Context, f Filter, emit func(Entry) bool) err
 	where, args := conditions(f)
 	text := strings.ToLower(f.Text)
 	return each(ctx, c.db, selectPoint+where+` ORDER BY path`, args, func(e Entry) bool {
-		if !f.Pattern.Match(e.Path) || !contains(&e, text) {
+		if !f.Pattern.Match(e.Path) || !contains(&e, text) || (f.Keep != nil && !f.Keep(e.Path)) {
 			return true
 		}
 		return emit(e)

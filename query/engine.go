@@ -61,11 +61,17 @@ func New(s store.Store, c Catalog, limits Limits, now func() time.Time) *Engine 
 type Selection struct {
 	Points  []point.Path
 	Pattern point.Pattern
+	Keep    func(point.Path) bool // of the points of a pattern, those that it lets pass; nil for all
 
 	// Page is how many points of a pattern one answer is about, 0 for all; After is the Next of
 	// the page before, "" for the first. They do not apply to Latest, exports and plots.
 	Page  int
 	After point.Path
+}
+
+// selects reports whether the pattern selects the point and Keep lets it pass.
+func (s *Selection) selects(p point.Path) bool {
+	return s.Pattern.Match(p) && (s.Keep == nil || s.Keep(p))
 }
 
 // page cuts the selection's page out of the sorted paths behind After, and returns the After of the
@@ -111,7 +117,7 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 	paths := unique(sel.Points)
 	if len(sel.Points) == 0 {
 		var err error
-		if paths, err = e.current(ctx, sel.Pattern); err != nil {
+		if paths, err = e.current(ctx, &sel); err != nil {
 			return nil, err
 		}
 	}
@@ -131,18 +137,18 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 }
 
 // current lists the points that have samples and were not removed.
-func (e *Engine) current(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+func (e *Engine) current(ctx context.Context, sel *Selection) ([]point.Path, error) {
 	all, err := e.store.Points(ctx)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := e.catalog.Removed(ctx, pattern)
+	removed, err := e.catalog.Removed(ctx, sel.Pattern)
 	if err != nil {
 		return nil, err
 	}
 	var paths []point.Path
 	for _, p := range all {
-		if !pattern.Match(p) {
+		if !sel.selects(p) {
 			continue
 		}
 		if _, gone := slices.BinarySearch(removed, p); !gone {
@@ -183,7 +189,7 @@ func (e *Engine) matching(ctx context.Context, sel *Selection) ([]point.Path, er
 	if err != nil {
 		return nil, err
 	}
-	paths := slices.DeleteFunc(all, func(p point.Path) bool { return p <= sel.After || !sel.Pattern.Match(p) })
+	paths := slices.DeleteFunc(all, func(p point.Path) bool { return p <= sel.After || !sel.selects(p) })
 	limit := e.limits.Points
 	if sel.Page > 0 {
 		limit = min(limit, sel.Page)
@@ -191,7 +197,7 @@ func (e *Engine) matching(ctx context.Context, sel *Selection) ([]point.Path, er
 	if sel.Page == 0 && len(paths) > limit {
 		return paths, nil
 	}
-	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: sel.Pattern, Removed: true, After: sel.After, Limit: limit + 1})
+	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: sel.Pattern, Keep: sel.Keep, Removed: true, After: sel.After, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}

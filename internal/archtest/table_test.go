@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent", "meter/...",
-		"api/...", "web", "ingest/...",
+		"api/...", "web", "ingest/...", "presence", "service",
 	}
 )
 
@@ -34,12 +34,15 @@ var table = []rule{
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"identity", []string{"fault"}, parts, "keys and capabilities stand below everything that asks for them"},
 
+	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
+
 	{"driver/drivertest", []string{"driver", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
 	{"driver/all", []string{"driver/..."}, parts, "the list of the drivers"},
 	{"driver", nouns, nil, "the contract"},
 	{"driver/...", []string{"driver", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"device", []string{"driver", "point", "fault"}, parts, "the device owner publishes through functions that node gives it"},
 
+	{"bus/client", []string{"bus/...", "api/answer", "wire", "point", "fault", "identity"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "bus/..."}, parts, "the bus carries, it decides nothing"},
 	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
 	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
@@ -47,13 +50,15 @@ var table = []rule{
 	{"store/storetest", []string{"store", "store/memory", "point", "fault"}, parts, "the conformance suite judges every store alike, against the one in memory"},
 	{"store", nouns, nil, "the contract"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
-	{"catalog", []string{"identity", "point", "fault"}, parts, "the catalogue keeps what describes points and who may use them"},
+	{"catalog", []string{"identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
 	{"ingest/piece", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
 	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"promql", []string{"store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue"},
+
+	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},

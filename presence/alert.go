@@ -1,0 +1,179 @@
+package presence
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"voltbus/fault"
+)
+
+// Severity says how much an alert matters.
+type Severity string
+
+// The severities.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning" // if nothing is said
+	Critical Severity = "critical"
+)
+
+func (s Severity) rank() int {
+	switch s {
+	case Critical:
+		return 2
+	case Warning:
+		return 1
+	case Info:
+	}
+	return 0
+}
+
+// Alert is something that an agent wants people to know until it is over.
+type Alert struct {
+	Agent    string // who raised it
+	Key      string // what it is about; the agent's own name for it
+	Severity Severity
+	Text     string    // for people; hostile
+	First    time.Time // since when it is so
+	Last     time.Time // when the agent said so last
+	Count    int       // how often it said so
+	Cleared  bool      // of a change that a watcher is told: it is over
+}
+
+type alertID struct{ agent, key string }
+
+func (a *Alert) id() alertID { return alertID{a.Agent, a.Key} }
+
+var (
+	errAlert    = errors.New(`an alert is an object such as {"text":"…","severity":"warning"}; {"cleared":true} ends it`)
+	errKey      = fmt.Errorf("an alert needs a key of 1 to %d bytes of UTF-8, as the topic alert/<key>", maxKey)
+	errKeys     = errors.New("is another key than the topic says; leave it out")
+	errSeverity = errors.New("is not a severity; say info, warning or critical")
+	errText     = fmt.Errorf("an alert needs a text of 1 to %d bytes of UTF-8", maxText)
+	errMany     = fmt.Errorf("this agent has %d open alerts; clear some first", maxAlerts)
+	errOpen     = errors.New("there is no such open alert")
+)
+
+// Alert takes what an agent says about an alert: it opens it, repeats it or ends it. It fails with
+// fault.Invalid, and with fault.Unavailable if the agent has too many open ones.
+func (r *Room) Alert(agent, key string, message []byte) error {
+	m, err := readAlert(key, message)
+	if err == nil {
+		err = r.take(agent, key, m)
+	}
+	if err != nil {
+		r.mu.Lock()
+		r.refuse++
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// said is an alert as an agent writes it.
+type said struct {
+	Key      string    `json:"key"`
+	Text     string    `json:"text"`
+	Severity Severity  `json:"severity"`
+	Since    time.Time `json:"since"`
+	Cleared  bool      `json:"cleared"`
+}
+
+func readAlert(key string, message []byte) (m said, err error) {
+	const op = "presence.Alert"
+	if err := json.Unmarshal(message, &m); err != nil {
+		return m, fault.E(op, fault.Invalid, key, fmt.Errorf("%w: %w", errAlert, err))
+	}
+	if m.Severity == "" {
+		m.Severity = Warning
+	}
+	switch {
+	case key == "" || len(key) > maxKey || !utf8.ValidString(key):
+		return m, fault.E(op, fault.Invalid, key, errKey)
+	case m.Key != "" && m.Key != key:
+		return m, fault.E(op, fault.Invalid, key, fmt.Errorf("%.40q %w", m.Key, errKeys))
+	case m.Cleared:
+		return m, nil
+	case m.Severity != Info && m.Severity != Warning && m.Severity != Critical:
+		return m, fault.E(op, fault.Invalid, key, fmt.Errorf("%.40q %w", m.Severity, errSeverity))
+	case m.Text == "" || len(m.Text) > maxText:
+		return m, fault.E(op, fault.Invalid, key, errText)
+	}
+	return m, nil
+}
+
+func (r *Room) take(agent, key string, m said) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id, now := alertID{agent, key}, r.now().UTC().Truncate(time.Microsecond)
+	if m.Cleared {
+		r.end(id, now)
+		return nil
+	}
+	a := r.alerts[id]
+	if a == nil {
+		if r.count[agent] >= maxAlerts {
+			return fault.E("presence.Alert", fault.Unavailable, key, errMany)
+		}
+		a = &Alert{Agent: agent, Key: key, First: now}
+		if !m.Since.IsZero() && m.Since.Before(now) {
+			a.First = m.Since.UTC().Truncate(time.Microsecond)
+		}
+		r.alerts[id] = a
+		r.count[agent]++
+	}
+	a.Severity, a.Text, a.Last = m.Severity, m.Text, now
+	a.Count++
+	r.changed(*a)
+	return nil
+}
+
+// end closes an alert if it is open, and returns whether it was.
+func (r *Room) end(id alertID, now time.Time) bool {
+	a := r.alerts[id]
+	if a == nil {
+		return false
+	}
+	delete(r.alerts, id)
+	if r.count[id.agent]--; r.count[id.agent] == 0 {
+		delete(r.count, id.agent)
+	}
+	a.Cleared, a.Last = true, now
+	r.changed(*a)
+	return true
+}
+
+func (r *Room) changed(a Alert) {
+	r.dirty[a.id()] = struct{}{}
+	r.wake()
+	for _, tell := range r.watch {
+		tell(a)
+	}
+}
+
+// Clear ends an alert, as a person does. fault.NotFound: it is not open.
+func (r *Room) Clear(agent, key string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.end(alertID{agent, key}, r.now().UTC().Truncate(time.Microsecond)) {
+		return fault.E("presence.Clear", fault.NotFound, agent+": "+key, errOpen)
+	}
+	return nil
+}
+
+// Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not
+// after it has returned. tell returns at once, and calls nothing of the room.
+func (r *Room) Watch(tell func(Alert)) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.next
+	r.next++
+	r.watch[id] = tell
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.watch, id)
+	}
+}

@@ -1,0 +1,237 @@
+// Package presence keeps how the agents of a node are: what each said last about its health, and
+// the alerts that are open. It knows neither bus nor storage: both are given to it.
+package presence
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Status is how an agent says that it is, or what the node makes of its silence.
+type Status string
+
+// What an agent can say of itself.
+const (
+	Good     Status = "good"
+	Bad      Status = "bad"
+	Starting Status = "starting"
+	Unknown  Status = "unknown" // also of one that never said anything
+)
+
+// What the node concludes.
+const (
+	Silent  Status = "silent"  // it is connected, and three intervals went by without a word
+	Offline Status = "offline" // it is not connected
+)
+
+// silentAfter is how many intervals without a word make an agent silent.
+const silentAfter = 3
+
+// Bounds of what agents say.
+const (
+	maxText     = 4 << 10   // octets of a context or of an alert's text
+	maxKey      = 256       // octets of an alert's key
+	maxInterval = 24 * 3600 // seconds
+	maxAlerts   = 1000      // open alerts of one agent
+)
+
+// Health is what an agent last said of itself.
+type Health struct {
+	Status   Status
+	Context  json.RawMessage // why, in any form; nil for nothing
+	Interval time.Duration   // how often it says so; 0 if it does not promise to
+	At       time.Time       // when it was heard
+}
+
+// Keeper keeps open alerts over restarts.
+type Keeper interface {
+	Alerts(ctx context.Context) ([]Alert, error)
+	// KeepAlerts writes those that are open and forgets those that are closed, all or nothing.
+	KeepAlerts(ctx context.Context, open []Alert, closed []Alert) error
+}
+
+// Room is where agents are known to be. It is safe for concurrent use.
+type Room struct {
+	keeper Keeper
+	now    func() time.Time
+
+	mu     sync.Mutex
+	health map[string]Health
+	alerts map[alertID]*Alert
+	count  map[string]int       // open alerts of each agent
+	dirty  map[alertID]struct{} // not kept yet; those that are not in alerts were closed
+	news   chan struct{}        // wakes Run; holds one
+	refuse uint64
+	watch  map[int]func(Alert)
+	next   int
+}
+
+// Open returns the room with the alerts that were kept.
+func Open(ctx context.Context, keeper Keeper, now func() time.Time) (*Room, error) {
+	r := &Room{
+		keeper: keeper, now: now, health: map[string]Health{}, alerts: map[alertID]*Alert{}, count: map[string]int{},
+		dirty: map[alertID]struct{}{}, news: make(chan struct{}, 1), watch: map[int]func(Alert){},
+	}
+	list, err := keeper.Alerts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		r.alerts[list[i].id()] = &list[i]
+		r.count[list[i].Agent]++
+	}
+	return r, nil
+}
+
+var (
+	errHealth   = errors.New(`a health message is an object such as {"status":"good","context":"…","interval":60}, with the interval in seconds`)
+	errStatus   = errors.New("is not a status; say good, bad, starting or unknown")
+	errInterval = fmt.Errorf("must be a number of seconds from 0 to %d", maxInterval)
+	errContext  = fmt.Errorf("has more than %d bytes; say it shorter", maxText)
+)
+
+// Health takes what an agent says of itself. It fails with fault.Invalid.
+func (r *Room) Health(agent string, message []byte) error {
+	const op = "presence.Health"
+	var m struct {
+		Status   Status          `json:"status"`
+		Context  json.RawMessage `json:"context"`
+		Interval float64         `json:"interval"`
+	}
+	if err := json.Unmarshal(message, &m); err != nil {
+		return fault.E(op, fault.Invalid, agent, fmt.Errorf("%w: %w", errHealth, err))
+	}
+	switch m.Status {
+	case Good, Bad, Starting, Unknown:
+	default:
+		return fault.E(op, fault.Invalid, agent, fmt.Errorf("%.40q %w", m.Status, errStatus))
+	}
+	if !(m.Interval >= 0 && m.Interval <= maxInterval) {
+		return fault.E(op, fault.Invalid, agent, fmt.Errorf("the interval %w", errInterval))
+	}
+	if len(m.Context) > maxText {
+		return fault.E(op, fault.Invalid, agent, fmt.Errorf("the context %w", errContext))
+	}
+	if string(m.Context) == "null" {
+		m.Context = nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.health[agent] = Health{
+		Status: m.Status, Context: m.Context, Interval: time.Duration(m.Interval * float64(time.Second)), At: r.now(),
+	}
+	return nil
+}
+
+// Forget forgets the health of an agent: it said hello anew, or is no more.
+func (r *Room) Forget(agent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.health, agent)
+}
+
+// Look returns how an agent is that is connected since a time; the zero time if it is not.
+func (r *Room) Look(agent string, since time.Time) Health {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, said := r.health[agent]
+	switch {
+	case since.IsZero():
+		h.Status = Offline
+	case !said:
+		h.Status = Unknown
+	case h.Interval > 0 && r.now().Sub(h.At) > silentAfter*h.Interval:
+		h.Status = Silent
+	}
+	return h
+}
+
+// Refused returns how many messages about alerts were refused because they were wrong or too many.
+func (r *Room) Refused() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refuse
+}
+
+// Run keeps alerts as they change until ctx ends, and then what is left.
+func (r *Room) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return r.keep(context.WithoutCancel(ctx))
+		case <-r.news:
+		}
+		pause := keepEvery
+		if err := r.keep(ctx); err != nil { // the disk may have room again later
+			pause = keepAgain
+			r.wake()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// How long Run waits after a write, so that alerts which are repeated all the time cost little, and
+// after one that went wrong.
+const (
+	keepEvery = time.Second
+	keepAgain = 5 * time.Second
+)
+
+// keep writes what changed.
+func (r *Room) keep(ctx context.Context) error {
+	r.mu.Lock()
+	var open, closed []Alert
+	for id := range r.dirty {
+		if a := r.alerts[id]; a != nil {
+			open = append(open, *a)
+		} else {
+			closed = append(closed, Alert{Agent: id.agent, Key: id.key})
+		}
+	}
+	clear(r.dirty)
+	r.mu.Unlock()
+	if len(open)+len(closed) == 0 {
+		return nil
+	}
+	err := r.keeper.KeepAlerts(ctx, open, closed)
+	if err != nil {
+		r.mu.Lock()
+		for _, a := range slices.Concat(open, closed) {
+			r.dirty[a.id()] = struct{}{}
+		}
+		r.mu.Unlock()
+	}
+	return err
+}
+
+func (r *Room) wake() {
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+}
+
+// List returns the open alerts: the most severe first, of these the newest.
+func (r *Room) List() []Alert {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]Alert, 0, len(r.alerts))
+	for _, a := range r.alerts {
+		list = append(list, *a)
+	}
+	slices.SortFunc(list, func(a, b Alert) int {
+		return cmp.Or(b.Severity.rank()-a.Severity.rank(), b.Last.Compare(a.Last), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Key, b.Key))
+	})
+	return list
+}
