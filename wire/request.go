@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"voltbus/fault"
+)
+
+// The topics of free messages on which every agent may send.
+const (
+	HealthTopic = "health"
+	AlertTopic  = "alert" // + the alert's key
+)
+
+// Arguments is the body of a request. Either may be missing; an empty body has none.
+type Arguments struct {
+	Args   []json.RawMessage          `json:"args,omitempty"`
+	Kwargs map[string]json.RawMessage `json:"kwargs,omitempty"`
+}
+
+var errArguments = errors.New(`the body of a request is empty, or an object {"args":[…],"kwargs":{…}} with either or both`)
+
+// ParseArguments reads the body of a request.
+func ParseArguments(body []byte) (a Arguments, err error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return a, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&a); err != nil {
+		return a, fault.E("wire.ParseArguments", fault.Invalid, "body", fmt.Errorf("%w: %w", errArguments, err))
+	}
+	if d.More() {
+		return a, fault.E("wire.ParseArguments", fault.Invalid, "body", errArguments)
+	}
+	return a, nil
+}
+
+// Reply is the body of an answer: one of the two.
+type Reply struct {
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  *Failure        `json:"error,omitempty"`
+}
+
+// RemoteKind is the kind of a Failure that the method itself raised.
+const RemoteKind = "remote"
+
+// Failure says why a request was not answered with a result. It is an error, of its fault kind as
+// far as the kind names one.
+type Failure struct {
+	Kind    string `json:"kind"` // a fault kind, or RemoteKind
+	Message string `json:"message"`
+	Subject string `json:"subject,omitempty"` // what it is about
+	Missing string `json:"missing,omitempty"` // of a refusal: the capability, as a grant is written
+
+	// Of RemoteKind: what was raised there.
+	Type  string            `json:"type,omitempty"`
+	Args  []json.RawMessage `json:"args,omitempty"`
+	Trace string            `json:"trace,omitempty"` // only for callers that hold the capability "trace"
+
+	Problems []Problem `json:"problems,omitempty"` // of samples that were not recorded
+}
+
+// Problem is what is wrong with one of several things that were sent.
+type Problem struct {
+	Index   int    `json:"index"` // from 0
+	Message string `json:"message"`
+}
+
+// Error returns what went wrong, in words.
+func (f *Failure) Error() string { return f.Message }
