@@ -22,6 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent", "meter/...",
 		"api/...", "web", "ingest/...", "presence", "service",
+		"audit",
 	}
 )
 
@@ -32,6 +33,7 @@ var table = []rule{
 	{"internal/...", nil, []string{anything}, "internal holds domain-free code"},
 	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
+	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
 	{"identity", []string{"fault"}, parts, "keys and capabilities stand below everything that asks for them"},
 
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
@@ -64,7 +66,7 @@ var table = []rule{
 	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "audit", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
@@ -94,7 +96,7 @@ var owners = []owner{
 	{"github.com/duckdb/", []string{"store/duckdb/..."}, nil, "only store/duckdb knows its engine"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/..."}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
-	{"modernc.org/sqlite", []string{"catalog/..."}, nil, "only catalog keeps tables in SQLite"},
+	{"modernc.org/sqlite", []string{"catalog/...", "audit"}, nil, "only catalog and the audit log keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, experiments and the API's document are YAML"},

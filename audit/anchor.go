@@ -1,0 +1,53 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"voltbus/internal/atomicfile"
+)
+
+// anchor is what the file beside the log says: where the log ended when it was written.
+type anchor struct {
+	Head
+	Segment uint64 `json:"segment"`
+	// Closed says that nothing came after the head: the log was closed in order.
+	Closed bool `json:"closed"`
+}
+
+// readAnchor reads the anchor beside the log, and whether there is one. A file that is no anchor
+// is an error.
+func readAnchor(log string) (a anchor, there bool, err error) {
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(log), Anchor))
+	if errors.Is(err, fs.ErrNotExist) {
+		return anchor{}, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &a)
+	}
+	if err != nil {
+		return anchor{}, false, fmt.Errorf("the file %s, which says where the log ended, cannot be read: %w", Anchor, err)
+	}
+	return a, true, nil
+}
+
+// drop writes where the log ends now. The caller holds commit.
+func (l *Log) drop(closed bool) error {
+	l.mu.Lock()
+	a := anchor{Head: l.head, Segment: l.segment, Closed: closed}
+	l.mu.Unlock()
+	if a == l.anchor {
+		return nil
+	}
+	file := filepath.Join(filepath.Dir(l.file), Anchor)
+	err := atomicfile.Writer{}.Write(file, append(mustJSON(a), '\n'), 0o600)
+	if err != nil {
+		return wrap("audit.drop", file, err)
+	}
+	l.anchor = a
+	return nil
+}

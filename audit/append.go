@@ -1,0 +1,305 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/fault"
+)
+
+const (
+	maxBatch   = 4096 // entries of one transaction, unless one Append has more
+	maxOffered = 4096 // entries of Offer that may wait
+	rowsAtOnce = 32   // of one statement
+
+	anchorEvery = time.Second
+	verifyFirst = time.Minute // so that a start is not slowed
+	verifyEvery = 24 * time.Hour
+)
+
+// item is what one caller wants written, all of it in one transaction.
+type item struct {
+	entries []Entry
+	offered bool
+	done    chan struct{} // closed when err says how it ended
+	err     error
+}
+
+var errClosed = errors.New("the audit log is closed")
+
+// Append writes entries, all or none, and returns when the disk has them. Many callers share one
+// transaction. If ctx ends first the entries are written all the same, unless the disk fails.
+func (l *Log) Append(ctx context.Context, entries ...Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	it := &item{entries: append([]Entry(nil), entries...), done: make(chan struct{})}
+	for i := range it.entries {
+		if it.entries[i].Actor == "" || it.entries[i].Action == "" {
+			return fault.E("audit.Append", fault.Invalid, it.entries[i].Subject, errNameless)
+		}
+		it.entries[i].tidy(l.now())
+	}
+	if err := l.put(it); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-it.done:
+			return it.err
+		case l.commit <- struct{}{}: // nobody writes: this caller does, for all who wait
+			_ = l.flush() //nolint:contextcheck // what is taken is written, whoever waits; the items know how it ended
+			<-l.commit
+		case <-ctx.Done():
+			return fault.E("audit.Append", fault.KindOf(ctx.Err()), File, ctx.Err())
+		}
+	}
+}
+
+func (l *Log) put(it *item) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return fault.E("audit.Append", fault.Unavailable, File, errClosed)
+	}
+	l.queue = append(l.queue, it)
+	return nil
+}
+
+// Offer hands over an entry that Run writes soon. It never waits: where too many wait already, or
+// the disk fails, the entry is dropped, and an entry "audit.dropped" says how many were.
+func (l *Log) Offer(e Entry) {
+	if e.Actor == "" {
+		e.Actor = "unknown"
+	}
+	if e.Action == "" {
+		e.Action = "unknown"
+	}
+	e.tidy(l.now())
+	l.mu.Lock()
+	if l.closed || l.waiting >= maxOffered {
+		l.dropped++
+		l.lost++
+		l.mu.Unlock()
+		return
+	}
+	l.waiting++
+	l.queue = append(l.queue, &item{entries: []Entry{e}, offered: true, done: make(chan struct{})})
+	l.mu.Unlock()
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes what Offer hands over, notes each second where the log ends, and follows the whole
+// chain once a day. It returns nil when ctx ends and everything is written.
+func (l *Log) Run(ctx context.Context) error {
+	var g errgroup.Group
+	g.Go(func() error { l.write(ctx); return nil })
+	g.Go(func() error { l.watch(ctx); return nil })
+	return g.Wait()
+}
+
+func (l *Log) write(ctx context.Context) {
+	tick := time.NewTicker(anchorEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-l.news:
+		case <-tick.C:
+		}
+		l.commit <- struct{}{}
+		_ = l.flush() //nolint:contextcheck // what is taken is written, also at the end; Status tells
+		if l.wrote {
+			l.fail(l.drop(false))
+		}
+		<-l.commit
+	}
+}
+
+func (l *Log) watch(ctx context.Context) {
+	timer := time.NewTimer(verifyFirst)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		_, _ = l.Verify(ctx, nil) // Status tells
+		timer.Reset(verifyEvery)
+	}
+}
+
+// flush writes all that waits. The caller holds commit. The error is that of the last transaction.
+func (l *Log) flush() error {
+	var last error
+	for {
+		batch, dropped, anew := l.next()
+		if len(batch) == 0 && dropped == 0 {
+			return last
+		}
+		last = l.transact(batch, dropped, anew)
+		if last != nil && len(batch) == 0 {
+			return last
+		}
+	}
+}
+
+// next takes the next items off the queue, and what the log itself has to say.
+func (l *Log) next() (batch []*item, dropped uint64, anew string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries, n := 0, 0
+	for n < len(l.queue) && entries < maxBatch {
+		entries += len(l.queue[n].entries)
+		if l.queue[n].offered {
+			l.waiting--
+		}
+		n++
+	}
+	batch = l.queue[:n:n]
+	if l.queue = l.queue[n:]; len(l.queue) == 0 {
+		l.queue = nil
+	}
+	return batch, l.dropped, l.anew
+}
+
+// transact writes a batch in one transaction and tells everybody how it ended.
+func (l *Log) transact(batch []*item, dropped uint64, anew string) error {
+	head, segment := l.head, l.segment
+	var entries []*Entry
+	if anew != "" {
+		segment++
+		entries = append(entries, l.own(Segment, fmt.Sprintf("segment %d", segment), struct {
+			Reason string `json:"reason"`
+			After  Head   `json:"after"`
+		}{anew, head}))
+	}
+	if dropped > 0 {
+		entries = append(entries, l.own(Dropped, "", struct {
+			Entries uint64 `json:"entries"`
+		}{dropped}))
+	}
+	for _, it := range batch {
+		for i := range it.entries {
+			entries = append(entries, &it.entries[i])
+		}
+	}
+	for i, e := range entries {
+		before := head.Hash
+		if anew != "" && i == 0 {
+			before = Hash{}
+		}
+		e.Seq, e.Segment = head.Seq+1, segment
+		e.Hash, l.buf = e.sum(l.buf, before)
+		head = Head{Seq: e.Seq, Hash: e.Hash}
+	}
+	err := l.store(entries)
+	l.settle(batch, dropped, err, func() {
+		l.head, l.segment = head, segment
+		if anew != "" {
+			l.anew = ""
+		}
+	})
+	return err
+}
+
+// own makes an entry of the log itself.
+func (l *Log) own(action, subject string, detail any) *Entry {
+	e := &Entry{Actor: "node", Action: action, Subject: subject, Outcome: "ok", Detail: mustJSON(detail)}
+	e.tidy(l.now())
+	return e
+}
+
+// settle tells those of a batch how it ended; done changes the log's state after a success.
+func (l *Log) settle(batch []*item, dropped uint64, err error, done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = err
+	if err == nil {
+		l.dropped -= dropped
+		done()
+	}
+	for _, it := range batch {
+		if err != nil && it.offered {
+			l.dropped++
+			l.lost++
+		}
+		it.err = err
+		close(it.done)
+	}
+}
+
+func (l *Log) fail(err error) {
+	if err == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = err
+}
+
+// store puts entries into the file. Before the first one the anchor says that the log is open, so
+// that entries behind a closed one show.
+func (l *Log) store(entries []*Entry) error {
+	if l.anchor == (anchor{}) || l.anchor.Closed {
+		if err := l.drop(false); err != nil {
+			return err
+		}
+	}
+	l.wrote = true
+	return wrap("audit.Append", l.file, l.insert(entries))
+}
+
+const row = `,(?,?,?,?,?,?,?,?,?)`
+
+func (l *Log) insert(entries []*Entry) (err error) {
+	ctx := context.Background() // what was taken is written, whoever waits for it
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	var many *sql.Stmt
+	for len(entries) > 0 {
+		n := min(len(entries), rowsAtOnce)
+		args := make([]any, 0, 9*rowsAtOnce)
+		for _, e := range entries[:n] {
+			args = append(args, int64(e.Seq), int64(e.Segment), e.Time.UnixMicro(), e.Actor, e.Action, e.Subject, e.Outcome, string(e.Detail), e.Hash[:])
+		}
+		if n == rowsAtOnce && many == nil {
+			if many, err = tx.PrepareContext(ctx, insertion(n)); err != nil {
+				return err
+			}
+			defer many.Close()
+		}
+		if n == rowsAtOnce {
+			_, err = many.ExecContext(ctx, args...)
+		} else {
+			_, err = tx.ExecContext(ctx, insertion(n), args...)
+		}
+		if err != nil {
+			return err
+		}
+		entries = entries[n:]
+	}
+	return tx.Commit()
+}
+
+func insertion(rows int) string {
+	return `INSERT INTO entry (seq, segment, time, actor, action, subject, outcome, detail, hash) VALUES ` +
+		strings.Repeat(row, rows)[1:]
+}

@@ -1,0 +1,279 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the database driver "sqlite"
+
+	"voltbus/fault"
+)
+
+//go:embed schema.sql
+var schema string
+
+const (
+	version     = 1
+	application = 0x56424155 // "VBAU": the file is an audit log
+	readers     = 4
+	tail        = 1000 // entries that Open looks at
+)
+
+// Log is an open audit log. It is safe for concurrent use. Its methods return fault.Unavailable
+// when the disk is full or the log closed, fault.Corrupt when the file is damaged.
+type Log struct {
+	db   *sql.DB
+	file string
+	now  func() time.Time
+
+	commit chan struct{} // holds an entry while somebody writes; guards anchor, wrote and buf
+	anchor anchor        // as it is on disk
+	wrote  bool          // entries were written since Open
+	buf    []byte
+	clean  bool          // the log was closed when it was opened, or new
+	news   chan struct{} // Offer has put something
+
+	mu       sync.Mutex
+	head     Head   // changed by who holds commit too
+	segment  uint64 // of head
+	queue    []*item
+	waiting  int    // entries of Offer in queue
+	dropped  uint64 // entries of Offer that nothing in the log tells of yet
+	lost     uint64 // entries of Offer that found no room, since Open
+	anew     string // why the next entry begins a segment, "" if it does not
+	damage   string
+	failed   error
+	verified time.Time
+	closed   bool
+}
+
+// Status is how a log does.
+type Status struct {
+	Head    Head
+	Segment uint64
+	// Clean reports whether the log was closed in order before it was opened; also a new one.
+	Clean bool
+	// Damage says in words what of the chain is damaged or gone, "" if all that was looked at is whole.
+	Damage string
+	// Verified is when the whole chain was last followed; zero: not since Open.
+	Verified time.Time
+	// Lost counts entries of Offer that found no room since Open. The log tells of them too.
+	Lost uint64
+	// Err is why the last entry could not be written, nil if it could.
+	Err error
+}
+
+// Open opens the log in the data directory, and makes it with the first entry if absent. now is the
+// clock. It looks at the end of the chain only; Verify follows all of it. A chain that is damaged,
+// cut or gone is no error: it stays as it is, Status says so, and the next entry begins a new
+// segment that tells why. A file that SQLite cannot read is renamed aside. One that a newer
+// program wrote gives fault.Conflict. Close it after use.
+func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
+	file := filepath.Join(dir, File)
+	l := &Log{file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+	err := l.open(ctx)
+	if !fault.Is(err, fault.Corrupt) {
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+	aside := file + ".damaged-" + now().UTC().Format("20060102T150405.000000")
+	reason := fmt.Sprintf("the file could not be read (%v) and is now %s", err, filepath.Base(aside))
+	if err := setAside(file, aside); err != nil {
+		return nil, fault.E("audit.Open", fault.Corrupt, file, fmt.Errorf("is damaged and cannot be moved aside: %w", err))
+	}
+	l.damage, l.anew = reason, reason
+	if err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) error {
+	if err := private(l.file); err != nil {
+		return wrap("audit.Open", l.file, err)
+	}
+	db, err := sql.Open("sqlite", source(l.file)+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return wrap("audit.Open", l.file, err)
+	}
+	db.SetMaxOpenConns(readers)
+	l.db = db
+	err = prepare(ctx, db)
+	if err == nil {
+		err = l.look(ctx)
+	}
+	if err != nil {
+		return errors.Join(wrap("audit.Open", l.file, err), db.Close())
+	}
+	return nil
+}
+
+// private makes the file, if absent, so that only its owner can read it.
+func private(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func source(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
+}
+
+var errForeign = errors.New("is an SQLite file, but no audit log")
+
+// prepare makes the table in an empty file, and refuses a file of something else.
+func prepare(ctx context.Context, db *sql.DB) error {
+	found, id, err := identify(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case id == application && found > version:
+		return fault.E("audit.Open", fault.Conflict, File, fmt.Errorf(
+			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
+	case id == application && found == version:
+		return nil
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+		return err
+	}
+	if tables > 0 {
+		return errForeign
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, schema+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, version, application))
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+func identify(ctx context.Context, db *sql.DB) (found, id int, err error) {
+	err = db.QueryRowContext(ctx, `SELECT user_version, application_id FROM pragma_user_version, pragma_application_id`).Scan(&found, &id)
+	return found, id, err
+}
+
+// look finds where the log ends, and whether its end is as it was left.
+func (l *Log) look(ctx context.Context) error {
+	left, there, err := readAnchor(l.file)
+	if err != nil {
+		l.note(err.Error(), true)
+	}
+	c := &checker{}
+	if there {
+		c.await(left.Head, Anchor)
+	}
+	if err := l.checkTail(ctx, c); err != nil {
+		return err
+	}
+	l.head, l.segment = c.last, max(c.segment, 1)
+	l.anchor, l.clean = left, !there && c.last.Seq == 0
+	if there {
+		l.clean = left.Closed
+		c.expect(left, Anchor)
+		l.segment = max(l.segment, left.Segment)
+		if left.Seq > l.head.Seq {
+			l.head = left.Head
+		}
+	} else if c.last.Seq > 0 {
+		c.problem(c.last.Seq, "the file "+Anchor+", which says where the log ended, is gone")
+	}
+	l.take(c)
+	return nil
+}
+
+// take remembers what a check found. Damage in the segment at work makes the next entry begin
+// another one; that of segments before is told of already.
+func (l *Log) take(c *checker) {
+	for i := range c.problems {
+		p := &c.problems[i]
+		l.note(p.String(), !p.told && p.Seq >= c.begins)
+	}
+}
+
+// checkTail follows the last entries.
+func (l *Log) checkTail(ctx context.Context, c *checker) error {
+	var from sql.NullInt64
+	var n int
+	err := l.db.QueryRowContext(ctx, `SELECT min(seq), count(*) FROM (SELECT seq FROM entry ORDER BY seq DESC LIMIT ?)`, tail).Scan(&from, &n)
+	if err != nil || !from.Valid {
+		return err
+	}
+	c.midway = n == tail && from.Int64 > 1
+	return each(ctx, l.db, `WHERE seq >= ? ORDER BY seq`, []any{from.Int64}, func(e *Entry) error {
+		c.add(e)
+		return nil
+	})
+}
+
+// note remembers damage, and whether the next entry begins a segment.
+func (l *Log) note(what string, anew bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.damage == "" {
+		l.damage = what
+	}
+	if anew && l.anew == "" {
+		l.anew = what
+	}
+}
+
+func setAside(file, to string) error {
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Rename(file+side, to+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Rename(file, to)
+}
+
+// Status returns how the log does. It does not wait for the disk.
+func (l *Log) Status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Status{
+		Head: l.head, Segment: l.segment, Clean: l.clean, Damage: l.damage,
+		Verified: l.verified, Lost: l.lost, Err: l.failed,
+	}
+}
+
+// Close writes what waits, notes where the log ends and closes the file. Later entries give
+// fault.Unavailable.
+func (l *Log) Close() error {
+	l.commit <- struct{}{}
+	defer func() { <-l.commit }()
+	l.mu.Lock()
+	done := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if done {
+		return nil
+	}
+	err := l.flush()
+	if l.wrote {
+		err = errors.Join(err, l.drop(true))
+	}
+	if e := l.db.Close(); e != nil {
+		err = errors.Join(err, wrap("audit.Close", l.file, e))
+	}
+	return err
+}

@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"voltbus/fault"
+)
+
+// maxProblems is how many problems a report lists.
+const maxProblems = 100
+
+// Problem is a place where the chain does not hold.
+type Problem struct {
+	Seq  uint64
+	Text string // what is wrong there
+	told bool   // an entry that begins a segment tells of it
+}
+
+// String returns place and text.
+func (p Problem) String() string { return fmt.Sprintf("entry %d: %s", p.Seq, p.Text) }
+
+// Report is what following the chain has found.
+type Report struct {
+	Entries  uint64 // that are in the file
+	First    uint64 // the number of the first of them; 0 if there is none
+	Head     Head   // the last of them; keep it elsewhere to check against it later
+	Segments uint64 // the last segment's number
+	// Problems are in the order of the log, the first 100; none if the chain is whole.
+	Problems []Problem
+	More     uint64 // problems that are not listed
+}
+
+// Whole reports whether nothing is wrong.
+func (r *Report) Whole() bool { return len(r.Problems) == 0 }
+
+// checker follows a chain.
+type checker struct {
+	midway   bool // the first entry is not the log's first: it is believed
+	entries  uint64
+	first    uint64
+	segment  uint64
+	begins   uint64 // the first entry of the segment, 0 if it was not seen
+	last     Head
+	anchors  map[uint64][]named
+	problems []Problem
+	more     uint64
+	buf      []byte
+}
+
+// named is a head that must be in the log, and where it stands.
+type named struct {
+	Hash
+	from string
+}
+
+func (c *checker) problem(seq uint64, format string, args ...any) {
+	c.note(Problem{Seq: seq, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) note(p Problem) {
+	if len(c.problems) == maxProblems {
+		c.more++
+		return
+	}
+	c.problems = append(c.problems, p)
+}
+
+// await says which head must be met; call it before add.
+func (c *checker) await(h Head, from string) {
+	if h.Seq == 0 {
+		return
+	}
+	if c.anchors == nil {
+		c.anchors = map[uint64][]named{}
+	}
+	c.anchors[h.Seq] = append(c.anchors[h.Seq], named{h.Hash, from})
+}
+
+// add takes the next entry.
+func (c *checker) add(e *Entry) {
+	c.entries++
+	before, fits := c.last.Hash, true
+	switch {
+	case c.entries == 1 && c.midway:
+		c.first, c.segment, c.last = e.Seq, e.Segment, Head{e.Seq, e.Hash}
+		return
+	case e.Segment != c.segment && (c.segment != 0 || e.Segment != 1):
+		before = Hash{}
+		c.beginning(e)
+	case e.Seq != c.last.Seq+1:
+		c.problem(c.last.Seq+1, "it and all up to entry %d are missing", e.Seq-1)
+		fits = false
+	}
+	if c.first == 0 {
+		c.first = e.Seq
+	}
+	if e.Segment != c.segment {
+		c.segment, c.begins = e.Segment, e.Seq
+	}
+	var sum Hash
+	if sum, c.buf = e.sum(c.buf, before); fits && sum != e.Hash {
+		c.problem(e.Seq, "its hash does not fit: it, or the end of the entry before it, was changed")
+	}
+	for _, a := range c.anchors[e.Seq] {
+		if a.Hash != e.Hash {
+			c.problem(e.Seq, "is another entry than the one that %s knows", a.from)
+		}
+	}
+	c.last = Head{e.Seq, e.Hash}
+}
+
+// beginning judges the first entry of another segment.
+func (c *checker) beginning(e *Entry) {
+	if e.Action != Segment || e.Segment <= c.segment || e.Seq <= c.last.Seq {
+		c.problem(e.Seq, "the segment changes from %d to %d without an entry that says why", c.segment, e.Segment)
+		return
+	}
+	var why struct {
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(e.Detail, &why) // without a reason the problem is the same
+	text := fmt.Sprintf("begins segment %d, because of %s", e.Segment, why.Reason)
+	if e.Seq > c.last.Seq+1 {
+		text += fmt.Sprintf("; the entries from %d to %d are missing", c.last.Seq+1, e.Seq-1)
+	}
+	c.note(Problem{Seq: e.Seq, Text: text, told: true})
+}
+
+// expect compares the end of the log with what is known of it.
+func (c *checker) expect(a anchor, from string) {
+	switch {
+	case a.Seq > c.last.Seq:
+		c.problem(c.last.Seq+1, "the end of the log is cut off: %s knows entries up to %d", from, a.Seq)
+	case a.Closed && a.Seq < c.last.Seq:
+		c.problem(a.Seq+1, "it and all behind it were added while no node had the log open")
+	}
+}
+
+func (c *checker) report() Report {
+	return Report{Entries: c.entries, First: c.first, Head: c.last, Segments: c.segment, Problems: c.problems, More: c.more}
+}
+
+// Verify follows the whole chain and compares its end with the anchor, with what this log wrote
+// itself, and with a head that was kept elsewhere, if there is one. It runs beside writers and
+// judges what was there when it began.
+func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
+	l.mu.Lock()
+	own := anchor{Head: l.head, Segment: l.segment}
+	l.mu.Unlock()
+	left, there, err := readAnchor(l.file)
+	c := &checker{}
+	if err != nil {
+		c.problem(1, "%v", err)
+	}
+	ends := []expected{{own, "the node"}}
+	if there {
+		ends = append(ends, expected{left, "the file " + Anchor})
+	}
+	if err := c.follow(ctx, l.db, ends, kept, own.Seq); err != nil {
+		return Report{}, wrap("audit.Verify", l.file, err)
+	}
+	l.take(c)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.verified = l.now()
+	return c.report(), nil
+}
+
+// expected is an end that the log must have.
+type expected struct {
+	anchor
+	from string
+}
+
+// follow reads the chain up to an entry, 0 for all.
+func (c *checker) follow(ctx context.Context, db *sql.DB, ends []expected, kept *Head, until uint64) error {
+	if kept != nil {
+		ends = append(ends, expected{anchor{Head: *kept}, "the place that you gave"})
+	}
+	for _, e := range ends {
+		c.await(e.Head, e.from)
+	}
+	where, args := `ORDER BY seq`, []any(nil)
+	if until > 0 {
+		where, args = `WHERE seq <= ? ORDER BY seq`, []any{int64(until)}
+	}
+	err := each(ctx, db, where, args, func(e *Entry) error {
+		c.add(e)
+		return nil
+	})
+	for _, e := range ends {
+		c.expect(e.anchor, e.from)
+	}
+	return err
+}
+
+// VerifyFile follows the chain of a log that need not be this node's, such as a copy. The anchor is
+// looked for beside it. A file that cannot be read gives fault.Corrupt or fault.NotFound.
+func VerifyFile(ctx context.Context, file string, kept *Head) (Report, error) {
+	const op = "audit.VerifyFile"
+	if _, err := os.Stat(file); err != nil {
+		return Report{}, wrap(op, file, err)
+	}
+	left, there, err := readAnchor(file)
+	c := &checker{}
+	if err != nil {
+		c.problem(1, "%v", err)
+	}
+	db, err := sql.Open("sqlite", source(file)+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return Report{}, wrap(op, file, err)
+	}
+	defer db.Close()
+	found, id, err := identify(ctx, db)
+	switch {
+	case err != nil:
+		return Report{}, wrap(op, file, err)
+	case id != application:
+		return Report{}, fault.E(op, fault.Invalid, file, errors.New("is not an audit log; give the file audit.db of a data directory, or a copy of it"))
+	case found > version:
+		return Report{}, fault.E(op, fault.Conflict, file, errors.New("was written by a newer program; use that one"))
+	}
+	var ends []expected
+	if there {
+		ends = append(ends, expected{left, "the file " + Anchor})
+	}
+	if err := c.follow(ctx, db, ends, kept, 0); err != nil {
+		return Report{}, wrap(op, file, err)
+	}
+	if !there && err == nil && c.entries > 0 {
+		c.problem(c.last.Seq, "the file %s is not beside the log, so a cut end would not show", Anchor)
+	}
+	return c.report(), nil
+}
