@@ -10,12 +10,14 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"voltbus/fault"
+	"voltbus/wire"
 )
 
 // Limits of the bus. A subscriber that falls behind by maxPending octets is cut off.
@@ -23,6 +25,12 @@ const (
 	maxPayload   = 8 << 20
 	maxPending   = 64 << 20
 	startTimeout = 20 * time.Second
+
+	maxSubscribed = 1 << 16 // subscriptions of one connection
+
+	// A connection that was cut without a word is found dead after pingEvery × (pingsOut+1).
+	pingEvery = 15 * time.Second
+	pingsOut  = 2
 )
 
 var (
@@ -37,10 +45,15 @@ type Config struct {
 	Listen string      // host:port for connections from outside this process; "" for none
 	TLS    *tls.Config // server side; must be set with Listen
 	Key    Signer      // the node's key; its own connections may do everything
-	// Role returns what the holder of a public key may do; false for a stranger.
-	// It is called for each new connection, from several goroutines.
-	Role func(publicKey string) (Role, bool)
-	Log  *slog.Logger
+	// Admit returns what the holder of a public key may do; false for a stranger. It is called for
+	// each new connection and by Repermit, one call at a time, and must neither wait nor use the
+	// bus. When it changes, call Repermit.
+	Admit func(publicKey string) (Permit, bool)
+	// Refused is told what connections tried and may not, and who was cut off; nil tells nobody.
+	// One goroutine calls it, which it must not hold up.
+	Refused func(Violation)
+	Limits  Limits // for each connection from outside; zero for the defaults
+	Log     *slog.Logger
 }
 
 // Signer is a private key that proves who connects.
@@ -57,7 +70,14 @@ type Bus struct {
 
 	// Connections in memory, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	out, in, log *nats.Conn
+	out, in, log, requests, barred *nats.Conn
+
+	aside  *server.Account // where those are kept who may not come in yet
+	guests *guests
+	guard  *guard
+
+	mu    sync.Mutex
+	desks []*desk
 }
 
 // Open starts the server and connects the node to it. A port that is taken gives fault.Conflict,
@@ -76,19 +96,48 @@ func Open(cfg Config) (*Bus, error) {
 	if b.srv, err = server.NewServer(opts); err != nil {
 		return nil, fault.E("bus.Open", fault.Invalid, cfg.Listen, err)
 	}
-	b.srv.SetLoggerV2(&serverLog{log: cfg.Log}, false, false, false)
-	b.srv.Start()
+	b.guests, b.guard = newGuests(b), newGuard(b)
+	b.srv.SetLoggerV2(&serverLog{log: cfg.Log, guard: b.guard}, false, false, false)
+	b.begin()
 	if !b.srv.ReadyForConnections(startTimeout) {
 		b.srv.Shutdown()
 		return nil, fault.E("bus.Open", fault.Unavailable, cfg.Dir, errStart)
 	}
-	for name, conn := range map[string]**nats.Conn{"publish": &b.out, "subscribe": &b.in, "log": &b.log} {
+	if err := b.join(); err != nil {
+		b.srv.Shutdown()
+		return nil, err
+	}
+	b.guard.start()
+	return b, nil
+}
+
+// begin starts the server. The log belongs to its only account: another one is made afterwards, and
+// before anybody is let in.
+func (b *Bus) begin() {
+	b.guests.mu.Lock()
+	defer b.guests.mu.Unlock()
+	b.srv.Start()
+	b.aside, _ = b.srv.LookupOrRegisterAccount(asideAccount)
+}
+
+// join opens the node's own connections.
+func (b *Bus) join() error {
+	for name, conn := range map[string]**nats.Conn{
+		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, asideConn: &b.barred,
+	} {
+		var err error
 		if *conn, err = b.connect(name); err != nil {
-			b.srv.Shutdown()
-			return nil, err
+			return err
 		}
 	}
-	return b, nil
+	_, err := b.barred.Subscribe(wire.CallPrefix+wire.NodeName+".>", b.answerAside)
+	if err == nil {
+		err = b.barred.Flush()
+	}
+	if err != nil {
+		return fault.E("bus.Open", fault.Unavailable, b.cfg.Name, err)
+	}
+	return nil
 }
 
 // options builds the server's options. There are no users, no anonymous access and no monitoring
@@ -100,9 +149,12 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxPayload:                 maxPayload,
 		MaxPending:                 maxPending,
 		MaxControlLine:             4096,
+		MaxSubs:                    maxSubscribed,
+		PingInterval:               pingEvery,
+		MaxPingsOut:                pingsOut,
 		WriteDeadline:              5 * time.Second,
 		AlwaysEnableNonce:          true,
-		CustomClientAuthentication: &keyring{node: b.cfg.Key.Public(), role: b.cfg.Role},
+		CustomClientAuthentication: &keyring{bus: b},
 		JetStream:                  true,
 		StoreDir:                   b.jets.StoreDir,
 		JetStreamMaxMemory:         b.jets.MaxMemory,
@@ -143,7 +195,7 @@ func checkPort(listen string) error {
 
 // connect opens one of the node's own connections, in memory.
 func (b *Bus) connect(name string) (*nats.Conn, error) {
-	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node "+name),
+	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name(name),
 		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
 		nats.ErrorHandler(b.connError))
 	if err != nil {
@@ -173,8 +225,10 @@ func (b *Bus) Clients() int { return b.srv.NumClients() }
 
 // Close ends all connections and the server, after what was published is handed over.
 func (b *Bus) Close() error {
+	b.closeDesks()
+	b.guard.stop()
 	err := b.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.out, b.in, b.log} {
+	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.barred} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

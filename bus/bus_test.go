@@ -89,7 +89,7 @@ func open(t *testing.T, dir, listen string) *fixture {
 	server, client := certificate(t)
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: dir, Listen: listen, TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
-		Role: func(public string) (bus.Role, bool) { return bus.Reader, public == reader.public },
+		Admit: func(public string) (bus.Permit, bool) { return bus.ReaderPermit("reader"), public == reader.public },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"voltbus/fault"
+	"voltbus/wire"
 )
 
 // What an inspection shows at most.
@@ -25,10 +26,11 @@ const (
 // Connection is somebody on the bus.
 type Connection struct {
 	ID            uint64
-	Name          string // as the program calls itself; anything
-	Key           string // the public key that it signed with
-	Address       string // "" for a part of this process
-	Role          Role
+	Name          string   // as the program calls itself; anything
+	Who           string   // as the node knows it
+	Key           string   // the public key that it signed with
+	Address       string   // "" for a part of this process
+	Role          string   // node, agent, reader, or barred for one that must stay aside
 	Subscriptions []string // the first 100
 	Subscribed    int      // how many there are
 	In, Out       Traffic  // from the connection, and to it
@@ -81,15 +83,30 @@ func (b *Bus) connection(c *server.ConnInfo) Connection {
 	if c.Port != 0 {
 		out.Address = fmt.Sprintf("%s:%d", c.IP, c.Port)
 	}
-	if c.AuthorizedUser == b.cfg.Key.Public() {
-		out.Role = Node
-	} else if b.cfg.Role != nil {
-		out.Role, _ = b.cfg.Role(c.AuthorizedUser)
-	}
+	out.Role, out.Who = b.whose(c.Cid, c.AuthorizedUser)
 	out.RTT, _ = time.ParseDuration(c.RTT) // none before the first ping
 	slices.Sort(c.Subs)
 	out.Subscriptions = c.Subs[:min(len(c.Subs), maxSubscriptions)]
 	return out
+}
+
+// whose returns what a connection is, and who by name.
+func (b *Bus) whose(id uint64, key string) (role, name string) {
+	if key == b.cfg.Key.Public() {
+		return "node", wire.NodeName
+	}
+	b.guests.mu.Lock()
+	defer b.guests.mu.Unlock()
+	n := b.guests.byID[id]
+	switch {
+	case n == nil:
+		return "", ""
+	case n.barred != nil:
+		return "barred", n.permit.Name
+	case n.permit.Exclusive:
+		return "agent", n.permit.Name
+	}
+	return "reader", n.permit.Name
 }
 
 // Watcher bounds: what a watcher cannot take in time is dropped and counted.

@@ -7,31 +7,9 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Role is what a connection may do.
-type Role uint8
-
-// The roles of connections.
-const (
-	// Reader may subscribe to live messages, and nothing else.
-	Reader Role = iota
-	// Node may do everything, also read and write the log.
-	Node
-)
-
-// String returns the role's name.
-func (r Role) String() string {
-	if r == Node {
-		return "node"
-	}
-	return "reader"
-}
-
 // keyring admits connections that sign the server's nonce with a known key. Anonymous
 // connections, passwords and tokens are refused.
-type keyring struct {
-	node string
-	role func(publicKey string) (Role, bool)
-}
+type keyring struct{ bus *Bus }
 
 // Check implements the server's Authentication.
 func (k *keyring) Check(c server.ClientAuthentication) bool {
@@ -39,15 +17,11 @@ func (k *keyring) Check(c server.ClientAuthentication) bool {
 	if opts.Nkey == "" || opts.Sig == "" || !signed(opts.Nkey, opts.Sig, c.GetNonce()) {
 		return false
 	}
-	role, known := Node, opts.Nkey == k.node
-	if !known && k.role != nil {
-		role, known = k.role(opts.Nkey)
+	if opts.Nkey == k.bus.cfg.Key.Public() {
+		c.RegisterUser(&server.User{Username: opts.Nkey, Account: k.bus.ownAccount(opts.Name)})
+		return true
 	}
-	if !known {
-		return false
-	}
-	c.RegisterUser(&server.User{Username: opts.Nkey, Permissions: permissions(role)})
-	return true
+	return k.bus.guests.enter(c, opts.Nkey)
 }
 
 func signed(publicKey, signature string, nonce []byte) bool {
@@ -59,15 +33,4 @@ func signed(publicKey, signature string, nonce []byte) bool {
 	}
 	key, err := nkeys.FromPublicKey(publicKey)
 	return err == nil && len(nonce) > 0 && key.Verify(nonce, sig) == nil
-}
-
-// permissions returns what a role may do; nil allows everything.
-func permissions(role Role) *server.Permissions {
-	if role == Node {
-		return nil
-	}
-	return &server.Permissions{
-		Publish:   &server.SubjectPermission{Deny: []string{">"}},
-		Subscribe: &server.SubjectPermission{Allow: []string{"live.>", "_INBOX.>"}},
-	}
 }

@@ -24,9 +24,12 @@ var schema4 string
 //go:embed schema5.sql
 var schema5 string
 
+//go:embed schema6.sql
+var schema6 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
-func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5} }
+func migrations() []string { return []string{schema1, schema2, schema3, schema4, schema5, schema6} }
 
 // migrate brings the file to the newest version, each step in its own transaction.
 func (c *Catalog) migrate(ctx context.Context) error {

@@ -56,6 +56,7 @@ type Node struct {
 	room     *datadir.Room
 	catalog  *catalog.Catalog
 	identity *identity.Identity
+	agents   *identity.Registry
 	bus      *bus.Bus
 	blocks   *bus.Log
 	store    history // nil for a node without one

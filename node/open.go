@@ -48,6 +48,10 @@ func (n *Node) openIdentity(ctx context.Context) error {
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
 		Names: certified(n.opts.Config.Listen),
 	})
+	if err != nil {
+		return err
+	}
+	n.agents, err = identity.OpenRegistry(ctx, n.catalog, now)
 	return err
 }
 
@@ -74,28 +78,13 @@ func (n *Node) openBus(ctx context.Context) error {
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Role: n.busRole, Log: n.log,
+		Key: n.identity.Node, Admit: n.admit, Log: n.log,
 	})
 	if err != nil {
 		return err
 	}
 	n.blocks, err = n.bus.OpenLog(ctx, bus.LogConfig{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
-}
-
-// busRole admits the members of the node to its bus. Members read live messages.
-func (n *Node) busRole(publicKey string) (bus.Role, bool) {
-	members, err := n.catalog.Members(context.Background())
-	if err != nil {
-		n.log.Error("bus members cannot be read", "err", err)
-		return 0, false
-	}
-	for _, m := range members {
-		if m.Public == publicKey {
-			return bus.Reader, m.Role.Includes(identity.Viewer)
-		}
-	}
-	return 0, false
 }
 
 func (n *Node) openStore(ctx context.Context) error {

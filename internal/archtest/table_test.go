@@ -34,7 +34,7 @@ var table = []rule{
 	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
-	{"identity", []string{"fault"}, parts, "keys and capabilities stand below everything that asks for them"},
+	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 

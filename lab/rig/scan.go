@@ -60,7 +60,9 @@ func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
 	server, err := bus.Open(bus.Config{
 		Name: "lab", Dir: filepath.Join(s.Dir, "log"), Listen: "127.0.0.1:0", TLS: id.Certificates.ServerConfig(),
 		Key: id.Node, Log: slog.New(slog.DiscardHandler),
-		Role: func(key string) (bus.Role, bool) { return bus.Reader, key == id.Admin.Public() },
+		Admit: func(key string) (bus.Permit, bool) {
+			return bus.ReaderPermit(identity.AdminName), key == id.Admin.Public()
+		},
 	})
 	if err != nil {
 		return nil, err

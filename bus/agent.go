@@ -1,0 +1,102 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+var errAbsent = errors.New("nobody answers to this name; the agent is not connected, or does not have the method")
+
+// Tell sends an agent news of a kind, such as wire.NewsStanding. It waits for nobody; an agent that
+// is not connected misses it, and asks for its standing when it returns.
+func (b *Bus) Tell(name, kind string, body []byte) error {
+	subject := wire.NewsSubject(name, kind)
+	if err := b.out.Publish(subject, body); err != nil {
+		return fault.E("bus.Tell", fault.Unavailable, subject, err)
+	}
+	return nil
+}
+
+// Call asks an agent for something in the name of the node, and returns the body of its answer.
+// An agent that is not there gives fault.Unreachable at once, one that does not answer before ctx
+// ends fault.Timeout.
+func (b *Bus) Call(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
+	const op = "bus.Call"
+	m, err := b.requests.RequestWithContext(ctx, wire.CallSubject(agent, wire.NodeName, method), body)
+	switch {
+	case err == nil:
+		return m.Data, nil
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil, fault.E(op, fault.Unreachable, agent, errAbsent)
+	case ctx.Err() != nil:
+		return nil, fault.E(op, fault.KindOf(ctx.Err()), agent, ctx.Err())
+	case errors.Is(err, nats.ErrMaxPayload):
+		return nil, fault.E(op, fault.Invalid, agent, err)
+	}
+	return nil, fault.E(op, fault.Unavailable, agent, err)
+}
+
+// Message is a free message of an agent.
+type Message struct {
+	From  string // the server made sure of it
+	Topic point.Path
+	Data  []byte
+}
+
+// Messages calls deliver with every message of an agent on the topics that the patterns select,
+// until stop is called. A pattern is one that identity.Grants take for subscribe. deliver is called
+// by one goroutine for each pattern, not after stop has returned, and must return soon.
+func (b *Bus) Messages(patterns []point.Pattern, deliver func(Message)) (stop func(), err error) {
+	l := &listener{deliver: deliver}
+	for _, pattern := range patterns {
+		for _, subject := range appendBelow(nil, wire.MessagePrefix+"*.", pattern) {
+			sub, err := b.requests.Subscribe(subject, l.receive)
+			if err != nil {
+				l.stop()
+				return nil, fault.E("bus.Messages", fault.Unavailable, subject, err)
+			}
+			l.subs = append(l.subs, sub)
+		}
+	}
+	if err := b.requests.Flush(); err != nil {
+		l.stop()
+		return nil, fault.E("bus.Messages", fault.Unavailable, "", err)
+	}
+	return l.stop, nil
+}
+
+// listener is somebody who hears messages.
+type listener struct {
+	subs []*nats.Subscription
+
+	mu      sync.Mutex
+	deliver func(Message) // nil when stopped
+}
+
+func (l *listener) receive(m *nats.Msg) {
+	from, topic, err := wire.ParseMessage(m.Subject)
+	if err != nil {
+		return // somebody else's subject is not ours to judge
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.deliver != nil {
+		l.deliver(Message{From: from, Topic: topic, Data: m.Data})
+	}
+}
+
+func (l *listener) stop() {
+	l.mu.Lock()
+	l.deliver = nil
+	l.mu.Unlock()
+	for _, sub := range l.subs {
+		_ = sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+	}
+}

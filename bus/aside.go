@@ -1,0 +1,74 @@
+package bus
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// Who may not come in yet, because of a second connection of the name or a flood, is let into an
+// account aside: nothing is there but an answer that says why. A refusal at the door could not say
+// it, and would look like a wrong key.
+const (
+	asideAccount = "ASIDE"
+	asideConn    = "node aside" // the name of the node's own connection in it
+	barredFor    = 2 * time.Second
+)
+
+// barred returns what a connection may do that is kept aside: ask, and subscribe in vain, so that
+// nothing is taken for a violation.
+func (p *Permit) barred() *server.Permissions {
+	self := wire.Token(p.Name)
+	return &server.Permissions{
+		Publish:   allow([]string{wire.CallPrefix + wire.NodeName + "." + self + ".*"}),
+		Subscribe: allow(append([]string{wire.InboxPrefix + self + ".>"}, p.Subscribe...)),
+	}
+}
+
+// ownAccount returns the account of one of the node's own connections; nil is the usual one.
+func (b *Bus) ownAccount(name string) *server.Account {
+	if name == asideConn {
+		return b.aside
+	}
+	return nil
+}
+
+// answerAside tells everybody who is kept aside why.
+func (b *Bus) answerAside(m *nats.Msg) {
+	call, err := wire.ParseCall(m.Subject)
+	if err != nil || m.Reply == "" {
+		return
+	}
+	if why := b.guests.whyAside(call.Caller); why != nil {
+		_ = m.Respond(failure(why)) // who asked may be gone
+	}
+}
+
+// whyAside returns why the newest connection of the name is kept aside.
+func (g *guests) whyAside(name string) *fault.Error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var newest *guest
+	for _, n := range g.byID {
+		if n.barred != nil && n.permit.Name == name && (newest == nil || n.id > newest.id) {
+			newest = n
+		}
+	}
+	if newest == nil {
+		return nil
+	}
+	return newest.barred
+}
+
+// failure is the body of an answer that reports an error.
+func failure(err error) []byte {
+	body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{ // texts are always written
+		Kind: fault.KindOf(err).String(), Message: err.Error(),
+	}})
+	return body
+}

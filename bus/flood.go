@@ -1,0 +1,93 @@
+package bus
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// find returns a copy of a connection from outside, or nil.
+func (g *guests) find(id uint64) *guest {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.byID[id]; n != nil {
+		c := *n
+		return &c
+	}
+	return nil
+}
+
+// sweep forgets who is gone, and returns who was kept aside for long enough.
+func (g *guests) sweep(now time.Time) (closing []uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id, n := range g.byID {
+		switch {
+		case !g.alive(n):
+			delete(g.byID, id)
+			if g.holders[n.permit.Name] == n {
+				delete(g.holders, n.permit.Name)
+			}
+		case n.barred != nil && !now.Before(n.leaves):
+			closing = append(closing, id)
+		}
+	}
+	for key, p := range g.pauses {
+		if now.Sub(p.until) > forgiven {
+			delete(g.pauses, key)
+		}
+	}
+	return closing
+}
+
+// anyHeavy reports whether somebody sent much at the last look.
+func (g *guests) anyHeavy() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.heavy
+}
+
+// measure compares what connections sent with the last look, and returns who sent more than the
+// limits for floodTime: they are to be closed.
+func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time) (cut []Violation, closing []uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	passed := now.Sub(g.looked)
+	first := passed > floodTime // nothing is known of the time between
+	g.looked, g.heavy = now, first
+	for _, c := range conns {
+		n := g.byID[c.Cid]
+		if n == nil {
+			continue
+		}
+		before, known := n.sent, n.counted
+		n.sent, n.counted = Traffic{c.InMsgs, c.InBytes}, true
+		if first || !known || !limits.exceeded(before, n.sent, passed) {
+			n.heavy = time.Time{}
+			continue
+		}
+		g.heavy = true
+		if n.heavy.IsZero() {
+			n.heavy = now.Add(-passed)
+		}
+		if now.Sub(n.heavy) >= floodTime {
+			s := passed.Seconds()
+			why := fmt.Sprintf("sent %.0f messages and %.1f MB a second, more than one connection may",
+				float64(n.sent.Messages-before.Messages)/s, float64(n.sent.Bytes-before.Bytes)/s/1e6)
+			g.keepAway(n.key, why, now)
+			cut = append(cut, Violation{Name: n.permit.Name, Key: n.key, Count: 1, Publish: true, Flood: why})
+			closing = append(closing, c.Cid)
+		}
+	}
+	return cut, closing
+}
+
+// keepAway begins a pause for the holder of a key, twice as long as the last one.
+func (g *guests) keepAway(key, why string, now time.Time) {
+	length := firstStay
+	if p := g.pauses[key]; p != nil {
+		length = min(2*p.length, longStay)
+	}
+	g.pauses[key] = &pause{until: now.Add(length), length: length, why: why}
+}

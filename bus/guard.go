@@ -1,0 +1,211 @@
+package bus
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Limits bound what one connection from outside sends, in messages and in octets a second over
+// floodTime. Who sends more is cut off, and must stay away for a pause that grows each time.
+type Limits struct {
+	Messages int64 // 0 for 150,000; negative: no bound
+	Bytes    int64 // 0 for 96 MiB; negative: no bound
+}
+
+const (
+	defaultMessages = 150_000
+	defaultBytes    = 96 << 20
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.Messages == 0 {
+		l.Messages = defaultMessages
+	}
+	if l.Bytes == 0 {
+		l.Bytes = defaultBytes
+	}
+	return l
+}
+
+// The rhythm of the guard.
+const (
+	guardTick = 250 * time.Millisecond
+	floodTime = 2 * time.Second  // how long a connection may send more than the limits
+	firstStay = time.Second      // the first pause; each next one is twice as long
+	longStay  = time.Minute      // the longest
+	forgiven  = 10 * time.Minute // without a flood, after which it begins with firstStay again
+	tellEvery = time.Second      // how often the same violation is told
+
+	trespasses = 4096 // reports of the server that may wait
+	maxTold    = 1000 // different violations that are counted at a time
+)
+
+// pause keeps somebody away who flooded.
+type pause struct {
+	until  time.Time
+	length time.Duration
+	why    string
+}
+
+func (p *pause) reason(now time.Time) error {
+	return fmt.Errorf("was cut off because it %s; it may come back in %v: send less, or less often",
+		p.why, max(p.until.Sub(now).Round(time.Second), time.Second))
+}
+
+// guard watches the connections from outside, in one goroutine.
+type guard struct {
+	bus     *Bus
+	limits  Limits
+	reports chan trespass
+	missed  atomic.Uint64 // reports that did not fit
+	quit    chan struct{} // closed by stop
+	done    sync.WaitGroup
+
+	told  map[trespass]*telling
+	total Traffic   // of all, at the last look
+	at    time.Time // of the last look
+}
+
+// telling counts a violation that is told again and again.
+type telling struct {
+	v    Violation
+	next time.Time
+}
+
+func newGuard(b *Bus) *guard {
+	return &guard{
+		bus: b, limits: b.cfg.Limits.orDefaults(), reports: make(chan trespass, trespasses),
+		quit: make(chan struct{}), told: map[trespass]*telling{},
+	}
+}
+
+// offer takes a report of the server. It never waits: what does not fit is counted.
+func (g *guard) offer(t trespass) {
+	select {
+	case g.reports <- t:
+	default:
+		g.missed.Add(1)
+	}
+}
+
+func (g *guard) start() {
+	g.done.Go(g.run)
+}
+
+func (g *guard) stop() {
+	close(g.quit)
+	g.done.Wait()
+}
+
+func (g *guard) run() {
+	tick := time.NewTicker(guardTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.quit:
+			g.drain()
+			g.tell(time.Time{})
+			return
+		case t := <-g.reports:
+			g.note(t)
+		case now := <-tick.C:
+			g.drain() // before who left is forgotten
+			g.tell(now)
+			g.measure(now)
+			g.bus.disconnect(g.bus.guests.sweep(now))
+		}
+	}
+}
+
+func (g *guard) drain() {
+	for {
+		select {
+		case t := <-g.reports:
+			g.note(t)
+		default:
+			return
+		}
+	}
+}
+
+// note tells a violation at once, and counts it if it was told a moment ago.
+func (g *guard) note(t trespass) {
+	if k := g.told[t]; k != nil {
+		k.v.Count++
+		return
+	}
+	n := g.bus.guests.find(t.id)
+	if n == nil || len(g.told) >= maxTold {
+		g.missed.Add(1)
+		return
+	}
+	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
+	g.refused(v)
+	v.Count = 0
+	g.told[t] = &telling{v: v, next: time.Now().Add(tellEvery)}
+}
+
+// tell tells what was counted since; the zero time tells all.
+func (g *guard) tell(now time.Time) {
+	for t, k := range g.told {
+		if !now.IsZero() && now.Before(k.next) {
+			continue
+		}
+		if k.v.Count == 0 {
+			delete(g.told, t)
+			continue
+		}
+		g.refused(k.v)
+		k.v.Count, k.next = 0, now.Add(tellEvery)
+	}
+	if n := g.missed.Swap(0); n > 0 {
+		g.bus.cfg.Log.Warn("more violations on the bus than can be told one by one", slog.Uint64("count", n))
+	}
+}
+
+func (g *guard) refused(v Violation) {
+	if g.bus.cfg.Refused != nil {
+		g.bus.cfg.Refused(v)
+	}
+}
+
+// measure looks for connections that send more than the limits. No single one does while all
+// together do not, which is cheap to know.
+func (g *guard) measure(now time.Time) {
+	passed := now.Sub(g.at)
+	if passed < guardTick/2 {
+		return
+	}
+	vars, err := g.bus.srv.Varz(nil)
+	if err != nil {
+		return
+	}
+	sum := Traffic{vars.InMsgs, vars.InBytes}
+	quiet := !g.limits.exceeded(g.total, sum, passed)
+	g.total, g.at = sum, now
+	if quiet && !g.bus.guests.anyHeavy() {
+		return
+	}
+	conns, err := g.bus.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
+	if err != nil {
+		return
+	}
+	cut, closing := g.bus.guests.measure(conns.Conns, g.limits, now)
+	g.bus.disconnect(closing)
+	for _, v := range cut {
+		g.bus.cfg.Log.Warn("bus connection is cut off", slog.String("name", v.Name), slog.String("why", v.Flood))
+		g.refused(v)
+	}
+}
+
+// exceeded reports whether more was sent between two looks than may be.
+func (l *Limits) exceeded(before, after Traffic, passed time.Duration) bool {
+	s := passed.Seconds()
+	return (l.Messages > 0 && float64(after.Messages-before.Messages) > float64(l.Messages)*s) ||
+		(l.Bytes > 0 && float64(after.Bytes-before.Bytes) > float64(l.Bytes)*s)
+}

@@ -1,0 +1,209 @@
+package bus
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"voltbus/fault"
+)
+
+// guests are the connections of others than the node. One lock orders their coming against changes
+// of what they may do, so that none slips in with what was just taken away.
+type guests struct {
+	bus *Bus
+
+	mu      sync.Mutex
+	byID    map[uint64]*guest
+	holders map[string]*guest // exclusive names → who has it
+	pauses  map[string]*pause // keys whose holders flooded
+	looked  time.Time         // when was measured what each sends
+	heavy   bool              // somebody sent much then
+}
+
+// guest is one connection.
+type guest struct {
+	id      uint64
+	key     string
+	address string
+	since   time.Time
+	auth    server.ClientAuthentication
+	permit  Permit
+	barred  *fault.Error // why it may only ask hello; nil: it may what the permit says
+	leaves  time.Time    // when a barred one is closed
+	sent    Traffic      // when it was looked at last
+	counted bool         // sent is known
+	heavy   time.Time    // since when it sends more than the limits; zero: it does not
+}
+
+func newGuests(b *Bus) *guests {
+	return &guests{bus: b, byID: map[uint64]*guest{}, holders: map[string]*guest{}, pauses: map[string]*pause{}}
+}
+
+// How long a name is waited for whose connection may be ending: who comes back after a cut is often
+// faster than the news of the cut.
+const (
+	goneWait = 300 * time.Millisecond
+	goneTick = 5 * time.Millisecond
+)
+
+// enter lets a connection in whose key was proven, or returns false for a stranger.
+func (g *guests) enter(c server.ClientAuthentication, key string) bool {
+	if permit, known := g.admit(key); known && permit.Exclusive {
+		g.awaitLeave(permit.Name)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	permit, known := g.admit(key)
+	if !known {
+		return false
+	}
+	n := &guest{id: c.GetID(), key: key, since: time.Now(), auth: c, permit: permit}
+	if a := c.RemoteAddress(); a != nil {
+		n.address = a.String()
+	}
+	n.barred = g.barrier(n)
+	g.byID[n.id] = n
+	if n.barred != nil {
+		n.leaves = n.since.Add(barredFor)
+		c.RegisterUser(&server.User{Username: key, Account: g.bus.aside, Permissions: n.permit.barred()})
+		return true
+	}
+	if permit.Exclusive {
+		g.holders[permit.Name] = n
+	}
+	c.RegisterUser(&server.User{Username: key, Permissions: permit.permissions()})
+	return true
+}
+
+func (g *guests) admit(key string) (Permit, bool) {
+	if g.bus.cfg.Admit == nil {
+		return Permit{}, false
+	}
+	return g.bus.cfg.Admit(key)
+}
+
+// awaitLeave returns when nobody has the name, or after goneWait.
+func (g *guests) awaitLeave(name string) {
+	tick := time.NewTicker(goneTick)
+	defer tick.Stop()
+	for end := time.Now().Add(goneWait); time.Now().Before(end); <-tick.C {
+		g.mu.Lock()
+		held := g.holder(name) != nil
+		g.mu.Unlock()
+		if !held {
+			return
+		}
+	}
+}
+
+// holder returns the living connection that has an exclusive name.
+func (g *guests) holder(name string) *guest {
+	if h := g.holders[name]; h != nil && g.alive(h) {
+		return h
+	}
+	return nil
+}
+
+func (g *guests) alive(n *guest) bool { return g.bus.srv.GetClient(n.id) != nil }
+
+// barrier returns why somebody must stay aside, or nil.
+func (g *guests) barrier(n *guest) *fault.Error {
+	const op = "bus.enter"
+	if p := g.pauses[n.key]; p != nil && n.since.Before(p.until) {
+		return fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))
+	}
+	if !n.permit.Exclusive {
+		return nil
+	}
+	if h := g.holder(n.permit.Name); h != nil {
+		return fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
+			"is connected already, from %s since %s; end that program, or give this one an identity of its own",
+			h.address, h.since.UTC().Format(time.RFC3339)))
+	}
+	return nil
+}
+
+// Repermit makes what the holder of a key may do hold for its open connections at once. A
+// connection stays if all its subscriptions are still allowed; otherwise it is closed, and the
+// client returns with what it may do now. A key that is no longer admitted is shut out.
+func (b *Bus) Repermit(publicKey string) {
+	var closing []uint64
+	b.guests.mu.Lock()
+	permit, known := b.guests.admit(publicKey)
+	for id, n := range b.guests.byID {
+		switch {
+		case n.key != publicKey:
+		case !known || n.permit.Name != permit.Name:
+			closing = append(closing, id)
+		case n.barred != nil || n.permit.same(&permit):
+		default:
+			n.permit = permit
+			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.permissions()})
+			if !b.subscriptionsAllowed(id, &permit) {
+				closing = append(closing, id)
+			}
+		}
+	}
+	b.guests.mu.Unlock()
+	b.disconnect(closing)
+}
+
+// subscriptionsAllowed reports whether a connection subscribes to nothing but what the permit
+// allows. Whoever subscribes after the new permissions were set is judged by the server.
+func (b *Bus) subscriptionsAllowed(id uint64, p *Permit) bool {
+	conns, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
+	if err != nil || len(conns.Conns) != 1 {
+		return false // it is gone, or closing it is the safe side
+	}
+	for _, subject := range conns.Conns[0].Subs {
+		if !p.subscribable(subject) {
+			return false
+		}
+	}
+	return true
+}
+
+// Drop closes the connections of a key. It may return if it is still admitted.
+func (b *Bus) Drop(publicKey, why string) {
+	var closing []uint64
+	b.guests.mu.Lock()
+	for id, n := range b.guests.byID {
+		if n.key == publicKey {
+			closing = append(closing, id)
+			b.cfg.Log.Info("bus connection is closed", slog.String("name", n.permit.Name), slog.String("why", why))
+		}
+	}
+	b.guests.mu.Unlock()
+	b.disconnect(closing)
+}
+
+func (b *Bus) disconnect(ids []uint64) {
+	for _, id := range ids {
+		_ = b.srv.DisconnectClientByID(id) // fails only for one that is gone
+	}
+}
+
+// Presence is somebody who is connected.
+type Presence struct {
+	Name    string
+	Key     string
+	Address string
+	Since   time.Time
+}
+
+// Online returns who holds an exclusive name at the moment, in no order.
+func (b *Bus) Online() []Presence {
+	b.guests.mu.Lock()
+	defer b.guests.mu.Unlock()
+	var list []Presence
+	for name, n := range b.guests.holders {
+		if b.guests.alive(n) {
+			list = append(list, Presence{Name: name, Key: n.key, Address: n.address, Since: n.since})
+		}
+	}
+	return list
+}

@@ -1,0 +1,164 @@
+package bus
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Permit is what a connection may do. The zero Permit connects and may do nothing.
+type Permit struct {
+	Name string // who it is, for accounts and messages
+	// Node allows everything, also to read and write the log.
+	Node bool
+	// Exclusive allows one living connection of the name: a second one is told so by the answer to
+	// hello, may do nothing else, and is closed soon.
+	Exclusive bool
+	Publish   []string // subjects, with * and >
+	Subscribe []string
+	Responses bool // one answer to each request that it receives
+}
+
+// How an answer may be given to a request.
+const (
+	answersEach = 1
+	answerLife  = 10 * time.Minute
+)
+
+// ReaderPermit is for somebody who may listen to what devices report, and nothing else.
+func ReaderPermit(name string) Permit {
+	return Permit{Name: name, Subscribe: []string{"live.>", wire.InboxPrefix + wire.Token(name) + ".>"}}
+}
+
+// AgentPermit returns what the grants of an agent are on the bus. What they say of the history, of
+// recording and of commands the node judges when it is asked; that is open to everybody.
+func AgentPermit(a *identity.Agent) Permit {
+	self := wire.Token(a.Name)
+	p := Permit{
+		Name: a.Name, Exclusive: true, Responses: true,
+		Publish: []string{
+			wire.CallPrefix + wire.NodeName + "." + self + ".*",
+			wire.MessageSubject(a.Name, wire.HealthTopic),
+			wire.MessageSubject(a.Name, wire.AlertTopic),
+			wire.MessageSubject(a.Name, wire.AlertTopic) + ".>",
+		},
+		Subscribe: []string{
+			wire.CallPrefix + self + ".>",
+			wire.InboxPrefix + self + ".>",
+			wire.NewsPrefix + self + ".>",
+		},
+	}
+	g := &a.Grants
+	if g.Administer {
+		p.Publish = append(p.Publish, "live.scan.>", "live.point.>", wire.MessagePrefix+self+".>", wire.CallPrefix+"*."+self+".*")
+		p.Subscribe = append(p.Subscribe, "live.>", wire.MessagePrefix+">")
+		return p.tidy()
+	}
+	for _, pattern := range g.Publish {
+		p.Publish = appendLive(p.Publish, pattern)
+		p.Publish = appendBelow(p.Publish, wire.MessagePrefix+self+".", pattern)
+	}
+	for _, pattern := range g.Subscribe {
+		p.Subscribe = appendLive(p.Subscribe, pattern)
+		p.Subscribe = appendBelow(p.Subscribe, wire.MessagePrefix+"*.", pattern)
+	}
+	for _, c := range g.Call {
+		method := "*"
+		if c.Method != "" {
+			method = wire.Token(c.Method)
+		}
+		p.Publish = append(p.Publish, wire.CallPrefix+wire.Token(c.Agent)+"."+self+"."+method)
+	}
+	return p.tidy()
+}
+
+// appendLive appends the live subjects of a pattern. A scan carries all points below its device, so
+// only a pattern that covers them all gives scans.
+func appendLive(dst []string, pattern point.Pattern) []string {
+	if !strings.Contains(string(pattern), "*") || pattern == "**" || strings.HasSuffix(string(pattern), "/**") {
+		dst = appendBelow(dst, wire.ScanPrefix, pattern)
+	}
+	return appendBelow(dst, wire.PointPrefix, pattern)
+}
+
+// appendBelow appends the subjects that a pattern selects behind a prefix. It takes the patterns
+// that identity.Grants lets pass for publish and subscribe: "*" is a whole segment, "**" the last.
+func appendBelow(dst []string, prefix string, pattern point.Pattern) []string {
+	path, deep := string(pattern), !strings.Contains(string(pattern), "*")
+	if path == "**" {
+		return append(dst, prefix+">")
+	}
+	if before, found := strings.CutSuffix(path, "/**"); found {
+		path, deep = before, true
+	}
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if s != "*" {
+			segments[i] = wire.Token(s)
+		}
+	}
+	subject := prefix + strings.Join(segments, ".")
+	dst = append(dst, subject)
+	if deep {
+		dst = append(dst, subject+".>")
+	}
+	return dst
+}
+
+// tidy sorts the subjects, each once, so that permits can be compared.
+func (p Permit) tidy() Permit {
+	slices.Sort(p.Publish)
+	slices.Sort(p.Subscribe)
+	p.Publish, p.Subscribe = slices.Compact(p.Publish), slices.Compact(p.Subscribe)
+	return p
+}
+
+func (p *Permit) same(o *Permit) bool {
+	return p.Name == o.Name && p.Node == o.Node && p.Exclusive == o.Exclusive && p.Responses == o.Responses &&
+		slices.Equal(p.Publish, o.Publish) && slices.Equal(p.Subscribe, o.Subscribe)
+}
+
+// permissions returns the permit as the server takes it; nil allows everything.
+func (p *Permit) permissions() *server.Permissions {
+	if p.Node {
+		return nil
+	}
+	out := &server.Permissions{Publish: allow(p.Publish), Subscribe: allow(p.Subscribe)}
+	if p.Responses {
+		out.Response = &server.ResponsePermission{MaxMsgs: answersEach, Expires: answerLife}
+	}
+	return out
+}
+
+// allow denies everything where nothing is allowed: for the server an empty list means all.
+func allow(subjects []string) *server.SubjectPermission {
+	if len(subjects) == 0 {
+		return &server.SubjectPermission{Deny: []string{">"}}
+	}
+	return &server.SubjectPermission{Allow: subjects}
+}
+
+// subscribable reports whether somebody with the permit may have a subscription.
+func (p *Permit) subscribable(subject string) bool {
+	return p.Node || slices.ContainsFunc(p.Subscribe, func(wide string) bool { return covers(wide, subject) })
+}
+
+// covers reports whether all that matches narrow matches wide.
+func covers(wide, narrow string) bool {
+	w, n := strings.Split(wide, "."), strings.Split(narrow, ".")
+	for i, token := range w {
+		if token == ">" {
+			return len(n) > i
+		}
+		if i >= len(n) || n[i] == ">" || (token != "*" && token != n[i]) {
+			return false
+		}
+	}
+	return len(w) == len(n)
+}

@@ -1,0 +1,196 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// What requests to the node may cost.
+const (
+	callerRunning = 64        // of one caller at a time; more wait
+	callerWaiting = 1024      // of one caller; more are refused
+	deskRunning   = 1024      // of all callers at a time
+	deskBytes     = 256 << 20 // of bodies that run or wait
+)
+
+var errBusy = errors.New("too many requests wait already; wait for answers before asking more")
+
+// Request is something that an agent asks of the node.
+type Request struct {
+	Subject string
+	From    string // who asks; the server made sure of it
+	Method  string
+	Data    []byte
+	Header  map[string][]string
+	// Respond sends the one answer; it is no error if nobody waits for it any more.
+	Respond func([]byte) error
+}
+
+// Serve answers the requests on subjects prefix + caller + method, such as "rpc.node.", until the
+// bus is closed. Of one caller at most 64 run at a time; the others wait, callers taking turns, and
+// what is too much is refused with fault.Unavailable. handler runs in several goroutines at once;
+// its context ends when the bus closes.
+func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
+	ctx, end := context.WithCancel(context.Background())
+	d := &desk{ctx: ctx, end: end, handler: handler, callers: map[string]*caller{}}
+	sub, err := b.requests.Subscribe(prefix+"*.*", d.receive)
+	if err == nil {
+		err = sub.SetPendingLimits(-1, deskBytes)
+	}
+	if err == nil {
+		err = b.requests.Flush()
+	}
+	if err != nil {
+		end()
+		return fault.E("bus.Serve", fault.Unavailable, prefix, err)
+	}
+	d.sub = sub
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.desks = append(b.desks, d)
+	return nil
+}
+
+func (b *Bus) closeDesks() {
+	b.mu.Lock()
+	desks := b.desks
+	b.desks = nil
+	b.mu.Unlock()
+	for _, d := range desks {
+		d.close()
+	}
+}
+
+// desk hands requests to workers, which come with the requests and go when there are none.
+type desk struct {
+	ctx     context.Context //nolint:containedctx // ends with the desk, not with a call
+	end     context.CancelFunc
+	handler func(context.Context, Request)
+	sub     *nats.Subscription
+	workers sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	callers map[string]*caller
+	turns   []*caller // those with waiting requests that may run, in turn
+	running int
+	bytes   int
+}
+
+// caller is somebody with requests here.
+type caller struct {
+	name    string
+	running int
+	waiting []Request
+	inTurn  bool
+}
+
+func (d *desk) receive(m *nats.Msg) {
+	call, err := wire.ParseCall(m.Subject)
+	if err != nil {
+		return // somebody else's subject is not ours to judge
+	}
+	r := Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
+	if m.Reply == "" {
+		r.Respond = func([]byte) error { return nil }
+	}
+	if !d.take(r) {
+		_ = r.Respond(failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy)))
+	}
+}
+
+// take queues a request and lets a worker come for it; false if it is too much.
+func (d *desk) take(r Request) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return true // nobody waits for the answer
+	}
+	c := d.callers[r.From]
+	if c == nil {
+		c = &caller{name: r.From}
+		d.callers[r.From] = c
+	}
+	if len(c.waiting) >= callerWaiting || d.bytes+len(r.Data) > deskBytes {
+		d.forget(c)
+		return false
+	}
+	d.bytes += len(r.Data)
+	c.waiting = append(c.waiting, r)
+	d.queue(c)
+	if d.running < deskRunning && len(d.turns) > 0 {
+		d.running++
+		d.workers.Go(d.work)
+	}
+	return true
+}
+
+// queue gives the caller a turn if it has something that may run.
+func (d *desk) queue(c *caller) {
+	if !c.inTurn && len(c.waiting) > 0 && c.running < callerRunning {
+		c.inTurn = true
+		d.turns = append(d.turns, c)
+	}
+}
+
+// forget keeps the table from growing with callers that ask nothing.
+func (d *desk) forget(c *caller) {
+	if c.running == 0 && len(c.waiting) == 0 {
+		delete(d.callers, c.name)
+	}
+}
+
+// work answers requests until there are none.
+func (d *desk) work() {
+	for {
+		c, r, ok := d.next()
+		if !ok {
+			return
+		}
+		d.handler(d.ctx, r)
+		d.mu.Lock()
+		c.running--
+		d.bytes -= len(r.Data)
+		d.queue(c)
+		d.forget(c)
+		d.mu.Unlock()
+	}
+}
+
+// next takes the first request of the caller whose turn it is.
+func (d *desk) next() (*caller, Request, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || len(d.turns) == 0 {
+		d.running--
+		return nil, Request{}, false
+	}
+	c := d.turns[0]
+	d.turns[0] = nil
+	d.turns = d.turns[1:]
+	c.inTurn = false
+	r := c.waiting[0]
+	c.waiting[0] = Request{}
+	if c.waiting = c.waiting[1:]; len(c.waiting) == 0 {
+		c.waiting = nil
+	}
+	c.running++
+	d.queue(c)
+	return c, r, true
+}
+
+// close takes nothing more, and waits for what runs.
+func (d *desk) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.end()
+	_ = d.sub.Unsubscribe() // fails only when the connection is gone
+	d.workers.Wait()
+}

@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Catalog is where the agents are kept.
+var _ identity.Agents = (*Catalog)(nil)
+
+var errNoAgent = errors.New("there is no agent of this name")
+
+// PutAgent implements identity.Agents.
+func (c *Catalog) PutAgent(ctx context.Context, a identity.Agent) error {
+	grants, err := json.Marshal(a.Grants)
+	if err != nil {
+		return fault.E("catalog.PutAgent", fault.Invalid, a.Name, fmt.Errorf("write the grants: %w", err))
+	}
+	var revoked sql.NullInt64
+	if !a.Revoked.IsZero() {
+		revoked = sql.NullInt64{Int64: micros(a.Revoked), Valid: true}
+	}
+	return c.exec(ctx, "catalog.PutAgent", a.Name, `
+		INSERT INTO agent (name, public, grants, created, revoked) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET public = excluded.public, grants = excluded.grants, revoked = excluded.revoked`,
+		a.Name, a.Public, string(grants), micros(a.Created), revoked)
+}
+
+// Agents implements identity.Agents.
+func (c *Catalog) Agents(ctx context.Context) ([]identity.Agent, error) {
+	rows, err := c.db.QueryContext(ctx, `SELECT name, public, grants, created, revoked FROM agent ORDER BY name`)
+	if err != nil {
+		return nil, wrap("catalog.Agents", "", err)
+	}
+	defer rows.Close()
+	var list []identity.Agent
+	for rows.Next() {
+		var a identity.Agent
+		var grants []byte
+		var created, revoked sql.NullInt64
+		if err := rows.Scan(&a.Name, &a.Public, &grants, &created, &revoked); err != nil {
+			return nil, wrap("catalog.Agents", "", err)
+		}
+		if err := json.Unmarshal(grants, &a.Grants); err != nil {
+			return nil, fault.E("catalog.Agents", fault.Corrupt, a.Name, fmt.Errorf("the grants cannot be read: %w", err))
+		}
+		a.Created, a.Revoked = fromMicros(created), fromMicros(revoked)
+		list = append(list, a)
+	}
+	return list, wrap("catalog.Agents", "", rows.Err())
+}
+
+// DropAgent implements identity.Agents.
+func (c *Catalog) DropAgent(ctx context.Context, name string) error {
+	err := c.write(ctx, func(tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, `DELETE FROM agent WHERE name = ?`, name)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return fault.E("catalog.DropAgent", fault.NotFound, name, errNoAgent)
+	})
+	return wrap("catalog.DropAgent", name, err)
+}

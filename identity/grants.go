@@ -1,0 +1,141 @@
+package identity
+
+import (
+	"voltbus/point"
+)
+
+// Grants say what an agent may do. The zero Grants allow nothing. A pattern without "*" means the
+// path and all below it. Grants are values: nobody changes their slices and maps after they were
+// handed over.
+type Grants struct {
+	Publish   []point.Pattern `json:"publish,omitempty" yaml:"publish,omitempty"`     // live scans, samples and messages
+	Record    []point.Pattern `json:"record,omitempty" yaml:"record,omitempty"`       // durable samples
+	Subscribe []point.Pattern `json:"subscribe,omitempty" yaml:"subscribe,omitempty"` // live scans, samples and messages
+	Read      []point.Pattern `json:"read,omitempty" yaml:"read,omitempty"`           // history, newest values, the list of points
+	Command   []CommandGrant  `json:"command,omitempty" yaml:"command,omitempty"`
+	Call      []CallGrant     `json:"call,omitempty" yaml:"call,omitempty"`
+	Hold      []HoldGrant     `json:"hold,omitempty" yaml:"hold,omitempty"`
+	// Administer allows everything, grants and documents of other agents included.
+	Administer bool `json:"administer,omitempty" yaml:"administer,omitempty"`
+}
+
+// CommandGrant allows to command points.
+type CommandGrant struct {
+	Path  point.Pattern `json:"path" yaml:"path"`
+	Level int           `json:"level" yaml:"level"`                 // the most urgent that may be used: 1, the most urgent, to 16
+	Min   *float64      `json:"min,omitempty" yaml:"min,omitempty"` // bounds of the value, in the point's unit; nil: none
+	Max   *float64      `json:"max,omitempty" yaml:"max,omitempty"`
+}
+
+// CallGrant allows to call methods of an agent.
+type CallGrant struct {
+	Agent  string `json:"agent" yaml:"agent"`
+	Method string `json:"method,omitempty" yaml:"method,omitempty"` // "" for all
+	Where  Where  `json:"where,omitempty" yaml:"where,omitempty"`
+}
+
+// HoldGrant is a capability with a name, which methods of agents can demand.
+type HoldGrant struct {
+	Name  string `json:"name" yaml:"name"`
+	Where Where  `json:"where,omitempty" yaml:"where,omitempty"`
+}
+
+// MayPublish reports whether live samples of the path, or messages on that topic, may be sent.
+// Like the others it returns nil, or a fault.Refused error that wraps a *Missing.
+func (g *Grants) MayPublish(path point.Path) error {
+	return g.path("identity.MayPublish", "publish", g.Publish, path)
+}
+
+// MayRecord reports whether samples of the point may be recorded.
+func (g *Grants) MayRecord(path point.Path) error {
+	return g.path("identity.MayRecord", "record", g.Record, path)
+}
+
+// MaySubscribe reports whether live samples of the path, or messages on that topic, may be received.
+func (g *Grants) MaySubscribe(path point.Path) error {
+	return g.path("identity.MaySubscribe", "subscribe", g.Subscribe, path)
+}
+
+// MayRead reports whether the point's history, newest value and description may be read.
+func (g *Grants) MayRead(path point.Path) error {
+	return g.path("identity.MayRead", "read", g.Read, path)
+}
+
+func (g *Grants) path(op, verb string, patterns []point.Pattern, path point.Path) error {
+	if g.Administer {
+		return nil
+	}
+	for _, p := range patterns {
+		if p.Match(path) {
+			return nil
+		}
+	}
+	return missing(op, verb+" "+string(path))
+}
+
+// MayCommand reports whether the point may be commanded to the value with a level of priority, 1
+// being the most urgent.
+func (g *Grants) MayCommand(path point.Path, level int, value point.Value) error {
+	const op = "identity.MayCommand"
+	if g.Administer {
+		return nil
+	}
+	var why error = missing(op, commandText(path, level))
+	for i := range g.Command {
+		c := &g.Command[i]
+		if !c.Path.Match(path) || level < c.Level {
+			continue
+		}
+		err := between(c.Min, c.Max, value)
+		if err == nil {
+			return nil
+		}
+		why = refusedValue(op, commandText(path, level), err)
+	}
+	return why
+}
+
+// MayCall reports whether a method of an agent may be called with the arguments by name. Nil
+// arguments leave the conditions out of it: it then tells whether there is anything that may be
+// asked of the method.
+func (g *Grants) MayCall(agent, method string, args map[string]any) error {
+	const op = "identity.MayCall"
+	if g.Administer {
+		return nil
+	}
+	capability := "call " + agent + ":" + method
+	var why error = missing(op, capability)
+	for i := range g.Call {
+		c := &g.Call[i]
+		if c.Agent != agent || (c.Method != "" && c.Method != method) {
+			continue
+		}
+		err := c.Where.check(args)
+		if err == nil {
+			return nil
+		}
+		why = refusedValue(op, capability, err)
+	}
+	return why
+}
+
+// Holds reports whether a named capability is held for the arguments; nil arguments as in MayCall.
+func (g *Grants) Holds(name string, args map[string]any) error {
+	const op = "identity.Holds"
+	if g.Administer {
+		return nil
+	}
+	var why error = missing(op, "hold "+name)
+	for i := range g.Hold {
+		h := &g.Hold[i]
+		if h.Name != name {
+			continue
+		}
+		err := h.Where.check(args)
+		if err == nil {
+			return nil
+		}
+		why = refusedValue(op, "hold "+name, err)
+	}
+	return why
+}

@@ -1,0 +1,48 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Missing is the capability that was asked for in vain, in the words that "voltbus agent grant"
+// takes, such as "publish analysis/x".
+type Missing struct {
+	Capability string
+	Why        error // what about the value is not allowed; nil if nothing of the kind is granted
+}
+
+// Error implements error.
+func (m *Missing) Error() string {
+	if m.Why != nil {
+		return fmt.Sprintf("missing: %s: %v", m.Capability, m.Why)
+	}
+	return "missing: " + m.Capability
+}
+
+// Unwrap returns what about the value is not allowed.
+func (m *Missing) Unwrap() error { return m.Why }
+
+// MissingOf returns the capability that an error says is missing, or "".
+func MissingOf(err error) string {
+	if m, ok := errors.AsType[*Missing](err); ok {
+		return m.Capability
+	}
+	return ""
+}
+
+func missing(op, capability string) *fault.Error {
+	return fault.E(op, fault.Refused, "", &Missing{Capability: capability})
+}
+
+func refusedValue(op, capability string, why error) *fault.Error {
+	return fault.E(op, fault.Refused, "", &Missing{Capability: capability, Why: why})
+}
+
+func commandText(path point.Path, level int) string {
+	return "command " + string(path) + "@" + strconv.Itoa(level)
+}

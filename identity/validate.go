@@ -1,0 +1,187 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// What grants hold at most: the bus keeps them as subjects, for each connection.
+const (
+	maxGrants   = 1000
+	maxWhere    = 50
+	maxGrantKey = 128 // octets of the name of a method, an argument or a capability
+	maxLevel    = 16
+)
+
+// nodeName is what the node is called on the bus.
+const nodeName = "node"
+
+var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+var (
+	errAgentName = errors.New("an agent's name has 1 to 64 letters, digits, and . _ - after the first")
+	errNodeName  = errors.New("is what the node itself is called; choose another name")
+	errEverybody = errors.New(`is empty; write ** for everything`)
+	errWhole     = errors.New(`"*" must be a whole segment here, as in campus/*/temp`)
+	errDeepLast  = errors.New(`"**" must be the last segment here, as in campus/**`)
+	errOpenEnd   = errors.New(`"*" cannot be the last segment here; write ** for all below, or the name`)
+	errLevel     = errors.New("must be 1, the most urgent, to 16")
+	errKey       = fmt.Errorf("needs 1 to %d characters, none of them control characters", maxGrantKey)
+	errMany      = fmt.Errorf("are more than %d; use patterns", maxGrants)
+)
+
+// CheckAgentName returns nil, or a fault.Invalid error that says what a name looks like.
+func CheckAgentName(name string) error {
+	switch {
+	case name == nodeName:
+		return fault.E("identity.CheckAgentName", fault.Invalid, name, errNodeName)
+	case !agentName.MatchString(name):
+		return fault.E("identity.CheckAgentName", fault.Invalid, "name", errAgentName)
+	}
+	return nil
+}
+
+// Validate returns all that is wrong, each with its place, such as "publish[2]: …".
+func (g *Grants) Validate() []error {
+	v := &validation{}
+	v.patterns("publish", g.Publish, true)
+	v.patterns("record", g.Record, false)
+	v.patterns("subscribe", g.Subscribe, true)
+	v.patterns("read", g.Read, false)
+	v.count("command", len(g.Command))
+	for i := range g.Command {
+		v.command(fmt.Sprintf("command[%d]", i), &g.Command[i])
+	}
+	v.count("call", len(g.Call))
+	for i, c := range g.Call {
+		at := fmt.Sprintf("call[%d]", i)
+		if c.Agent != nodeName {
+			v.add(at+".agent", CheckAgentName(c.Agent))
+		}
+		if c.Method != "" {
+			v.key(at+".method", c.Method)
+		}
+		v.where(at+".where", c.Where)
+	}
+	v.count("hold", len(g.Hold))
+	for i, h := range g.Hold {
+		at := fmt.Sprintf("hold[%d]", i)
+		v.key(at+".name", h.Name)
+		v.where(at+".where", h.Where)
+	}
+	return v.problems
+}
+
+// validation gathers problems.
+type validation struct{ problems []error }
+
+func (v *validation) add(at string, err error) {
+	if err != nil {
+		v.problems = append(v.problems, fmt.Errorf("%s: %w", at, err))
+	}
+}
+
+func (v *validation) count(at string, n int) {
+	if n > maxGrants {
+		v.add(at, errMany)
+	}
+}
+
+func (v *validation) patterns(at string, list []point.Pattern, byServer bool) {
+	v.count(at, len(list))
+	for i, p := range list {
+		v.add(fmt.Sprintf("%s[%d]", at, i), checkPattern(p, byServer))
+	}
+}
+
+// checkPattern judges a pattern; what the server of the bus enforces must be a subject.
+func checkPattern(p point.Pattern, byServer bool) error {
+	if p == "" {
+		return errEverybody
+	}
+	if err := point.Path(p).Validate(); err != nil {
+		return err
+	}
+	if !byServer {
+		return nil
+	}
+	segments := strings.Split(string(p), "/")
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch {
+		case s == "**" && !last:
+			return errDeepLast
+		case s == "**":
+		case s != "*" && strings.Contains(s, "*"):
+			return errWhole
+		case s == "*" && last:
+			return errOpenEnd
+		}
+	}
+	return nil
+}
+
+func (v *validation) command(at string, c *CommandGrant) {
+	v.add(at+".path", checkPattern(c.Path, false))
+	if c.Level < 1 || c.Level > maxLevel {
+		v.add(at+".level", errLevel)
+	}
+	v.bounds(at, c.Min, c.Max)
+}
+
+func (v *validation) bounds(at string, low, high *float64) {
+	for name, b := range map[string]*float64{"min": low, "max": high} {
+		if b != nil && (math.IsNaN(*b) || math.IsInf(*b, 0)) {
+			v.add(at+"."+name, errors.New("must be a number; leave it away for no bound"))
+		}
+	}
+	if low != nil && high != nil && *low > *high {
+		v.add(at, errors.New("min is above max; exchange them"))
+	}
+}
+
+func (v *validation) key(at, text string) {
+	bad := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if text == "" || len(text) > maxGrantKey || !utf8.ValidString(text) || strings.ContainsFunc(text, bad) {
+		v.add(at, errKey)
+	}
+}
+
+func (v *validation) where(at string, w Where) {
+	if len(w) > maxWhere {
+		v.add(at, fmt.Errorf("restricts more than %d arguments", maxWhere))
+	}
+	for name, c := range w {
+		here := at + "." + name
+		v.key(here, name)
+		switch {
+		case c.Pattern != "":
+			v.add(here, checkPattern(c.Pattern, false))
+		case c.Values != nil:
+			if slices.ContainsFunc(c.Values, func(x any) bool { return !scalar(x) }) {
+				v.add(here, errors.New("the values of a list must be texts, numbers or true and false"))
+			}
+		case c.Min == nil && c.Max == nil:
+			v.add(here, errRange)
+		default:
+			v.bounds(here, c.Min, c.Max)
+		}
+	}
+}
+
+func scalar(x any) bool {
+	switch x.(type) {
+	case string, bool:
+		return true
+	}
+	_, ok := number(x)
+	return ok
+}

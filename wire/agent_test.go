@@ -1,0 +1,70 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+func TestANameIsOneToken(t *testing.T) {
+	for name, want := range map[string]string{
+		"boiler":            "boiler",
+		"platform.actuator": "platform%2Eactuator",
+		"a b/c":             "a%20b%2Fc",
+		"":                  "%00",
+		"*":                 "%2A",
+		"a/":                "a%2F",
+	} {
+		if got := wire.Token(name); got != want {
+			t.Errorf("Token(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEveryTokenLeadsBackToItsName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOfN(rapid.SampledFrom([]rune("ab/. *>%é\"")), 0, 20, -1).Draw(t, "name")
+		token := wire.Token(name)
+		if token == "" || strings.ContainsAny(token, ". *>/\t") {
+			t.Fatalf("%q is not one token", token)
+		}
+		if back, err := wire.ParseToken(token); err != nil || back != name {
+			t.Fatalf("ParseToken(%q) = %q, %v; want %q", token, back, err, name)
+		}
+	})
+}
+
+func TestSubjectsOfAgentsReadBack(t *testing.T) {
+	subject := wire.CallSubject("platform.actuator", "a.b", "set limit")
+	if want := "rpc.platform%2Eactuator.a%2Eb.set%20limit"; subject != want {
+		t.Errorf("the subject is %q, want %q", subject, want)
+	}
+	call, err := wire.ParseCall(subject)
+	if want := (wire.Call{Callee: "platform.actuator", Caller: "a.b", Method: "set limit"}); err != nil || call != want {
+		t.Errorf("it reads back as %+v, %v", call, err)
+	}
+	from, topic, err := wire.ParseMessage(wire.MessageSubject("a.b", "alert/too hot"))
+	if err != nil || from != "a.b" || topic != point.Path("alert/too hot") {
+		t.Errorf("the message reads back as %q, %q, %v", from, topic, err)
+	}
+	if got := wire.NewsSubject("a.b", wire.NewsStop); got != "news.a%2Eb.stop" {
+		t.Errorf("news are told on %q", got)
+	}
+}
+
+func TestForeignSubjectsAreNoCallsAndNoMessages(t *testing.T) {
+	for _, s := range []string{"", "rpc.a.b", "rpc.a.b.c.d", "rpc.a..c", "msg.a.b.c", "rpc.a.*.c"} {
+		if _, err := wire.ParseCall(s); err == nil {
+			t.Errorf("%q is taken for a call", s)
+		}
+	}
+	for _, s := range []string{"", "msg.a", "msg..a", "msg.a.", "live.scan.a", "msg.a.*"} {
+		if _, _, err := wire.ParseMessage(s); err == nil {
+			t.Errorf("%q is taken for a message", s)
+		}
+	}
+}
