@@ -38,7 +38,7 @@ func relay(t *testing.T) (o *outstation.Outstation, serve func(address string) (
 		t.Fatal(err)
 	}
 	return o, func(address string) (string, func()) {
-		hub := channel.NewHub(0)
+		hub := channel.NewHub(channel.HubConfig{})
 		server, err := channel.NewServer(hub, channel.ServerConfig{Ports: []*station.Port{port}})
 		if err != nil {
 			t.Fatal(err)

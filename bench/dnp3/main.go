@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ func main() {
 	flag.DurationVar(&o.Duration, "duration", 3*time.Second, "how long to measure each")
 	flag.DurationVar(&o.Warmup, "warmup", time.Second, "how long to run before that")
 	flag.StringVar(&o.role, "role", roleBoth, "both ends in this process, split over two processes, or fleet: all outstations behind one master process")
+	flag.IntVar(&o.Workers, "workers", runtime.NumCPU(), "goroutines that serve the connections of a process; 0: each connection has its own")
 	flag.BoolVar(&o.Fleet, "fleet", false, "used for the second process of a fleet")
 	flag.StringVar(&o.profile, "profile", "", "write a processor profile of the measured time of one combination to this file")
 	flag.BoolVar(&o.bare, "bare", false, "measure one combination in this process and print its row only")
@@ -137,7 +139,7 @@ func (o *options) profiled() func() {
 // second returns the command of the process with the outstations.
 func (o *options) second(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-role", roleOutstation, "-fleet="+strconv.FormatBool(o.Fleet),
-		"-sessions", strconv.Itoa(o.Sessions), "-values", strconv.Itoa(o.Values))
+		"-sessions", strconv.Itoa(o.Sessions), "-values", strconv.Itoa(o.Values), "-workers", strconv.Itoa(o.Workers))
 	cmd.Stderr = os.Stderr
 	return cmd
 }
@@ -146,7 +148,7 @@ func (o *options) second(ctx context.Context) *exec.Cmd {
 // one does not count.
 func fresh(ctx context.Context, o options) error {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-bare", "-role", o.role, "-sessions", strconv.Itoa(o.Sessions),
-		"-values", strconv.Itoa(o.Values), "-duration", o.Duration.String(), "-warmup", o.Warmup.String(), "-profile", o.profile)
+		"-values", strconv.Itoa(o.Values), "-workers", strconv.Itoa(o.Workers), "-duration", o.Duration.String(), "-warmup", o.Warmup.String(), "-profile", o.profile)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

@@ -76,7 +76,7 @@ func openField(ctx context.Context, c *dnp3.Config, m master.Config, h master.Ha
 		return nil, usage(err)
 	}
 	ctx, f.stop = context.WithCancel(ctx)
-	hub := channel.NewHub(0)
+	hub := channel.NewHub(channel.HubConfig{})
 	start := f.dial
 	if c.Transport == "listen" {
 		start = f.listen

@@ -52,7 +52,7 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(err)
 		ports = append(ports, port)
 	}
-	hub := channel.NewHub(0)
+	hub := channel.NewHub(channel.HubConfig{})
 	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: ports})
 	ts.Check(err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -87,7 +87,7 @@ func newDevice(t *testing.T) *device {
 		set(object.KindFrozenAnalog, 7, object.Float(0.5))
 		tx.SetString(5, []byte("relay \x01\xffseven\x00\x00"), outstation.Suppress)
 	})
-	d := &device{Outstation: o, hub: channel.NewHub(0), running: &sync.WaitGroup{}}
+	d := &device{Outstation: o, hub: channel.NewHub(channel.HubConfig{}), running: &sync.WaitGroup{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	d.ctx = ctx
 	t.Cleanup(func() {

@@ -126,7 +126,7 @@ func (g *Gateway) Check(ctx context.Context) error {
 
 // Run serves masters on a listener, which it closes, until ctx ends; then it returns nil.
 func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
-	hub := channel.NewHub(0)
+	hub := channel.NewHub(channel.HubConfig{})
 	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: g.ports, Notify: func(s channel.State) {
 		g.log.InfoContext(ctx, "connection of a master", slog.Bool("online", s.Online), slog.String("peer", s.Peer))
 	}})

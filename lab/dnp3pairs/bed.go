@@ -17,8 +17,8 @@ type bed struct {
 	running sync.WaitGroup
 }
 
-func newBed(ctx context.Context) *bed {
-	b := &bed{hub: channel.NewHub(0)}
+func newBed(ctx context.Context, workers int) *bed {
+	b := &bed{hub: channel.NewHub(channel.HubConfig{Workers: workers})}
 	b.start(ctx, b.hub.Run)
 	return b
 }

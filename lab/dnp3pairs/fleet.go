@@ -41,7 +41,7 @@ var (
 // Values events at once, and every event must arrive.
 func MeasureFleet(ctx context.Context, o Options) (FleetResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	b := newBed(ctx)
+	b := newBed(ctx, o.Workers)
 	defer b.running.Wait()
 	defer cancel()
 	process, err := b.spawn(ctx, o.Other(ctx))

@@ -15,6 +15,9 @@ type Options struct {
 	Sessions int
 	// Values is how many values a report has.
 	Values int
+	// Workers is the number of goroutines that serve the connections of a process, 0 for
+	// one of its own for each.
+	Workers int
 	// Duration is how long is measured, Warmup how long is run before that.
 	Duration, Warmup time.Duration
 	// Other makes the command of a second process, which runs [Serve] with the same
@@ -48,7 +51,7 @@ var errStart = errors.New("the sessions did not start: are there enough file des
 func Measure(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	before := status(resident)
-	b := newBed(ctx)
+	b := newBed(ctx, o.Workers)
 	defer b.running.Wait()
 	defer cancel()
 	there, err := b.outstations(ctx, o)

@@ -24,7 +24,7 @@ const eventsLine = "events"
 // nanoseconds, until in ends.
 func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	b := newBed(ctx)
+	b := newBed(ctx, o.Workers)
 	defer b.running.Wait()
 	defer cancel()
 	sources, err := b.serve(ctx, o, out)

@@ -21,7 +21,7 @@ import (
 type Pairs struct {
 	Sessions  int           `json:"sessions"`
 	Values    int           `json:"values"`     // of each message
-	Workers   int           `json:"workers"`    // processors that each process may use at once
+	Workers   int           `json:"workers"`    // processors that each process may use, and goroutines that serve its connections
 	GCPercent int           `json:"gc_percent"` // GOGC of the processes
 	Split     bool          `json:"split"`      // outstations in a second process
 	WarmUp    time.Duration `json:"warm_up"`
@@ -96,5 +96,5 @@ func (p *Pairs) bound() {
 }
 
 func (p *Pairs) options() dnp3pairs.Options {
-	return dnp3pairs.Options{Sessions: p.Sessions, Values: p.Values, Duration: p.Duration, Warmup: p.WarmUp}
+	return dnp3pairs.Options{Sessions: p.Sessions, Values: p.Values, Workers: p.Workers, Duration: p.Duration, Warmup: p.WarmUp}
 }

@@ -36,7 +36,7 @@ func dnp3Sessions() experiment.Experiment {
 		Settings: []experiment.Setting{
 			{Name: "sessions", Default: "1,4,16,64,256,1000,2000", Quick: "1,64", Doc: "numbers of sessions, with commas between"},
 			{Name: "values", Default: "1,10,100", Quick: "100", Doc: "numbers of values of a message, with commas between"},
-			{Name: "workers", Default: "1,2", Quick: "2", Doc: "numbers of processors that a process may use, with commas between; more than there are is left out"},
+			{Name: "workers", Default: "1,2", Quick: "2", Doc: "numbers of processors that a process may use, each with one goroutine that serves connections, with commas between; more than there are is left out"},
 			{Name: "warm-up", Default: "1s", Quick: "200ms", Doc: "exchanged before a case is measured"},
 			{Name: "window", Default: "3s", Quick: "500ms", Doc: "how long a case is measured"},
 			{Name: "gc-percent", Default: "50", Doc: "the garbage collector's GOGC"},

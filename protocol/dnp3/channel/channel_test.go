@@ -56,10 +56,17 @@ type site struct {
 	run sync.WaitGroup
 }
 
-func newSite(t *testing.T) *site {
+// bothWays runs a test with a goroutine for each connection and with workers.
+func bothWays(t *testing.T, test func(t *testing.T, workers int)) {
+	t.Helper()
+	t.Run("a goroutine for each connection", func(t *testing.T) { test(t, 0) })
+	t.Run("workers", func(t *testing.T) { test(t, 2) })
+}
+
+func newSite(t *testing.T, workers int) *site {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &site{t: t, ctx: ctx, hub: channel.NewHub(0)}
+	s := &site{t: t, ctx: ctx, hub: channel.NewHub(channel.HubConfig{Workers: workers})}
 	s.start(s.hub.Run)
 	t.Cleanup(func() {
 		cancel()
@@ -171,8 +178,13 @@ func expect(t *testing.T, from points, n int64) {
 }
 
 func TestEventsArriveWhicheverSideDials(t *testing.T) {
+	bothWays(t, eventsArriveWhicheverSideDials)
+}
+
+func eventsArriveWhicheverSideDials(t *testing.T, workers int) {
+	t.Helper()
 	t.Run("the master dials", func(t *testing.T) {
-		s := newSite(t)
+		s := newSite(t, workers)
 		o, there := s.outstation(10)
 		_, handler, here := s.master(10)
 		s.dial(channel.DialTCP(s.listen(there), nil), here)
@@ -180,7 +192,7 @@ func TestEventsArriveWhicheverSideDials(t *testing.T) {
 		expect(t, handler, 7)
 	})
 	t.Run("the outstation dials", func(t *testing.T) {
-		s := newSite(t)
+		s := newSite(t, workers)
 		o, there := s.outstation(10)
 		_, handler, here := s.master(10)
 		s.dial(channel.DialTCP(s.listen(here), nil), there)
@@ -188,7 +200,7 @@ func TestEventsArriveWhicheverSideDials(t *testing.T) {
 		expect(t, handler, 7)
 	})
 	t.Run("several outstations dial one master's port", func(t *testing.T) {
-		s := newSite(t)
+		s := newSite(t, workers)
 		first, there1 := s.outstation(10)
 		second, there2 := s.outstation(11)
 		_, handler1, here1 := s.master(10)
@@ -202,7 +214,7 @@ func TestEventsArriveWhicheverSideDials(t *testing.T) {
 		expect(t, handler2, 2)
 	})
 	t.Run("several outstations share one connection", func(t *testing.T) {
-		s := newSite(t)
+		s := newSite(t, workers)
 		first, there1 := s.outstation(10)
 		second, there2 := s.outstation(11)
 		_, handler1, here1 := s.master(10)
@@ -216,7 +228,12 @@ func TestEventsArriveWhicheverSideDials(t *testing.T) {
 }
 
 func TestRequestsAreAnsweredFromAnyGoroutine(t *testing.T) {
-	s := newSite(t)
+	bothWays(t, requestsAreAnsweredFromAnyGoroutine)
+}
+
+func requestsAreAnsweredFromAnyGoroutine(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
 	_, there := s.outstation(10)
 	a, handler, here := s.master(10)
 	<-s.dial(channel.DialTCP(s.listen(there), nil), here)
@@ -237,7 +254,12 @@ func TestRequestsAreAnsweredFromAnyGoroutine(t *testing.T) {
 }
 
 func TestANewConnectionTakesThePortFromAnOldOne(t *testing.T) {
-	s := newSite(t)
+	bothWays(t, aNewConnectionTakesThePortFromAnOldOne)
+}
+
+func aNewConnectionTakesThePortFromAnOldOne(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
 	o, there := s.outstation(10)
 	address := s.listen(there)
 	_, first, here1 := s.master(10)

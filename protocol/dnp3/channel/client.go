@@ -106,7 +106,7 @@ func (c *Client) once(ctx context.Context) (online bool, err error) {
 	conn := newConn(c.hub, stream)
 	for _, p := range c.config.Ports {
 		if err := conn.add(p); err != nil {
-			_ = stream.Close()
+			_ = conn.stream.Close()
 			return false, fmt.Errorf("%w: %w", errLine, err)
 		}
 	}

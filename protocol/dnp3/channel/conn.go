@@ -38,7 +38,8 @@ type deadliner interface {
 type conn struct {
 	hub      *Hub
 	stream   io.ReadWriteCloser
-	socket   syscall.RawConn // nil if the stream is no TCP socket
+	polled   *polled         // the stream, if a worker serves it
+	socket   syscall.RawConn // nil if the stream is no TCP socket with a reader of its own
 	deadline deadliner       // nil if the stream has none
 	shutting chan struct{}   // closed by shut
 	ended    atomic.Bool     // set by shut
@@ -78,17 +79,24 @@ type claim struct {
 
 func newConn(h *Hub, stream io.ReadWriteCloser) *conn {
 	c := &conn{hub: h, stream: stream, shutting: make(chan struct{}), done: make(chan struct{})}
+	c.mux.Handled = func(p *station.Port) { c.schedule(c.member(p)) }
+	tcp, isTCP := stream.(*net.TCPConn)
+	if isTCP {
+		if c.polled = newPolled(c, tcp); c.polled != nil {
+			c.stream = c.polled
+			return c
+		}
+	}
 	c.deadline, _ = stream.(deadliner)
 	if c.deadline != nil && c.deadline.SetReadDeadline(time.Time{}) != nil {
 		c.deadline = nil // a file that cannot be polled
 	}
-	if tcp, ok := stream.(*net.TCPConn); ok && c.deadline != nil {
+	if isTCP && c.deadline != nil {
 		if raw, err := tcp.SyscallConn(); err == nil {
 			c.socket = raw
 			c.drained.ring = func() { c.interrupt() }
 		}
 	}
-	c.mux.Handled = func(p *station.Port) { c.schedule(c.member(p)) }
 	return c
 }
 
@@ -152,6 +160,9 @@ func (c *conn) shut() {
 	c.once.Do(func() {
 		c.ended.Store(true)
 		close(c.shutting)
+		if c.polled != nil {
+			return
+		}
 		if c.socket == nil {
 			_ = c.stream.Close()
 			return
@@ -176,6 +187,9 @@ func (c *conn) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	if c.polled != nil {
+		_ = c.stream.Close()
+	}
 	for _, p := range c.mux.Ports() {
 		p.Machine().SetWake(nil)
 		c.hub.wheel.drop(&c.member(p).alarm)
@@ -183,8 +197,9 @@ func (c *conn) close() {
 	c.mux.Close(time.Now(), c.hub.fragments)
 }
 
-// receive handles what arrived and returns how many octets are done with.
-func (c *conn) receive(octets []byte) int {
+// receive handles what arrived and returns how many octets are done with, and the ports
+// that other connections have to let go of first.
+func (c *conn) receive(octets []byte) (int, *claim) {
 	c.mu.Lock()
 	out := c.hub.fragments.Output()
 	now := time.Now()
@@ -195,24 +210,23 @@ func (c *conn) receive(octets []byte) int {
 	c.wanted = nil
 	c.mu.Unlock()
 	c.drive()
-	if wanted != nil {
-		c.takeOver(wanted)
-	}
-	return n
+	return n, wanted
 }
 
 // takeOver waits until other connections let go of ports that peers on this one speak
 // to, and handles the frames that waited for that.
 func (c *conn) takeOver(w *claim) {
-	for _, holder := range w.holders {
-		holder.shut()
-		select {
-		case <-holder.done:
-		case <-c.shutting:
-			return
+	for w != nil {
+		for _, holder := range w.holders {
+			holder.shut()
+			select {
+			case <-holder.done:
+			case <-c.shutting:
+				return
+			}
 		}
+		_, w = c.receive(w.frames)
 	}
-	c.receive(w.frames)
 }
 
 // claimFrom notes a frame for a port that another connection holds.

@@ -18,7 +18,7 @@ import (
 )
 
 func TestOurMasterReadsAnOutstationOfDnp3py(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	peer := peers.DNP3py(t, "outstation")
 	handler := &readings{arrived: make(chan reading, 1000)}
 	a, err := master.New(master.Config{Startup: app.Integrity, ResponseTimeout: 2 * time.Second, Retries: 3}, handler)
@@ -38,7 +38,7 @@ func TestOurMasterReadsAnOutstationOfDnp3py(t *testing.T) {
 }
 
 func TestAMasterOfDnp3pyReadsOurOutstation(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	o, err := outstation.New(outstation.Config{Points: []outstation.PointConfig{
 		{Kind: object.KindBinaryInput, Index: 2, Class: app.Class1},
 		{Kind: object.KindAnalogInput, Index: 1, Class: app.Class2},
@@ -87,7 +87,7 @@ func ask(t *testing.T, address string) string {
 }
 
 func TestOurMasterOperatesAnOutstationOfDnp3py(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	peer := peers.DNP3py(t, "outstation")
 	handler := &readings{arrived: make(chan reading, 1000)}
 	ready := make(chan struct{}, 1)
@@ -139,7 +139,7 @@ func TestOurMasterOperatesAnOutstationOfDnp3py(t *testing.T) {
 }
 
 func TestAMasterOfDnp3pyOperatesOurOutstationAndHearsItsReports(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	operated := make(chan outstation.Command, 10)
 	o, err := outstation.New(outstation.Config{
 		Points: []outstation.PointConfig{

@@ -5,9 +5,10 @@
 // something, and one timer wheel. A [Client] dials and keeps one connection; a [Server]
 // accepts many and finds out by link addresses who is there. Each connection costs one
 // goroutine, the reader; whoever has something to send writes it himself, all frames of
-// a fragment in one write.
+// a fragment in one write. On Linux a few workers can serve all TCP connections instead,
+// see [HubConfig].
 //
-//	hub := channel.NewHub(0)
+//	hub := channel.NewHub(channel.HubConfig{})
 //	client, err := channel.NewClient(hub, channel.ClientConfig{
 //		Dial:  channel.DialTCP("127.0.0.1:20000", nil),
 //		Ports: []*station.Port{port},

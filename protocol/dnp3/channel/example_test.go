@@ -34,7 +34,7 @@ func Example() {
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
-	hub := channel.NewHub(0)
+	hub := channel.NewHub(channel.HubConfig{})
 	running.Go(func() { _ = hub.Run(ctx) })
 
 	device, err := outstation.New(outstation.Config{Points: []outstation.PointConfig{

@@ -2,33 +2,52 @@ package channel
 
 import (
 	"context"
+	"sync"
 
 	"voltbus/protocol/dnp3/station"
 	"voltbus/protocol/dnp3/transport"
 )
+
+// HubConfig says what channels share. The zero value is ready.
+type HubConfig struct {
+	// FragmentSize bounds fragments in octets, 0 for 2048.
+	FragmentSize int
+	// Workers is the number of goroutines that serve all TCP connections without TLS,
+	// on Linux. 0, and anything else, has a goroutine of its own serve each connection.
+	// Workers cost less processor time for a message and use all processors; in return a
+	// handler that takes long holds up the other connections of its worker. As many as
+	// there are processors are enough.
+	Workers int
+}
 
 // Hub holds what channels share. It may be used concurrently.
 type Hub struct {
 	fragments *station.Pool
 	wires     *station.Pool
 	wheel     *wheel
+	poller    *poller // nil without workers
 }
 
-// NewHub returns a hub for fragments of at most size octets, 0 for 2048.
-func NewHub(size int) *Hub {
-	if size == 0 {
-		size = station.FragmentSize
+// NewHub returns a hub that is not running.
+func NewHub(c HubConfig) *Hub {
+	if c.FragmentSize == 0 {
+		c.FragmentSize = station.FragmentSize
 	}
 	return &Hub{
-		fragments: station.NewPool(size),
-		wires:     station.NewPool(transport.Size(size)),
+		fragments: station.NewPool(c.FragmentSize),
+		wires:     station.NewPool(transport.Size(c.FragmentSize)),
 		wheel:     newWheel(),
+		poller:    newPoller(c.Workers),
 	}
 }
 
-// Run lets time pass for all channels of the hub until ctx ends; without it nothing
-// times out and no poll is made. It returns nil.
+// Run lets time pass for all channels of the hub until ctx ends, and its workers work;
+// without it nothing times out and no poll is made. It returns nil. The connections that
+// workers serve end with it.
 func (h *Hub) Run(ctx context.Context) error {
+	var working sync.WaitGroup
+	defer working.Wait()
+	h.poller.start(ctx, &working, h.wires)
 	h.wheel.run(ctx)
 	return nil
 }

@@ -56,7 +56,7 @@ func (r *readings) await(t *testing.T, what string, fits func(reading) bool) rea
 }
 
 func TestOurMasterWorksWithAForeignOutstation(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	peer, number := peers.StartDNP3(t), peers.FreePort(t)
 	peer.Do(t, "outstation %s", number)
 	peer.Await(t, "serving")
@@ -131,7 +131,7 @@ func TestOurMasterWorksWithAForeignOutstation(t *testing.T) {
 }
 
 func TestOurOutstationWorksWithAForeignMaster(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	var points []outstation.PointConfig
 	for i := range uint32(4) {
 		for kind, class := range map[object.Kind]app.Classes{

@@ -11,7 +11,10 @@ import (
 
 // read reads until the stream ends.
 func (c *conn) read() error {
-	if c.socket != nil {
+	switch {
+	case c.polled != nil:
+		return c.polled.run()
+	case c.socket != nil:
 		return (&listener{conn: c}).run()
 	}
 	return c.readPlain()
@@ -29,7 +32,7 @@ func (c *conn) readPlain() error {
 		}
 		c.drive()
 		if n > 0 {
-			c.consume(b)
+			c.takeOver(c.consume(b))
 		}
 	}
 }
@@ -37,10 +40,12 @@ func (c *conn) readPlain() error {
 // free returns the unused part of a buffer.
 func free(b *station.Buffer) []byte { return b.Octets[len(b.Octets):cap(b.Octets)] }
 
-// consume handles what a buffer holds and leaves the rest in it.
-func (c *conn) consume(b *station.Buffer) {
-	n := c.receive(b.Octets)
+// consume handles what a buffer holds and leaves the rest in it. It returns the ports
+// that have to be taken over before reading goes on, nil if there are none.
+func (c *conn) consume(b *station.Buffer) *claim {
+	n, wanted := c.receive(b.Octets)
 	b.Octets = append(b.Octets[:0], b.Octets[n:]...)
+	return wanted
 }
 
 // listener reads from a socket when it is readable, and borrows memory only while there
@@ -83,7 +88,7 @@ func (l *listener) step(fd uintptr) bool {
 		switch {
 		case n > 0:
 			l.buffer.Octets = l.buffer.Octets[:len(l.buffer.Octets)+n]
-			l.conn.consume(l.buffer)
+			l.conn.takeOver(l.conn.consume(l.buffer))
 			l.release()
 			if l.conn.ending() {
 				l.err = io.EOF

@@ -97,12 +97,12 @@ func (s *Server) closeAll() {
 
 // admit serves a connection by a goroutine of its own, unless there are too many.
 func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitGroup) bool {
-	c := newConn(s.hub, stream)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) >= s.config.MaxConnections || ctx.Err() != nil {
 		return false
 	}
+	c := newConn(s.hub, stream)
 	s.open[c] = struct{}{}
 	// A single port needs no frame to be found, and may speak first.
 	if only := s.config.Ports[0]; len(s.config.Ports) == 1 && s.holder[only] == nil {

@@ -58,7 +58,7 @@ func certificateUntil(t *testing.T, end time.Time) (tls.Certificate, *x509.CertP
 }
 
 func TestEventsArriveOverMutualTLSAndStrangersAreTurnedAway(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	ours, trusted := certificate(t)
 	stranger, _ := certificate(t)
 	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", &tls.Config{
@@ -90,7 +90,7 @@ func TestEventsArriveOverMutualTLSAndStrangersAreTurnedAway(t *testing.T) {
 }
 
 func TestAnExpiredCertificateIsRefusedAndSaidSo(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	expired, trusted := certificateUntil(t, time.Now().Add(-time.Minute))
 	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", &tls.Config{
 		Certificates: []tls.Certificate{expired}, MinVersion: tls.VersionTLS13,
@@ -123,7 +123,7 @@ func TestAnExpiredCertificateIsRefusedAndSaidSo(t *testing.T) {
 }
 
 func TestEventsArriveOverASerialLine(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	a, b, _ := peers.SerialLine(t)
 	open := func(name string) channel.Dialer {
 		return func(context.Context) (io.ReadWriteCloser, error) { return os.OpenFile(name, os.O_RDWR, 0) }
@@ -137,7 +137,7 @@ func TestEventsArriveOverASerialLine(t *testing.T) {
 }
 
 func TestEventsArriveOverUDP(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	var addresses [2]string
 	for i := range addresses {
 		socket, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
@@ -159,7 +159,7 @@ func TestEventsArriveOverUDP(t *testing.T) {
 }
 
 func TestAUDPSocketServesManyPeersInEitherRole(t *testing.T) {
-	s := newSite(t)
+	s := newSite(t, 0)
 	open := func() net.Listener {
 		listener, err := channel.ListenUDP(t.Context(), "127.0.0.1:0")
 		if err != nil {
@@ -215,7 +215,7 @@ func quietMaster(t *testing.T, alive time.Duration) *station.Port {
 func TestASilentPeerIsAskedForItsLinkStatusAndThenDialedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		hub := channel.NewHub(0)
+		hub := channel.NewHub(channel.HubConfig{})
 		far := make(chan net.Conn)
 		client, err := channel.NewClient(hub, channel.ClientConfig{
 			Dial: pipe(far), Ports: []*station.Port{quietMaster(t, time.Minute)},
@@ -250,7 +250,7 @@ func TestASilentPeerIsAskedForItsLinkStatusAndThenDialedAgain(t *testing.T) {
 func TestAnEventIsReportedOnceThoughTheLineBreaksBeforeItsConfirmation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		hub := channel.NewHub(0)
+		hub := channel.NewHub(channel.HubConfig{})
 		o, err := outstation.New(outstation.Config{Points: []outstation.PointConfig{{Kind: object.KindAnalogInput, Class: app.Class1}}})
 		if err != nil {
 			t.Fatal(err)
@@ -404,7 +404,12 @@ func (f *fragile) Write(p []byte) (int, error) {
 }
 
 func TestAStreamThatEndsTogetherWithItsLastOctetsIsNoticed(t *testing.T) {
-	s := newSite(t)
+	bothWays(t, aStreamThatEndsTogetherWithItsLastOctetsIsNoticed)
+}
+
+func aStreamThatEndsTogetherWithItsLastOctetsIsNoticed(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
 	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
