@@ -63,7 +63,7 @@ var table = []rule{
 	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
-	{"control", []string{"wire", "identity", "point", "fault"}, parts, "control commands by the bus, never by a driver"},
+	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "audit", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},

@@ -1,0 +1,347 @@
+package control
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func TestReservationsAgreeWithAListOfWindows(t *testing.T) {
+	type entry struct {
+		who      string
+		priority Priority
+		windows  [][3]int // leaf set by path index, from, until
+	}
+	paths := []point.Path{"a", "a/x", "a/y", "b", "b/x"}
+	rapid.Check(t, func(t *rapid.T) {
+		m, minute := New(Limits{Grace: time.Second}), 0
+		tasks := map[string]*entry{}
+		started := func(e *entry) bool {
+			return slices.ContainsFunc(e.windows, func(w [3]int) bool { return w[1] <= minute })
+		}
+		clash := func(a, b [3]int) bool {
+			return a[1] < b[2] && b[1] < a[2] && (covers(paths[a[0]], paths[b[0]]) || covers(paths[b[0]], paths[a[0]]))
+		}
+		for i := range rapid.IntRange(1, 25).Draw(t, "requests") {
+			minute += rapid.SampledFrom([]int{0, 0, 1, 5}).Draw(t, "pass")
+			now := after(time.Duration(minute)*time.Minute + 2*time.Second) // beyond the grace of the last minute
+			m.Advance(now)
+			for name, e := range tasks {
+				if !slices.ContainsFunc(e.windows, func(w [3]int) bool { return w[2] > minute }) {
+					delete(tasks, name)
+				}
+			}
+			e := &entry{who: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "who"), priority: rapid.SampledFrom([]Priority{High, Low, LowPreempt}).Draw(t, "priority")}
+			r := Reservation{Requester: e.who, Task: fmt.Sprint("t", i), Priority: e.priority}
+			for range rapid.IntRange(1, 3).Draw(t, "windows") {
+				from := minute + rapid.IntRange(0, 20).Draw(t, "from")
+				w := [3]int{rapid.IntRange(0, 4).Draw(t, "path"), from, from + rapid.IntRange(1, 8).Draw(t, "length")}
+				e.windows = append(e.windows, w)
+				r.Windows = append(r.Windows, Window{paths[w[0]], epoch.Add(time.Duration(w[1]) * time.Minute), epoch.Add(time.Duration(w[2]) * time.Minute)})
+			}
+			want, lost := Why(""), []string(nil)
+			for k := range e.windows {
+				if slices.ContainsFunc(e.windows[:k], func(w [3]int) bool { return clash(w, e.windows[k]) }) {
+					want = WhySelf
+				}
+			}
+			for name, other := range tasks {
+				meets := slices.ContainsFunc(e.windows, func(w [3]int) bool {
+					return slices.ContainsFunc(other.windows, func(o [3]int) bool { return o[2] > minute && clash(w, o) })
+				})
+				switch yields := e.priority == High && (other.priority == LowPreempt || other.priority == Low && !started(other)); {
+				case meets && yields:
+					lost = append(lost, name)
+				case meets && want == "":
+					want = WhyConflict
+				}
+			}
+			d := m.Reserve(now, r)
+			if d.Why != want {
+				t.Fatalf("at minute %d request %+v is %q (%v), want %q; there are %+v", minute, r, d.Why, d.Err, want, tasks)
+			}
+			if want != "" {
+				continue
+			}
+			var got []string
+			for _, h := range d.Lost {
+				got = append(got, h.Task)
+			}
+			slices.Sort(got)
+			slices.Sort(lost)
+			if !slices.Equal(got, lost) {
+				t.Fatalf("pre-empted %v, want %v", got, lost)
+			}
+			m.Advance(after(time.Duration(minute)*time.Minute + 4*time.Second))
+			for _, name := range lost {
+				delete(tasks, name)
+			}
+			tasks[r.Task] = e
+		}
+	})
+}
+
+func TestTenThousandReservationsEndAndLeaveNothing(t *testing.T) {
+	m := New(Limits{})
+	for i := range 10_000 {
+		d := m.Reserve(after(0), Reservation{
+			Requester: fmt.Sprint("agent", i%7), Task: fmt.Sprint("task", i), Priority: Low,
+			Windows: []Window{{point.Path(fmt.Sprintf("b/ahu%d", i%100)), epoch.Add(time.Duration(i/100) * time.Minute), epoch.Add(time.Duration(i/100+1) * time.Minute)}},
+		})
+		if d.Status != Accepted {
+			t.Fatalf("reservation %d: %v", i, d.Err)
+		}
+	}
+	state := m.Export(after(0))
+	m = New(Limits{})
+	if _, err := m.Import(after(time.Second), state); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.Tasks()); n != 10_000 {
+		t.Fatalf("after a restart there are %d tasks", n)
+	}
+	counts := map[EventKind]int{}
+	for minute := range 101 {
+		for _, e := range m.Advance(after(time.Duration(minute) * time.Minute)).Events {
+			counts[e.Kind]++
+		}
+	}
+	if counts[WindowEnded] != 10_000 || counts[TaskEnded] != 10_000 || counts[WindowStarted] != 9_900 { // 100 started with Import
+		t.Errorf("got %v", counts)
+	}
+	if len(m.tasks)+m.calendar.count+len(m.calendar.at)+len(m.calendar.below)+len(m.calendar.active)+len(m.wall.list)+len(m.steady.list) > 0 {
+		t.Errorf("something is left: %d tasks, %+v", len(m.tasks), m.calendar)
+	}
+}
+
+func TestChangesAddUpToTheWholeState(t *testing.T) {
+	m, now := newTestModel(t, after(0)), after(0)
+	stored := map[recordKey]Record{}
+	store := func() {
+		for _, r := range m.Changes() {
+			if stored[recordKey{r.Kind, r.Key}] = r; r.Data == nil {
+				delete(stored, recordKey{r.Kind, r.Key})
+			}
+		}
+	}
+	for i := range 40 {
+		now = after(time.Duration(i) * time.Second)
+		who := fmt.Sprint("a", i%3)
+		d := m.Command(now, Command{ID: fmt.Sprint(i), Point: testPoints[i%3], Requester: who, Level: Level(9 + i%4), Value: point.FloatOf(float64(i)), Lease: 20 * time.Second})
+		m.Reserve(now, Reservation{Requester: who, Task: fmt.Sprint(i), Priority: Low, Windows: []Window{{"c", now.Wall.Add(time.Second), now.Wall.Add(4 * time.Second)}}})
+		m.Override(now, Override{Pattern: "c", Requester: who, Length: time.Duration(i%5) * time.Second})
+		for _, w := range d.Writes {
+			m.Answer(now, w.Point, Outcome{Write: w.ID, Value: w.Value})
+		}
+		store()
+	}
+	var got []Record
+	for _, r := range stored {
+		got = append(got, r)
+	}
+	sortRecords(got)
+	want := m.Export(now).Records
+	if a, b := text(t, got), text(t, want); a != b {
+		t.Errorf("the changes add up to\n%s\nwant\n%s", a, b)
+	}
+}
+
+// text writes records without times, which a record only carries as of its last change.
+func text(t *testing.T, records []Record) string {
+	t.Helper()
+	var b strings.Builder
+	for _, r := range records {
+		var fields map[string]any
+		if err := json.Unmarshal(r.Data, &fields); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&b, r.Kind, r.Key, fields)
+	}
+	return b.String()
+}
+
+func TestADamagedStateIsNotTakenOver(t *testing.T) {
+	good := Record{Kind: recordPoint, Key: "p", Data: json.RawMessage(`{"output":"held"}`)}
+	for name, tt := range map[string]struct {
+		state State
+		want  string
+	}{
+		"another version": {State{Version: 2}, "the state has version 2, and this program knows 1"},
+		"an unknown kind": {State{Version: 1, Records: []Record{{Kind: "x", Key: "k", Data: json.RawMessage(`{}`)}}}, `x k: the record cannot be read: "x" is no kind of record`},
+		"no JSON":         {State{Version: 1, Records: []Record{good, {Kind: recordTask, Key: "k", Data: json.RawMessage(`{`)}}}, "task k: the record cannot be read"},
+		"no windows":      {State{Version: 1, Records: []Record{{Kind: recordTask, Key: "k", Data: json.RawMessage(`{}`)}}}, "the task has no windows"},
+		"a strange value": {State{Version: 1, Records: []Record{{Kind: recordPoint, Key: "p", Data: json.RawMessage(`{"held":{"colour":"red"}}`)}}}, `"colour" is no kind of value`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := New(Limits{}).Import(after(0), tt.state)
+			if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSpecsThatMakeNoSenseChangeNothing(t *testing.T) {
+	low, high := 1.0, 2.0
+	m := New(Limits{})
+	_, err := m.Declare(after(0), []Spec{
+		{Point: "good", Writable: true},
+		{Point: "a", Revert: RevertDefault},
+		{Point: "b", Revert: "later"},
+		{Point: "c", Default: point.FloatOf(3), Policy: &Policy{Range: Range{&low, &high}}},
+		{Point: "d", Policy: &Policy{Range: Range{&high, &low}, Rate: Rate{Most: 1}, MinOn: -1}},
+	})
+	for _, want := range []string{
+		"a: it reverts to a default and has none", `b: "later" is no way to revert`, "c: its default: 3 is out of range; write a number from 1 to 2",
+		"d: the range is empty: 2 is above 1", "d: -1ns is below zero", "d: the rate needs both",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, known := m.View("good"); known {
+		t.Error("a part of it was declared")
+	}
+}
+
+func TestAPointThatGoesTakesItsCommandsAlong(t *testing.T) {
+	m := newTestModel(t, after(0))
+	m.Command(after(0), Command{ID: "1", Point: testPoints[0], Requester: "ann", Level: 8, Value: point.FloatOf(1), Lease: time.Minute})
+	state := m.Export(after(0))
+	if e := m.Remove(after(0), testPoints[:1]); len(e.Writes) > 0 || len(e.Events) != 1 || e.Events[0].Cause != CauseRemoved {
+		t.Errorf("got %+v", e)
+	}
+	m = New(Limits{})
+	e, err := m.Import(after(0), state)
+	if err != nil || len(e.Writes) > 0 || len(e.Events) != 1 || e.Events[0].Cause != CauseRemoved {
+		t.Errorf("a restart without the point gave %+v, %v", e, err)
+	}
+	if len(m.Held("")) > 0 {
+		t.Error("the command is still there")
+	}
+}
+
+func TestMemoryOfAnswersIsBounded(t *testing.T) {
+	m := New(Limits{Answers: 10})
+	if _, err := m.Declare(after(0), []Spec{{Point: "p", Writable: true}}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		m.Command(after(0), Command{ID: fmt.Sprint(i), Point: "p", Requester: "ann", Level: 8, Value: point.IntOf(1)})
+	}
+	if len(m.answers.known) != 10 || len(m.answers.ring) != 10 {
+		t.Errorf("%d answers are remembered, want 10", len(m.answers.known))
+	}
+	if d := m.Command(after(0), Command{ID: "45", Point: "p", Requester: "ann", Level: 8, Value: point.IntOf(1)}); !d.Repeat {
+		t.Errorf("one of the last is forgotten: %+v", d)
+	}
+	if d := m.Command(after(0), Command{ID: "49", Point: "p", Requester: "bob", Level: 8, Value: point.IntOf(1)}); d.Repeat {
+		t.Error("another requester's identifier was taken for its own")
+	}
+}
+
+func TestALateOutcomeChangesNothing(t *testing.T) {
+	m := newTestModel(t, after(0))
+	d := m.Command(after(0), Command{ID: "1", Point: testPoints[0], Requester: "ann", Level: 8, Value: point.FloatOf(1)})
+	id := d.Writes[0].ID
+	m.Answer(after(0), testPoints[0], Outcome{Write: id, Value: point.FloatOf(1)})
+	for _, o := range []Outcome{{Write: id, Err: errors.New("late")}, {Write: id + 1, Value: point.FloatOf(9)}, {}} {
+		if e := m.Answer(after(0), testPoints[0], o); len(e.Writes)+len(e.Events) > 0 {
+			t.Errorf("%+v gave %+v", o, e)
+		}
+	}
+	if v, _ := m.View(testPoints[0]); v.Output != Held {
+		t.Errorf("the point is %v, want held", v.Output)
+	}
+}
+
+// campus declares many points.
+func campus(tb testing.TB, points int) (*Model, []point.Path) {
+	tb.Helper()
+	m := New(Limits{})
+	paths, specs := make([]point.Path, points), make([]Spec, points)
+	for i := range specs {
+		paths[i] = point.Path(fmt.Sprintf("campus/b%d/ahu%d/p%d", i/1000, i/10%100, i%10))
+		specs[i] = Spec{Point: paths[i], Kind: point.Float, Writable: true, Default: point.FloatOf(20)}
+	}
+	if _, err := m.Declare(after(0), specs); err != nil {
+		tb.Fatal(err)
+	}
+	return m, paths
+}
+
+func BenchmarkCommandAt100000Points(b *testing.B) {
+	m, paths := campus(b, 100_000)
+	for i := range 10_000 {
+		m.Reserve(after(0), Reservation{
+			Requester: "other", Task: fmt.Sprint(i), Priority: Low,
+			Windows: []Window{{paths[i*10].Parent(), epoch.Add(time.Hour), epoch.Add(2 * time.Hour)}},
+		})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		now := after(time.Duration(i) * time.Microsecond)
+		d := m.Command(now, Command{
+			ID: fmt.Sprint(i), Point: paths[i*7919%len(paths)], Requester: "ann", Level: 8,
+			Value: point.FloatOf(float64(i % 30)), Lease: time.Minute, Reason: "load",
+		})
+		for _, w := range d.Writes {
+			m.Answer(now, w.Point, Outcome{Write: w.ID, Value: w.Value})
+		}
+		m.Changes()
+		i++
+	}
+}
+
+func BenchmarkReserveAmong10000(b *testing.B) {
+	m := New(Limits{Answers: 10})
+	for i := range 10_000 {
+		m.Reserve(after(0), Reservation{
+			Requester: "other", Task: fmt.Sprint("t", i), Priority: Low,
+			Windows: []Window{{point.Path(fmt.Sprintf("b/ahu%d", i%100)), epoch.Add(time.Duration(i/100) * time.Minute), epoch.Add(time.Duration(i/100+1) * time.Minute)}},
+		})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Reserve(after(0), Reservation{Requester: "ann", Task: "mine", Priority: Low, Windows: []Window{{"b/ahu7", epoch.Add(200 * time.Minute), epoch.Add(201 * time.Minute)}}})
+		m.Cancel(after(0), "ann", "mine")
+		m.Changes()
+	}
+}
+
+// BenchmarkMemoryOfAPoint prints what a point takes, declared only and commanded.
+func BenchmarkMemoryOfAPoint(b *testing.B) {
+	heap := func() float64 {
+		var s runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&s)
+		return float64(s.HeapAlloc)
+	}
+	for b.Loop() {
+		const points = 100_000
+		before := heap()
+		m, paths := campus(b, points)
+		declared := heap()
+		for i, p := range paths {
+			d := m.Command(after(0), Command{ID: fmt.Sprint(i), Point: p, Requester: "ann", Level: 8, Value: point.FloatOf(1), Lease: time.Minute})
+			m.Answer(after(0), p, Outcome{Write: d.Writes[0].ID, Value: point.FloatOf(1)})
+			m.Changes()
+		}
+		commanded := heap()
+		b.ReportMetric((declared-before)/points, "B/point")
+		b.ReportMetric((commanded-declared)/points, "B/command")
+		runtime.KeepAlive(m)
+		runtime.KeepAlive(paths)
+	}
+}
