@@ -92,6 +92,9 @@ type Config struct {
 	Tokens  Tokens
 	Version answer.Version
 
+	// Audit is told what people change, and who was refused; nil for nobody.
+	Audit Audit
+
 	Settings  Settings
 	Catalogue Catalogue
 	Bus       Bus

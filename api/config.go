@@ -61,7 +61,7 @@ func configRoutes() []route {
 	const engineer = identity.Engineer
 	return []route{
 		{method: "GET", path: prefix + "/config", role: engineer, serve: (*server).config},
-		{method: "PUT", path: prefix + "/config", role: engineer, body: configBody, serve: (*server).changeConfig},
+		{method: "PUT", path: prefix + "/config", role: engineer, body: configBody, serve: (*server).changeConfig, audit: "config.apply"},
 		{method: "POST", path: prefix + "/config/check", role: engineer, body: configBody, serve: (*server).checkConfig},
 		{method: "GET", path: prefix + "/config/schema", role: engineer, serve: (*server).configSchema},
 		{method: "GET", path: prefix + "/config/versions/{version}", role: engineer, serve: (*server).configVersion},
@@ -139,6 +139,7 @@ func (s *server) changeConfig(w http.ResponseWriter, r *request) error {
 		return fault.E("api.changeConfig", fault.Invalid, "version", errVersion)
 	}
 	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{Text: *body.Text, Version: body.Version, User: r.user})
+	r.did("", map[string]any{"from": body.Version, "to": applied.Version, "changes": applied.Changes.Words})
 	if err != nil {
 		return err
 	}

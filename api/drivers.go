@@ -37,8 +37,8 @@ func driverRoutes() []route {
 	const engineer = identity.Engineer
 	return []route{
 		{method: "GET", path: prefix + "/drivers", role: engineer, serve: (*server).drivers},
-		{method: "POST", path: prefix + "/drivers/{kind}/try", role: engineer, body: deviceBody, serve: (*server).tryDriver},
-		{method: "POST", path: prefix + "/devices", role: engineer, body: deviceBody, serve: (*server).addDevice},
+		{method: "POST", path: prefix + "/drivers/{kind}/try", role: engineer, body: deviceBody, serve: (*server).tryDriver, audit: "device.try"},
+		{method: "POST", path: prefix + "/devices", role: engineer, body: deviceBody, serve: (*server).addDevice, audit: "device.add"},
 	}
 }
 
@@ -64,6 +64,7 @@ func (s *server) tryDriver(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(kind, nil)
 	trial, err := s.cfg.Catalogue.Try(r.Context(), kind, body.Config)
 	if err != nil {
 		return err
@@ -85,6 +86,7 @@ func (s *server) addDevice(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(body.Path, map[string]any{"driver": body.Driver})
 	applied, err := s.cfg.Catalogue.AddDevice(r.Context(), AddedDevice{
 		Path: body.Path, Driver: body.Driver, Interval: body.Interval, Config: body.Config, User: r.user,
 	})

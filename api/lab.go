@@ -38,9 +38,9 @@ func labRoutes() []route {
 	return []route{
 		{method: "GET", path: prefix + "/lab/experiments", role: viewer, serve: (*server).labExperiments},
 		{method: "GET", path: prefix + "/lab/runs", role: viewer, serve: (*server).labRuns},
-		{method: "POST", path: prefix + "/lab/runs", role: engineer, body: labBody, serve: (*server).labStart},
+		{method: "POST", path: prefix + "/lab/runs", role: engineer, body: labBody, serve: (*server).labStart, audit: "lab.start"},
 		{method: "GET", path: prefix + "/lab/runs/{id}", role: viewer, serve: (*server).labRun},
-		{method: "DELETE", path: prefix + "/lab/runs/{id}", role: engineer, serve: (*server).labStop},
+		{method: "DELETE", path: prefix + "/lab/runs/{id}", role: engineer, serve: (*server).labStop, audit: "lab.stop"},
 		{method: "GET", path: prefix + "/lab/runs/{id}/report", role: viewer, serve: (*server).labReport},
 		{method: "GET", path: prefix + "/lab/runs/{id}/stream", role: viewer, stream: true, serve: (*server).labStream},
 		{method: "GET", path: prefix + "/capacity", role: viewer, serve: (*server).capacity},
@@ -76,6 +76,7 @@ func (s *server) labStart(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	run, err := s.cfg.Lab.Start(r.Context(), order)
+	r.did(run.ID, order)
 	if err != nil {
 		return err
 	}
@@ -109,6 +110,7 @@ func (s *server) labStop(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	r.did(id, nil)
 	if err := s.cfg.Lab.Stop(r.Context(), id); err != nil {
 		return err
 	}

@@ -25,11 +25,11 @@ func peopleRoutes() []route {
 	const administrator = identity.Administrator
 	return []route{
 		{method: "GET", path: prefix + "/people", role: administrator, serve: (*server).people},
-		{method: "PUT", path: prefix + "/people/{name}", role: administrator, body: loginBody, serve: (*server).setPerson},
-		{method: "DELETE", path: prefix + "/people/{name}", role: administrator, serve: (*server).removePerson},
-		{method: "PUT", path: prefix + "/session/password", role: identity.Viewer, body: loginBody, serve: (*server).changePassword},
+		{method: "PUT", path: prefix + "/people/{name}", role: administrator, body: loginBody, serve: (*server).setPerson, audit: "person.set"},
+		{method: "DELETE", path: prefix + "/people/{name}", role: administrator, serve: (*server).removePerson, audit: "person.remove"},
+		{method: "PUT", path: prefix + "/session/password", role: identity.Viewer, body: loginBody, serve: (*server).changePassword, audit: "person.password"},
 		{method: "GET", path: prefix + "/setup", serve: (*server).setup},
-		{method: "POST", path: prefix + "/setup", role: administrator, body: loginBody, serve: (*server).setUp},
+		{method: "POST", path: prefix + "/setup", role: administrator, body: loginBody, serve: (*server).setUp, audit: "setup"},
 	}
 }
 
@@ -73,6 +73,7 @@ func (s *server) setPerson(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(c.Name, map[string]any{"role": body.Role, "password": body.Password != ""})
 	role, ok := identity.ParseRole(body.Role)
 	if !ok || role == identity.Nobody {
 		return fault.E("api.setPerson", fault.Invalid, "role", errRole)
@@ -94,6 +95,7 @@ func (s *server) removePerson(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
+	r.did(name, nil)
 	if err := s.cfg.People.RemovePerson(r.Context(), name); err != nil {
 		return err
 	}
@@ -114,6 +116,7 @@ func (s *server) changePassword(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(r.user.Name, nil)
 	now := s.cfg.Now()
 	if s.names.exhausted(nameKey(r.user.Name), now) {
 		w.Header().Set("Retry-After", retryAfter)
@@ -164,6 +167,7 @@ func (s *server) setUp(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(body.Administrator, nil)
 	u, err := s.cfg.People.SetUp(r.Context(), body.Administrator, body.Password)
 	if err != nil {
 		return err

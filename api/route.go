@@ -18,6 +18,7 @@ type route struct {
 	record  bool          // a token that can only record may call it too
 	foreign bool          // parameters and answers are those of another program's API: unknown ones are its business
 	stream  bool          // the answer is long or endless: no HEAD, no compression
+	audit   string        // the action under which the audit log is told of it; "" for none
 	serve   func(*server, http.ResponseWriter, *request) error
 }
 
@@ -35,13 +36,14 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), ingestRoutes(), tokenRoutes(),
+		auditRoutes(),
 	)
 }
 
 func accessRoutes() []route {
 	return []route{
 		{method: "GET", path: prefix + "/session", role: identity.Viewer, serve: (*server).session},
-		{method: "POST", path: prefix + "/session", body: loginBody, serve: (*server).login},
+		{method: "POST", path: prefix + "/session", body: loginBody, serve: (*server).login, audit: "login"},
 		{method: "DELETE", path: prefix + "/session", serve: (*server).logout},
 	}
 }

@@ -51,6 +51,7 @@ type request struct {
 	*http.Request
 	user   identity.User
 	params url.Values
+	deed   deed
 }
 
 var (
@@ -77,7 +78,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	secure(rec.Header(), policyAnswer)
-	if err := s.answer(rec, r); err != nil {
+	if err := s.answer(rec, r); err != nil { //nolint:contextcheck // what a request did is told, also if its sender has gone
 		s.refuse(rec, r, err)
 	}
 }
@@ -111,6 +112,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	user, err := s.authorise(r, rt)
 	if err != nil {
+		s.tellRefusal(r, rt, user, err)
 		return err
 	}
 	var params url.Values
@@ -125,7 +127,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		defer zw.close()
 		w = zw
 	}
-	return rt.serve(s, w, &request{Request: r, user: user, params: params})
+	req := &request{Request: r, user: user, params: params}
+	err = rt.serve(s, w, req)
+	s.tell(req, rt, err)
+	return err
 }
 
 // answerTimeout is how long an answer that is no stream may take to send.

@@ -48,7 +48,7 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 			return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
 		}
 		user, err := s.cfg.Auth.Recognise(r.Context(), identity.Token, token)
-		return user, s.failed(r, err)
+		return user, s.failed(r, "", err)
 	}
 	cookie, err := r.Cookie(Cookie)
 	if err != nil {
@@ -61,14 +61,16 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 	return user, unauthorised(err)
 }
 
-// failed counts a wrong token, and says so when there were too many.
-func (s *server) failed(r *http.Request, err error) error {
+// failed counts a wrong token, or a wrong password for the name, and says so when there were too
+// many.
+func (s *server) failed(r *http.Request, name string, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
 	if !s.attempts.allow(addressOf(r.RemoteAddr), s.cfg.Now()) {
 		return &statusError{http.StatusTooManyRequests, errAttempts}
 	}
+	s.tellLogin(r, name, err)
 	return unauthorised(err)
 }
 
@@ -86,6 +88,7 @@ func (s *server) session(w http.ResponseWriter, r *request) error {
 
 // login takes a token, or name and password.
 func (s *server) login(w http.ResponseWriter, r *request) error {
+	r.deed.told = true // failed tells of those that fail
 	if err := sameOrigin(r.Request); err != nil {
 		return err
 	}
@@ -118,8 +121,9 @@ func (s *server) login(w http.ResponseWriter, r *request) error {
 		s.names.allow(nameKey(body.Name), now)
 	}
 	if err != nil {
-		return s.failed(r.Request, err)
+		return s.failed(r.Request, body.Name, err)
 	}
+	r.deed = deed{actor: actorOf(session.User), subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
 	return nil

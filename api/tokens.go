@@ -23,8 +23,8 @@ func tokenRoutes() []route {
 	const administrator = identity.Administrator
 	return []route{
 		{method: "GET", path: prefix + "/tokens", role: administrator, serve: (*server).tokens},
-		{method: "POST", path: prefix + "/tokens", role: administrator, body: tokenBody, serve: (*server).issueToken},
-		{method: "DELETE", path: prefix + "/tokens/{name}", role: administrator, serve: (*server).revokeToken},
+		{method: "POST", path: prefix + "/tokens", role: administrator, body: tokenBody, serve: (*server).issueToken, audit: "token.issue"},
+		{method: "DELETE", path: prefix + "/tokens/{name}", role: administrator, serve: (*server).revokeToken, audit: "token.revoke"},
 	}
 }
 
@@ -55,6 +55,7 @@ func (s *server) issueToken(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	r.did(body.Name, map[string]any{"under": body.Under})
 	if body.Under != "" {
 		if err := point.Path(body.Under).Validate(); err != nil {
 			return fault.E("api.issueToken", fault.Invalid, "under", err)
@@ -76,6 +77,7 @@ func (s *server) revokeToken(w http.ResponseWriter, r *request) error {
 	if s.cfg.Tokens == nil {
 		return absent("tokens")
 	}
+	r.did(r.PathValue("name"), nil)
 	if err := s.cfg.Tokens.RevokeRecord(r.Context(), r.PathValue("name")); err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ type expected struct {
 // follow reads the chain up to an entry, 0 for all.
 func (c *checker) follow(ctx context.Context, db *sql.DB, ends []expected, kept *Head, until uint64) error {
 	if kept != nil {
-		ends = append(ends, expected{anchor{Head: *kept}, "the place that you gave"})
+		ends = append(ends, expected{anchor{Head: *kept}, "the head that you gave"})
 	}
 	for _, e := range ends {
 		c.await(e.Head, e.from)

@@ -18,6 +18,10 @@ var (
 	errTaken      = errors.New("there is a token of this name already; revoke it first, or choose another name")
 )
 
+// RecordName returns the name of the token for recording that the user stands for, and whether it is
+// one.
+func (u User) RecordName() (string, bool) { return strings.CutPrefix(u.Name, recordPrefix) }
+
 // RecordToken describes a token that can record readings and do nothing else.
 type RecordToken struct {
 	Name    string

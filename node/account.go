@@ -132,6 +132,7 @@ func (n *Node) Health(ctx context.Context) answer.Health {
 		part("store", n.sink.Stats().Err)
 	}
 	part("history", n.damage(ctx))
+	part("audit", n.auditTrouble())
 	offline, total := 0, 0
 	for _, d := range n.fleet.Devices() {
 		total++

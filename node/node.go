@@ -15,6 +15,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
@@ -53,6 +54,7 @@ type Node struct {
 	started time.Time
 
 	claim    *datadir.Claim
+	audit    *audit.Log
 	room     *datadir.Room
 	catalog  *catalog.Catalog
 	identity *identity.Identity
@@ -85,10 +87,10 @@ type history interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
-			return nil, errors.Join(err, n.Close())
+			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
 		}
 	}
 	return n, nil
@@ -109,6 +111,9 @@ func (n *Node) Close() error {
 	if n.catalog != nil {
 		errs = append(errs, n.catalog.Close())
 	}
+	if n.audit != nil {
+		errs = append(errs, n.audit.Close())
+	}
 	if n.claim != nil {
 		errs = append(errs, n.forgetAddresses(), n.claim.Release())
 	}
@@ -126,6 +131,8 @@ func (n *Node) Run(ctx context.Context) error {
 	start := func(name string, run func(context.Context) error) { //nolint:contextcheck // parts end one after another, not with ctx
 		upward = append(upward, startStage(name, run, fail))
 	}
+	start("audit", n.audit.Run)
+	n.tellStart(ctx)
 	if n.sink != nil {
 		start("store upkeep", n.maintain)
 		start("sink", n.sink.Run)
@@ -136,13 +143,16 @@ func (n *Node) Run(ctx context.Context) error {
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")
 	var errs []error
-	for _, s := range slices.Backward(upward) { //nolint:contextcheck // Settle has a bound of its own
-		if s.name == "sink" {
-			n.Settle()
+	for _, s := range slices.Backward(upward) {
+		switch s.name {
+		case "sink":
+			n.Settle() //nolint:contextcheck // has a bound of its own
+		case "audit":
+			n.tell(ctx, n.deed("node.stop", errors.Join(errs...), nil)) // in order, or which part took it down
 		}
 		errs = append(errs, s.stop())
 	}
-	return errors.Join(append(errs, n.Close())...)
+	return errors.Join(append(errs, n.Close())...) //nolint:contextcheck // what is closed is written, whoever waits
 }
 
 // settleTime bounds how long a stopping node waits until the store has what the log holds.

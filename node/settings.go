@@ -129,7 +129,7 @@ func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.C
 	var done config.Changes
 	err := s.file.Change([]byte(c.Text), c.Version, c.User.Name, func() error {
 		var err error
-		done, err = s.node.Reload(context.WithoutCancel(ctx), cfg) // half a change helps nobody
+		done, err = s.node.apply(context.WithoutCancel(ctx), cfg) // half a change helps nobody
 		return err
 	})
 	if err != nil {

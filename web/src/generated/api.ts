@@ -353,6 +353,45 @@ export interface People {
   people: Person[];
 }
 
+export interface AuditEntry {
+  seq: Count;
+  segment: Count;
+  time: Time;
+  /** person:<name>, token:<name>, agent:<name> or node */
+  actor: string;
+  action: string;
+  subject: string;
+  /** ok, or why it did not happen */
+  outcome: string;
+  /** More */
+  detail?: Record<string, unknown> | unknown[] | string | number | boolean | null;
+  hash: string;
+}
+
+export interface Audit {
+  entries: AuditEntry[];
+  /** The before of the next page; 0 if this is the last */
+  next: number;
+}
+
+export interface AuditReport {
+  whole: boolean;
+  entries: Count;
+  /** The number of the first entry; 0 if there is none */
+  first: number;
+  segments: Count;
+  /** Number and hash of the last entry, to be kept elsewhere */
+  head: string;
+  problems: AuditProblem[];
+  /** Problems that are not listed */
+  more: number;
+}
+
+export interface AuditProblem {
+  seq: Count;
+  detail: string;
+}
+
 export interface Setup {
   needed: boolean;
   /** The node's name */

@@ -1,0 +1,42 @@
+package answer
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// AuditEntry is one line of the audit log.
+type AuditEntry struct {
+	Seq     uint64          `json:"seq"`
+	Segment uint64          `json:"segment"`
+	Time    time.Time       `json:"time"`
+	Actor   string          `json:"actor"`
+	Action  string          `json:"action"`
+	Subject string          `json:"subject"`
+	Outcome string          `json:"outcome"`
+	Detail  json.RawMessage `json:"detail,omitempty"`
+	Hash    string          `json:"hash"`
+}
+
+// Audit is a page of the audit log, the newest entry first.
+type Audit struct {
+	Entries []AuditEntry `json:"entries"`
+	Next    uint64       `json:"next"` // the before of the next page; 0 if this is the last
+}
+
+// AuditReport says whether the audit log is whole.
+type AuditReport struct {
+	Whole    bool           `json:"whole"`
+	Entries  uint64         `json:"entries"`
+	First    uint64         `json:"first"` // the number of the first entry; 0 if there is none
+	Segments uint64         `json:"segments"`
+	Head     string         `json:"head"` // number and hash of the last entry, to be kept elsewhere
+	Problems []AuditProblem `json:"problems"`
+	More     uint64         `json:"more"` // problems that are not listed
+}
+
+// AuditProblem is a place where the chain does not hold.
+type AuditProblem struct {
+	Seq    uint64 `json:"seq"`
+	Detail string `json:"detail"`
+}

@@ -1,0 +1,229 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/audit"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// Audit is the log of who did what. See audit.Log.
+type Audit interface {
+	Append(ctx context.Context, entries ...audit.Entry) error
+	Offer(e audit.Entry)
+	List(ctx context.Context, f audit.Filter) (entries []audit.Entry, next uint64, err error)
+	Export(ctx context.Context, f audit.Filter, emit func(*audit.Entry) error) error
+	Verify(ctx context.Context, kept *audit.Head) (audit.Report, error)
+}
+
+const noAudit = "audit log"
+
+func auditRoutes() []route {
+	const engineer = identity.Engineer
+	filter := []string{"from", "to", "actor", "action", "subject", "text"}
+	return []route{
+		{
+			method: "GET", path: prefix + "/audit", role: engineer, serve: (*server).audit,
+			params: append([]string{"limit", "before"}, filter...),
+		},
+		{method: "GET", path: prefix + "/audit/export", role: engineer, stream: true, serve: (*server).exportAudit, params: filter},
+		{method: "GET", path: prefix + "/audit/verify", role: engineer, serve: (*server).verifyAudit, params: []string{"expect"}},
+	}
+}
+
+func (r *reading) auditFilter() audit.Filter {
+	var f audit.Filter
+	for name, to := range map[string]*time.Time{"from": &f.From, "to": &f.To} {
+		if text, ok := r.text(name); ok && text != "" {
+			*to = r.time(name, "")
+		}
+	}
+	for name, to := range map[string]*point.Pattern{"actor": &f.Actor, "action": &f.Action, "subject": &f.Subject} {
+		text, _ := r.text(name)
+		*to = point.Pattern(text)
+	}
+	f.Text, _ = r.text("text")
+	return f
+}
+
+func (s *server) audit(w http.ResponseWriter, r *request) error {
+	if s.cfg.Audit == nil {
+		return absent(noAudit)
+	}
+	in := s.read(r)
+	f := in.auditFilter()
+	f.Limit = in.number("limit", 100, 1, maxPagePoints)
+	f.Before = uint64(in.number("before", 0, 0, 1<<53))
+	if in.err != nil {
+		return in.err
+	}
+	entries, next, err := s.cfg.Audit.List(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	out := answer.Audit{Entries: make([]answer.AuditEntry, len(entries)), Next: next}
+	for i := range entries {
+		out.Entries[i] = auditEntry(&entries[i])
+	}
+	return writeJSON(w, out)
+}
+
+func auditEntry(e *audit.Entry) answer.AuditEntry {
+	return answer.AuditEntry{
+		Seq: e.Seq, Segment: e.Segment, Time: e.Time, Actor: e.Actor, Action: e.Action, Subject: e.Subject,
+		Outcome: e.Outcome, Detail: e.Detail, Hash: e.Hash.String(),
+	}
+}
+
+// exportAudit sends entries as lines of JSON, the oldest first.
+func (s *server) exportAudit(w http.ResponseWriter, r *request) error {
+	if s.cfg.Audit == nil {
+		return absent(noAudit)
+	}
+	in := s.read(r)
+	f := in.auditFilter()
+	if in.err != nil {
+		return in.err
+	}
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	disposition(w, "voltbus-audit.jsonl", "application/jsonl")
+	out := &output{w: p}
+	var line bytes.Buffer
+	encode := json.NewEncoder(&line)
+	encode.SetEscapeHTML(false) // details stay as they are in the log
+	err := s.cfg.Audit.Export(r.Context(), f, func(e *audit.Entry) error {
+		line.Reset()
+		if err := encode.Encode(auditEntry(e)); err != nil {
+			return fault.E("api.exportAudit", fault.Internal, "", err)
+		}
+		out.buf = append(out.buf, line.Bytes()...)
+		return out.spill()
+	})
+	if err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+func (s *server) verifyAudit(w http.ResponseWriter, r *request) error {
+	if s.cfg.Audit == nil {
+		return absent(noAudit)
+	}
+	in := s.read(r)
+	text, given := in.text("expect")
+	if in.err != nil {
+		return in.err
+	}
+	var kept *audit.Head
+	if given && text != "" {
+		head, err := audit.ParseHead(text)
+		if err != nil {
+			return err
+		}
+		kept = &head
+	}
+	found, err := s.cfg.Audit.Verify(r.Context(), kept)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, AuditReport(&found))
+}
+
+// AuditReport shows what following the audit log has found.
+func AuditReport(found *audit.Report) answer.AuditReport {
+	out := answer.AuditReport{
+		Whole: found.Whole(), Entries: found.Entries, First: found.First, Segments: found.Segments,
+		Head: found.Head.String(), Problems: make([]answer.AuditProblem, len(found.Problems)), More: found.More,
+	}
+	for i, p := range found.Problems {
+		out.Problems[i] = answer.AuditProblem{Seq: p.Seq, Detail: p.Text}
+	}
+	return out
+}
+
+// deed is what a request did, for the audit log.
+type deed struct {
+	actor   string // "" for the user
+	subject string
+	detail  any  // nil for nothing
+	told    bool // the audit log knows already
+}
+
+// did says what a request is about to do.
+func (r *request) did(subject string, detail any) { r.deed.subject, r.deed.detail = subject, detail }
+
+// tell writes into the audit log how a request of a route that is audited ended, before it is
+// answered in full. What cannot be written does not undo what was done: the health tells.
+func (s *server) tell(r *request, rt route, err error) {
+	if rt.audit == "" || r.deed.told || s.cfg.Audit == nil {
+		return
+	}
+	e := audit.Entry{Actor: actorOf(r.user), Action: rt.audit, Subject: r.deed.subject, Outcome: ending(err), Time: s.cfg.Now()}
+	if r.deed.actor != "" {
+		e.Actor = r.deed.actor
+	}
+	if r.deed.detail != nil {
+		e.Detail, _ = json.Marshal(r.deed.detail) // texts, numbers and lists of them
+	}
+	if err := s.cfg.Audit.Append(context.WithoutCancel(r.Context()), e); err != nil {
+		s.logProblem(r.Request, http.StatusInternalServerError, fmt.Errorf("write the audit log: %w", err))
+	}
+}
+
+// tellRefusal offers the audit log that somebody known may not do something, reading excepted.
+func (s *server) tellRefusal(r *http.Request, rt route, user identity.User, err error) {
+	if s.cfg.Audit == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return
+	}
+	detail, _ := json.Marshal(struct {
+		Method string `json:"method"`
+		Role   string `json:"role"`
+		Needs  string `json:"needs"`
+	}{r.Method, user.Role.String(), rt.role.String()}) // texts
+	s.cfg.Audit.Offer(audit.Entry{
+		Actor: actorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: ending(err), Detail: detail, Time: s.cfg.Now(),
+	})
+}
+
+// tellLogin offers the audit log a secret that is not known here. The name is what somebody claims.
+func (s *server) tellLogin(r *http.Request, name string, err error) {
+	if s.cfg.Audit == nil {
+		return
+	}
+	by := "token"
+	if name != "" {
+		by = "password"
+	}
+	detail, _ := json.Marshal(struct {
+		Address string `json:"address"`
+		By      string `json:"by"`
+	}{addressOf(r.RemoteAddr), by}) // texts
+	s.cfg.Audit.Offer(audit.Entry{
+		Actor: "unknown", Action: "login.failed", Subject: name, Outcome: ending(err), Detail: detail, Time: s.cfg.Now(),
+	})
+}
+
+// ending says how something ended, without what is only for the log of the program.
+func ending(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	p := problem(err, "")
+	return p.Kind + ": " + p.Detail
+}
+
+func actorOf(u identity.User) string {
+	if name, ok := u.RecordName(); ok {
+		return "token:" + name
+	}
+	return "person:" + u.Name
+}

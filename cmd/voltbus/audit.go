@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api"
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/audit"
+	"voltbus/fault"
+)
+
+func newAudit(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "audit", Short: "See who did what, and that nobody changed the record",
+		Long: `See who did what: changes of people, tokens, configuration and documents, logins that failed,
+starts and stops. The log can only grow; verify finds whether anything in it was changed or removed.`,
+	}
+	for _, sub := range []*cobra.Command{newAuditList(f), newAuditExport(f), newAuditVerify(f)} {
+		f.where.register(sub)
+		strictArgs(sub)
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+func auditFlags(cmd *cobra.Command, f *client.AuditFilter) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.From, "from", "", "first time, such as -1d or 2026-01-31; default: the beginning")
+	fs.StringVar(&f.To, "to", "", "time behind the last, such as now; default: the end")
+	fs.StringVar(&f.Actor, "actor", "", "who, such as person:ada or agent:*")
+	fs.StringVar(&f.Action, "action", "", "what, such as config.apply or person.*")
+	fs.StringVar(&f.Subject, "subject", "", "to what, such as a path and all below it")
+	fs.StringVar(&f.Search, "search", "", "text anywhere in the entry")
+}
+
+func newAuditList(f *flags) *cobra.Command {
+	var out format
+	var filter client.AuditFilter
+	cmd := &cobra.Command{
+		Use: "list", Short: "List entries, the newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				rows, err := out.open(s.OutOrStdout(), "seq", "time", "actor", "action", "subject", "outcome", "detail")
+				if err != nil {
+					return err
+				}
+				page, err := s.Audit(ctx, filter)
+				if err != nil {
+					return err
+				}
+				for _, e := range page.Entries {
+					var detail any
+					if e.Detail != nil {
+						detail = e.Detail
+					}
+					if err := rows.row(e.Seq, e.Time.Format(time.RFC3339Nano), e.Actor, e.Action, e.Subject, e.Outcome, detail); err != nil {
+						return err
+					}
+				}
+				if page.Next > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "there are more: --before %d\n", page.Next)
+				}
+				return rows.end()
+			})
+		},
+	}
+	out.register(cmd)
+	auditFlags(cmd, &filter)
+	cmd.Flags().IntVar(&filter.Limit, "limit", 100, "most entries, up to 10000")
+	cmd.Flags().Uint64Var(&filter.Before, "before", 0, "only entries with smaller numbers: the next page")
+	return cmd
+}
+
+func newAuditExport(f *flags) *cobra.Command {
+	var filter client.AuditFilter
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write entries as lines of JSON, the oldest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.ExportAudit(ctx, filter, s.OutOrStdout()) })
+		},
+	}
+	auditFlags(cmd, &filter)
+	return cmd
+}
+
+var errNotWhole = errors.New("the audit log is not whole; what is listed above was changed, removed or added behind its back")
+
+func newAuditVerify(f *flags) *cobra.Command {
+	var file, expect string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Follow the chain of hashes, and say where it does not fit",
+		Long: `Follow the chain of hashes through the whole log, and say where it does not fit. The exit code is
+1 if anything is wrong. Keep the line "head" where nobody who can write the log can write, and give
+it back later with --expect: that also finds a log that was made anew as a whole.
+
+With --file no node is needed: give a copy of audit.db, with audit.head beside it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			show := func(r *answer.AuditReport) error { return showReport(cmd.OutOrStdout(), r, asJSON) }
+			if file != "" {
+				r, err := verifyFile(cmd.Context(), file, expect)
+				if err != nil {
+					return err
+				}
+				return show(&r)
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				r, err := s.VerifyAudit(ctx, expect)
+				if err != nil {
+					return err
+				}
+				return show(&r)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "a copy of audit.db, instead of the log of a node")
+	cmd.Flags().StringVar(&expect, "expect", "", "a head that was kept, as verify shows it: number:hash")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
+	_ = cmd.MarkFlagFilename("file", "db")
+	return cmd
+}
+
+func verifyFile(ctx context.Context, file, expect string) (answer.AuditReport, error) {
+	var kept *audit.Head
+	if expect != "" {
+		head, err := audit.ParseHead(expect)
+		if err != nil {
+			return answer.AuditReport{}, err
+		}
+		kept = &head
+	}
+	r, err := audit.VerifyFile(ctx, file, kept)
+	if err != nil {
+		return answer.AuditReport{}, err
+	}
+	return api.AuditReport(&r), nil
+}
+
+func showReport(w io.Writer, r *answer.AuditReport, asJSON bool) error {
+	if asJSON {
+		if err := json.NewEncoder(w).Encode(r); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(w, "entries  %d\nhead     %s\n", r.Entries, r.Head)
+		for _, p := range r.Problems {
+			fmt.Fprintf(w, "entry %d: %s\n", p.Seq, plain(p.Detail))
+		}
+		if r.More > 0 {
+			fmt.Fprintf(w, "and %d more\n", r.More)
+		}
+	}
+	if !r.Whole {
+		return fault.E("voltbus", fault.Corrupt, "", errNotWhole)
+	}
+	if !asJSON {
+		fmt.Fprintln(w, "the log is whole")
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"voltbus/audit"
+)
+
+func (n *Node) openAudit(ctx context.Context) error {
+	var err error
+	n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now)
+	return err
+}
+
+// tellStart writes into the audit log that the node runs, and how it ended before.
+func (n *Node) tellStart(ctx context.Context) {
+	before, s := "stopped", n.audit.Status()
+	switch {
+	case s.Head.Seq == 0 && s.Damage == "":
+		before = "never ran"
+	case !s.Clean:
+		before = "was killed, or the power failed"
+	}
+	n.tell(ctx, n.deed("node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before}))
+}
+
+// tell writes what the node does by itself into the audit log; one that only looks at its data does
+// nothing. Where that is not possible the node goes on, and its health says so.
+func (n *Node) tell(ctx context.Context, e audit.Entry) {
+	if n.opts.Idle {
+		return
+	}
+	if err := n.audit.Append(context.WithoutCancel(ctx), e); err != nil {
+		n.log.WarnContext(ctx, "audit log is not written", slog.String("action", e.Action), slog.Any("err", err))
+	}
+}
+
+// deed is an entry of what the node does by itself.
+func (n *Node) deed(action string, err error, detail any) audit.Entry {
+	e := audit.Entry{Actor: "node", Action: action, Subject: n.opts.Config.Node.Name, Outcome: "ok"}
+	if err != nil {
+		e.Outcome = err.Error()
+	}
+	if detail != nil {
+		e.Detail, _ = json.Marshal(detail) // texts and lists of them
+	}
+	return e
+}
+
+// auditTrouble says what of the audit log is damaged, or why it cannot be written.
+func (n *Node) auditTrouble() error {
+	s := n.audit.Status()
+	switch {
+	case s.Err != nil:
+		return s.Err
+	case s.Damage != "":
+		return errors.New("the audit log is damaged: " + s.Damage + "; voltbus audit verify says more")
+	}
+	return nil
+}
