@@ -160,7 +160,7 @@ func New(cfg Config) http.Handler {
 		cfg: cfg, started: cfg.Now(), attempts: newAttempts(attemptEvery, attemptBurst),
 		names:      newAttempts(nameEvery, nameBurst),
 		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
-		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples), repeats: newRepeats(),
+		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
 	}
 	s.feeds = newFeeds(cfg.Live, cfg.StreamBuffer)
 	s.routes = index(routes())

@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// For the tests of the package's outside.
-var (
-	ParseTime     = parseTime
-	ParseDuration = parseDuration
-)
-
 // Operations lists the routes with their parameters, those of the path among them.
 func Operations() map[string][]string {
 	m := map[string][]string{}

@@ -107,7 +107,7 @@ func (r *reading) time(name, otherwise string) time.Time {
 	if !ok || text == "" {
 		text = otherwise
 	}
-	t, err := parseTime(text, r.now)
+	t, err := query.ParseTime(text, r.now)
 	if err != nil {
 		r.fail(name, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"voltbus/catalog"
@@ -30,39 +29,6 @@ var (
 	errKeyReuse = errors.New("this idempotency key came with another request before; choose a new key for a new request")
 )
 
-// repeats lets requests with the same key run one after another.
-type repeats struct {
-	mu      sync.Mutex
-	running map[[2]string]chan struct{} // by user and key; closed at the end
-}
-
-func newRepeats() *repeats { return &repeats{running: map[[2]string]chan struct{}{}} }
-
-// enter waits until no other request with the key runs. Call leave in the end.
-func (p *repeats) enter(ctx context.Context, id [2]string) (leave func(), err error) {
-	for {
-		p.mu.Lock()
-		other, busy := p.running[id]
-		if !busy {
-			mine := make(chan struct{})
-			p.running[id] = mine
-			p.mu.Unlock()
-			return func() {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				delete(p.running, id)
-				close(mine)
-			}, nil
-		}
-		p.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, fault.E("api.repeat", fault.KindOf(ctx.Err()), id[1], fmt.Errorf("wait for the first request: %w", ctx.Err()))
-		}
-	}
-}
-
 // result is an answer to a write.
 type result struct {
 	status   int
@@ -78,9 +44,9 @@ func (s *server) once(r *request, key string, content []byte, work func(now time
 		return result{}, fault.E("api.repeat", fault.Invalid, headerKey, errKey)
 	}
 	ctx := r.Context()
-	leave, err := s.repeats.enter(ctx, [2]string{r.user.Name, key})
+	leave, err := s.repeats.Enter(ctx, [2]string{r.user.Name, key})
 	if err != nil {
-		return result{}, err
+		return result{}, fault.E("api.repeat", fault.KindOf(err), key, fmt.Errorf("wait for the first request: %w", err))
 	}
 	defer leave()
 	asked := catalog.Repeat{

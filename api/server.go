@@ -15,6 +15,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/turn"
 )
 
 // maxQuery is the most bytes of a request's query.
@@ -32,7 +33,7 @@ type server struct {
 	bodies   inflater
 	zips     zips
 	quotas   *quotas
-	repeats  *repeats
+	repeats  turn.Turns[[2]string]
 	parsers  sync.Pool     // of *ingest.Parser
 	parsing  chan struct{} // one entry for each body that is worked on
 	accepted atomic.Uint64 // samples that were sent here and are on disk

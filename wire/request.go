@@ -72,3 +72,28 @@ type Problem struct {
 
 // Error returns what went wrong, in words.
 func (f *Failure) Error() string { return f.Message }
+
+// Method describes a method of an agent, as inspect answers it.
+type Method struct {
+	Name   string  `json:"name"`
+	Doc    string  `json:"doc"`
+	Params []Param `json:"params"`
+	Result string  `json:"result"`          // its type, in words; "" if nobody said
+	Needs  string  `json:"needs,omitempty"` // the capability that callers must hold; "" for none
+}
+
+// Param describes an argument of a method.
+type Param struct {
+	Name    string          `json:"name"`
+	Type    string          `json:"type"`              // in words; "" if nobody said
+	Default json.RawMessage `json:"default,omitempty"` // nil: it must be given
+	Kind    string          `json:"kind"`              // "positional", "keyword", "either", "rest"
+}
+
+// The kinds of arguments.
+const (
+	PositionalParam = "positional"
+	KeywordParam    = "keyword"
+	EitherParam     = "either" // by place or by name
+	RestParam       = "rest"   // any more of them
+)

@@ -86,6 +86,30 @@ func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) er
 	if under != "" {
 		b.Drop(func(s *point.Sample) error { return within(s.Point, under) })
 	}
+	if err := g.sift(ctx, b); err != nil {
+		return err
+	}
+	if len(b.Samples) == 0 {
+		return nil
+	}
+	return g.recorder.Record(ctx, b.Samples)
+}
+
+// RecordWhole records the batch if nothing of it must be refused. Otherwise the report says what
+// must, and nothing is recorded. It fails as Record does.
+func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
+	before := b.Refused
+	if err := g.sift(ctx, b); err != nil {
+		return err
+	}
+	if b.Refused > before || len(b.Samples) == 0 {
+		return nil
+	}
+	return g.recorder.Record(ctx, b.Samples)
+}
+
+// sift takes out what may not be recorded, and lists the points of the rest.
+func (g *Gate) sift(ctx context.Context, b *ingest.Batch) error {
 	infos, devices := g.sort(b)
 	full := false
 	for len(infos) > 0 && !full {
@@ -99,10 +123,7 @@ func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) er
 	if devices || full {
 		b.Drop(g.check)
 	}
-	if len(b.Samples) == 0 {
-		return nil
-	}
-	return g.recorder.Record(ctx, b.Samples)
+	return nil
 }
 
 // within reports an error unless p is the folder or below it.

@@ -1,4 +1,4 @@
-package api
+package query
 
 import (
 	"errors"
@@ -15,9 +15,9 @@ var (
 	errDuration = errors.New("is not a duration; write a number with a unit, such as 500ms, 10s, 15m, 1h, 7d or 2w")
 )
 
-// parseTime reads a time: RFC 3339, a date for its midnight UTC, milliseconds since 1970 UTC,
+// ParseTime reads a time: RFC 3339, a date for its midnight UTC, milliseconds since 1970 UTC,
 // "now", or a duration before or after now, such as "now-1h", "-1h", "now+10m".
-func parseTime(s string, now time.Time) (time.Time, error) {
+func ParseTime(s string, now time.Time) (time.Time, error) {
 	t, err := parseAnyTime(s, now)
 	if err != nil {
 		return time.Time{}, err
@@ -64,16 +64,16 @@ func shift(s string, now time.Time) (time.Time, error) {
 	} else {
 		s = strings.TrimPrefix(s, "+")
 	}
-	d, err := parseDuration(s)
+	d, err := ParseDuration(s)
 	if err != nil {
 		return time.Time{}, errTime
 	}
 	return now.Add(sign * d), nil
 }
 
-// parseDuration reads a positive duration as package time does, and days and weeks of 24 and
+// ParseDuration reads a positive duration as package time does, and days and weeks of 24 and
 // 168 hours.
-func parseDuration(s string) (time.Duration, error) {
+func ParseDuration(s string) (time.Duration, error) {
 	unit := time.Duration(0)
 	switch {
 	case strings.HasSuffix(s, "d"):

@@ -1,0 +1,34 @@
+package identity
+
+// Standing is what an agent may do, and what those are bound to who may call it.
+type Standing struct {
+	Version uint64           `json:"version"` // grows with every change of any agent, until the node ends
+	Grants  Grants           `json:"grants"`
+	Callers map[string]Bound `json:"callers"` // by name
+}
+
+// Bound is what a caller of an agent is bound to.
+type Bound struct {
+	Call       []CallGrant `json:"call"` // to this agent
+	Hold       []HoldGrant `json:"hold"`
+	Administer bool        `json:"administer"`
+}
+
+// Grants returns what the caller may do, as far as the callee knows it.
+func (b *Bound) Grants() *Grants {
+	return &Grants{Call: b.Call, Hold: b.Hold, Administer: b.Administer}
+}
+
+// Standing returns the standing of an agent; fault.NotFound if there is none of the name.
+func (r *Registry) Standing(name string) (Standing, error) {
+	version := r.Version() // before the rest: what changes meanwhile has a higher one
+	a, err := r.Agent(name)
+	if err != nil {
+		return Standing{}, err
+	}
+	s := Standing{Version: version, Grants: a.Grants, Callers: map[string]Bound{}}
+	for _, c := range r.Callers(name) {
+		s.Callers[c.Name] = Bound{Call: c.Call, Hold: c.Hold, Administer: c.Administer}
+	}
+	return s, nil
+}

@@ -1,0 +1,87 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// method is what agents can ask for.
+type method struct {
+	doc    string
+	args   any // a struct whose fields are the arguments
+	result string
+	answer func(*Service, context.Context, *request) ([]byte, error)
+}
+
+// methods lists what the node answers.
+func methods() map[string]method {
+	list := map[string]method{
+		"hello": {
+			"Say who connected, and get the own standing. The first request on every connection.",
+			hello{}, "{node, name, time, standing}", (*Service).hello,
+		},
+		"standing": {"The own grants, and what the callers are bound to.", none{}, "{version, grants, callers}", (*Service).standing},
+		"record": {
+			"Keep samples: when it answers they are on disk, all or none. A key makes a repeat harmless.",
+			record{}, "{accepted}", (*Service).record,
+		},
+		"points": {"List the points that may be read.", points{}, "{points, next}", (*Service).points},
+		"latest": {"The newest sample of each point.", latest{}, "{samples}", (*Service).latest},
+		"range":  {"The samples of a time.", ranged{}, "{series, completeness, from, to, next}", (*Service).ranged},
+		"aggregate": {
+			"Summaries of a time in steps.",
+			aggregate{}, "{series, completeness, from, to, step, step_name, zone, next}", (*Service).aggregate,
+		},
+		"peers":   {"The agents of this node, and how they are.", none{}, "[{name, online, since, status, context, version}]", (*Service).peers},
+		"refused": {"Tell of a request that was refused to a caller.", refused{}, "null", (*Service).refused},
+		"ping":    {"Answer.", none{}, `"pong"`, (*Service).ping},
+		"inspect": {"List the methods.", none{}, "[{name, doc, params, result, needs}]", (*Service).inspect},
+	}
+	return list
+}
+
+// none are no arguments.
+type none struct{}
+
+func (s *Service) unknown() error {
+	return errors.New("is no method of the node; there are " + strings.Join(slices.Sorted(maps.Keys(s.methods)), ", "))
+}
+
+func (s *Service) ping(_ context.Context, r *request) ([]byte, error) {
+	return []byte(`"pong"`), r.decode(&none{})
+}
+
+func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
+	if err := r.decode(&none{}); err != nil {
+		return nil, err
+	}
+	list := make([]wire.Method, 0, len(s.methods))
+	for _, name := range slices.Sorted(maps.Keys(s.methods)) {
+		m := s.methods[name]
+		out := wire.Method{Name: name, Doc: m.doc, Result: m.result, Params: []wire.Param{}}
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(m.args)) {
+			if tag, ok := field.Tag.Lookup("json"); ok {
+				tag, _, _ = strings.Cut(tag, ",")
+				out.Params = append(out.Params, wire.Param{Name: tag, Type: describeType(field.Type), Kind: wire.KeywordParam})
+			}
+		}
+		list = append(list, out)
+	}
+	return encode(list)
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.E("service.encode", fault.Internal, "", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,160 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// appendResult wraps a result, which is JSON, as a reply.
+func appendResult(result []byte) []byte {
+	out := make([]byte, 0, len(result)+envelope)
+	out = append(out, `{"result":`...)
+	return append(append(out, result...), '}')
+}
+
+// failed is the reply about an error. Internal errors keep their details for the log.
+func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
+	f := failure(err)
+	if f.Kind == fault.Internal.String() {
+		s.cfg.Log.LogAttrs(ctx, slog.LevelError, "request of an agent failed by a defect",
+			slog.String("agent", from), slog.String("method", clip(name)), slog.Any("err", err))
+		f.Message = errDefect.Error()
+	}
+	out, jerr := json.Marshal(wire.Reply{Error: f})
+	if jerr != nil { // texts and numbers always can be written
+		return []byte(`{"error":{"kind":"internal","message":"the node met a defect"}}`)
+	}
+	return out
+}
+
+// problems is an error about several of the things that were sent.
+type problems struct {
+	list []wire.Problem
+	err  error
+}
+
+func (p *problems) Error() string { return p.err.Error() }
+func (p *problems) Unwrap() error { return p.err }
+
+func failure(err error) *wire.Failure {
+	f := &wire.Failure{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
+		f.Message, f.Subject = e.Err.Error(), e.Subject
+	}
+	if p, ok := errors.AsType[*problems](err); ok {
+		f.Problems = p.list
+	}
+	return f
+}
+
+var (
+	errEnvelope   = errors.New(`the body of a request is empty, or an object such as {"kwargs":{"name":"value"}}`)
+	errPositional = errors.New(`methods of the node take arguments by name: {"kwargs":{"name":"value"}}`)
+)
+
+// parseEnvelope returns the arguments by name, unread.
+func parseEnvelope(body []byte) (kwargs []byte, err error) {
+	const op = "service.Answer"
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, nil
+	}
+	var e struct {
+		Args   []json.RawMessage `json:"args"`
+		Kwargs json.RawMessage   `json:"kwargs"`
+	}
+	if err := strict(body, &e); err != nil {
+		return nil, fault.E(op, fault.Invalid, "body", fmt.Errorf("%w: %w", errEnvelope, err))
+	}
+	if len(e.Args) > 0 {
+		return nil, fault.E(op, fault.Invalid, "args", errPositional)
+	}
+	return e.Kwargs, nil
+}
+
+var errMore = errors.New("something follows behind the object")
+
+func strict(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errMore
+	}
+	return nil
+}
+
+// decode reads the arguments by name. Unknown ones are refused, with those that there are.
+func (r *request) decode(into any) error {
+	if len(r.kwargs) == 0 || string(r.kwargs) == "null" {
+		return nil
+	}
+	err := strict(r.kwargs, into)
+	if err == nil {
+		return nil
+	}
+	known := strings.Join(names(reflect.TypeOf(into).Elem()), ", ")
+	if known == "" {
+		known = "no arguments"
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fault.E("service.decode", fault.Invalid, wrong.Field, fmt.Errorf(
+			"must be %s, not %s", describeType(wrong.Type), wrong.Value))
+	}
+	return fault.E("service.decode", fault.Invalid, "kwargs", fmt.Errorf(
+		"%s; there are %s", strings.TrimPrefix(err.Error(), "json: "), known))
+}
+
+// names returns the names that JSON has for the fields.
+func names(t reflect.Type) []string {
+	var list []string
+	for field := range t.Fields() {
+		if field.Anonymous {
+			list = append(list, names(field.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		list = append(list, name)
+	}
+	return list
+}
+
+// describeType says in words of JSON what a Go type is.
+func describeType(t reflect.Type) string {
+	switch t.Kind() { //nolint:exhaustive // the rest is a number
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "any"
+		}
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}
+
+const maxClip = 200
+
+// clip shortens what a stranger sent, before it is repeated.
+func clip(s string) string {
+	if len(s) <= maxClip {
+		return s
+	}
+	return s[:maxClip] + "…"
+}

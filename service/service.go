@@ -1,0 +1,169 @@
+// Package service answers what agents ask of the node: who am I and what may I, keep these samples,
+// give me the history, who else is there. It is a set of functions over the parts that know; how
+// requests arrive is the bus's business.
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/ingest"
+	"voltbus/internal/turn"
+	"voltbus/point"
+	"voltbus/presence"
+	"voltbus/query"
+)
+
+// Registry knows the agents and what they may do, as package identity does.
+type Registry interface {
+	Agent(name string) (identity.Agent, error)
+	List() []identity.Agent
+	// Standing is what an agent may do, and what those are bound to who may call it.
+	Standing(name string) (identity.Standing, error)
+}
+
+// Presence knows how agents are, as package presence does.
+type Presence interface {
+	Look(agent string, since time.Time) presence.Health
+	Forget(agent string)
+}
+
+// Connection is an agent that is on the bus.
+type Connection struct {
+	Agent   string
+	Since   time.Time
+	Address string
+}
+
+// Bus knows who is on it.
+type Bus interface {
+	Connections() ([]Connection, error)
+}
+
+// Gate records samples, all of a batch or none, as package gate does.
+type Gate interface {
+	RecordWhole(ctx context.Context, b *ingest.Batch) error
+}
+
+// Repeats remembers writes with a key, as package catalog does.
+type Repeats interface {
+	BeginRepeat(ctx context.Context, r catalog.Repeat) (catalog.Repeat, error)
+	EndRepeat(ctx context.Context, r catalog.Repeat) error
+}
+
+// Engine answers questions about the history, as package query does.
+type Engine interface {
+	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
+	Range(ctx context.Context, req query.Request) (query.Answer, error)
+	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
+}
+
+// Points lists points.
+type Points interface {
+	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
+}
+
+// Refusal is a request that an agent refused to another one.
+type Refusal struct {
+	Callee, Caller string
+	Method         string
+	Missing        string // the capability
+	Args           []byte // JSON, as the callee tells them; nil if it does not
+}
+
+// Config is what the service needs. A source that is nil makes its methods answer that this node
+// does not have it; Registry, Presence, Bus and Log must be there.
+type Config struct {
+	Node     string // the node's name
+	Registry Registry
+	Presence Presence
+	Bus      Bus
+	Gate     Gate
+	Repeats  Repeats
+	Engine   Engine
+	Points   Points
+	// Refused is told what agents refused to others. It returns at once.
+	Refused func(Refusal)
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Limits of requests. The bus lets an agent have 64 in progress.
+const (
+	MaxBody    = 8 << 20         // octets of a request and of an answer
+	MaxSamples = 100_000         // of one record
+	maxPage    = 10_000          // points of one page
+	deadline   = 2 * time.Minute // of one request
+)
+
+// Service answers requests of agents. It is safe for concurrent use.
+type Service struct {
+	cfg     Config
+	methods map[string]method
+	clients clients
+	parsers parsers
+	turns   turn.Turns[[2]string] // by agent and key
+}
+
+// New returns the service. It starts nothing.
+func New(cfg Config) *Service {
+	return &Service{cfg: cfg, methods: methods(), clients: clients{list: map[string]answer.AgentClient{}}}
+}
+
+var (
+	errAbsent = errors.New("this node does not have it")
+	errDefect = errors.New("the node met a defect; its log says more")
+	errBody   = errors.New("the request has more than 8 MiB; send it in parts")
+	errAnswer = errors.New("the answer has more than 8 MiB; ask for a shorter time, fewer points, a limit or pages")
+)
+
+// Answer answers a request: the body of the reply. It never fails: what goes wrong is in the reply.
+func (s *Service) Answer(ctx context.Context, from, name string, body []byte) []byte {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	result, err := s.ask(ctx, from, name, body)
+	if err == nil && len(result) > MaxBody-envelope {
+		err = fault.E("service.Answer", fault.Invalid, name, errAnswer)
+	}
+	if err != nil {
+		return s.failed(ctx, from, name, err)
+	}
+	return appendResult(result)
+}
+
+// envelope is what a reply has beside its result, at most.
+const envelope = 64
+
+func (s *Service) ask(ctx context.Context, from, name string, body []byte) ([]byte, error) {
+	m, ok := s.methods[name]
+	if !ok {
+		return nil, fault.E("service.Answer", fault.NotFound, clip(name), s.unknown())
+	}
+	if len(body) > MaxBody {
+		return nil, fault.E("service.Answer", fault.Invalid, name, errBody)
+	}
+	a, err := s.cfg.Registry.Agent(from)
+	if err != nil {
+		return nil, err
+	}
+	kwargs, err := parseEnvelope(body)
+	if err != nil {
+		return nil, err
+	}
+	return m.answer(s, ctx, &request{agent: a, grants: a.Grants, kwargs: kwargs})
+}
+
+// request is a request of an agent.
+type request struct {
+	agent  identity.Agent
+	grants identity.Grants
+	kwargs []byte // JSON of an object; nil for none
+}
+
+func absent(what string) error { return fault.E("service", fault.Unavailable, what, errAbsent) }
