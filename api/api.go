@@ -95,6 +95,7 @@ type Config struct {
 	// Audit is told what people change, and who was refused; nil for nobody.
 	Audit Audit
 
+	Presence  Presence
 	Settings  Settings
 	Catalogue Catalogue
 	Bus       Bus

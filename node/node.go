@@ -25,7 +25,9 @@ import (
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
 	"voltbus/point"
+	"voltbus/presence"
 	"voltbus/recorder"
+	"voltbus/service"
 	"voltbus/sink"
 	"voltbus/store"
 )
@@ -64,6 +66,8 @@ type Node struct {
 	store    history // nil for a node without one
 	recorder *recorder.Recorder
 	gate     *gate.Gate
+	presence *presence.Room
+	service  *service.Service
 	sink     *sink.Sink // nil without a store
 	fleet    *device.Fleet
 	server   *server
@@ -87,7 +91,7 @@ type history interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openService, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -138,6 +142,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("sink", n.sink.Run)
 	}
 	start("recorder", n.recorder.Run)
+	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
 	start("server", n.server.run)
 	<-ctx.Done()

@@ -26,19 +26,22 @@ func methods() map[string]method {
 	list := map[string]method{
 		"hello": {
 			"Say who connected, and get the own standing. The first request on every connection.",
-			hello{}, "{node, name, time, standing}", (*Service).hello,
+			hello{},
+			"{node, name, time, standing}", (*Service).hello,
 		},
 		"standing": {"The own grants, and what the callers are bound to.", none{}, "{version, grants, callers}", (*Service).standing},
 		"record": {
 			"Keep samples: when it answers they are on disk, all or none. A key makes a repeat harmless.",
-			record{}, "{accepted}", (*Service).record,
+			record{},
+			"{accepted}", (*Service).record,
 		},
 		"points": {"List the points that may be read.", points{}, "{points, next}", (*Service).points},
 		"latest": {"The newest sample of each point.", latest{}, "{samples}", (*Service).latest},
 		"range":  {"The samples of a time.", ranged{}, "{series, completeness, from, to, next}", (*Service).ranged},
 		"aggregate": {
 			"Summaries of a time in steps.",
-			aggregate{}, "{series, completeness, from, to, step, step_name, zone, next}", (*Service).aggregate,
+			aggregate{},
+			"{series, completeness, from, to, step, step_name, zone, next}", (*Service).aggregate,
 		},
 		"peers":   {"The agents of this node, and how they are.", none{}, "[{name, online, since, status, context, version}]", (*Service).peers},
 		"refused": {"Tell of a request that was refused to a caller.", refused{}, "null", (*Service).refused},

@@ -108,8 +108,7 @@ func (r *request) decode(into any) error {
 	if known == "" {
 		known = "no arguments"
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fault.E("service.decode", fault.Invalid, wrong.Field, fmt.Errorf(
 			"must be %s, not %s", describeType(wrong.Type), wrong.Value))
 	}

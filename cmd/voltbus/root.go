@@ -52,7 +52,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newDevices(f),
+		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newDevices(f), newAlerts(f),
 	} {
 		cmd.GroupID = "data"
 		f.where.register(cmd)

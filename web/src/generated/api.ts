@@ -60,6 +60,46 @@ export interface Health {
   }[];
 }
 
+export interface Alert {
+  /** Who raised it */
+  agent: string;
+  /** What it is about, as the agent calls it */
+  key: string;
+  severity: "info" | "warning" | "critical";
+  /** For people */
+  text: string;
+  /** Since when it is so */
+  first: string;
+  /** When the agent said so last */
+  last: string;
+  /** How often it said so */
+  count: number;
+}
+
+export interface Alerts {
+  alerts: Alert[];
+}
+
+export interface Peer {
+  name: string;
+  /** It is connected */
+  online: boolean;
+  /** When it connected */
+  since: string | null;
+  /** As it says itself; silent after three intervals without a word */
+  status: "good" | "bad" | "starting" | "unknown" | "silent" | "offline";
+  /** Why, in any form, as the agent says it */
+  context?: unknown;
+  /** Of the agent, as it says */
+  version: string;
+  sdk: string;
+  host: string;
+}
+
+export interface Peers {
+  peers: Peer[];
+}
+
 export interface Point {
   path: string;
   kind: Kind;

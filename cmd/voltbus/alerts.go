@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newAlerts(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "alerts", Short: "List what agents want people to know",
+		Long: `List the open alerts of agents: the most severe first, of these the newest. An alert stays open, also
+over restarts, until its agent says that it is over, or somebody clears it.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.listAlerts(ctx, &out) })
+		},
+	}
+	out.register(cmd)
+	clearing := &cobra.Command{
+		Use: "clear <agent> <key>", Short: "End an alert; it opens again when the agent says so again", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.ClearAlert(ctx, args[0], args[1]) })
+		},
+	}
+	f.where.register(clearing)
+	strictArgs(clearing)
+	cmd.AddCommand(clearing)
+	return cmd
+}
+
+func (s session) listAlerts(ctx context.Context, out *format) error {
+	list, err := s.Alerts(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(s.OutOrStdout(), "severity", "agent", "key", "text", "since", "last", "count")
+	if err != nil {
+		return err
+	}
+	for _, a := range list.Alerts {
+		err := rows.row(a.Severity, a.Agent, a.Key, a.Text, a.First.Format(time.RFC3339), a.Last.Format(time.RFC3339), a.Count)
+		if err != nil {
+			return err
+		}
+	}
+	return rows.end()
+}

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"voltbus/api/answer"
+	"voltbus/bus"
+	"voltbus/point"
+	"voltbus/presence"
+	"voltbus/query"
+	"voltbus/service"
+	"voltbus/wire"
+)
+
+// openService lets the node answer agents, and hear how they are.
+func (n *Node) openService(ctx context.Context) error {
+	var err error
+	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
+		return err
+	}
+	cfg := service.Config{
+		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
+		Gate: n.gate, Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
+		Refused: n.refusedByAgent, Log: n.log, Now: now,
+	}
+	if n.store != nil {
+		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
+	}
+	n.service = service.New(cfg)
+	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, n.hear)
+	if err != nil {
+		return err
+	}
+	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
+		_ = r.Respond(n.service.Answer(ctx, r.From, r.Method, r.Data)) // who asked may be gone
+	})
+}
+
+// hear takes what an agent says of its health or of an alert. What is wrong is its business.
+func (n *Node) hear(m bus.Message) {
+	var err error
+	if m.Topic == wire.HealthTopic {
+		err = n.presence.Health(m.From, m.Data)
+	} else {
+		err = n.presence.Alert(m.From, strings.TrimPrefix(string(m.Topic), wire.AlertTopic+"/"), m.Data)
+	}
+	if err != nil {
+		n.log.Debug("what an agent says of itself is refused", slog.String("agent", m.From), slog.Any("err", err))
+	}
+}
+
+// refusedByAgent notes what an agent refused to another one.
+func (n *Node) refusedByAgent(r service.Refusal) {
+	n.log.Info("an agent refused a call", slog.String("callee", r.Callee), slog.String("caller", r.Caller),
+		slog.String("method", r.Method), slog.String("missing", r.Missing))
+}
+
+// onlookers implements service.Bus.
+type onlookers struct{ bus *bus.Bus }
+
+// Connections implements service.Bus.
+func (o onlookers) Connections() ([]service.Connection, error) {
+	online := o.bus.Online()
+	list := make([]service.Connection, len(online))
+	for i, p := range online {
+		list[i] = service.Connection{Agent: p.Name, Since: p.Since.UTC(), Address: p.Address}
+	}
+	return list, nil
+}
+
+// Alerts implements api.Presence.
+func (n *Node) Alerts(context.Context) (answer.Alerts, error) {
+	list := n.presence.List()
+	out := answer.Alerts{Alerts: make([]answer.Alert, len(list))}
+	for i := range list {
+		a := &list[i]
+		out.Alerts[i] = answer.Alert{
+			Agent: a.Agent, Key: a.Key, Severity: string(a.Severity), Text: a.Text, First: a.First, Last: a.Last, Count: a.Count,
+		}
+	}
+	return out, nil
+}
+
+// ClearAlert implements api.Presence.
+func (n *Node) ClearAlert(_ context.Context, agent, key string) error {
+	return n.presence.Clear(agent, key)
+}
+
+// Peers implements api.Presence.
+func (n *Node) Peers(context.Context) (answer.Peers, error) {
+	list, err := n.service.Peers()
+	return answer.Peers{Peers: list}, err
+}
