@@ -42,17 +42,7 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 		}
 	}
 	var samples []point.Sample
-	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
-		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
-			read, err := readAll(ctx, u, s, names)
-			if err == nil {
-				l.stamp(u, paths, read, l.clock.now())
-				samples = append([]point.Sample(nil), read...)
-			}
-			return err
-		}))
-		return err
-	})
+	err := f.request(ctx, u, reading(ctx, u, paths, names, &samples))
 	if err != nil {
 		return nil, fault.E("device.Read", kindOf(err), string(device), err)
 	}
@@ -64,14 +54,23 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 // waits until ctx ends at most.
 //
 // Errors are those of Read, and fault.Refused for a device whose driver cannot write or a point
-// that is read-only. It is safe for concurrent use.
+// that is read-only. Timeout, Canceled, Corrupt and Internal leave it open whether the device took the
+// value; after every other kind it did not. It is safe for concurrent use.
 func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (point.Value, error) {
 	u, i := f.pointAt(path)
 	if u == nil {
-		return point.Value{}, fault.E("device.Write", fault.NotFound, string(path), errors.New("no device has such a point"))
+		return point.Value{}, fault.E("device.Write", fault.NotFound, string(path), errNoDevice)
 	}
 	var value point.Value
-	err := f.request(ctx, u, func(lineCtx context.Context, l *line) error {
+	if err := f.request(ctx, u, writing(ctx, u, i, v, &value)); err != nil {
+		return point.Value{}, fault.E("device.Write", kindOf(err), string(path), err)
+	}
+	return value, nil
+}
+
+// writing is what a line does to set a point; value gets what the device then reports.
+func writing(ctx context.Context, u *unit, i int, v point.Value, value *point.Value) func(context.Context, *line) error {
+	return func(lineCtx context.Context, l *line) error {
 		var reported point.Value
 		now, err := l.attempt(lineCtx, u, false, onBehalf(ctx, func(ctx context.Context, s driver.Session) (err error) {
 			w, can := s.(driver.Writer)
@@ -79,18 +78,17 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 				return fault.E("device.write", fault.Refused, "", errNoWriter)
 			}
 			reported, err = w.Write(ctx, u.names[i], v)
+			if isLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+				err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
+			}
 			return err
 		}))
 		if err == nil {
-			value = reported
+			*value = reported
 			l.confirm(u, i, reported, now)
 		}
 		return err
-	})
-	if err != nil {
-		return point.Value{}, fault.E("device.Write", kindOf(err), string(path), err)
 	}
-	return value, nil
 }
 
 // onBehalf lets ask end also when the caller gives up, and marks its error then.
@@ -116,6 +114,18 @@ func (l *line) confirm(u *unit, i int, v point.Value, now instant) {
 
 // request has do run on the device's line, and waits for it.
 func (f *Fleet) request(ctx context.Context, u *unit, do func(context.Context, *line) error) error {
+	if err := f.askable(u); err != nil {
+		return err
+	}
+	r := newRequest(ctx, u, do)
+	if err := u.line.box.putOrRefuse(r); err != nil {
+		return fault.E("device.request", fault.Unavailable, "", err)
+	}
+	return r.wait(ctx)
+}
+
+// askable reports why a device cannot be asked now.
+func (f *Fleet) askable(u *unit) error {
 	switch {
 	case u.line == nil:
 		return fault.E("device.request", fault.Unavailable, "", errDisabled)
@@ -125,16 +135,25 @@ func (f *Fleet) request(ctx context.Context, u *unit, do func(context.Context, *
 	if overdue, hung := u.line.hung(f.clock.now()); hung {
 		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.hungText(overdue)))
 	}
-	r := &request{unit: u, do: do, done: make(chan error, 1)}
-	r.dropped = func() bool { return ctx.Err() != nil }
-	if err := u.line.box.putOrRefuse(r); err != nil {
-		return fault.E("device.request", fault.Unavailable, "", err)
-	}
+	return nil
+}
+
+func newRequest(ctx context.Context, u *unit, do func(context.Context, *line) error) *request {
+	return &request{unit: u, do: do, done: make(chan error, 1), dropped: func() bool { return ctx.Err() != nil }}
+}
+
+// wait returns the answer to a queued request.
+func (r *request) wait(ctx context.Context) error {
 	select {
 	case err := <-r.done:
 		return err
 	case <-ctx.Done():
-		return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", u.line.key.name, ctx.Err()))
+	}
+	select {
+	case err := <-r.done: // it was in time
+		return err
+	default:
+		return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
 	}
 }
 
@@ -158,4 +177,7 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 		err = r.do(ctx, l)
 	}
 	r.done <- err
+	if r.next != nil {
+		l.box.follow(r.next)
+	}
 }

@@ -242,7 +242,7 @@ func TestAWriteIsNotRepeatedWhenTheLineIsLost(t *testing.T) {
 			return fmt.Errorf("EOF: %w", driver.ErrNotConnected)
 		})
 		_, err := s.Write(t.Context(), "b/d/p", point.IntOf(1))
-		if !fault.Is(err, fault.Unreachable) {
+		if !fault.Is(err, fault.Timeout) { // it may have arrived
 			t.Errorf("got %v of kind %v", err, fault.KindOf(err))
 		}
 		s.plant.script("d", nil)

@@ -39,6 +39,12 @@
 // does not return within twice its time-out is reported as hung; only its line stands still, and
 // its devices turn bad(stale) after Config.StaleAfter.
 //
+// # Requests
+//
+// Slots and requests alternate on a line. A call for many points is a chain for each line, of which
+// one link waits at a time, behind all that waits by then: it delays scans and the requests of others
+// by one of its points at most, however long it is.
+//
 // # Reports
 //
 // A session that reports by itself (driver.Subscriber) keeps what it hears, and tells the mailbox

@@ -16,6 +16,7 @@ type request struct {
 	done chan error                               // buffered; gets exactly one answer
 
 	dropped func() bool // whether the caller gave up
+	next    *request    // to be queued when this one was answered: a call for many points
 }
 
 // mailbox is what others hand to a line's goroutine: the devices it is to have, and requests.
@@ -110,6 +111,25 @@ func (m *mailbox) putOrRefuse(r *request) error {
 	return nil
 }
 
+// follow queues the next request of a call for many points behind all that wait by now. The call
+// counts as one request, and a single one waits for one of its points at most.
+func (m *mailbox) follow(r *request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		r.refuse()
+		return
+	}
+	m.requests = append(m.requests, r)
+}
+
+// refuse answers a request, and those that were to follow it, after the line ended.
+func (r *request) refuse() {
+	for ; r != nil; r = r.next {
+		r.done <- fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded)
+	}
+}
+
 // take returns the oldest request, or nil.
 func (m *mailbox) take() *request {
 	m.mu.Lock()
@@ -147,7 +167,7 @@ func (m *mailbox) close() {
 func (m *mailbox) closeLocked() {
 	m.closed = true
 	for _, r := range m.requests {
-		r.done <- fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded)
+		r.refuse()
 	}
 	m.requests = nil
 }
