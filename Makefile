@@ -59,7 +59,7 @@ build/.web-modules: web/package-lock.json build/.node
 test: build test-go test-web ## run all tests: Go with real peers, then the web screens in Chromium
 
 .PHONY: test-go
-test-go: build/.go $(GOTESTSUM) peers web
+test-go: build/.go build/.postgresql $(GOTESTSUM) peers web
 	$(GOTESTSUM) --format pkgname --format-icons text -- -shuffle=on -timeout $(TIMEOUT) $(PKG)
 
 .PHONY: test-web
@@ -166,6 +166,10 @@ build/.node: tools/require.sh
 
 build/.venv: tools/require.sh
 	@tools/require.sh venv
+	@mkdir -p $(@D) && touch $@
+
+build/.postgresql: tools/require.sh
+	@tools/require.sh postgresql
 	@mkdir -p $(@D) && touch $@
 
 build/.chromium: tools/require.sh

@@ -54,12 +54,18 @@ check_chromium() {
   install chromium || missing+=("chromium: install the package chromium (as root: apt-get install chromium)")
 }
 
+check_postgresql() {
+  command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null ||
+    install postgresql || missing+=("postgresql: install the package postgresql (as root: apt-get install postgresql)")
+}
+
 for thing in "$@"; do
   case $thing in
     go) check_go ;;
     node) check_node ;;
     venv) need python3 python3 && check_venv ;;
     chromium) check_chromium ;;
+    postgresql) check_postgresql ;;
     *) need "$thing" "$thing" ;;
   esac
 done

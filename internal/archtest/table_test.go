@@ -94,6 +94,7 @@ var owners = []owner{
 	{"github.com/nats-io/nkeys", []string{"bus/...", "identity", "bench/..."}, nil, "only identity and bus handle keys"},
 	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, nil, "only bus speaks NATS"},
 	{"github.com/duckdb/", []string{"store/duckdb/..."}, nil, "only store/duckdb knows its engine"},
+	{"github.com/jackc/", []string{"store/postgres"}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/..."}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
 	{"modernc.org/sqlite", []string{"catalog/...", "audit"}, nil, "only catalog and the audit log keep tables in SQLite"},
@@ -116,5 +117,6 @@ var badDeps = []badDep{
 	{"store/...", "github.com/nats-io/", "a store is filled by a sink, it does not subscribe"},
 	{"config", "github.com/nats-io/", "checking a file must not link a server"},
 	{"config", "github.com/duckdb/", "checking a file must not link an engine"},
+	{"config", "github.com/jackc/", "checking a file must not link an engine"},
 	{"api/...", "github.com/duckdb/", "the API works with any store"},
 }

@@ -1,0 +1,222 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/store"
+)
+
+var errOrigin = errors.New("origin, log and reason must be UTF-8 without the character 0")
+
+var errRace = errors.New("another node stored samples of the same points and times just now; it is tried again")
+
+// storable reports whether PostgreSQL can keep the text.
+func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
+// Append implements store.Store. It returns fault.Conflict if another node stores an origin of the
+// blocks in this database now.
+func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
+	const op = "postgres.Append"
+	if err := check(op, blocks); err != nil {
+		return store.Result{}, err
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	if err := s.connected(ctx, op); err != nil || len(blocks) == 0 {
+		return store.Result{}, err
+	}
+	var origins []string
+	for _, b := range blocks {
+		if !slices.Contains(origins, b.Origin) {
+			origins = append(origins, b.Origin)
+		}
+	}
+	slices.Sort(origins)
+	if err := s.claim(ctx, op, origins); err != nil {
+		if fault.KindOf(err) != fault.Conflict {
+			s.disconnect(ctx)
+		}
+		return store.Result{}, err
+	}
+	entry := store.NewLedger(s.held, s.cursor).Post(blocks, time.Now())
+	if err := s.store(ctx, op, &entry); err != nil {
+		return store.Result{}, err
+	}
+	maps.Copy(s.held, entry.Positions)
+	s.cursor = entry.Cursor
+	return entry.Result, nil
+}
+
+func check(op string, blocks []*point.Block) error {
+	if err := store.CheckBlocks(op, blocks); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if !storable(b.Origin) || !storable(b.Log) || !storable(b.Lost) {
+			return fault.E(op, fault.Invalid, b.Origin, errOrigin)
+		}
+	}
+	return nil
+}
+
+// store writes the entry in one transaction. The caller holds write.
+func (s *Store) store(ctx context.Context, op string, entry *store.Entry) error {
+	if err := s.makeDays(ctx, op, daysOf(entry.Blocks)); err != nil {
+		return err
+	}
+	var fresh map[point.Path]int32
+	var l load
+	err := s.transaction(ctx, op, func() error {
+		var err error
+		if fresh, err = s.number(ctx, entry.Blocks); err != nil {
+			return err
+		}
+		l = s.sort(entry.Blocks, fresh)
+		if err := s.put(ctx, &l); err != nil {
+			return err
+		}
+		if err := s.count(ctx, &l); err != nil {
+			return err
+		}
+		return s.save(ctx, entry, l.replaced)
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	maps.Copy(s.ids, fresh)
+	s.mu.Unlock()
+	l.remember(s.seen)
+	return nil
+}
+
+// number finds the numbers of points that this store has not met yet, and gives numbers to new
+// ones, within a transaction.
+func (s *Store) number(ctx context.Context, blocks []*point.Block) (map[point.Path]int32, error) {
+	unknown := make(map[point.Path]int32)
+	s.mu.RLock()
+	for _, b := range blocks {
+		for _, p := range b.Points {
+			if _, ok := s.ids[p]; !ok {
+				unknown[p] = 0
+			}
+		}
+	}
+	s.mu.RUnlock()
+	if len(unknown) == 0 {
+		return unknown, nil
+	}
+	// In order, so that two writers do not wait for each other.
+	paths := slices.Sorted(maps.Keys(unknown))
+	_, err := s.conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
+		WHERE NOT EXISTS (SELECT FROM point p WHERE p.path = u.path) ORDER BY n ON CONFLICT DO NOTHING`, paths)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.conn.Query(ctx, "SELECT id, path FROM point WHERE path = ANY($1::text[])", paths)
+	if err != nil {
+		return nil, err
+	}
+	var id int32
+	var path string
+	_, err = pgx.ForEachRow(rows, []any{&id, &path}, func() error {
+		unknown[point.Path(path)] = id
+		return nil
+	})
+	return unknown, err
+}
+
+const copyInto = " (time, value, id, tag, exact, text, octets) FROM STDIN BINARY"
+
+// put copies the rows that cannot be there yet straight into the table, and puts the others in
+// place of those that are. If another writer was faster, all go the second way.
+func (s *Store) put(ctx context.Context, l *load) error {
+	late := l.late
+	if len(l.fresh) > 0 {
+		if _, err := s.conn.Exec(ctx, "SAVEPOINT fresh"); err != nil {
+			return err
+		}
+		_, err := s.conn.PgConn().CopyFrom(ctx, l.reader(l.fresh), "COPY sample"+copyInto)
+		switch {
+		case stateOf(err) == stateUnique:
+			if _, err := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT fresh"); err != nil {
+				return err
+			}
+			late = l.all
+		case err != nil:
+			return err
+		default:
+			l.countFresh()
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	return s.merge(ctx, l, late)
+}
+
+// merge puts rows in place of those with the same point and time, and counts by day.
+func (s *Store) merge(ctx context.Context, l *load, late []ref) error {
+	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
+		exact bigint, text text, octets bytea) ON COMMIT DELETE ROWS`)
+	if err != nil {
+		return err
+	}
+	if _, err = s.conn.PgConn().CopyFrom(ctx, l.reader(late), "COPY incoming"+copyInto); err != nil {
+		return err
+	}
+	first, last := span(late)
+	updated, err := s.conn.Exec(ctx, `UPDATE sample s SET value = i.value, tag = i.tag, exact = i.exact, text = i.text, octets = i.octets
+		FROM incoming i WHERE s.id = i.id AND s.time = i.time AND s.time >= $1::timestamptz AND s.time <= $2::timestamptz`, first, last)
+	if err != nil {
+		return err
+	}
+	l.replaced += updated.RowsAffected()
+	if updated.RowsAffected() == int64(len(late)) {
+		return nil
+	}
+	return s.insert(ctx, l, int64(len(late))-updated.RowsAffected())
+}
+
+// insert puts the rows into the table that have no predecessor there.
+func (s *Store) insert(ctx context.Context, l *load, expected int64) error {
+	rows, err := s.conn.Query(ctx, `WITH stored AS (
+			INSERT INTO sample (time, value, id, tag, exact, text, octets)
+			SELECT time, value, id, tag, exact, text, octets FROM incoming ORDER BY id, time ON CONFLICT DO NOTHING RETURNING time)
+		SELECT floor(extract(epoch FROM time) / 86400)::int, count(*) FROM stored GROUP BY 1`)
+	if err != nil {
+		return err
+	}
+	var day int32
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&day, &n}, func() error {
+		l.added[store.Day(day)] += n
+		expected -= n
+		return nil
+	})
+	if err == nil && expected > 0 {
+		return fault.E("postgres.Append", fault.Unavailable, "", errRace)
+	}
+	return err
+}
+
+// count adds the new samples to this writer's figures of their days, within a transaction.
+func (s *Store) count(ctx context.Context, l *load) error {
+	batch := &pgx.Batch{}
+	for _, day := range slices.Sorted(maps.Keys(l.newest)) {
+		batch.Queue(`INSERT INTO tally VALUES ($1, $2, $3, $4) ON CONFLICT (day, writer)
+			DO UPDATE SET samples = tally.samples + $3, newest = greatest(tally.newest, $4)`,
+			day.Start(), s.options.Writer, l.added[day], time.UnixMicro(l.newest[day]).UTC())
+	}
+	return s.conn.SendBatch(ctx, batch).Close()
+}

@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+
+	"voltbus/point"
+	"voltbus/store"
+)
+
+// firstDays is how many days the first question for the newest samples looks at; each further
+// question looks at more. Most points have a sample today.
+const firstDays = 2
+
+// Latest implements store.Store. It asks the server, since other nodes may have written newer
+// samples than this one; the newest days of the table are in its memory.
+func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
+	const op = "postgres.Latest"
+	ids, err := s.find(ctx, op, paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]point.Sample, len(paths))
+	var left []int // what is still asked for
+	for i, id := range ids {
+		if id != 0 {
+			left = append(left, i)
+		}
+	}
+	if len(left) == 0 {
+		return out, nil
+	}
+	days, err := s.filled(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	for n := firstDays; len(days) > 0 && len(left) > 0; n *= 4 {
+		some := days[max(0, len(days)-n):]
+		days = days[:len(days)-len(some)]
+		if left, err = s.newest(ctx, op, newestOf{paths, ids, out, left, some}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// newestOf is what one question for the newest samples is about.
+type newestOf struct {
+	paths []point.Path
+	ids   []int32
+	out   []point.Sample
+	left  []int       // indices into the others
+	days  []store.Day // ascending
+}
+
+// newest fills in the samples that lie in the days, and returns the indices of the others.
+func (s *Store) newest(ctx context.Context, op string, q newestOf) ([]int, error) {
+	ids := make([]int32, len(q.left))
+	for i, at := range q.left {
+		ids[i] = q.ids[at]
+	}
+	err := s.ask(ctx, op, `SELECT u.n, `+sampleColumns+` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
+		SELECT * FROM sample s WHERE s.id = u.id AND s.time >= $2::timestamptz AND s.time < $3::timestamptz
+		ORDER BY s.time DESC LIMIT 1) s`, func(v [][]byte) error {
+		at := q.left[binary.BigEndian.Uint64(v[0])-1]
+		q.out[at] = sampleOf(v[1:])
+		q.out[at].Point = q.paths[at]
+		return nil
+	}, ids, q.days[0].Start(), q.days[len(q.days)-1].End())
+	var left []int
+	for _, at := range q.left {
+		if q.out[at].Time.IsZero() {
+			left = append(left, at)
+		}
+	}
+	return left, err
+}
+
+// filled lists the days that have samples, the oldest first.
+func (s *Store) filled(ctx context.Context, op string) ([]store.Day, error) {
+	var out []store.Day
+	err := s.ask(ctx, op, "SELECT day - date '1970-01-01' FROM tally GROUP BY day HAVING sum(samples) > 0 ORDER BY day", func(v [][]byte) error {
+		out = append(out, store.Day(int32(binary.BigEndian.Uint32(v[0]))))
+		return nil
+	})
+	return out, err
+}

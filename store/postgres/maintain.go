@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"voltbus/store"
+)
+
+// partition returns the name of the table with the samples of a day.
+func partition(d store.Day) string { return "sample_" + d.Start().Format("20060102") }
+
+// makeDays makes the partitions that are missing. The caller holds write.
+func (s *Store) makeDays(ctx context.Context, op string, days []store.Day) error {
+	for _, d := range days {
+		if s.days[d] {
+			continue
+		}
+		err := s.transaction(ctx, op, func() error { return s.makeDay(ctx, d) })
+		if err != nil {
+			return err
+		}
+		s.days[d] = true
+	}
+	return nil
+}
+
+// makeDay makes a partition unless it is there. It is made beside the table and then attached, which
+// waits for nobody that reads or writes.
+func (s *Store) makeDay(ctx context.Context, d store.Day) error {
+	if err := s.lockDays(ctx); err != nil {
+		return err
+	}
+	name := partition(d)
+	var there bool
+	if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+"."+name).Scan(&there); err != nil || there {
+		return err
+	}
+	from, to := d.Start().Format(time.RFC3339), d.End().Format(time.RFC3339)
+	for _, statement := range []string{
+		"CREATE TABLE " + name + " (LIKE sample INCLUDING DEFAULTS, CHECK (time >= '" + from + "' AND time < '" + to + "'))",
+		"ALTER TABLE sample ATTACH PARTITION " + name + " FOR VALUES FROM ('" + from + "') TO ('" + to + "')",
+	} {
+		if _, err := s.conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	_, err := s.conn.Exec(ctx, "INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", d.Start())
+	return err
+}
+
+// lockDays keeps other nodes from making or dropping days until the transaction ends.
+func (s *Store) lockDays(ctx context.Context) error {
+	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
+	return err
+}
+
+// kept is a day as Maintain sees it.
+type kept struct {
+	day     store.Day
+	samples int64
+	bytes   int64
+	closed  bool
+}
+
+// Maintain implements store.Store. It makes tomorrow's partition, closes days, and drops what is
+// beyond this node's retention, and partitions that stayed empty. Several nodes may do it: the strictest retention holds.
+func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+	const op = "postgres.Maintain"
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	if err := s.connected(ctx, op); err != nil {
+		return err
+	}
+	days, err := s.look(ctx)
+	if err != nil {
+		return s.fail(op, err)
+	}
+	if err := s.closeDays(ctx, days, now); err != nil {
+		return s.fail(op, err)
+	}
+	if err := s.dropDays(ctx, op, days, now); err != nil || len(days) == 0 {
+		return err
+	}
+	return s.makeDays(ctx, op, []store.Day{store.DayOf(now.UnixMicro()) + 1})
+}
+
+// closeDays notes which days have ended. The caller holds write.
+func (s *Store) closeDays(ctx context.Context, days []kept, now time.Time) error {
+	for i := range days {
+		d := &days[i]
+		if d.closed || !now.After(d.day.End().Add(s.options.Grace)) {
+			continue
+		}
+		d.closed = true
+		if _, err := s.conn.Exec(ctx, "UPDATE day SET closed = true WHERE day = $1", d.day.Start()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropDays removes the days that are beyond the retention or stayed empty. The caller holds write.
+func (s *Store) dropDays(ctx context.Context, op string, days []kept, now time.Time) error {
+	var bytes int64
+	for _, d := range days {
+		if d.closed {
+			bytes += d.bytes
+		}
+	}
+	for _, d := range days {
+		tooMuch := s.options.Retention.Bytes > 0 && bytes > s.options.Retention.Bytes && d.closed
+		empty := d.samples == 0 && d.closed
+		if !tooMuch && !empty && !s.options.Retention.Expired(d.day, now) {
+			continue
+		}
+		if err := s.drop(ctx, op, d.day); err != nil {
+			return err
+		}
+		if d.closed {
+			bytes -= d.bytes
+		}
+	}
+	return nil
+}
+
+// look lists the days that have a partition, the oldest first. The caller holds write.
+func (s *Store) look(ctx context.Context) ([]kept, error) {
+	rows, err := s.conn.Query(ctx, `SELECT d.day - date '1970-01-01', d.closed, coalesce((SELECT sum(samples) FROM tally t WHERE t.day = d.day), 0)::bigint,
+		coalesce(pg_total_relation_size(to_regclass($1 || '.sample_' || to_char(d.day, 'YYYYMMDD'))), 0) FROM day d ORDER BY 1`, s.options.Schema)
+	if err != nil {
+		return nil, err
+	}
+	var out []kept
+	var k kept
+	var day int32
+	_, err = pgx.ForEachRow(rows, []any{&day, &k.closed, &k.samples, &k.bytes}, func() error {
+		k.day = store.Day(day)
+		out = append(out, k)
+		return nil
+	})
+	return out, err
+}
+
+// drop removes a day. It waits a few seconds for those who use it. The caller holds write.
+func (s *Store) drop(ctx context.Context, op string, d store.Day) error {
+	delete(s.days, d)
+	return s.transaction(ctx, op, func() error {
+		if err := s.lockDays(ctx); err != nil {
+			return err
+		}
+		if _, err := s.conn.Exec(ctx, "DROP TABLE IF EXISTS "+partition(d)); err != nil {
+			return fmt.Errorf("drop the day %v: %w", d, err)
+		}
+		if _, err := s.conn.Exec(ctx, "DELETE FROM day WHERE day = $1", d.Start()); err != nil {
+			return err
+		}
+		_, err := s.conn.Exec(ctx, `WITH gone AS (DELETE FROM tally WHERE day = $1 RETURNING samples)
+			UPDATE writer SET expired = expired + coalesce((SELECT sum(samples) FROM gone), 0) WHERE name = $2`, d.Start(), s.options.Writer)
+		return err
+	})
+}
+
+// Stats implements store.Store: of all writers together.
+func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
+	const op = "postgres.Stats"
+	var out store.Stats
+	if err := s.usable(ctx, op); err != nil {
+		return out, err
+	}
+	var oldest, newest *time.Time
+	var samples, replaced, expired int64
+	err := s.pool.QueryRow(ctx, `WITH days AS (
+			SELECT d.day, d.closed, sum(t.samples) AS samples, max(t.newest) AS newest
+			FROM day d JOIN tally t USING (day) GROUP BY 1, 2 HAVING sum(t.samples) > 0)
+		SELECT (SELECT count(*) FROM point), coalesce(sum(samples), 0)::bigint, min(day), max(newest),
+			count(*) FILTER (WHERE NOT closed), count(*) FILTER (WHERE closed),
+			(SELECT coalesce(sum(replaced), 0)::bigint FROM writer), (SELECT coalesce(sum(expired), 0)::bigint FROM writer),
+			(SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relnamespace = $1::text::regnamespace AND relkind = 'r')
+		FROM days`, s.options.Schema).Scan(&out.Points, &samples, &oldest, &newest, &out.Open, &out.Closed, &replaced, &expired, &out.Bytes)
+	if err != nil {
+		return out, s.fail(op, err)
+	}
+	out.Samples, out.Replaced, out.Expired = uint64(samples), uint64(replaced), uint64(expired)
+	if oldest != nil {
+		out.Oldest, out.Newest = oldest.UTC(), newest.UTC()
+	}
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"voltbus/fault"
+)
+
+//go:embed schema1.sql
+var schema1 string
+
+// steps lead from each version of the tables to the next: steps[0] makes them.
+func steps() []string { return []string{schema1} }
+
+// prepare makes the tables or brings them to this program's version. The caller holds write.
+func (s *Store) prepare(ctx context.Context, op string) error {
+	var encoding string
+	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+		return s.fail(op, err)
+	}
+	if encoding != "UTF8" {
+		return fault.E(op, fault.Invalid, s.place(), errEncoding)
+	}
+	if version, err := s.version(ctx); err != nil || version == len(steps()) {
+		return s.fail(op, err)
+	}
+	err := s.transaction(ctx, op, func() error {
+		// Of two that begin at once the second finds the tables.
+		if _, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", s.options.Schema); err != nil {
+			return err
+		}
+		return s.migrate(ctx, op)
+	})
+	if err == nil {
+		s.greet(ctx)
+	}
+	return err
+}
+
+// version returns the version of the tables, 0 if there are none.
+func (s *Store) version(ctx context.Context) (version int, err error) {
+	var there bool
+	err = s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+".schema_version").Scan(&there)
+	if err != nil || !there {
+		return 0, err
+	}
+	err = s.conn.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
+	if err == nil && version > len(steps()) {
+		err = fault.E("postgres.Open", fault.Conflict, s.place(), fmt.Errorf("%w (they have version %d, this program knows %d)", errVersion, version, len(steps())))
+	}
+	return version, err
+}
+
+// migrate takes the steps that are missing, within a transaction.
+func (s *Store) migrate(ctx context.Context, op string) error {
+	var there bool
+	err := s.conn.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.options.Schema).Scan(&there)
+	if err == nil && !there {
+		_, err = s.conn.Exec(ctx, "CREATE SCHEMA "+s.options.Schema)
+	}
+	if err != nil {
+		return s.fail(op, err)
+	}
+	version, err := s.version(ctx)
+	if err != nil {
+		return err
+	}
+	for ; version < len(steps()); version++ {
+		if _, err := s.conn.PgConn().Exec(ctx, steps()[version]).ReadAll(); err != nil {
+			return fmt.Errorf("bring the tables to version %d: %w", version+1, err)
+		}
+		if _, err := s.conn.Exec(ctx, "UPDATE schema_version SET version = $1", version+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// greet says what kind of server was found, once for each new set of tables.
+func (s *Store) greet(ctx context.Context) {
+	var server, fsync string
+	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&server, &fsync); err != nil {
+		return // the next statement meets it too
+	}
+	s.options.Log.InfoContext(ctx, "tables of the history made", "server", server, "schema", s.options.Schema)
+	if fsync != "on" {
+		s.options.Log.WarnContext(ctx, "the server does not flush to its disk: what it acknowledges may be lost; set fsync = on", "server", server)
+	}
+}

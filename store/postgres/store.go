@@ -1,0 +1,149 @@
+// Package postgres keeps the history in PostgreSQL, for those who want a server: one database that
+// several nodes may write to at once, and that other programs query. Samples lie in one table
+// with a partition for each UTC day, each point and time once; positions and cursor are committed
+// with them. The tables are documented in docs/formats/postgres.md.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/store"
+)
+
+var errClosed = errors.New("the store is closed")
+
+// Store implements store.Store and store.SQL. It is safe for concurrent use. A lost connection is
+// made anew by the next call.
+type Store struct {
+	options Options
+	config  *pgx.ConnConfig
+	pool    *pgxpool.Pool // its connections cannot write
+
+	upkeep sync.Mutex // held by Maintain; taken before write
+	write  sync.Mutex // guards what follows: it belongs to the holder
+	conn   *pgx.Conn  // of the writer; nil after a loss
+	held   map[string]store.Position
+	cursor store.Cursor
+	seen   map[int32]int64    // per point the newest time that this store wrote
+	days   map[store.Day]bool // that have a partition
+
+	mu     sync.RWMutex
+	closed bool
+	ids    map[point.Path]int32
+}
+
+var (
+	_ store.Store = (*Store)(nil)
+	_ store.SQL   = (*Store)(nil)
+)
+
+// Open connects to the database and prepares its tables. It returns fault.Unreachable if the server
+// does not answer, fault.Refused if it does not admit the user, fault.Conflict if another node of
+// the same name writes to it or its tables are of a newer program, and fault.Invalid for options or
+// a database that cannot be used.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, ids: make(map[point.Path]int32)}
+	if s.config, err = o.connConfig(); err != nil {
+		return nil, err
+	}
+	s.forget()
+	s.write.Lock()
+	defer s.write.Unlock()
+	if err := s.connect(ctx, "postgres.Open"); err != nil {
+		return nil, err
+	}
+	if err := s.openPool(ctx); err != nil {
+		s.disconnect(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+// openPool prepares the connections that only read. None is made yet.
+func (s *Store) openPool(ctx context.Context) error {
+	cfg, err := pgxpool.ParseConfig(s.options.URL)
+	if err != nil {
+		return fault.E("postgres.Open", fault.Internal, "", err)
+	}
+	cfg.ConnConfig = s.config.Copy()
+	cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	cfg.BeforeConnect = s.options.readPassword
+	cfg.MaxConns, cfg.MinConns = readers, 0
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true } // the server may have been started anew
+	s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), cfg)                  // connects when asked
+	if err != nil {
+		return s.fail("postgres.Open", err)
+	}
+	return nil
+}
+
+// Close ends all connections. Further calls of Close do nothing.
+func (s *Store) Close() error {
+	s.upkeep.Lock()
+	defer s.upkeep.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	s.disconnect(context.Background())
+	s.pool.Close()
+	return nil
+}
+
+// usable returns the error for a call that comes after Close or with an ended context.
+func (s *Store) usable(ctx context.Context, op string) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return fault.E(op, fault.Unavailable, "", errClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return fault.E(op, fault.KindOf(err), "", err)
+	}
+	return nil
+}
+
+// forget drops what is known of the database. The caller holds write.
+func (s *Store) forget() {
+	s.held = make(map[string]store.Position)
+	s.cursor = store.Cursor{}
+	s.seen = make(map[int32]int64)
+	s.days = make(map[store.Day]bool)
+	s.mu.Lock()
+	clear(s.ids)
+	s.mu.Unlock()
+}
+
+// ask runs a question on a connection that only reads, with results in binary form.
+func (s *Store) ask(ctx context.Context, op, query string, row func(values [][]byte) error, args ...any) error {
+	if err := s.usable(ctx, op); err != nil {
+		return err
+	}
+	rows, err := s.pool.Query(ctx, query, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	if err != nil {
+		return s.fail(op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.RawValues()); err != nil {
+			return err
+		}
+	}
+	return s.fail(op, rows.Err())
+}
