@@ -87,9 +87,14 @@ type Session interface {
 
 // Writer is a Session whose points can be changed.
 type Writer interface {
-	// Write sets one point and returns the value that the device then reports. A point that
-	// is read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does
-	// not fit fault.Invalid.
+	// Write sets one point and returns the value that the device then reports. A point that is
+	// read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does not fit, NaN
+	// and the infinities among them, fault.Invalid, with the limit. The device did not take the value
+	// then, nor after Unreachable.
+	//
+	// When it is not known whether the device took it, because the answer or the reading back was
+	// lost, the error is fault.Timeout, which also wraps ErrNotConnected if the line is lost; or
+	// Canceled when ctx ended meanwhile. Write sends nothing again by itself.
 	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
 }
 

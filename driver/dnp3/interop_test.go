@@ -93,23 +93,26 @@ func closedPort(t *testing.T) string {
 
 func TestDriverConformsAgainstAForeignOutstation(t *testing.T) {
 	peer, address := foreign(t)
-	conforms(t, address, func(raw int) { peer.Do(t, "event analog 0 %d 1", raw) })
+	conforms(t, address, "", func(raw int) { peer.Do(t, "event analog 0 %d 1", raw) })
 }
 
+const absentOutput = "- {name: denied, type: analog_output, index: 41, writable: true}\n"
+
 // conforms runs the conformance suite against an outstation that holds the values, and in which
-// event gives analog input 0 another one.
-func conforms(t *testing.T, address string, event func(raw int)) {
+// event gives analog input 0 another one. An analog output called denied is not there; it is written
+// if the outstation says so plainly.
+func conforms(t *testing.T, address, denied string, event func(raw int)) {
 	t.Helper()
 	raw := 5000
 	device := func(outstation int) func(*testing.T, string) driver.Config {
 		return func(t *testing.T, address string) driver.Config {
 			t.Helper()
-			return config(t, address, values, func(c *Config) { c.Outstation, c.Timeout, c.Retries, c.Unsolicited = outstation, limit/2, 1, nil })
+			return config(t, address, values+absentOutput, func(c *Config) { c.Outstation, c.Timeout, c.Retries, c.Unsolicited = outstation, limit/2, 1, nil })
 		}
 	}
 	drivertest.Run(t, drivertest.Harness{
 		Kind: Kind(), Peer: address, Timeout: limit, Config: device(10), Want: wanted(),
-		Bad: map[string]point.Quality{"absent": point.BadConfig},
+		Bad: map[string]point.Quality{"absent": point.BadConfig, "denied": point.BadConfig},
 		Other: func(t *testing.T, address string) driver.Config {
 			t.Helper()
 			return config(t, address, "[{name: breaker, type: binary_input, index: 0}]")
@@ -122,7 +125,7 @@ func conforms(t *testing.T, address string, event func(raw int)) {
 			event(raw)
 			return "power", point.FloatOf(float64(raw) / 10)
 		},
-		Writable: "relay", Value: point.BoolOf(true), ReadOnly: "power",
+		Writable: "relay", Value: point.BoolOf(true), ReadOnly: "power", TooMuch: point.IntOf(2), Denied: denied,
 	})
 }
 

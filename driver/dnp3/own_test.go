@@ -154,7 +154,7 @@ func (d *device) dial(t *testing.T, dialer channel.Dialer, address link.Address)
 
 func TestDriverConformsAgainstOurOwnOutstation(t *testing.T) {
 	d := newDevice(t)
-	conforms(t, d.listen(t, nil, 10), func(raw int) { d.event(0, object.Signed(int64(raw)), object.TimestampOf(time.Now())) })
+	conforms(t, d.listen(t, nil, 10), "denied", func(raw int) { d.event(0, object.Signed(int64(raw)), object.TimestampOf(time.Now())) })
 }
 
 // event is a change at the device, at its own time.

@@ -175,7 +175,7 @@ func TestADeviceThatIsLostBetweenSelectAndOperateOperatesNothing(t *testing.T) {
 			func(_ *peculiar, _ station.Machine, line cable, _ *station.Output) bool {
 				_ = line.Close()
 				return true
-			}, fault.Unreachable, "closed by the other side", true,
+			}, fault.Timeout, "closed by the other side", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

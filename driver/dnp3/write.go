@@ -47,9 +47,19 @@ func (n *session) Write(ctx context.Context, name string, v point.Value) (point.
 		return point.Value{}, refusal(op, name, result)
 	}
 	if err != nil {
-		return point.Value{}, n.fail(op, fmt.Errorf("write %s: %w", name, err))
+		return point.Value{}, n.unknown(fmt.Errorf("write %s: %w", name, err))
 	}
 	return n.readBack(ctx, i, v)
+}
+
+// unknown turns an error after a command was sent into the contract's: if the line or the device was
+// lost, nobody knows whether it was carried out.
+func (n *session) unknown(err error) error {
+	failed := n.fail("dnp3.Write", err)
+	if fault.Is(failed, fault.Unreachable) {
+		return fault.E("dnp3.Write", fault.Timeout, n.subject, fmt.Errorf("%w; whether the device took it is not known, read it", failed))
+	}
+	return failed
 }
 
 // request puts a command into a request.
@@ -70,7 +80,7 @@ func (t *item) command(v point.Value, shown uint8) (master.Command, error) {
 		return t.switching(v)
 	}
 	x, ok := v.Number()
-	if raw := (x - t.offset) / t.scale; ok && !math.IsNaN(raw) {
+	if raw := (x - t.offset) / t.scale; ok && !math.IsNaN(raw) && !math.IsInf(raw, 0) {
 		return t.setting(raw, shown)
 	}
 	return master.Command{}, errNoNumber
@@ -78,7 +88,7 @@ func (t *item) command(v point.Value, shown uint8) (master.Command, error) {
 
 // switching makes a control block.
 func (t *item) switching(v point.Value) (master.Command, error) {
-	if _, ok := v.Number(); !ok {
+	if x, ok := v.Number(); !ok || x != 0 && x != 1 {
 		return master.Command{}, errNoState
 	}
 	o := &t.operate
@@ -132,7 +142,7 @@ func (n *session) readBack(ctx context.Context, i int, written point.Value) (poi
 	pass := n.values.newPass()
 	_, err := n.do(ctx, ask{[]int{i}}.request(n.items))
 	if err != nil && !errors.Is(err, master.ErrRefused) {
-		return point.Value{}, n.fail("dnp3.Write", fmt.Errorf("%s was written, but not read back: %w", n.items[i].name, err))
+		return point.Value{}, n.unknown(fmt.Errorf("%s was written, but not read back: %w", n.items[i].name, err))
 	}
 	s, fresh := n.values.value(i, pass)
 	if !fresh || s.Quality.IsBad() {

@@ -58,6 +58,10 @@ type Harness struct {
 	Writable string
 	Value    point.Value
 	ReadOnly string
+	// TooMuch is a value that does not fit Writable.
+	TooMuch point.Value
+	// Denied is a point that is declared writable, and that the device does not let anyone write.
+	Denied string
 }
 
 // Run runs every case that the harness allows. Goroutines that a case leaves behind fail it.
@@ -88,6 +92,12 @@ func Run(t *testing.T, h Harness) {
 		{"writes and reads back", h.Writable != "", writes},
 		{"refuses to write a read-only point", h.ReadOnly != "", refusesReadOnly},
 		{"refuses to write an unknown point and a value that does not fit", h.Writable != "", refusesNonsense},
+		{"says Rejected when the device does not take a write", h.Denied != "", rejectedWrite},
+		{"writes many times, and reads back each time", h.Writable != "", writesManyTimes},
+		{"does not write when the context is cancelled already", h.Writable != "", writesCancelled},
+		{"says Timeout when the line is cut within a write", h.Writable != "" && h.Peer != "", cutWithinWrite},
+		{"does not write on a line that was closed", h.Writable != "", writesAfterClose},
+		{"returns when it is cancelled while a write waits", h.Writable != "" && h.Peer != "", cancelledWrite},
 	} {
 		if !c.ok {
 			continue

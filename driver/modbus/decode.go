@@ -127,6 +127,7 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 	if l.form == formText {
 		return l.encodeText(v)
 	}
+	wished := v
 	v, err := r.change.undo(v, other)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 	}
 	raw, err := l.raw(v)
 	if err != nil {
-		return nil, err
+		return nil, r.inUnit(err, wished, other)
 	}
 	if l.isField() {
 		whole := layout{words: l.words, order: l.order}
@@ -144,6 +145,29 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 		raw = whole.join(current)&^mask | raw<<l.low
 	}
 	return l.split(raw), nil
+}
+
+// inUnit says the limits of a register that is scaled in the point's unit.
+func (r *register) inUnit(err error, wished point.Value, other float64) error {
+	if r.change.op == asIs || r.layout.form == formFloat {
+		return err
+	}
+	low, high := r.layout.limits()
+	mask := uint64(math.MaxUint64) >> (64 - r.layout.bitCount())
+	from, ok1 := r.change.apply(r.layout, uint64(low)&mask, other)
+	to, ok2 := r.change.apply(r.layout, uint64(high)&mask, other)
+	if !ok1 || !ok2 || r.change.op == decimalSigned {
+		return err
+	}
+	if a, _ := from.Number(); a > number(to) {
+		from, to = to, from
+	}
+	return fmt.Errorf("does not fit: %v; write a number from %v to %v", wished, from, to)
+}
+
+func number(v point.Value) float64 {
+	f, _ := v.Number()
+	return f
 }
 
 func (l layout) encodeText(v point.Value) ([]uint16, error) {
@@ -217,14 +241,17 @@ func integer(v point.Value) (int64, bool) {
 
 func (l layout) rawFloat(v point.Value) (uint64, error) {
 	f, ok := v.Number()
-	if !ok || math.IsNaN(f) {
+	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0, errNotNumber
 	}
 	if l.words == 4 {
 		return math.Float64bits(f), nil
 	}
-	if math.Abs(f) > math.MaxFloat32 && !math.IsInf(f, 0) {
+	if math.Abs(f) > math.MaxFloat32 {
 		return 0, fmt.Errorf("does not fit a float32: %v; write at most %v", v, math.MaxFloat32)
+	}
+	if v.Kind() == point.Int && float64(float32(f)) != f {
+		return 0, fmt.Errorf("has more digits than a float32 holds: %v; write %v, which is the next that it holds", v, float32(f))
 	}
 	return uint64(math.Float32bits(float32(f))), nil
 }

@@ -3,6 +3,7 @@ package modbus
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -224,5 +225,24 @@ func BenchmarkDecode(b *testing.B) {
 				r.decode(words, 0)
 			}
 		})
+	}
+}
+
+func TestAValueThatDoesNotFitIsRefusedWithTheLimitInThePointsUnit(t *testing.T) {
+	for want, c := range map[string]struct {
+		entry Entry
+		value point.Value
+	}{
+		"does not fit: 40000; write a whole number from -32768 to 32767":             {Entry{Type: "int16"}, point.IntOf(40000)},
+		"does not fit: 3276.8; write a number from -3276.8 to 3276.7":                {Entry{Type: "int16", Scale: "0.1"}, point.FloatOf(3276.8)},
+		"does not fit: -41; write a number from -40 to 6513.5":                       {Entry{Type: "uint16", Scale: "0.1", Offset: "-40"}, point.FloatOf(-41)},
+		"does not fit: 1; write a number from -65535 to 0":                           {Entry{Type: "uint16", Scale: "-1"}, point.FloatOf(1)},
+		"has more digits than a float32 holds: 16777217; write 1.6777216e+07, which": {Entry{Type: "float32"}, point.IntOf(16777217)},
+	} {
+		c.entry.Writable, c.entry.Table = "true", "holding"
+		_, err := compileOne(t, c.entry).encode(c.value, nil, 0)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

@@ -55,7 +55,7 @@ const values = `
 - {name: coil1, table: coil, address: 1, type: bool}
 - {name: in31, table: discrete, address: 31, type: bool}
 - {name: setpoint, table: holding, address: 100, type: float32, writable: true}
-- {name: missing, table: holding, address: 45, type: uint16}
+- {name: missing, table: holding, address: 45, type: uint16, writable: true}
 `
 
 // wanted are the values that values must give.
@@ -106,7 +106,7 @@ func TestDriverConformsAgainstPymodbus(t *testing.T) {
 				},
 				Silent:   device(7),
 				Absent:   func(t *testing.T) driver.Config { t.Helper(); return configOf(t, transport, closedPort(t), 1, values) },
-				Writable: "setpoint", Value: point.FloatOf(19.5), ReadOnly: "t0",
+				Writable: "setpoint", Value: point.FloatOf(19.5), ReadOnly: "t0", TooMuch: point.FloatOf(1e39), Denied: "missing",
 			})
 		})
 	}
@@ -382,7 +382,7 @@ func writesEverything(t *testing.T, address string) {
 			}
 			for name, v := range map[string]point.Value{
 				"signed": point.IntOf(40000), "nibble": point.IntOf(16), "coil": point.IntOf(2), "text": point.TextOf("much too long"),
-				"float": point.FloatOf(1e300), "dword": point.FloatOf(0.5), "double": point.TextOf("warm"), "bit": point.TextOf("on"),
+				"float": point.FloatOf(1e300), "scaled": point.FloatOf(3276.8), "by_factor": point.FloatOf(math.Inf(1)), "dword": point.FloatOf(0.5), "double": point.TextOf("warm"), "bit": point.TextOf("on"),
 			} {
 				if _, err := s.Write(t.Context(), name, v); fault.KindOf(err) != fault.Invalid {
 					t.Errorf("writing %v to %s gave %v, want the kind invalid", v, name, err)

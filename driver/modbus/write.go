@@ -40,10 +40,24 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	if err != nil {
 		return point.Value{}, fault.E(op, fault.Invalid, name, err)
 	}
-	if err := s.send(ctx, r, words); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
-		return point.Value{}, s.fail(op, fmt.Errorf("write %s: %w", name, err))
+	if sent, err := s.send(ctx, r, words); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
+		err = fmt.Errorf("write %s: %w", name, err)
+		if sent && isLost(err) {
+			return point.Value{}, s.open(fmt.Errorf("%w; whether the device took it is not known, read it", err))
+		}
+		return point.Value{}, s.fail(op, err)
 	}
 	return s.readBack(ctx, r, words, other)
+}
+
+// isLost reports whether an answer was lost on its way, for a request that was sent.
+func isLost(err error) bool {
+	return errors.Is(err, driver.ErrNotConnected) || errors.Is(err, wire.ErrGWTargetFailedToRespond)
+}
+
+// open is the fault of a write whose outcome is not known.
+func (s *session) open(err error) error {
+	return fault.E("modbus.Write", fault.Timeout, fmt.Sprintf("unit %d at %s", s.unit, s.line.name), err)
 }
 
 // before reads what encoding needs: the value of the scaling register, the present words of a
@@ -66,11 +80,13 @@ func (s *session) before(ctx context.Context, r *register) (other float64, curre
 	return other, current, err
 }
 
-// send writes the words with the functions that the configuration chose.
-func (s *session) send(ctx context.Context, r *register, words []uint16) error {
+// send writes the words with the functions that the configuration chose, and reports whether
+// anything was sent.
+func (s *session) send(ctx context.Context, r *register, words []uint16) (sent bool, err error) {
 	always := s.multiple != nil && *s.multiple
 	never := s.multiple != nil && !*s.multiple
-	return s.line.do(ctx, s.unit, func(c *wire.ModbusClient) error {
+	err = s.line.do(ctx, s.unit, func(c *wire.ModbusClient) error {
+		sent = true
 		switch {
 		case r.table == coil && always:
 			return c.WriteCoils(r.address, []bool{words[0] != 0})
@@ -86,6 +102,7 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) error {
 		}
 		return nil
 	})
+	return sent, err
 }
 
 // readBack returns what the device holds after a write; what was written if it does not tell.
@@ -93,9 +110,9 @@ func (s *session) readBack(ctx context.Context, r *register, written []uint16, o
 	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	switch {
 	case err == nil:
-	case errors.Is(err, driver.ErrNotConnected), errors.Is(err, errNoAnswer), errors.Is(err, errGarbled),
+	case isLost(err), errors.Is(err, errNoAnswer), errors.Is(err, errGarbled), errors.Is(err, wire.ErrGWPathUnavailable),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return point.Value{}, s.fail("modbus.Write", fmt.Errorf("%s was written, but not read back: %w", r.name, err))
+		return point.Value{}, s.open(fmt.Errorf("%s was written, but not read back: %w", r.name, err))
 	default:
 		words = written // a register that can only be written
 	}

@@ -22,9 +22,9 @@ func config(model string, seed int64) *Config {
 
 func TestEveryModelConforms(t *testing.T) {
 	for model, h := range map[string]drivertest.Harness{
-		"zone":    {Writable: "setpoint", Value: point.FloatOf(22.5), ReadOnly: "temp"},
-		"ahu":     {Writable: "enable", Value: point.BoolOf(false), ReadOnly: "fan_speed"},
-		"meter":   {Writable: "relay", Value: point.BoolOf(false), ReadOnly: "energy"},
+		"zone":    {Writable: "setpoint", Value: point.FloatOf(22.5), ReadOnly: "temp", TooMuch: point.FloatOf(99)},
+		"ahu":     {Writable: "enable", Value: point.BoolOf(false), ReadOnly: "fan_speed", TooMuch: point.IntOf(2)},
+		"meter":   {Writable: "relay", Value: point.BoolOf(false), ReadOnly: "energy", TooMuch: point.TextOf("on")},
 		"weather": {},
 		"random":  {},
 	} {
