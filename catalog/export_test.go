@@ -16,7 +16,8 @@ func (c *Catalog) MakeVersion1(ctx context.Context) error {
 	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
 		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat;
 		ALTER TABLE user DROP COLUMN password;
-		DROP TABLE alert; DROP TABLE agent`)
+		DROP TABLE alert; DROP TABLE agent;
+		DROP TABLE document; DROP TABLE document_schema`)
 	if err != nil {
 		return err
 	}

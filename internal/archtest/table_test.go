@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent", "meter/...",
 		"api/...", "web", "ingest/...", "presence", "service",
-		"audit",
+		"audit", "document",
 	}
 )
 
@@ -33,6 +33,7 @@ var table = []rule{
 	{"internal/...", nil, []string{anything}, "internal holds domain-free code"},
 	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
+	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
@@ -52,7 +53,7 @@ var table = []rule{
 	{"store/storetest", []string{"store", "store/memory", "point", "fault"}, parts, "the conformance suite judges every store alike, against the one in memory"},
 	{"store", nouns, nil, "the contract"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
-	{"catalog", []string{"identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
+	{"catalog", []string{"document", "identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
 	{"ingest/piece", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
 	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
@@ -66,7 +67,7 @@ var table = []rule{
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "audit", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
@@ -100,7 +101,7 @@ var owners = []owner{
 	{"modernc.org/sqlite", []string{"catalog/...", "audit"}, nil, "only catalog and the audit log keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
-	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, experiments and the API's document are YAML"},
+	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, experiments and the API's document are YAML"},
 	{"google.golang.org/protobuf", []string{"wire/...", "bench/..."}, nil, "only wire knows the encoding"},
 }
 
