@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent", "meter/...",
+		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent/...", "meter/...",
 		"api/...", "web", "ingest/...", "presence", "service",
 		"audit", "document",
 	}
@@ -65,9 +65,9 @@ var table = []rule{
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
-	{"agent", []string{"wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
+	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "ingest", "query", "store", "catalog", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "agent/...", "ingest", "query", "store", "catalog", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 

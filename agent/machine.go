@@ -1,0 +1,164 @@
+package agent
+
+import "time"
+
+// The rhythm of starts.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+	healthy    = time.Minute     // after so long the pauses begin anew
+	settled    = 5 * time.Second // a process that runs so long runs, even if nothing was heard of it
+	loopAfter  = 3               // ends in a row that are called a loop
+)
+
+// act is what has to be done after an event.
+type act uint8
+
+const (
+	nothing   act = iota
+	launch        // start a process
+	terminate     // ask it to end
+	kill          // end it
+)
+
+// machine decides what happens to one agent. It is pure: events and times go in, acts come out.
+type machine struct {
+	restart Restart
+	grace   time.Duration
+
+	state    State
+	since    time.Time
+	wanted   bool // it shall run
+	failing  bool // it stops because something is wrong with it, not because somebody wants it
+	failures int
+	deadline time.Time // when tick has something to do; zero for never
+}
+
+func (m *machine) enter(s State, now time.Time, wait time.Duration) {
+	m.state, m.since, m.deadline = s, now, time.Time{}
+	if wait > 0 {
+		m.deadline = now.Add(wait)
+	}
+}
+
+// alive reports whether there is a process.
+func (m *machine) alive() bool {
+	return m.state == Starting || m.state == Running || m.state == Stopping
+}
+
+// looping reports whether it ends again and again.
+func (m *machine) looping() bool { return m.failures >= loopAfter }
+
+// start makes it run.
+func (m *machine) start(now time.Time) act {
+	m.wanted = true
+	if m.alive() {
+		return nothing
+	}
+	m.failures = 0
+	m.enter(Starting, now, settled)
+	return launch
+}
+
+// stop makes it end.
+func (m *machine) stop(now time.Time) act {
+	m.wanted, m.failing = false, false
+	switch {
+	case m.state == Stopping:
+		return nothing
+	case m.alive():
+		m.enter(Stopping, now, m.grace)
+		return terminate
+	}
+	m.enter(Stopped, now, 0)
+	return nothing
+}
+
+// again makes it end and run anew.
+func (m *machine) again(now time.Time) act {
+	if !m.alive() {
+		return m.start(now)
+	}
+	m.wanted, m.failing, m.failures = true, false, 0
+	if m.state == Stopping {
+		return nothing
+	}
+	m.enter(Stopping, now, m.grace)
+	return terminate
+}
+
+// hang ends a process that gives no sign of life.
+func (m *machine) hang(now time.Time) act {
+	if m.state != Running {
+		return nothing
+	}
+	m.failing = true
+	m.enter(Stopping, now, m.grace)
+	return terminate
+}
+
+// heard notes a sign of life.
+func (m *machine) heard(now time.Time) {
+	if m.state == Starting {
+		m.enter(Running, now, 0)
+	}
+}
+
+// ended notes that the process is gone; clean says that it wanted to be.
+func (m *machine) ended(now time.Time, clean bool) act {
+	if m.state == Stopping && !m.failing {
+		if !m.wanted {
+			m.enter(Stopped, now, 0)
+			return nothing
+		}
+		m.enter(Starting, now, settled)
+		return launch
+	}
+	ran := m.state == Running && now.Sub(m.since) >= healthy
+	m.failing = false
+	switch {
+	case m.restart == OnFailure && clean:
+		m.wanted = false
+		m.enter(Stopped, now, 0)
+		return nothing
+	case m.restart == Never:
+		m.enter(Failed, now, 0)
+		return nothing
+	case ran:
+		m.failures = 0
+	}
+	m.failures++
+	m.enter(BackingOff, now, pause(m.failures))
+	return nothing
+}
+
+// pause is how long to wait after so many failures in a row.
+func pause(failures int) time.Duration {
+	p := firstPause
+	for range failures - 1 {
+		if p *= 2; p >= lastPause {
+			return lastPause
+		}
+	}
+	return p
+}
+
+// tick is called at the deadline.
+func (m *machine) tick(now time.Time) act {
+	if m.deadline.IsZero() || now.Before(m.deadline) {
+		return nothing
+	}
+	switch m.state {
+	case BackingOff:
+		m.enter(Starting, now, settled)
+		return launch
+	case Starting:
+		m.enter(Running, now, 0)
+	case Stopping:
+		m.deadline = now.Add(m.grace) // a process that the kernel holds is killed again
+		return kill
+	case Stopped, Running, Failed:
+		m.deadline = time.Time{}
+	}
+	return nothing
+}

@@ -1,0 +1,258 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"voltbus/agent/journal"
+	"voltbus/fault"
+)
+
+// find returns the agent of a name.
+func (s *Supervisor) find(name string) (*runner, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.agents[name]; ok {
+		return r, nil
+	}
+	if err, ok := s.broken[name]; ok {
+		return nil, err
+	}
+	return nil, fault.E("agent.find", fault.NotFound, name, errors.New("no agent of this name is installed here; see voltbus agent list"))
+}
+
+// List describes all agents, by name.
+func (s *Supervisor) List() []Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []Status{}
+	for _, r := range s.agents {
+		list = append(list, r.look())
+	}
+	for name, err := range s.broken {
+		list = append(list, Status{Record: Record{Name: name}, State: Failed, Text: err.Error(), Isolated: []string{}})
+	}
+	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Get describes one agent; fault.NotFound if there is none.
+func (s *Supervisor) Get(name string) (Status, error) {
+	r, err := s.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	return r.look(), nil
+}
+
+// Isolation says what agents are isolated by here, and why not by more.
+func (s *Supervisor) Isolation() (names []string, whyNot string) {
+	return s.guard.names(-1), s.guard.whyNot
+}
+
+// Logs returns the journal of an agent.
+func (s *Supervisor) Logs(name string) (*journal.Journal, error) {
+	r, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.journal, nil
+}
+
+// Crash returns a crash report, which Status lists by name.
+func (s *Supervisor) Crash(name, report string) (c Crash, err error) {
+	r, err := s.find(name)
+	if err != nil {
+		return c, err
+	}
+	if !slices.Contains(r.crashes(), report) {
+		return c, fault.E("agent.Crash", fault.NotFound, report, errors.New("there is no such report; see voltbus agent status"))
+	}
+	return c, readJSON(r.place.in(logDir, report), &c)
+}
+
+// Heard notes that an agent gave a sign of life on the bus; every says when the next is due, 0 for
+// no promise. Who is not installed here is ignored.
+func (s *Supervisor) Heard(name string, every time.Duration) {
+	s.mu.Lock()
+	r, ok := s.agents[name]
+	serving := s.running != nil
+	s.mu.Unlock()
+	if ok && serving {
+		r.offer(func() { r.heard(every) })
+	}
+}
+
+// change lets an agent's goroutine change the agent, keeps the record, and tells the audit.
+func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (Status, error) {
+	r, err := s.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	s.mu.Lock()
+	running := s.running
+	s.mu.Unlock()
+	var saved error
+	err = r.ask(ctx, func() {
+		a := f(r, running)
+		r.rec.Wanted = r.machine.wanted
+		saved = r.place.save(r.rec)
+		r.do(running, a)
+		r.publish()
+	})
+	if err = errors.Join(err, saved); err != nil {
+		return Status{}, err
+	}
+	s.audit(by, action, name, "")
+	return r.look(), nil
+}
+
+func (s *Supervisor) audit(actor, action, name, text string) {
+	if s.cfg.Audit != nil {
+		s.cfg.Audit(actor, action, name, text)
+	}
+}
+
+// Start starts an agent; it is no error if it runs already. by is who wants it, for the audit.
+func (s *Supervisor) Start(ctx context.Context, name, by string) (Status, error) {
+	return s.change(ctx, name, by, "agent.start", func(r *runner, _ context.Context) act { return r.machine.start(time.Now()) })
+}
+
+// Stop ends an agent, and returns when it has ended.
+func (s *Supervisor) Stop(ctx context.Context, name, by string) (Status, error) {
+	st, err := s.change(ctx, name, by, "agent.stop", func(r *runner, _ context.Context) act { return r.machine.stop(time.Now()) })
+	if err != nil {
+		return st, err
+	}
+	return s.settle(ctx, name, func(st *Status) bool { return st.State == Stopped })
+}
+
+// Restart ends an agent and starts it again, and returns when the new process has started.
+func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, error) {
+	before, err := s.Get(name)
+	if err != nil {
+		return before, err
+	}
+	_, err = s.change(ctx, name, by, "agent.restart", func(r *runner, _ context.Context) act { return r.machine.again(time.Now()) })
+	if err != nil {
+		return before, err
+	}
+	return s.settle(ctx, name, func(st *Status) bool {
+		return st.State != Stopping && st.Process.PID != before.Process.PID
+	})
+}
+
+// Enable lets the node start an agent with itself, or not; see Autostart.
+func (s *Supervisor) Enable(ctx context.Context, name, by string, a Autostart) (Status, error) {
+	action := "agent.enable"
+	if a == Disabled {
+		action = "agent.disable"
+	}
+	return s.change(ctx, name, by, action, func(r *runner, _ context.Context) act {
+		r.rec.Autostart = a
+		return nothing
+	})
+}
+
+// settle waits until an agent is as it should be.
+func (s *Supervisor) settle(ctx context.Context, name string, ready func(*Status) bool) (Status, error) {
+	r, err := s.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if st := r.look(); ready(&st) {
+			return st, nil
+		}
+		select {
+		case <-ctx.Done():
+			return r.look(), ctx.Err()
+		case <-r.ended:
+			return r.look(), nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Remove ends an agent, and removes it with all its files and its identity. What it recorded stays.
+func (s *Supervisor) Remove(ctx context.Context, name, by string) error {
+	s.install.Lock()
+	defer s.install.Unlock()
+	r, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Stop(ctx, name, by); err != nil {
+		return err
+	}
+	if err := r.ask(ctx, func() { r.gone = true }); err != nil {
+		return err
+	}
+	<-r.ended
+	s.mu.Lock()
+	delete(s.agents, name)
+	s.mu.Unlock()
+	if err := s.erase(r.place); err != nil {
+		return err
+	}
+	if s.cfg.Install.Identities != nil {
+		if err := s.cfg.Install.Identities.Forget(ctx, name); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	s.audit(by, "agent.remove", name, "")
+	return nil
+}
+
+// erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder
+// that is no agent.
+func (s *Supervisor) erase(p place) error {
+	away := filepath.Join(s.dir, fmt.Sprintf(".removed-%s-%d", filepath.Base(string(p)), time.Now().UnixNano()))
+	if err := os.Rename(string(p), away); err != nil {
+		return fault.E("agent.Remove", fault.Unavailable, string(p), err)
+	}
+	if err := os.RemoveAll(away); err != nil {
+		return fault.E("agent.Remove", fault.Unavailable, away, err)
+	}
+	return nil
+}
+
+// Rollback runs the version before the newest again.
+func (s *Supervisor) Rollback(ctx context.Context, name, by string) (Status, error) {
+	s.install.Lock()
+	defer s.install.Unlock()
+	r, err := s.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	st := r.look()
+	if len(st.Previous) == 0 {
+		return st, fault.E("agent.Rollback", fault.Conflict, name, errors.New("there is no earlier version to go back to"))
+	}
+	version := st.Previous[len(st.Previous)-1]
+	var program Program
+	if err := readJSON(filepath.Join(r.place.version(version), programFile), &program); err != nil {
+		return st, err
+	}
+	text := fmt.Sprintf("from version %d to %d", st.Version, version)
+	st, err = s.change(ctx, name, by, "agent.rollback", func(r *runner, _ context.Context) act {
+		r.rec.Previous = slices.Clone(r.rec.Previous[:len(r.rec.Previous)-1])
+		r.rec.Version, r.rec.Program = version, program
+		if !r.machine.wanted {
+			return nothing
+		}
+		return r.machine.again(time.Now())
+	})
+	if err == nil {
+		r.journal.Note("info", "rolled back "+text)
+	}
+	return st, err
+}

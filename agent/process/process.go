@@ -1,0 +1,205 @@
+// Package process looks at the processes of this machine, and ends those that are surely meant: by
+// number and time of start, never by name.
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is a process as the kernel shows it.
+type Process struct {
+	PID     int
+	Group   int
+	Started uint64        // ticks since the machine started; with PID it names one process
+	CPU     time.Duration // processor time that it used
+	Memory  int64         // octets resident
+	Zombie  bool          // it has ended, and only waits for its parent to look
+}
+
+// tick is the kernel's unit of processor time, which is the same on all architectures.
+const tick = 10 * time.Millisecond
+
+// Read returns a process; os.ErrNotExist if there is none.
+func Read(pid int) (Process, error) {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if errors.Is(err, syscall.ESRCH) {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		return Process{}, err
+	}
+	return parse(pid, b)
+}
+
+// parse reads the line that proc(5) describes. The name in it may hold anything, so what follows
+// the last parenthesis counts.
+func parse(pid int, line []byte) (Process, error) {
+	p := Process{PID: pid}
+	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	if len(fields) < 22 {
+		return p, fmt.Errorf("read process %d: %d fields are too few", pid, len(fields))
+	}
+	p.Zombie = fields[0][0] == 'Z' || fields[0][0] == 'X'
+	var user, system, pages uint64
+	for _, f := range []struct {
+		at   int
+		into *uint64
+	}{{11, &user}, {12, &system}, {19, &p.Started}, {21, &pages}} {
+		n, err := strconv.ParseUint(string(fields[f.at]), 10, 64)
+		if err != nil {
+			return p, fmt.Errorf("read process %d: %w", pid, err)
+		}
+		*f.into = n
+	}
+	group, err := strconv.Atoi(string(fields[2]))
+	p.Group, p.CPU = group, time.Duration(user+system)*tick
+	p.Memory = int64(pages) * int64(os.Getpagesize())
+	return p, err
+}
+
+// List returns all processes that can be seen.
+func List() ([]Process, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var list []Process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, err := Read(pid); err == nil { // it may have ended meanwhile
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// Boot names the time since the machine started; a number of a process means nothing in another.
+func Boot() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Owner returns the user of a process, -1 if there is none.
+func Owner(pid int) int {
+	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
+	if err != nil {
+		return -1
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// marked reports whether the process was started with a variable in its environment.
+func marked(pid int, variable string) bool {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return false
+	}
+	for entry := range bytes.SplitSeq(b, []byte{0}) {
+		if string(entry) == variable {
+			return true
+		}
+	}
+	return false
+}
+
+// Orphan names a process that a node started which is gone.
+type Orphan struct {
+	PID     int    `json:"pid"`
+	Started uint64 `json:"started"`
+	Boot    string `json:"boot"`
+	// Mark is the environment variable, as NAME=value, that shows a member of its group when the
+	// process itself is gone.
+	Mark string `json:"mark"`
+}
+
+// End kills the orphan and what is left of its group, and returns how many there were. One that
+// has ended, or whose number another process has now, is left alone.
+func (o Orphan) End() (int, error) {
+	if o.PID <= 1 || o.Boot == "" || o.Boot != Boot() {
+		return 0, nil
+	}
+	list, err := List()
+	if err != nil {
+		return 0, fmt.Errorf("look for processes that are left: %w", err)
+	}
+	var errs []error
+	ended := 0
+	for _, p := range list {
+		if p.Group != o.PID || p.Zombie || p.Started < o.Started {
+			continue
+		}
+		if leader := p.PID == o.PID && p.Started == o.Started; !leader && !marked(p.PID, o.Mark) {
+			continue
+		}
+		switch err := p.kill(); {
+		case err == nil:
+			ended++
+		case !errors.Is(err, os.ErrNotExist):
+			errs = append(errs, err)
+		}
+	}
+	return ended, errors.Join(errs...)
+}
+
+// kill ends exactly this process, and waits until it is gone.
+func (p Process) kill() error {
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrNotExist
+	} else if err != nil {
+		return fmt.Errorf("end process %d: %w", p.PID, err)
+	}
+	defer unix.Close(fd)
+	// The descriptor holds one process, so that it is the one that is looked at here.
+	if now, err := Read(p.PID); err != nil || now.Started != p.Started {
+		return os.ErrNotExist
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("end process %d: %w", p.PID, err)
+	}
+	_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 5000)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("wait for process %d: %w", p.PID, err)
+	}
+	return nil
+}
+
+// EndUser kills all processes of a user that no person has. It is for those that left their group.
+func EndUser(uid int) {
+	if uid <= 0 {
+		return
+	}
+	list, err := List()
+	if err != nil {
+		return // nothing can be seen, so nothing can be ended
+	}
+	for _, p := range list {
+		if !p.Zombie && Owner(p.PID) == uid {
+			_ = p.kill() // it may have ended meanwhile
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"voltbus/agent/process"
+	"voltbus/fault"
+	"voltbus/internal/atomicfile"
+)
+
+// Record is what is kept of an agent over the starts of a node, in its agent.json.
+type Record struct {
+	Name      string         `json:"name"`
+	Version   int            `json:"version"` // the one that runs, a folder below versions
+	Previous  []int          `json:"previous,omitempty"`
+	Priority  int            `json:"priority"`
+	Autostart Autostart      `json:"autostart,omitempty"`
+	Wanted    bool           `json:"wanted"`
+	Memory    int64          `json:"memory"` // most octets resident; 0 for the node's default
+	UID       int            `json:"uid,omitempty"`
+	Installed time.Time      `json:"installed"`
+	Process   process.Orphan `json:"process"` // the newest process, to find it after a crash of the node
+	Program   Program        `json:"program"` // of the version that runs
+}
+
+// Program is what an installed version is, as its own description says. Its texts are hostile.
+type Program struct {
+	Args    []string        `json:"args"` // how it is started
+	Title   string          `json:"title"`
+	Entry   string          `json:"entry,omitempty"`   // module:Class
+	Release string          `json:"release,omitempty"` // the version that its makers gave it
+	Wants   json.RawMessage `json:"wants,omitempty"`
+	Schema  json.RawMessage `json:"schema,omitempty"` // of its configuration
+	Methods json.RawMessage `json:"methods,omitempty"`
+}
+
+// The names in an agent's folder.
+const (
+	recordFile  = "agent.json"
+	programFile = "program.json" // in a version's folder
+	keyFile     = "key.nk"
+	caFile      = "ca.pem"
+	versionsDir = "versions"
+	workDir     = "work"
+	logDir      = "log"
+)
+
+// place is an agent's folder.
+type place string
+
+func (p place) in(names ...string) string {
+	return filepath.Join(append([]string{string(p)}, names...)...)
+}
+
+func (p place) version(n int) string { return p.in(versionsDir, strconv.Itoa(n)) }
+
+func (p place) load() (Record, error) {
+	var r Record
+	file := p.in(recordFile)
+	if err := readJSON(file, &r); err != nil {
+		return r, err
+	}
+	if r.Name != filepath.Base(string(p)) || CheckName(r.Name) != nil {
+		return r, fault.E("agent.load", fault.Corrupt, file, fmt.Errorf(
+			"names another agent, %.70q: restore it from a copy, or remove the folder", r.Name))
+	}
+	return r, nil
+}
+
+func (p place) save(r Record) error { return writeJSON(p.in(recordFile), r) }
+
+func readJSON(file string, into any) error {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return fault.E("agent.read", fault.NotFound, file, errors.New("does not exist"))
+	} else if err != nil {
+		return fault.E("agent.read", fault.Unavailable, file, err)
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fault.E("agent.read", fault.Corrupt, file, fmt.Errorf("cannot be read: %w; restore it from a copy, or remove the folder", err))
+	}
+	return nil
+}
+
+func writeJSON(file string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fault.E("agent.write", fault.Internal, file, err)
+	}
+	if err := (atomicfile.Writer{}).Write(file, append(b, '\n'), 0o600); err != nil {
+		return fault.E("agent.write", fault.Unavailable, file, err)
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/agent/journal"
+	"voltbus/fault"
+)
+
+// runner runs one agent: one goroutine owns its machine, record and process.
+type runner struct {
+	s       *Supervisor
+	place   place
+	inbox   chan func()
+	ended   chan struct{} // closed when run has returned
+	journal *journal.Journal
+
+	machine machine
+	rec     Record
+	proc    *live
+	last    *End
+	cause   string // why the node ends the process now: memory or hung
+	beat    time.Time
+	rhythm  time.Duration // how often it promised to give a sign of life; 0 for never
+	usage   Usage
+	cpu     time.Duration // that was used when it was last measured
+	gone    bool          // removed
+
+	mu     sync.Mutex
+	status Status
+}
+
+// newRunner opens the agent of a folder.
+func (s *Supervisor) newRunner(p place, rec Record) (*runner, error) {
+	if err := s.guard.folders(p, rec.UID); err != nil {
+		return nil, err
+	}
+	j, err := journal.Open(journal.Config{Dir: p.in(logDir), MaxBytes: s.cfg.LogBytes, Keep: s.cfg.LogFiles, Lines: s.cfg.LogLines})
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{
+		s: s, place: p, rec: rec, journal: j, inbox: make(chan func()), ended: make(chan struct{}),
+		machine: machine{restart: s.cfg.Restart, grace: s.cfg.Grace, state: Stopped, since: time.Now()},
+	}
+	r.publish()
+	return r, nil
+}
+
+// run runs the agent until ctx ends, and then ends its process.
+func (r *runner) run(ctx context.Context) {
+	defer close(r.ended)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	stop, stopping := ctx.Done(), false
+	for !r.gone && (!stopping || r.machine.alive()) {
+		r.publish()
+		wait := time.Hour
+		if !r.machine.deadline.IsZero() {
+			wait = time.Until(r.machine.deadline)
+		}
+		timer.Reset(wait)
+		var done chan exit
+		if r.proc != nil {
+			done = r.proc.done
+		}
+		select {
+		case <-stop:
+			stop, stopping = nil, true
+			r.do(ctx, r.machine.stop(time.Now())) // what it wanted stays in the record
+		case f := <-r.inbox:
+			f()
+		case e := <-done:
+			r.over(ctx, e)
+		case <-timer.C:
+			r.do(ctx, r.machine.tick(time.Now()))
+		}
+	}
+	r.publish()
+	_ = r.journal.Close() // each line is written already
+}
+
+// do does what the machine decided.
+func (r *runner) do(ctx context.Context, a act) {
+	switch a {
+	case nothing:
+	case launch:
+		r.launch(ctx)
+	case terminate:
+		if r.s.cfg.News != nil && r.cause == "" {
+			r.s.cfg.News(r.rec.Name)
+		}
+		r.proc.terminate()
+	case kill:
+		r.journal.Note("warning", fmt.Sprintf("killed: it did not end within %s", r.machine.grace))
+		r.proc.kill()
+	}
+}
+
+// launch starts the process.
+func (r *runner) launch(ctx context.Context) {
+	r.cause, r.usage, r.cpu, r.beat, r.rhythm = "", Usage{}, 0, time.Time{}, 0
+	err := r.begin(ctx)
+	if err == nil {
+		return
+	}
+	r.end(&End{At: time.Now(), Reason: "unable", Text: "could not be started: " + err.Error(), Code: -1})
+	r.do(ctx, r.machine.ended(time.Now(), false))
+}
+
+func (r *runner) begin(ctx context.Context) error {
+	if err := r.s.guard.check(); err != nil {
+		return err
+	}
+	spec, env, err := r.s.spec(r.place, &r.rec)
+	if err != nil {
+		return err
+	}
+	cmd, err := command(r.s.cfg.Exec, &spec, env)
+	if err != nil {
+		return err
+	}
+	p, err := begin(ctx, r.s.launcher, cmd, r.journal)
+	if err != nil {
+		return err
+	}
+	if spec.User != nil {
+		p.uid = spec.User.UID
+	}
+	p.orphan.Mark = mark(r.place)
+	r.proc, r.rec.Process = p, p.orphan
+	r.s.group.Go(p.wait)
+	r.journal.Note("info", fmt.Sprintf("started: process %d, version %d", p.orphan.PID, r.rec.Version))
+	return r.place.save(r.rec)
+}
+
+// over notes that the process has ended.
+func (r *runner) over(ctx context.Context, e exit) {
+	now := time.Now()
+	end := &End{At: now.UTC(), Code: e.code, Uptime: now.Sub(r.proc.began).Round(time.Millisecond)}
+	if e.signal != 0 {
+		end.Signal = e.signal.String()
+	}
+	wished := r.machine.state == Stopping && !r.machine.failing
+	switch {
+	case wished:
+		end.Reason, end.Text = "stopped", "was stopped"
+	case r.cause == "memory":
+		end.Reason, end.Text = "memory", fmt.Sprintf("was killed: it used %d MiB of memory, and may use %d MiB; give it more with voltbus agent install --memory, or find what it keeps",
+			r.usage.MaxMemory>>20, r.s.memory(&r.rec)>>20)
+	case r.cause == "hung":
+		end.Reason, end.Text = "hung", fmt.Sprintf("was ended: no sign of life for three times %s", r.rhythm)
+	case e.signal != 0:
+		end.Reason, end.Text = "killed", fmt.Sprintf("was ended by the signal %s", e.signal)
+	default:
+		end.Reason, end.Text = "exited", fmt.Sprintf("ended by itself with exit code %d", e.code)
+	}
+	r.proc = nil
+	r.end(end)
+	clean := e.code == 0 && r.cause == ""
+	if !wished {
+		r.s.audit("node", "agent.ended", r.rec.Name, end.Text)
+	}
+	r.do(ctx, r.machine.ended(now, clean))
+}
+
+// end keeps how the process ended, and a report if nobody wanted that.
+func (r *runner) end(e *End) {
+	r.last = e
+	level := "info"
+	if e.Reason != "stopped" {
+		level = "error"
+	}
+	r.journal.Note(level, e.Text)
+	if e.Reason == "stopped" {
+		return
+	}
+	if err := r.report(e); err != nil {
+		r.journal.Note("warning", "the crash report could not be written: "+err.Error())
+	}
+}
+
+// Crash is the report of an end that nobody wanted.
+type Crash struct {
+	End
+	Agent   string          `json:"agent"`
+	Version int             `json:"version"`
+	Memory  int64           `json:"memory_limit"`
+	Usage   Usage           `json:"usage"`
+	Lines   []journal.Entry `json:"lines"` // the last that it printed
+}
+
+const (
+	crashForm   = "crash-20060102T150405.000.json"
+	crashGlob   = "crash-*.json"
+	keepCrashes = 10
+)
+
+func (r *runner) report(e *End) error {
+	c := Crash{
+		End: *e, Agent: r.rec.Name, Version: r.rec.Version, Memory: r.s.memory(&r.rec), Usage: r.usage, Lines: r.journal.Last(),
+	}
+	if err := writeJSON(r.place.in(logDir, e.At.UTC().Format(crashForm)), c); err != nil {
+		return err
+	}
+	old := r.crashes()
+	for len(old) > keepCrashes {
+		_ = os.Remove(r.place.in(logDir, old[0])) // it is tried again after the next
+		old = old[1:]
+	}
+	return nil
+}
+
+// crashes lists the reports, oldest first.
+func (r *runner) crashes() []string {
+	files, err := filepath.Glob(r.place.in(logDir, crashGlob))
+	if err != nil {
+		return nil
+	}
+	for i := range files {
+		files[i] = filepath.Base(files[i])
+	}
+	slices.Sort(files)
+	return files
+}
+
+// measured notes what the process uses, and ends it if that is too much or it is silent.
+func (r *runner) measured(ctx context.Context, u Usage, cpu, over time.Duration) {
+	if r.proc == nil {
+		return
+	}
+	if r.cpu > 0 && over > 0 {
+		u.CPU = (cpu - r.cpu).Seconds() / over.Seconds()
+	}
+	r.cpu = cpu
+	u.MaxMemory = max(r.usage.MaxMemory, u.Memory)
+	r.usage = u
+	limit := r.s.memory(&r.rec)
+	switch {
+	case r.cause != "":
+	case limit > 0 && u.Memory > limit:
+		r.cause = "memory"
+		r.proc.kill()
+	case r.s.cfg.Hang && r.rhythm > 0 && time.Since(r.beat) > 3*r.rhythm:
+		if a := r.machine.hang(time.Now()); a != nothing {
+			r.cause = "hung"
+			r.journal.Note("error", fmt.Sprintf("gave no sign of life for three times %s, and is started again", r.rhythm))
+			r.do(ctx, a)
+		}
+	}
+}
+
+// heard notes a sign of life; every says when the next is due, 0 for never.
+func (r *runner) heard(every time.Duration) {
+	if r.proc != nil {
+		r.beat, r.rhythm = time.Now(), every
+		r.machine.heard(r.beat)
+	}
+}
+
+// publish makes the status that others see.
+func (r *runner) publish() {
+	st := Status{
+		Record: r.rec, State: r.machine.state, Since: r.machine.since.UTC(), Failures: r.machine.failures,
+		Usage: r.usage, Last: r.last, Isolated: r.s.guard.names(r.rec.UID), Crashes: r.crashes(),
+	}
+	if r.proc == nil {
+		st.Usage, st.Process.PID = Usage{}, 0
+	}
+	switch {
+	case r.machine.state == BackingOff:
+		next := r.machine.deadline.UTC()
+		st.Next, st.Text = &next, "it "+r.last.Text
+		if r.machine.looping() {
+			st.Text = fmt.Sprintf("ends again and again, %d times now; last it %s", r.machine.failures, r.last.Text)
+		}
+	case r.machine.state == Failed && r.last != nil:
+		st.Text = "it " + r.last.Text
+	case r.journal.Err() != nil && !errors.Is(r.journal.Err(), os.ErrClosed):
+		st.Text = "its log cannot be written: " + r.journal.Err().Error()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = st
+}
+
+func (r *runner) look() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
+
+var (
+	errEnding  = errors.New("the node is stopping")
+	errNotRuns = errors.New("no node runs here that could do it; start one with voltbus run")
+)
+
+// ask lets the runner's goroutine do something, and waits for it.
+func (r *runner) ask(ctx context.Context, f func()) error {
+	if !r.s.serving() {
+		return fault.E("agent.ask", fault.Unavailable, r.rec.Name, errNotRuns)
+	}
+	done := make(chan struct{})
+	select {
+	case r.inbox <- func() { defer close(done); f() }:
+		<-done
+		return nil
+	case <-r.ended:
+		return fault.E("agent.ask", fault.Unavailable, "", errEnding)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// offer lets the runner's goroutine do something later.
+func (r *runner) offer(f func()) {
+	select {
+	case r.inbox <- f:
+	case <-r.ended:
+	}
+}
+
