@@ -256,9 +256,9 @@ func (g *guard) ownAll(dir string, uid, gid int) error {
 
 // reachable reports whether an agent's user can start the program in a file.
 func (g *guard) reachable(file string) bool {
-	real, err := filepath.EvalSymlinks(file)
+	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return false
 	}
-	return closedTo(filepath.Dir(real)) == "" && !strings.HasPrefix(real, g.data+"/")
+	return closedTo(filepath.Dir(target)) == "" && !strings.HasPrefix(target, g.data+"/")
 }

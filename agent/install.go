@@ -1,19 +1,298 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
 )
 
 // Installing says what installations need.
 type Installing struct {
+	Python     string // the interpreter; "" for python3
+	UV         string // the program uv; "" for the one on the path, or none
+	SDK        func() (name string, wheel []byte, err error)
 	Identities Identities // nil for a node without
 }
 
 // Identities is where agents' keys and rights are kept.
 type Identities interface {
-	// Admit makes the key of an agent known with the grants, as JSON, or changes its grants.
-	Admit(ctx context.Context, name, public string, grants json.RawMessage) error
+	// Grants returns what an agent may do; fault.NotFound if it is not known.
+	Grants(ctx context.Context, name string) (identity.Grants, error)
+	// Admit makes the key of an agent known, or changes its grants.
+	Admit(ctx context.Context, name, public string, grants identity.Grants) error
 	// Forget removes an agent; fault.NotFound if there is none.
 	Forget(ctx context.Context, name string) error
+}
+
+// What to do about the grants that an agent wants.
+const (
+	GrantAll    = "all"    // give them
+	GrantNone   = "none"   // install it with those that it has
+	GrantRefuse = "refuse" // do not install it if it wants more than it has
+)
+
+// Request is a wish to install an agent, or another version of one.
+type Request struct {
+	Name     string
+	Entry    string    // which of the package's agents, if it has several
+	Upload   io.Reader // see unpack
+	Grant    string    // GrantAll, GrantNone or GrantRefuse
+	Memory   int64     // most octets resident; 0 keeps what it was
+	Priority int       // -1 keeps what it was
+	By       string    // who wants it, for the audit
+}
+
+// keepVersions is how many earlier versions stay for Rollback.
+const keepVersions = 3
+
+// Install installs an agent, or another version beside the one that it has, which runs then if
+// that one ran. An installation that fails leaves nothing. It answers when the new version is in
+// place; a new agent is not started.
+func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
+	if err := CheckName(req.Name); err != nil {
+		return Status{}, err
+	}
+	if !s.serving() {
+		return Status{}, fault.E("agent.Install", fault.Unavailable, req.Name, errNotRuns)
+	}
+	s.install.Lock()
+	defer s.install.Unlock()
+	old, err := s.find(req.Name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return Status{}, err
+	}
+	in := &installation{s: s, req: req, old: old, place: place(filepath.Join(s.dir, req.Name))}
+	if err := in.plan(ctx); err != nil {
+		return Status{}, err
+	}
+	err = in.do(ctx)
+	if err != nil {
+		return Status{}, errors.Join(err, in.undo(context.WithoutCancel(ctx)))
+	}
+	s.audit(req.By, "agent.install", req.Name, fmt.Sprintf("version %d, release %s", in.rec.Version, in.rec.Program.Release))
+	r, err := s.find(req.Name)
+	if err != nil {
+		return Status{}, err
+	}
+	return r.look(), nil
+}
+
+// installation is one that is under way.
+type installation struct {
+	s        *Supervisor
+	req      Request
+	old      *runner // nil for a new agent
+	place    place
+	rec      Record
+	granted  identity.Grants // that it has
+	grants   identity.Grants // that it gets
+	admitted bool            // the registry learned the name from this installation
+}
+
+// plan chooses the numbers.
+func (in *installation) plan(ctx context.Context) error {
+	s := in.s
+	if in.old != nil {
+		in.rec = in.old.look().Record
+	} else {
+		in.rec = Record{Name: in.req.Name, Priority: DefaultPriority}
+		if s.guard.users && s.guard.reachable(s.python()) {
+			uid, err := s.freeUser()
+			if err != nil {
+				return err
+			}
+			in.rec.UID = uid
+		}
+	}
+	if ids := s.cfg.Install.Identities; ids != nil {
+		var err error
+		in.granted, err = ids.Grants(ctx, in.req.Name)
+		switch {
+		case err == nil && in.old == nil:
+			return fault.E("agent.Install", fault.Conflict, in.req.Name, errors.New(
+				"is the name of an agent that runs elsewhere; choose another with --name, or remove that one"))
+		case err != nil && !fault.Is(err, fault.NotFound):
+			return err
+		}
+	}
+	newest := in.rec.Version
+	for _, n := range in.versions() {
+		newest = max(newest, n)
+	}
+	if in.old != nil && in.rec.Version > 0 {
+		in.rec.Previous = append(slices.Clone(in.rec.Previous), in.rec.Version)
+	}
+	in.rec.Version, in.rec.Installed = newest+1, time.Now().UTC()
+	in.rec.Memory = cmp.Or(in.req.Memory, in.rec.Memory)
+	if in.req.Priority >= 0 {
+		in.rec.Priority = min(in.req.Priority, MaxPriority)
+	}
+	return nil
+}
+
+// versions lists those that have a folder.
+func (in *installation) versions() []int {
+	entries, err := os.ReadDir(in.place.in(versionsDir))
+	if err != nil {
+		return nil
+	}
+	var list []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// freeUser returns a user that no agent has.
+func (s *Supervisor) freeUser() (int, error) {
+	taken := map[int]bool{}
+	for _, st := range s.List() {
+		taken[st.UID] = true
+	}
+	for uid := s.cfg.Users.First; uid < s.cfg.Users.First+s.cfg.Users.Count; uid++ {
+		if !taken[uid] {
+			return uid, nil
+		}
+	}
+	return 0, fault.E("agent.Install", fault.Unavailable, "", fmt.Errorf("all %d users of agents.users are taken; raise agents.users.count", s.cfg.Users.Count))
+}
+
+func (in *installation) do(ctx context.Context) error {
+	s := in.s
+	if err := s.guard.folders(in.place, in.rec.UID); err != nil {
+		return err
+	}
+	b := builder{s: s, place: in.place, dir: in.place.version(in.rec.Version), uid: in.rec.UID}
+	program, err := b.build(ctx, &in.req)
+	if err != nil {
+		return err
+	}
+	in.rec.Program = *program
+	if err := in.judge(); err != nil {
+		return err
+	}
+	if err := errors.Join(
+		s.guard.ownAll(b.dir, 0, s.guard.user(in.rec.UID)), os.Chmod(b.dir, 0o750),
+		writeJSON(filepath.Join(b.dir, programFile), program),
+	); err != nil {
+		return fault.E("agent.Install", fault.Unavailable, b.dir, err)
+	}
+	if err := in.admit(ctx); err != nil {
+		return err
+	}
+	return in.switchTo(ctx)
+}
+
+// judge decides about the grants that the agent wants.
+func (in *installation) judge() error {
+	var wants identity.Grants
+	if len(in.rec.Program.Wants) > 0 {
+		if err := json.Unmarshal(in.rec.Program.Wants, &wants); err != nil {
+			return fault.E("agent.Install", fault.Invalid, "wants", fmt.Errorf("cannot be read: %w; see the capabilities in the documentation", err))
+		}
+	}
+	if problems := wants.Validate(); len(problems) > 0 {
+		return fault.E("agent.Install", fault.Invalid, "wants", errors.Join(problems...))
+	}
+	in.grants = in.granted
+	text, err := json.Marshal(wants)
+	if err != nil {
+		return fault.E("agent.Install", fault.Internal, "wants", err)
+	}
+	has, err := json.Marshal(in.granted)
+	if err != nil {
+		return fault.E("agent.Install", fault.Internal, "wants", err)
+	}
+	switch {
+	case in.req.Grant == GrantAll:
+		in.grants = wants
+	case in.req.Grant == GrantRefuse && string(text) != "{}" && string(text) != string(has):
+		return fault.E("agent.Install", fault.Refused, in.req.Name, fmt.Errorf(
+			"it wants %s; install it with --grant to allow all of it, or with --no-grant to allow it later with voltbus agent grant", text))
+	}
+	return nil
+}
+
+// admit makes the agent's key, and the registry know it.
+func (in *installation) admit(ctx context.Context) error {
+	key, err := identity.OpenKey(in.place.in(keyFile))
+	if err != nil {
+		return err
+	}
+	uid := in.s.guard.user(in.rec.UID)
+	if err := in.s.guard.own(in.place.in(keyFile), uid, uid); err != nil {
+		return err
+	}
+	ids := in.s.cfg.Install.Identities
+	if ids == nil {
+		return nil
+	}
+	in.admitted = in.old == nil
+	return ids.Admit(ctx, in.req.Name, key.Public(), in.grants)
+}
+
+// switchTo makes the new version the one that runs, and drops the oldest.
+func (in *installation) switchTo(ctx context.Context) error {
+	var drop []int
+	if n := len(in.rec.Previous) - keepVersions; n > 0 {
+		drop, in.rec.Previous = in.rec.Previous[:n], slices.Clone(in.rec.Previous[n:])
+	}
+	if in.old == nil {
+		if err := in.place.save(in.rec); err != nil {
+			return err
+		}
+		r, err := in.s.newRunner(in.place, in.rec)
+		if err != nil {
+			return err
+		}
+		r.journal.Note("info", "installed version 1")
+		in.s.adopt(r) //nolint:contextcheck // it lives longer than the request
+		return nil
+	}
+	_, err := in.s.change(ctx, in.req.Name, in.req.By, "agent.version", func(r *runner, _ context.Context) act {
+		now := r.rec // what happened to it meanwhile stays
+		r.rec = in.rec
+		r.rec.Process, r.rec.Autostart = now.Process, now.Autostart
+		r.journal.Note("info", fmt.Sprintf("installed version %d", in.rec.Version))
+		if !r.machine.wanted {
+			return nothing
+		}
+		return r.machine.again(time.Now())
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range drop {
+		if err := os.RemoveAll(in.place.version(n)); err != nil {
+			in.old.journal.Note("warning", "an old version could not be removed: "+err.Error())
+		}
+	}
+	return nil
+}
+
+// undo removes what a failed installation left.
+func (in *installation) undo(ctx context.Context) error {
+	if in.old != nil {
+		return os.RemoveAll(in.place.version(in.rec.Version))
+	}
+	var err error
+	if in.admitted {
+		if err = in.s.cfg.Install.Identities.Forget(ctx, in.req.Name); fault.Is(err, fault.NotFound) {
+			err = nil
+		}
+	}
+	return errors.Join(err, in.s.erase(in.place))
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-func newMachine(r Restart) *machine { return &machine{restart: r, grace: 10 * time.Second, state: Stopped} }
+func newMachine(r Restart) *machine {
+	return &machine{restart: r, grace: 10 * time.Second, state: Stopped}
+}
 
 // wait lets time pass until the machine has something to do, and returns how long that took.
 func wait(t *testing.T, m *machine) (time.Duration, act) {

@@ -90,7 +90,7 @@ func (s *Supervisor) Heard(name string, every time.Duration) {
 }
 
 // change lets an agent's goroutine change the agent, keeps the record, and tells the audit.
-func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (Status, error) {
+func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (Status, error) { //nolint:contextcheck // the process lives longer than the request
 	r, err := s.find(name)
 	if err != nil {
 		return Status{}, err

@@ -326,4 +326,3 @@ func (r *runner) offer(f func()) {
 	case <-r.ended:
 	}
 }
-

@@ -319,11 +319,11 @@ func (s *Supervisor) prepare(p place, rec *Record) error {
 // interpreter returns the folders that a program needs, whose file may be a link elsewhere: that of
 // a virtual environment leads to the Python that it was made from.
 func interpreter(program string) []string {
-	real, err := filepath.EvalSymlinks(program)
-	if err != nil || filepath.Base(filepath.Dir(real)) != "bin" {
+	target, err := filepath.EvalSymlinks(program)
+	if err != nil || filepath.Base(filepath.Dir(target)) != "bin" {
 		return nil
 	}
-	if prefix := filepath.Dir(filepath.Dir(real)); prefix != "/" {
+	if prefix := filepath.Dir(filepath.Dir(target)); prefix != "/" {
 		return []string{prefix}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			panic(err)
 		}
-		os.Stderr.WriteString(s.Exec([]string{"PATH=/usr/bin:/bin"}).Error())
+		fmt.Fprint(os.Stderr, s.Exec([]string{"PATH=/usr/bin:/bin"}))
 		os.Exit(125)
 	}
 	os.Exit(m.Run())

@@ -131,26 +131,26 @@ func (r *ruleset) allow(path string, rights uint64) error {
 // around returns paths that cover what lies below path, but not hide. Rules of Landlock only add
 // up, so that what lies beside the way to hide is named one by one.
 func around(path, hide string) []string {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil
 	}
 	if hide == "" {
-		return []string{real}
+		return []string{target}
 	}
-	if within(real, hide) {
+	if within(target, hide) {
 		return nil
 	}
-	if !within(hide, real) {
-		return []string{real}
+	if !within(hide, target) {
+		return []string{target}
 	}
-	entries, err := os.ReadDir(real)
+	entries, err := os.ReadDir(target)
 	if err != nil {
 		return nil
 	}
 	var out []string
 	for _, e := range entries {
-		out = append(out, around(filepath.Join(real, e.Name()), hide)...)
+		out = append(out, around(filepath.Join(target, e.Name()), hide)...)
 	}
 	return out
 }

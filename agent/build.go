@@ -1,0 +1,305 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"voltbus/agent/jail"
+	"voltbus/fault"
+)
+
+//go:embed check.py
+var checkScript string
+
+// buildTime is the longest that one step of an installation may take.
+const buildTime = 10 * time.Minute
+
+// builder makes a version: a virtual environment with the package and all that it needs. All that
+// runs for it, which is other people's code, runs with the rights of the agent.
+type builder struct {
+	s     *Supervisor
+	place place
+	dir   string // of the version
+	uid   int
+}
+
+// python returns the interpreter that agents are made with: one that their users can reach, if
+// there is one.
+func (s *Supervisor) python() string {
+	name := s.cfg.Install.Python
+	if name == "" {
+		name = "python3"
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return name
+	}
+	if target, err := filepath.EvalSymlinks(found); err == nil && strings.Contains(target, "/shims/") {
+		found = ""
+	}
+	const system = "/usr/bin/python3"
+	if s.cfg.Install.Python == "" && (found == "" || (s.guard.users && !s.guard.reachable(found))) && s.guard.reachable(system) {
+		return system
+	}
+	return found
+}
+
+// uv returns the program uv, "" if there is none that can be used.
+func (b *builder) uv() string {
+	if b.s.cfg.Install.UV == "off" {
+		return ""
+	}
+	name := b.s.cfg.Install.UV
+	if name == "" {
+		name = "uv"
+	}
+	found, err := exec.LookPath(name)
+	if err != nil || (b.s.guard.user(b.uid) != 0 && !b.s.guard.reachable(found)) {
+		return ""
+	}
+	if abs, err := filepath.Abs(found); err == nil {
+		return abs
+	}
+	return ""
+}
+
+func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
+	for _, dir := range []string{b.dir, filepath.Join(b.dir, "tmp")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, fault.E("agent.Install", fault.Unavailable, dir, err)
+		}
+	}
+	source, err := unpack(req.Upload, b.dir)
+	if err != nil {
+		return nil, err
+	}
+	sdk, err := b.sdk()
+	if err != nil {
+		return nil, err
+	}
+	user := b.s.guard.user(b.uid)
+	if err := b.s.guard.ownAll(b.dir, user, user); err != nil {
+		return nil, err
+	}
+	if err := b.environment(ctx, sdk, source); err != nil {
+		return nil, err
+	}
+	entry, err := b.check(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.describe(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{"tmp", sourceDir, wheelsDir, "sdk"} {
+		if err := os.RemoveAll(filepath.Join(b.dir, dir)); err != nil {
+			return nil, fault.E("agent.Install", fault.Unavailable, dir, err)
+		}
+	}
+	return p, nil
+}
+
+// sdk puts the wheel of the SDK in place.
+func (b *builder) sdk() (string, error) {
+	name, wheel, err := b.s.cfg.Install.SDK()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(b.dir, "sdk", name)
+	return file, store(file, bytes.NewReader(wheel))
+}
+
+func (b *builder) venv() string { return filepath.Join(b.dir, "venv") }
+
+func (b *builder) interpreter() string { return filepath.Join(b.venv(), "bin", "python") }
+
+// environment makes the virtual environment and installs into it.
+func (b *builder) environment(ctx context.Context, packages ...string) error {
+	python, uv, wheels := b.s.python(), b.uv(), filepath.Join(b.dir, wheelsDir)
+	create := []string{python, "-m", "venv", b.venv()}
+	install := []string{b.interpreter(), "-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check", "--no-input", "--quiet"}
+	if uv != "" {
+		create = []string{uv, "venv", "--quiet", "--no-cache", "--no-config", "--python", python, b.venv()}
+		install = []string{uv, "pip", "install", "--quiet", "--no-cache", "--link-mode=copy", "--compile-bytecode", "--python", b.interpreter()}
+	}
+	if _, err := os.Stat(wheels); err == nil {
+		install = append(install, "--find-links", wheels)
+	}
+	if _, err := b.run(ctx, create); err != nil {
+		return fault.E("agent.Install", fault.Unavailable, python, fmt.Errorf("make a virtual environment: %w; agents.python names another interpreter", err))
+	}
+	if _, err := b.run(ctx, append(install, packages...)); err != nil {
+		return fault.E("agent.Install", fault.Invalid, filepath.Base(packages[len(packages)-1]), fmt.Errorf(
+			"cannot be installed: %w; without a registry, give what it needs with --wheels", err))
+	}
+	return nil
+}
+
+// entry is an agent that a package offers.
+type entry struct {
+	Name    string `json:"name"`
+	Entry   string `json:"entry"`
+	Release string `json:"release"`
+}
+
+// check finds the agent in the package, and wrong sources.
+func (b *builder) check(ctx context.Context, req *Request) (entry, error) {
+	out, err := b.run(ctx, []string{b.interpreter(), "-c", checkScript, "voltbus"})
+	if err != nil {
+		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("look at what was installed: %w", err))
+	}
+	var found struct {
+		Entries []entry  `json:"entries"`
+		Syntax  []string `json:"syntax"`
+	}
+	if err := json.Unmarshal(out, &found); err != nil {
+		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("look at what was installed: %w", err))
+	}
+	if len(found.Syntax) > 0 {
+		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("Python cannot read it: %s", strings.Join(found.Syntax, "; ")))
+	}
+	var names []string
+	for _, e := range found.Entries {
+		names = append(names, e.Name)
+		if e.Name == req.Entry || (req.Entry == "" && len(found.Entries) == 1) {
+			return e, nil
+		}
+	}
+	if len(names) == 0 {
+		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, errors.New(
+			`it has no agent: name it in pyproject.toml, such as [project.entry-points."voltbus.agent"] watch = "watch.agent:Watch"`))
+	}
+	return entry{}, fault.E("agent.Install", fault.Invalid, "entry", fmt.Errorf("the package has the agents %s; choose one with --entry", strings.Join(names, ", ")))
+}
+
+// describe asks the agent what it is.
+func (b *builder) describe(ctx context.Context, e entry) (*Program, error) {
+	out, err := b.run(ctx, []string{b.interpreter(), "-m", "voltbus", "describe", e.Entry})
+	if err != nil {
+		return nil, fault.E("agent.Install", fault.Invalid, e.Entry, explain(err))
+	}
+	var d struct {
+		Doc     string          `json:"doc"`
+		Version string          `json:"version"`
+		Wants   json.RawMessage `json:"wants"`
+		Schema  json.RawMessage `json:"config_schema"`
+		Methods json.RawMessage `json:"methods"`
+	}
+	if err := json.Unmarshal(out, &d); err != nil {
+		return nil, fault.E("agent.Install", fault.Invalid, e.Entry, fmt.Errorf("does not describe itself as JSON: %w; nothing may be printed while it is imported", err))
+	}
+	return &Program{
+		Args: []string{b.interpreter(), "-m", "voltbus", "run", e.Entry}, Title: d.Doc, Entry: e.Entry,
+		Release: e.Release, Wants: present(d.Wants), Schema: present(d.Schema), Methods: present(d.Methods),
+	}, nil
+}
+
+func present(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// explain turns the end of a traceback into a sentence, with the traceback's last lines.
+func explain(err error) error {
+	text := err.Error()
+	if _, after, ok := strings.Cut(text, "ModuleNotFoundError: No module named "); ok {
+		module, _, _ := strings.Cut(after, "\n")
+		return fmt.Errorf("it needs the module %s, which is not installed: add its package to dependencies in pyproject.toml\n%w", module, err)
+	}
+	return fmt.Errorf("it cannot be imported: %w", err)
+}
+
+// shown is how many of the last lines of a failed step are shown.
+const shown = 12
+
+// run runs a step with the rights of the agent, and returns what it printed.
+func (b *builder) run(ctx context.Context, args []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	spec := b.s.guard.spec(b.place, b.uid)
+	spec.Args, spec.Dir = args, b.dir
+	spec.Write = append(spec.Write, b.dir)
+	spec.Read = append(append(spec.Read, interpreter(args[0])...), interpreter(b.s.python())...)
+	spec.Read = append(spec.Read, filepath.Dir(args[0]))
+	if links := os.Getenv("PIP_FIND_LINKS"); filepath.IsAbs(links) {
+		spec.Read = append(spec.Read, links)
+	}
+	return b.s.step(ctx, &spec, b.environ())
+}
+
+// environ is the environment of a step: pip and uv are configured as the node's user has them.
+func (b *builder) environ() []string {
+	env := environment(b.place)
+	for i := range env {
+		if strings.HasPrefix(env[i], "TMPDIR=") {
+			env[i] = "TMPDIR=" + filepath.Join(b.dir, "tmp")
+		}
+		if strings.HasPrefix(env[i], "HOME=") {
+			env[i] = "HOME=" + filepath.Join(b.dir, "tmp")
+		}
+	}
+	for _, v := range os.Environ() {
+		if strings.HasPrefix(v, "PIP_") || strings.HasPrefix(v, "UV_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// step runs a program in a jail to its end.
+func (s *Supervisor) step(ctx context.Context, spec *jail.Spec, env []string) ([]byte, error) {
+	spec.Parent = 0 // it may be started by any thread: the request waits for it
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fault.E("agent.step", fault.Internal, "", err)
+	}
+	cmd := exec.CommandContext(ctx, s.cfg.Exec[0], append(s.cfg.Exec[1:len(s.cfg.Exec):len(s.cfg.Exec)], string(text))...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = drain
+	cmd.Env = env
+	out, complaint := limited{most: 4 << 20}, limited{most: 256 << 10}
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fault.E("agent.step", fault.Timeout, spec.Args[0], fmt.Errorf("did not end in time: %w", ctx.Err()))
+		}
+		said := lastOf(complaint.String())
+		if said == "" {
+			said = lastOf(out.String())
+		}
+		return nil, fmt.Errorf("%s: %w", said, err)
+	}
+	return out.Bytes(), nil
+}
+
+// lastOf returns the last lines of a text.
+func lastOf(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(len(lines)-shown, 0):], "\n")
+}
+
+// limited keeps the first octets of what is written.
+type limited struct {
+	bytes.Buffer
+	most int
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(b []byte) (int, error) {
+	_, err := l.Buffer.Write(b[:min(len(b), max(l.most-l.Len(), 0))])
+	return len(b), err
+}
