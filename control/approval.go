@@ -20,7 +20,7 @@ type proposal struct {
 }
 
 // ring ends a proposal that nobody approved.
-func (p *proposal) ring(m *Model) { m.withdraw(p, CauseExpired, "") }
+func (p *proposal) ring(m *Model) { m.withdraw(p, CauseExpired) }
 
 func (p *proposal) holder(m *Model) Holder {
 	return Holder{
@@ -44,11 +44,11 @@ func (m *Model) propose(t *target, c Command) Decision {
 }
 
 // withdraw ends a proposal.
-func (m *Model) withdraw(p *proposal, cause Cause, by string) {
+func (m *Model) withdraw(p *proposal, cause Cause) {
 	m.steady.stop(&p.alarm)
 	delete(m.proposals, ref{p.Requester, p.ID})
 	m.touch(recordProposal, keyOf(p.Requester, p.ID))
-	m.event(Event{Kind: ApprovalEnded, Holder: p.holder(m), Cause: cause, Value: p.Value, By: by})
+	m.event(Event{Kind: ApprovalEnded, Holder: p.holder(m), Cause: cause, Value: p.Value})
 }
 
 // waiting returns the chosen proposals of a requester in the order of their making.
@@ -75,7 +75,7 @@ type Approval struct {
 // its lease begins now. A repeat of the command gets this answer from now on.
 func (m *Model) Approve(now Instant, a Approval) Decision {
 	const op = "Approve"
-	m.enter(now)
+	m.enterAs(now, a.By)
 	p := m.proposals[ref{a.Requester, a.Command}]
 	switch {
 	case p == nil:
@@ -86,7 +86,7 @@ func (m *Model) Approve(now Instant, a Approval) Decision {
 	}
 	d := refuse("Command", WhyDisapproved, fault.Refused, string(p.Point), fmt.Errorf("%s did not approve it; ask there", a.By))
 	if a.Agree {
-		m.withdraw(p, CauseCommand, a.By)
+		m.withdraw(p, CauseCommand)
 		c := p.Command
 		t, refusal, ok := m.examine(&c)
 		if d = refusal; ok {
@@ -96,7 +96,7 @@ func (m *Model) Approve(now Instant, a Approval) Decision {
 		m.touch(recordAnswer, keyOf(a.Requester, a.Command))
 		return m.leave(d)
 	}
-	m.withdraw(p, CauseCanceled, a.By)
+	m.withdraw(p, CauseCanceled)
 	m.answers.replace(ref{a.Requester, a.Command}, d)
 	m.touch(recordAnswer, keyOf(a.Requester, a.Command))
 	return m.leave(Decision{Status: Accepted})

@@ -15,7 +15,7 @@ type Command struct {
 	ID        string // unique for its requester: a repeat gets the first answer
 	Point     point.Path
 	Requester string // agent, account or part; the caller vouches for it
-	Task      string // the reservation that it belongs to; it ends with that. "" for none
+	Task      string // the own reservation that it needs; "": it belongs to the one that is active, if any
 	Level     Level
 	Value     point.Value
 	Reason    string        // for people
@@ -55,7 +55,7 @@ func (c *command) holder(m *Model) Holder {
 // point; Refused for one that is read-only, demands a reservation or whose interlock does not allow
 // it; Conflict for what somebody else holds, with Holders; Unavailable when a bound is reached.
 func (m *Model) Command(now Instant, c Command) Decision {
-	m.enter(now)
+	m.enterAs(now, c.Requester)
 	return m.leave(m.once(ref{c.Requester, c.ID}, c.mark(), func() Decision {
 		t, d, ok := m.examine(&c)
 		switch {
@@ -153,9 +153,8 @@ func (m *Model) reserved(t *target, c *Command) (Decision, bool) {
 			w.task.Requester, w.Path, w.task.Task, clockText(w.Until)))
 		d.Holders = []Holder{w.holder()}
 		return d, false
-	case t.spec.policy().Reservation:
-		c.Task = w.task.Task
 	}
+	c.Task = w.task.Task
 	return Decision{}, true
 }
 
@@ -166,10 +165,11 @@ func (m *Model) interlocked(t *target, c *Command) (Decision, bool) {
 	return Decision{}, true
 }
 
-// occupied refuses a command to a level that another requester holds.
+// occupied refuses a command to a level that another requester holds. Who has reserved the point
+// takes the level over.
 func (m *Model) occupied(t *target, c *Command) (Decision, bool) {
 	old := t.at(c.Level)
-	if old == nil || old.Requester == c.Requester {
+	if old == nil || old.Requester == c.Requester || c.Task != "" && c.Level > m.limits.Emergency {
 		return Decision{}, true
 	}
 	until := "it is released"
@@ -190,7 +190,11 @@ func (m *Model) accept(t *target, given Command) Decision {
 	c := &command{Command: given, order: m.nextOrder(), since: m.now.Wall.UTC(), target: t}
 	w := t.working()
 	if old := t.at(c.Level); old != nil {
-		m.forget(old, CauseReplaced)
+		cause := CauseReplaced
+		if old.Requester != c.Requester {
+			cause = CauseReserved
+		}
+		m.forget(old, cause)
 	} else if len(w.commands) == 0 && !w.reverting {
 		w.before = t.observed
 		if w.state == Idle {

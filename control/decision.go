@@ -96,6 +96,7 @@ const (
 	CauseCommand   Cause = "command"
 	CauseReleased  Cause = "released"
 	CauseReplaced  Cause = "replaced"  // by the same requester's next command
+	CauseReserved  Cause = "reserved"  // by the command of who has reserved the point
 	CauseExpired   Cause = "expired"   // a lease, an override, or the time to approve
 	CauseTask      Cause = "task"      // its reservation ended
 	CausePreempted Cause = "preempted" //
@@ -138,7 +139,7 @@ type Event struct {
 	Holder             // who and what it is about
 	Cause  Cause       // why
 	Value  point.Value // of a command or write
-	By     string      // who did it, if not the holder
+	By     string      // who caused it, if it was not the holder or the course of time
 	Write  uint64      // identifier, of a write
 	Fault  fault.Kind  // of a write that failed
 	Text   string      // the device's words; hostile

@@ -190,7 +190,7 @@ func (h *history) renew(*rapid.T) {
 
 func (h *history) leave(*rapid.T) {
 	who := h.who()
-	h.plant.take(h.model.Leave(h.now, who, CauseLeft))
+	h.plant.take(h.model.Leave(h.now, who, CauseLeft, ""))
 	h.ref.wishes = slices.DeleteFunc(h.ref.wishes, func(w wish) bool { return w.who == who })
 }
 

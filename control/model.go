@@ -76,6 +76,7 @@ type Model struct {
 	order     uint64 // of commands, tasks and overrides
 	lastWrite uint64
 	out       Effects
+	by        string // who causes what happens now; "" for nobody
 	changed   map[recordKey]struct{}
 }
 
@@ -108,10 +109,16 @@ func (m *Model) enter(now Instant) {
 	}
 }
 
+// enterAs is enter for what somebody does.
+func (m *Model) enterAs(now Instant, by string) {
+	m.enter(now)
+	m.by = by
+}
+
 // take hands over the effects.
 func (m *Model) take() Effects {
 	out := m.out
-	m.out = Effects{}
+	m.out, m.by = Effects{}, ""
 	return out
 }
 
@@ -286,8 +293,13 @@ func (m *Model) unlocked(t *target, v point.Value) error {
 	return nil
 }
 
-// event notes what happened.
-func (m *Model) event(e Event) { m.out.Events = append(m.out.Events, e) }
+// event notes what happened, and who caused it.
+func (m *Model) event(e Event) {
+	if m.by != e.Requester {
+		e.By = m.by
+	}
+	m.out.Events = append(m.out.Events, e)
+}
 
 // nextOrder numbers what must stand in the order of its making.
 func (m *Model) nextOrder() uint64 {

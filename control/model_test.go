@@ -315,7 +315,7 @@ func BenchmarkReserveAmong10000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Reserve(after(0), Reservation{Requester: "ann", Task: "mine", Priority: Low, Windows: []Window{{"b/ahu7", epoch.Add(200 * time.Minute), epoch.Add(201 * time.Minute)}}})
-		m.Cancel(after(0), "ann", "mine")
+		m.Cancel(after(0), "ann", "mine", "")
 		m.Changes()
 	}
 }

@@ -36,7 +36,7 @@ type override struct {
 }
 
 // ring ends an override.
-func (o *override) ring(m *Model) { m.lift(o, CauseExpired, "") }
+func (o *override) ring(m *Model) { m.lift(o, CauseExpired) }
 
 func (o *override) holder(m *Model) Holder {
 	h := Holder{Requester: o.Requester, Path: point.Path(o.Pattern), From: o.since, Reason: o.Reason}
@@ -49,7 +49,7 @@ func (o *override) holder(m *Model) Holder {
 // Override starts an override, or prolongs the one with the same pattern: the longer end wins. It
 // looks at every point, so it takes milliseconds where there are 100,000.
 func (m *Model) Override(now Instant, o Override) Decision {
-	m.enter(now)
+	m.enterAs(now, o.Requester)
 	mark := fingerprint(string(o.Pattern), o.Reason, o.Length.String(), strconv.FormatBool(o.Failsafe))
 	return m.leave(m.once(ref{o.Requester, o.ID}, mark, func() Decision {
 		if d, ok := m.overridable(&o); !ok {
@@ -67,7 +67,7 @@ func (m *Model) Override(now Instant, o Override) Decision {
 			m.secure(old)
 		}
 		m.touch(recordOverride, string(o.Pattern))
-		m.event(Event{Kind: OverrideStarted, Holder: old.holder(m), Cause: CauseOverride, By: o.Requester})
+		m.event(Event{Kind: OverrideStarted, Holder: old.holder(m), Cause: CauseOverride})
 		return Decision{Status: Accepted, Until: old.holder(m).Until}
 	}))
 }
@@ -146,22 +146,22 @@ func (m *Model) matching(pattern point.Pattern) []*target {
 
 // ClearOverride ends an override, whoever made it; by is who does it.
 func (m *Model) ClearOverride(now Instant, pattern point.Pattern, by string) Decision {
-	m.enter(now)
+	m.enterAs(now, by)
 	o := m.overrides[pattern]
 	if o == nil {
 		return m.leave(refuse("ClearOverride", WhyUnknown, fault.NotFound, string(pattern), errors.New(
 			"there is no override with this pattern; write it exactly as in the list of overrides")))
 	}
-	m.lift(o, CauseReleased, by)
+	m.lift(o, CauseReleased)
 	return m.leave(Decision{Status: Accepted})
 }
 
 // lift ends an override; its points follow their commands again.
-func (m *Model) lift(o *override, cause Cause, by string) {
+func (m *Model) lift(o *override, cause Cause) {
 	m.steady.stop(&o.alarm)
 	delete(m.overrides, o.Pattern)
 	m.touch(recordOverride, string(o.Pattern))
-	m.event(Event{Kind: OverrideEnded, Holder: o.holder(m), Cause: cause, By: by})
+	m.event(Event{Kind: OverrideEnded, Holder: o.holder(m), Cause: cause})
 	for _, t := range m.matching(o.Pattern) {
 		t.frozen--
 		m.settle(t, CauseOverride)

@@ -42,14 +42,14 @@ func (m *Model) selected(requester string, s Selection) []*command {
 // it, if it is somebody else. A selection that names something and finds nothing is refused as
 // NotFound; releasing everything while there is nothing is fine.
 func (m *Model) Release(now Instant, requester string, s Selection, by string) Decision {
-	m.enter(now)
+	m.enterAs(now, cmp.Or(by, requester))
 	chosen, waiting := m.selected(requester, s), m.waiting(requester, s)
 	if len(chosen)+len(waiting) == 0 && s != (Selection{}) {
 		return m.leave(refuse("Release", WhyUnknown, fault.NotFound, string(s.Point), fmt.Errorf(
 			"%s has no such command; it may have ended already", requester)))
 	}
 	for _, p := range waiting {
-		m.withdraw(p, CauseReleased, by)
+		m.withdraw(p, CauseReleased)
 	}
 	m.endAll(chosen, CauseReleased)
 	return m.leave(Decision{Status: Accepted})
@@ -73,7 +73,7 @@ func (m *Model) endAll(chosen []*command, cause Cause) {
 // that each has. NotFound says that there is none, so the requester knows that it lost it.
 func (m *Model) Renew(now Instant, requester string, s Selection, length time.Duration) Decision {
 	const op = "Renew"
-	m.enter(now)
+	m.enterAs(now, requester)
 	chosen := slices.DeleteFunc(m.selected(requester, s), func(c *command) bool { return c.ends == 0 })
 	if len(chosen) == 0 {
 		return m.leave(refuse(op, WhyUnknown, fault.NotFound, string(s.Point), fmt.Errorf(
@@ -104,11 +104,11 @@ func (m *Model) Renew(now Instant, requester string, s Selection, length time.Du
 // Leave ends everything of a requester: its commands, what waits for approval, its tasks. It is what
 // follows when an agent died or an identity was revoked, and the button "release everything of mine";
 // overrides stay, because they are a person's word about the device. The cause is CauseLeft or
-// CauseReleased.
-func (m *Model) Leave(now Instant, requester string, cause Cause) Effects {
-	m.enter(now)
+// CauseReleased, and by is who does it, if it is somebody else.
+func (m *Model) Leave(now Instant, requester string, cause Cause, by string) Effects {
+	m.enterAs(now, cmp.Or(by, requester))
 	for _, p := range m.waiting(requester, Selection{}) {
-		m.withdraw(p, cause, "")
+		m.withdraw(p, cause)
 	}
 	m.endAll(m.selected(requester, Selection{}), cause)
 	for _, task := range m.sortedTasks() {

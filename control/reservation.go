@@ -44,7 +44,7 @@ type task struct {
 // Reserve decides a reservation. A conflict is refused with the windows of all tasks that stand in
 // the way in Holders, also of the requester's own. Tasks that give way are in Lost.
 func (m *Model) Reserve(now Instant, r Reservation) Decision {
-	m.enter(now)
+	m.enterAs(now, r.Requester)
 	return m.leave(m.once(ref{r.Requester, r.ID}, r.mark(), func() Decision {
 		if d, ok := m.wellFormed(&r); !ok {
 			return d
@@ -161,7 +161,7 @@ func (m *Model) enroll(r Reservation, yielding []*task) Decision {
 	d := Decision{Status: Accepted}
 	for _, other := range yielding {
 		d.Lost = append(d.Lost, Holder{Requester: other.Requester, Task: other.Task, Reason: other.Reason})
-		m.preempt(other, r.Requester)
+		m.preempt(other)
 	}
 	r.Windows = slices.Clone(r.Windows)
 	t := &task{Reservation: r, order: m.nextOrder(), commands: make(map[*command]struct{})}
@@ -266,10 +266,10 @@ func (m *Model) endTask(t *task, cause Cause) {
 }
 
 // preempt ends a task; what runs of it keeps the grace.
-func (m *Model) preempt(t *task, by string) {
+func (m *Model) preempt(t *task) {
 	t.preempted = true
 	m.touch(recordTask, t.Task)
-	m.event(Event{Kind: TaskEnded, Holder: Holder{Requester: t.Requester, Task: t.Task, Reason: t.Reason}, Cause: CausePreempted, By: by})
+	m.event(Event{Kind: TaskEnded, Holder: Holder{Requester: t.Requester, Task: t.Task, Reason: t.Reason}, Cause: CausePreempted})
 	for _, w := range slices.Clone(t.windows) {
 		if !w.active {
 			m.clearWindow(w, CausePreempted)
@@ -289,10 +289,11 @@ func (m *Model) preempt(t *task, by string) {
 	}
 }
 
-// Cancel ends a task of the requester with all its windows, and the commands that were made under it.
-func (m *Model) Cancel(now Instant, requester, name string) Decision {
+// Cancel ends a task of the requester with all its windows, and the commands that were made under it;
+// by is who does it, if it is somebody else.
+func (m *Model) Cancel(now Instant, requester, name, by string) Decision {
 	const op = "Cancel"
-	m.enter(now)
+	m.enterAs(now, cmp.Or(by, requester))
 	t := m.tasks[name]
 	switch {
 	case t == nil:

@@ -192,7 +192,7 @@ func (s *script) reserve(plain []string, a map[string]string) {
 }
 
 func (s *script) cancel(plain []string, a map[string]string) {
-	s.decision(s.model.Cancel(s.now, a["by"], plain[0]))
+	s.decision(s.model.Cancel(s.now, a["by"], plain[0], ""))
 }
 
 func (s *script) set(plain []string, a map[string]string) {
@@ -224,7 +224,7 @@ func (s *script) renew(plain []string, a map[string]string) {
 }
 
 func (s *script) leave(plain []string, _ map[string]string) {
-	s.effects(s.model.Leave(s.now, plain[0], CauseLeft))
+	s.effects(s.model.Leave(s.now, plain[0], CauseLeft, "root"))
 }
 
 // ok answers the write of a point, with value= as the device then reports.
@@ -331,7 +331,11 @@ func (s *script) effects(e Effects) {
 		if ev.Task != "" && what == "" {
 			what = point.Path(ev.Task)
 		}
-		s.say("  * %s %s%s of %q %s", ev.Kind, what, valueText(ev.Value), ev.Requester, ev.Cause)
+		by := ""
+		if ev.By != "" {
+			by = " by " + ev.By
+		}
+		s.say("  * %s %s%s of %q %s%s", ev.Kind, what, valueText(ev.Value), ev.Requester, ev.Cause, by)
 	}
 	for _, w := range e.Writes {
 		s.sent[w.Point] = w.ID
