@@ -25,6 +25,7 @@ BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 WEB         := $(wildcard web/package.json)
 WEB_SOURCES := $(shell [ -d web ] && find web -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' -not -name '*.go' | sed 's/ /\\ /g')
 PEERS       := $(wildcard testing/peers/requirements.txt)
+SDK_SOURCES := $(shell find python/src -type f -name '*.py') python/src/voltbus/py.typed python/pyproject.toml python/README.md
 
 .PHONY: help
 help: ## list the targets
@@ -33,12 +34,26 @@ help: ## list the targets
 # ---- build and run
 
 .PHONY: build
-build: build/.go web ## build bin/voltbus with the web screens inside
+build: build/.go web sdk ## build bin/voltbus with the web screens and the Python SDK inside
 	go build -trimpath -o bin/voltbus ./cmd/voltbus
 
 .PHONY: run
 run: build ## build and start a demo site on loopback; prints the address of its page
 	@exec bin/voltbus demo
+
+.PHONY: sdk
+sdk: build/.sdk ## build the wheel of the Python SDK into python/dist
+
+# The same sources give the same octets: hatchling writes no time of its own.
+build/.sdk: $(SDK_SOURCES) build/.sdk-tools
+	rm -f python/dist/*.whl
+	cd python && ../.venv/bin/python -m hatchling build --target wheel --directory dist
+	@touch $@
+
+build/.sdk-tools: python/requirements-build.txt build/.venv
+	[ -x .venv/bin/python ] || python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements-build.txt
+	@touch $@
 
 .PHONY: web
 web: $(if $(WEB),web/dist/index.html) ## bundle the web screens into web/dist
@@ -56,11 +71,20 @@ build/.web-modules: web/package-lock.json build/.node
 # ---- test
 
 .PHONY: test
-test: build test-go test-web ## run all tests: Go with real peers, then the web screens in Chromium
+test: build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium
 
 .PHONY: test-go
-test-go: build/.go build/.postgresql $(GOTESTSUM) peers web
+test-go: build/.go build/.postgresql $(GOTESTSUM) peers web sdk
 	$(GOTESTSUM) --format pkgname --format-icons text -- -shuffle=on -timeout $(TIMEOUT) $(PKG)
+
+.PHONY: test-python
+test-python: build build/.python-tools ## test the Python SDK, in memory and on a real node
+	cd python && VOLTBUS_BIN=$(CURDIR)/bin/voltbus ../.venv/bin/python -m pytest
+
+build/.python-tools: python/requirements-dev.txt build/.venv
+	[ -x .venv/bin/python ] || python3 -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements-dev.txt
+	@touch $@
 
 .PHONY: test-web
 test-web: $(if $(WEB),web/dist/index.html build/.chromium build)
@@ -99,7 +123,7 @@ build/.peers: $(PEERS) build/.venv
 # ---- check
 
 .PHONY: check
-check: fmt-check vet lint arch check-web ## check format, vet, linters, import table and web types
+check: fmt-check vet lint arch check-web check-python ## check format, vet, linters, import table, types of web and SDK
 
 .PHONY: fmt-check
 fmt-check: $(LINT)
@@ -123,15 +147,23 @@ ifneq ($(WEB),)
 	npm --prefix web run check --if-present
 endif
 
+.PHONY: check-python
+check-python: build/.python-tools
+	cd python && ../.venv/bin/python -m ruff format --check --quiet . || { echo 'some Python files are not formatted: run "make fmt"' >&2; exit 1; }
+	cd python && ../.venv/bin/python -m ruff check --quiet .
+	cd python && ../.venv/bin/python -m mypy
+
 .PHONY: fmt
-fmt: $(LINT) ## format the Go code
+fmt: $(LINT) build/.python-tools ## format the Go and Python code
 	$(LINT) fmt
+	cd python && ../.venv/bin/python -m ruff format --quiet .
 
 # ---- upkeep
 
 .PHONY: generate
-generate: build/.go ## write the generated files anew
+generate: build/.go build/.python-tools ## write the generated files anew
 	go generate $(PKG)
+	cd python && PYTHONPATH=src ../.venv/bin/python tools/reference.py
 
 .PHONY: deps
 deps: build/.go $(LINT) $(GOTESTSUM) $(BENCHSTAT) peers $(if $(WEB),build/.web-modules build/.chromium) ## fetch and build all that the other targets need
@@ -141,6 +173,7 @@ deps: build/.go $(LINT) $(GOTESTSUM) $(BENCHSTAT) peers $(if $(WEB),build/.web-m
 clean: ## remove what was built; keeps fetched modules and build/tools
 	rm -rf bin .venv web/node_modules
 	find build -mindepth 1 -maxdepth 1 -not -name tools -exec rm -rf {} + 2>/dev/null || true
+	find python/dist -mindepth 1 -not -name .gitkeep -delete 2>/dev/null || true
 	find web/dist -mindepth 1 -not -name .gitkeep -delete 2>/dev/null || true
 
 $(LINT): build/.go tools/go.mod tools/go.sum

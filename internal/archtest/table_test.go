@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent/...", "meter/...",
-		"api/...", "web", "ingest/...", "presence", "service",
+		"api/...", "web", "python", "ingest/...", "presence", "service",
 		"audit", "document",
 	}
 )
@@ -69,6 +69,7 @@ var table = []rule{
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"api/...", []string{"api/...", "agent/...", "ingest", "query", "store", "catalog", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
+	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/reference", []string{"config", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},

@@ -1,0 +1,188 @@
+"""Test agents in milliseconds: a node in memory, and a clock that does not wait.
+
+::
+
+    from voltbus.testing import Node, virtual
+
+    @virtual
+    async def test_a_hot_boiler_raises_an_alert() -> None:
+        async with Node() as node:
+            agent = await node.run(Watch())
+            node.scan("demo/plant/boiler", {"supply_temp": 95.0})
+            await node.settle()
+            assert ("watch", "too-hot") in node.alerts
+
+The node enforces grants as a real one does: an agent runs with what it ``wants``, or with the grants
+that the test gives it. In virtual time a sleep of a day ends at once, after all that is due before
+it: ``await asyncio.sleep(86400)`` lets a day of schedules pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import datetime, timezone
+from typing import Any
+
+from .. import _json
+from .._history import moment
+from .._protocol import Raw
+from .._run import Runner, _opened
+from ..agent import Agent
+from ..bus import Bus
+from ..clock import LoopClock
+from ..grant import Grants
+from ..model import Alert, Sample, Value
+from ..path import check_name, subject
+from ._loop import VirtualLoop, run, virtual
+from ._node import Desk
+from ._server import MemoryTransport, Server
+
+__all__ = ["MemoryTransport", "Node", "VirtualLoop", "run", "virtual"]
+
+START = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+class Node:
+    """A node in memory. Use it with ``async with``: all that runs on it ends with the block."""
+
+    def __init__(self, *, start: datetime = START, name: str = "memory") -> None:
+        self._server = Server()
+        self._start = start
+        self._name = name
+        self._stack = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Node:
+        self.clock = LoopClock(self._start)
+        self._desk = Desk(self._server, self.clock.now, self._name)
+        observe = self._server.route
+
+        def route(message: Raw) -> bool:
+            self._desk.hear(message)
+            return observe(message)
+
+        self._server.route = route  # type: ignore[method-assign]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    # -- agents
+
+    async def connect(self, name: str, grants: Grants | None = None) -> Bus:
+        """Return an open connection; ``grants`` are those that it had before, or none."""
+        self.register(name, grants)
+        bus = Bus(MemoryTransport(self._server, name), name, clock=self.clock)
+        await self._stack.enter_async_context(bus)
+        return bus
+
+    async def run(self, agent: Agent[Any], *, name: str = "", grants: Grants | None = None) -> Runner:
+        """Run an agent, with what it wants unless other grants are given."""
+        name = name or type(agent).__name__.lower()
+        self.register(name, agent.wants if grants is None else grants)
+        bus = Bus(MemoryTransport(self._server, name), name, clock=self.clock)
+        runner = Runner(agent, bus)
+        await bus.__aenter__()
+        await self._stack.enter_async_context(_opened(runner, bus))
+        return runner
+
+    def register(self, name: str, grants: Grants | None = None) -> None:
+        """Make an agent known, as ``voltbus agent register`` does."""
+        check_name(name)
+        if grants is not None or name not in self._server.keys:
+            self.grant(name, grants or Grants())
+
+    def grant(self, name: str, grants: Grants) -> None:
+        """Replace what an agent may do, at once, also on its open connection."""
+        problems = grants.check()
+        if problems:
+            raise ValueError("; ".join(problems))
+        self._server.keys[name] = grants
+        member = self._server.members.get(name)
+        if member is not None:
+            member.regrant()
+        for other in self._server.members:
+            self._desk.tell(other, "standing")
+
+    def stop(self, name: str) -> None:
+        """Ask an agent to end."""
+        self._desk.tell(name, "stop")
+
+    def cut(self) -> None:
+        """Break all connections, as a restart of the node does."""
+        self._server.cut()
+
+    async def restore(self) -> None:
+        """Let all connections come back."""
+        await self._server.restore()
+
+    # -- devices
+
+    def scan(
+        self,
+        device: str,
+        values: dict[str, Value],
+        *,
+        quality: dict[str, str] | None = None,
+    ) -> None:
+        """Report values as a device does."""
+        body = {"device": device, "time": moment(self.clock.now()), "points": values}
+        if quality:
+            body["quality"] = quality
+        self._server.route(Raw(subject("live.scan.", device), "", b"", _json.encode(body)))
+
+    def raw(self, to: str, data: bytes) -> None:
+        """Put octets on the bus."""
+        self._server.route(Raw(to, "", b"", data))
+
+    def record(self, point: str, value: Value, time: datetime | None = None) -> None:
+        """Have a sample in the history."""
+        self._desk.recorded.append(Sample(point, value, time or self.clock.now()))
+
+    # -- documents
+
+    def set_document(
+        self, owner: str, name: str, content: Any = None, *, text: str = "", type: str = "json"
+    ) -> None:
+        """Write a document of an agent, as a person does; ``owner`` is its name, or shared."""
+        written = text or _json.encode(content).decode()
+        self._desk.write(_owner(owner), name, written, type=type)
+
+    def delete_document(self, owner: str, name: str) -> None:
+        """Delete a document, as a person does."""
+        self._desk.erase(_owner(owner), name)
+
+    # -- what happened
+
+    async def settle(self) -> None:
+        """Wait until everything sent so far is done, without time passing noticeably."""
+        await asyncio.sleep(0.001)
+
+    @property
+    def recorded(self) -> list[Sample]:
+        """All samples that were recorded."""
+        return self._desk.recorded
+
+    @property
+    def alerts(self) -> dict[tuple[str, str], Alert]:
+        """The open alerts, by agent and key."""
+        return self._desk.alerts
+
+    @property
+    def health(self) -> dict[str, dict[str, Any]]:
+        """What each agent last said of its health."""
+        return self._desk.health
+
+    @property
+    def refusals(self) -> list[dict[str, Any]]:
+        """What agents refused to others."""
+        return self._desk.refusals
+
+    @property
+    def violations(self) -> list[tuple[str, str, str]]:
+        """What the bus refused: agent, publish or subscription, subject."""
+        return self._server.violations
+
+
+def _owner(name: str) -> str:
+    return name if name == "shared" or "/" in name else f"agent/{name}"

@@ -1,0 +1,437 @@
+"""What the bus promises to agents, tried in memory and on a real node."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import timedelta
+
+import pytest
+
+from voltbus import (
+    Bus,
+    Call,
+    Conflict,
+    Grants,
+    Hold,
+    Invalid,
+    NotFound,
+    Refused,
+    RemoteError,
+    Sample,
+    Timeout,
+    Unreachable,
+    caller,
+)
+
+from .conftest import WithWorld
+from .world import World
+
+PLANT = Grants(subscribe=["demo/plant/**"])
+
+
+def test_samples_come_to_those_who_may_listen(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples("demo/plant/*/supply_temp")
+        await listener.ready()
+        values = {"supply_temp": 18.5, "fan": True}
+        await devices.publish("demo/plant/b 1", values, quality={"supply_temp": "bad(timeout)"})
+        await devices.publish("demo/plant/x/y", {"supply_temp": 0})
+        await devices.publish("demo/plant/b2", {"supply_temp": math.nan})
+        first, second = await world.take(stream, 2)
+        assert (first.point, first.value) == ("demo/plant/b 1/supply_temp", 18.5)
+        assert (first.quality, first.good) == ("bad(timeout)", False)
+        assert first.time.tzinfo is not None
+        assert second.point == "demo/plant/b2/supply_temp"
+        assert isinstance(second.value, float)
+        assert math.isnan(second.value)
+
+    try_on(test)
+
+
+def test_a_sample_comes_once_however_many_patterns_select_it(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples("demo/plant/**", "demo/plant/a", "demo/plant/*/t")
+        await listener.ready()
+        for n in range(3):
+            await devices.publish("demo/plant/a", {"t": n, "u": n})
+        got = await world.take(stream, 6)
+        assert [(s.name, s.value) for s in got] == [(name, n) for n in range(3) for name in ("t", "u")]
+
+    try_on(test)
+
+
+def test_a_prefix_selects_by_characters_not_by_segments(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples(prefix="demo/plant/ah")
+        await listener.ready()
+        for device in ("demo/plant/boiler", "demo/plant/ahu1", "demo/plant/ahu1/x", "demo/plant/ah"):
+            await devices.publish(device, {"t": 1})
+        points = [s.point for s in await world.take(stream, 3)]
+        assert points == ["demo/plant/ahu1/t", "demo/plant/ahu1/x/t", "demo/plant/ah/t"]
+
+    try_on(test)
+
+
+def test_a_prefix_wider_than_the_grants_brings_what_is_granted(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples(prefix="")
+        await listener.ready()
+        await devices.publish("demo/other", {"t": 1})
+        await devices.publish("demo/plant/a", {"t": 2})
+        assert [s.point for s in await world.take(stream)] == ["demo/plant/a/t"]
+
+    try_on(test)
+
+
+def test_a_subscription_that_is_not_granted_ends_with_what_is_missing(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        listener = await world.connect("listener", PLANT)
+        for stream in (listener.samples("demo/**"), listener.messages("secret/**")):
+            with pytest.raises(Refused, match="missing: subscribe"):
+                await world.take(stream)  # type: ignore[type-var]
+
+    try_on(test)
+
+
+def test_messages_carry_headers_and_a_sender_that_is_certain(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        listener = await world.connect("listener", Grants(subscribe=["analysis/**"]))
+        sender = await world.connect("odd.name", Grants(publish=["analysis/**"]))
+        stream = listener.messages("analysis/**", sender="odd.name")
+        await listener.ready()
+        await sender.send("analysis/a b/c", {"x": [1, None]}, headers={"Date": "today"})
+        await sender.send("analysis", b"\x00\xff")
+        first, second = await world.take(stream, 2)
+        assert (first.topic, first.sender) == ("analysis/a b/c", "odd.name")
+        assert (first.body, first.headers) == ({"x": [1, None]}, {"Date": "today"})
+        assert (second.topic, second.body) == ("analysis", b"\x00\xff")
+
+    try_on(test)
+
+
+def test_publishing_without_the_grant_raises_at_once(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("nobody")
+        for _ in range(2):
+            with pytest.raises(Refused) as caught:
+                await agent.publish("demo/plant/a", {"t": 1})
+            assert caught.value.missing == "publish demo/plant/a"
+        with pytest.raises(Refused) as caught:
+            await agent.send("analysis/x", 1)
+        assert caught.value.missing == "publish analysis/x"
+        await agent.health("good")  # everybody may
+
+    try_on(test)
+
+
+async def _boiler(world: World) -> Bus:
+    boiler = await world.connect("boiler")
+
+    def limit(value: float, device: str = "d", *more: int, **rest: str) -> list[object]:
+        """Set the limit.
+
+        And more.
+        """
+        return [value, device, list(more), rest, caller()]
+
+    async def fail(text: str) -> None:
+        raise ValueError(text, 7)
+
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    async def nothing() -> float:
+        return math.inf
+
+    boiler.offer("limit", limit)
+    boiler.offer("platform.limit", limit)
+    boiler.offer("fail", fail)
+    boiler.offer("wait", wait)
+    boiler.offer("nothing", nothing)
+    boiler.offer("tune", limit, "tune")
+    return boiler
+
+
+def test_a_call_brings_arguments_there_and_the_result_back(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        ada = await world.connect("ada", Grants(call=[Call("boiler")]))
+        result = await ada.call("boiler", "limit", 3, "x", 1, 2, note="ü")
+        assert result == [3.0, "x", [1, 2], {"note": "ü"}, "ada"]
+        assert (await ada.call("boiler", "platform.limit", value="NaN"))[0] == "NaN"
+        assert await ada.call("boiler", "nothing") == "+Inf"
+        await ada.ping("boiler")
+        methods = {m.name: m for m in await ada.inspect("boiler")}
+        assert methods["limit"].doc == "Set the limit.\n\nAnd more."
+        assert [(p.name, p.type, p.kind) for p in methods["limit"].params] == [
+            ("value", "float", "both"),
+            ("device", "str", "both"),
+            ("more", "int", "args"),
+            ("rest", "str", "kwargs"),
+        ]
+        assert methods["tune"].needs == ("tune",)
+
+    try_on(test)
+
+
+def test_a_thousand_calls_at_once_are_all_answered(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        ada = await world.connect("ada", Grants(call=[Call("boiler")]))
+        for _ in range(10):
+            calls = [ada.call("boiler", "limit", n) for n in range(100)]
+            assert [r[0] for r in await asyncio.gather(*calls)] == list(range(100))
+
+    try_on(test)
+
+
+def test_what_goes_wrong_with_a_call_has_a_type(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        grants = Grants(call=[Call("boiler"), Call("absent")], hold=[Hold("trace")])
+        ada = await world.connect("ada", grants)
+        with pytest.raises(RemoteError) as raised:
+            await ada.call("boiler", "fail", "no water")
+        assert (raised.value.type, raised.value.args) == ("ValueError", ("no water", 7))
+        assert "raise ValueError(text, 7)" in raised.value.trace
+        with pytest.raises(NotFound, match="limit"):
+            await ada.call("boiler", "explode")
+        with pytest.raises(Invalid, match="argument value"):
+            await ada.call("boiler", "limit", "warm")
+        with pytest.raises(Invalid, match="missing a required argument"):
+            await ada.call("boiler", "limit")
+        with pytest.raises(Unreachable):
+            await ada.call("absent", "anything")
+        with pytest.raises(Timeout):
+            await ada.call("boiler", "wait", timeout=0.05)
+        with pytest.raises(Refused) as refused:
+            await ada.call("other", "limit")
+        assert refused.value.missing == "call other:limit"
+
+    try_on(test)
+
+
+def test_a_trace_is_shown_only_to_those_who_hold_it(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        ada = await world.connect("ada", Grants(call=[Call("boiler")]))
+        with pytest.raises(RemoteError) as raised:
+            await ada.call("boiler", "fail", "no water")
+        assert raised.value.trace == ""
+
+    try_on(test)
+
+
+def test_arguments_are_bound_by_the_grants(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        where = {"value": {"min": 10, "max": 20}, "device": "campus/b1/**"}
+        ada = await world.connect("ada", Grants(call=[Call("boiler", "limit", where)]))
+        assert (await ada.call("boiler", "limit", 15, device="campus/b1/x"))[0] == 15
+        for args, why in (
+            ((25, "campus/b1"), "value"),
+            ((15, "campus/b2"), "device"),
+            ((15,), "device"),
+            (("NaN", "campus/b1"), "value"),
+        ):
+            with pytest.raises(Refused, match=f"the argument {why}") as refused:
+                await ada.call("boiler", "limit", *args)
+            assert refused.value.missing == "call boiler:limit"
+        with pytest.raises(Refused):
+            await ada.call("boiler", "fail", "x")
+
+    try_on(test)
+
+
+def test_a_method_can_demand_a_capability(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        await _boiler(world)
+        ada = await world.connect("ada", Grants(call=[Call("boiler")]))
+        with pytest.raises(Refused) as refused:
+            await ada.call("boiler", "tune", 3)
+        assert refused.value.missing == "hold tune"
+        hold = Hold("tune", {"value": [3, 4]})
+        await world.grant("ada", Grants(call=[Call("boiler")], hold=[hold]))
+
+        async def allowed() -> bool:
+            try:
+                await ada.call("boiler", "tune", 3)
+            except Refused:
+                await asyncio.sleep(0.05)
+                return False
+            return True
+
+        await world.until(allowed)
+        with pytest.raises(Refused, match="must be one of 3, 4"):
+            await ada.call("boiler", "tune", 5)
+
+    try_on(test)
+
+
+def test_a_name_is_used_by_one_connection_only(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        first = await world.connect("ada", PLANT)
+        with pytest.raises(Conflict):
+            await world.connect("ada", PLANT)
+        await first.health("good")  # the first is not disturbed
+
+    try_on(test)
+
+
+def test_narrowed_grants_end_a_subscription_that_is_open(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples("demo/plant/**")
+        await listener.ready()
+        await devices.publish("demo/plant/a", {"t": 1})
+        await world.take(stream)
+        await world.grant("listener", Grants())
+        with pytest.raises(Refused, match="missing: subscribe demo/plant"):
+            await world.take(stream)
+
+    try_on(test)
+
+
+def test_widened_grants_need_no_new_connection(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("writer")
+        with pytest.raises(Refused):
+            await agent.publish("a/b", {"t": 1})
+        await world.grant("writer", Grants(publish=["a/**"]))
+        await world.until(lambda: agent.standing.grants.publish == ["a/**"])
+        await agent.publish("a/b", {"t": 1})
+
+    try_on(test)
+
+
+def test_after_a_restart_of_the_node_everything_goes_on(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        boiler, devices = await _boiler(world), await world.devices()
+        grants = Grants(subscribe=["demo/plant/**"], call=[Call("boiler")])
+        listener = await world.connect("listener", grants)
+        stream = listener.samples("demo/plant/**")
+        await world.restart()
+        await world.until(lambda: boiler.connected)
+        result = await listener.call("boiler", "limit", 1, timeout=30)  # waits for the node
+        assert result[0] == 1
+        await listener.ready()
+        await world.until(lambda: devices.connected)
+        await devices.publish("demo/plant/a", {"t": 1})
+        assert (await world.take(stream))[0].value == 1
+
+    try_on(test)
+
+
+def test_a_slow_reader_loses_the_oldest_and_is_told(
+    try_on: WithWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(world: World) -> None:
+        devices, listener = await world.devices(), await world.connect("listener", PLANT)
+        stream = listener.samples("demo/plant/**", queue=10)
+        await listener.ready()
+        for n in range(100):
+            await devices.publish("demo/plant/a", {"t": n})
+        await world.until(lambda: stream.lost == 90)
+        assert [s.value for s in await world.take(stream, 10)] == list(range(90, 100))
+        assert "messages were lost" in caplog.text
+
+    try_on(test)
+
+
+def test_recorded_samples_can_be_read(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        grants = Grants(record=["analysis/**"], read=["analysis/**"])
+        agent = await world.connect("recorder", grants)
+        start = agent.clock.now() - timedelta(minutes=10)
+        values = [20.5, 21.0, 21.5, -1e300]
+        samples = [
+            Sample("analysis/a b/temp", v, start + timedelta(minutes=i)) for i, v in enumerate(values)
+        ]
+        assert await agent.record(samples, key="one") == 4
+        assert await agent.record(samples, key="one") == 4  # harmless
+
+        async def stored() -> bool:
+            found = await agent.range("analysis/**", start)
+            return sum(len(s.samples) for s in found.series) == 4
+
+        await world.until(stored)
+        found = await agent.range(["analysis/a b/temp"], start, start + timedelta(minutes=2))
+        assert [s.value for s in found.rows()] == values[:2]
+        assert found.rows()[0].time == start.replace(microsecond=start.microsecond)
+        latest = await agent.latest("analysis")
+        assert latest["analysis/a b/temp"].value == values[-1]
+        assert [p.path for p in (await agent.points("analysis/**")).points] == ["analysis/a b/temp"]
+        hour = await agent.aggregate("analysis/**", start, step="1h")
+        assert sum(b.count for b in hour.series[0].buckets) == 4
+
+    try_on(test)
+
+
+def test_a_record_that_is_not_granted_says_which_samples(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("recorder", Grants(record=["analysis/**"]))
+        with pytest.raises(Refused) as refused:
+            await agent.record({"analysis/x": 1, "campus/y": 2})
+        assert refused.value.missing == "record campus/y"
+        assert [i for i, _ in refused.value.problems] == [1]
+        with pytest.raises(Refused, match="read analysis/x"):
+            await agent.latest(["analysis/x"])
+
+    try_on(test)
+
+
+def test_the_recorder_delivers_all_and_drops_only_what_is_refused(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("recorder", Grants(record=["analysis/**"]))
+        refused: list[str] = []
+        async with agent.recorder(delay=0.01) as recorder:
+            recorder.on_refused = lambda sample, why: refused.append(sample.point)
+            for n in range(50):
+                await recorder.add("analysis/n", n)
+            await recorder.add("campus/n", 1)
+        assert (recorder.recorded, recorder.refused, recorder.backlog) == (50, 1, 0)
+        assert refused == ["campus/n"]
+
+    try_on(test)
+
+
+def test_documents_have_versions_and_owners(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent, admin = await world.connect("agent1"), await world.administrator()
+        first = await agent.documents.set("Config", {"limit": 1})
+        second = await agent.documents.set("config", {"limit": 2}, expect=first.version)
+        assert second.version == first.version + 1
+        assert (await agent.documents.get("CONFIG")).content == {"limit": 2}
+        old = await agent.documents.get("config", version=first.version)
+        assert old.content == {"limit": 1}
+        with pytest.raises(Conflict):
+            await agent.documents.set("config", {}, expect=first.version)
+        with pytest.raises(Refused):
+            await agent.documents.get("config", owner="agent/administrator")
+        assert [d.name.lower() for d in await admin.documents.list("agent/agent1")] == ["config"]
+        await agent.documents.delete("config")
+        with pytest.raises(NotFound):
+            await agent.documents.get("config")
+
+    try_on(test)
+
+
+def test_peers_and_their_health_are_known(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("agent1")
+        await agent.health("bad", "no water", 10)
+
+        async def known() -> bool:
+            peers = {p.name: p for p in await agent.peers()}
+            return peers["agent1"].status == "bad"
+
+        await world.until(known)
+        peer = {p.name: p for p in await agent.peers()}["agent1"]
+        assert (peer.online, peer.context) == (True, "no water")
+
+    try_on(test)
