@@ -141,7 +141,7 @@ func (f *fieldLink) dial(ctx context.Context, hub *channel.Hub, port *station.Po
 
 // listen waits for the outstation to dial in.
 func (f *fieldLink) listen(ctx context.Context, hub *channel.Hub, port *station.Port, frames func(string)) error {
-	listener, err := f.config.Listen(ctx)
+	listener, err := f.config.Listen(ctx, nil)
 	if err != nil {
 		return unreachable(f.config, err)
 	}

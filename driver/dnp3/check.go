@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/protocol/dnp3/channel"
 )
 
 // What a scan asks for, whose time events get, how commands are given.
@@ -48,8 +49,7 @@ func (c *Config) Validate() []error {
 	k := &checker{}
 	k.oneOf("transport", c.Transport, transportTCP, transportListen, transportUDP, transportSerial)
 	k.add(c.Address == "", "address", "is missing; write host or host:port, or for serial the port such as /dev/ttyUSB0")
-	text := c.badPort()
-	k.add(text != "", "address", "%s", text)
+	c.checkAddresses(k)
 	c.checkSerial(k)
 	c.TLS.check(k, c.Transport)
 	k.add(c.Master < 0 || c.Master > maxAddress, "master", "%d is out of range; write a link address from 0 to 65519", c.Master)
@@ -90,18 +90,33 @@ func checkClasses(k *checker, key string, classes []int, lowest int) {
 	}
 }
 
-// badPort says what is wrong with the port of an address, or "".
-func (c *Config) badPort() string {
-	if c.Transport == transportSerial || c.Address == "" {
-		return ""
+func (c *Config) checkAddresses(k *checker) {
+	if c.Transport != transportSerial && c.Address != "" {
+		lowest := 1
+		if c.Transport == transportListen {
+			lowest = 0 // any free one
+		}
+		text := badPort(c.Address, lowest)
+		k.add(text != "", "address", "%s", text)
 	}
-	_, port, err := net.SplitHostPort(c.hostPort())
-	if err != nil {
-		return fmt.Sprintf("%q is not an address; write host or host:port, an IPv6 address in [ ]", c.Address)
+	k.add(len(c.Alternatives) > 0 && c.Transport != transportTCP, "alternatives", "is for tcp only; leave it out")
+	for i, address := range c.Alternatives {
+		text := badPort(address, 1)
+		k.add(text != "", fmt.Sprintf("alternatives[%d]", i), "%s", text)
 	}
-	lowest := 1
-	if c.Transport == transportListen {
-		lowest = 0 // any free one
+	k.add(len(c.Allow) > 0 && c.Transport != transportListen, "allow", "is for listen only; leave it out")
+	for i, text := range c.Allow {
+		if _, err := channel.ParseAllowed(text); err != nil {
+			k.add(true, fmt.Sprintf("allow[%d]", i), "%v", err)
+		}
+	}
+}
+
+// badPort says what is wrong with an address and its port, or "".
+func badPort(address string, lowest int) string {
+	host, port, err := net.SplitHostPort(withPort(address))
+	if err != nil || host == "" && lowest > 0 {
+		return fmt.Sprintf("%q is not an address; write host or host:port, an IPv6 address in [ ]", address)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < lowest || n > 65535 {
 		return fmt.Sprintf("port %q is out of range; write a number from 1 to 65535", port)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"time"
 
 	"voltbus/driver"
@@ -26,7 +27,16 @@ func (c *Config) Dialer() channel.Dialer {
 		set := c.serial()
 		return func(context.Context) (io.ReadWriteCloser, error) { return openSerial(set) }
 	}
-	return channel.DialTCP(c.hostPort(), c.TLS.client(c.hostPort()))
+	first := channel.DialTCP(c.hostPort(), c.TLS.client(c.hostPort()))
+	if len(c.Alternatives) == 0 {
+		return first
+	}
+	ways := []channel.Dialer{first}
+	for _, address := range c.Alternatives {
+		address = withPort(address)
+		ways = append(ways, channel.DialTCP(address, c.TLS.client(address)))
+	}
+	return channel.DialFirst(ways...)
 }
 
 // serialSettings are those of a serial port.
@@ -56,7 +66,7 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	defer cancel()
 	l := newLine(c)
 	if c.Transport == transportListen {
-		listener, err := c.Listen(ctx)
+		listener, err := c.Listen(ctx, l.refuse)
 		if err != nil {
 			return nil, notConnected(op, c.LineName(), err)
 		}
@@ -79,7 +89,20 @@ func notConnected(op, line string, cause error) error {
 	return fault.E(op, fault.Unreachable, line, fmt.Errorf("%w: %w", driver.ErrNotConnected, cause))
 }
 
-// Listen opens the listener that the configuration names, for devices that dial in.
-func (c *Config) Listen(ctx context.Context) (net.Listener, error) {
-	return channel.Listen(ctx, c.hostPort(), c.TLS.server())
+// Listen opens the listener that the configuration names, for devices that dial in. refused, if
+// not nil, is told of connections from addresses that the configuration does not allow.
+func (c *Config) Listen(ctx context.Context, refused func(from net.Addr)) (net.Listener, error) {
+	listener, err := channel.Listen(ctx, c.hostPort(), c.TLS.server())
+	if err != nil || len(c.Allow) == 0 {
+		return listener, err
+	}
+	var allowed []netip.Prefix
+	for _, text := range c.Allow {
+		prefix, err := channel.ParseAllowed(text)
+		if err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+		allowed = append(allowed, prefix)
+	}
+	return channel.Allow(listener, allowed, refused), nil
 }

@@ -54,6 +54,12 @@ type Config struct {
 	// Address is host or host:port (20000 if left out); for listen the address to listen on,
 	// for serial the port.
 	Address string `yaml:"address"`
+	// Alternatives are more addresses of the device, for tcp: they are tried in their order each
+	// time that the line is opened and the addresses before cannot be reached.
+	Alternatives []string `yaml:"alternatives" example:"[10.0.1.5]"`
+	// Allow are the addresses, or ranges of addresses such as 10.0.0.0/24, that devices may dial
+	// from, for listen; any if left out.
+	Allow []string `yaml:"allow" example:"[10.0.0.0/24]"`
 	// LocalAddress is the host:port that UDP datagrams are sent from; any if left out.
 	LocalAddress string `yaml:"local_address"`
 	// TLS secures tcp and listen, with certificates on both sides.
@@ -190,11 +196,14 @@ func (c *Config) Points() []point.Info {
 }
 
 // hostPort returns the address with its port.
-func (c *Config) hostPort() string {
-	if strings.HasSuffix(c.Address, "]") || !strings.Contains(c.Address, ":") {
-		return net.JoinHostPort(strings.Trim(c.Address, "[]"), defaultPort)
+func (c *Config) hostPort() string { return withPort(c.Address) }
+
+// withPort returns an address with its port.
+func withPort(address string) string {
+	if strings.HasSuffix(address, "]") || !strings.Contains(address, ":") {
+		return net.JoinHostPort(strings.Trim(address, "[]"), defaultPort)
 	}
-	return c.Address
+	return address
 }
 
 // subject names the device in errors.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type line struct {
 	begun    bool // the connection is read
 	stations map[addresses]*remote
 	guests   map[*wire]struct{} // connections of a listener
+	stranger string             // address of the last connection that was not allowed
 }
 
 // addresses are the two ends of an association.
@@ -45,6 +47,8 @@ type lineSettings struct {
 	serial    serialSettings
 	half      bool
 	local     string
+	others    string // addresses
+	allow     string
 	tls       [4]string
 	keepAlive time.Duration
 }
@@ -52,6 +56,7 @@ type lineSettings struct {
 func (c *Config) lineSettings() lineSettings {
 	s := lineSettings{
 		half: c.OneAtATime || c.Transport == transportSerial, local: c.LocalAddress,
+		others: strings.Join(c.Alternatives, " "), allow: strings.Join(c.Allow, " "),
 		tls: [4]string{c.TLS.Certificate, c.TLS.Key, c.TLS.CA, c.TLS.Name}, keepAlive: c.KeepAlive,
 	}
 	if c.Transport == transportSerial {
@@ -102,7 +107,7 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 	}
 	if c.lineSettings() != l.set {
 		return nil, fault.E(op, fault.Invalid, l.name, errors.New(
-			"devices on one line differ in TLS, keep_alive, one_at_a_time or serial settings; write the same for all of them"))
+			"devices on one line differ in alternatives, allow, TLS, keep_alive, one_at_a_time or serial settings; write the same for all of them"))
 	}
 	s, err := l.join(c)
 	if err != nil {
@@ -189,11 +194,28 @@ func (l *line) lost() error {
 	return nil
 }
 
-// away reports whether a station has not dialled in.
-func (l *line) away(s *remote) bool {
+// away says so if a station has not dialled in.
+func (l *line) away(s *remote) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return s.wire == nil
+	switch {
+	case s.wire != nil:
+		return nil
+	case l.stranger != "":
+		return fmt.Errorf("%w; the last connection from an address that allow does not hold came from %s", errAway, l.stranger)
+	}
+	return errAway
+}
+
+// refuse notes a connection from an address that is not allowed.
+func (l *line) refuse(from net.Addr) {
+	host, _, err := net.SplitHostPort(from.String())
+	if err != nil {
+		host = from.String()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stranger = host
 }
 
 // tellAll says to all sessions that the line has ended.

@@ -268,6 +268,44 @@ func TestDevicesThatDialInAreFoundByTheirAddress(t *testing.T) {
 	await(t, s, "the value after the device dialled again", func(p point.Sample) bool { return p.Value == point.FloatOf(43) })
 }
 
+func TestADeviceFromAnAddressThatIsNotAllowedIsTurnedAwayAndNamed(t *testing.T) {
+	s, address := listening(t, func(c *Config) { c.Allow = []string{"10.0.0.0/8", "192.168.1.5"} })
+	stranger, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stranger.Close() }()
+	if n, err := stranger.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d octets came", n)
+	}
+	_, err = s.Read(t.Context(), []string{"power"})
+	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "an address that allow does not hold came from 127.0.0.1") {
+		t.Errorf("a read gives %v", err)
+	}
+
+	allowed, address := listening(t, func(c *Config) { c.Allow = []string{"10.0.0.0/8", "127.0.0.1"} })
+	newDevice(t).dial(t, channel.DialTCP(address, nil), 10)
+	await(t, allowed, "a value", named("voltage", point.Good))
+}
+
+func TestADeviceIsReachedByItsSecondAddress(t *testing.T) {
+	listener, err := channel.Listen(t.Context(), "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deaf := listener.Addr().String()
+	_ = listener.Close()
+	second := newDevice(t).listen(t, nil, 10)
+	s := connect(t, config(t, deaf, values, func(c *Config) { c.Alternatives = []string{deaf, second} }))
+	await(t, s, "a value", named("voltage", point.Good))
+
+	c := config(t, deaf, values, func(c *Config) { c.Alternatives = []string{"127.0.0.1:1"} })
+	_, err = Kind().Dial(t.Context(), c)
+	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), deaf) || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("when none answers, dialling gives %v", err)
+	}
+}
+
 func TestANewConnectionOfADeviceReplacesItsOldOne(t *testing.T) {
 	s, address := listening(t, func(*Config) {})
 	old := newDevice(t)

@@ -107,6 +107,7 @@ func TestEveryProblemOfAConfigurationIsTold(t *testing.T) {
 		Transport: "pigeon", Address: "host:99999", LocalAddress: "", TLS: TLS{Key: "k"}, Baudrate: 1, Databits: 9, Parity: "maybe",
 		Stopbits: 3, Master: 1, Outstation: 1, Timeout: 0, Retries: 99, KeepAlive: -1, Scan: "all", Unsolicited: []int{0},
 		Polls: []Poll{{Classes: []int{4}}}, TimeSync: "soon", Clock: "mine", Operate: "hard",
+		Alternatives: []string{"relay2:0"}, Allow: []string{"10.0.0.0/33"},
 	}
 	told := make(map[string]bool)
 	for _, problem := range c.Validate() {
@@ -116,7 +117,7 @@ func TestEveryProblemOfAConfigurationIsTold(t *testing.T) {
 	for _, key := range []string{
 		"transport", "address", "tls", "tls.certificate", "tls.ca", "baudrate", "databits", "parity", "stopbits", "outstation",
 		"timeout", "retries", "keep_alive", "scan", "unsolicited[0]", "polls[0].classes[0]", "polls[0].interval", "max_events",
-		"time_sync", "clock", "operate", "registry",
+		"time_sync", "clock", "operate", "registry", "alternatives", "alternatives[0]", "allow", "allow[0]",
 	} {
 		if !told[key] {
 			t.Errorf("%s has no problem", key)

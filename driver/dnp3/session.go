@@ -158,10 +158,7 @@ func (n *session) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if n.line.away(n.station) {
-		return errAway
-	}
-	return nil
+	return n.line.away(n.station)
 }
 
 // dead reports why nothing will ever come again.

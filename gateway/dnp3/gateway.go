@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -124,6 +125,26 @@ func (g *Gateway) Check(ctx context.Context) error {
 	return errors.Join(missing...)
 }
 
+// guard keeps away masters from addresses that the mapping does not allow.
+func (g *Gateway) guard(ctx context.Context, listener net.Listener) net.Listener {
+	var allowed []netip.Prefix
+	for _, text := range g.mapping.Allow {
+		if prefix, err := channel.ParseAllowed(text); err == nil { // the mapping is checked
+			allowed = append(allowed, prefix)
+		}
+	}
+	if len(allowed) == 0 {
+		return listener
+	}
+	refused := 0
+	return channel.Allow(listener, allowed, func(from net.Addr) {
+		if refused++; refused&(refused-1) == 0 {
+			g.log.WarnContext(ctx, "connection from an address that allow does not hold",
+				slog.String("peer", from.String()), slog.Int("count", refused))
+		}
+	})
+}
+
 // Run serves masters on a listener, which it closes, until ctx ends; then it returns nil.
 func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
 	hub := channel.NewHub(channel.HubConfig{})
@@ -140,7 +161,7 @@ func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
 	defer running.Wait()
 	running.Go(func() { _ = hub.Run(ctx) })
 	running.Go(func() { g.keepUp(ctx) })
-	err = server.Run(ctx, listener)
+	err = server.Run(ctx, g.guard(ctx, listener))
 	cancel()
 	return err
 }

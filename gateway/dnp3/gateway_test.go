@@ -1,6 +1,7 @@
 package dnp3_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -129,6 +130,41 @@ func TestAForeignMasterSeesThePointsOfANode(t *testing.T) {
 	peer.Await(t, "value analog 1 215 event")
 }
 
+func TestAMasterFromAnAddressThatIsNotAllowedIsTurnedAwayAndNoted(t *testing.T) {
+	m, problems := dnp3.ParseMapping("map.yaml", []byte("allow: [10.0.0.0/8, 192.168.1.5]"+mapping))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var log bytes.Buffer
+	g, err := dnp3.New(m, &node{live: make(chan string)}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := m.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- g.Run(ctx, listener) }()
+	master, err := (&net.Dialer{}).DialContext(ctx, "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = master.Close() }()
+	if n, err := master.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d octets came", n)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got := log.String(); !strings.Contains(got, "connection from an address that allow does not hold") || !strings.Contains(got, "127.0.0.1") {
+		t.Errorf("the log says %q", got)
+	}
+}
+
 func TestAPointThatTheNodeDoesNotHaveIsNamed(t *testing.T) {
 	m, _ := dnp3.ParseMapping("map.yaml", []byte(strings.ReplaceAll(mapping, "site/relay", "nowhere")))
 	g, err := dnp3.New(m, &node{}, slog.New(slog.DiscardHandler))
@@ -148,6 +184,7 @@ func TestEveryProblemOfAMappingIsTold(t *testing.T) {
 		"masters: []":                     "masters: names 0 masters",
 		"masters: [10]":                   "masters[0]: 10 is no master's link address",
 		"masters: [1, 1]":                 "masters[1]: 1 stands there twice",
+		"allow: [relay]":                  `allow[0]: "relay" is no address`,
 		"tls: {key: a}":                   "tls: needs certificate, key and ca",
 		"points: [{type: thermometer}]":   "points[0].type:",
 		"points: [{type: counter}]":       "points[0].point: is missing",

@@ -13,6 +13,7 @@ import (
 
 	"voltbus/internal/strictyaml"
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 )
@@ -25,6 +26,8 @@ type Mapping struct {
 	Outstation int `yaml:"outstation" example:"10"`
 	// Masters are the link addresses of the masters; each gets every event.
 	Masters []int `yaml:"masters" example:"[1]"`
+	// Allow are the addresses, or ranges of addresses, that masters may dial from; empty for any.
+	Allow []string `yaml:"allow" example:"[10.0.0.0/24]"`
 	// TLS secures the line.
 	TLS Secure `yaml:"tls"`
 	// Points are what is shown.
@@ -113,6 +116,11 @@ func (m *Mapping) check(file string) (problems []strictyaml.Problem) {
 		key := fmt.Sprintf("masters[%d]", i)
 		add(a < 0 || a > highest || a == m.Outstation, key, "%d is no master's link address; write a number from 0 to %d that is not the outstation's", a, highest)
 		add(slices.Contains(m.Masters[:i], a), key, "%d stands there twice", a)
+	}
+	for i, text := range m.Allow {
+		if _, err := channel.ParseAllowed(text); err != nil {
+			add(true, fmt.Sprintf("allow[%d]", i), "%v", err)
+		}
 	}
 	secured := m.TLS != Secure{}
 	add(secured && (m.TLS.Certificate == "" || m.TLS.Key == "" || m.TLS.CA == ""), "tls", "needs certificate, key and ca")

@@ -3,8 +3,10 @@ package channel
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
+	"time"
 )
 
 // DialTCP returns a way to reach a TCP address, with TLS if a configuration is given.
@@ -15,6 +17,35 @@ func DialTCP(address string, secure *tls.Config) Dialer {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
 		return (&tls.Dialer{Config: secure}).DialContext(ctx, "tcp", address)
+	}
+}
+
+// tryLimit is how long one address of several is tried if the context has no deadline.
+const tryLimit = 5 * time.Second
+
+// DialFirst returns a way to reach a peer that has several: they are tried in order each time, so
+// that the first is used whenever it can be. What is left until the context's deadline is shared
+// among those that are left. The error names what is wrong with each.
+func DialFirst(ways ...Dialer) Dialer {
+	return func(ctx context.Context) (io.ReadWriteCloser, error) {
+		var all []error
+		for i, dial := range ways {
+			limit := tryLimit
+			if deadline, ok := ctx.Deadline(); ok {
+				limit = time.Until(deadline) / time.Duration(len(ways)-i)
+			}
+			one, cancel := context.WithTimeout(ctx, limit)
+			stream, err := dial(one)
+			cancel()
+			if err == nil {
+				return stream, nil
+			}
+			all = append(all, err)
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		return nil, errors.Join(all...)
 	}
 }
 
