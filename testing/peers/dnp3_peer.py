@@ -17,10 +17,17 @@ one command a line and reads what happens, one event a line:
     operate INDEX COUNT        select and operate a latch, answers "result ..."
     direct INDEX VALUE         direct operate an analog output
     restart                    answers "result ..."
+    readfile NAME              answers "file RESULT STATUS SIZE CRC32", as the next ones
+    writefile NAME SIZE        write a file of that size whose octets count up
+    fileinfo NAME
+    deletefile NAME
+    readdir NAME               answers "directory RESULT NAMES"
 
     value KIND INDEX VALUE SOURCE   a point arrived; SOURCE is "event" or "static"
     fragment unsolicited|response   came before its points
     command KIND INDEX VALUE        a command arrived
+
+The outstation serves the file "log.bin" of 3000 octets that count up.
 
 It ends when its standard input does.
 """
@@ -30,6 +37,7 @@ import os
 import socket
 import sys
 import threading
+import zlib
 
 import opendnp3 as dnp3
 
@@ -127,6 +135,68 @@ class Commands(dnp3.ICommandHandler):
         return status
 
 
+class Files(dnp3.IFileHandler):
+    """Serves files from memory to be read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files = {"log.bin": counting(3000)}
+        self.open: dict[int, tuple[bytes, int]] = {}
+
+    def OpenFile(self, name, _key, _permissions, mode, block, _request):
+        result = dnp3.FileOpenResult()
+        content = self.files.get(name)
+        if content is None:
+            result.status = dnp3.FileStatus.FILE_NOT_FOUND
+        elif mode != dnp3.FileMode.READ:
+            result.status = dnp3.FileStatus.PERMISSION_DENIED
+        else:
+            handle = len(self.open) + 1
+            self.open[handle] = content, min(block, 500)
+            result.status, result.fileHandle = dnp3.FileStatus.SUCCESS, handle
+            result.fileSize, result.maxBlockSize = len(content), min(block, 500)
+        return result
+
+    def ReadBlock(self, handle, number):
+        result = dnp3.FileBlockResult()
+        content, size = self.open[handle]
+        at = number * size
+        result.status = dnp3.FileStatus.SUCCESS
+        result.data = list(content[at : at + size])
+        result.lastBlock = at + size >= len(content)
+        return result
+
+    def CloseFile(self, handle, _request):
+        self.open.pop(handle, None)
+        return dnp3.FileStatus.SUCCESS
+
+    def AbortFile(self, handle) -> None:
+        self.open.pop(handle, None)
+
+    def DeleteFile(self, name):
+        found = self.files.pop(name, None) is not None
+        return dnp3.FileStatus.SUCCESS if found else dnp3.FileStatus.FILE_NOT_FOUND
+
+    def GetFileInfo(self, name):
+        result = dnp3.FileCommandResult()
+        content = self.files.get(name)
+        result.status = dnp3.FileStatus.FILE_NOT_FOUND if content is None else dnp3.FileStatus.SUCCESS
+        if content is not None:
+            result.info.fileName, result.info.size = name, len(content)
+            result.info.type = dnp3.FileType.SIMPLE_FILE
+        return result
+
+    def AuthenticateFile(self, _user, _password):
+        result = dnp3.OutstationFileAuthResult()
+        result.status, result.authKey = dnp3.FileStatus.SUCCESS, 1
+        return result
+
+
+def counting(size: int) -> bytes:
+    """Octets that count up, by a prime so that blocks differ."""
+    return bytes(i % 251 for i in range(size))
+
+
 class Application(dnp3.IOutstationApplication):
     """The outstation's own affairs: its clock."""
 
@@ -190,8 +260,9 @@ class Peer:
         config.outstation.params.unsolConfirmTimeout = dnp3.TimeDuration.Milliseconds(300)
         config.link.LocalAddr, config.link.RemoteAddr = address, 1
         commands, application = Commands(self.control), Application(self.control)
-        station = self.line.AddOutstation(f"outstation {address}", commands, application, config)
-        self.keep += [commands, application, config, station]
+        files = Files()
+        station = self.line.AddOutstation(f"outstation {address}", commands, application, config, files)
+        self.keep += [commands, application, files, config, station]
         self.application = application
         station.Enable()
         return station
@@ -260,6 +331,30 @@ class Peer:
     def result(self, outcome) -> None:
         statuses = [point.status.name for point in outcome.to_list()]
         self.control.send(f"result {outcome.summary.name} {' '.join(statuses)}")
+
+
+    def readfile(self, name: str) -> None:
+        self.association.ReadFile(name, lambda result: self.filed(result, bytes(result.data)))
+
+    def writefile(self, name: str, size: str) -> None:
+        permissions = dnp3.FilePermissions()
+        self.association.WriteFile(name, counting(int(size)), permissions, self.filed)
+
+    def fileinfo(self, name: str) -> None:
+        self.association.GetFileInfo(name, lambda result: self.filed(result, bytes(result.info.size)))
+
+    def deletefile(self, name: str) -> None:
+        self.association.DeleteFile(name, self.filed)
+
+    def readdir(self, name: str) -> None:
+        self.association.ReadDirectory(name, self.listed)
+
+    def listed(self, result) -> None:
+        names = " ".join(sorted(entry.fileName for entry in result.entries))
+        self.control.send(f"directory {result.summary.name} {names}")
+
+    def filed(self, result, content: bytes = b"") -> None:
+        self.control.send(f"file {result.summary.name} {result.statusCode.name} {len(content)} {zlib.crc32(content)}")
 
 
 def watch_stdin() -> None:
