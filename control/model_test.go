@@ -191,6 +191,34 @@ func TestADamagedStateIsNotTakenOver(t *testing.T) {
 	}
 }
 
+func FuzzImport(f *testing.F) {
+	m := newTestModel(f, after(0))
+	m.Reserve(after(0), Reservation{Requester: "ann", Task: "t", Priority: Low, Windows: []Window{{"b/ahu1", epoch, epoch.Add(time.Hour)}}})
+	m.Command(after(0), Command{ID: "1", Point: testPoints[0], Requester: "ann", Level: 8, Value: point.FloatOf(1), Lease: time.Minute})
+	m.Override(after(0), Override{Pattern: "b/ahu2", Requester: "eve", Length: time.Hour, Failsafe: true})
+	for _, r := range m.Export(after(0)).Records {
+		f.Add(r.Kind, r.Key, []byte(r.Data))
+	}
+	f.Fuzz(func(t *testing.T, kind, key string, data []byte) {
+		m := newTestModel(t, after(0))
+		r := Record{Kind: kind, Key: key, Data: data}
+		e, err := m.Import(after(0), State{Version: Version, Records: []Record{r, r}})
+		if err != nil {
+			return
+		}
+		for range 100 { // whatever was read ends, or stands still
+			for _, w := range e.Writes {
+				m.Answer(m.now, w.Point, Outcome{Write: w.ID, Value: w.Value})
+			}
+			wait, ok := m.Next(m.now)
+			if !ok {
+				return
+			}
+			e = m.Advance(Instant{Wall: m.now.Wall.Add(wait), Steady: m.now.Steady + wait})
+		}
+	})
+}
+
 func TestSpecsThatMakeNoSenseChangeNothing(t *testing.T) {
 	low, high := 1.0, 2.0
 	m := New(Limits{})

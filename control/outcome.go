@@ -17,8 +17,8 @@ type Outcome struct {
 // Answer takes the outcome of a write. An outcome of no write that is under way is ignored: it was
 // answered before, or is from before a restart.
 //
-// By the kind of error: Rejected, Refused, Invalid and NotFound end the command that was written, or
-// have a revert tried again; Timeout, Canceled, Internal and Corrupt leave it unknown whether the
+// By the kind of error: Rejected, Refused, Invalid and NotFound end the command that was written, have
+// a revert to a value tried again, and leave a point as it is that cannot be given back; Timeout, Canceled, Internal and Corrupt leave it unknown whether the
 // device took it, and the point is read; everything else is tried again after a growing pause.
 func (m *Model) Answer(now Instant, path point.Path, o Outcome) Effects {
 	m.enter(now)
@@ -116,6 +116,12 @@ func (m *Model) failed(t *target, sent *Write, err error) {
 	case fault.Rejected, fault.Refused, fault.Invalid, fault.NotFound:
 		m.tell(WriteFailed, sent, sent.Value, err)
 		w.state = Failed
+		if sent.Release { // nothing else can be done: it stays as it is
+			w.state = Idle
+			m.reverted(t)
+			m.settle(t, CauseDevice)
+			return
+		}
 		if m.struck(t, sent) {
 			w.failures = 0
 			m.settle(t, CauseDevice)

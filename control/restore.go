@@ -240,8 +240,14 @@ func (m *Model) restoreTask(name string, s *taskState) error {
 		Reservation: Reservation{Requester: s.Requester, Task: name, Priority: s.Priority, Windows: s.Windows, Reason: s.Reason},
 		order:       s.Order, started: s.Started, preempted: s.Preempted, commands: make(map[*command]struct{}),
 	}
-	if len(s.Windows) == 0 {
-		return errors.New("the task has no windows")
+	if len(s.Windows) == 0 || m.tasks[name] != nil {
+		return errors.New("the task has no windows, or is there twice")
+	}
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		if !w.From.Before(w.Until) || w.From.Year() < firstYear || w.Until.Year() > lastYear {
+			return fmt.Errorf("window %d ends before it starts, or is centuries away", i+1)
+		}
 	}
 	m.tasks[name] = t
 	for _, w := range s.Windows {
@@ -256,6 +262,9 @@ func (m *Model) endOf(length time.Duration, until time.Time) time.Duration {
 }
 
 func (m *Model) restoreOverride(pattern point.Pattern, s *overrideState) error {
+	if m.overrides[pattern] != nil || s.Length < 0 || s.Length > maxLength {
+		return errors.New("the override is there twice, or has no length that there can be")
+	}
 	o := m.impose(Override{Pattern: pattern, Requester: s.Requester, Reason: s.Reason, Failsafe: s.Failsafe})
 	o.order, o.since = s.Order, s.Since
 	if s.Length > 0 {
@@ -267,6 +276,9 @@ func (m *Model) restoreOverride(pattern point.Pattern, s *overrideState) error {
 
 func (m *Model) restoreWork(path point.Path, s *workState) error {
 	t := m.targets[path]
+	if t != nil && t.work != nil {
+		return errors.New("the point is there twice")
+	}
 	gone := t == nil || !t.spec.Writable
 	if gone {
 		t = &target{spec: &Spec{Point: path}}
@@ -279,7 +291,9 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 		w.state = Unknown
 	}
 	for i := range s.Commands {
-		m.restoreCommand(t, &s.Commands[i])
+		if err := m.restoreCommand(t, &s.Commands[i]); err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(w.commands, func(a, b *command) int { return cmp.Compare(a.Level, b.Level) })
 	for _, c := range slices.Clone(w.commands) {
@@ -290,7 +304,15 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	return nil
 }
 
-func (m *Model) restoreCommand(t *target, s *commandState) {
+func (m *Model) restoreCommand(t *target, s *commandState) error {
+	switch {
+	case s.Level < 1 || s.Level > Levels || t.at(s.Level) != nil:
+		return fmt.Errorf("two commands have level %d, or there is no such level", s.Level)
+	case s.Point != t.spec.Point || m.commands[ref{s.Requester, s.ID}] != nil:
+		return fmt.Errorf("the command %q of %s is in the wrong place", s.ID, s.Requester)
+	case s.Lease < 0 || s.Lease > maxLength:
+		return fmt.Errorf("the command %q has a lease of %v", s.ID, s.Lease)
+	}
 	c := &command{Command: s.command(), order: s.Order, since: s.Since, target: t}
 	t.work.commands = append(t.work.commands, c)
 	m.index(c)
@@ -298,6 +320,7 @@ func (m *Model) restoreCommand(t *target, s *commandState) {
 		c.ends = m.endOf(c.Lease, s.Until)
 		m.steady.set(&c.alarm, c, int64(c.ends))
 	}
+	return nil
 }
 
 // ago returns the steady moment of a time in the past. What was before this clock began counts as its
@@ -310,6 +333,9 @@ func (m *Model) ago(t time.Time) time.Duration {
 }
 
 func (m *Model) restoreProposal(s *commandState) error {
+	if m.proposals[ref{s.Requester, s.ID}] != nil {
+		return errors.New("the command is there twice")
+	}
 	p := &proposal{Command: s.command(), order: s.Order, since: s.Since}
 	p.ends = m.endOf(m.limits.Patience, s.Until)
 	m.proposals[ref{p.Requester, p.ID}] = p
@@ -322,6 +348,9 @@ func (m *Model) restoreAnswers(answers []answerState) {
 	slices.SortFunc(answers, func(a, b answerState) int { return cmp.Compare(a.Order, b.Order) })
 	for i := range answers {
 		s := &answers[i]
+		if m.answers.known[ref{s.Requester, s.ID}] != nil {
+			continue
+		}
 		d := Decision{Status: s.Status, Why: s.Why, Holders: s.Holders, Lost: s.Lost, Until: s.Until, Later: s.Later, Wins: s.Wins}
 		if s.Kind != "" {
 			kind, _ := fault.ParseKind(s.Kind)
