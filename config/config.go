@@ -60,12 +60,37 @@ type Log struct {
 
 // Store is the section "store".
 type Store struct {
-	// Engine keeps the history: duckdb, or none for a node that only passes readings on.
-	Engine string `yaml:"engine" enum:"duckdb,none"`
+	// Engine keeps the history: duckdb in files of this node, postgres in a database server, or
+	// none for a node that only passes readings on.
+	Engine string `yaml:"engine" enum:"duckdb,postgres,none"`
+	// URL is the address of the database, for the engine postgres, without a password in it. For a
+	// server on this machine postgres:///voltbus?host=/run/postgresql.
+	URL string `yaml:"url" example:"postgres://voltbus@db.example.org/voltbus"`
+	// PasswordFile holds the password for the database, relative to this file. It is read anew for
+	// each connection. Without it PGPASSWORD of the environment and ~/.pgpass are looked at.
+	PasswordFile string `yaml:"password_file" example:"secrets/postgres"`
+	// Schema is where the tables are in the database. It is made if it is absent.
+	Schema string `yaml:"schema" example:"voltbus"`
+	// TLS protects the way to the database.
+	TLS StoreTLS `yaml:"tls"`
 	// Retention says when old days are dropped.
 	Retention Retention `yaml:"retention"`
-	// Memory is the most that the engine may use for its work.
+	// Memory is the most that the engine duckdb may use for its work.
 	Memory Size `yaml:"memory" example:"512MiB"`
+}
+
+// StoreTLS is the section "store.tls".
+type StoreTLS struct {
+	// Mode is verify for a connection that is encrypted to a server whose certificate is checked,
+	// except to one on this machine, or off.
+	Mode string `yaml:"mode" enum:"verify,off"`
+	// CA is a file with the authorities that the server's certificate may come from, relative to
+	// this file. The system's if left out.
+	CA string `yaml:"ca" example:"secrets/database-ca.pem"`
+	// Certificate is a file with the certificate that this node shows, if the server wants one.
+	Certificate string `yaml:"certificate" example:"secrets/node.pem"`
+	// Key is the file with the key of that certificate.
+	Key string `yaml:"key" example:"secrets/node.key"`
 }
 
 // Retention is the section "store.retention".
@@ -109,7 +134,7 @@ func Default() *Config {
 		Node:   Node{Data: "data"},
 		Listen: Listen{HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"},
 		Log:    Log{MaxBytes: GiB, MinFree: 256 * MiB},
-		Store:  Store{Engine: "duckdb", Memory: 512 * MiB},
+		Store:  Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Memory: 512 * MiB},
 		Recorder: Recorder{
 			MaxAge:   5 * time.Millisecond,
 			MaxBlock: 10_000,

@@ -129,7 +129,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Node:     Node{Name: "plant-1", Data: "testdata/history"},
 		Listen:   Listen{HTTP: "[::1]:8080"},
 		Log:      Log{MaxBytes: 2 * GiB},
-		Store:    Store{Engine: "duckdb", Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
+		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour},
 		Include:  []string{"devices.d/*.yaml"},

@@ -120,6 +120,7 @@ func (l *loader) finish(root *yaml.Node, cfg *Config) {
 			l.report(l.file, root, "node.name", "is missing and the host has no name; write one such as plant-1")
 		}
 	}
+	l.findSecrets(root, &cfg.Store)
 	if cfg.Node.Data != "" && !filepath.IsAbs(cfg.Node.Data) {
 		cfg.Node.Data = filepath.Join(filepath.Dir(l.file), cfg.Node.Data)
 	}

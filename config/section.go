@@ -87,6 +87,7 @@ func (n *Store) validate(r report) {
 	if n.Engine == "none" && n.Retention != (Retention{}) {
 		r("store.retention", `nothing is kept with the engine none; remove the retention, or write "engine: duckdb"`)
 	}
+	n.validateDatabase(r)
 }
 
 func (n *Recorder) validate(r report) {

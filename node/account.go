@@ -26,10 +26,16 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	}
 	out.Log = answer.Log{Bytes: uint64(state.Bytes), MaxBytes: uint64(state.MaxBytes), Blocks: blocksIn(state)}
 	positions, err := n.positions(ctx, &out)
-	if err != nil {
+	if err != nil && !away(err) {
 		return out, err
 	}
+	if positions == nil {
+		positions = map[string]store.Position{}
+	}
 	stats := n.recorder.Stats()
+	if err != nil { // what was stored last is known, and the backlog behind it
+		out.State, out.Reason = "backlog", err.Error()
+	}
 	if stats.Paused != nil {
 		out.State, out.Reason = "paused", stats.Paused.Error()
 	} else if n.sink != nil && n.sink.Stats().Err != nil {
@@ -58,14 +64,18 @@ func blocksIn(s bus.LogState) uint64 {
 	return s.Last - s.First + 1
 }
 
-// positions reads the store's side of the ledger.
+// positions reads the store's side of the ledger. With an error they are those that were known before.
 func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]store.Position, error) {
 	if n.store == nil {
 		return map[string]store.Position{}, nil
 	}
+	positions, err := n.storePositions(ctx)
+	if err != nil {
+		return positions, err
+	}
 	gaps, err := n.store.Gaps(ctx, maxGaps)
 	if err != nil {
-		return nil, err
+		return positions, err
 	}
 	for _, g := range gaps {
 		out.Gaps = append(out.Gaps, answer.Gap(g))
@@ -76,7 +86,7 @@ func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]st
 	}
 	stats, err := n.store.Stats(ctx)
 	if err != nil {
-		return nil, err
+		return positions, err
 	}
 	for _, d := range stats.Damaged {
 		out.Damaged = append(out.Damaged, answer.Damage(d))
@@ -84,7 +94,7 @@ func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]st
 	if d := n.catalog.Damage(); d != nil {
 		out.Damaged = append(out.Damaged, answer.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
 	}
-	return n.store.Positions(ctx)
+	return positions, nil
 }
 
 // ownAccount is this node's line of the ledger. Without a store there is no backlog: nothing

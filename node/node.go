@@ -75,12 +75,17 @@ type Node struct {
 	reload sync.Mutex // one change of the configuration at a time
 	mu     sync.Mutex
 	config *config.Config
+	known  map[string]store.Position // what the store said last, for while it is away
 }
 
 // history is a store as the node uses it.
 type history interface {
 	store.Store
 	store.SQL
+}
+
+// scrubber is a store that finds damage by itself. A database server looks after its own.
+type scrubber interface {
 	// Scrub reads everything that is kept, and sets aside what is damaged.
 	Scrub(ctx context.Context) error
 }
@@ -230,9 +235,12 @@ func (n *Node) maintain(ctx context.Context) error {
 		case <-tick.C:
 		}
 		err := n.store.Maintain(ctx, time.Now())
-		if err == nil && time.Since(scrubbed) >= scrubEvery {
+		if sc, ok := n.store.(scrubber); ok && err == nil && time.Since(scrubbed) >= scrubEvery {
 			scrubbed = time.Now()
-			err = n.store.Scrub(ctx)
+			err = sc.Scrub(ctx)
+		}
+		if err == nil {
+			_, err = n.storePositions(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))

@@ -15,12 +15,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
-	"voltbus/point"
 	"voltbus/recorder"
-	"voltbus/sink"
-	"voltbus/store"
-	"voltbus/store/duckdb"
-	"voltbus/wire"
 )
 
 func (n *Node) openDirectory(context.Context) error {
@@ -87,23 +82,6 @@ func (n *Node) openBus(ctx context.Context) error {
 	return err
 }
 
-func (n *Node) openStore(ctx context.Context) error {
-	cfg := n.opts.Config.Store
-	if cfg.Engine == "none" {
-		return nil
-	}
-	st, err := duckdb.Open(ctx, duckdb.Options{
-		Dir: filepath.Join(n.opts.Config.Node.Data, "store"), MemoryLimit: int64(cfg.Memory), Log: n.log,
-		Retention: store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)},
-	})
-	if err != nil {
-		return err
-	}
-	n.store = st
-	n.sink = sink.New(sink.Config{Log: n.log}, n.blocks, st)
-	return nil
-}
-
 func (n *Node) openRecorder(ctx context.Context) error {
 	start, err := n.lastBlock(ctx)
 	if err != nil {
@@ -124,32 +102,6 @@ func (n *Node) checkRoom() error {
 		return fault.E("node.checkRoom", fault.Unavailable, n.opts.Config.Node.Data, fmt.Errorf("recording is paused: %w", err))
 	}
 	return nil
-}
-
-// lastBlock finds where this origin's numbering goes on: behind the last block of the log, or
-// what the store has, if the log was lost.
-func (n *Node) lastBlock(ctx context.Context) (recorder.Start, error) {
-	var start recorder.Start
-	if n.store != nil {
-		positions, err := n.store.Positions(ctx)
-		if err != nil {
-			return start, err
-		}
-		p := positions[n.opts.Config.Node.Name]
-		start = recorder.Start{Sequence: p.Sequence, Samples: p.Samples, Refused: p.Refused}
-	}
-	data, _, err := n.blocks.Last(ctx)
-	if err != nil || data == nil {
-		return start, err
-	}
-	var b point.Block
-	if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
-		return start, fmt.Errorf("the last block of the log: %w", err)
-	}
-	if b.Origin == n.opts.Config.Node.Name && b.Sequence > start.Sequence {
-		start = recorder.Start{Sequence: b.Sequence, Samples: b.Before + uint64(b.Len()), Refused: b.Refused}
-	}
-	return start, nil
 }
 
 func (n *Node) openFleet(ctx context.Context) error {

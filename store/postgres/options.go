@@ -30,6 +30,10 @@ type Options struct {
 	// belong to it as long as it is connected.
 	Writer string
 
+	// Patient opens the store also while the server does not answer: it is asked again by each
+	// call. Whatever else is wrong is said at once.
+	Patient bool
+
 	Retention store.Retention
 	Grace     time.Duration // how long after its end a day is closed; 10 minutes if 0
 	Log       *slog.Logger  // silent if nil

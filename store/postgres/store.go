@@ -61,7 +61,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.connect(ctx, "postgres.Open"); err != nil {
-		return nil, err
+		if kind := fault.KindOf(err); !o.Patient || (kind != fault.Unreachable && kind != fault.Unavailable) {
+			return nil, err
+		}
+		o.Log.WarnContext(ctx, "the database is away; readings wait in the log", "err", err)
 	}
 	if err := s.openPool(ctx); err != nil {
 		s.disconnect(ctx)
