@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve runs a farm until the test ends and returns its address.
-func serve(t *testing.T, units int) string {
+func serve(t testing.TB, units int) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready := make(chan string, 1)
@@ -41,7 +41,7 @@ func serve(t *testing.T, units int) string {
 	return <-ready
 }
 
-func config(t *testing.T, address string, unit int) *modbus.Config {
+func config(t testing.TB, address string, unit int) *modbus.Config {
 	t.Helper()
 	c := modbus.NewConfig()
 	c.Address, c.Unit, c.Timeout = address, unit, 2*time.Second
