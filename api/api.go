@@ -96,6 +96,8 @@ type Config struct {
 	Audit Audit
 
 	Presence  Presence
+	Documents Documents
+
 	Settings  Settings
 	Catalogue Catalogue
 	Bus       Bus
@@ -126,7 +128,7 @@ type Config struct {
 func LoopbackHosts() []string { return []string{"localhost", "127.0.0.1", "::1"} }
 
 //go:embed openapi.yaml
-var document []byte
+var description []byte
 
 // New returns the handler. It starts nothing; requests run in the goroutines of the server that
 // calls it. The server's base context ends streams when it is cancelled. The server needs no

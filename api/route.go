@@ -36,7 +36,7 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), ingestRoutes(), tokenRoutes(),
-		auditRoutes(), presenceRoutes(),
+		auditRoutes(), documentRoutes(), presenceRoutes(),
 	)
 }
 

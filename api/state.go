@@ -33,7 +33,7 @@ func (s *server) version(w http.ResponseWriter, _ *request) error {
 }
 
 func (s *server) openapi(w http.ResponseWriter, _ *request) error {
-	out := &output{w: w, buf: append([]byte(nil), document...)}
+	out := &output{w: w, buf: append([]byte(nil), description...)}
 	out.begin("application/yaml")
 	return out.end()
 }

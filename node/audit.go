@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"voltbus/audit"
+	"voltbus/bus"
 )
 
 func (n *Node) openAudit(ctx context.Context) error {
@@ -60,4 +61,21 @@ func (n *Node) auditTrouble() error {
 		return errors.New("the audit log is damaged: " + s.Damage + "; voltbus audit verify says more")
 	}
 	return nil
+}
+
+// refusedByBus offers the audit log what a connection tried and may not.
+func (n *Node) refusedByBus(v bus.Violation) {
+	verb, outcome := "subscribe", "refused by the bus"
+	if v.Publish {
+		verb = "publish"
+	}
+	if v.Flood != "" {
+		verb, outcome = "flood", "cut off: "+v.Flood
+	}
+	detail, _ := json.Marshal(struct {
+		Tried string `json:"tried"`
+		Key   string `json:"key"`
+		Count uint64 `json:"count"`
+	}{verb, v.Key, v.Count}) // texts and a number
+	n.audit.Offer(audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: outcome, Detail: detail})
 }

@@ -20,6 +20,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/device"
+	"voltbus/document"
 	"voltbus/driver"
 	"voltbus/identity"
 	"voltbus/ingest/gate"
@@ -57,6 +58,7 @@ type Node struct {
 
 	claim    *datadir.Claim
 	audit    *audit.Log
+	docs     *document.Store
 	room     *datadir.Room
 	catalog  *catalog.Catalog
 	identity *identity.Identity

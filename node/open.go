@@ -11,6 +11,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/device"
+	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest/gate"
@@ -39,6 +40,7 @@ func (n *Node) openIdentity(ctx context.Context) error {
 	if n.catalog, err = catalog.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
 	}
+	n.docs = document.New(n.catalog, now, n.tellOfDocument)
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
 		Names: certified(n.opts.Config.Listen),
@@ -73,7 +75,7 @@ func (n *Node) openBus(ctx context.Context) error {
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Admit: n.admit, Log: n.log,
+		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"voltbus/api/answer"
+	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/point"
 	"voltbus/presence"
@@ -55,6 +56,9 @@ func (n *Node) hear(m bus.Message) {
 func (n *Node) refusedByAgent(r service.Refusal) {
 	n.log.Info("an agent refused a call", slog.String("callee", r.Callee), slog.String("caller", r.Caller),
 		slog.String("method", r.Method), slog.String("missing", r.Missing))
+	n.audit.Offer(audit.Entry{
+		Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method, Outcome: "missing: " + r.Missing, Detail: r.Args,
+	})
 }
 
 // onlookers implements service.Bus.

@@ -432,6 +432,37 @@ export interface AuditProblem {
   detail: string;
 }
 
+export interface Document {
+  owner: string;
+  name: string;
+  type: "yaml" | "json" | "csv" | "text";
+  /** Not in lists */
+  text?: string;
+  version: Count;
+  by: string;
+  at: Time;
+  note: string;
+  /** This version says that the document is gone */
+  deleted: boolean;
+}
+
+export interface Documents {
+  documents: Document[];
+}
+
+export interface DocumentCheck {
+  problems: ConfigProblem[];
+}
+
+export interface DocumentDiff {
+  diff: string;
+}
+
+export interface DocumentSchema {
+  /** A text of JSON; empty if there is none */
+  schema: string;
+}
+
 export interface Setup {
   needed: boolean;
   /** The node's name */

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+)
+
+func newConfig(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Keep configuration documents of agents and devices",
+		Long: `Keep configuration documents: texts with versions that agents read while they run. The owner is
+agent/<name>, device/<path>, or shared for documents that all others may refer to with
+config://<name>. The configuration of the node itself is in voltbus.yaml; see voltbus check.`,
+	}
+	for _, sub := range []*cobra.Command{
+		newConfigStore(f), newConfigGet(f), newConfigList(f), newConfigHistory(f), newConfigDiff(f),
+		newConfigRollback(f), newConfigDelete(f), newConfigEdit(f),
+	} {
+		f.where.register(sub)
+		strictArgs(sub)
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// typeOf returns the type that a name ends in.
+func typeOf(names ...string) string {
+	for _, name := range names {
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".yaml", ".yml":
+			return "yaml"
+		case ".json":
+			return "json"
+		case ".csv":
+			return "csv"
+		case ".txt":
+			return "text"
+		}
+	}
+	return "yaml"
+}
+
+// expected returns the version that --expect names, nil if it is not given.
+func expected(cmd *cobra.Command, version int) *int {
+	if !cmd.Flags().Changed("expect") {
+		return nil
+	}
+	return &version
+}
+
+func newConfigStore(f *flags) *cobra.Command {
+	var n client.NewDocument
+	var expect int
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "store <owner> <name> <file>", Short: "Write a document from a file, - for standard input", Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readText(cmd, args[2])
+			if err != nil {
+				return err
+			}
+			n.Text, n.Expect = text, expected(cmd, expect)
+			if n.Type == "" {
+				n.Type = typeOf(args[1], args[2])
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				found, err := s.CheckDocument(ctx, args[0], args[1], n)
+				if err != nil {
+					return err
+				}
+				if err := complain(cmd, found.Problems); err != nil || dry {
+					return err
+				}
+				d, err := s.SetDocument(ctx, args[0], args[1], n)
+				if err == nil {
+					cmd.Printf("%s:%s is version %d\n", d.Owner, d.Name, d.Version)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&n.Type, "type", "", "yaml, json, csv or text; default: by the ending of name or file, else yaml")
+	cmd.Flags().StringVar(&n.Note, "note", "", "why, for the history")
+	cmd.Flags().IntVar(&expect, "expect", 0, "write only if this is the newest version; 0: only if there is no document")
+	cmd.Flags().BoolVar(&dry, "check", false, "only say what is wrong")
+	return cmd
+}
+
+func readText(cmd *cobra.Command, file string) (string, error) {
+	var b []byte
+	var err error
+	if file == "-" {
+		b, err = io.ReadAll(cmd.InOrStdin())
+	} else {
+		b, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return "", usage(fmt.Errorf("read the document: %w", err))
+	}
+	return string(b), nil
+}
+
+var errDocument = errors.New("the document is wrong; nothing was written")
+
+// complain lists problems on standard error.
+func complain(cmd *cobra.Command, list []answer.ConfigProblem) error {
+	for _, p := range list {
+		where := ""
+		if p.Line > 0 {
+			where = fmt.Sprintf("line %d: ", p.Line)
+		}
+		if p.Path != "" {
+			where += p.Path + ": "
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), plain(where+p.Detail))
+	}
+	if len(list) > 0 {
+		return usage(errDocument)
+	}
+	return nil
+}
+
+func newConfigGet(f *flags) *cobra.Command {
+	var version int
+	var resolved bool
+	cmd := &cobra.Command{
+		Use: "get <owner> <name>", Short: "Print a document", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if resolved {
+					content, err := s.ResolvedDocument(ctx, args[0], args[1])
+					if err == nil {
+						cmd.Println(string(content))
+					}
+					return err
+				}
+				d, err := s.Document(ctx, args[0], args[1], version)
+				if err == nil && d.Text != nil {
+					cmd.Print(*d.Text)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().IntVar(&version, "version", 0, "an older version; default: the newest")
+	cmd.Flags().BoolVar(&resolved, "resolved", false, "as JSON, with what it refers to in its place")
+	return cmd
+}
+
+func newConfigList(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "list [owner]", Short: "List documents", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.Documents(ctx, strings.Join(args, ""))
+				if err != nil {
+					return err
+				}
+				return showDocuments(s.OutOrStdout(), &out, list.Documents)
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func newConfigHistory(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "history <owner> <name>", Short: "List the versions of a document", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.DocumentHistory(ctx, args[0], args[1])
+				if err != nil {
+					return err
+				}
+				return showDocuments(s.OutOrStdout(), &out, list.Documents)
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func showDocuments(w io.Writer, out *format, list []answer.Document) error {
+	rows, err := out.open(w, "owner", "name", "type", "version", "at", "by", "deleted", "note")
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		d := &list[i]
+		if err := rows.row(d.Owner, d.Name, d.Type, d.Version, d.At.Format(time.RFC3339), d.By, d.Deleted, d.Note); err != nil {
+			return err
+		}
+	}
+	return rows.end()
+}
+
+func newConfigDiff(f *flags) *cobra.Command {
+	var from, to int
+	cmd := &cobra.Command{
+		Use: "diff <owner> <name>", Short: "Show how two versions differ", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				d, err := s.DocumentDiff(ctx, args[0], args[1], from, to)
+				if err == nil {
+					cmd.Print(d.Diff)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().IntVar(&from, "from", 0, "the older version; default: the one before")
+	cmd.Flags().IntVar(&to, "to", 0, "the newer version; default: the newest")
+	return cmd
+}
+
+func newConfigRollback(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "rollback <owner> <name> <version>", Short: "Write an older version as a new one", Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			version, err := strconv.Atoi(args[2])
+			if err != nil {
+				return usage(fmt.Errorf("%q is not a version; see voltbus config history", args[2]))
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				d, err := s.RollbackDocument(ctx, args[0], args[1], version)
+				if err == nil {
+					cmd.Printf("%s:%s is version %d\n", d.Owner, d.Name, d.Version)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newConfigDelete(f *flags) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "delete <owner> <name>", Short: "Delete a document; its history stays", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.DeleteDocument(ctx, args[0], args[1], note) })
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why, for the history")
+	return cmd
+}
+
+func newConfigEdit(f *flags) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "edit <owner> <name>", Short: "Change a document in the editor that EDITOR names", Args: cobra.ExactArgs(2),
+		Long: `Change a document in the editor that VISUAL or EDITOR names. What was written is checked before it
+counts; if something is wrong the text stays in a file, and nothing changes.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return edit(ctx, s, args[0], args[1], note) })
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why, for the history")
+	return cmd
+}
+
+// edit lets the user change a document, and writes it if it is right and nobody else was faster.
+func edit(ctx context.Context, s session, owner, name, note string) error {
+	d, err := s.Document(ctx, owner, name, 0)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if d.Type == "" {
+		d.Type, d.Text = typeOf(name), new(string)
+	}
+	before := []byte(*d.Text)
+	file, after, err := letEdit(ctx, s.Command, before, d.Type)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(before, after) {
+		s.Println("nothing changed")
+		return os.Remove(file)
+	}
+	n := client.NewDocument{Text: string(after), Type: d.Type, Note: note, Expect: &d.Version}
+	found, err := s.CheckDocument(ctx, owner, name, n)
+	if err == nil {
+		err = complain(s.Command, found.Problems)
+	}
+	if err == nil {
+		d, err = s.SetDocument(ctx, owner, name, n)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the text is in %s", err, file)
+	}
+	s.Printf("%s:%s is version %d\n", d.Owner, d.Name, d.Version)
+	return os.Remove(file)
+}
+
+var errEditor = errors.New("no editor is known; set EDITOR, or use voltbus config get and store")
+
+// letEdit shows a text in the user's editor, and returns what became of it, and the file.
+func letEdit(ctx context.Context, cmd *cobra.Command, text []byte, ending string) (file string, after []byte, err error) {
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	words := strings.Fields(editor)
+	if len(words) == 0 {
+		return "", nil, usage(errEditor)
+	}
+	f, err := os.CreateTemp("", "voltbus-*."+ending)
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", nil, err
+	}
+	run := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
+	run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if err := run.Run(); err != nil {
+		return "", nil, fmt.Errorf("run the editor %s: %w", editor, err)
+	}
+	after, err = os.ReadFile(f.Name())
+	return f.Name(), after, err
+}
