@@ -111,7 +111,10 @@ func (s *site) dial(dial channel.Dialer, ports ...*station.Port) <-chan string {
 		Dial: dial, Ports: ports, RetryMin: 10 * time.Millisecond,
 		Notify: func(state channel.State) {
 			if state.Online {
-				online <- state.Peer
+				select {
+				case online <- state.Peer:
+				default: // nobody asks any more
+				}
 			}
 		},
 	})

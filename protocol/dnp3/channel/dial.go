@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -61,8 +62,38 @@ func DialUDP(local, address string) Dialer {
 			}
 			dialer.LocalAddr = from
 		}
-		return dialer.DialContext(ctx, "udp", address)
+		stream, err := dialer.DialContext(ctx, "udp", address)
+		if err != nil {
+			return nil, err
+		}
+		return datagrams{stream}, nil
 	}
+}
+
+// datagrams is a UDP socket that stays open while its peer is away. Two ends that closed theirs
+// whenever the other was away would never find each other.
+type datagrams struct{ net.Conn }
+
+// Read implements io.Reader.
+func (d datagrams) Read(p []byte) (int, error) {
+	for {
+		n, err := d.Conn.Read(p)
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return n, err
+		}
+	}
+}
+
+// Write implements io.Writer. What nobody is there to take is lost, as on any such line.
+func (d datagrams) Write(p []byte) (int, error) {
+	n, err := d.Conn.Write(p)
+	if errors.Is(err, syscall.ECONNREFUSED) { // an earlier datagram's, and this one was not sent
+		n, err = d.Conn.Write(p)
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return len(p), nil
+	}
+	return n, err
 }
 
 // Listen opens a TCP listener, with TLS if a configuration is given.

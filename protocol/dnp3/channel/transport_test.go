@@ -136,6 +136,45 @@ func TestEventsArriveOverASerialLine(t *testing.T) {
 	expect(t, handler, 7)
 }
 
+func TestAUDPSocketStaysOpenWhileItsPeerIsAway(t *testing.T) {
+	peer, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := peer.LocalAddr().String()
+	stream, err := channel.DialUDP("", address)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Close() }()
+	if err := peer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if n, err := stream.Write([]byte("is anybody there?")); n != 17 || err != nil {
+			t.Fatalf("%d octets, %v", n, err)
+		}
+	}
+	if peer, err = (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", address); err != nil {
+		t.Skip("another program has taken the port")
+	}
+	defer func() { _ = peer.Close() }()
+	if _, err := stream.Write([]byte("now?")); err != nil {
+		t.Fatal(err)
+	}
+	heard := make([]byte, 100)
+	n, from, err := peer.ReadFrom(heard)
+	if err != nil || string(heard[:n]) != "now?" {
+		t.Fatalf("%q, %v", heard[:n], err)
+	}
+	if _, err := peer.WriteTo([]byte("yes"), from); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := stream.Read(heard); err != nil || string(heard[:n]) != "yes" {
+		t.Errorf("%q, %v", heard[:n], err)
+	}
+}
+
 func TestEventsArriveOverUDP(t *testing.T) {
 	s := newSite(t, 0)
 	var addresses [2]string
