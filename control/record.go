@@ -50,6 +50,9 @@ func keyOf(requester, id string) string {
 
 func (m *Model) touch(kind, key string) { m.changed[recordKey{kind, key}] = struct{}{} }
 
+// manyChanges is how many at once are not usual.
+const manyChanges = 1000
+
 // Changes returns the records that changed since the last call of Changes or Export, sorted. Stored
 // one over the other, in a transaction each time and before the effects are acted upon, they are the
 // whole state.
@@ -58,7 +61,9 @@ func (m *Model) Changes() []Record {
 	for key := range m.changed {
 		records = append(records, Record{Kind: key.kind, Key: key.key, Data: m.record(key)})
 	}
-	clear(m.changed)
+	if clear(m.changed); len(records) > manyChanges {
+		m.changed = make(map[recordKey]struct{}) // a map never shrinks, and an empty large one is slow to walk
+	}
 	sortRecords(records)
 	return records
 }
