@@ -155,6 +155,10 @@ class _Subscription:
         self._owner._unsubscribe(self)
 
 
+# A request on its way: its answer, its subject, and what ends its time.
+_Asked = tuple[asyncio.Future[Raw], str, asyncio.TimerHandle]
+
+
 class Connection:
     """A ``Transport`` over TLS 1.3.
 
@@ -177,7 +181,7 @@ class Connection:
         self._sids = itertools.count(2)  # 1 is the inbox
         self._inbox = f"_INBOX.{token(name)}.{random.getrandbits(40):010x}."
         self._ids = itertools.count(1)
-        self._pending: dict[str, tuple[asyncio.Future[Raw], str]] = {}
+        self._pending: dict[str, _Asked] = {}
         self._watched: dict[tuple[str, str], bool] = {}
         self._closing = False
         self._greeter: asyncio.Task[Any] | None = None
@@ -311,12 +315,16 @@ class Connection:
     def _on_message(self, sid: str, raw: Raw) -> None:
         if sid == "1":
             waiting = self._pending.pop(raw.subject[len(self._inbox) :], None)
-            if waiting is None or waiting[0].done():
+            if waiting is None:
                 return
-            if raw.status == 503:
-                waiting[0].set_exception(Unreachable("nobody answers there now"))
+            future, _, timer = waiting
+            timer.cancel()
+            if future.done():
+                return
+            if raw.head and raw.status == 503:
+                future.set_exception(Unreachable("nobody answers there now"))
             else:
-                waiting[0].set_result(raw)
+                future.set_result(raw)
             return
         sub = self._subs.get(sid)
         if sub is not None:
@@ -325,9 +333,10 @@ class Connection:
     def _on_violation(self, kind: str, subject: str) -> None:
         known = False
         if kind == "publish":
-            for key, (future, to) in list(self._pending.items()):
+            for key, (future, to, timer) in list(self._pending.items()):
                 if to == subject:
                     known = True
+                    timer.cancel()
                     del self._pending[key]
                     if not future.done():
                         future.set_exception(Refused("the node does not allow it", subject=subject))
@@ -339,7 +348,8 @@ class Connection:
 
     def _fail_pending(self, why: str) -> None:
         pending, self._pending = self._pending, {}
-        for future, _ in pending.values():
+        for future, _, timer in pending.values():
+            timer.cancel()
             if not future.done():
                 future.set_exception(Unreachable(why))
                 future.exception()
@@ -363,19 +373,14 @@ class Connection:
         future: asyncio.Future[Raw] = loop.create_future()
         key = str(next(self._ids))
         timer = loop.call_later(timeout, self._expire, key, future)
-
-        def forget(_: asyncio.Future[Raw]) -> None:
-            timer.cancel()
-            self._pending.pop(key, None)
-
-        future.add_done_callback(forget)
         if self.connected or self._greeting():
-            self._ask(key, future, subject, data)
+            self._ask(key, (future, subject, timer), data)
         elif self._closing:
+            timer.cancel()
             future.set_exception(Unreachable("the connection was closed"))
         else:
             waiter = asyncio.ensure_future(self._up.wait())
-            waiter.add_done_callback(lambda w: self._ask_later(w, key, future, subject, data))
+            waiter.add_done_callback(lambda w: self._ask_later(w, key, (future, subject, timer), data))
             future.add_done_callback(lambda _: waiter.cancel())
         return future
 
@@ -383,21 +388,14 @@ class Connection:
         """Whether it is greet that asks, which comes before everything else."""
         return self._greeter is not None and asyncio.current_task() is self._greeter
 
-    def _ask_later(
-        self,
-        waiter: asyncio.Future[Any],
-        key: str,
-        future: asyncio.Future[Raw],
-        subject: str,
-        data: bytes,
-    ) -> None:
-        if not waiter.cancelled() and not future.done():
-            self._ask(key, future, subject, data)
+    def _ask_later(self, up: asyncio.Future[Any], key: str, asked: _Asked, data: bytes) -> None:
+        if not up.cancelled() and not asked[0].done():
+            self._ask(key, asked, data)
 
-    def _ask(self, key: str, future: asyncio.Future[Raw], subject: str, data: bytes) -> None:
+    def _ask(self, key: str, asked: _Asked, data: bytes) -> None:
         assert self._link is not None
-        self._pending[key] = (future, subject)
-        self._link.write(message(subject, data, self._inbox + key))
+        self._pending[key] = asked
+        self._link.write(message(asked[1], data, self._inbox + key))
 
     def _expire(self, key: str, future: asyncio.Future[Raw]) -> None:
         asked = self._pending.pop(key, None)

@@ -31,7 +31,7 @@ class Runner:
     def __init__(self, agent: Agent[Any], bus: Bus) -> None:
         self._agent = agent
         self._bus = bus
-        self._ready = asyncio.Event()
+        self._started = False
         self._changed = asyncio.Event()
         self._failures: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -41,19 +41,8 @@ class Runner:
         agent.bus = bus
         for name, mark in agent.marked():
             if isinstance(mark, Offered):
-                self._offer(mark, getattr(agent, name))
-
-    def _offer(self, mark: Offered, method: Callable[..., Any]) -> None:
-        async def when_started(*args: Any, **kwargs: Any) -> Any:
-            await self._ready.wait()
-            result = method(*args, **kwargs)
-            return await result if inspect.isawaitable(result) else result
-
-        # The signature and the documentation are the method's own.
-        when_started.__wrapped__ = method  # type: ignore[attr-defined]
-        when_started.__annotations__ = getattr(method, "__annotations__", {})
-        when_started.__doc__ = method.__doc__
-        self._bus.offer(mark.name, when_started, *mark.needs)
+                bus.offer(mark.name, getattr(agent, name), *mark.needs)
+        bus.hold()
 
     async def start(self) -> None:
         """Load the settings, run ``start``, and begin. The bus must be open."""
@@ -62,7 +51,8 @@ class Runner:
         self._bus.on_change(self._on_change)
         await self._load()
         await self._agent.start()
-        self._ready.set()
+        self._started = True
+        self._bus.admit()
         await self._look(first=True)
         for name, mark in self._agent.marked():
             method = getattr(self._agent, name)
@@ -83,7 +73,7 @@ class Runner:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._ready.is_set():
+        if self._started:
             try:
                 await asyncio.wait_for(self._agent.stop(), PATIENCE)
             except asyncio.TimeoutError:

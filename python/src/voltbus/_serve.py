@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, get_type_hints
+from typing import Any, NamedTuple, Protocol, get_type_hints
 
 import msgspec
 
@@ -24,6 +24,9 @@ AT_ONCE = 256  # requests in progress in one agent; more are told to come later
 
 _caller: contextvars.ContextVar[str] = contextvars.ContextVar("voltbus caller", default="")
 
+_ALWAYS = ("inspect", "ping")  # everybody may ask this, also before the agent has started
+_LATER = b""  # in place of an answer: one is on its way
+
 _KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: "positional",
     inspect.Parameter.KEYWORD_ONLY: "keyword",
@@ -39,6 +42,14 @@ def caller() -> str:
     The name is certain: the node lets nobody call under another's name.
     """
     return _caller.get()
+
+
+class Given(NamedTuple):
+    """The arguments of a call: as they are passed, and by name."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    named: dict[str, Any]
 
 
 class Served:
@@ -59,6 +70,15 @@ class Served:
         self._result = hints.pop("return", Any)
         self._hints = {k: t for k, t in hints.items() if t is not Any}
         self._doc = doc or inspect.getdoc(function) or ""
+        self.waits = inspect.iscoroutinefunction(function)
+        parameters = self._signature.parameters.values()
+        self._plain = all(p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters)
+        self._names = [p.name for p in parameters]
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        fixed = [p for p in parameters if p.kind not in variable]
+        empty = inspect.Parameter.empty
+        self._required = {p.name for p in fixed if p.default is empty}
+        self._defaults = {p.name: p.default for p in fixed if p.default is not empty}
 
     def describe(self) -> Method:
         """Return what ``inspect`` tells."""
@@ -75,8 +95,28 @@ class Served:
             )
         return Method(self.name, self._doc, tuple(params), _type_name(self._result), tuple(self.needs))
 
-    def bind(self, asked: _call.Ask) -> inspect.BoundArguments:
+    def bind(self, asked: _call.Ask) -> Given:
         """Return the arguments, each of its type; ``Invalid`` names the one that is not."""
+        given = self._quickly(asked)
+        if given is None:
+            return self._slowly(asked)
+        for name, hint in self._hints.items():
+            if name in given:
+                given[name] = self._one(name, given[name], hint)
+        return Given((), given, given)
+
+    def _quickly(self, asked: _call.Ask) -> dict[str, Any] | None:
+        """Return arguments by name where that is simple, which is nearly always."""
+        if not self._plain or len(asked.args) > len(self._names):
+            return None
+        given = dict(zip(self._names, asked.args, strict=False))
+        for name, value in asked.kwargs.items():
+            if name in given or name not in self._names:
+                return None
+            given[name] = value
+        return given if self._required <= given.keys() else None
+
+    def _slowly(self, asked: _call.Ask) -> Given:
         try:
             bound = self._signature.bind(*asked.args, **asked.kwargs)
         except TypeError as e:
@@ -85,7 +125,11 @@ class Served:
             hint = self._hints.get(name)
             if hint is not None:
                 bound.arguments[name] = self._convert(name, value, hint)
-        return bound
+        named = dict(bound.arguments)
+        for name, p in self._signature.parameters.items():
+            if p.kind is inspect.Parameter.VAR_KEYWORD:
+                named |= named.pop(name, {})
+        return Given(bound.args, bound.kwargs, named)
 
     def _convert(self, name: str, value: Any, hint: Any) -> Any:
         kind = self._signature.parameters[name].kind
@@ -105,18 +149,13 @@ class Served:
         except TypeError:  # a type that only Python knows: the method gets what came
             return value
 
-    def named(self, bound: inspect.BoundArguments) -> dict[str, Any]:
-        """Return the arguments by name, those of **kwargs too, with defaults."""
-        bound.apply_defaults()
-        out = dict(bound.arguments)
-        for name, p in self._signature.parameters.items():
-            if p.kind is inspect.Parameter.VAR_KEYWORD:
-                out |= out.pop(name)
-        return out
+    def named(self, given: Given) -> dict[str, Any]:
+        """Return the arguments by name, with defaults."""
+        return self._defaults | given.named
 
-    def run(self, bound: inspect.BoundArguments) -> Any:
+    def run(self, given: Given) -> Any:
         """Call it."""
-        return self._function(*bound.args, **bound.kwargs)
+        return self._function(*given.args, **given.kwargs)
 
 
 class Host(Protocol):
@@ -133,12 +172,17 @@ class Host(Protocol):
 
 
 class Methods:
-    """Answers requests. Each runs in a task of its own, at most ``AT_ONCE`` of them."""
+    """Answers requests.
+
+    Plain functions are run at once; each coroutine in a task of its own, ``AT_ONCE`` at most.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._served: dict[str, Served] = {}
         self._running = 0
+        self.open = asyncio.Event()  # closed until the agent has started
+        self.open.set()
         self.add(Served("inspect", self._inspect, doc="Tell which methods there are."))
         self.add(Served("ping", self._ping, doc="Answer, to show that this agent is alive."))
 
@@ -155,13 +199,52 @@ class Methods:
         return self._host.name
 
     def on_request(self, raw: Raw) -> None:
-        """Take a request from the bus."""
-        if self._running >= AT_ONCE:
+        """Take a request from the bus. What needs no waiting is answered at once."""
+        answer = self._at_once(raw) if self.open.is_set() else None
+        if answer is None and self._running >= AT_ONCE:
             busy = Unavailable(f"{AT_ONCE} requests are in progress; ask again later")
-            self._host.respond(raw, _call.error(busy))
+            answer = _call.error(busy)
+        if answer is not None:
+            if answer is not _LATER:
+                self._host.respond(raw, answer)
             return
         self._running += 1
-        self._host.spawn(self._answer(raw), f"request {raw.subject}")
+        self._host.spawn(self._answer(raw), "request")
+
+    def _at_once(self, raw: Raw) -> bytes | None:
+        """Return the answer if nothing has to be waited for."""
+        trace = False
+        try:
+            served, given, who = self._find(raw)
+            if served.waits:
+                return None
+            self._judge(served, given, who)
+            trace = self._may_trace(who)
+            before = _caller.set(who)
+            try:
+                value = served.run(given)
+            finally:
+                _caller.reset(before)
+            if inspect.isawaitable(value):  # a plain function that returns what is to be awaited
+                self._host.spawn(self._later(raw, value, trace), "request")
+                return _LATER
+            return _call.result(value)
+        except Refused:
+            return None  # it may have been granted just now
+        except Exception as e:
+            return self._raised(raw, e, trace)
+
+    def _raised(self, raw: Raw, e: Exception, trace: bool) -> bytes:
+        if not isinstance(e, Error):
+            log.warning("a method raised", extra={"subject": raw.subject}, exc_info=e)
+        return _call.error(e, trace)
+
+    async def _later(self, raw: Raw, value: Any, trace: bool) -> None:
+        try:
+            answer = _call.result(await value)
+        except Exception as e:
+            answer = self._raised(raw, e, trace)
+        self._host.respond(raw, answer)
 
     async def _answer(self, raw: Raw) -> None:
         try:
@@ -172,46 +255,54 @@ class Methods:
     async def _outcome(self, raw: Raw) -> bytes:
         trace = False
         try:
-            _, _, by, method = raw.subject.split(".")
-            who, name = parse_token(by), parse_token(method)
-            served = self._served.get(name)
-            if served is None:
-                known = ", ".join(sorted(self._served))
-                raise NotFound(f"there is no such method; there are {known}", subject=name)
-            bound = served.bind(_call.asked(raw))
-            await self._admit(served, bound, who)
+            served, given, who = self._find(raw)
+            await self._admit(served, given, who)
             trace = self._may_trace(who)
+            if served.name not in _ALWAYS:
+                await self.open.wait()
             _caller.set(who)
-            value = served.run(bound)
+            value = served.run(given)
             if inspect.isawaitable(value):
                 value = await value
             return _call.result(value)
         except asyncio.CancelledError:
             self._host.respond(raw, _call.error(Unavailable("the agent was stopped meanwhile")))
             raise
-        except Error as e:
-            return _call.error(e, trace)
         except Exception as e:
-            log.warning("a method raised", extra={"subject": raw.subject}, exc_info=e)
-            return _call.error(e, trace)
+            return self._raised(raw, e, trace)
 
-    async def _admit(self, served: Served, bound: inspect.BoundArguments, who: str) -> None:
-        if who == "node" or served.name in ("inspect", "ping"):
+    def _find(self, raw: Raw) -> tuple[Served, Given, str]:
+        _, _, by, method = raw.subject.split(".")
+        name = parse_token(method)
+        served = self._served.get(name)
+        if served is None:
+            known = ", ".join(sorted(self._served))
+            raise NotFound(f"there is no such method; there are {known}", subject=name)
+        return served, served.bind(_call.asked(raw)), parse_token(by)
+
+    def _judge(self, served: Served, given: Given, who: str) -> None:
+        if who == "node" or served.name in _ALWAYS:
             return  # the node has judged already whom it asks for
-        args = served.named(bound)
-        for last in (False, True):
-            try:
-                caller = self._host.standing.callers.get(who)
-                judge_call(caller, self._host.name, served.name, args)
-                for capability in served.needs:
-                    judge_hold(caller, capability, args)
-            except Refused as e:
-                if last:
-                    self._host.note_refusal(served.name, who, e.missing, args)
-                    raise
-                await self._host.refresh()  # it may have been granted just now
-            else:
-                return
+        caller = self._host.standing.callers.get(who)
+        if caller is not None and caller.administer:
+            return
+        args = served.named(given)
+        judge_call(caller, self._host.name, served.name, args)
+        for capability in served.needs:
+            judge_hold(caller, capability, args)
+
+    async def _admit(self, served: Served, given: Given, who: str) -> None:
+        try:
+            self._judge(served, given, who)
+        except Refused:
+            await self._host.refresh()  # it may have been granted just now
+        else:
+            return
+        try:
+            self._judge(served, given, who)
+        except Refused as e:
+            self._host.note_refusal(served.name, who, e.missing, served.named(given))
+            raise
 
     def _may_trace(self, who: str) -> bool:
         bound = self._host.standing.callers.get(who, Bound())

@@ -70,6 +70,7 @@ class Bus(Listening, History):
         self._refreshed = 0.0
         self._changed: list[Callable[[], None]] = []
         self._told = 0
+        self._subjects_of: dict[tuple[str, str], str] = {}
         transport.greet = self._greet
         transport.refused = self._on_refused
         transport.down = self._on_down
@@ -242,12 +243,25 @@ class Bus(Listening, History):
             answer = answer.get("peers", [])
         return msgspec.convert(answer, list[Peer])
 
+    def hold(self) -> None:
+        """Let requests wait until ``admit``, except ping and inspect."""
+        self._methods.open.clear()
+
+    def admit(self) -> None:
+        """Answer requests."""
+        self._methods.open.set()
+
     def offer(self, name: str, function: Callable[..., Any], *needs: str) -> None:
         """Let others call a function under a name; ``needs`` are capabilities they must hold."""
         self._methods.add(Served(name, function, tuple(needs)))
 
     def _rpc(self, agent: str, method: str) -> str:
-        return f"rpc.{token(agent)}.{token(self.name)}.{token(method)}"
+        to = self._subjects_of.get((agent, method))
+        if to is None:
+            to = f"rpc.{token(agent)}.{token(self.name)}.{token(method)}"
+            if len(self._subjects_of) < 4096:
+                self._subjects_of[agent, method] = to
+        return to
 
     # -- what people should know
 
@@ -393,19 +407,20 @@ class Bus(Listening, History):
     def spawn(self, job: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Run a job beside; it ends with the bus at the latest, and its error is logged."""
 
-        async def guarded() -> Any:
-            try:
-                return await job
-            except Error as e:
-                log.warning("a job failed", extra={"job": name, "err": str(e)})
-            except Exception:
-                log.exception("a job failed", extra={"job": name})
-
-        task = asyncio.create_task(guarded(), name=name)
+        task = asyncio.get_running_loop().create_task(job, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: job.close())  # it may have ended before it began
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (e := task.exception()) is not None:
+            known = isinstance(e, Error)
+            log.warning(
+                "a job failed",
+                extra={"job": task.get_name(), "err": str(e)},
+                exc_info=None if known else e,
+            )
 
 
 def connect(
