@@ -266,6 +266,9 @@ func (n *Node) HTTPAddr() string { return n.server.url() }
 // BusAddr returns the address for bus clients, "" if it does not listen.
 func (n *Node) BusAddr() string { return n.bus.Addr() }
 
+// Agents returns the registry of the agents that may use the bus.
+func (n *Node) Agents() *identity.Registry { return n.agents }
+
 // Record makes samples durable: when it returns nil they are on disk. See recorder.Record.
 func (n *Node) Record(ctx context.Context, samples []point.Sample) error {
 	return n.recorder.Record(ctx, samples)

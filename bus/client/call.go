@@ -1,0 +1,226 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// calls are the calls that wait for an answer.
+type calls struct {
+	mu   sync.Mutex
+	next uint64
+	open map[uint64]*waiting
+	pool sync.Pool
+}
+
+// waiting is a call that waits. What comes first is its answer.
+type waiting struct {
+	subject string
+	done    chan result // holds one
+}
+
+type result struct {
+	data []byte
+	err  error
+}
+
+func (c *calls) init() {
+	c.open = map[uint64]*waiting{}
+	c.pool.New = func() any { return &waiting{done: make(chan result, 1)} }
+}
+
+func (c *calls) enter(subject string) (uint64, *waiting) {
+	w, ok := c.pool.Get().(*waiting)
+	if !ok {
+		w = &waiting{done: make(chan result, 1)}
+	}
+	w.subject = subject
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next++
+	c.open[c.next] = w
+	return c.next, w
+}
+
+// leave takes a call out; false if its answer is on its way to it.
+func (c *calls) leave(id uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, there := c.open[id]
+	delete(c.open, id)
+	return there
+}
+
+// end gives a call its answer, if it still waits.
+func (c *calls) end(id uint64, r result) {
+	c.mu.Lock()
+	w := c.open[id]
+	delete(c.open, id)
+	c.mu.Unlock()
+	if w != nil {
+		w.done <- r
+	}
+}
+
+// again gives a call back, which must have had its answer.
+func (c *calls) again(w *waiting) { c.pool.Put(w) }
+
+// fail ends all calls.
+func (c *calls) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, w := range c.open {
+		delete(c.open, id)
+		w.done <- result{err: err}
+	}
+}
+
+// refuse ends the calls on a subject that the server refused; false if there are none.
+func (c *calls) refuse(subject string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := false
+	for id, w := range c.open {
+		if w.subject == subject {
+			found = true
+			delete(c.open, id)
+			w.done <- result{err: missing("client.Call", capability(subject, true))}
+		}
+	}
+	return found
+}
+
+var errAbsent = errors.New("nobody answers to this name: the agent is not connected")
+
+// statusNobody is what the server answers when nobody subscribes to a subject.
+const statusNobody = "503"
+
+// answer takes the answers to all calls.
+func (c *calls) answer(m *nats.Msg) {
+	id, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 36, 64)
+	if err != nil {
+		return // nobody here asked for it
+	}
+	if len(m.Data) == 0 && m.Header.Get("Status") == statusNobody {
+		c.end(id, result{err: errAbsent})
+		return
+	}
+	c.end(id, result{data: m.Data})
+}
+
+// Call calls a method of an agent with arguments by place, and decodes its result into result, a
+// pointer, or nil to drop it. It waits as long as ctx allows, without a deadline Options.Timeout.
+//
+// It fails with fault.Unreachable, at once, if the agent is not connected; fault.Timeout if it does
+// not answer in time, or the connection was lost meanwhile and the outcome is unknown;
+// fault.Refused if the capability is missing; fault.NotFound if there is no such method; and with
+// a *RemoteError if the method itself failed.
+func (c *Client) Call(ctx context.Context, agent, method string, result any, args ...any) error {
+	return c.call(ctx, agent, method, result, struct {
+		Args []any `json:"args,omitempty"`
+	}{args})
+}
+
+// CallNamed is Call with arguments by name.
+func (c *Client) CallNamed(ctx context.Context, agent, method string, result any, args map[string]any) error {
+	return c.call(ctx, agent, method, result, struct {
+		Kwargs map[string]any `json:"kwargs,omitempty"`
+	}{args})
+}
+
+// Node asks the node itself, as CallNamed does an agent.
+func (c *Client) Node(ctx context.Context, method string, args map[string]any, result any) error {
+	return c.CallNamed(ctx, wire.NodeName, method, result, args)
+}
+
+func (c *Client) call(ctx context.Context, agent, method string, result, args any) error {
+	body, err := json.Marshal(args)
+	if err != nil {
+		return fault.E("client.Call", fault.Invalid, agent+":"+method, fmt.Errorf("the arguments cannot be written as JSON: %w", err))
+	}
+	data, err := c.request(ctx, agent, method, body)
+	if err != nil {
+		return err
+	}
+	return decodeReply(agent, method, data, result)
+}
+
+var errReply = errors.New("the answer cannot be read")
+
+func decodeReply(agent, method string, data []byte, result any) error {
+	const op = "client.Call"
+	var reply wire.Reply
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return fault.E(op, fault.Corrupt, agent+":"+method, fmt.Errorf("%w: %w", errReply, err))
+	}
+	if reply.Error != nil {
+		return failureError(agent, method, reply.Error)
+	}
+	if result == nil || len(reply.Result) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(reply.Result, result); err != nil {
+		return fault.E(op, fault.Corrupt, agent+":"+method, fmt.Errorf("the result is no %T: %w", result, err))
+	}
+	return nil
+}
+
+// request sends a request and waits for the body of its answer.
+func (c *Client) request(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
+	const op = "client.Call"
+	if err := ctx.Err(); err != nil {
+		return nil, fault.E(op, fault.KindOf(err), agent+":"+method, err)
+	}
+	subject := wire.CallSubject(agent, c.opts.Name, method)
+	id, w := c.calls.enter(subject)
+	if err := c.conn.PublishRequest(subject, c.inbox+strconv.FormatUint(id, 36), body); err != nil {
+		if !c.calls.leave(id) {
+			<-w.done
+		}
+		c.calls.again(w)
+		return nil, c.sendError(op, err)
+	}
+	r := c.await(ctx, id, w)
+	c.calls.again(w)
+	switch {
+	case r.err == nil:
+		return r.data, nil
+	case errors.Is(r.err, errAbsent):
+		return nil, fault.E(op, fault.Unreachable, agent, errAbsent)
+	}
+	return nil, r.err
+}
+
+// await returns the answer, or why there is none in time.
+func (c *Client) await(ctx context.Context, id uint64, w *waiting) result {
+	var late <-chan time.Time
+	if _, bounded := ctx.Deadline(); !bounded {
+		timer := time.NewTimer(c.opts.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	err := context.DeadlineExceeded
+	select {
+	case r := <-w.done:
+		return r
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-late:
+	}
+	if !c.calls.leave(id) {
+		return <-w.done // it came at the last moment
+	}
+	return result{err: fault.E("client.Call", fault.KindOf(err), w.subject, fmt.Errorf(
+		"no answer in time; whether it was carried out is unknown: %w", err))}
+}

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"sync"
+)
+
+// ConfigChange tells of a configuration document that changed.
+type ConfigChange struct {
+	Owner   string `json:"owner"`
+	Name    string `json:"name"`
+	Action  string `json:"action"` // set or delete
+	Version int    `json:"version"`
+}
+
+// configs are who wants to know of changes.
+type configs struct {
+	mu   sync.Mutex
+	next int
+	list map[int]func(ConfigChange)
+}
+
+// tell calls everybody who watches.
+func (c *configs) tell(change ConfigChange) {
+	c.mu.Lock()
+	var all []func(ConfigChange)
+	for _, f := range c.list {
+		all = append(all, f)
+	}
+	c.mu.Unlock()
+	for _, f := range all {
+		f(change)
+	}
+}
+
+// WatchConfig calls changed with every change of the agent's own and the shared documents, from one
+// goroutine, until stop is called. changed must return soon. A change while there is no connection
+// is missed: read the documents again when Options.Report is told nil.
+func (c *Client) WatchConfig(changed func(ConfigChange)) (stop func()) {
+	c.configs.mu.Lock()
+	defer c.configs.mu.Unlock()
+	if c.configs.list == nil {
+		c.configs.list = map[int]func(ConfigChange){}
+	}
+	id := c.configs.next
+	c.configs.next++
+	c.configs.list[id] = changed
+	return func() {
+		c.configs.mu.Lock()
+		defer c.configs.mu.Unlock()
+		delete(c.configs.list, id)
+	}
+}

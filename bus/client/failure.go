@@ -1,0 +1,220 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// RemoteError is what a method of another agent raised.
+type RemoteError struct {
+	Agent, Method string
+	Type          string            // of what was raised, such as "ValueError"
+	Message       string            // in words; hostile
+	Args          []json.RawMessage // of what was raised
+	Trace         string            // only if the caller holds the capability "trace"
+}
+
+// Error returns type and message.
+func (e *RemoteError) Error() string {
+	return fmt.Sprintf("%s of %s raised %s: %s", e.Method, e.Agent, e.Type, e.Message)
+}
+
+// failureError turns the failure of a reply into an error: of its kind, wrapping the failure, and
+// with the capability that is missing where identity.MissingOf finds it.
+func failureError(agent, method string, f *wire.Failure) error {
+	const op = "client.Call"
+	if f.Kind == wire.RemoteKind {
+		return &RemoteError{Agent: agent, Method: method, Type: f.Type, Message: f.Message, Args: f.Args, Trace: f.Trace}
+	}
+	kind, _ := fault.ParseKind(f.Kind)
+	if f.Missing != "" {
+		return fault.E(op, kind, f.Subject, &refusal{f})
+	}
+	return fault.E(op, kind, f.Subject, f)
+}
+
+// refusal is a failure about a missing capability.
+type refusal struct{ failure *wire.Failure }
+
+func (r *refusal) Error() string { return r.failure.Message }
+
+func (r *refusal) Unwrap() []error {
+	return []error{r.failure, &identity.Missing{Capability: r.failure.Missing}}
+}
+
+func missing(op, capability string) error {
+	return fault.E(op, fault.Refused, "", &identity.Missing{Capability: capability})
+}
+
+// What the server says of what may not be done.
+const (
+	wordsPublish   = `Permissions Violation for Publish to "`
+	wordsSubscribe = `Permissions Violation for Subscription to "`
+)
+
+// violation reads the server's word; false if it is about something else.
+func violation(text string) (subject string, publish, ok bool) {
+	for _, words := range []string{wordsPublish, wordsSubscribe} {
+		if _, rest, found := strings.Cut(text, words); found {
+			subject, _, found = strings.Cut(rest, `"`)
+			return subject, words == wordsPublish, found
+		}
+	}
+	return "", false, false
+}
+
+// refusals are what the server refused and nobody has been told yet.
+type refusals struct {
+	doubt sync.Mutex // held by who waits for the server's word: one at a time
+
+	mu    sync.Mutex
+	heard map[string]bool  // subjects, while somebody is in doubt; nil otherwise
+	late  map[string]error // by subject, for who publishes there next
+}
+
+// maxLate bounds how many late refusals wait for who caused them. All were reported, too.
+const maxLate = 1000
+
+func (r *refusals) init() { r.late = map[string]error{} }
+
+// take notes a refusal; false if nobody is in doubt now.
+func (r *refusals) take(subject string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.heard == nil {
+		return false
+	}
+	r.heard[subject] = true
+	return true
+}
+
+// keep holds a refusal that came late for who publishes there next.
+func (r *refusals) keep(subject string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.late) < maxLate {
+		r.late[subject] = err
+	}
+}
+
+// overdue returns a refusal that came late, once.
+func (r *refusals) overdue(subject string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.late) == 0 {
+		return nil
+	}
+	err := r.late[subject]
+	delete(r.late, subject)
+	return err
+}
+
+// onError is told by the connection what goes wrong.
+func (c *Client) onError(_ *nats.Conn, sub *nats.Subscription, err error) {
+	subject, publish, ok := violation(err.Error())
+	switch {
+	case ok && publish && c.calls.refuse(subject):
+	case ok && c.refusals.take(subject):
+	case ok:
+		why := missing("client", capability(subject, publish))
+		if publish {
+			c.refusals.keep(subject, why)
+		}
+		c.opts.Report(why)
+	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
+		lost, _ := sub.Dropped()
+		c.opts.Report(fault.E("client", fault.Unavailable, sub.Subject, fmt.Errorf(
+			"%d messages were lost because they were not taken in time; take them faster, or ask for fewer", lost)))
+	default:
+		c.opts.Report(fault.E("client", fault.Unavailable, c.opts.Address, err))
+	}
+}
+
+// capability names what a subject needs, as a grant is written.
+func capability(subject string, publish bool) string {
+	verb := "subscribe "
+	if publish {
+		verb = "publish "
+	}
+	if call, err := wire.ParseCall(subject); publish && err == nil {
+		return "call " + call.Callee + ":" + call.Method
+	}
+	if _, topic, err := wire.ParseMessage(subject); err == nil {
+		return verb + string(topic)
+	}
+	for _, prefix := range []string{wire.ScanPrefix, wire.PointPrefix} {
+		if rest, found := strings.CutPrefix(subject, prefix); found {
+			return verb + pathOf(rest)
+		}
+	}
+	return verb + subject
+}
+
+// pathOf returns the pattern of paths that a subject with wildcards stands for.
+func pathOf(subject string) string {
+	parts := strings.Split(subject, ".")
+	for i, p := range parts {
+		if p == ">" {
+			parts[i] = "**"
+		} else if name, err := wire.ParseToken(p); err == nil {
+			parts[i] = name
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// certain sends something that the grants do not seem to allow, and waits for the server's word. It
+// returns the subjects that were refused.
+func (c *Client) certain(op string, send func() error) (map[string]bool, error) {
+	r := &c.refusals
+	r.doubt.Lock()
+	defer r.doubt.Unlock()
+	r.mu.Lock()
+	r.heard = map[string]bool{}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.heard = nil
+		r.mu.Unlock()
+	}()
+	before := c.conn.LastError()
+	err := send()
+	if err == nil {
+		err = c.conn.FlushTimeout(c.opts.Timeout)
+	}
+	if err != nil {
+		return nil, c.sendError(op, err)
+	}
+	// The server's word came before the answer to the flush, but may not have come by its
+	// goroutine yet: the connection has it as its last error.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := c.conn.LastError(); last != nil && last != before { //nolint:errorlint // is it another one
+		if subject, _, ok := violation(last.Error()); ok {
+			r.heard[subject] = true
+		}
+	}
+	return r.heard, nil
+}
+
+// sendError names why something could not be sent.
+func (c *Client) sendError(op string, err error) error {
+	switch {
+	case errors.Is(err, nats.ErrMaxPayload):
+		return fault.E(op, fault.Invalid, c.opts.Name, fmt.Errorf("the message is larger than the node takes (%d bytes); send it in parts", c.conn.MaxPayload()))
+	case errors.Is(err, nats.ErrBadSubject):
+		return fault.E(op, fault.Invalid, c.opts.Name, err)
+	case errors.Is(err, nats.ErrTimeout):
+		return fault.E(op, fault.Timeout, c.opts.Address, err)
+	}
+	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("there is no connection to the node now: %w", err))
+}

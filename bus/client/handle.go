@@ -1,0 +1,319 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// Method is a method that an agent offers to others.
+type Method struct {
+	Name string
+	Doc  string // what it does, for people who call it
+	// Params name the arguments, in their order: arguments by place get these names, which grants
+	// may bind to values.
+	Params []wire.Param
+	Result string // its type, in words; "" for nothing
+	Needs  string // a capability that callers must hold; "" for none
+	// Do answers a call; the result is written as JSON. It runs in a goroutine of its own, its
+	// context ends when the client is closed. A fault keeps its kind on the way to the caller, any
+	// other error, and a panic, is a RemoteError there.
+	Do func(ctx context.Context, r *Request) (any, error)
+}
+
+// Request is a call that is being answered.
+type Request struct {
+	From string // who calls; the node made sure of it
+	wire.Arguments
+	params []wire.Param
+}
+
+var (
+	errNoArgument = errors.New("is missing; give it by place or by name")
+	errTwoWays    = errors.New("is given by place and by name; give it once")
+)
+
+// Arg decodes the argument at a place, or of the name that Params give the place, into a pointer.
+// fault.Invalid: it is missing, or of another type.
+func (r *Request) Arg(place int, into any) error {
+	const op = "client.Arg"
+	name := fmt.Sprintf("argument %d", place+1)
+	var raw json.RawMessage
+	if place < len(r.Args) {
+		raw = r.Args[place]
+	}
+	if place < len(r.params) {
+		name = r.params[place].Name
+		if named, ok := r.Kwargs[name]; ok {
+			if raw != nil {
+				return fault.E(op, fault.Invalid, name, errTwoWays)
+			}
+			raw = named
+		} else if raw == nil {
+			raw = r.params[place].Default
+		}
+	}
+	if raw == nil {
+		return fault.E(op, fault.Invalid, name, errNoArgument)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fault.E(op, fault.Invalid, name, fmt.Errorf("is of the wrong type: %w", err))
+	}
+	return nil
+}
+
+// named returns all arguments by name, as grants see them.
+func (r *Request) named() (map[string]any, error) {
+	all := make(map[string]json.RawMessage, len(r.Kwargs)+len(r.Args))
+	maps.Copy(all, r.Kwargs)
+	for i, raw := range r.Args {
+		if i < len(r.params) {
+			if _, twice := all[r.params[i].Name]; twice {
+				return nil, fault.E("client.Handle", fault.Invalid, r.params[i].Name, errTwoWays)
+			}
+			all[r.params[i].Name] = raw
+		}
+	}
+	values := make(map[string]any, len(all))
+	for name, raw := range all {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return nil, fault.E("client.Handle", fault.Invalid, name, err)
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+// methods are what an agent answers.
+type methods struct {
+	mu   sync.RWMutex
+	list map[string]*Method
+
+	ctx     context.Context //nolint:containedctx // ends with the client, not with a call
+	end     context.CancelFunc
+	places  chan struct{} // of calls that run
+	running sync.WaitGroup
+}
+
+func (m *methods) init(most int) {
+	m.list = map[string]*Method{}
+	m.ctx, m.end = context.WithCancel(context.Background())
+	m.places = make(chan struct{}, most)
+}
+
+// close waits for the calls that run.
+func (m *methods) close() {
+	m.end()
+	for range cap(m.places) {
+		m.places <- struct{}{} // nobody else gets one any more
+	}
+	m.running.Wait()
+}
+
+var (
+	errMethod = errors.New("a method needs a name of letters, digits, dots, dashes and underscores, and what it does")
+	errTaken  = errors.New("there is a method of this name already")
+)
+
+// Handle offers a method to others. Whoever is granted to call it may; it is answered from now on.
+func (c *Client) Handle(m Method) error {
+	const op = "client.Handle"
+	if !validMethod(m.Name) || m.Do == nil {
+		return fault.E(op, fault.Invalid, m.Name, errMethod)
+	}
+	c.methods.mu.Lock()
+	defer c.methods.mu.Unlock()
+	if c.methods.list[m.Name] != nil {
+		return fault.E(op, fault.Conflict, m.Name, errTaken)
+	}
+	c.methods.list[m.Name] = &m
+	return nil
+}
+
+func validMethod(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+// standard adds what every agent answers.
+func (m *methods) standard(c *Client) {
+	_ = c.Handle(Method{Name: "ping", Doc: "Answer.", Result: "text", Do: func(context.Context, *Request) (any, error) {
+		return "pong", nil
+	}}) // the names are good, and free
+	_ = c.Handle(Method{Name: "inspect", Doc: "List the methods.", Result: "list", Do: func(context.Context, *Request) (any, error) {
+		return m.inspect(), nil
+	}})
+}
+
+func (m *methods) inspect() []wire.Method {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	list := make([]wire.Method, 0, len(m.list))
+	for _, method := range m.list {
+		params := method.Params
+		if params == nil {
+			params = []wire.Param{}
+		}
+		list = append(list, wire.Method{Name: method.Name, Doc: method.Doc, Params: params, Result: method.Result, Needs: method.Needs})
+	}
+	slices.SortFunc(list, func(a, b wire.Method) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// onRequest takes a call. When as many run as may, those that come wait in the subscription, which
+// is bounded.
+func (c *Client) onRequest(m *nats.Msg) {
+	select {
+	case c.methods.places <- struct{}{}:
+	case <-c.methods.ctx.Done():
+		return
+	}
+	c.methods.running.Go(func() {
+		defer func() { <-c.methods.places }()
+		body := c.serve(m.Subject, m.Data)
+		if m.Reply == "" {
+			return
+		}
+		if err := c.conn.Publish(m.Reply, body); err != nil {
+			c.opts.Report(c.sendError("client.Handle", err))
+		}
+	})
+}
+
+// serve answers a call.
+func (c *Client) serve(subject string, data []byte) []byte {
+	call, err := wire.ParseCall(subject)
+	if err != nil {
+		return encodeFailure(err)
+	}
+	from, name := call.Caller, call.Method
+	c.methods.mu.RLock()
+	m := c.methods.list[name]
+	c.methods.mu.RUnlock()
+	if m == nil {
+		return encodeFailure(fault.E("client.Handle", fault.NotFound, c.opts.Name+":"+name, errors.New("there is no such method; inspect lists those that there are")))
+	}
+	args, err := wire.ParseArguments(data)
+	if err != nil {
+		return encodeFailure(err)
+	}
+	r := &Request{From: from, Arguments: args, params: m.Params}
+	if err := c.mayCall(m, r); err != nil {
+		if fault.Is(err, fault.Refused) {
+			c.tellRefusal(m.Name, from, err)
+		}
+		return encodeFailure(err)
+	}
+	return c.do(m, r)
+}
+
+// mayCall judges a caller by what the node says that it is bound to. The node asks for everybody.
+func (c *Client) mayCall(m *Method, r *Request) error {
+	if r.From == wire.NodeName {
+		return nil
+	}
+	bound, known := c.Standing().Callers[r.From]
+	if !known {
+		// The server let it pass, so it may have been granted just now.
+		if err := c.askStanding(c.methods.ctx); err != nil {
+			return err
+		}
+		bound = c.Standing().Callers[r.From]
+	}
+	if bound.Administer || (m.Needs == "" && free(bound.Call, m.Name)) {
+		return nil
+	}
+	values, err := r.named()
+	if err != nil {
+		return err
+	}
+	grants := bound.Grants()
+	for i := range grants.Call {
+		grants.Call[i].Agent = c.opts.Name // it is about this agent, whether it says so or not
+	}
+	if err := grants.MayCall(c.opts.Name, m.Name, values); err != nil || m.Needs == "" {
+		return err
+	}
+	return grants.Holds(m.Needs, values)
+}
+
+// free reports whether a grant allows the method with any arguments.
+func free(grants []identity.CallGrant, method string) bool {
+	return slices.ContainsFunc(grants, func(g identity.CallGrant) bool {
+		return (g.Method == "" || g.Method == method) && len(g.Where) == 0
+	})
+}
+
+// tellRefusal lets the node know, for its audit log. It waits for nothing.
+func (c *Client) tellRefusal(method, from string, err error) {
+	capability := identity.MissingOf(err)
+	c.methods.running.Go(func() {
+		told := c.Node(c.methods.ctx, "refused", map[string]any{"method": method, "from": from, "missing": capability}, nil)
+		if told != nil && c.methods.ctx.Err() == nil {
+			c.opts.Report(told)
+		}
+	})
+}
+
+// do runs a method.
+func (c *Client) do(m *Method, r *Request) (body []byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			f := &wire.Failure{Kind: wire.RemoteKind, Type: "panic", Message: fmt.Sprint(cause)}
+			if bound := c.Standing().Callers[r.From]; bound.Grants().Holds("trace", nil) == nil {
+				f.Trace = string(debug.Stack())
+			}
+			body = encodeReply(wire.Reply{Error: f})
+		}
+	}()
+	result, err := m.Do(c.methods.ctx, r)
+	if err != nil {
+		return encodeFailure(err)
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return encodeFailure(fmt.Errorf("the result cannot be written as JSON: %w", err))
+	}
+	return encodeReply(wire.Reply{Result: raw})
+}
+
+func encodeFailure(err error) []byte {
+	f := &wire.Failure{Message: err.Error(), Missing: identity.MissingOf(err)}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		f.Kind, f.Subject = e.Kind.String(), e.Subject
+		if e.Err != nil {
+			f.Message = e.Err.Error()
+		}
+	} else {
+		f.Kind, f.Type = wire.RemoteKind, fmt.Sprintf("%T", err)
+	}
+	return encodeReply(wire.Reply{Error: f})
+}
+
+func encodeReply(r wire.Reply) []byte {
+	body, err := json.Marshal(r)
+	if err != nil { // a result was checked, and texts always can be written
+		return []byte(`{"error":{"kind":"internal","message":"the answer cannot be written"}}`)
+	}
+	return body
+}

@@ -1,0 +1,260 @@
+package client
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Subscription is a stream of messages. It is safe for concurrent use.
+type Subscription struct {
+	subs []*nats.Subscription
+}
+
+// Stop ends the stream. What was received before may still be delivered.
+func (s *Subscription) Stop() {
+	for _, sub := range s.subs {
+		_ = sub.Unsubscribe() // fails only when the connection is gone, and the subscription with it
+	}
+}
+
+// Lost returns how many messages came faster than they were taken, and are lost. That is reported,
+// too, when it begins.
+func (s *Subscription) Lost() int {
+	n := 0
+	for _, sub := range s.subs {
+		if lost, err := sub.Dropped(); err == nil {
+			n += lost
+		}
+	}
+	return n
+}
+
+// Subscribe calls deliver with the samples of each live message that holds selected points: the
+// newest values of one device, or of one agent. Numbers without a fraction arrive as integers.
+// deliver is called by one goroutine at a time for each pattern, and may keep the samples; when it
+// is too slow, messages are lost and counted. It fails with fault.Refused if a pattern is not
+// granted.
+func (c *Client) Subscribe(sel wire.Selection, deliver func([]point.Sample)) (*Subscription, error) {
+	return c.Scans(sel, func(message json.RawMessage) {
+		if samples, err := samplesOf(message); err == nil {
+			deliver(samples)
+		} else {
+			c.opts.Report(fault.E("client.Subscribe", fault.Corrupt, "", err))
+		}
+	})
+}
+
+// PrefixSelection selects all points whose path begins with these characters, in the midst of a
+// segment, too.
+func PrefixSelection(text string) wire.Selection {
+	sel := wire.Selection{Keep: func(p point.Path) bool { return strings.HasPrefix(string(p), text) }}
+	if i := strings.LastIndexByte(text, '/'); i > 0 {
+		sel.Patterns = []point.Pattern{point.Pattern(text[:i])}
+	}
+	return sel
+}
+
+// Scans is Subscribe with the messages as they are, without points that are not selected. deliver
+// must not change them. See docs/formats/live.md.
+func (c *Client) Scans(sel wire.Selection, deliver func(json.RawMessage)) (*Subscription, error) {
+	patterns := sel.Patterns
+	if len(patterns) == 0 {
+		patterns = []point.Pattern{""}
+	}
+	var wanted []want
+	for _, p := range patterns {
+		wanted = append(wanted, c.wants(p)...)
+	}
+	return c.subscribe("client.Subscribe", wanted, func(m *nats.Msg) {
+		if p, err := wire.ParseSubject(wire.PointPrefix, m.Subject); err == nil {
+			if sel.Selects(p) {
+				deliver(m.Data)
+			}
+			return
+		}
+		device, err := wire.ParseSubject(wire.ScanPrefix, m.Subject)
+		if err != nil {
+			return
+		}
+		data, err := sel.FilterScan(m.Data, device)
+		if err != nil || data == nil {
+			return
+		}
+		deliver(data)
+	})
+}
+
+// want is a subject to subscribe to.
+type want struct {
+	subject  string
+	pattern  point.Pattern // for the error
+	doubt    bool          // the grants do not seem to allow it
+	optional bool          // an ancestor that may be a device; it is no error if it is refused
+}
+
+// wants returns the subjects for a pattern: of scans, or of single points if only those are granted.
+func (c *Client) wants(pattern point.Pattern) []want {
+	g := &c.Standing().Grants
+	prefix := pattern.Prefix()
+	if !scansGranted(g, prefix) {
+		if subject, ok := patternSubject(wire.PointPrefix, pattern); ok && g.MaySubscribe(point.Path(pattern)) == nil {
+			return []want{{subject: subject, pattern: pattern}}
+		}
+	}
+	if prefix == "" {
+		return []want{{subject: wire.ScanPrefix + ">", pattern: "**", doubt: !scansGranted(g, "")}}
+	}
+	doubt := !scansGranted(g, prefix)
+	base := wire.Subject(wire.ScanPrefix, prefix)
+	list := []want{{base, pattern, doubt, false}, {base + ".>", pattern, doubt, false}}
+	for p := prefix.Parent(); p != ""; p = p.Parent() {
+		if scansGranted(g, p) {
+			list = append(list, want{wire.Subject(wire.ScanPrefix, p), pattern, false, true})
+		}
+	}
+	return list
+}
+
+// scansGranted reports whether whole devices at and below the path are granted.
+func scansGranted(g *identity.Grants, path point.Path) bool {
+	if g.Administer {
+		return true
+	}
+	for _, p := range g.Subscribe {
+		whole := !strings.Contains(string(p), "*") || p == "**" || strings.HasSuffix(string(p), "/**")
+		if p == "**" || (whole && path != "" && p.Match(path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// patternSubject returns the subject of exactly what the pattern selects; false if none can.
+func patternSubject(prefix string, pattern point.Pattern) (string, bool) {
+	if pattern == "" || pattern == "**" {
+		return prefix + ">", true
+	}
+	parts := strings.Split(string(pattern), "/")
+	for i, p := range parts {
+		switch {
+		case p == "**" && i == len(parts)-1:
+			parts[i] = ">"
+		case p == "*":
+		case strings.Contains(p, "*"):
+			return "", false
+		default:
+			parts[i] = wire.Token(p)
+		}
+	}
+	return prefix + strings.Join(parts, "."), true
+}
+
+// subscribe subscribes to all that is wanted, and waits until the server knows it.
+func (c *Client) subscribe(op string, wanted []want, receive nats.MsgHandler) (*Subscription, error) {
+	s := &Subscription{}
+	seen := map[string]bool{}
+	refused, err := c.certain(op, func() error {
+		for _, w := range wanted {
+			if seen[w.subject] {
+				continue
+			}
+			seen[w.subject] = true
+			sub, err := c.conn.Subscribe(w.subject, receive)
+			if err != nil {
+				return err
+			}
+			s.subs = append(s.subs, sub)
+			if err := sub.SetPendingLimits(-1, pendingBytes); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.Stop()
+		return nil, err
+	}
+	for _, w := range wanted {
+		if refused[w.subject] && !w.optional {
+			s.Stop()
+			return nil, missing(op, "subscribe "+string(w.pattern))
+		}
+	}
+	return s, nil
+}
+
+// Message is a free message of an agent.
+type Message struct {
+	From   string // the node made sure of it
+	Topic  point.Path
+	Data   []byte // usually JSON
+	Header Header
+}
+
+// Messages calls deliver with the free messages of all agents on the topics that the pattern
+// selects, from one goroutine, in their order; as Subscribe otherwise.
+func (c *Client) Messages(pattern point.Pattern, deliver func(Message)) (*Subscription, error) {
+	g := &c.Standing().Grants
+	doubt := g.MaySubscribe(point.Path(pattern)) != nil
+	var wanted []want
+	subject, exact := patternSubject(wire.MessagePrefix+"*.", pattern)
+	switch {
+	case exact && strings.Contains(string(pattern), "*"):
+		wanted = []want{{subject, pattern, doubt, false}}
+		if base, deep := strings.CutSuffix(subject, ".>"); deep && base != strings.TrimSuffix(wire.MessagePrefix, ".")+".*" {
+			wanted = append(wanted, want{base, pattern, doubt, false})
+		}
+	case pattern == "":
+		wanted = []want{{wire.MessagePrefix + ">", "**", doubt, false}}
+	default:
+		base := wire.Subject(wire.MessagePrefix+"*.", pattern.Prefix())
+		wanted = []want{{base, pattern, doubt, false}, {base + ".>", pattern, doubt, false}}
+	}
+	return c.subscribe("client.Messages", wanted, func(m *nats.Msg) {
+		from, topic, err := wire.ParseMessage(m.Subject)
+		if err == nil && pattern.Match(topic) {
+			deliver(Message{From: from, Topic: topic, Data: m.Data, Header: m.Header})
+		}
+	})
+}
+
+// samplesOf reads a live message of a scan or of a point.
+func samplesOf(message []byte) ([]point.Sample, error) {
+	var one answer.Sample
+	if err := json.Unmarshal(message, &one); err == nil && one.Point != "" {
+		return []point.Sample{sampleOf(point.Path(one.Point), &one)}, nil
+	}
+	scan, err := wire.ParseScan(message)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([]point.Sample, 0, len(scan.Points))
+	for name, raw := range scan.Points {
+		one := answer.Sample{Time: scan.TimeOf(name), Value: raw, Quality: scan.Quality[name]}
+		samples = append(samples, sampleOf(scan.Device.Join(name), &one))
+	}
+	return samples, nil
+}
+
+// sampleOf reads a sample. What JSON cannot write as a number is a text there.
+func sampleOf(p point.Path, in *answer.Sample) point.Sample {
+	s := point.Sample{Point: p, Time: in.Time.UTC()}
+	if in.Quality != "" {
+		s.Quality, _ = point.ParseQuality(in.Quality)
+	}
+	kind := in.Kind
+	switch string(in.Value) {
+	case `"NaN"`, `"+Inf"`, `"-Inf"`:
+		kind = point.Float.String()
+	}
+	s.Value, _ = answer.ParseValue(kind, in.Value) // a value that is none has no value
+	return s
+}
