@@ -42,7 +42,10 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	}
 	if sent, err := s.send(ctx, r, words); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
 		err = fmt.Errorf("write %s: %w", name, err)
-		if sent && isLost(err) {
+		switch {
+		case sent.taken > 0:
+			return point.Value{}, s.open(fmt.Errorf("%w; the device took only the first %d of %d registers, read it", err, sent.taken, len(words)))
+		case sent.any && isLost(err):
 			return point.Value{}, s.open(fmt.Errorf("%w; whether the device took it is not known, read it", err))
 		}
 		return point.Value{}, s.fail(op, err)
@@ -80,13 +83,18 @@ func (s *session) before(ctx context.Context, r *register) (other float64, curre
 	return other, current, err
 }
 
-// send writes the words with the functions that the configuration chose, and reports whether
-// anything was sent.
-func (s *session) send(ctx context.Context, r *register, words []uint16) (sent bool, err error) {
+// progress is how far a write came.
+type progress struct {
+	any   bool // something was sent
+	taken int  // registers that the device took, if they are written one by one
+}
+
+// send writes the words with the functions that the configuration chose.
+func (s *session) send(ctx context.Context, r *register, words []uint16) (sent progress, err error) {
 	always := s.multiple != nil && *s.multiple
 	never := s.multiple != nil && !*s.multiple
 	err = s.line.do(ctx, s.unit, func(c *wire.ModbusClient) error {
-		sent = true
+		sent.any = true
 		switch {
 		case r.table == coil && always:
 			return c.WriteCoils(r.address, []bool{words[0] != 0})
@@ -99,6 +107,7 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) (sent b
 			if err := c.WriteRegister(r.address+uint16(i), w); err != nil {
 				return err
 			}
+			sent.taken++
 		}
 		return nil
 	})
