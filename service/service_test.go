@@ -3,14 +3,16 @@ package service_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/catalog"
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/point"
@@ -76,14 +78,13 @@ func open(t *testing.T, grants identity.Grants) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := memory.New()
-	block := &point.Block{Origin: "test", Sequence: 1, Created: noon()}
-	for _, p := range []point.Path{"site/ahu/temp", "site/ahu/fan", "calc/sum"} {
-		for i := range 3 {
-			block.Append(point.Sample{Point: p, Time: noon().Add(time.Duration(i-10) * time.Minute), Value: point.FloatOf(float64(i))})
-		}
+	st := memory.New(memory.Options{})
+	t.Cleanup(func() { _ = st.Close() })
+	block := &point.Block{Origin: "test", Sequence: 1, Created: noon(), Points: []point.Path{"site/ahu/temp", "site/ahu/fan", "calc/sum"}}
+	for i := range block.Points {
+		block.Append(uint32(i), &point.Sample{Time: noon().Add(-time.Minute), Value: point.FloatOf(1)})
 	}
-	if err := st.Write(t.Context(), []*point.Block{block}); err != nil {
+	if _, err := st.Append(t.Context(), []*point.Block{block}); err != nil {
 		t.Fatal(err)
 	}
 	d.Service = service.New(service.Config{
@@ -97,7 +98,7 @@ func open(t *testing.T, grants identity.Grants) *desk {
 
 func (d *desk) add(name string, grants identity.Grants) {
 	d.t.Helper()
-	key, err := identity.NewKey()
+	key, err := identity.OpenKey(filepath.Join(d.t.TempDir(), name+".nk"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -121,4 +122,115 @@ func (d *desk) ask(from, method, kwargs string) (string, *wire.Failure) {
 	return string(reply.Result), reply.Error
 }
 
-var grants = identity.Grants{Read: []point.Pattern{"site"}, Record: []point.Pattern{"calc/**"}}
+func grants() identity.Grants {
+	return identity.Grants{Read: []point.Pattern{"site"}, Record: []point.Pattern{"calc/**", "site"}}
+}
+
+func TestWrongRequestsSayWhatToDo(t *testing.T) {
+	d := open(t, grants())
+	tests := []struct{ name, from, method, kwargs, kind, words string }{
+		{"a method that does not exist", "boiler", "boil", "", "not-found", "hello"},
+		{"an agent that is not registered", "ghost", "ping", "", "not-found", "no agent"},
+		{"an argument that does not exist", "boiler", "range", `{"patern":"x"}`, "invalid", "pattern"},
+		{"an argument of a wrong type", "boiler", "range", `{"limit":"x"}`, "invalid", "a number"},
+		{"an argument where there are none", "boiler", "ping", `{"x":1}`, "invalid", "no arguments"},
+		{"no points", "boiler", "range", `{}`, "invalid", "pattern"},
+		{"points and a pattern", "boiler", "latest", `{"points":["site/a"],"pattern":"x"}`, "invalid", "not both"},
+		{"a time that is none", "boiler", "range", `{"pattern":"site","from":"yesterday"}`, "invalid", "is not a time"},
+		{"a step that is none", "boiler", "aggregate", `{"pattern":"site","step":"x"}`, "invalid", "1h"},
+		{"a page of a million", "boiler", "points", `{"limit":1000000}`, "invalid", "10000"},
+		{"no samples", "boiler", "record", `{}`, "invalid", "must be a list"},
+		{"a point that may not be read", "boiler", "latest", `{"points":["calc/sum"]}`, "refused", "read calc/sum"},
+		{"a point that may not be recorded", "boiler", "record", `{"samples":[{"point":"x/y","value":1}]}`, "refused", "record x/y"},
+		{"a point of a device", "boiler", "record", `{"samples":[{"point":"site/ahu/temp","value":1}]}`, "refused", "problems"},
+		{"a refusal that says nothing", "boiler", "refused", `{"method":"x"}`, "invalid", "missing"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result, failure := d.ask(tt.from, tt.method, tt.kwargs)
+			if failure == nil {
+				t.Fatalf("gives %s", result)
+			}
+			if failure.Kind != tt.kind || !strings.Contains(failure.Message, tt.words) {
+				t.Errorf("gives %+v", failure)
+			}
+		})
+	}
+	if len(d.taped) != 0 {
+		t.Errorf("%d samples were recorded", len(d.taped))
+	}
+}
+
+func TestAPatternLeavesOutWhatMayNotBeRead(t *testing.T) {
+	d := open(t, grants())
+	var got answer.Latest
+	for agent, want := range map[string]int{"boiler": 2, "admin": 3} {
+		result, failure := d.ask(agent, "latest", `{"pattern":"**"}`)
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		if err := json.Unmarshal([]byte(result), &got); err != nil || len(got.Samples) != want {
+			t.Errorf("%s gets %s, %v", agent, result, err)
+		}
+	}
+	var page answer.Points
+	result, _ := d.ask("boiler", "points", "")
+	if err := json.Unmarshal([]byte(result), &page); err != nil || len(page.Points) != 2 {
+		t.Errorf("points are %s, %v", result, err)
+	}
+}
+
+func TestSamplesWithAKeyAreRecordedOnce(t *testing.T) {
+	d := open(t, grants())
+	d.fails = fault.E("recorder", fault.Unavailable, "", errors.New("the disk is full"))
+	const samples = `{"samples":[{"point":"calc/new","value":1},{"point":"calc/sum","value":2}],"key":"k"}`
+	if _, failure := d.ask("boiler", "record", samples); failure == nil || failure.Kind != "unavailable" {
+		t.Errorf("a full disk gives %+v", failure)
+	}
+	d.fails = nil
+	for range 3 {
+		if result, failure := d.ask("boiler", "record", samples); result != `{"accepted":2}` {
+			t.Errorf("gives %s, %+v", result, failure)
+		}
+	}
+	if len(d.taped) != 2 {
+		t.Errorf("%d were recorded", len(d.taped))
+	}
+}
+
+func TestMoreSamplesThanMayBeAreRefused(t *testing.T) {
+	d := open(t, grants())
+	list := strings.TrimSuffix(strings.Repeat(`{"point":"calc/sum","value":2},`, service.MaxSamples+1), ",")
+	if _, failure := d.ask("boiler", "record", `{"samples":[`+list+`]}`); failure == nil || failure.Kind != "invalid" || !strings.Contains(failure.Message, "100000") {
+		t.Errorf("gives %+v", failure)
+	}
+	if len(d.taped) != 0 {
+		t.Errorf("%d were recorded", len(d.taped))
+	}
+}
+
+func TestHelloTellsWhoOneIsAndWhoMayCall(t *testing.T) {
+	d := open(t, grants())
+	result, failure := d.ask("boiler", "hello", `{"sdk":"x","pid":1,"host":"h","version":"2"}`)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	var h answer.Hello
+	if err := json.Unmarshal([]byte(result), &h); err != nil || h.Node != "test" || h.Name != "boiler" || len(h.Standing.Grants.Read) != 1 || !h.Standing.Callers["admin"].Administer {
+		t.Errorf("hello is %s, %v", result, err)
+	}
+	peers, err := d.Peers()
+	if err != nil || len(peers) != 2 || peers[0].Online || !peers[1].Online || peers[1].Version != "2" || peers[1].Status != "unknown" {
+		t.Errorf("peers are %+v, %v", peers, err)
+	}
+}
+
+func TestRefusalsOfAgentsAreTold(t *testing.T) {
+	d := open(t, grants())
+	if _, failure := d.ask("boiler", "refused", `{"method":"m","from":"f","missing":"call boiler:m","args":[1]}`); failure != nil {
+		t.Fatal(failure)
+	}
+	if len(d.refused) != 1 || d.refused[0].Callee != "boiler" || d.refused[0].Caller != "f" || string(d.refused[0].Args) != "[1]" {
+		t.Errorf("told were %+v", d.refused)
+	}
+}
