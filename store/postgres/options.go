@@ -108,7 +108,8 @@ func (o *Options) connConfig() (*pgx.ConnConfig, error) {
 	cfg.RuntimeParams = map[string]string{
 		"application_name": "voltbus " + o.Writer, "search_path": o.Schema, "timezone": "UTC", "datestyle": "ISO",
 		"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
-		"jit": "off", "random_page_cost": "1.1", "synchronous_commit": "on", "client_encoding": "UTF8", "bytea_output": "hex",
+		"max_parallel_workers_per_gather": "0", // rows come in the order of their points
+		"jit":                             "off", "random_page_cost": "1.1", "synchronous_commit": "on", "client_encoding": "UTF8", "bytea_output": "hex",
 	}
 	return cfg, nil
 }

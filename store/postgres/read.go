@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
 )
@@ -51,6 +53,8 @@ func (s *Store) scan(ctx context.Context, op string, r *store.Range, each func(i
 	return nil
 }
 
+var errOrder = errors.New("the server gave samples out of order")
+
 // cursor goes through a range page by page.
 type cursor struct {
 	store *Store
@@ -87,7 +91,11 @@ func (c *cursor) ask(ctx context.Context, first, last int, limits [2]int) error 
 		from, last = c.from, first+1
 	}
 	err := c.store.ask(ctx, c.op, query, func(v [][]byte) error {
-		c.of = append(c.of, first+int(binary.BigEndian.Uint64(v[0]))-1)
+		i := first + int(binary.BigEndian.Uint64(v[0])) - 1
+		if n := len(c.of); n > 0 && i < c.of[n-1] {
+			return fault.E(c.op, fault.Internal, string(c.r.Points[i]), errOrder)
+		}
+		c.of = append(c.of, i)
 		c.rows = append(c.rows, sampleOf(v[1:]))
 		return nil
 	}, c.ids[first:last], from, c.r.To, limits[0], limits[1])

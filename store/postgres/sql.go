@@ -68,8 +68,10 @@ func (s *Store) bound(ctx context.Context, tx pgx.Tx) error {
 	if end, ok := ctx.Deadline(); ok {
 		limit = min(limit, max(time.Millisecond, time.Until(end)))
 	}
-	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = "+strconv.FormatInt(limit.Milliseconds()+1, 10)); err != nil {
-		return err
+	for _, setting := range []string{"statement_timeout = " + strconv.FormatInt(limit.Milliseconds()+1, 10), "max_parallel_workers_per_gather = 2"} {
+		if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
+			return err
+		}
 	}
 	var mighty bool
 	err := tx.QueryRow(ctx, `SELECT rolsuper OR rolreplication OR EXISTS (SELECT FROM pg_roles r

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ import (
 var ErrNoPostgreSQL = errors.New("PostgreSQL is not installed: on Debian, apt-get install postgresql")
 
 // PostgreSQL is a server in a directory of its own, on a Unix socket, with the user and database
-// "voltbus". It is used by one goroutine.
+// "voltbus", who needs no password, and the user "guarded", who needs the password "right". It is
+// used by one goroutine.
 type PostgreSQL struct {
 	dir      string
 	bin      string
@@ -65,7 +67,8 @@ func StartPostgreSQL(settings ...string) (*PostgreSQL, error) {
 		err = p.Start()
 	}
 	if err == nil {
-		err = p.run("psql", "-h", dir, "-U", "postgres", "-q", "-c", "CREATE ROLE voltbus LOGIN PASSWORD 'voltbus'", "-c", "CREATE DATABASE voltbus OWNER voltbus")
+		err = p.run("psql", "-h", dir, "-p", p.port(), "-U", "postgres", "-q",
+			"-c", "CREATE ROLE voltbus LOGIN", "-c", "CREATE ROLE guarded LOGIN PASSWORD 'right' IN ROLE voltbus", "-c", "CREATE DATABASE voltbus OWNER voltbus")
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Remove())
@@ -100,7 +103,26 @@ func (p *PostgreSQL) prepare() error {
 			return err
 		}
 	}
-	return p.run("initdb", "-D", p.data(), "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8", "--no-sync")
+	if err := p.run("initdb", "-D", p.data(), "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8", "--no-sync"); err != nil {
+		return err
+	}
+	const guard = "local all guarded scram-sha-256\nhost all guarded all scram-sha-256\n" // the first line that fits counts
+	file := filepath.Join(p.data(), "pg_hba.conf")
+	rest, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append([]byte(guard), rest...), 0o600)
+}
+
+// port is the one of the settings, which also names the socket.
+func (p *PostgreSQL) port() string {
+	for _, s := range p.settings {
+		if port, ok := strings.CutPrefix(s, "port="); ok {
+			return port
+		}
+	}
+	return "5432"
 }
 
 func (p *PostgreSQL) data() string { return filepath.Join(p.dir, "data") }
@@ -131,7 +153,7 @@ func (p *PostgreSQL) Start() error {
 				return err
 			}
 		}
-		if p.run("pg_isready", "-q", "-h", p.dir) == nil {
+		if p.run("pg_isready", "-q", "-h", p.dir, "-p", p.port()) == nil {
 			return nil
 		}
 		select {
@@ -219,7 +241,7 @@ func (p *PostgreSQL) URL(name, database string) string {
 // Query runs statements as the server's superuser, and returns what they print.
 func (p *PostgreSQL) Query(t testing.TB, statement string) string {
 	t.Helper()
-	out, err := p.command("psql", "-X", "-q", "-t", "-A", "-h", p.dir, "-U", "postgres", "-c", statement, "voltbus").CombinedOutput()
+	out, err := p.command("psql", "-X", "-q", "-t", "-A", "-h", p.dir, "-p", p.port(), "-U", "postgres", "-c", statement, "voltbus").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", statement, err, out)
 	}
