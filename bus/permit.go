@@ -21,6 +21,7 @@ type Permit struct {
 	// hello, may do nothing else, and is closed soon.
 	Exclusive bool
 	Publish   []string // subjects, with * and >
+	// Subscribe lists subjects too; none may end in *, behind which the server would let > pass.
 	Subscribe []string
 	Responses bool // one answer to each request that it receives
 }

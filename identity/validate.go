@@ -52,10 +52,10 @@ func CheckAgentName(name string) error {
 // Validate returns all that is wrong, each with its place, such as "publish[2]: …".
 func (g *Grants) Validate() []error {
 	v := &validation{}
-	v.patterns("publish", g.Publish, true)
-	v.patterns("record", g.Record, false)
-	v.patterns("subscribe", g.Subscribe, true)
-	v.patterns("read", g.Read, false)
+	v.patterns("publish", g.Publish, checkPublish)
+	v.patterns("record", g.Record, checkPattern)
+	v.patterns("subscribe", g.Subscribe, checkSubscribe)
+	v.patterns("read", g.Read, checkPattern)
 	v.count("command", len(g.Command))
 	for i := range g.Command {
 		v.command(fmt.Sprintf("command[%d]", i), &g.Command[i])
@@ -95,42 +95,48 @@ func (v *validation) count(at string, n int) {
 	}
 }
 
-func (v *validation) patterns(at string, list []point.Pattern, byServer bool) {
+func (v *validation) patterns(at string, list []point.Pattern, check func(point.Pattern) error) {
 	v.count(at, len(list))
 	for i, p := range list {
-		v.add(fmt.Sprintf("%s[%d]", at, i), checkPattern(p, byServer))
+		v.add(fmt.Sprintf("%s[%d]", at, i), check(p))
 	}
 }
 
-// checkPattern judges a pattern; what the server of the bus enforces must be a subject.
-func checkPattern(p point.Pattern, byServer bool) error {
+func checkPattern(p point.Pattern) error {
 	if p == "" {
 		return errEverybody
 	}
-	if err := point.Path(p).Validate(); err != nil {
+	return point.Path(p).Validate()
+}
+
+// checkPublish judges a pattern that the server of the bus enforces, which knows subjects only.
+func checkPublish(p point.Pattern) error {
+	if err := checkPattern(p); err != nil {
 		return err
-	}
-	if !byServer {
-		return nil
 	}
 	segments := strings.Split(string(p), "/")
 	for i, s := range segments {
-		last := i == len(segments)-1
 		switch {
-		case s == "**" && !last:
+		case s == "**" && i < len(segments)-1:
 			return errDeepLast
-		case s == "**":
-		case s != "*" && strings.Contains(s, "*"):
+		case s != "*" && s != "**" && strings.Contains(s, "*"):
 			return errWhole
-		case s == "*" && last:
-			return errOpenEnd
 		}
 	}
 	return nil
 }
 
+// checkSubscribe is checkPublish for subscriptions. The server takes the ">" of a subscription for
+// a segment like any other, so that "*" at the end would let all below pass.
+func checkSubscribe(p point.Pattern) error {
+	if p == "*" || strings.HasSuffix(string(p), "/*") {
+		return errOpenEnd
+	}
+	return checkPublish(p)
+}
+
 func (v *validation) command(at string, c *CommandGrant) {
-	v.add(at+".path", checkPattern(c.Path, false))
+	v.add(at+".path", checkPattern(c.Path))
 	if c.Level < 1 || c.Level > maxLevel {
 		v.add(at+".level", errLevel)
 	}
@@ -164,7 +170,7 @@ func (v *validation) where(at string, w Where) {
 		v.key(here, name)
 		switch {
 		case c.Pattern != "":
-			v.add(here, checkPattern(c.Pattern, false))
+			v.add(here, checkPattern(c.Pattern))
 		case c.Values != nil:
 			if slices.ContainsFunc(c.Values, func(x any) bool { return !scalar(x) }) {
 				v.add(here, errors.New("the values of a list must be texts, numbers or true and false"))

@@ -1,0 +1,13 @@
+package bus
+
+// Covers is covers.
+var Covers = covers
+
+// Subscribable is subscribable.
+func (p *Permit) Subscribable(subject string) bool { return p.subscribable(subject) }
+
+// ParseTrespass returns what a report of the server says.
+func ParseTrespass(format string, v ...any) (id uint64, subject string, publish, ok bool) {
+	t, ok := parseTrespass(format, v)
+	return t.id, t.subject, t.publish, ok
+}

@@ -1,0 +1,180 @@
+package bus_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/bus"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// flood sends until its connection is cut off, and returns what was told of it.
+func flood(ctx context.Context, h *hall, v *visitor) bus.Violation {
+	body := []byte(strings.Repeat("x", 200))
+	for {
+		select {
+		case told := <-h.refused:
+			if told.Flood != "" {
+				return told
+			}
+		case <-ctx.Done():
+			return bus.Violation{Flood: "never"}
+		default:
+			for range 100 {
+				_ = v.Publish("live.scan.x", body) // fails when it is cut off, and then the news come
+			}
+		}
+	}
+}
+
+func TestAFloodIsCutOffWhileOthersGoOn(t *testing.T) {
+	h := openHall(t, bus.Limits{Messages: 10_000})
+	serveHello(t, h)
+	log, err := h.OpenLog(t.Context(), bus.LogConfig{MaxBytes: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.add(t, "bad", identity.Grants{Publish: patterns("x")})
+	h.add(t, "good", identity.Grants{Publish: patterns("y")})
+	h.add(t, "ear", identity.Grants{Subscribe: patterns("y")})
+	good, ear := h.enter(t, "good"), h.enter(t, "ear")
+	sub, err := ear.SubscribeSync("live.scan.y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ear.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	bad := h.enter(t, "bad", nats.NoReconnect())
+	cut := make(chan bus.Violation, 1)
+	go func() { cut <- flood(t.Context(), h, bad) }() //nolint:testinggoroutine // ends with cut
+	// Until it is cut off, messages of others and blocks of the log go through.
+	rounds := uint64(0)
+	for told := (bus.Violation{}); told.Flood == ""; rounds++ {
+		if err := good.Publish("live.scan.y", []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sub.NextMsg(10 * time.Second); err != nil {
+			t.Fatalf("another's message: %v", err)
+		}
+		wait, err := log.Append([]byte("block"), rounds)
+		if err == nil {
+			err = wait(t.Context())
+		}
+		if err != nil {
+			t.Fatalf("the log: %v", err)
+		}
+		select {
+		case told = <-cut:
+			if told.Name != "bad" || !strings.Contains(told.Flood, "messages") {
+				t.Errorf("told %+v", told)
+			}
+		default:
+		}
+	}
+	<-bad.closed
+	if good.Reconnects+ear.Reconnects != 0 {
+		t.Error("somebody else was cut off")
+	}
+	back := h.enter(t, "bad", nats.NoReconnect())
+	answer, err := back.ask(t, "hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := failureOf(t, answer); f.Kind != "unavailable" || !strings.Contains(f.Message, "was cut off because it sent") {
+		t.Errorf("hello says %+v", f)
+	}
+	<-back.closed
+	// After the pause it is welcome.
+	for {
+		v := h.enter(t, "bad", nats.NoReconnect())
+		answer, err := v.ask(t, "hello")
+		if err == nil && strings.Contains(answer, "welcome") {
+			return
+		}
+		<-v.closed
+	}
+}
+
+func TestWhoSendsMuchInAShortTimeIsNotCutOff(t *testing.T) {
+	h := openHall(t, bus.Limits{Messages: 10_000})
+	h.add(t, "a", identity.Grants{Publish: patterns("x")})
+	v := h.enter(t, "a")
+	for range 20_000 {
+		if err := v.Publish("live.scan.x", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.refused); n > 0 || v.Reconnects > 0 {
+		t.Errorf("%d complaints", n)
+	}
+}
+
+func TestARequestStormOfOneCallerIsBounded(t *testing.T) {
+	h := openHall(t, bus.Limits{})
+	h.add(t, "a", identity.Grants{})
+	h.add(t, "b", identity.Grants{})
+	began, release := make(chan string, 10_000), make(chan struct{})
+	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) {
+		began <- r.From
+		<-release
+		_ = r.Respond([]byte(r.Method))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := h.enter(t, "a"), h.enter(t, "b")
+	replies, err := a.SubscribeSync("_INBOX.a.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const storm = 2000
+	for range storm {
+		if err := a.PublishRequest("rpc.node.a.x", "_INBOX.a.1", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// 64 run and 1,024 wait; the others are refused at once.
+	refused := 0
+	for refused < storm-64-1024 {
+		m, err := replies.NextMsg(10 * time.Second)
+		if err != nil {
+			t.Fatalf("after %d refusals: %v", refused, err)
+		}
+		if f := failureOf(t, string(m.Data)); f.Kind != "unavailable" {
+			t.Fatalf("refused with %+v", f)
+		}
+		refused++
+	}
+	for range 64 {
+		if from := <-began; from != "a" {
+			t.Fatal(from)
+		}
+	}
+	if len(began) > 0 {
+		t.Fatal("more than 64 requests of one caller run")
+	}
+	done := make(chan error, 1)
+	go func() { _, err := b.ask(t, "y"); done <- err }() //nolint:testinggoroutine // ends with done
+	if from := <-began; from != "b" {
+		t.Error("another caller has to wait")
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for range storm - refused {
+		m, err := replies.NextMsg(10 * time.Second)
+		if err != nil || string(m.Data) != "x" {
+			t.Fatalf("a request that waited is answered with %v, %v", m, err)
+		}
+	}
+}
