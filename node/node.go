@@ -63,6 +63,7 @@ type Node struct {
 	catalog  *catalog.Catalog
 	identity *identity.Identity
 	agents   *identity.Registry
+	auditor  auditor // nil for nobody
 	bus      *bus.Bus
 	blocks   *bus.Log
 	store    history // nil for a node without one

@@ -80,6 +80,7 @@ func (n *Node) openBus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	n.agents.Notify(n.agentChanged)
 	n.blocks, err = n.bus.OpenLog(ctx, bus.LogConfig{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }

@@ -2,10 +2,17 @@ package node
 
 import (
 	"context"
+	"encoding/json"
+	"log/slog"
 
+	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/identity"
+	"voltbus/wire"
 )
+
+// auditor is told what should be known later. It does not wait.
+type auditor interface{ Offer(e audit.Entry) }
 
 // admit says what the holder of a key may do on the bus: an agent what it was granted, a member of
 // the node listen to what devices report.
@@ -24,4 +31,61 @@ func (n *Node) admit(publicKey string) (bus.Permit, bool) {
 		}
 	}
 	return bus.Permit{}, false
+}
+
+// agentChanged makes a change of an agent hold on the bus, and tells those whom it concerns.
+func (n *Node) agentChanged(c identity.AgentChange) {
+	for _, key := range []string{c.Before.Public, c.After.Public} {
+		if key != "" {
+			n.bus.Repermit(key)
+		}
+	}
+	for _, name := range n.concerned(c) {
+		if err := n.bus.Tell(name, wire.NewsStanding, nil); err != nil {
+			n.log.Warn("news of a grant are not told", slog.String("agent", name), slog.Any("err", err))
+		}
+	}
+}
+
+// concerned lists whose standing a change alters: the agent's own, and that of those whom it may
+// call, who judge it. An administrator may call everybody.
+func (n *Node) concerned(c identity.AgentChange) []string {
+	told := map[string]bool{}
+	var names []string
+	for _, a := range []identity.Agent{c.Before, c.After} {
+		list := []string{a.Name}
+		for _, g := range a.Grants.Call {
+			list = append(list, g.Agent)
+		}
+		if a.Grants.Administer {
+			for _, p := range n.bus.Online() {
+				list = append(list, p.Name)
+			}
+		}
+		for _, name := range list {
+			if name != "" && name != wire.NodeName && !told[name] {
+				told[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// violated notes what somebody tried on the bus and may not.
+func (n *Node) violated(v bus.Violation) {
+	if n.auditor == nil {
+		return
+	}
+	e := audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: "not allowed"}
+	detail := map[string]any{"publish": v.Publish, "count": v.Count}
+	if missing := wire.Capability(v.Subject, v.Publish); missing != "" {
+		detail["missing"] = missing
+		e.Outcome = "missing: " + missing
+	}
+	if v.Flood != "" {
+		e.Action, e.Subject, e.Outcome = "agent.cut", v.Name, v.Flood
+	}
+	e.Detail, _ = json.Marshal(detail) // texts and numbers
+	n.auditor.Offer(e)
 }

@@ -68,3 +68,30 @@ func TestForeignSubjectsAreNoCallsAndNoMessages(t *testing.T) {
 		}
 	}
 }
+
+func TestARefusedSubjectNamesTheCapability(t *testing.T) {
+	for _, tt := range []struct {
+		subject string
+		publish bool
+		want    string
+	}{
+		{"live.scan.campus.b%201", true, "publish campus/b 1"},
+		{"live.point.campus.>", false, "subscribe campus/**"},
+		{"live.point.*.temp", false, "subscribe */temp"},
+		{"live.scan.>", false, "subscribe **"},
+		{"msg.a.x.y", true, "publish x/y"},
+		{"msg.*.x.>", false, "subscribe x/**"},
+		{"rpc.platform%2Eactuator.a.set%20limit", true, "call platform.actuator:set limit"},
+		{"rpc.node.other.hello", true, ""},
+		{"_INBOX.other.>", false, ""},
+		{"$JS.API.INFO", true, ""},
+		{"live.>", false, ""},
+		{">", false, ""},
+		{"live.scan.%zz", true, ""},
+		{"live.scan.a..b", true, ""},
+	} {
+		if got := wire.Capability(tt.subject, tt.publish); got != tt.want {
+			t.Errorf("%s lacks %q, want %q", tt.subject, got, tt.want)
+		}
+	}
+}

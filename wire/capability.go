@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"strings"
+
+	"voltbus/point"
+)
+
+// Capability returns what an agent lacks whose publish or subscription of the subject was refused,
+// as a grant is written, such as "publish analysis/x"; "" if nobody can be granted it.
+func Capability(subject string, publish bool) string {
+	verb := "subscribe "
+	if publish {
+		verb = "publish "
+	}
+	for _, prefix := range []string{ScanPrefix, PointPrefix} {
+		if rest, ok := strings.CutPrefix(subject, prefix); ok {
+			return verbAnd(verb, rest)
+		}
+	}
+	if call, err := ParseCall(subject); err == nil && publish && call.Callee != NodeName {
+		return "call " + call.Callee + ":" + call.Method
+	}
+	if rest, ok := strings.CutPrefix(subject, MessagePrefix); ok {
+		if _, topic, more := strings.Cut(rest, "."); more {
+			return verbAnd(verb, topic)
+		}
+	}
+	return ""
+}
+
+// verbAnd returns a verb and the pattern of what stands behind a prefix.
+func verbAnd(verb, tokens string) string {
+	segments := strings.Split(tokens, ".")
+	for i, t := range segments {
+		switch {
+		case t == "*":
+		case t == ">" && i == len(segments)-1:
+			segments[i] = "**"
+		default:
+			s, err := ParseToken(t)
+			if err != nil {
+				return ""
+			}
+			segments[i] = s
+		}
+	}
+	pattern := strings.Join(segments, "/")
+	if point.Path(pattern).Validate() != nil {
+		return ""
+	}
+	return verb + pattern
+}
