@@ -102,6 +102,7 @@ type Config struct {
 	Catalogue Catalogue
 	Bus       Bus
 	People    People
+	Agents    Agents
 	Node      string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.

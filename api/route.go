@@ -35,7 +35,7 @@ func routes() []route {
 	return slices.Concat(
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
-		labRoutes(), ingestRoutes(), tokenRoutes(),
+		labRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(),
 		auditRoutes(), documentRoutes(), presenceRoutes(),
 	)
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // certificate makes a certificate for loopback, and the client side that trusts it.
-func certificate(t *testing.T) (server, client *tls.Config) {
+func certificate(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -69,7 +69,7 @@ type signer struct {
 
 func (s signer) Public() string { return s.public }
 
-func newKey(t *testing.T) signer {
+func newKey(t testing.TB) signer {
 	t.Helper()
 	key, err := nkeys.CreateUser()
 	if err != nil {

@@ -63,7 +63,6 @@ type Node struct {
 	catalog  *catalog.Catalog
 	identity *identity.Identity
 	agents   *identity.Registry
-	auditor  auditor // nil for nobody
 	bus      *bus.Bus
 	blocks   *bus.Log
 	store    history // nil for a node without one

@@ -11,9 +11,6 @@ import (
 	"voltbus/wire"
 )
 
-// auditor is told what should be known later. It does not wait.
-type auditor interface{ Offer(e audit.Entry) }
-
 // admit says what the holder of a key may do on the bus: an agent what it was granted, a member of
 // the node listen to what devices report.
 func (n *Node) admit(publicKey string) (bus.Permit, bool) {
@@ -74,9 +71,6 @@ func (n *Node) concerned(c identity.AgentChange) []string {
 
 // violated notes what somebody tried on the bus and may not.
 func (n *Node) violated(v bus.Violation) {
-	if n.auditor == nil {
-		return
-	}
 	e := audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: "not allowed"}
 	detail := map[string]any{"publish": v.Publish, "count": v.Count}
 	if missing := wire.Capability(v.Subject, v.Publish); missing != "" {
@@ -87,5 +81,5 @@ func (n *Node) violated(v bus.Violation) {
 		e.Action, e.Subject, e.Outcome = "agent.cut", v.Name, v.Flood
 	}
 	e.Detail, _ = json.Marshal(detail) // texts and numbers
-	n.auditor.Offer(e)
+	n.audit.Offer(e)
 }

@@ -393,6 +393,62 @@ export interface People {
   people: Person[];
 }
 
+export interface Agents {
+  agents: Agent[];
+}
+
+export interface Agent {
+  name: string;
+  /** The public half of its key */
+  public: string;
+  grants: Grants;
+  created: Time;
+  revoked?: Time;
+  /** Left out if it is not connected */
+  online?: {
+    since: Time;
+    address: string;
+  };
+}
+
+/** What an agent may do; what is left out it may not. A pattern without "*" is the path and all below it. For publish and subscribe "*" is a whole segment and "**" the last one. */
+export interface Grants {
+  /** Live scans, samples and messages */
+  publish?: string[];
+  /** Durable samples */
+  record?: string[];
+  /** Live scans, samples and messages */
+  subscribe?: string[];
+  /** History, newest values, the list of points */
+  read?: string[];
+  command?: {
+    path: string;
+    /** The most urgent that may be used, 1 being the most urgent */
+    level: number;
+    min?: number;
+    max?: number;
+  }[];
+  call?: {
+    agent: string;
+    /** Left out for all */
+    method?: string;
+    where?: Where;
+  }[];
+  hold?: {
+    /** A capability that methods of agents demand */
+    name: string;
+    where?: Where;
+  }[];
+  /** Everything */
+  administer?: boolean;
+}
+
+/** Restrictions of arguments by name */
+export type Where = Record<string, string | {
+  min?: number;
+  max?: number;
+} | (string | number | boolean)[]>;
+
 export interface AuditEntry {
   seq: Count;
   segment: Count;

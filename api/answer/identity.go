@@ -1,0 +1,28 @@
+package answer
+
+import (
+	"time"
+
+	"voltbus/identity"
+)
+
+// Agent is a program with an identity of its own on the bus.
+type Agent struct {
+	Name    string          `json:"name"`
+	Public  string          `json:"public"` // the public key
+	Grants  identity.Grants `json:"grants"`
+	Created time.Time       `json:"created"`
+	Revoked *time.Time      `json:"revoked,omitempty"` // since when it is shut out
+	Online  *AgentOnline    `json:"online,omitempty"`  // nil: it is not connected
+}
+
+// AgentOnline is an agent's connection.
+type AgentOnline struct {
+	Since   time.Time `json:"since"`
+	Address string    `json:"address"`
+}
+
+// Agents are the agents by name.
+type Agents struct {
+	Agents []Agent `json:"agents"`
+}

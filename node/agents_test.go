@@ -1,0 +1,154 @@
+package node_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"voltbus/api/client"
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// register makes a key and an agent of it over the API.
+func (r *running) register(name string, g identity.Grants) *identity.Key {
+	r.t.Helper()
+	key, err := identity.OpenKey(filepath.Join(r.t.TempDir(), name+".nk"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := r.AddAgent(context.Background(), name, key.Public(), g); err != nil {
+		r.t.Fatal(err)
+	}
+	return key
+}
+
+// dial connects to the node's bus; what goes wrong later comes on the channel.
+func (r *running) dial(dir string, key bus.Signer) (*bus.Client, chan error, error) {
+	r.t.Helper()
+	pem, err := os.ReadFile(filepath.Join(dir, "data", identity.TLSFolder, "ca.pem"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	trouble := make(chan error, 100)
+	c, err := bus.Dial(r.BusAddr(), &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, key, func(err error) { trouble <- err })
+	if err == nil {
+		r.t.Cleanup(c.Close)
+	}
+	return c, trouble, err
+}
+
+func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, load(t, dir, listenAnywhere+zones))
+	ctx := t.Context()
+	key := r.register("watch", identity.Grants{})
+	c, trouble, err := r.dial(dir, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 1000)
+	deliver := func(subject string, _ []byte) { heard <- subject }
+	if err := c.Listen("live.scan.site.>", 0, deliver); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-trouble; !strings.Contains(err.Error(), "permissions violation") {
+		t.Errorf("without a grant: %v", err)
+	}
+	g, err := r.ChangeGrants(ctx, "watch", identity.Grants{Subscribe: []point.Pattern{"site"}}, identity.Grants{})
+	if err != nil || len(g.Subscribe) != 1 {
+		t.Fatalf("the grants are %+v, %v", g, err)
+	}
+	if err := c.Listen("live.scan.site.>", 0, deliver); err != nil {
+		t.Fatal(err)
+	}
+	if subject := <-heard; !strings.HasPrefix(subject, "live.scan.site.") {
+		t.Errorf("heard %s", subject)
+	}
+	a, err := r.Client.Agent(ctx, "watch")
+	if err != nil || a.Online == nil || a.Public != key.Public() || a.Revoked != nil {
+		t.Errorf("the agent is %+v, %v", a, err)
+	}
+	if _, err := r.SetGrants(ctx, "watch", identity.Grants{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-trouble; !strings.Contains(err.Error(), "permissions violation") {
+		t.Errorf("after it was withdrawn: %v", err)
+	}
+	if _, err := r.RevokeAgent(ctx, "watch"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.dial(dir, key); !fault.Is(err, fault.Unreachable) {
+		t.Errorf("a revoked agent returns: %v", err)
+	}
+	eventually(t, "the audit log has the refusals", func() bool {
+		return len(r.told(client.AuditFilter{Action: "refused", Actor: "agent:watch"})) >= 2
+	})
+	lines := r.told(client.AuditFilter{Action: "refused", Actor: "agent:watch"})
+	if want := `agent:watch refused missing: subscribe site/** {"count":1,"missing":"subscribe site/**","publish":false}`; lines[0] != want {
+		t.Errorf("the audit log says %q, want %q", lines[0], want)
+	}
+	lines = r.told(client.AuditFilter{Action: "grants.set"})
+	if want := `person:admin grants.set ok {"before":null,"after":["subscribe site"]}`; len(lines) != 2 || lines[0] != want {
+		t.Errorf("the audit log says %q, want %q first", lines, want)
+	}
+}
+
+func TestAgentsOutliveARestart(t *testing.T) {
+	dir := t.TempDir()
+	cfg := load(t, dir, listenAnywhere)
+	r := run(t, cfg)
+	r.register("platform.actuator", identity.Grants{
+		Publish: []point.Pattern{"a/**"}, Call: []identity.CallGrant{{Agent: "x", Where: identity.Where{"d": {Pattern: "a/*"}}}},
+	})
+	before, err := r.Client.Agents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.halt()
+	r = run(t, cfg)
+	after, err := r.Client.Agents(t.Context())
+	if err != nil || len(after.Agents) != 1 || after.Agents[0].Name != "platform.actuator" ||
+		strings.Join(after.Agents[0].Grants.Capabilities(), ";") != strings.Join(before.Agents[0].Grants.Capabilities(), ";") {
+		t.Errorf("the agents are %+v, %v; before %+v", after, err, before)
+	}
+	if err := r.RemoveAgent(t.Context(), "platform.actuator"); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Client.Agent(t.Context(), "platform.actuator"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a removed agent: %v", err)
+	}
+}
+
+func TestOnlyAnAdministratorGrants(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), listenAnywhere))
+	r.register("a", identity.Grants{})
+	token, err := r.Issue(t.Context(), identity.User{Name: "eve", Role: identity.Engineer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eve, err := client.New(r.HTTPAddr(), token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, setErr := eve.SetGrants(t.Context(), "a", identity.Grants{Administer: true})
+	_, changeErr := eve.ChangeGrants(t.Context(), "a", identity.Grants{Administer: true}, identity.Grants{})
+	_, revokeErr := eve.RevokeAgent(t.Context(), "a")
+	for _, err := range []error{setErr, changeErr, revokeErr, eve.RemoveAgent(t.Context(), "a")} {
+		if !fault.Is(err, fault.Refused) {
+			t.Errorf("an engineer gets %v", err)
+		}
+	}
+	if _, err := eve.Agents(t.Context()); err != nil {
+		t.Error(errors.Join(errors.New("an engineer may look"), err))
+	}
+}
