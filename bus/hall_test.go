@@ -76,7 +76,6 @@ func (h *hall) add(t *testing.T, name string, g identity.Grants) {
 type visitor struct {
 	*nats.Conn
 	name   string
-	errs   chan error
 	back   chan struct{} // one entry for each return
 	closed chan struct{}
 }
@@ -84,16 +83,11 @@ type visitor struct {
 // enter connects an agent.
 func (h *hall) enter(t *testing.T, name string, opts ...nats.Option) *visitor {
 	t.Helper()
-	v := &visitor{name: name, errs: make(chan error, 10_000), back: make(chan struct{}, 100), closed: make(chan struct{})}
+	v := &visitor{name: name, back: make(chan struct{}, 100), closed: make(chan struct{})}
 	conn, err := h.dial(t, h.keys[name], append([]nats.Option{
 		nats.Name("test " + name), nats.CustomInboxPrefix(wire.InboxPrefix + wire.Token(name)), nats.ReconnectWait(time.Millisecond),
 		nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			select {
-			case v.errs <- err:
-			default:
-			}
-		}),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // LastError has it
 		nats.ReconnectHandler(func(*nats.Conn) { v.back <- struct{}{} }),
 		nats.ClosedHandler(func(*nats.Conn) { close(v.closed) }),
 	}, opts...)...)
@@ -126,9 +120,6 @@ func (v *visitor) maySubscribe(t *testing.T, subject string) bool {
 // comes before the answer to a ping.
 func (v *visitor) verdict(t *testing.T, try func() error) bool {
 	t.Helper()
-	for len(v.errs) > 0 {
-		<-v.errs
-	}
 	before := v.LastError()
 	if err := try(); err != nil {
 		t.Fatal(err)

@@ -31,40 +31,54 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 		{"without grants an agent speaks with the node, and is heard with health and alerts", "boiler", identity.Grants{}, nil, nil},
 		{"a name with dots is one token", "platform.actuator", identity.Grants{}, nil, nil},
 		{
-			"a path gives itself and all below", "a", identity.Grants{Publish: patterns("x/y")},
+			"a path gives itself and all below", "a",
+			identity.Grants{Publish: patterns("x/y")},
 			[]string{
 				"live.point.x.y", "live.point.x.y.>", "live.scan.x.y", "live.scan.x.y.>", "msg.a.x.y", "msg.a.x.y.>",
-			}, nil,
+			},
+			nil,
 		},
 		{
-			"** at the end is the same", "a", identity.Grants{Subscribe: patterns("x/**")}, nil,
+			"** at the end is the same", "a",
+			identity.Grants{Subscribe: patterns("x/**")},
+			nil,
 			[]string{"live.point.x", "live.point.x.>", "live.scan.x", "live.scan.x.>", "msg.*.x", "msg.*.x.>"},
 		},
 		{
-			"** alone is everything", "a", identity.Grants{Subscribe: patterns("**")}, nil,
+			"** alone is everything", "a",
+			identity.Grants{Subscribe: patterns("**")},
+			nil,
 			[]string{"live.point.>", "live.scan.>", "msg.*.>"},
 		},
 		{
-			"a pattern of points gives no scan, which would hold more", "a", identity.Grants{Subscribe: patterns("x/*/temp")}, nil,
+			"a pattern of points gives no scan, which would hold more", "a",
+			identity.Grants{Subscribe: patterns("x/*/temp")},
+			nil,
 			[]string{"live.point.x.*.temp", "msg.*.x.*.temp"},
 		},
 		{
-			"a device whose name is a pattern is granted as a whole", "a", identity.Grants{Subscribe: patterns("x/*/ahu/**")}, nil,
+			"a device whose name is a pattern is granted as a whole", "a",
+			identity.Grants{Subscribe: patterns("x/*/ahu/**")},
+			nil,
 			[]string{
 				"live.point.x.*.ahu", "live.point.x.*.ahu.>", "live.scan.x.*.ahu", "live.scan.x.*.ahu.>",
 				"msg.*.x.*.ahu", "msg.*.x.*.ahu.>",
 			},
 		},
 		{
-			"what a subject cannot hold is escaped", "a", identity.Grants{Publish: patterns("b 1/c.d/>")},
+			"what a subject cannot hold is escaped", "a",
+			identity.Grants{Publish: patterns("b 1/c.d/>")},
 			[]string{
 				"live.point.b%201.c%2Ed.%3E", "live.point.b%201.c%2Ed.%3E.>", "live.scan.b%201.c%2Ed.%3E", "live.scan.b%201.c%2Ed.%3E.>",
 				"msg.a.b%201.c%2Ed.%3E", "msg.a.b%201.c%2Ed.%3E.>",
-			}, nil,
+			},
+			nil,
 		},
 		{
-			"calls carry the own name", "a.b", identity.Grants{Call: []identity.CallGrant{{Agent: "boiler", Method: "set.limit"}, {Agent: "x.y"}}},
-			[]string{"rpc.boiler.a%2Eb.set%2Elimit", "rpc.x%2Ey.a%2Eb.*"}, nil,
+			"calls carry the own name", "a.b",
+			identity.Grants{Call: []identity.CallGrant{{Agent: "boiler", Method: "set.limit"}, {Agent: "x.y"}}},
+			[]string{"rpc.boiler.a%2Eb.set%2Elimit", "rpc.x%2Ey.a%2Eb.*"},
+			nil,
 		},
 		{
 			"what the node judges opens nothing", "a", identity.Grants{
@@ -73,7 +87,8 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 			}, nil, nil,
 		},
 		{
-			"who administers may do all that an agent can, in the own name", "a", identity.Grants{Administer: true},
+			"who administers may do all that an agent can, in the own name", "a",
+			identity.Grants{Administer: true},
 			[]string{"live.point.>", "live.scan.>", "msg.a.>", "rpc.*.a.*"},
 			[]string{"live.>", "msg.>"},
 		},

@@ -3,7 +3,6 @@ package identity
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,11 +12,8 @@ import (
 	"voltbus/point"
 )
 
-// Verbs are the first words of capabilities.
-var Verbs = []string{"publish", "record", "subscribe", "read", "command", "call", "hold", "administer"}
-
 var (
-	errVerb    = fmt.Errorf("a capability begins with %s", strings.Join(Verbs, ", "))
+	errVerb    = errors.New("a capability begins with publish, record, subscribe, read, command, call, hold, administer")
 	errCommand = errors.New("write the points and the most urgent level, such as command campus/b1/ahu1@8")
 	errObject  = errors.New("says nothing of what it is for; add a pattern or a name")
 	errBare    = errors.New("administer stands alone: it is everything")
@@ -32,8 +28,6 @@ func ParseCapability(verb, object string) (Grants, error) {
 		return Grants{}, fault.E(op, fault.Invalid, verb, errBare)
 	case verb == "administer":
 		return Grants{Administer: true}, nil
-	case !slices.Contains(Verbs, verb):
-		return Grants{}, fault.E(op, fault.Invalid, verb, errVerb)
 	case object == "":
 		return Grants{}, fault.E(op, fault.Invalid, verb, errObject)
 	}
@@ -51,11 +45,17 @@ func ParseCapability(verb, object string) (Grants, error) {
 		return Grants{Call: []CallGrant{{Agent: agent, Method: method}}}, nil
 	case "hold":
 		return Grants{Hold: []HoldGrant{{Name: object}}}, nil
+	case "command":
+		return parseCommand(object)
 	}
+	return Grants{}, fault.E(op, fault.Invalid, verb, errVerb)
+}
+
+func parseCommand(object string) (Grants, error) {
 	at := strings.LastIndexByte(object, '@')
 	level, err := strconv.Atoi(object[at+1:])
 	if at < 0 || err != nil {
-		return Grants{}, fault.E(op, fault.Invalid, object, errCommand)
+		return Grants{}, fault.E("identity.ParseCapability", fault.Invalid, object, errCommand)
 	}
 	return Grants{Command: []CommandGrant{{Path: point.Pattern(object[:at]), Level: level}}}, nil
 }

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -11,17 +12,15 @@ import (
 	"voltbus/point"
 )
 
-func ptr(v float64) *float64 { return &v }
-
 func list(p ...point.Pattern) []point.Pattern { return p }
 
 func TestARefusalNamesTheMissingCapability(t *testing.T) {
 	g := identity.Grants{
 		Publish: list("analysis/**"), Record: list("r"), Subscribe: list("campus/b1/**"), Read: list("campus/*/temp"),
-		Command: []identity.CommandGrant{{Path: "campus/b1", Level: 8, Min: ptr(10), Max: ptr(30)}},
+		Command: []identity.CommandGrant{{Path: "campus/b1", Level: 8, Min: new(10.0), Max: new(30.0)}},
 		Call: []identity.CallGrant{
 			{Agent: "boiler", Method: "set", Where: identity.Where{
-				"device": {Pattern: "campus/b1/**"}, "limit": {Min: ptr(10), Max: ptr(20)}, "mode": {Values: []any{"auto", 1.0, true}},
+				"device": {Pattern: "campus/b1/**"}, "limit": {Min: new(10.0), Max: new(20.0)}, "mode": {Values: []any{"auto", 1.0, true}},
 			}},
 			{Agent: "pump"},
 		},
@@ -30,9 +29,7 @@ func TestARefusalNamesTheMissingCapability(t *testing.T) {
 	good := map[string]any{"device": "campus/b1/ahu1", "limit": 15, "mode": "auto", "more": nil}
 	with := func(name string, value any) map[string]any {
 		m := map[string]any{}
-		for k, v := range good {
-			m[k] = v
-		}
+		maps.Copy(m, good)
 		if m[name] = value; value == nil {
 			delete(m, name)
 		}
@@ -102,9 +99,11 @@ func TestWrongGrantsAreToldAllAtOnce(t *testing.T) {
 		Publish:   list("", "a/**/b", "a*", "ok/*"),
 		Subscribe: list("x/*", "*", "\x00"),
 		Record:    list("**/any*"),
-		Command:   []identity.CommandGrant{{Path: "", Level: 0, Min: ptr(2), Max: ptr(1)}},
+		Command:   []identity.CommandGrant{{Path: "", Level: 0, Min: new(2.0), Max: new(1.0)}},
 		Call: []identity.CallGrant{
-			{Agent: "a b"}, {Agent: "x", Method: "\n"}, {Agent: "x", Where: identity.Where{"d": {}}},
+			{Agent: "a b"},
+			{Agent: "x", Method: "\n"},
+			{Agent: "x", Where: identity.Where{"d": {}}},
 			{Agent: "x", Where: identity.Where{"d": {Values: []any{[]any{}}}}},
 		},
 		Hold: []identity.HoldGrant{{}},
@@ -148,7 +147,7 @@ func TestCapabilitiesReadBack(t *testing.T) {
 }
 
 func TestGrantsAreAddedAndTakenAwayByName(t *testing.T) {
-	g := identity.Grants{Publish: list("a", "b"), Call: []identity.CallGrant{{Agent: "x", Method: "m", Where: identity.Where{"l": {Min: ptr(1)}}}, {Agent: "x"}}}
+	g := identity.Grants{Publish: list("a", "b"), Call: []identity.CallGrant{{Agent: "x", Method: "m", Where: identity.Where{"l": {Min: new(1.0)}}}, {Agent: "x"}}}
 	more := g.With(identity.Grants{Publish: list("b", "c"), Call: []identity.CallGrant{{Agent: "x", Method: "m"}}})
 	if d := cmp.Diff([]string{"publish a", "publish b", "publish c", "call x", "call x:m"}, more.Capabilities()); d != "" {
 		t.Error(d)
