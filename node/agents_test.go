@@ -94,7 +94,7 @@ func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
 		return len(r.told(client.AuditFilter{Action: "refused", Actor: "agent:watch"})) >= 2
 	})
 	lines := r.told(client.AuditFilter{Action: "refused", Actor: "agent:watch"})
-	if want := `agent:watch refused missing: subscribe site/** {"count":1,"missing":"subscribe site/**","publish":false}`; lines[0] != want {
+	if want := `agent:watch refused missing: subscribe site/** {"tried":"subscribe","missing":"subscribe site/**","key":"` + key.Public() + `","count":1}`; lines[0] != want {
 		t.Errorf("the audit log says %q, want %q", lines[0], want)
 	}
 	lines = r.told(client.AuditFilter{Action: "grants.set"})
@@ -110,13 +110,13 @@ func TestAgentsOutliveARestart(t *testing.T) {
 	r.register("platform.actuator", identity.Grants{
 		Publish: []point.Pattern{"a/**"}, Call: []identity.CallGrant{{Agent: "x", Where: identity.Where{"d": {Pattern: "a/*"}}}},
 	})
-	before, err := r.Client.Agents(t.Context())
+	before, err := r.AgentList(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.halt()
 	r = run(t, cfg)
-	after, err := r.Client.Agents(t.Context())
+	after, err := r.AgentList(t.Context())
 	if err != nil || len(after.Agents) != 1 || after.Agents[0].Name != "platform.actuator" ||
 		strings.Join(after.Agents[0].Grants.Capabilities(), ";") != strings.Join(before.Agents[0].Grants.Capabilities(), ";") {
 		t.Errorf("the agents are %+v, %v; before %+v", after, err, before)
@@ -148,7 +148,7 @@ func TestOnlyAnAdministratorGrants(t *testing.T) {
 			t.Errorf("an engineer gets %v", err)
 		}
 	}
-	if _, err := eve.Agents(t.Context()); err != nil {
+	if _, err := eve.AgentList(t.Context()); err != nil {
 		t.Error(errors.Join(errors.New("an engineer may look"), err))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/wire"
 )
 
 func (n *Node) openAudit(ctx context.Context) error {
@@ -69,13 +70,18 @@ func (n *Node) refusedByBus(v bus.Violation) {
 	if v.Publish {
 		verb = "publish"
 	}
+	missing := wire.Capability(v.Subject, v.Publish)
+	if missing != "" {
+		outcome = "missing: " + missing
+	}
 	if v.Flood != "" {
 		verb, outcome = "flood", "cut off: "+v.Flood
 	}
 	detail, _ := json.Marshal(struct {
-		Tried string `json:"tried"`
-		Key   string `json:"key"`
-		Count uint64 `json:"count"`
-	}{verb, v.Key, v.Count}) // texts and a number
+		Tried   string `json:"tried"`
+		Missing string `json:"missing,omitempty"`
+		Key     string `json:"key"`
+		Count   uint64 `json:"count"`
+	}{verb, missing, v.Key, v.Count}) // texts and a number
 	n.audit.Offer(audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: outcome, Detail: detail})
 }

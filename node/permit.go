@@ -2,10 +2,8 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 
-	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -67,19 +65,4 @@ func (n *Node) concerned(c identity.AgentChange) []string {
 		}
 	}
 	return names
-}
-
-// violated notes what somebody tried on the bus and may not.
-func (n *Node) violated(v bus.Violation) {
-	e := audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: "not allowed"}
-	detail := map[string]any{"publish": v.Publish, "count": v.Count}
-	if missing := wire.Capability(v.Subject, v.Publish); missing != "" {
-		detail["missing"] = missing
-		e.Outcome = "missing: " + missing
-	}
-	if v.Flood != "" {
-		e.Action, e.Subject, e.Outcome = "agent.cut", v.Name, v.Flood
-	}
-	e.Detail, _ = json.Marshal(detail) // texts and numbers
-	n.audit.Offer(e)
 }

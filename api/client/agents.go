@@ -10,8 +10,8 @@ import (
 	"voltbus/identity"
 )
 
-// Agents returns the agents by name.
-func (c *Client) Agents(ctx context.Context) (a answer.Agents, err error) {
+// AgentList returns the agents by name.
+func (c *Client) AgentList(ctx context.Context) (a answer.Agents, err error) {
 	return a, c.get(ctx, "agents", nil, &a)
 }
 
