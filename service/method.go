@@ -48,6 +48,7 @@ func methods() map[string]method {
 		"ping":    {"Answer.", none{}, `"pong"`, (*Service).ping},
 		"inspect": {"List the methods.", none{}, "[{name, doc, params, result, needs}]", (*Service).inspect},
 	}
+	maps.Copy(list, documentMethods())
 	return list
 }
 

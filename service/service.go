@@ -80,14 +80,15 @@ type Refusal struct {
 // Config is what the service needs. A source that is nil makes its methods answer that this node
 // does not have it; Registry, Presence, Bus and Log must be there.
 type Config struct {
-	Node     string // the node's name
-	Registry Registry
-	Presence Presence
-	Bus      Bus
-	Gate     Gate
-	Repeats  Repeats
-	Engine   Engine
-	Points   Points
+	Node      string // the node's name
+	Registry  Registry
+	Presence  Presence
+	Bus       Bus
+	Gate      Gate
+	Repeats   Repeats
+	Engine    Engine
+	Points    Points
+	Documents Documents
 	// Refused is told what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger

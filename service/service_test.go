@@ -12,6 +12,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/catalog"
+	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest/gate"
@@ -89,7 +90,7 @@ func open(t *testing.T, grants identity.Grants) *desk {
 	}
 	d.Service = service.New(service.Config{
 		Node: "test", Registry: d.registry, Presence: room, Bus: d, Gate: gate.New(d.catalog, d, 5),
-		Repeats: d.catalog.Repeats(0), Engine: query.New(st, d.catalog, query.DefaultLimits(), noon), Points: d.catalog,
+		Repeats: d.catalog.Repeats(0), Engine: query.New(st, d.catalog, query.DefaultLimits(), noon), Points: d.catalog, Documents: document.New(d.catalog, noon, nil),
 		Refused: func(r service.Refusal) { d.refused = append(d.refused, r) },
 		Log:     slog.New(slog.DiscardHandler), Now: noon,
 	})
