@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from datetime import timedelta
 
 import pytest
 
 from voltbus import (
+    Agent,
     Bus,
     Call,
+    Config,
     Conflict,
     Grants,
     Hold,
@@ -21,7 +24,9 @@ from voltbus import (
     Sample,
     Timeout,
     Unreachable,
+    alert,
     caller,
+    on,
 )
 
 from .conftest import WithWorld
@@ -414,9 +419,61 @@ def test_documents_have_versions_and_owners(try_on: WithWorld) -> None:
         with pytest.raises(Refused):
             await agent.documents.get("config", owner="agent/administrator")
         assert [d.name.lower() for d in await admin.documents.list("agent/agent1")] == ["config"]
+        assert [d.version for d in await agent.documents.history("config")] == [2, 1]
+        same = await agent.documents.set("config", {"limit": 2})
+        assert same.version == 2  # it says what is there already
         await agent.documents.delete("config")
         with pytest.raises(NotFound):
             await agent.documents.get("config")
+        await agent.documents.set("config", {}, expect=0)
+
+    try_on(test)
+
+
+class Settings(Config):
+    limit: float = 80.0
+
+
+class Watch(Agent[Settings]):
+    wants = PLANT
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.documents: list[tuple[str, str]] = []
+
+    @on("demo/plant/*/t")
+    async def warm(self, sample: Sample) -> None:
+        assert isinstance(sample.value, (int, float))
+        if sample.value > self.settings.limit:
+            await alert("too-hot", f"{sample.value} °C")
+
+    @on.document("*")
+    def document(self, name: str, action: str, content: object) -> None:
+        self.documents.append((name, action))
+
+
+def test_an_agent_lives_with_its_settings_and_alerts(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        admin, devices = await world.administrator(), await world.devices()
+        with contextlib.suppress(NotFound):
+            await admin.documents.delete("config", owner="agent/watch")
+        agent = Watch()
+        await world.run(agent, "watch")
+        assert agent.settings == Settings(limit=80)
+        await admin.documents.set("config", text="limit: 20\n", type="yaml", owner="agent/watch")
+        await world.until(lambda: agent.settings == Settings(limit=20))
+        await world.until(lambda: agent.documents == [("config", "NEW")])
+        alerts = admin.messages("alert/**", sender="watch")
+        await admin.ready()
+        await devices.publish("demo/plant/a", {"t": 25})
+        (raised,) = await world.take(alerts)
+        assert (raised.topic, raised.body["text"]) == ("alert/too-hot", "25 °C")
+        await admin.documents.set("config", {"limit": "warm"}, owner="agent/watch")
+        (raised,) = await world.take(alerts)
+        assert raised.topic == "alert/config"
+        assert agent.settings == Settings(limit=20)
+        await admin.documents.delete("config", owner="agent/watch")
+        await world.until(lambda: agent.settings == Settings(limit=80))
 
     try_on(test)
 

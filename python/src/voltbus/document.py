@@ -47,7 +47,7 @@ class Documents:
 
     async def get(self, name: str, *, owner: str = "", version: int = 0) -> Document:
         """Return a document, the newest version unless one is named; ``NotFound`` if none."""
-        return _document(await self._ask("config_get", owner=owner, name=name, version=version))
+        return _document(await self._ask("config_get", owner=owner, name=name, version=version or None))
 
     async def set(  # noqa: PLR0913
         self,
@@ -80,7 +80,7 @@ class Documents:
 
     async def _ask(self, method: str, **ask: Any) -> Any:
         return await self._bus.node(
-            method, **{k: v for k, v in ask.items() if v not in ("", None, 0) or k == "text"}
+            method, **{k: v for k, v in ask.items() if v not in ("", None) or k == "text"}
         )
 
     def watch(self, callback: Callable[[News], None]) -> None:

@@ -291,8 +291,11 @@ class Desk:
     ) -> dict[str, Any]:
         """Write a version, and tell the owner."""
         versions = self.documents.setdefault((owner, name.lower()), [])
-        if expect is not None and expect != len(versions):
+        now = versions[-1] if versions and not versions[-1].deleted else None
+        if expect is not None and expect != (now.version if now else 0):
             raise Conflict(f"the newest version is {len(versions)}", subject=f"{owner} {name}")
+        if now is not None and (now.text, now.type) == (text, type):
+            return _head(now)
         document = Document(owner, name, len(versions) + 1, type, text, None, by, self._now(), note)
         try:
             content_of(document)
@@ -316,7 +319,7 @@ class Desk:
         return _head(document)
 
     def _config_history(self, by: str, name: str, owner: str = "") -> list[dict[str, Any]]:
-        return [_head(d) for d in self._versions(self._owner(by, owner), name)]
+        return [_head(d) for d in reversed(self._versions(self._owner(by, owner), name))]
 
     def _announce(self, d: Document, action: str) -> None:
         news = {"owner": d.owner, "name": d.name, "action": action, "version": d.version}
