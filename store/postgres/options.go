@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -95,7 +96,9 @@ func (o *Options) connConfig() (*pgx.ConnConfig, error) {
 		// The error's text may repeat the address.
 		return nil, fault.E(op, fault.Invalid, "store.url", errNoURL)
 	}
-	if before, _, found := strings.Cut(strings.TrimPrefix(o.URL, "postgres://"), "@"); found && strings.Contains(before, ":") {
+	if u, err := url.Parse(o.URL); err != nil || u.Scheme == "" {
+		return nil, fault.E(op, fault.Invalid, "store.url", errNoURL)
+	} else if _, set := u.User.Password(); set || u.Query().Has("password") {
 		return nil, fault.E(op, fault.Invalid, "store.url", errPassword)
 	}
 	cfg.Fallbacks = nil

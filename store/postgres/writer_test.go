@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -196,6 +197,8 @@ func TestWhatIsWrongWithTheDatabaseIsSaid(t *testing.T) {
 		"no node":            {func(o *postgres.Options) { o.Writer = "" }, fault.Invalid, "set node.name"},
 		"no schema's name":   {func(o *postgres.Options) { o.Schema = `x"; DROP` }, fault.Invalid, "not the name of a schema"},
 		"password in it":     {func(o *postgres.Options) { o.URL = "postgres://u:hush-hush@localhost/db" }, fault.Invalid, "store.password_file"},
+		"password behind it": {func(o *postgres.Options) { o.URL = "postgresql://u@localhost/db?password=hush-hush" }, fault.Invalid, "store.password_file"},
+		"not an address":     {func(o *postgres.Options) { o.URL = "host=localhost password=hush-hush" }, fault.Invalid, "set store.url"},
 		"no server":          {func(o *postgres.Options) { o.URL = "postgres:///db?host=" + absent }, fault.Unreachable, "start it, or correct store.url"},
 		"no database":        {func(o *postgres.Options) { o.URL = server.URL("voltbus", "nothing") }, fault.NotFound, "make it with createdb"},
 		"unknown user":       {func(o *postgres.Options) { o.URL = server.URL("nobody", "voltbus") }, fault.Refused, "does not admit this user"},
@@ -228,20 +231,23 @@ func ownServer(t *testing.T) (*peers.PostgreSQL, postgres.Options) {
 	return own, postgres.Options{URL: own.URL("voltbus", "voltbus"), Writer: "edge-1"}
 }
 
-// appendUntilStored sends the blocks again, as a sink does, until they are stored. It returns the errors of the
-// tries before.
-func appendUntilStored(t *testing.T, s *postgres.Store, b *point.Block) (tries []error) {
+// appendUntilStored sends the block again, as a sink does, until it is stored.
+func appendUntilStored(t *testing.T, s *postgres.Store, b *point.Block) {
 	t.Helper()
+	if err := insist(t.Context(), s, b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// insist is appendUntilStored for any goroutine.
+func insist(ctx context.Context, s *postgres.Store, b *point.Block) error {
 	for limit := time.Now().Add(30 * time.Second); ; {
-		_, err := s.Append(t.Context(), []*point.Block{b})
+		_, err := s.Append(ctx, []*point.Block{b})
 		if err == nil {
-			return tries
+			return nil
 		}
-		if kind := fault.KindOf(err); kind != fault.Unavailable && kind != fault.Unreachable {
-			t.Fatalf("append while the server is away: %v (%v)", err, kind)
-		}
-		if tries = append(tries, err); time.Now().After(limit) {
-			t.Fatalf("append: %v", err)
+		if kind := fault.KindOf(err); (kind != fault.Unavailable && kind != fault.Unreachable) || time.Now().After(limit) {
+			return fmt.Errorf("append while the server is away (%v): %w", kind, err)
 		}
 	}
 }
@@ -303,5 +309,33 @@ func TestAServerThatIsKilledUnderLoadHasEverySampleOnce(t *testing.T) {
 	}
 	if positions, err := s.Positions(t.Context()); err != nil || positions["edge-1"].Sequence != stored || positions["edge-1"].Missing != 0 {
 		t.Errorf("position %+v, error %v; want %d", positions["edge-1"], err, stored)
+	}
+}
+
+func TestConnectionsThatBreakUnderLoadLoseAndRepeatNothing(t *testing.T) {
+	o := fresh(t)
+	o.Writer = "broken " + o.Schema
+	s := open(t, o)
+	const breaks, perBlock = 8, 500
+	var stored uint64
+	for range breaks {
+		server.Query(t, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'voltbus "+o.Writer+"'")
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			for i := 0; i < 5 && err == nil; i++ {
+				err = insist(t.Context(), s, block("edge-1", stored+1, perBlock))
+				stored++
+			}
+			done <- err
+		}()
+		server.Query(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'voltbus "+o.Writer+"'")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantEachOnce(t, s, "edge-1", breaks*5, perBlock)
+	if positions, err := s.Positions(t.Context()); err != nil || positions["edge-1"].Stored != breaks*5*perBlock {
+		t.Errorf("position %+v, error %v", positions["edge-1"], err)
 	}
 }
