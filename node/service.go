@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 
@@ -55,10 +56,17 @@ func (n *Node) hear(m bus.Message) {
 
 // refusedByAgent notes what an agent refused to another one.
 func (n *Node) refusedByAgent(r service.Refusal) {
-	n.log.Info("an agent refused a call", slog.String("callee", r.Callee), slog.String("caller", r.Caller),
-		slog.String("method", r.Method), slog.String("missing", r.Missing))
+	detail, err := json.Marshal(struct {
+		Callee string          `json:"callee"`
+		Method string          `json:"method"`
+		Args   json.RawMessage `json:"args,omitempty"`
+	}{r.Callee, r.Method, r.Args})
+	if err != nil { // the arguments were read as JSON
+		detail = nil
+	}
 	n.audit.Offer(audit.Entry{
-		Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method, Outcome: "missing: " + r.Missing, Detail: r.Args,
+		Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method,
+		Outcome: "refused by the agent; missing: " + r.Missing, Detail: detail,
 	})
 }
 

@@ -1,8 +1,24 @@
 package client
 
 import (
+	"context"
+	"encoding/json"
 	"sync"
+
+	"voltbus/api/answer"
 )
+
+// Config is a version of a configuration document.
+type Config struct {
+	answer.Document
+	Content json.RawMessage `json:"content"` // what it says as JSON, with what it refers to in its place
+}
+
+// Config returns the newest version of one of the agent's own documents, such as "config";
+// fault.NotFound if there is none.
+func (c *Client) Config(ctx context.Context, name string) (d Config, err error) {
+	return d, c.Node(ctx, "config_get", map[string]any{"name": name}, &d)
+}
 
 // ConfigChange tells of a configuration document that changed.
 type ConfigChange struct {
