@@ -91,6 +91,9 @@ func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
 	if err := b.s.guard.ownAll(b.dir, user, user); err != nil {
 		return nil, err
 	}
+	if source, err = b.open(ctx, source); err != nil {
+		return nil, err
+	}
 	if err := b.environment(ctx, sdk, source); err != nil {
 		return nil, err
 	}
@@ -108,6 +111,27 @@ func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// openScript unpacks an archive, and prints the one folder in it.
+const openScript = `import os, shutil, sys
+shutil.unpack_archive(sys.argv[1], sys.argv[2])
+names = os.listdir(sys.argv[2])
+here = "pyproject.toml" in names or "setup.py" in names
+print(sys.argv[2] if here or len(names) != 1 else os.path.join(sys.argv[2], names[0]), end="")
+`
+
+// open unpacks the source, with the rights of the agent: the name of an archive says nothing about
+// what is in it, and installers would believe it. A wheel stays as it is.
+func (b *builder) open(ctx context.Context, source string) (string, error) {
+	if strings.HasSuffix(source, ".whl") {
+		return source, nil
+	}
+	out, err := b.run(ctx, []string{b.s.python(), "-c", openScript, source, filepath.Join(b.dir, sourceDir, "open")})
+	if err != nil {
+		return "", fault.E("agent.Install", fault.Invalid, filepath.Base(source), fmt.Errorf("cannot be unpacked: %w", err))
+	}
+	return string(out), nil
 }
 
 // sdk puts the wheel of the SDK in place.

@@ -184,10 +184,7 @@ func (in *installation) do(ctx context.Context) error {
 	if err := in.judge(); err != nil {
 		return err
 	}
-	if err := errors.Join(
-		s.guard.ownAll(b.dir, 0, s.guard.user(in.rec.UID)), os.Chmod(b.dir, 0o750),
-		writeJSON(filepath.Join(b.dir, programFile), program),
-	); err != nil {
+	if err := errors.Join(s.guard.seal(b.dir, s.guard.user(in.rec.UID)), writeJSON(filepath.Join(b.dir, programFile), program)); err != nil {
 		return fault.E("agent.Install", fault.Unavailable, b.dir, err)
 	}
 	if err := in.admit(ctx); err != nil {
@@ -221,7 +218,7 @@ func (in *installation) judge() error {
 		in.grants = wants
 	case in.req.Grant == GrantRefuse && string(text) != "{}" && string(text) != string(has):
 		return fault.E("agent.Install", fault.Refused, in.req.Name, fmt.Errorf(
-			"it wants %s; install it with --grant to allow all of it, or with --no-grant to allow it later with voltbus agent grant", text))
+			"it wants %s; install it with --grant to allow all of it, or with --no-grant to allow it later with voltbus agent approve", text))
 	}
 	return nil
 }
@@ -295,4 +292,24 @@ func (in *installation) undo(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, in.s.erase(in.place))
+}
+
+// Approve gives an agent all that it wants.
+func (s *Supervisor) Approve(ctx context.Context, name, by string) (Status, error) {
+	s.install.Lock()
+	defer s.install.Unlock()
+	r, err := s.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	st := r.look()
+	in := &installation{s: s, req: Request{Name: name, Grant: GrantAll, By: by}, old: r, place: r.place, rec: st.Record}
+	if err := in.judge(); err != nil {
+		return st, err
+	}
+	if err := in.admit(ctx); err != nil {
+		return st, err
+	}
+	s.audit(by, "agent.approve", name, string(st.Program.Wants))
+	return st, nil
 }

@@ -71,6 +71,12 @@ type Supervisor struct {
 
 // Open finds the agents of a data directory. Nothing is started before Run.
 func Open(cfg Config) (*Supervisor, error) {
+	// Agents have working folders of their own, so that a relative path means nothing to them.
+	data, err := filepath.Abs(cfg.Data)
+	if err != nil {
+		return nil, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
+	}
+	cfg.Data = data
 	s := &Supervisor{
 		cfg: cfg, dir: filepath.Join(cfg.Data, folder), agents: make(map[string]*runner), broken: make(map[string]error),
 		launcher: &launcher{orders: make(chan order)},
@@ -78,7 +84,6 @@ func Open(cfg Config) (*Supervisor, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fault.E("agent.Open", fault.Unavailable, s.dir, err)
 	}
-	var err error
 	if s.guard, err = newGuard(&s.cfg); err != nil {
 		return nil, err
 	}
@@ -92,6 +97,11 @@ func Open(cfg Config) (*Supervisor, error) {
 		}
 		p := place(filepath.Join(s.dir, e.Name()))
 		rec, err := p.load()
+		if fault.Is(err, fault.NotFound) { // a node that was killed left it in the middle of an installation
+			if err = s.erase(p); err == nil {
+				continue
+			}
+		}
 		if err == nil {
 			s.agents[rec.Name], err = s.newRunner(p, rec)
 		}
@@ -107,7 +117,9 @@ func Open(cfg Config) (*Supervisor, error) {
 func (s *Supervisor) Close() error {
 	var errs []error
 	for _, r := range s.agents {
-		errs = append(errs, r.journal.Close())
+		if err := r.journal.Close(); !errors.Is(err, os.ErrClosed) { // one that ran is closed
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -83,6 +83,8 @@ type Config struct {
 	Devices Devices
 	Stats   Stats
 	SQL     store.SQL
+	// Processes are the agents that are installed here.
+	Processes Processes
 	Lab     Lab
 	// Gate records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.

@@ -23,6 +23,8 @@ type Config struct {
 	Recorder Recorder `yaml:"recorder"`
 	// Ingest bounds what programs may send over HTTP to be recorded.
 	Ingest Ingest `yaml:"ingest"`
+	// Agents says how the agents that are installed here are run.
+	Agents Agents `yaml:"agents"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
@@ -128,6 +130,63 @@ type Ingest struct {
 	Retry time.Duration `yaml:"retry" example:"24h"`
 }
 
+// Agents is the section "agents".
+type Agents struct {
+	// Isolation keeps agents from each other and from the node's files: auto does what this
+	// machine can, require starts no agent where that is nothing, off does nothing. A node that
+	// runs as root gives each agent a user of its own; Linux 5.13 and later hides from an agent
+	// all files but its own.
+	Isolation string `yaml:"isolation" enum:"auto,require,off"`
+	// Users are the users that agents get, one each, where the node runs as root.
+	Users AgentUsers `yaml:"users"`
+	// Read names more files and folders that agents may read.
+	Read []string `yaml:"read" example:"[/srv/models]"`
+	// Write names more files and folders that agents may read and write, such as a serial port.
+	Write []string `yaml:"write" example:"[/dev/ttyUSB0]"`
+	// Memory is how much memory an agent may use, with all its processes, unless it was installed
+	// with another bound. An agent with more is killed and started again. 0 bounds nothing.
+	Memory Size `yaml:"memory" example:"512MiB"`
+	// Files is how many files a process of an agent may have open.
+	Files int `yaml:"files" example:"1024"`
+	// Nice is how far agents stand back when the processor is busy, from 0 to 19.
+	Nice int `yaml:"nice" example:"5"`
+	// Restart says when an agent that ended by itself is started again.
+	Restart string `yaml:"restart" enum:"always,on-failure,never"`
+	// RestartSilent ends and starts again an agent that promised signs of life and gave none for
+	// three of its intervals.
+	RestartSilent bool `yaml:"restart_silent" example:"true"`
+	// Grace is how long an agent that was asked to end may take, before it is killed.
+	Grace time.Duration `yaml:"grace" example:"10s"`
+	// Log bounds what is kept of what agents print.
+	Log AgentLog `yaml:"log"`
+	// Python is the interpreter that agents are installed with; python3 if left out.
+	Python string `yaml:"python" example:"/usr/bin/python3"`
+	// UV is the program uv, which installs faster than pip. If left out it is used where it is
+	// found; off uses pip.
+	UV string `yaml:"uv" example:"/usr/local/bin/uv"`
+	// SDK is a wheel of the Python SDK to install in place of the program's own.
+	SDK string `yaml:"sdk" example:"voltbus-0.4.0-py3-none-any.whl"`
+}
+
+// AgentUsers is the section "agents.users".
+type AgentUsers struct {
+	// First is the number of the first user.
+	First int `yaml:"first" example:"730000"`
+	// Count is how many there are. 0 lets all agents run as the node's user.
+	Count int `yaml:"count" example:"1000"`
+}
+
+// AgentLog is the section "agents.log".
+type AgentLog struct {
+	// MaxBytes is the size at which a file is put aside.
+	MaxBytes Size `yaml:"max_bytes" example:"10MiB"`
+	// Keep is how many files are kept beside the newest.
+	Keep int `yaml:"keep" example:"5"`
+	// Lines is how many lines an agent may print in a second, and ten times that at once. More are
+	// dropped and counted.
+	Lines int `yaml:"lines" example:"500"`
+}
+
 // Default returns the configuration of an empty file.
 func Default() *Config {
 	return &Config{
@@ -145,6 +204,11 @@ func Default() *Config {
 			Samples:  5_000_000,
 			Points:   1_000_000,
 			Retry:    24 * time.Hour,
+		},
+		Agents: Agents{
+			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 1000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
+			Restart: "always", RestartSilent: true, Grace: 10 * time.Second,
+			Log: AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 		},
 	}
 }

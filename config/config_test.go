@@ -132,6 +132,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour},
+		Agents:   Default().Agents,
 		Include:  []string{"devices.d/*.yaml"},
 		Devices: []Device{
 			{

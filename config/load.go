@@ -124,6 +124,9 @@ func (l *loader) finish(root *yaml.Node, cfg *Config) {
 	if cfg.Node.Data != "" && !filepath.IsAbs(cfg.Node.Data) {
 		cfg.Node.Data = filepath.Join(filepath.Dir(l.file), cfg.Node.Data)
 	}
+	if cfg.Agents.SDK != "" {
+		cfg.Agents.SDK = l.near(cfg.Agents.SDK)
+	}
 }
 
 // include decodes the devices of all files that the patterns name, each file once.

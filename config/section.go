@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Store.validate(r)
 	cfg.Recorder.validate(r)
 	cfg.Ingest.validate(r)
+	cfg.Agents.validate(r)
 }
 
 func (n *Node) validate(r report) {
@@ -114,6 +116,62 @@ func (n *Ingest) validate(r report) {
 	}
 	if n.Retry < minRetry || n.Retry > maxRetry {
 		r("ingest.retry", "%s is out of range; write 1m to 30d, such as 24h", duration(n.Retry))
+	}
+}
+
+// The bounds of the section "agents".
+const (
+	minAgentMemory = 32 * MiB
+	minAgentFiles  = 64
+	maxAgentFiles  = 1 << 20
+	maxNice        = 19
+	maxUser        = 1<<31 - 1
+	maxGrace       = 10 * time.Minute
+	minAgentLog    = 64 * KiB
+	maxAgentLogs   = 1000
+)
+
+func (n *Agents) validate(r report) {
+	if n.Users.First < 1000 || n.Users.First > maxUser {
+		r("agents.users.first", "%d is out of range; write 1000 to %d, such as 730000", n.Users.First, maxUser)
+	}
+	if n.Users.Count < 0 || n.Users.Count > maxUser-n.Users.First {
+		r("agents.users.count", "%d is out of range; write 0 or more, such as 1000", n.Users.Count)
+	}
+	if n.Memory < 0 || (n.Memory > 0 && n.Memory < minAgentMemory) {
+		r("agents.memory", "%v is too small; write at least %v, or 0 for no bound", n.Memory, minAgentMemory)
+	}
+	if n.Files < minAgentFiles || n.Files > maxAgentFiles {
+		r("agents.files", "%d is out of range; write %d to %d, such as 1024", n.Files, minAgentFiles, maxAgentFiles)
+	}
+	if n.Nice < 0 || n.Nice > maxNice {
+		r("agents.nice", "%d is out of range; write 0 to %d, such as 5", n.Nice, maxNice)
+	}
+	if n.Grace < time.Second || n.Grace > maxGrace {
+		r("agents.grace", "%s is out of range; write 1s to 10m, such as 10s", duration(n.Grace))
+	}
+	n.Log.validate(r)
+	for _, p := range []struct {
+		key   string
+		paths []string
+	}{{"agents.read", n.Read}, {"agents.write", n.Write}} {
+		for i, path := range p.paths {
+			if !filepath.IsAbs(path) {
+				r(fmt.Sprintf("%s[%d]", p.key, i), "%q is not a whole path; write one that begins with /", path)
+			}
+		}
+	}
+}
+
+func (n *AgentLog) validate(r report) {
+	if n.MaxBytes < minAgentLog {
+		r("agents.log.max_bytes", "%v is too small; write at least %v, such as 10MiB", n.MaxBytes, minAgentLog)
+	}
+	if n.Keep < 1 || n.Keep > maxAgentLogs {
+		r("agents.log.keep", "%d is out of range; write 1 to %d, such as 5", n.Keep, maxAgentLogs)
+	}
+	if n.Lines < 1 || n.Lines > maxRate {
+		r("agents.log.lines", "%d is out of range; write 1 to %d, such as 500", n.Lines, maxRate)
 	}
 }
 

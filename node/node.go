@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/agent"
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/audit"
@@ -45,6 +46,11 @@ type Options struct {
 	// Idle opens the node to look at its data: it reads no devices, and the catalogue stays
 	// as it is.
 	Idle bool
+	// AgentExec is the command that becomes an agent's process, see agent.Config; without it the
+	// node runs no agents, though they may connect. SDK returns the Python SDK's wheel and its
+	// name; nil for a program without one.
+	AgentExec []string
+	SDK       func() (name string, wheel []byte, err error)
 	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
 	// the node.
 	Lab api.Lab
@@ -74,6 +80,8 @@ type Node struct {
 	fleet    *device.Fleet
 	server   *server
 
+	supervisor *agent.Supervisor // nil for a node that runs no agents
+
 	reload sync.Mutex // one change of the configuration at a time
 	mu     sync.Mutex
 	config *config.Config
@@ -98,7 +106,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openService, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -112,6 +120,9 @@ func (n *Node) Close() error {
 	var errs []error
 	if n.server != nil {
 		errs = append(errs, n.server.close())
+	}
+	if n.supervisor != nil {
+		errs = append(errs, n.supervisor.Close())
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
@@ -151,6 +162,9 @@ func (n *Node) Run(ctx context.Context) error {
 	start("recorder", n.recorder.Run)
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
+	if n.supervisor != nil {
+		start("agents", n.supervisor.Run)
+	}
 	start("server", n.server.run)
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")

@@ -62,6 +62,9 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		cfg.Settings, cfg.Catalogue = file, file
 	}
 	cfg.Lab = n.opts.Lab
+	if n.supervisor != nil {
+		cfg.Processes = n.supervisor
+	}
 	address := string(n.opts.Config.Listen.HTTP)
 	s := &server{}
 	if address != "" {

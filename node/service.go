@@ -45,7 +45,9 @@ func (n *Node) openService(ctx context.Context) error {
 func (n *Node) hear(m bus.Message) {
 	var err error
 	if m.Topic == wire.HealthTopic {
-		err = n.presence.Health(m.From, m.Data)
+		if err = n.presence.Health(m.From, m.Data); err == nil {
+			n.heardOf(m.From, m.Data)
+		}
 	} else {
 		err = n.presence.Alert(m.From, strings.TrimPrefix(string(m.Topic), wire.AlertTopic+"/"), m.Data)
 	}

@@ -4,12 +4,14 @@ import "github.com/spf13/cobra"
 
 func newAgent(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "agent", Short: "Say which programs may use the bus, and for what",
-		Long: `Say which programs may use the bus, and for what. An agent is a program with a key of its own;
-it may do what it was granted, and nothing else.`,
+		Use: "agent", Short: "Write, install and run agents, and say what they may do",
+		Long: `Write, install and run agents, and say what they may do. An agent is a program in a process of its
+own, with a key of its own; it may do what it was granted, and nothing else.`,
 	}
-	for _, sub := range newAgentIdentity(f) {
-		f.where.register(sub)
+	for _, sub := range append(newAgentProcess(f), newAgentIdentity(f)...) {
+		if sub.Name() != "new" {
+			f.where.register(sub)
+		}
 		strictArgs(sub)
 		cmd.AddCommand(sub)
 	}

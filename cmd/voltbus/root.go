@@ -47,7 +47,9 @@ durably and shows it.
 	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
 	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
 	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"})
-	for _, cmd := range []*cobra.Command{newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f)} {
+	for _, cmd := range []*cobra.Command{
+		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f),
+	} {
 		cmd.GroupID = "node"
 		root.AddCommand(cmd)
 	}
@@ -58,7 +60,7 @@ durably and shows it.
 		f.where.register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(newDNP3(f), newLab(f), newLabPart(), newVersion(), newBoiler(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(newDNP3(f), newLab(f), newLabPart(), newVersion(), newBoiler(), newAgentExec(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		strictArgs(cmd)
 		strictGroup(cmd)

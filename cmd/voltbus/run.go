@@ -16,6 +16,7 @@ import (
 	"voltbus/driver/all"
 	"voltbus/identity"
 	"voltbus/node"
+	"voltbus/python"
 )
 
 func newRun(f *flags) *cobra.Command {
@@ -61,7 +62,15 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 		return err
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
-	n, err := node.Open(ctx, node.Options{Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab})
+	exec, err := agentExec()
+	if err != nil {
+		return err
+	}
+	// What the node keeps is nobody else's, agents with users of their own included.
+	syscall.Umask(0o077)
+	n, err := node.Open(ctx, node.Options{
+		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, SDK: python.Wheel,
+	})
 	if err != nil {
 		return err
 	}

@@ -519,6 +519,88 @@ export interface DocumentSchema {
   schema: string;
 }
 
+export interface Processes {
+  processes: Process[];
+  /** What this node can isolate agents by */
+  isolation: string[];
+  /** Why agents have no users of their own here */
+  why_not?: string;
+}
+
+export interface Process {
+  name: string;
+  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
+  since: string;
+  /** What a person should know */
+  text?: string;
+  version: number;
+  /** The version that its makers gave it */
+  release?: string;
+  title?: string;
+  installed: string;
+  /** Versions to go back to, the oldest first */
+  previous: number[];
+  priority: number;
+  autostart: "" | "enabled" | "disabled";
+  pid?: number;
+  /** How often it ended in a row */
+  failures: number;
+  next_start?: string;
+  /** Octets resident, with all its processes */
+  memory: number;
+  /** Processors, over the last second */
+  cpu: number;
+  processes: number;
+  /** Octets; 0 for the default of the node */
+  memory_limit: number;
+  isolation: string[];
+  last_end?: ProcessEnd;
+  /** Names of the reports */
+  crashes: string[];
+  /** The grants that it wants */
+  wants?: Record<string, unknown>;
+}
+
+export interface ProcessEnd {
+  at: string;
+  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
+  text: string;
+  /** The exit code, -1 after a signal */
+  code: number;
+  signal?: string;
+  /** Seconds */
+  uptime: number;
+}
+
+export interface ProcessLog {
+  entries: ProcessLine[];
+}
+
+export interface ProcessLine {
+  time: string;
+  level: string;
+  stream: "stdout" | "stderr" | "node";
+  logger?: string;
+  message: string;
+  extra?: Record<string, unknown>;
+}
+
+export interface ProcessCrash {
+  at: string;
+  reason: string;
+  text: string;
+  code: number;
+  signal?: string;
+  /** Seconds */
+  uptime: number;
+  agent: string;
+  version: number;
+  memory_limit: number;
+  /** Most octets that were seen */
+  max_memory: number;
+  lines: ProcessLine[];
+}
+
 export interface Setup {
   needed: boolean;
   /** The node's name */

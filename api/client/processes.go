@@ -1,0 +1,143 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+)
+
+// AgentProcesses lists the agents that are installed on the node.
+func (c *Client) AgentProcesses(ctx context.Context) (p answer.Processes, err error) {
+	return p, c.get(ctx, "processes", nil, &p)
+}
+
+// AgentProcess describes an agent that is installed.
+func (c *Client) AgentProcess(ctx context.Context, name string) (p answer.Process, err error) {
+	return p, c.get(ctx, agentPath(name, "process"), nil, &p)
+}
+
+func agentPath(name, rest string) string { return "agents/" + url.PathEscape(name) + "/" + rest }
+
+// Operate starts, stops, restarts, enables, disables, rolls back or approves an agent, as the
+// action says.
+func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Process, err error) {
+	resp, err := c.call(ctx, http.MethodPost, agentPath(name, action), nil, nil)
+	if err != nil {
+		return p, err
+	}
+	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
+}
+
+// Uninstall ends an agent and removes it, with its identity.
+func (c *Client) Uninstall(ctx context.Context, name string) error {
+	resp, err := c.call(ctx, http.MethodDelete, agentPath(name, "process"), nil, nil)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// Installation says how an agent is installed.
+type Installation struct {
+	Entry    string // which of the package's agents, if there are several
+	Grant    string // all, none or refuse
+	Memory   int64  // octets; 0 keeps what it was
+	Priority int    // -1 keeps what it was
+}
+
+// Install uploads an agent: a compressed tar with source/<one file> and wheels/.
+func (c *Client) Install(ctx context.Context, name string, how Installation, upload io.Reader) (p answer.Process, err error) {
+	params := url.Values{}
+	set(params, "entry", how.Entry)
+	set(params, "grant", how.Grant)
+	setNumber(params, "memory", int(how.Memory))
+	if how.Priority >= 0 {
+		params.Set("priority", fmt.Sprint(how.Priority))
+	}
+	target := c.base.JoinPath("api/v1", agentPath(name, "process"))
+	target.RawQuery = params.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, target.String(), upload)
+	if err != nil {
+		return p, fault.E("client.Install", fault.Invalid, name, err)
+	}
+	req.Header.Set("Content-Type", "application/gzip")
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return p, c.unreachable(err)
+	}
+	if err := check(resp); err != nil {
+		return p, errors.Join(err, resp.Body.Close())
+	}
+	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
+}
+
+// Lines selects lines of an agent's log.
+type Lines struct {
+	Level, Search, Since string
+	Limit                int // 0 for 200
+}
+
+func (l Lines) params() url.Values {
+	params := url.Values{}
+	set(params, "level", l.Level)
+	set(params, "search", l.Search)
+	set(params, "since", l.Since)
+	setNumber(params, "limit", l.Limit)
+	return params
+}
+
+// Logs returns lines that an agent printed, oldest first.
+func (c *Client) Logs(ctx context.Context, name string, l Lines) (p answer.ProcessLog, err error) {
+	return p, c.get(ctx, agentPath(name, "logs"), l.params(), &p)
+}
+
+// FollowLogs calls emit with lines that an agent printed and with each further one, until ctx ends.
+func (c *Client) FollowLogs(ctx context.Context, name string, l Lines, emit func(answer.ProcessLine) error) error {
+	resp, err := c.call(ctx, http.MethodGet, agentPath(name, "logs/follow"), l.params(), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	lines, event := bufio.NewScanner(resp.Body), ""
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		name, data, _ := bytes.Cut(lines.Bytes(), []byte(": "))
+		switch string(name) {
+		case "event":
+			event = string(data)
+		case "data":
+			if err := lineEvent(event, data, emit); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx.Err() != nil || lines.Err() == nil {
+		return ctx.Err()
+	}
+	return c.unreachable(lines.Err())
+}
+
+func lineEvent(event string, data []byte, emit func(answer.ProcessLine) error) error {
+	if event == "error" {
+		var p answer.Problem
+		if err := json.Unmarshal(data, &p); err != nil {
+			return fault.E("client.FollowLogs", fault.Corrupt, "answer", err)
+		}
+		return FaultOf(p)
+	}
+	var line answer.ProcessLine
+	if err := json.Unmarshal(data, &line); err != nil {
+		return fault.E("client.FollowLogs", fault.Corrupt, "answer", err)
+	}
+	return emit(line)
+}

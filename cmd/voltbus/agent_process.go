@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"voltbus/agent/jail"
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/config"
+)
+
+// agentExecCommand is the hidden subcommand that becomes an agent's process.
+const agentExecCommand = "agent-exec"
+
+func newAgentExec() *cobra.Command {
+	return &cobra.Command{
+		Use: agentExecCommand + " <spec>", Hidden: true, Args: cobra.ExactArgs(1),
+		Short: "Give up rights and become an agent's process",
+		RunE: func(_ *cobra.Command, args []string) error {
+			var spec jail.Spec
+			if err := json.Unmarshal([]byte(args[0]), &spec); err != nil {
+				return usage(fmt.Errorf("read what to start: %w", err))
+			}
+			return spec.Exec(os.Environ())
+		},
+	}
+}
+
+// agentExec is the command that becomes an agent's process.
+func agentExec() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return []string{self, agentExecCommand}, nil
+}
+
+// newAgentProcess returns the subcommands about agents that are installed.
+func newAgentProcess(f *flags) []*cobra.Command {
+	return []*cobra.Command{
+		newAgentNew(), newAgentInstall(f), newAgentList(f), newAgentStatus(f), newAgentLogs(f),
+		newAgentOperate(f, "start", "Start an agent, now and after each start of the node"),
+		newAgentOperate(f, "stop", "End an agent, until it is started again"),
+		newAgentOperate(f, "restart", "End an agent and start it again"),
+		newAgentOperate(f, "enable", "Start an agent whenever the node starts, even if it was stopped"),
+		newAgentOperate(f, "disable", "Do not start an agent when the node starts"),
+		newAgentOperate(f, "rollback", "Run the version before the newest again"),
+		newAgentOperate(f, "approve", "Allow an agent all that it wants; needs the role administrator"),
+		newAgentRemove(f),
+	}
+}
+
+func newAgentInstall(f *flags) *cobra.Command {
+	var name, wheels, memory string
+	var how client.Installation
+	var grant, noGrant, start bool
+	cmd := &cobra.Command{
+		Use: "install <folder, .whl, .tar.gz or .zip>", Short: "Install an agent, or another version of one", Args: cobra.ExactArgs(1),
+		Long: `Install an agent from a folder with a pyproject.toml, a wheel or an archive. It gets an environment
+of Python of its own, a key, and what it wants to do on the bus once that is allowed: with a terminal
+this command asks, without one say --grant or --no-grant. Another version runs beside the old one until
+it is in place; "voltbus agent rollback" goes back. An installation that fails leaves nothing.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if grant && noGrant {
+				return usage(errors.New("--grant and --no-grant exclude each other"))
+			}
+			if memory != "" {
+				var size config.Size
+				if err := size.UnmarshalText([]byte(memory)); err != nil {
+					return usage(fmt.Errorf("--memory: %w", err))
+				}
+				how.Memory = int64(size)
+			}
+			if name == "" {
+				name = agentName(args[0])
+			}
+			how.Grant = "refuse"
+			switch asks := term.IsTerminal(int(os.Stdin.Fd())); {
+			case grant:
+				how.Grant = "all"
+			case noGrant, asks:
+				how.Grant = "none"
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return install(ctx, s, name, how, packing{path: args[0], wheels: wheels, ask: !grant && !noGrant, start: start})
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&name, "name", "", "name of the agent; default: that of the folder or file")
+	fs.StringVar(&how.Entry, "entry", "", "which agent of the package, if it has several")
+	fs.StringVar(&wheels, "wheels", "", "folder with wheels of what it needs, for a node without a registry")
+	fs.StringVar(&memory, "memory", "", "most memory that it may use, such as 256MiB; default: agents.memory")
+	fs.IntVar(&how.Priority, "priority", -1, "place in the order of starts, from 0, first, to 99; default 50")
+	fs.BoolVar(&grant, "grant", false, "allow all that it wants; needs the role administrator")
+	fs.BoolVar(&noGrant, "no-grant", false, "allow nothing more than before")
+	fs.BoolVar(&start, "start", false, "start it, too")
+	_ = cmd.MarkFlagDirname("wheels")
+	return cmd
+}
+
+// packing is what to install, and what to do then.
+type packing struct {
+	path, wheels string
+	ask, start   bool
+}
+
+func install(ctx context.Context, s session, name string, how client.Installation, p packing) error {
+	upload, err := pack(p.path, p.wheels)
+	if err != nil {
+		return err
+	}
+	defer upload.Close()
+	installed, err := s.Install(ctx, name, how, upload)
+	if err != nil {
+		return err
+	}
+	s.Printf("installed %s, version %d (%s)\n", installed.Name, installed.Version, installed.Release)
+	if p.ask && how.Grant == "none" {
+		if err := askForGrants(ctx, s, &installed); err != nil {
+			return err
+		}
+	}
+	if !p.start {
+		return nil
+	}
+	started, err := s.Operate(ctx, name, "start")
+	if err == nil {
+		s.Printf("%s is %s\n", started.Name, started.State)
+	}
+	return err
+}
+
+// askForGrants shows what an agent wants, and lets the person decide.
+func askForGrants(ctx context.Context, s session, p *answer.Process) error {
+	if len(p.Wants) == 0 || string(p.Wants) == "{}" {
+		return nil
+	}
+	s.Printf("it wants %s\n", plain(string(p.Wants)))
+	fmt.Fprint(s.ErrOrStderr(), "Allow all of this? [y/N] ")
+	line, _ := bufio.NewReader(s.InOrStdin()).ReadString('\n') // nothing means no
+	if reply := strings.ToLower(strings.TrimSpace(line)); reply != "y" && reply != "yes" {
+		s.Printf("nothing more is allowed; voltbus agent approve %s allows it later\n", p.Name)
+		return nil
+	}
+	_, err := s.Operate(ctx, p.Name, "approve")
+	return err
+}
+
+func newAgentOperate(f *flags, action, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: action + " <name>", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				p, err := s.Operate(ctx, args[0], action)
+				if err == nil {
+					s.Printf("%s is %s, version %d\n", p.Name, p.State, p.Version)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newAgentRemove(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove <name>", Short: "End an agent, and remove it with its key and files; what it recorded stays", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.Uninstall(ctx, args[0]) })
+		},
+	}
+}
+
+func newAgentList(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the agents that are installed", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.AgentProcesses(ctx)
+				if err != nil {
+					return err
+				}
+				rows, err := out.open(s.OutOrStdout(), "name", "state", "version", "release", "priority", "autostart", "pid", "memory_mib", "isolation", "text")
+				if err != nil {
+					return err
+				}
+				for _, p := range list.Processes {
+					err := rows.row(p.Name, p.State, p.Version, p.Release, p.Priority, p.Autostart, p.PID, p.Memory>>20, strings.Join(p.Isolation, "+"), p.Text)
+					if err != nil {
+						return err
+					}
+				}
+				return rows.end()
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func newAgentStatus(f *flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "status <name>", Short: "Show how an agent is, and how it ended before", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				p, err := s.AgentProcess(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(s.OutOrStdout()).Encode(p)
+				}
+				printStatus(s, &p)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printStatus(s session, p *answer.Process) {
+	s.Printf("%s is %s since %s\n", p.Name, p.State, ago(p.Since))
+	if p.Text != "" {
+		s.Println("  " + plain(p.Text))
+	}
+	s.Printf("  version     %d (%s), earlier ones %v\n", p.Version, plain(p.Release), p.Previous)
+	if p.PID != 0 {
+		s.Printf("  process     %d, with %d in all, %d MiB, %.0f %% of a processor\n", p.PID, p.Processes, p.Memory>>20, 100*p.CPU)
+	}
+	isolation := strings.Join(p.Isolation, " and ")
+	if isolation == "" {
+		isolation = "nothing"
+	}
+	s.Printf("  isolated by %s\n", isolation)
+	if p.LastEnd != nil {
+		s.Printf("  last end    %s, it %s\n", ago(p.LastEnd.At), plain(p.LastEnd.Text))
+	}
+	for _, c := range p.Crashes {
+		s.Printf("  crash       %s\n", plain(c))
+	}
+}
+
+func newAgentLogs(f *flags) *cobra.Command {
+	var lines client.Lines
+	follow := false
+	cmd := &cobra.Command{
+		Use: "logs <name>", Short: "Show what an agent printed", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				show := func(l answer.ProcessLine) error { return printLine(s, l) }
+				if follow {
+					return s.FollowLogs(ctx, args[0], lines, show)
+				}
+				list, err := s.Logs(ctx, args[0], lines)
+				for i := 0; err == nil && i < len(list.Entries); i++ {
+					err = show(list.Entries[i])
+				}
+				return err
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVarP(&follow, "follow", "f", false, "go on with what it prints from now")
+	fs.StringVar(&lines.Level, "level", "", "least important level: debug, info, warning, error or critical")
+	fs.StringVar(&lines.Search, "grep", "", "only lines that hold this text")
+	fs.StringVar(&lines.Since, "since", "", "first time, such as -1h or 2026-01-31")
+	fs.IntVarP(&lines.Limit, "lines", "n", 0, "the newest that many (default 200)")
+	return cmd
+}
+
+func printLine(s session, l answer.ProcessLine) error {
+	extra := ""
+	if len(l.Extra) > 0 {
+		if b, err := json.Marshal(l.Extra); err == nil {
+			extra = " " + string(b)
+		}
+	}
+	_, err := fmt.Fprintf(s.OutOrStdout(), "%s %-7s %-6s %s%s\n", l.Time.Local().Format(time.DateTime), plain(l.Level), l.Stream, plain(l.Message), plain(extra))
+	return err
+}
+
+// agentName makes the name of an agent from that of a folder or file.
+func agentName(path string) string {
+	base := filepath.Base(path)
+	if abs, err := filepath.Abs(path); err == nil {
+		base = filepath.Base(abs)
+	}
+	for _, end := range []string{".tar.gz", ".zip", ".whl"} {
+		if stem, ok := strings.CutSuffix(base, end); ok {
+			base, _, _ = strings.Cut(stem, "-")
+		}
+	}
+	return base
+}
+

@@ -1,0 +1,107 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"voltbus/agent"
+	"voltbus/audit"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// openAgents opens the supervisor of the agents that are installed here, if the node has one.
+func (n *Node) openAgents(context.Context) error {
+	if len(n.opts.AgentExec) == 0 || n.opts.Idle {
+		return nil
+	}
+	cfg := n.opts.Config.Agents
+	var err error
+	n.supervisor, err = agent.Open(agent.Config{
+		Data: n.opts.Config.Node.Data, Exec: n.opts.AgentExec, Bus: n.bus.Addr,
+		CA:        filepath.Join(n.opts.Config.Node.Data, identity.TLSFolder, "ca.pem"),
+		Isolation: agent.Isolation(cfg.Isolation), Users: agent.Users(cfg.Users), Read: cfg.Read, Write: cfg.Write,
+		Memory: int64(cfg.Memory), Files: cfg.Files, Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
+		Hang: cfg.RestartSilent, Grace: cfg.Grace,
+		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
+		News: n.askToEnd, Audit: n.tellOfAgent, Log: n.log,
+		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: n.sdk, Identities: registered{n.agents}},
+	})
+	return err
+}
+
+// sdk returns the wheel of the Python SDK: the one that the configuration names, or the program's.
+func (n *Node) sdk() (name string, wheel []byte, err error) {
+	file := n.opts.Config.Agents.SDK
+	if file == "" {
+		if n.opts.SDK == nil {
+			return "", nil, fault.E("node.sdk", fault.Unavailable, "", errors.New("this program has no Python SDK; name its wheel in agents.sdk"))
+		}
+		if name, wheel, err = n.opts.SDK(); err != nil {
+			return "", nil, fault.E("node.sdk", fault.Unavailable, "", fmt.Errorf("%w; or name its wheel in agents.sdk", err))
+		}
+		return name, wheel, nil
+	}
+	wheel, err = os.ReadFile(file)
+	if err != nil {
+		return "", nil, fault.E("node.sdk", fault.Invalid, "agents.sdk", fmt.Errorf("read the SDK: %w", err))
+	}
+	return filepath.Base(file), wheel, nil
+}
+
+// askToEnd tells an agent over the bus that it shall end.
+func (n *Node) askToEnd(name string) {
+	_ = n.bus.Tell(name, wire.NewsStop, nil) // who is not connected gets a signal, too
+}
+
+// tellOfAgent writes into the audit log what happened to an agent's process.
+func (n *Node) tellOfAgent(actor, action, name, text string) {
+	e := audit.Entry{Actor: actor, Action: action, Subject: name, Outcome: "ok"}
+	if text != "" {
+		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // texts
+	}
+	n.audit.Offer(e)
+}
+
+// heardOf tells the supervisor that an agent said how it is.
+func (n *Node) heardOf(name string, health []byte) {
+	var m struct {
+		Interval float64 `json:"interval"`
+	}
+	if n.supervisor != nil && json.Unmarshal(health, &m) == nil {
+		n.supervisor.Heard(name, time.Duration(m.Interval*float64(time.Second)))
+	}
+}
+
+// registered implements agent.Identities.
+type registered struct{ registry *identity.Registry }
+
+// Grants implements agent.Identities.
+func (r registered) Grants(_ context.Context, name string) (identity.Grants, error) {
+	a, err := r.registry.Agent(name)
+	return a.Grants, err
+}
+
+// Admit implements agent.Identities.
+func (r registered) Admit(ctx context.Context, name, public string, grants identity.Grants) error {
+	known, err := r.registry.Agent(name)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		_, err = r.registry.Add(ctx, name, public, grants)
+	case err == nil && !strings.EqualFold(known.Public, public):
+		err = fault.E("node.Admit", fault.Conflict, name, errors.New("is registered with another key; remove it with voltbus agent remove, and install it again"))
+	case err == nil:
+		_, err = r.registry.SetGrants(ctx, name, grants)
+	}
+	return err
+}
+
+// Forget implements agent.Identities.
+func (r registered) Forget(ctx context.Context, name string) error { return r.registry.Remove(ctx, name) }
