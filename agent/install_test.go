@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,9 +34,7 @@ func wheel(t *testing.T, name, version, entry string, files map[string]string) [
 		all[info+"entry_points.txt"] = "[voltbus.agent]\n" + entry + "\n"
 	}
 	record := ""
-	for file, text := range files {
-		all[file] = text
-	}
+	maps.Copy(all, files)
 	for file := range all {
 		record += file + ",,\n"
 	}

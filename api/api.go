@@ -85,7 +85,7 @@ type Config struct {
 	SQL     store.SQL
 	// Processes are the agents that are installed here.
 	Processes Processes
-	Lab     Lab
+	Lab       Lab
 	// Gate records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.
 	Gate    Gate

@@ -104,4 +104,6 @@ func (r registered) Admit(ctx context.Context, name, public string, grants ident
 }
 
 // Forget implements agent.Identities.
-func (r registered) Forget(ctx context.Context, name string) error { return r.registry.Remove(ctx, name) }
+func (r registered) Forget(ctx context.Context, name string) error {
+	return r.registry.Remove(ctx, name)
+}

@@ -6,10 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -61,7 +61,7 @@ func (c *Client) Install(ctx context.Context, name string, how Installation, upl
 	set(params, "grant", how.Grant)
 	setNumber(params, "memory", int(how.Memory))
 	if how.Priority >= 0 {
-		params.Set("priority", fmt.Sprint(how.Priority))
+		params.Set("priority", strconv.Itoa(how.Priority))
 	}
 	target := c.base.JoinPath("api/v1", agentPath(name, "process"))
 	target.RawQuery = params.Encode()

@@ -52,13 +52,13 @@ func scaffold(dir, template string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return fault.E("voltbus", fault.Conflict, dir, errors.New("exists already; name another folder"))
 	}
-	class := ""
+	var class strings.Builder
 	for part := range strings.SplitSeq(module, "_") {
 		if part != "" {
-			class += strings.ToUpper(part[:1]) + part[1:]
+			class.WriteString(strings.ToUpper(part[:1]) + part[1:])
 		}
 	}
-	fill := strings.NewReplacer("NAME", strings.ReplaceAll(module, "_", "-"), "MODULE", module, "CLASS", class)
+	fill := strings.NewReplacer("NAME", strings.ReplaceAll(module, "_", "-"), "MODULE", module, "CLASS", class.String())
 	root := "template/agent/" + template
 	return fs.WalkDir(agentTemplates, root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -306,4 +306,3 @@ func agentName(path string) string {
 	}
 	return base
 }
-
