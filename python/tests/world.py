@@ -175,13 +175,6 @@ class NodeWorld(World):
             self._process.wait(60)
             self._process = None
 
-    def registers(self) -> bool:
-        try:
-            self._http("GET", "/api/v1/agents", None)
-        except AssertionError:
-            return False
-        return True
-
     async def restart(self) -> None:
         await asyncio.to_thread(self._stop, signal.SIGKILL)
         await asyncio.to_thread(self._start)

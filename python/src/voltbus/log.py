@@ -6,17 +6,22 @@ import logging
 import sys
 import traceback
 from datetime import datetime, timezone
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _json
 from .errors import Invalid
 
 __all__ = ["JSONLines", "set_up"]
 
+if TYPE_CHECKING:
+    _Handler = logging.StreamHandler[TextIO]
+else:  # Python 3.10 cannot say of what
+    _Handler = logging.StreamHandler
+
 _KNOWN = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
-class JSONLines(logging.StreamHandler[TextIO]):
+class JSONLines(_Handler):
     """Writes ``{"time", "level", "logger", "message", …}``, with what ``extra`` held behind."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
 from ._json import value_of
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = [
     "Aggregate",
@@ -208,6 +211,21 @@ class Range(msgspec.Struct, frozen=True):
     def rows(self) -> list[Sample]:
         """Return all samples, in the order of time."""
         return sorted((s for one in self.series for s in one.samples), key=lambda s: (s.time, s.point))
+
+    def frame(self) -> pandas.DataFrame:
+        """Return the good samples as a pandas frame: a row for each time, a column for each point.
+
+        It needs pandas: install ``voltbus[pandas]``.
+        """
+        import pandas
+
+        columns = {}
+        for one in self.series:
+            good = [s for s in one.samples if s.good]
+            index = pandas.DatetimeIndex([s.time for s in good], tz="UTC", name="time")
+            column = pandas.Series([s.value for s in good], index=index, dtype=None if good else object)
+            columns[one.point] = column[~index.duplicated(keep="last")]
+        return pandas.DataFrame(columns)
 
 
 class Bucket(msgspec.Struct, frozen=True):
