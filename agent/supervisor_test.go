@@ -113,6 +113,7 @@ func run(t *testing.T, cfg Config) (s *Supervisor, stop func()) {
 		}
 	}
 	t.Cleanup(stop)
+	eventually(t, "the supervisor runs", s.serving)
 	return s, stop
 }
 
