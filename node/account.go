@@ -143,6 +143,9 @@ func (n *Node) Health(ctx context.Context) answer.Health {
 	}
 	part("history", n.damage(ctx))
 	part("audit", n.auditTrouble())
+	if n.desk != nil {
+		part("control", n.desk.Trouble())
+	}
 	offline, total := 0, 0
 	for _, d := range n.fleet.Devices() {
 		total++

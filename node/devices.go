@@ -100,6 +100,9 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	if err := n.fleet.Apply(devices); err != nil {
 		return changes, err
 	}
+	if err := n.declare(ctx, cfg); err != nil {
+		return changes, err
+	}
 	next := *before
 	next.Devices, next.Include = cfg.Devices, cfg.Include
 	n.mu.Lock()

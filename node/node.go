@@ -20,6 +20,8 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
+	"voltbus/control/desk"
+	"voltbus/control/journal"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/driver"
@@ -78,6 +80,8 @@ type Node struct {
 	service  *service.Service
 	sink     *sink.Sink // nil without a store
 	fleet    *device.Fleet
+	journal  *journal.Journal
+	desk     *desk.Desk // nil for an idle node
 	server   *server
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
@@ -106,7 +110,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -129,6 +133,9 @@ func (n *Node) Close() error {
 	}
 	if n.bus != nil {
 		errs = append(errs, n.bus.Close())
+	}
+	if n.journal != nil {
+		errs = append(errs, n.journal.Close())
 	}
 	if n.catalog != nil {
 		errs = append(errs, n.catalog.Close())
@@ -162,6 +169,9 @@ func (n *Node) Run(ctx context.Context) error {
 	start("recorder", n.recorder.Run)
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
+	if n.desk != nil {
+		start("control", n.desk.Run)
+	}
 	if n.supervisor != nil {
 		start("agents", n.supervisor.Run)
 	}

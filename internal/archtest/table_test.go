@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "catalog", "query", "promql", "uplink", "control", "identity", "agent/...", "meter/...",
+		"store/...", "catalog", "query", "promql", "uplink", "control/...", "identity", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "presence", "service",
 		"audit", "document",
 	}
@@ -64,6 +64,8 @@ var table = []rule{
 	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
+	{"control/desk", []string{"control", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the desk carries out what control decides: it hands writes to devices, and is told who asks"},
+	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
@@ -99,7 +101,7 @@ var owners = []owner{
 	{"github.com/jackc/", []string{"store/postgres"}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/..."}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
-	{"modernc.org/sqlite", []string{"catalog/...", "audit"}, nil, "only catalog and the audit log keep tables in SQLite"},
+	{"modernc.org/sqlite", []string{"catalog/...", "audit", "control/journal"}, nil, "only catalog, the audit log and the state of control keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, experiments and the API's document are YAML"},

@@ -1,0 +1,265 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"voltbus/audit"
+	"voltbus/control"
+	"voltbus/device"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Fleet reads and writes devices, as package device does.
+type Fleet interface {
+	WriteMany(ctx context.Context, settings []device.Setting) []device.Outcome
+	ReadMany(ctx context.Context, paths []point.Path) []device.Reading
+}
+
+// Journal keeps the state of the model, as package journal does.
+type Journal interface {
+	// Load returns what was kept; without records for nothing.
+	Load(ctx context.Context) (control.State, error)
+	// Keep stores records over those of the same kind and key, all or none. They are on disk when it
+	// returns.
+	Keep(ctx context.Context, records []control.Record) error
+	// SetAside begins anew, and returns where the old state is now.
+	SetAside(ctx context.Context) (file string, err error)
+}
+
+// Audit keeps who did what, as package audit does.
+type Audit interface {
+	Append(ctx context.Context, entries ...audit.Entry) error
+}
+
+// Point is a point as the desk knows it.
+type Point struct {
+	control.Spec
+}
+
+// Config is what a desk needs. Fleet, Journal, Audit and Log must be there.
+type Config struct {
+	Points  []Point
+	Limits  control.Limits
+	Fleet   Fleet
+	Journal Journal
+	Audit   Audit
+	// Clock is the time; nil for that of the machine.
+	Clock func() control.Instant
+	Log   *slog.Logger
+}
+
+// The bounds of a desk.
+const (
+	queue     = 1024            // requests that wait; more block their callers
+	together  = 512             // requests of one turn
+	waitWrite = time.Minute     // for a call of writes, and
+	waitPoint = time.Second     // more for each of its points
+	waitStop  = 5 * time.Second // for writes that are under way when the desk stops
+	retryKeep = time.Second     // before a disk that failed is tried again
+	maxUntold = 10_000          // entries that wait for an audit log that failed
+)
+
+// Desk decides and carries out. Its methods are safe for concurrent use; requests wait until Run runs.
+type Desk struct {
+	cfg      Config
+	model    *control.Model
+	jobs     chan *job
+	outcomes chan []answer
+	ended    chan struct{} // closed when Run does not take requests any more
+	watchers watchers
+	kick     chan struct{} // somebody is dismissed
+
+	// What follows is of the goroutine of Run.
+	points   map[point.Path]Point
+	sorted   []point.Path // their paths
+	waiters  map[point.Path][]waiter
+	inFlight int // calls of writes
+	writes   sync.WaitGroup
+	unsaved  map[[2]string]control.Record // what could not be kept
+	untold   []audit.Entry                // what could not be written into the audit log
+	begun    turn                         // what follows from the state that Open found
+
+	mu        sync.Mutex
+	dismissed map[string]bool // requesters that may not do anything any more
+	trouble   error           // why nothing can be kept
+	damage    error           // what was wrong with the state when it was opened
+}
+
+var errEnded = errors.New("the node is stopping; ask again when it runs")
+
+// Open makes a desk with the state that was kept. It writes nothing to devices before Run. A state that
+// is damaged is set aside, which Trouble and the audit log say. Errors are those of the journal, and
+// Invalid for points.
+func Open(ctx context.Context, cfg Config) (*Desk, error) {
+	if cfg.Clock == nil {
+		begin := time.Now()
+		cfg.Clock = func() control.Instant { return control.Instant{Wall: time.Now(), Steady: time.Since(begin)} }
+	}
+	d := &Desk{
+		cfg: cfg, jobs: make(chan *job, queue), outcomes: make(chan []answer, queue), ended: make(chan struct{}),
+		kick: make(chan struct{}, 1), dismissed: make(map[string]bool), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
+	}
+	state, err := cfg.Journal.Load(ctx)
+	if err == nil {
+		err = d.begin(state)
+	}
+	if fault.Is(err, fault.Corrupt) {
+		file, failed := cfg.Journal.SetAside(ctx)
+		if failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+		d.damage = fmt.Errorf("the state of control was damaged (%w) and is now %s: nobody holds a point, and devices keep what they were set to; look at the points and command them anew", err, file)
+		err = d.begin(control.State{Version: control.Version})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// begin takes a state over.
+func (d *Desk) begin(state control.State) error {
+	d.model, d.begun = control.New(d.cfg.Limits), turn{now: d.cfg.Clock()}
+	d.points = make(map[point.Path]Point, len(d.cfg.Points))
+	effects, err := d.declare(d.begun.now, d.cfg.Points)
+	if err != nil {
+		return err
+	}
+	d.begun.add(node, effects, 0)
+	if len(state.Records) == 0 {
+		return nil
+	}
+	effects, err = d.model.Import(d.begun.now, state)
+	d.begun.add(node, effects, 0)
+	return err
+}
+
+// declare makes points exactly those that the model knows.
+func (d *Desk) declare(now control.Instant, points []Point) (control.Effects, error) {
+	specs := make([]control.Spec, len(points))
+	known := make(map[point.Path]Point, len(points))
+	for i := range points {
+		specs[i] = points[i].Spec
+		known[specs[i].Point] = points[i]
+	}
+	effects, err := d.model.Declare(now, specs)
+	if err != nil {
+		return effects, err
+	}
+	var gone []point.Path
+	for path := range d.points {
+		if _, stays := known[path]; !stays {
+			gone = append(gone, path)
+		}
+	}
+	d.points, d.sorted = known, slices.Sorted(maps.Keys(known))
+	more := d.model.Remove(now, gone)
+	effects.Writes, effects.Events = append(effects.Writes, more.Writes...), append(effects.Events, more.Events...)
+	return effects, nil
+}
+
+// Trouble says why nothing can be kept now, or what of the state was damaged; nil if all is well.
+func (d *Desk) Trouble() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.trouble != nil {
+		return d.trouble
+	}
+	return d.damage
+}
+
+// Run decides requests and carries them out until ctx ends. Then it lets writes that are under way end
+// for a moment, notes their outcomes, and returns nil. What is commanded stays commanded: it goes on when
+// the node runs again.
+func (d *Desk) Run(ctx context.Context) error {
+	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	d.open(writing)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		t := turn{}
+		select {
+		case <-ctx.Done():
+			continue
+		case j := <-d.jobs:
+			d.gather(&t, j)
+		case a := <-d.outcomes:
+			d.hear(&t, a)
+		case <-timer.C:
+			d.enter(&t)
+		case <-d.kick:
+			d.dismiss(&t)
+		}
+		d.finish(writing, &t)
+		timer.Reset(d.next())
+	}
+	d.wind(writing, cancel)
+	return nil
+}
+
+// open carries out what follows from the state that was kept.
+func (d *Desk) open(writing context.Context) {
+	if d.damage != nil {
+		d.begun.entries = append(d.begun.entries, audit.Entry{
+			Actor: node, Action: "control.damaged", Outcome: d.damage.Error(),
+		})
+		d.cfg.Log.Error("state of control is damaged", slog.Any("err", d.damage))
+	}
+	d.finish(writing, &d.begun)
+	d.begun = turn{}
+}
+
+// enter begins a turn with what is due.
+func (d *Desk) enter(t *turn) {
+	t.now = d.cfg.Clock()
+	t.add(node, d.model.Advance(t.now), 0)
+}
+
+// next returns how long nothing is foreseen.
+func (d *Desk) next() time.Duration {
+	const longest = time.Minute
+	wait, ok := d.model.Next(d.cfg.Clock())
+	if !ok || wait > longest {
+		wait = longest
+	}
+	if len(d.unsaved)+len(d.untold) > 0 {
+		wait = min(wait, retryKeep)
+	}
+	return wait
+}
+
+// wind ends what is under way, and refuses what came too late.
+func (d *Desk) wind(writing context.Context, cancel context.CancelFunc) {
+	close(d.ended)
+	d.watchers.close()
+	timer := time.NewTimer(waitStop)
+	defer timer.Stop()
+	for d.inFlight > 0 {
+		t := turn{last: true}
+		select {
+		case a := <-d.outcomes:
+			d.hear(&t, a)
+			d.finish(writing, &t)
+		case <-timer.C:
+			cancel()
+		}
+	}
+	d.writes.Wait()
+	for {
+		select {
+		case j := <-d.jobs:
+			j.answer(fault.E("desk.Run", fault.Unavailable, "", errEnded))
+		default:
+			return
+		}
+	}
+}

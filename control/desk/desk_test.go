@@ -1,0 +1,75 @@
+package desk_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func TestACommandIsKeptToldCarriedOutAndAnswered(t *testing.T) {
+	s := newSite(t, 1).start()
+	defer s.stop()
+	c := wish("tune", "b/d0/sp", 22)
+	c.Reason = "warm"
+	r := s.set(c)
+	if r.Status != control.Accepted || !r.Wins || r.Output != control.Held || r.Reported != point.FloatOf(22) || r.Failed != nil {
+		t.Errorf("got %+v", r)
+	}
+	if got := s.plant.value("b/d0/sp"); got != point.FloatOf(22) {
+		t.Errorf("the device has %v", got)
+	}
+	if got, want := s.told("b/d0/sp"), []string{"control.command accepted", "control.write-confirmed ok"}; !slices.Equal(got, want) {
+		t.Errorf("the audit log says %q, want %q", got, want)
+	}
+	if again := s.set(c); !again.Repeat || again.Output != control.Held || len(s.plant.written()) != 1 {
+		t.Errorf("a repeat gave %+v and %d writes", again, len(s.plant.written()))
+	}
+	d, err := s.Release(t.Context(), "agent:tune", control.Selection{Point: "b/d0/sp"}, "")
+	if err != nil || d.Status != control.Accepted {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+func TestRefusalsSayWhyAndAreInTheAuditLog(t *testing.T) {
+	s := newSite(t, 1).start()
+	defer s.stop()
+	for _, c := range []struct {
+		command control.Command
+		why     control.Why
+		kind    fault.Kind
+	}{
+		{wish("tune", "b/d0/sp", 31), control.WhyRange, fault.Invalid},
+		{wish("tune", "b/d0/reading", 1), control.WhyReadOnly, fault.Refused},
+		{wish("tune", "b/d0/nothing", 1), control.WhyUnknown, fault.NotFound},
+	} {
+		r := s.set(c.command)
+		if r.Status != control.Refused || r.Why != c.why || r.Err.Kind != c.kind {
+			t.Errorf("%s gave %+v", c.command.Point, r)
+		}
+		s.says(string(c.command.Point), "control.command", "refused: ")
+	}
+	if n := len(s.plant.written()); n > 0 {
+		t.Errorf("%d writes of refused commands", n)
+	}
+}
+
+func TestALeaseEndsAfterARestartToo(t *testing.T) {
+	s := newSite(t, 1).start()
+	c := wish("tune", "b/d0/sp", 22)
+	c.Lease = time.Hour
+	s.set(c)
+	s.stop()
+	s.start()
+	defer s.stop()
+	v, err := s.View(t.Context(), "b/d0/sp")
+	if err != nil || len(v.Array) != 1 || v.Array[0].Requester != "agent:tune" || v.Output != control.Held {
+		t.Errorf("after a restart the point is %+v, %v", v, err)
+	}
+	if again := s.set(c); !again.Repeat || again.Output != control.Held {
+		t.Errorf("a repeat after the restart gave %+v", again)
+	}
+}

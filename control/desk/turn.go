@@ -1,0 +1,164 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"voltbus/audit"
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// turn is what is decided together.
+type turn struct {
+	now     control.Instant
+	writes  []control.Write
+	events  []control.Event
+	entries []audit.Entry
+	jobs    []*job
+	fresh   []point.Path // points of commands whose callers wait for the outcome
+	last    bool         // the desk stops: nothing new is sent
+}
+
+// add takes effects over that somebody, or the course of time, caused. said is the write that an entry
+// names already; 0 if none does.
+func (t *turn) add(actor string, e control.Effects, said uint64) {
+	t.writes = append(t.writes, e.Writes...)
+	t.events = append(t.events, e.Events...)
+	for i := range e.Events {
+		if entry, ok := entryOf(actor, &e.Events[i]); ok {
+			t.entries = append(t.entries, entry)
+		}
+	}
+	for i := range e.Writes {
+		w := &e.Writes[i]
+		switch {
+		case t.last:
+			t.entries = append(t.entries, entryOfWrite(actor, w, "not sent: the node stops"))
+		case w.ID != said:
+			t.entries = append(t.entries, entryOfWrite(actor, w, "sent"))
+		}
+	}
+}
+
+// gather decides a request and those that wait behind it.
+func (d *Desk) gather(t *turn, first *job) {
+	d.enter(t)
+	for j, size := first, 0; ; {
+		d.do(t, j)
+		if size += j.size; size >= together {
+			return
+		}
+		select {
+		case j = <-d.jobs:
+		default:
+			return
+		}
+	}
+}
+
+// do decides one request.
+func (d *Desk) do(t *turn, j *job) {
+	switch {
+	case !j.take():
+		return // nobody waits any more, and nothing was done
+	case j.makes && d.trouble != nil:
+		j.answer(d.trouble)
+		return
+	}
+	j.do(t)
+	t.jobs = append(t.jobs, j)
+}
+
+// finish keeps what was decided, sends what is to be written, and answers.
+func (d *Desk) finish(writing context.Context, t *turn) {
+	err := d.keep(t)
+	d.follow(t)
+	d.watchers.tell(t.events)
+	for _, j := range t.jobs {
+		if j.changes {
+			j.answer(err)
+		} else {
+			j.answer(nil)
+		}
+	}
+	d.send(writing, t, err)
+}
+
+// keep stores the changes and writes the audit log, beside each other.
+func (d *Desk) keep(t *turn) error {
+	records := d.model.Changes()
+	if len(d.unsaved) > 0 {
+		records = d.withUnsaved(records)
+	}
+	entries := t.entries
+	if len(d.untold) > 0 {
+		entries = append(d.untold, entries...)
+	}
+	ctx := context.Background() // what was decided is kept, whoever waits
+	var kept, told error
+	var both sync.WaitGroup
+	if len(records) > 0 {
+		both.Go(func() { kept = d.cfg.Journal.Keep(ctx, records) })
+	}
+	if len(entries) > 0 {
+		told = d.cfg.Audit.Append(ctx, entries...)
+	}
+	both.Wait()
+	clear(d.unsaved)
+	if kept != nil {
+		for _, r := range records {
+			d.unsaved[[2]string{r.Kind, r.Key}] = r
+		}
+	}
+	d.untold = nil
+	if told != nil {
+		d.untold = slices.Clone(entries[:min(len(entries), maxUntold)])
+	}
+	return d.note(errors.Join(kept, told))
+}
+
+// withUnsaved puts what could not be kept before under what changed since.
+func (d *Desk) withUnsaved(records []control.Record) []control.Record {
+	for _, r := range records {
+		d.unsaved[[2]string{r.Kind, r.Key}] = r
+	}
+	records = make([]control.Record, 0, len(d.unsaved))
+	for _, r := range d.unsaved {
+		records = append(records, r)
+	}
+	return records
+}
+
+// note remembers whether things can be kept.
+func (d *Desk) note(err error) error {
+	before := d.trouble
+	if err != nil {
+		err = fault.E("desk.keep", fault.Unavailable, "", &unkept{err})
+	}
+	d.mu.Lock()
+	d.trouble = err
+	d.mu.Unlock()
+	switch {
+	case err != nil && before == nil:
+		d.cfg.Log.Error("control cannot keep what it decides, and refuses commands", slog.Any("err", err))
+	case err == nil && before != nil:
+		d.cfg.Log.Info("control keeps what it decides again")
+	}
+	return err
+}
+
+// unkept says that what was decided is not on disk.
+type unkept struct{ err error }
+
+// Error implements error.
+func (u *unkept) Error() string {
+	return "what was decided cannot be kept: " + u.err.Error() + "; nothing new is written to devices until it can; see the node's health"
+}
+
+// Unwrap returns the cause.
+func (u *unkept) Unwrap() error { return u.err }

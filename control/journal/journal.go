@@ -1,0 +1,244 @@
+// Package journal keeps the state of control in an SQLite file of its own, so that a command does not
+// wait for those who change the catalogue.
+package journal
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the database driver "sqlite"
+
+	"voltbus/control"
+	"voltbus/fault"
+)
+
+// File is the journal's name in the data directory.
+const File = "control.db"
+
+//go:embed schema.sql
+var schema string
+
+const (
+	version     = 1
+	application = 0x56424354 // "VBCT": the file is the state of control
+)
+
+// Journal is the open file. It is safe for concurrent use. Its methods return fault.Unavailable when the
+// disk is full or the journal closed, fault.Corrupt when the file is damaged.
+type Journal struct {
+	file string
+	now  func() time.Time
+
+	mu   sync.Mutex
+	db   *sql.DB
+	put  *sql.Stmt // of many rows
+	drop *sql.Stmt
+}
+
+// Open opens the journal in the data directory, and makes it if absent. A file that is damaged gives
+// fault.Corrupt from Load; SetAside begins anew then. One that a newer program wrote gives fault.Conflict,
+// that of another program fault.Corrupt. Close it after use.
+func Open(dir string, now func() time.Time) *Journal {
+	return &Journal{file: filepath.Join(dir, File), now: now}
+}
+
+// Load returns what was kept.
+func (j *Journal) Load(ctx context.Context) (control.State, error) {
+	const op = "journal.Load"
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.open(ctx); err != nil {
+		return control.State{}, wrap(op, j.file, err)
+	}
+	rows, err := j.db.QueryContext(ctx, `SELECT kind, key, data FROM record ORDER BY kind, key`)
+	if err != nil {
+		return control.State{}, wrap(op, j.file, err)
+	}
+	defer rows.Close()
+	state := control.State{Version: control.Version, Time: j.now().UTC()}
+	for rows.Next() {
+		var r control.Record
+		var data []byte
+		if err := rows.Scan(&r.Kind, &r.Key, &data); err != nil {
+			return control.State{}, wrap(op, j.file, err)
+		}
+		r.Data = json.RawMessage(data)
+		state.Records = append(state.Records, r)
+	}
+	return state, wrap(op, j.file, rows.Err())
+}
+
+// open opens the file unless it is open.
+func (j *Journal) open(ctx context.Context) error {
+	if j.db != nil {
+		return nil
+	}
+	f, err := os.OpenFile(j.file, os.O_RDWR|os.O_CREATE, 0o600) // only its owner reads it
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	file, err := filepath.Abs(j.file)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()+
+		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if err = prepare(ctx, db); err == nil {
+		j.put, err = db.PrepareContext(ctx, insertion(rowsAtOnce))
+	}
+	if err == nil {
+		j.drop, err = db.PrepareContext(ctx, `DELETE FROM record WHERE kind = ? AND key = ?`)
+	}
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	j.db = db
+	return nil
+}
+
+var (
+	errForeign = errors.New("is an SQLite file, but not the state of control")
+	errCheck   = errors.New("the file fails its check")
+)
+
+// prepare makes the table in an empty file, and refuses a file of something else.
+func prepare(ctx context.Context, db *sql.DB) error {
+	var found, id, tables int
+	var verdict string
+	if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%w: %s", errCheck, verdict)
+	}
+	err := db.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`).Scan(&found, &id, &tables)
+	switch {
+	case err != nil:
+		return err
+	case id == application && found > version:
+		return fault.E("journal.Load", fault.Conflict, File, fmt.Errorf(
+			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
+	case id == application && found == version:
+		return nil
+	case tables > 0:
+		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, schema+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, version, application))
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// SetAside renames the file and begins anew.
+func (j *Journal) SetAside(ctx context.Context) (string, error) {
+	const op = "journal.SetAside"
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.close(); err != nil {
+		return "", wrap(op, j.file, err)
+	}
+	aside := j.file + ".damaged-" + j.now().UTC().Format("20060102T150405.000000")
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Rename(j.file+side, aside+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", wrap(op, j.file, err)
+		}
+	}
+	if err := os.Rename(j.file, aside); err != nil {
+		return "", wrap(op, j.file, err)
+	}
+	return aside, wrap(op, j.file, j.open(ctx))
+}
+
+// Close closes the file.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return wrap("journal.Close", j.file, j.close())
+}
+
+func (j *Journal) close() error {
+	if j.db == nil {
+		return nil
+	}
+	err := j.db.Close()
+	j.db, j.put, j.drop = nil, nil, nil
+	return err
+}
+
+var errClosed = errors.New("the state of control is closed")
+
+// Keep stores records over those of the same kind and key, and removes those without data, all or none.
+// They are on disk when it returns.
+func (j *Journal) Keep(ctx context.Context, records []control.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.db == nil {
+		return fault.E("journal.Keep", fault.Unavailable, j.file, errClosed)
+	}
+	return wrap("journal.Keep", j.file, j.keep(ctx, records))
+}
+
+const rowsAtOnce = 16 // of one statement
+
+func (j *Journal) keep(ctx context.Context, records []control.Record) (err error) {
+	tx, err := j.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	args := make([]any, 0, 3*rowsAtOnce)
+	put, drop := tx.StmtContext(ctx, j.put), tx.StmtContext(ctx, j.drop)
+	for i := range records {
+		r := &records[i]
+		if r.Data == nil {
+			if _, err := drop.ExecContext(ctx, r.Kind, r.Key); err != nil {
+				return err
+			}
+			continue
+		}
+		if args = append(args, r.Kind, r.Key, string(r.Data)); len(args) == cap(args) {
+			if _, err := put.ExecContext(ctx, args...); err != nil {
+				return err
+			}
+			args = args[:0]
+		}
+	}
+	if len(args) > 0 {
+		if _, err := tx.ExecContext(ctx, insertion(len(args)/3), args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func insertion(rows int) string {
+	return `INSERT OR REPLACE INTO record (kind, key, data) VALUES ` + strings.Repeat(`,(?,?,?)`, rows)[1:]
+}
