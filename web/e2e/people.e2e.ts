@@ -84,6 +84,25 @@ describe("people", () => {
     expect(known.list.map((p) => p.name)).toEqual(["admin", attacks[0]]);
   });
 
+  test("make a token that can only record, see it once, and revoke it", async () => {
+    const { known, page } = await people();
+    await page.getByRole("button", { name: "Make a token" }).click();
+    const form = page.getByRole("form", { name: "Make a token" });
+    await form.getByLabel("Name").fill("logger");
+    await form.getByLabel("Below").fill("campus/b1");
+    expect(await seriousViolations(page)).toEqual([]);
+    await form.getByRole("button", { name: "Make it" }).click();
+    const once = page.getByRole("region", { name: "Token of logger" });
+    await once.getByText("vb_secret_of_logger").waitFor();
+    await once.getByRole("button", { name: "I have it" }).click();
+    expect(await page.getByText("vb_secret_of_logger").count()).toBe(0);
+    await page.getByText("below campus/b1").waitFor();
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Revoke logger" }).click();
+    await expect.poll(() => page.getByText("below campus/b1").count()).toBe(0);
+    expect(known.tokens).toEqual([]);
+  });
+
   test("change their own password, whatever their role", async () => {
     const { known, page } = await people("viewer", phone);
     expect(await page.getByRole("heading", { name: "Accounts" }).count()).toBe(0);

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
+import { agents } from "./shots-agents";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
 import { building, hostile, type Site, troubled } from "./sites";
@@ -243,4 +244,4 @@ const mine: readonly Shot[] = [
 ];
 
 /** Every picture that can be made. */
-export const shots: readonly Shot[] = [...mine, ...explorer, ...inside];
+export const shots: readonly Shot[] = [...mine, ...explorer, ...inside, ...agents];

@@ -16,6 +16,8 @@ export class People {
   readonly list: Person[];
   /** Passwords that were set, by name. */
   readonly passwords = new Map<string, string>();
+  /** Tokens that can only record. */
+  tokens: { name: string; purpose: "record"; under: string; created: string }[] = [];
 
   constructor(names: Record<string, string>) {
     const common = { created: "2026-03-01T08:00:00Z", password: true, tokens: 0 };
@@ -45,6 +47,20 @@ export class People {
       const at = this.list.findIndex((p) => p.name === nameIn(resource));
       if (at < 0) return new Refusal(404, "There is no such person", "not-found");
       this.list.splice(at, 1);
+      return undefined;
+    },
+    "GET tokens": () => ({ tokens: this.tokens }),
+    "POST tokens": ({ body }) => {
+      const { name, under = "" } = body as { name: string; under?: string };
+      if (this.tokens.some((t) => t.name === name)) {
+        return new Refusal(409, `There is a token ${name} already`, "conflict");
+      }
+      this.tokens.push({ name, purpose: "record", under, created: new Date().toISOString() });
+      return { name, under, token: `vb_secret_of_${name}` };
+    },
+    "DELETE tokens/*": ({ resource }) => {
+      const name = decodeURIComponent(resource.slice("tokens/".length));
+      this.tokens = this.tokens.filter((t) => t.name !== name);
       return undefined;
     },
     "PUT session/password": ({ body }) => {

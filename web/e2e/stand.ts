@@ -161,6 +161,7 @@ export class Stand {
       "GET ledger": () => this.books(now),
       "GET plot": () => this.plot(call.query),
       "GET capacity": () => null,
+      "GET alerts": () => ({ alerts: [] }),
       "GET config": () => ({ history: [] }),
       ...this.handlers,
     };

@@ -5,6 +5,7 @@ import { includes, type Role, rolePurpose, roles } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
 import { PasswordFields, usePassword } from "./password";
+import { RecordTokens } from "./record-tokens";
 import "./people.css";
 
 /** Somebody who can log in. */
@@ -20,13 +21,16 @@ interface Person {
   local: boolean;
 }
 
-/** Who may use the node: one's own password for everybody, all accounts for administrators. */
+/** Who may use the node: one's own password for everybody, all accounts and tokens for administrators. */
 export function PeopleScreen({ api, session, epoch }: ScreenProps) {
   return (
     <div class="screen">
       <h1>People</h1>
       {includes(session.role, "administrator") && (
-        <Accounts api={api} epoch={epoch} self={session.user} />
+        <>
+          <Accounts api={api} epoch={epoch} self={session.user} />
+          <RecordTokens api={api} epoch={epoch} />
+        </>
       )}
       <OwnPassword api={api} name={session.user} role={session.role} />
     </div>

@@ -1,5 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
+import { openWords, worst } from "../alert/words";
 import type { Session } from "../api";
+import { count } from "../format";
+import type { Alert } from "../generated/api";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
 import { includes } from "./role";
@@ -10,6 +13,8 @@ interface Props {
   session: Session;
   /** The screen that is shown. */
   here: Screen | undefined;
+  /** The open alerts. */
+  alerts: readonly Alert[];
   onLogOut(): void;
 }
 
@@ -19,7 +24,7 @@ const visibleTo = (session: Session) =>
   screens.filter((s) => s.place !== "link" && includes(session.role, s.role));
 
 /** The way to the screens at the side of a laptop. */
-export function Rail({ session, here, onLogOut }: Props) {
+export function Rail({ session, here, alerts, onLogOut }: Props) {
   return (
     <nav class="rail" aria-label="Screens">
       <a class="brand" href="/" aria-label="Voltbus, overview">
@@ -28,7 +33,7 @@ export function Rail({ session, here, onLogOut }: Props) {
       <ul>
         {visibleTo(session).map((s) => (
           <li key={s.path}>
-            <Way screen={s} here={here} />
+            <Way screen={s} here={here} alerts={alerts} />
           </li>
         ))}
       </ul>
@@ -41,7 +46,7 @@ export function Rail({ session, here, onLogOut }: Props) {
 }
 
 /** The way to the screens at the bottom of a phone: the most wanted, the others behind "More". */
-export function Bar({ session, here, onLogOut }: Props) {
+export function Bar({ session, here, alerts, onLogOut }: Props) {
   const sheet = useRef<HTMLDialogElement>(null);
   // Whoever arrived is done with the sheet
   useEffect(() => sheet.current?.close(), [here]);
@@ -54,7 +59,7 @@ export function Bar({ session, here, onLogOut }: Props) {
           .filter((s) => s.place === "bar")
           .map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} />
+              <Way screen={s} here={here} alerts={alerts} />
             </li>
           ))}
         <li>
@@ -66,6 +71,7 @@ export function Bar({ session, here, onLogOut }: Props) {
           >
             <Icon name="more" />
             <span>More</span>
+            <AlertMark alerts={alerts} />
           </button>
         </li>
       </ul>
@@ -73,7 +79,7 @@ export function Bar({ session, here, onLogOut }: Props) {
         <ul>
           {rest.map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} />
+              <Way screen={s} here={here} alerts={alerts} />
             </li>
           ))}
         </ul>
@@ -87,7 +93,13 @@ export function Bar({ session, here, onLogOut }: Props) {
   );
 }
 
-function Way({ screen, here }: { screen: Screen; here: Screen | undefined }) {
+interface WayProps {
+  screen: Screen;
+  here: Screen | undefined;
+  alerts: readonly Alert[];
+}
+
+function Way({ screen, here, alerts }: WayProps) {
   return (
     <a
       class="way"
@@ -97,7 +109,19 @@ function Way({ screen, here }: { screen: Screen; here: Screen | undefined }) {
     >
       <Icon name={screen.icon} />
       <span>{screen.name}</span>
+      {screen.path === "alerts" && <AlertMark alerts={alerts} />}
     </a>
+  );
+}
+
+/** How many alerts are open; nothing if none is. */
+function AlertMark({ alerts }: { alerts: readonly Alert[] }) {
+  if (alerts.length === 0) return null;
+  return (
+    <span class={`alert-mark is-${worst(alerts)}`}>
+      <span class="unseen">{openWords(alerts.length)}</span>
+      <span aria-hidden="true">{alerts.length > 99 ? "99+" : count(alerts.length)}</span>
+    </span>
   );
 }
 

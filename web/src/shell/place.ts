@@ -110,6 +110,23 @@ export function deviceAt({ path, search }: Place): string {
   }
 }
 
+/** The address of an agent's page. */
+export const agentAddress = (name: string) =>
+  name === "." || name === ".." ? "/agents" : `/agents/${encodeURIComponent(name)}`;
+
+/** The inverse of agentAddress; "" if the address names no agent. */
+export function agentAt({ path }: Place): string {
+  try {
+    return decodeURIComponent(path.split("/")[2] ?? "");
+  } catch {
+    return ""; // somebody cut the address in the middle of a character
+  }
+}
+
+/** The address of a configuration document. */
+export const documentAddress = (owner: string, name: string) =>
+  `/documents?${new URLSearchParams({ owner, name })}`;
+
 /** The address of a branch on the site screen. */
 export const branchAddress = (branch: string) => `/site?${new URLSearchParams({ branch })}`;
 

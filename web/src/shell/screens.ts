@@ -2,6 +2,7 @@
 // folder with a component and one line here.
 
 import type { ComponentType } from "preact";
+import type { OpenAlerts } from "../alert/use-alerts";
 import type { Api, Session } from "../api";
 import type { Books } from "../use-site";
 import type { IconName } from "./icons";
@@ -17,6 +18,8 @@ export interface ScreenProps {
   books: Books | undefined;
   /** Why the books could not be asked, "" if they could. */
   problem: string;
+  /** The open alerts, of which the shell shows the number. */
+  alerts: OpenAlerts;
   /** Counts up when the node came back, so that everything must be asked again. */
   epoch: number;
   /** Asks anew who is logged in, after that may have changed. */
@@ -69,6 +72,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../explorer/explorer")).ExplorerScreen,
   },
   {
+    path: "alerts",
+    name: "Alerts",
+    icon: "alert",
+    role: "viewer",
+    place: "more",
+    key: "w",
+    load: async () => (await import("../alert/alerts")).AlertsScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",
@@ -111,6 +123,15 @@ export const screens: readonly Screen[] = [
     place: "more",
     key: "c",
     load: async () => (await import("../settings/settings")).SettingsScreen,
+  },
+  {
+    path: "audit",
+    name: "Audit",
+    icon: "audit",
+    role: "engineer",
+    place: "more",
+    key: "u",
+    load: async () => (await import("../audit/audit")).AuditScreen,
   },
   {
     path: "people",

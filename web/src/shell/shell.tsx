@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { useAlerts } from "../alert/use-alerts";
 import type { Api, Session } from "../api";
 import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
@@ -30,10 +31,11 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const connected = useConnection(api);
   const { epoch } = connected;
   const { data: books, problem } = useBooks(api, epoch);
+  const alerts = useAlerts(api, epoch);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
-  const navigation = { session, here: screen, onLogOut };
+  const navigation = { session, here: screen, alerts: alerts.list ?? [], onLogOut };
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -57,6 +59,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
               place={place}
               books={books}
               problem={problem}
+              alerts={alerts}
               epoch={epoch}
               refresh={refresh}
             />

@@ -1,0 +1,21 @@
+import { count, plain, plural } from "../format";
+import type { AuditReport } from "../generated/api";
+
+/** What following the chain found, in a sentence. */
+export function verdict(report: AuditReport): string {
+  if (!report.whole) {
+    const n = report.problems.length + report.more;
+    return `The log is damaged: ${plural(n, "problem")} in ${entries(report)}.`;
+  }
+  if (report.entries === 0) return "The log is empty, and nothing is missing.";
+  const segments = report.segments > 1 ? ` in ${plural(report.segments, "segment")}` : "";
+  return `The log is whole: ${entries(report)}${segments}, each follows from the one before it.`;
+}
+
+const entries = ({ entries: n }: AuditReport) => (n === 1 ? "1 entry" : `${count(n)} entries`);
+
+/** What an entry says beyond its columns, as lines; "" if nothing. */
+export function detailOf(detail: unknown): string {
+  if (detail === undefined || detail === null) return "";
+  return plain(typeof detail === "string" ? detail : JSON.stringify(detail, null, 2));
+}
