@@ -2,6 +2,9 @@ package sim
 
 import "time"
 
+// moves is the place of a stuck blade that is not stuck.
+const moves = -1
+
 // ahu is an air handler: it mixes outdoor and return air and heats or cools the mix.
 type ahu struct {
 	weather  weather
@@ -10,6 +13,7 @@ type ahu struct {
 	setpoint setting  // degC
 	enable   setting  // 0 or 1
 	outdoor  setting  // %, least share of outdoor air
+	stuck    setting  // %, where the blade of the damper sticks; moves if it does not
 }
 
 // newAHU returns the model ahu.
@@ -17,7 +21,7 @@ func newAHU(c *Config) *model {
 	a := &ahu{
 		weather: weather{seed: uint64(c.Seed)}, seed: scramble(uint64(c.Seed) + 100), supply: integral{value: 18},
 		setpoint: setting{value: 18, low: 12, high: 30}, enable: setting{value: 1, low: 0, high: 1},
-		outdoor: setting{value: 20, low: 0, high: 100},
+		outdoor: setting{value: 20, low: 0, high: 100}, stuck: setting{value: c.StuckDamper, low: moves, high: 100},
 	}
 	percent := func(f func(time.Time) float64) func(time.Time) float64 {
 		return func(t time.Time) float64 { return 100 * f(t) }
@@ -34,7 +38,8 @@ func newAHU(c *Config) *model {
 			toggle("enable", "Lets the fan run", &a.enable),
 			state("fan_running", "The fan turns", a.running),
 			measured("fan_speed", "%", "Speed of the supply fan", percent(a.fan)),
-			measured("damper", "%", "Opening of the outdoor air damper", percent(a.damper)),
+			measured("damper", "%", "Signal to the outdoor air damper, its wanted opening", percent(a.damper)),
+			setpoint("stuck_damper", "%", "A fault to try: where the damper's blade sticks whatever its signal; below 0 it moves", &a.stuck),
 			measured("heating_valve", "%", "Opening of the heating coil's valve", percent(a.heating)),
 			measured("cooling_valve", "%", "Opening of the cooling coil's valve", percent(a.cooling)),
 			measured("filter_pressure", "Pa", "Pressure drop over the filter", func(t time.Time) float64 {
@@ -72,7 +77,7 @@ func (a *ahu) back(t time.Time) float64 {
 	return 22 + 0.8*swing(t, 16) + 0.2*noise(a.seed+3, t, 15*time.Minute)
 }
 
-// damper is the share of outdoor air, 0 to 1: more than the least when that cools for nothing.
+// damper is the wanted share of outdoor air, 0 to 1: more than the least when that cools for nothing.
 func (a *ahu) damper(t time.Time) float64 {
 	if !a.running(t) {
 		return 0
@@ -85,8 +90,16 @@ func (a *ahu) damper(t time.Time) float64 {
 	return clamp((back-a.setpoint.value)/(back-out), least, 1)
 }
 
+// blade is the share of outdoor air, 0 to 1: what the damper's signal says, unless the blade sticks.
+func (a *ahu) blade(t time.Time) float64 {
+	if a.stuck.value >= 0 && a.running(t) {
+		return a.stuck.value / 100
+	}
+	return a.damper(t)
+}
+
 func (a *ahu) mixed(t time.Time) float64 {
-	share := a.damper(t)
+	share := a.blade(t)
 	return share*a.weather.temperature(t) + (1-share)*a.back(t)
 }
 

@@ -37,6 +37,9 @@ type Config struct {
 	Seed int64 `yaml:"seed"`
 	// Count is how many points the model random has; 18 if left out.
 	Count int `yaml:"points"`
+	// StuckDamper is the opening in % at which the blade of the model ahu's damper sticks, whatever
+	// its signal says. -1, which is also what holds if left out, lets it move.
+	StuckDamper float64 `yaml:"stuck_damper"`
 	// Start is when the device was built: its meter stands at zero then. 2026-01-01 if left out.
 	Start time.Time `yaml:"start"`
 	// Line is the line that the device shares with all others of that name; without it the
@@ -47,7 +50,7 @@ type Config struct {
 // NewConfig returns a configuration with the defaults.
 func NewConfig() *Config {
 	return &Config{
-		Model: "zone", Seed: 1, Count: 18, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Model: "zone", Seed: 1, Count: 18, StuckDamper: moves, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 }
 
@@ -65,6 +68,7 @@ func (c *Config) Validate() []error {
 	names := []string{"zone", "ahu", "meter", "weather", "random"}
 	add(!slices.Contains(names, c.Model), "model", "%q is not known; write %s", c.Model, strings.Join(names, ", "))
 	add(c.Count < 1 || c.Count > maxPoints, "points", "%d is out of range; write a number from 1 to %d", c.Count, maxPoints)
+	add(!(c.StuckDamper == moves || c.StuckDamper >= 0 && c.StuckDamper <= 100), "stuck_damper", "%g is out of range; write a number from 0 to 100, or -1", c.StuckDamper)
 	return problems
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -130,6 +131,31 @@ func TestASetPointMovesTheRoomFromThenOn(t *testing.T) {
 	}
 }
 
+func TestABladeThatSticksMixesOtherwiseThanTheSignalSays(t *testing.T) {
+	winter := time.Date(2026, 1, 14, 11, 0, 0, 0, time.UTC)
+	temps := []string{"damper", "outdoor_temp", "return_temp", "mixed_temp"}
+	share := func(samples []point.Sample) (signal, mixed float64) {
+		v := make([]float64, len(samples))
+		for i := range samples {
+			v[i], _ = samples[i].Value.Number()
+		}
+		return v[0], 100 * (v[3] - v[2]) / (v[1] - v[2])
+	}
+	healthy, stuck := config("ahu", 7), config("ahu", 7)
+	stuck.StuckDamper = 80
+	if signal, mixed := share(reader(healthy)(winter, temps)); mixed < signal-1 || mixed > signal+1 {
+		t.Errorf("the mix has %v %% of outdoor air, want the %v %% of the signal", mixed, signal)
+	}
+	s := newSession(&line{}, stuck)
+	if signal, mixed := share(s.at(winter, temps)); mixed < 79 || mixed > 81 || signal > 50 {
+		t.Errorf("the mix has %v %% of outdoor air at a signal of %v %%, want 80 and less than 50", mixed, signal)
+	}
+	s.byName["stuck_damper"].set.value = moves
+	if signal, mixed := share(s.at(winter, temps)); mixed < signal-1 || mixed > signal+1 {
+		t.Errorf("repaired, the mix has %v %% of outdoor air, want the %v %% of the signal", mixed, signal)
+	}
+}
+
 func TestAClockThatGoesBackDoesNotDisturbTheRoom(t *testing.T) {
 	s, fresh := newSession(&line{}, config("zone", 1)), newSession(&line{}, config("zone", 1))
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -153,7 +179,7 @@ func TestDevicesShareALineOnlyIfTheySaySo(t *testing.T) {
 
 func TestValidateSaysWhatToWrite(t *testing.T) {
 	c := config("house", 1)
-	c.Count = 0
+	c.Count, c.StuckDamper = 0, 101
 	var got []string
 	for _, problem := range c.Validate() {
 		got = append(got, problem.Error())
@@ -161,8 +187,9 @@ func TestValidateSaysWhatToWrite(t *testing.T) {
 	want := []string{
 		`model: "house" is not known; write zone, ahu, meter, weather, random`,
 		`points: 0 is out of range; write a number from 1 to 100000`,
+		`stuck_damper: 101 is out of range; write a number from 0 to 100, or -1`,
 	}
-	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
