@@ -25,6 +25,7 @@ BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 WEB         := $(wildcard web/package.json)
 WEB_SOURCES := $(shell [ -d web ] && find web -type f -not -path '*/node_modules/*' -not -path 'web/dist/*' -not -name '*.go' | sed 's/ /\\ /g')
 PEERS       := $(wildcard testing/peers/requirements.txt)
+AGENTS      := $(patsubst %/pyproject.toml,%,$(wildcard agents/*/pyproject.toml))
 SDK_SOURCES := $(shell find python/src -type f -name '*.py') python/src/voltbus/py.typed python/pyproject.toml python/README.md
 
 .PHONY: help
@@ -78,8 +79,9 @@ test-go: build/.go build/.postgresql $(GOTESTSUM) peers web sdk
 	$(GOTESTSUM) --format pkgname --format-icons text -- -shuffle=on -timeout $(TIMEOUT) $(PKG)
 
 .PHONY: test-python
-test-python: build build/.python-tools ## test the Python SDK, in memory and on a real node
+test-python: build build/.python-tools ## test the Python SDK, in memory and on a real node, and the agents
 	cd python && VOLTBUS_BIN=$(CURDIR)/bin/voltbus ../.venv/bin/python -m pytest
+	for agent in $(AGENTS); do echo "$$agent"; (cd $$agent && PYTHONPATH=$(CURDIR)/python/src ../../.venv/bin/python -m pytest) || exit 1; done
 
 build/.python-tools: python/requirements-dev.txt build/.venv
 	[ -x .venv/bin/python ] || python3 -m venv .venv
@@ -152,11 +154,15 @@ check-python: build/.python-tools
 	cd python && ../.venv/bin/python -m ruff format --check --quiet . || { echo 'some Python files are not formatted: run "make fmt"' >&2; exit 1; }
 	cd python && ../.venv/bin/python -m ruff check --quiet .
 	cd python && ../.venv/bin/python -m mypy
+	cd agents && ../.venv/bin/python -m ruff format --check --quiet . || { echo 'some agents are not formatted: run "make fmt"' >&2; exit 1; }
+	cd agents && ../.venv/bin/python -m ruff check --quiet .
+	for agent in $(AGENTS); do (cd $$agent && MYPYPATH=$(CURDIR)/python/src:src ../../.venv/bin/python -m mypy --config-file ../mypy.ini --explicit-package-bases src tests) || exit 1; done
 
 .PHONY: fmt
 fmt: $(LINT) build/.python-tools ## format the Go and Python code
 	$(LINT) fmt
 	cd python && ../.venv/bin/python -m ruff format --quiet .
+	cd agents && ../.venv/bin/python -m ruff format --quiet .
 
 # ---- upkeep
 

@@ -1,0 +1,1 @@
+"""Alarms when points pass a limit, or fall silent."""
