@@ -17,6 +17,10 @@ one command a line and reads what happens, one event a line:
     operate INDEX COUNT        select and operate a latch, answers "result ..."
     direct INDEX VALUE         direct operate an analog output
     restart                    answers "result ..."
+    settime INDEX MS INTERVAL  change a repeating time of the outstation, in minutes
+    writetime INDEX MS INTERVAL    write one to the outstation
+    deadband INDEX VALUE       write a dead-band, answers "result SUMMARY"
+    readall GROUP VARIATION    read all objects of a variation
     readfile NAME              answers "file RESULT STATUS SIZE CRC32", as the next ones
     writefile NAME SIZE        write a file of that size whose octets count up
     fileinfo NAME
@@ -24,6 +28,8 @@ one command a line and reads what happens, one event a line:
     readdir NAME               answers "directory RESULT NAMES"
 
     value KIND INDEX VALUE SOURCE   a point arrived; SOURCE is "event" or "static"
+    time INDEX MS INTERVAL UNITS    a repeating time arrived
+    attribute SET VARIATION TEXT    a device attribute arrived
     fragment unsolicited|response   came before its points
     command KIND INDEX VALUE        a command arrived
 
@@ -97,11 +103,21 @@ class Values(dnp3.ISOEHandler):
     def Process(self, info, values) -> None:
         source = "event" if info.isEventVariation else "static"
         for item in values:
+            if isinstance(item.value, dnp3.TimeAndInterval):
+                time = item.value
+                moment = getattr(time.time, "value", time.time)
+                self.control.send(f"time {item.index} {moment} {time.interval} {time.units}")
+                continue
             kind = KINDS.get(type(item.value).__name__)
             if kind:
                 value = item.value.value
                 number = float(int(value)) if kind == "double" else float(value)
                 self.control.send(f"value {kind} {item.index} {number:g} {source}")
+
+
+    def OnDeviceAttribute(self, *arguments) -> None:
+        header, number, variation, value = arguments
+        self.control.send(f"attribute {number} {variation} {value.stringValue}")
 
 
 class Commands(dnp3.ICommandHandler):
@@ -333,6 +349,21 @@ class Peer:
         self.control.send(f"result {outcome.summary.name} {' '.join(statuses)}")
 
 
+    def settime(self, index: str, ms: str, interval: str) -> None:
+        builder = dnp3.UpdateBuilder()
+        builder.Update(repeating(ms, interval), int(index))
+        self.device.Apply(builder.Build())
+
+    def writetime(self, index: str, ms: str, interval: str) -> None:
+        self.association.Write(repeating(ms, interval), int(index))
+
+    def deadband(self, index: str, value: str) -> None:
+        widths = [dnp3.IndexedAnalogInputDeadband(dnp3.AnalogInputDeadband(float(value)), int(index))]
+        self.association.WriteDeadBands(widths, lambda outcome: self.control.send(f"result {outcome}"))
+
+    def readall(self, group: str, variation: str) -> None:
+        self.association.ScanAllObjects(dnp3.GroupVariationID(int(group), int(variation)), self.values)
+
     def readfile(self, name: str) -> None:
         self.association.ReadFile(name, lambda result: self.filed(result, bytes(result.data)))
 
@@ -355,6 +386,10 @@ class Peer:
 
     def filed(self, result, content: bytes = b"") -> None:
         self.control.send(f"file {result.summary.name} {result.statusCode.name} {len(content)} {zlib.crc32(content)}")
+
+
+def repeating(ms: str, interval: str):
+    return dnp3.TimeAndInterval(dnp3.DNPTime(int(ms)), int(interval), dnp3.IntervalUnits.Minutes)
 
 
 def watch_stdin() -> None:

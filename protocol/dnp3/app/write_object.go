@@ -110,17 +110,41 @@ func (w *Writer) TimeInterval(start object.Timestamp, interval time.Duration) er
 	return nil
 }
 
-// IndexedTime appends a repeating time (g50v4) with its index.
+// IndexedTime appends a repeating time (g50v4) behind its index, as a master writes it.
 func (w *Writer) IndexedTime(index uint32, t object.IndexedTime) error {
-	if t.Start.Milliseconds > object.MaxMilliseconds {
-		return fmt.Errorf("write %v index %d time %d ms: %w", object.G50V4, index, t.Start.Milliseconds, object.ErrValue)
+	if err := checkStart(index, t); err != nil {
+		return err
 	}
 	if err := w.prefixed(object.G50V4, index, object.TimeSize+5); err != nil {
 		return err
 	}
+	w.repeating(t)
+	return nil
+}
+
+// StaticTime appends a repeating time (g50v4) in a range of indexes, as an outstation answers
+// a read. Times with ascending indexes share a header.
+func (w *Writer) StaticTime(index uint32, t object.IndexedTime) error {
+	if err := checkStart(index, t); err != nil {
+		return err
+	}
+	if _, err := w.ranged(object.G50V4, index, (object.TimeSize+5)*8); err != nil {
+		return err
+	}
+	w.repeating(t)
+	return nil
+}
+
+func checkStart(index uint32, t object.IndexedTime) error {
+	if t.Start.Milliseconds > object.MaxMilliseconds {
+		return fmt.Errorf("write %v index %d time %d ms: %w", object.G50V4, index, t.Start.Milliseconds, object.ErrValue)
+	}
+	return nil
+}
+
+func (w *Writer) repeating(t object.IndexedTime) {
 	w.buf = binary.LittleEndian.AppendUint32(object.AppendTime(w.buf, t.Start), t.Interval)
 	w.buf = append(w.buf, byte(t.Unit))
-	return nil
 }
 
 // Delay appends a delay of 0–65535 whole milliseconds (g52v2) or seconds (g52v1).

@@ -129,6 +129,16 @@ func TestRequestsAreBuiltToTheOctet(t *testing.T) {
 			"C3 02 32 04 28 01 00 02 00 01 00 00 00 00 00 09 00 00 00 02",
 		},
 		{
+			"two times that repeat, as an answer gives them", app.FuncWrite,
+			func(w *app.Writer) error {
+				return errors.Join(
+					w.StaticTime(2, object.IndexedTime{Start: at(1), Interval: 9, Unit: object.IntervalSeconds}),
+					w.StaticTime(3, object.IndexedTime{}),
+				)
+			},
+			"C3 02 32 04 00 02 03 01 00 00 00 00 00 09 00 00 00 02 00 00 00 00 00 00 00 00 00 00 00",
+		},
+		{
 			"a read of all attributes", app.FuncRead,
 			func(w *app.Writer) error { return w.Range(object.G0V254, 0, 0) },
 			"C3 01 00 FE 00 00 00",

@@ -55,8 +55,11 @@ func (r *readings) await(t *testing.T, what string, fits func(reading) bool) rea
 	}
 }
 
-func TestOurMasterWorksWithAForeignOutstation(t *testing.T) {
-	s := newSite(t, 0)
+func TestOurMasterWorksWithAForeignOutstation(t *testing.T) { bothWays(t, ourMaster) }
+
+func ourMaster(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
 	peer, number := peers.StartDNP3(t), peers.FreePort(t)
 	peer.Do(t, "outstation %s", number)
 	peer.Await(t, "serving")
@@ -130,8 +133,11 @@ func TestOurMasterWorksWithAForeignOutstation(t *testing.T) {
 	do(func() *master.Request { return master.ReadClasses(app.Integrity) })
 }
 
-func TestOurOutstationWorksWithAForeignMaster(t *testing.T) {
-	s := newSite(t, 0)
+func TestOurOutstationWorksWithAForeignMaster(t *testing.T) { bothWays(t, ourOutstation) }
+
+func ourOutstation(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
 	var points []outstation.PointConfig
 	for i := range uint32(4) {
 		for kind, class := range map[object.Kind]app.Classes{

@@ -26,10 +26,17 @@ type Callbacks struct {
 	// long the device cannot be spoken to, from when the answer is sent, and a status, 0
 	// for success. If it is nil the function is refused.
 	Activate func(name string) (time.Duration, uint8)
-	// WriteAttribute changes a device attribute (g0); false refuses it.
-	WriteAttribute func(number uint8, a object.Attribute) bool
+	// WriteAttribute changes a device attribute (g0) of a set; false refuses it. Without it
+	// none can be written, with it the outstation lists all as writable.
+	WriteAttribute func(set, number uint8, a object.Attribute) bool
 	// WriteString changes an octet string (g110); false refuses it.
 	WriteString func(tx *Tx, index uint32, text []byte) bool
+	// WriteInteger changes an unsigned integer (g102); false refuses it. The value is stored
+	// by [Tx.Set] only.
+	WriteInteger func(tx *Tx, index uint32, value uint8) bool
+	// WriteTime changes a repeating time (g50v4); false refuses it. It is stored by
+	// [Tx.SetTime] only.
+	WriteTime func(tx *Tx, index uint32, t object.IndexedTime) bool
 	// Confirmed says that a master confirmed a fragment with events. Events made here
 	// are reported next.
 	Confirmed func(tx *Tx, master link.Address, events int)

@@ -22,8 +22,11 @@ type Config struct {
 	// standard has no such variation. Without it a string that was never set is sent as
 	// one zero octet.
 	EmptyStrings bool
-	// Attributes are the device attributes (g0) of set 0 by number.
+	// Attributes are the device attributes (g0) of set 0 by number, 1 to 253.
 	Attributes map[uint8]object.Attribute
+	// PrivateAttributes are those of the sets 1 to 255, which the standard leaves to makers
+	// and users, by set and number.
+	PrivateAttributes map[uint8]map[uint8]object.Attribute
 	// SelectTimeout is how long a select is good for; 0 means 10 s.
 	SelectTimeout time.Duration
 	// MaxControls is the most commands in one request; 0 means 64.
@@ -44,7 +47,8 @@ type PointConfig struct {
 	// no events.
 	Class app.Classes
 	// Static and Event are the variations it is reported in; 0 means g1v2, g2v2, g3v2,
-	// g4v2, g10v2, g11v2, g20v1, g22v5, g21v1, g23v5, g30v1, g32v3, g40v1, g42v3.
+	// g4v2, g10v2, g11v2, g20v1, g22v5, g21v1, g23v5, g30v1, g32v3, g40v1, g42v3. Integers
+	// (KindInteger) are g102v1 and times (KindTime) g50v4; they have no events.
 	Static, Event object.Variation
 	// CommandClass is the event class in which commands to a binary or analog output are
 	// reported, whoever gave them and whatever came of them; 0 for not at all.
@@ -89,9 +93,10 @@ const (
 
 // Reasons why a configuration is refused.
 var (
-	errKind      = errors.New("is no kind of point with a current value: use an input, output, counter, frozen value or octet string")
+	errKind      = errors.New("is no kind of point with a current value: use an input, output, counter, frozen value, octet string, integer (g102) or time (g50)")
 	errIndex     = errors.New("exists twice: give each point of a kind its own index from 0 to 65535")
 	errClass     = errors.New("has more than one class: use Class1, Class2, Class3 or 0")
+	errStatic    = errors.New("has no events: leave its class and event variation out")
 	errCommand   = errors.New("is no output: leave its CommandClass out")
 	errVariation = errors.New("cannot be reported in this variation: use one of its own group")
 	errDeadband  = errors.New("has a dead-band below zero")
@@ -101,8 +106,11 @@ var (
 
 func (c *Config) validate() error {
 	for kind, limit := range c.EventLimits {
-		if slotOf(kind) == slots {
+		switch s := slotOf(kind); {
+		case s == slots:
 			return fmt.Errorf("outstation: event limit of %v %w", kind, errKind)
+		case traitsTable[s].event == 0:
+			return fmt.Errorf("outstation: event limit of %v: %w", kind, errStatic)
 		}
 		if limit < 0 || limit > maxEvents {
 			return fmt.Errorf("outstation: %v: %w", kind, errLimit)
@@ -110,6 +118,9 @@ func (c *Config) validate() error {
 	}
 	if c.SelectTimeout < 0 || c.MaxControls < 0 || c.TimeSync < 0 {
 		return fmt.Errorf("outstation: %w", errNegative)
+	}
+	if err := c.validateAttributes(); err != nil {
+		return err
 	}
 	if err := c.Files.validate(); err != nil {
 		return err
@@ -131,11 +142,15 @@ func (p *PointConfig) validate() error {
 		return errIndex
 	case !single(p.Class) || !single(p.CommandClass):
 		return errClass
+	case traitsTable[s].event == 0 && (p.Class != 0 || p.Event != 0):
+		return errStatic
 	case p.CommandClass != 0 && commandSlot(s) == slots:
 		return errCommand
 	case p.CommandClass != 0 && !fits(p.CommandEvent, traitsTable[commandSlot(s)].event):
 		return errVariation
 	case !fits(p.Static, traitsTable[s].static) || !fits(p.Event, traitsTable[s].event):
+		return errVariation
+	case s == slotTime && p.Static != 0 && p.Static != object.G50V4:
 		return errVariation
 	case p.Deadband < 0 || math.IsNaN(p.Deadband):
 		return errDeadband

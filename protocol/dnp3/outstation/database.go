@@ -120,6 +120,20 @@ func (r *record) point() object.Point {
 	return object.Point{Value: r.value(), Time: unstamp(r.time), Index: uint32(r.index), Flags: r.flags}
 }
 
+// unitShift is where a repeating time keeps its unit, above its interval.
+const unitShift = 32
+
+// indexedTime returns the record of a repeating time, which setTime stored.
+func (r *record) indexedTime() object.IndexedTime {
+	return object.IndexedTime{
+		Start: unstamp(r.time), Interval: uint32(r.bits), Unit: object.IntervalUnit(r.bits >> unitShift),
+	}
+}
+
+func (r *record) setTime(t object.IndexedTime) {
+	r.bits, r.time = uint64(t.Interval)|uint64(t.Unit)<<unitShift, stamp(t.Start)
+}
+
 // exceeds reports whether a value differs from the reported one by more than the dead-band.
 func (r *record) exceeds(p *object.Point) bool {
 	if r.flags != p.Flags {

@@ -175,7 +175,7 @@ func (s *Session) assign(f app.Fragment) app.IIN {
 		switch {
 		case !known || at == slots:
 			return app.IINObjectUnknown
-		case h.Variation.Event():
+		case h.Variation.Event(), class != 0 && traitsTable[at].event == 0:
 			return app.IINParameterError
 		}
 		if iin := s.assignHeader(h, at, class); iin != 0 {

@@ -36,13 +36,21 @@ func newDevice(tb testing.TB, change func(c *Config, sc *SessionConfig)) *device
 			},
 			SetTime:        func(time.Time) bool { return true },
 			Restart:        func(bool) (time.Duration, bool) { return time.Second, true },
-			WriteAttribute: func(uint8, object.Attribute) bool { return true },
-			WriteString:    func(tx *Tx, i uint32, text []byte) bool { return tx.SetString(i, text, Detect) },
+			WriteAttribute: func(uint8, uint8, object.Attribute) bool { return true },
+			WriteInteger: func(tx *Tx, i uint32, v uint8) bool {
+				return tx.Set(object.KindInteger, object.Point{Index: i, Value: object.Unsigned(uint64(v))}, Detect)
+			},
+			WriteTime:   func(tx *Tx, i uint32, t object.IndexedTime) bool { return tx.SetTime(i, t) },
+			WriteString: func(tx *Tx, i uint32, text []byte) bool { return tx.SetString(i, text, Detect) },
 		},
 	}
 	for s := range slotValues {
 		for i := range uint32(3) {
-			c.Points = append(c.Points, PointConfig{Kind: traitsTable[s].kind, Index: i, Class: app.Class1 << (i % 3)})
+			p := PointConfig{Kind: traitsTable[s].kind, Index: i}
+			if traitsTable[s].event != 0 {
+				p.Class = app.Class1 << i
+			}
+			c.Points = append(c.Points, p)
 		}
 	}
 	sc := SessionConfig{Master: 1, Unsolicited: true}

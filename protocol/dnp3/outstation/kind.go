@@ -17,7 +17,9 @@ const (
 	slotAnalog
 	slotFrozenAnalog
 	slotAnalogOutput
+	slotInteger // no events
 	slotString
+	slotTime          // no events
 	slotBinaryCommand // events only, and so on
 	slotAnalogCommand
 	slots
@@ -30,7 +32,7 @@ const slotValues = slotBinaryCommand
 type traits struct {
 	kind   object.Kind
 	static object.Variation // group and default variation of current values
-	event  object.Variation // group and default variation of events
+	event  object.Variation // group and default variation of events, 0 if there are none
 	flat   uint8            // variation with flags that replaces a packed one
 	frozen slot             // where a frozen value goes; slots if it cannot be frozen
 }
@@ -44,7 +46,9 @@ var traitsTable = [slots]traits{
 	slotAnalog:        {object.KindAnalogInput, object.G30V1, object.G32V3, 0, slotFrozenAnalog},
 	slotFrozenAnalog:  {object.KindFrozenAnalog, object.G31V1, object.G33V3, 0, slots},
 	slotAnalogOutput:  {object.KindAnalogOutput, object.G40V1, object.G42V3, 0, slots},
+	slotInteger:       {object.KindInteger, object.G102V1, 0, 0, slots},
 	slotString:        {object.KindOctetString, object.G110V0, object.G111V0, 0, slots},
+	slotTime:          {object.KindTime, object.G50V4, 0, 0, slots},
 	slotBinaryCommand: {object.KindBinaryCommandEvent, 0, object.G13V2, 0, slots},
 	slotAnalogCommand: {object.KindAnalogCommandEvent, 0, object.G43V3, 0, slots},
 }

@@ -2,7 +2,6 @@ package outstation
 
 import (
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -20,7 +19,7 @@ type Outstation struct {
 	files       FileService
 	noText      []byte // what a string is that was never set
 	timeSync    time.Duration
-	attributes  map[uint8]object.Attribute
+	attributes  attributeSets
 
 	mu          sync.Mutex
 	tx          Tx // handed to functions of the application
@@ -39,7 +38,7 @@ func New(c Config) (*Outstation, error) {
 	}
 	o := &Outstation{
 		callbacks: c.Callbacks, limits: c.EventLimits, selectFor: c.SelectTimeout,
-		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: maps.Clone(c.Attributes),
+		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: c.attributeSets(),
 		files: c.Files,
 	}
 	o.files.setDefaults()

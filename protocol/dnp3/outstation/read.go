@@ -14,6 +14,7 @@ type item struct {
 	variation uint8       // 0 for each point's own
 	slots     slotSet     // of events
 	classes   app.Classes // of events
+	set       uint8       // of attributes
 	limit     uint32      // of events and of points
 	from, to  int32       // positions in the table, or attribute numbers
 	class0    bool        // leave hidden points out
@@ -64,6 +65,9 @@ func (s *Session) planHeader(h app.Header) app.IIN {
 	case object.KindAttribute:
 		return s.planAttributes(h)
 	case object.KindTime:
+		if v == object.G50V4 {
+			return s.planTable(h, slotTime, fromTable)
+		}
 		return s.planSingle(h, fromClock, v == object.G50V1)
 	case object.KindIndications:
 		return s.planSingle(h, fromIndications, true)
@@ -189,28 +193,6 @@ func (s *Session) planList(h app.Header, it item) app.IIN {
 		s.plan = append(s.plan, it)
 	}
 	return iin
-}
-
-// planAttributes plans device attributes of set 0 (clause 11, g0).
-func (s *Session) planAttributes(h app.Header) app.IIN {
-	const all, list = 254, 255
-	if h.Qualifier.Ranged() && h.Start != 0 || len(s.outstation.attributes) == 0 {
-		return app.IINObjectUnknown
-	}
-	number := h.Variation.Number()
-	it := item{source: fromAttributes, from: int32(number), to: int32(number) + 1}
-	switch number {
-	case all:
-		it.from, it.to = 0, all
-	case list:
-		it.source = fromAttributeList
-	default:
-		if _, ok := s.outstation.attributes[number]; !ok {
-			return app.IINObjectUnknown
-		}
-	}
-	s.plan = append(s.plan, it)
-	return 0
 }
 
 // classOf returns the class that an object of group 60 stands for.

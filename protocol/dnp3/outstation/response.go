@@ -2,7 +2,6 @@ package outstation
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"voltbus/protocol/dnp3/app"
@@ -53,7 +52,7 @@ func (s *Session) write(w *app.Writer, it *item, now time.Time) bool {
 	case fromAttributes:
 		return s.writeAttributes(w, it)
 	case fromAttributeList:
-		return s.written(w, w.Attribute(0, 255, s.attributeList()))
+		return s.written(w, w.Attribute(uint32(it.set), attributeNames, s.attributeList(it.set)))
 	case fromClock:
 		return s.written(w, w.Time(object.G50V1, object.TimestampOf(now)))
 	default:
@@ -132,12 +131,16 @@ func (s *Session) writeTable(w *app.Writer, it *item) bool {
 
 func (s *Session) writeRecord(w *app.Writer, it *item, r *record) error {
 	t := &traitsTable[it.slot]
-	if it.slot == slotString {
+	switch it.slot {
+	case slotTime:
+		return w.StaticTime(uint32(r.index), r.indexedTime())
+	case slotString:
 		text, set := s.outstation.database.texts[uint32(r.index)]
 		if !set {
 			text = s.outstation.noText
 		}
 		return w.String(t.static.Group(), uint32(r.index), text)
+	default:
 	}
 	variation := it.variation
 	if variation == 0 {
@@ -163,38 +166,6 @@ func (s *Session) writeDeadbands(w *app.Writer, it *item) bool {
 		it.limit--
 	}
 	return true
-}
-
-func (s *Session) writeAttributes(w *app.Writer, it *item) bool {
-	for ; it.from < it.to; it.from++ {
-		a, ok := s.outstation.attributes[uint8(it.from)]
-		if ok && !s.written(w, w.Attribute(0, uint8(it.from), a)) {
-			return false
-		}
-	}
-	return true
-}
-
-// attributeList says which attributes there are.
-func (s *Session) attributeList() object.Attribute {
-	var data []byte
-	for number := range s.outstation.attributes {
-		data = append(data, number)
-	}
-	slices.Sort(data)
-	writable := byte(0)
-	if s.outstation.callbacks.WriteAttribute != nil {
-		writable = 1
-	}
-	list := make([]byte, 0, 2*len(data))
-	for _, number := range data {
-		list = append(list, number, writable)
-	}
-	kind := object.AttributeList
-	if len(list) > 255 {
-		kind = object.AttributeLongList
-	}
-	return object.Attribute{Type: kind, Data: list}
 }
 
 func (s *Session) writeIndications(w *app.Writer) bool {

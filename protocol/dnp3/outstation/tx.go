@@ -62,6 +62,26 @@ func (tx *Tx) SetString(index uint32, text []byte, mode Mode) bool {
 	return true
 }
 
+// SetTime changes a repeating time (g50v4). It returns false if there is no such point or
+// its start is more than 48 bits of milliseconds.
+func (tx *Tx) SetTime(index uint32, t object.IndexedTime) bool {
+	r := tx.outstation.database.find(slotTime, index)
+	if r == nil || t.Start.Milliseconds > object.MaxMilliseconds {
+		return false
+	}
+	r.setTime(t)
+	return true
+}
+
+// Time returns a repeating time, false if there is no such point.
+func (tx *Tx) Time(index uint32) (object.IndexedTime, bool) {
+	r := tx.outstation.database.find(slotTime, index)
+	if r == nil {
+		return object.IndexedTime{}, false
+	}
+	return r.indexedTime(), true
+}
+
 // Get returns the current state of a point, false if there is none.
 func (tx *Tx) Get(kind object.Kind, index uint32) (object.Point, bool) {
 	s := slotOf(kind)

@@ -28,7 +28,12 @@ func (s *Session) writeHeader(now time.Time, h app.Header) app.IIN {
 	case object.KindIndications:
 		return s.writeIIN(h)
 	case object.KindTime:
+		if h.Variation == object.G50V4 {
+			return s.writeIndexedTime(h)
+		}
 		return s.writeTime(now, h)
+	case object.KindInteger:
+		return s.writeInteger(h)
 	case object.KindDeadband:
 		return s.writeDeadband(h)
 	case object.KindAttribute:
@@ -78,34 +83,16 @@ func (s *Session) writeTime(now time.Time, h app.Header) app.IIN {
 }
 
 func (s *Session) writeDeadband(h app.Header) app.IIN {
-	for p := range h.Points() {
-		r := s.outstation.database.find(slotAnalog, p.Index)
-		width := p.Value.Float()
-		if r == nil || !(width >= 0) {
+	for p := range h.Points() { // all or none
+		if s.outstation.database.find(slotAnalog, p.Index) == nil || !(p.Value.Float() >= 0) {
 			return app.IINParameterError
 		}
-		r.deadband = width
+	}
+	for p := range h.Points() {
+		s.outstation.database.find(slotAnalog, p.Index).deadband = p.Value.Float()
 	}
 	if call := s.outstation.callbacks.Changed; call != nil {
 		call(&s.outstation.tx, object.KindAnalogInput)
-	}
-	return 0
-}
-
-func (s *Session) writeAttribute(h app.Header) app.IIN {
-	call := s.outstation.callbacks.WriteAttribute
-	number := h.Variation.Number()
-	for o := range h.Objects() {
-		a, ok := o.Attribute()
-		_, exists := s.outstation.attributes[number]
-		if !ok || o.Index != 0 || !exists || call == nil {
-			return app.IINParameterError
-		}
-		a.Data = append([]byte(nil), a.Data...)
-		if !call(number, a) {
-			return app.IINParameterError
-		}
-		s.outstation.attributes[number] = a
 	}
 	return 0
 }
@@ -117,6 +104,35 @@ func (s *Session) writeString(h app.Header) app.IIN {
 	}
 	for o := range h.Objects() {
 		if s.outstation.database.find(slotString, o.Index) == nil || !call(&s.outstation.tx, o.Index, o.Data) {
+			return app.IINParameterError
+		}
+	}
+	return 0
+}
+
+func (s *Session) writeInteger(h app.Header) app.IIN {
+	call := s.outstation.callbacks.WriteInteger
+	if call == nil {
+		return app.IINObjectUnknown
+	}
+	for p := range h.Points() {
+		known := s.outstation.database.find(slotInteger, p.Index) != nil
+		if !known || !call(&s.outstation.tx, p.Index, uint8(p.Value.Uint())) {
+			return app.IINParameterError
+		}
+	}
+	return 0
+}
+
+func (s *Session) writeIndexedTime(h app.Header) app.IIN {
+	call := s.outstation.callbacks.WriteTime
+	if call == nil {
+		return app.IINObjectUnknown
+	}
+	for o := range h.Objects() {
+		t, ok := o.IndexedTime()
+		known := s.outstation.database.find(slotTime, o.Index) != nil
+		if !ok || !known || !call(&s.outstation.tx, o.Index, t) {
 			return app.IINParameterError
 		}
 	}

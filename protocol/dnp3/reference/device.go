@@ -20,7 +20,7 @@ type device struct{ clock time.Time }
 var pointKinds = [...]object.Kind{
 	object.KindBinaryInput, object.KindDoubleBitInput, object.KindBinaryOutput, object.KindCounter,
 	object.KindFrozenCounter, object.KindAnalogInput, object.KindFrozenAnalog, object.KindAnalogOutput,
-	object.KindOctetString,
+	object.KindOctetString, object.KindInteger, object.KindTime,
 }
 
 var errSilent = errors.New("the outstation does not answer")
@@ -39,7 +39,10 @@ func configuration() outstation.Config {
 		},
 	}
 	for i, kind := range pointKinds {
-		p := outstation.PointConfig{Kind: kind, Class: app.Class1 << (i % 3)}
+		p := outstation.PointConfig{Kind: kind}
+		if kind != object.KindInteger && kind != object.KindTime {
+			p.Class = app.Class1 << (i % 3)
+		}
 		if kind == object.KindBinaryOutput || kind == object.KindAnalogOutput {
 			p.CommandClass = app.Class2
 		}
