@@ -337,7 +337,7 @@ func TestMetricsCanBeScraped(t *testing.T) {
 		`voltbus_samples_stored_total{origin="no\"de\\1\n"} 30` + "\n",
 		"voltbus_log_bytes 1000\n", "voltbus_store_samples 240\n",
 		`voltbus_devices{state="online"} 1` + "\n", `voltbus_devices{state="disabled"} 0` + "\n", `voltbus_devices{state="hung"} 1` + "\n",
-		"voltbus_live_readers 0\n", "# TYPE go_memory_total_bytes gauge\n", "voltbus_uptime_seconds 0\n",
+		"voltbus_live_readers 0\n", "voltbus_device_lost_reports_total 4\n", "# TYPE go_memory_total_bytes gauge\n", "voltbus_uptime_seconds 0\n",
 	} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("%q is missing", want)

@@ -134,7 +134,7 @@ func devices() []answer.Device {
 	at := noon()
 	return []answer.Device{
 		{Path: hostile, Driver: "modbus", Line: "tcp", State: "online", Interval: 1, LastRead: &at, Reads: 7, Points: 2, LatencyMS: 1.5},
-		{Path: "site/off", Driver: "modbus", State: "offline", LastError: "<b>no</b>", LastErrorTime: &at, ErrorKind: "timeout", Failures: 3},
+		{Path: "site/off", Driver: "modbus", State: "offline", LastError: "<b>no</b>", LastErrorTime: &at, ErrorKind: "timeout", Failures: 3, Lost: 4},
 		{Path: "site/stuck", Driver: "modbus", State: "hung", LastError: "busy", LastErrorTime: &at, ErrorKind: "internal"},
 	}
 }

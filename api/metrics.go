@@ -126,13 +126,15 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 		}
 		e.value(name, "state", state, float64(n))
 	}
-	var reads, failures uint64
+	var reads, failures, lost uint64
 	for i := range list {
 		reads += list[i].Reads
 		failures += list[i].Failures
+		lost += list[i].Lost
 	}
 	e.single("voltbus_device_reads_total", "counter", "Reads of devices.", float64(reads))
 	e.single("voltbus_device_failures_total", "counter", "Reads of devices that failed.", float64(failures))
+	e.single("voltbus_device_lost_reports_total", "counter", "Reports of devices that were lost before they were taken.", float64(lost))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -373,6 +374,28 @@ func TestALineIsHeardFromAllItsReportingDevicesAtOnce(t *testing.T) {
 			if last := scans[len(scans)-1]; last.Quality != point.BadUnreachable || d.Status != Offline {
 				t.Errorf("%s is %v, %v after its line was cut", d.Path, d.Status, last.Quality)
 			}
+		}
+	})
+}
+
+func TestLostReportsAreCountedAndToldWithoutCallingTheDeviceSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", func(c *Config) { c.Subscribe, c.Interval = true, 0 }))
+		stop := s.start()
+		pass(time.Second)
+		s.plant.speak("d", "p", 1)
+		for _, n := range []uint64{7, 5} {
+			s.plant.lose("d", n)
+			synctest.Wait()
+		}
+		stop()
+		got := s.stateOf("b/d")
+		if got.Lost != 12 || got.Status != Online || got.Failures != 0 {
+			t.Errorf("%d are lost, the device is %v after %d failures", got.Lost, got.Status, got.Failures)
+		}
+		if got.LastErrorKind != fault.Unavailable || !strings.Contains(got.LastError, "5 reports were lost") {
+			t.Errorf("it says %q (%v)", got.LastError, got.LastErrorKind)
 		}
 	})
 }

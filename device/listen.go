@@ -113,12 +113,36 @@ func (l *line) take(ctx context.Context, u *unit) {
 		return session.Take(limited, func(s point.Sample) { l.report(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
 	})
 	l.deliverReports(ctx, u)
+	l.countLosses(ctx, u)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		l.unheardBecause(ctx, u, err)
 	default:
 		l.heardFrom(ctx, u)
+	}
+}
+
+// countLosses notes reports that were lost before they could be taken.
+func (l *line) countLosses(ctx context.Context, u *unit) {
+	session, can := u.session.(driver.Lossy)
+	if !can {
+		return
+	}
+	var n uint64
+	if err := l.guard(u, func() error { n = session.Lost(); return nil }); err != nil || n == 0 {
+		return
+	}
+	now := l.clock.now()
+	err := fault.E("device.listen", fault.Unavailable, string(u.cfg.Path), fmt.Errorf(
+		"%d reports were lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less", n))
+	u.mu.Lock()
+	u.state.Lost += n
+	u.blame(err, now)
+	u.mu.Unlock()
+	if u.lossNoise.due(now.steady) {
+		l.log.WarnContext(ctx, "reports were lost", slog.String("device", string(u.cfg.Path)),
+			slog.String("driver", l.key.kind), slog.Uint64("count", u.lossNoise.count), slog.Any("err", err))
 	}
 }
 

@@ -211,6 +211,7 @@ type fullSession struct {
 	names []string
 	news  func()
 	said  []point.Sample
+	lost  uint64
 	clock *time.Timer
 }
 

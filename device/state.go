@@ -53,6 +53,7 @@ type State struct {
 	Skipped  uint64        // slots reported as bad without a request: back-off
 	Overruns uint64        // slots that passed while the line was busy
 	Reports  uint64        // samples that the device sent by itself
+	Lost     uint64        // reports that were lost before they were taken; see driver.Lossy
 	Latency  time.Duration // of the last request
 }
 

@@ -19,17 +19,18 @@ type unit struct {
 	schedule schedule
 
 	// Used by the line's goroutine only.
-	session  driver.Session
-	at       time.Time     // when the agenda has it next
-	served   time.Duration // when it was last
-	silence  silence
-	listens  bool           // whether it is to be listened to
-	listenAt time.Duration  // not before
-	again    backoff        // between attempts to listen
-	index    map[string]int // of names, for reports; made when first needed
-	clock    uint64         // jumps back that were seen
-	noise    doubling
-	told     bool // the present trouble was logged
+	session   driver.Session
+	at        time.Time     // when the agenda has it next
+	served    time.Duration // when it was last
+	silence   silence
+	listens   bool           // whether it is to be listened to
+	listenAt  time.Duration  // not before
+	again     backoff        // between attempts to listen
+	index     map[string]int // of names, for reports; made when first needed
+	clock     uint64         // jumps back that were seen
+	noise     doubling
+	lossNoise doubling // of reports that were lost
+	told      bool     // the present trouble was logged
 
 	subscribed bool // its session says when there is news
 	hasNews    bool // it is in the mailbox's news; guarded by that

@@ -116,6 +116,13 @@ type Subscriber interface {
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
 
+// Lossy is a Subscriber that had to let go of reports, or whose device did.
+type Lossy interface {
+	// Lost returns how many reports were lost since it was called last: those that nobody took in
+	// time, and one for each time that the device said it lost some, as it does not say how many.
+	Lost() uint64
+}
+
 // Discoverer is a Session that can ask its device which points it has. The configuration may list
 // none then, where its driver allows that.
 type Discoverer interface {

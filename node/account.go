@@ -183,7 +183,7 @@ func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 		out[i] = answer.Device{
 			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(),
 			Interval: s.Interval.Seconds(), LastError: s.LastError,
-			Reads: s.Reads, Failures: s.Failures, Points: s.Points, LastErrorTime: moment(s.LastErrorTime),
+			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, LastErrorTime: moment(s.LastErrorTime),
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),
 		}
 		if s.LastError != "" {

@@ -144,6 +144,8 @@ type Device struct {
 	Reads         uint64     `json:"reads"`
 	Failures      uint64     `json:"failures"`
 	Points        int        `json:"points"`
+	Reports       uint64     `json:"reports"`    // samples that the device sent by itself
+	Lost          uint64     `json:"lost"`       // of these that were lost before they were taken
 	LatencyMS     float64    `json:"latency_ms"` // of the last read
 }
 

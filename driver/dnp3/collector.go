@@ -35,8 +35,10 @@ type collector struct {
 	mu      sync.Mutex
 	now     []present
 	events  []point.Sample
-	lost    bool // an event was pushed out
-	changes int  // points that changed
+	lost    bool   // an event was pushed out, or lost by the device
+	missed  uint64 // how many, the device's losses as one each
+	full    bool   // the device says that its buffer overflowed
+	changes int    // points that changed
 	pass    uint64
 	err     error  // why the device cannot be heard
 	heard   bool   // something came since it could not be
@@ -63,6 +65,12 @@ func (k *collector) begin(i master.Info) {
 	k.info = i
 	k.err = nil
 	k.heard, k.greet = true, !k.heard
+	full := i.IIN.Has(app.IINOverflow)
+	if full && !k.full {
+		k.lost = true
+		k.missed++
+	}
+	k.full = full
 }
 
 func (k *collector) end() {
@@ -150,8 +158,10 @@ func (k *collector) change(n *present, changed bool) {
 // report keeps an event; the oldest makes room for it.
 func (k *collector) report(s point.Sample) {
 	if len(k.events) >= k.most {
-		k.events = k.events[:copy(k.events, k.events[1+k.most/16:])]
+		gone := 1 + k.most/16
+		k.events = k.events[:copy(k.events, k.events[gone:])]
 		k.lost = true
+		k.missed += uint64(gone)
 	}
 	k.events = append(k.events, s)
 }
@@ -197,6 +207,15 @@ func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) 
 	err := k.err
 	k.err = nil
 	return all, err
+}
+
+// losses returns how many events were lost since it was called last.
+func (k *collector) losses() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := k.missed
+	k.missed = 0
+	return n
 }
 
 // newPass begins a read and returns its number.

@@ -223,6 +223,9 @@ func (n *session) Subscribe(_ context.Context, names []string, news func()) erro
 	return nil
 }
 
+// Lost implements driver.Lossy.
+func (n *session) Lost() uint64 { return n.values.losses() }
+
 // Take implements driver.Subscriber.
 func (n *session) Take(_ context.Context, emit func(point.Sample)) error {
 	const op = "dnp3.Take"

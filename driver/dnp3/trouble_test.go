@@ -84,12 +84,50 @@ func TestEventsBeyondMaxEventsPushOutTheOldestAndTellSo(t *testing.T) {
 						t.Fatalf("event %d of %d is %v, want %v", i, len(got), p.Quality, want)
 					}
 				}
+				if n := s.Lost(); len(names) == 1 && int(n)+len(got) != sent || n == 0 {
+					t.Errorf("%d events are counted as lost and %d came, of %d", n, len(got), sent)
+				}
+				if n := s.Lost(); n != 0 {
+					t.Errorf("%d losses are told again", n)
+				}
 				if _, err := s.Read(t.Context(), []string{"voltage"}); err != nil {
 					t.Errorf("after the overflow, a read gives %v", err)
 				}
 			})
 		})
 	}
+}
+
+func TestADeviceWhoseOwnBufferOverflowsIsCountedAndItsNextSampleIsUncertain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var operated int
+		o := plant(t, &operated, func(c *outstation.Config) { c.EventLimits = map[object.Kind]int{object.KindAnalogInput: 5} })
+		s, _ := join(t, config(t, "relay", few), serve(t, o))
+		if !heard(t, s, time.Minute, named("voltage", point.Good)) {
+			t.Fatal("the first value never came")
+		}
+		if n := s.Lost(); n != 0 {
+			t.Errorf("%d reports are lost before any was made", n)
+		}
+		for overflow := range uint64(2) {
+			o.Update(func(tx *outstation.Tx) {
+				for i := range 10 {
+					tx.Set(object.KindAnalogInput, object.Point{
+						Index: 2, Value: object.Float(float64(i)), Flags: object.FlagOnline, Time: object.TimestampOf(time.Now()),
+					}, outstation.Force)
+				}
+			})
+			if !heard(t, s, time.Minute, named("voltage", point.Uncertain)) {
+				t.Errorf("overflow %d: no sample is uncertain", overflow)
+			}
+			if n := s.Lost(); n != 1 {
+				t.Errorf("overflow %d is counted %d times", overflow, n)
+			}
+			if heard(t, s, time.Minute, named("voltage", point.Uncertain)) {
+				t.Errorf("overflow %d: samples stay uncertain", overflow)
+			}
+		}
+	})
 }
 
 func TestALineThatFellSilentIsFoundOutAndCanBeOpenedAgain(t *testing.T) {

@@ -210,5 +210,7 @@ export const deviceOf = (u: Unit, reads: number, now: number): Device => ({
   reads: u.error ? 0 : reads,
   failures: u.error ? reads : 0,
   points: u.points.length,
+  reports: 0,
+  lost: 0,
   latency_ms: u.error ? 0 : 3.4,
 });

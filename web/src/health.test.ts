@@ -15,6 +15,8 @@ const device = (name: string, state: string): Device => ({
   reads: 0,
   failures: 0,
   points: 1,
+  reports: 0,
+  lost: 0,
   latency_ms: 0,
 });
 

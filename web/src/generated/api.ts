@@ -261,6 +261,10 @@ export interface Device {
   reads: Count;
   failures: Count;
   points: Count;
+  /** Samples that the device sent by itself */
+  reports: Count;
+  /** Reports that were lost before they were taken, one for each time that the device said it lost some */
+  lost: Count;
   latency_ms: number;
 }
 

@@ -17,6 +17,8 @@ const device = (path: string, more: Partial<Device> = {}): Device => ({
   reads: 10,
   failures: 0,
   points: 4,
+  reports: 0,
+  lost: 0,
   latency_ms: 3,
   ...more,
 });
