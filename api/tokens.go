@@ -10,11 +10,14 @@ import (
 	"voltbus/point"
 )
 
-// Tokens manages tokens that can only record.
+// Tokens manages tokens that can only record, and those that people make for programs.
 type Tokens interface {
 	IssueRecord(ctx context.Context, name, under string) (secret string, err error)
 	RecordTokens(ctx context.Context) ([]identity.RecordToken, error)
 	RevokeRecord(ctx context.Context, name string) error
+	IssueOwn(ctx context.Context, by identity.Shown, t identity.OwnToken) (secret string, made identity.OwnToken, err error)
+	OwnTokens(ctx context.Context, user string) ([]identity.OwnToken, error)
+	RevokeOwn(ctx context.Context, user, id string) (identity.OwnToken, error)
 }
 
 const tokenBody = 8 << 10
@@ -25,6 +28,9 @@ func tokenRoutes() []route {
 		{method: "GET", path: prefix + "/tokens", role: administrator, serve: (*server).tokens},
 		{method: "POST", path: prefix + "/tokens", role: administrator, body: tokenBody, serve: (*server).issueToken, audit: "token.issue"},
 		{method: "DELETE", path: prefix + "/tokens/{name}", role: administrator, serve: (*server).revokeToken, audit: "token.revoke"},
+		{method: "GET", path: prefix + "/tokens/own", role: identity.Viewer, serve: (*server).ownTokens},
+		{method: "POST", path: prefix + "/tokens/own", role: identity.Viewer, body: tokenBody, serve: (*server).issueOwnToken, audit: "token.own.issue"},
+		{method: "DELETE", path: prefix + "/tokens/own/{id}", role: identity.Viewer, serve: (*server).revokeOwnToken, audit: "token.own.revoke"},
 	}
 }
 

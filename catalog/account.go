@@ -28,64 +28,88 @@ func (c *Catalog) PutCredential(ctx context.Context, cr identity.Credential) err
 	if cr.Parent != (identity.Hash{}) {
 		parent = cr.Parent[:]
 	}
+	most := ""
+	if cr.Most != identity.Nobody {
+		most = cr.Most.String()
+	}
 	var expires sql.NullInt64
 	if !cr.Expires.IsZero() {
 		expires = sql.NullInt64{Int64: micros(cr.Expires), Valid: true}
 	}
 	return c.exec(ctx, "catalog.PutCredential", cr.User.Name, `
-		INSERT INTO credential (hash, user, purpose, parent, created, expires, under) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires, cr.User.Under)
+		INSERT INTO credential (hash, user, purpose, parent, created, expires, under, id, name, most)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires, cr.User.Under, cr.ID, cr.Name, most)
 }
+
+const selectCredential = `
+	SELECT hash, user.name, user.role, purpose, parent, under, credential.created, expires, id, credential.name, most
+	FROM credential JOIN user ON user.name = credential.user `
 
 // Credential implements identity.Accounts.
 func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
-	var (
-		cr               = identity.Credential{Hash: hash}
-		role             string
-		parent           []byte
-		created, expires sql.NullInt64
-	)
-	err := c.db.QueryRowContext(ctx, `
-		SELECT user.name, user.role, purpose, parent, credential.created, expires, under
-		FROM credential JOIN user ON user.name = credential.user WHERE hash = ?`, hash[:]).
-		Scan(&cr.User.Name, &role, &cr.Purpose, &parent, &created, &expires, &cr.User.Under)
-	if errors.Is(err, sql.ErrNoRows) {
-		return identity.Credential{}, fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
+	list, err := c.credentials(ctx, `WHERE hash = ?`, hash[:])
+	if err == nil && len(list) == 0 {
+		err = fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
 	}
 	if err != nil {
 		return identity.Credential{}, wrap("catalog.Credential", "", err)
 	}
-	copy(cr.Parent[:], parent)
-	cr.User.Role, _ = identity.ParseRole(role)
-	cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
-	return cr, nil
+	return list[0], nil
 }
 
 // Credentials implements identity.Accounts.
 func (c *Catalog) Credentials(ctx context.Context, purpose identity.Purpose) ([]identity.Credential, error) {
-	rows, err := c.db.QueryContext(ctx, `
-		SELECT hash, user.name, user.role, under, credential.created, expires
-		FROM credential JOIN user ON user.name = credential.user
-		WHERE purpose = ? ORDER BY user.name, credential.created`, string(purpose))
+	list, err := c.credentials(ctx, `WHERE purpose = ? ORDER BY user.name, credential.created`, string(purpose))
+	return list, wrap("catalog.Credentials", "", err)
+}
+
+// CredentialsOf implements identity.Accounts.
+func (c *Catalog) CredentialsOf(ctx context.Context, user string) ([]identity.Credential, error) {
+	list, err := c.credentials(ctx, `WHERE user = ? ORDER BY credential.created, hash`, user)
+	return list, wrap("catalog.CredentialsOf", user, err)
+}
+
+func (c *Catalog) credentials(ctx context.Context, which string, args ...any) ([]identity.Credential, error) {
+	rows, err := c.db.QueryContext(ctx, selectCredential+which, args...)
 	if err != nil {
-		return nil, wrap("catalog.Credentials", "", err)
+		return nil, err
 	}
 	defer rows.Close()
 	var list []identity.Credential
 	for rows.Next() {
-		cr := identity.Credential{Purpose: purpose}
-		var hash []byte
-		var role string
-		var created, expires sql.NullInt64
-		if err := rows.Scan(&hash, &cr.User.Name, &role, &cr.User.Under, &created, &expires); err != nil {
-			return nil, wrap("catalog.Credentials", "", err)
+		cr, err := scanCredential(rows)
+		if err != nil {
+			return nil, err
 		}
-		copy(cr.Hash[:], hash)
-		cr.User.Role, _ = identity.ParseRole(role)
-		cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
 		list = append(list, cr)
 	}
-	return list, wrap("catalog.Credentials", "", rows.Err())
+	return list, rows.Err()
+}
+
+func scanCredential(rows *sql.Rows) (identity.Credential, error) {
+	var (
+		cr               identity.Credential
+		hash, parent     []byte
+		role, most       string
+		created, expires sql.NullInt64
+	)
+	err := rows.Scan(&hash, &cr.User.Name, &role, &cr.Purpose, &parent, &cr.User.Under, &created, &expires, &cr.ID, &cr.Name, &most)
+	if err != nil {
+		return cr, err
+	}
+	copy(cr.Hash[:], hash)
+	copy(cr.Parent[:], parent)
+	cr.User.Role, _ = identity.ParseRole(role)
+	if most != "" {
+		bound, ok := identity.ParseRole(most)
+		if cr.Most = bound; !ok || bound == identity.Nobody { // whatever it means, it is no more
+			cr.User.Role = identity.Nobody
+		}
+		cr.User.Role = cr.User.Role.Within(bound)
+	}
+	cr.Created, cr.Expires = fromMicros(created), fromMicros(expires)
+	return cr, nil
 }
 
 // DropCredential implements identity.Accounts.

@@ -15,6 +15,8 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
 	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
 		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat;
+		ALTER TABLE credential DROP COLUMN id; ALTER TABLE credential DROP COLUMN name;
+		ALTER TABLE credential DROP COLUMN most;
 		ALTER TABLE user DROP COLUMN password;
 		DROP TABLE alert; DROP TABLE agent;
 		DROP TABLE document; DROP TABLE document_schema`)

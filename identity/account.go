@@ -32,6 +32,10 @@ type Credential struct {
 	Parent  Hash // the token that a session was made with; zero for tokens
 	Created time.Time
 	Expires time.Time // zero: never
+
+	ID, Name string // of a token that somebody made for programs; "" for others
+	// Most bounds the role that User has here; Nobody for no bound.
+	Most Role
 }
 
 // Member is a public key that is allowed on the bus.
@@ -67,11 +71,13 @@ type Accounts interface {
 
 	// PutCredential adds a credential of an existing user.
 	PutCredential(ctx context.Context, c Credential) error
-	// Credential returns the credential with the role that its user has now, expired or not;
-	// fault.NotFound if there is none.
+	// Credential returns the credential with the role that its user has now, within its bound,
+	// expired or not; fault.NotFound if there is none.
 	Credential(ctx context.Context, hash Hash) (Credential, error)
 	// Credentials lists those of a purpose by the names of their users.
 	Credentials(ctx context.Context, purpose Purpose) ([]Credential, error)
+	// CredentialsOf lists those of a user by age.
+	CredentialsOf(ctx context.Context, user string) ([]Credential, error)
 	// DropCredential removes the credential and all that were made with it. It is no error
 	// if there is none.
 	DropCredential(ctx context.Context, hash Hash) error

@@ -14,7 +14,7 @@ const SessionLife = 12 * time.Hour
 
 var (
 	errUnknownSecret = errors.New("this token is not known here; the administrator's stands in admin.token of the data directory")
-	errExpired       = errors.New("the session has ended; log in again")
+	errExpired       = errors.New("the session or token has ended; log in again, or make another token")
 	errNoUser        = errors.New("a user needs a name of 1 to 64 characters and a role")
 )
 
@@ -87,11 +87,12 @@ func (l *Logins) Login(ctx context.Context, token string) (secret string, sessio
 	if err != nil {
 		return "", Credential{}, err
 	}
-	return l.begin(ctx, parent.User, parent.Hash)
+	return l.begin(ctx, parent.User, parent)
 }
 
-// begin makes a session for the user, which ends with its parent.
-func (l *Logins) begin(ctx context.Context, u User, parent Hash) (secret string, session Credential, err error) {
+// begin makes a session for the user, which ends with its parent and may not do more; the zero
+// Credential for none.
+func (l *Logins) begin(ctx context.Context, u User, parent Credential) (secret string, session Credential, err error) {
 	now := l.now()
 	if err := l.accounts.DropExpired(ctx, now); err != nil {
 		return "", Credential{}, err
@@ -102,8 +103,11 @@ func (l *Logins) begin(ctx context.Context, u User, parent Hash) (secret string,
 		return "", Credential{}, fault.E("identity.Login", fault.Internal, u.Name, err)
 	}
 	session = Credential{
-		Hash: hash, User: u, Purpose: Session, Parent: parent,
+		Hash: hash, User: u, Purpose: Session, Parent: parent.Hash, Most: parent.Most,
 		Created: now, Expires: now.Add(SessionLife),
+	}
+	if end := parent.Expires; !end.IsZero() && end.Before(session.Expires) {
+		session.Expires = end
 	}
 	return secret, session, l.accounts.PutCredential(ctx, session)
 }

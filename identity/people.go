@@ -178,7 +178,7 @@ func (l *Logins) LoginByName(ctx context.Context, name, password string) (secret
 	if err != nil {
 		return "", Credential{}, err
 	}
-	return l.begin(ctx, u, Hash{})
+	return l.begin(ctx, u, Credential{})
 }
 
 // ChangePassword sets a user's own password, who shows the old one. All sessions of the user end.

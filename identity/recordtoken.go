@@ -12,9 +12,13 @@ import (
 // recordPrefix begins the user names of those who may only record, so that they are no people.
 const recordPrefix = "record:"
 
+// reservedRecord is where people's own tokens are in the API.
+const reservedRecord = "own"
+
 var (
 	errRecordName = errors.New("a token needs a name of 1 to 57 characters, such as that of the program that shows it")
 	errNoToken    = errors.New("there is no such token; voltbus token list shows them")
+	errReserved   = errors.New("is reserved; choose another name")
 	errTaken      = errors.New("there is a token of this name already; revoke it first, or choose another name")
 )
 
@@ -33,6 +37,9 @@ type RecordToken struct {
 // returns it in clear. It cannot be shown again. A name in use gives fault.Conflict.
 func (l *Logins) IssueRecord(ctx context.Context, name, under string) (string, error) {
 	user := User{Name: recordPrefix + name, Role: Nobody, Under: strings.Trim(under, "/")}
+	if name == reservedRecord {
+		return "", fault.E("identity.IssueRecord", fault.Invalid, name, errReserved)
+	}
 	if name == "" || len(user.Name) > maxUserName {
 		return "", fault.E("identity.IssueRecord", fault.Invalid, name, errRecordName)
 	}

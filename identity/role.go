@@ -36,5 +36,13 @@ func ParseRole(name string) (Role, bool) {
 	return Nobody, false
 }
 
+// Within returns the lower one of the role and a bound; Nobody is no bound.
+func (r Role) Within(bound Role) Role {
+	if bound == Nobody {
+		return r
+	}
+	return min(r, bound)
+}
+
 // Includes reports whether the role may do what needed may do.
 func (r Role) Includes(needed Role) bool { return r != Nobody && r >= needed }

@@ -36,3 +36,23 @@ type IssuedToken struct {
 	Under string `json:"under"`
 	Token string `json:"token"`
 }
+
+// OwnTokens lists the tokens that somebody made for programs.
+type OwnTokens struct {
+	Tokens []OwnToken `json:"tokens"`
+}
+
+// OwnToken describes a token that somebody made for programs, without the secret.
+type OwnToken struct {
+	ID      string     `json:"id"`
+	Name    string     `json:"name"`
+	Role    string     `json:"role"` // the most it may do
+	Created time.Time  `json:"created"`
+	Expires *time.Time `json:"expires"` // null: never
+}
+
+// IssuedOwnToken is a new token, with the secret.
+type IssuedOwnToken struct {
+	OwnToken
+	Token string `json:"token"`
+}

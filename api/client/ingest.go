@@ -111,3 +111,33 @@ func (c *Client) RevokeToken(ctx context.Context, name string) error {
 	}
 	return resp.Body.Close()
 }
+
+// OwnTokens returns the tokens that the user made for programs.
+func (c *Client) OwnTokens(ctx context.Context) (t answer.OwnTokens, err error) {
+	return t, c.get(ctx, "tokens/own", nil, &t)
+}
+
+// IssueOwnToken makes a token for programs of the user, with a role that is not above the own. The
+// zero time is no end.
+func (c *Client) IssueOwnToken(ctx context.Context, name, role string, expires time.Time) (t answer.IssuedOwnToken, err error) {
+	body := struct {
+		Name    string    `json:"name"`
+		Role    string    `json:"role"`
+		Expires time.Time `json:"expires,omitzero"`
+	}{name, role, expires}
+	resp, err := c.call(ctx, http.MethodPost, "tokens/own", nil, body)
+	if err != nil {
+		return t, err
+	}
+	err = errors.Join(decode(resp.Body, &t), resp.Body.Close())
+	return t, err
+}
+
+// RevokeOwnToken ends a token of the user at once.
+func (c *Client) RevokeOwnToken(ctx context.Context, id string) error {
+	resp, err := c.call(ctx, http.MethodDelete, "tokens/own/"+url.PathEscape(id), nil, nil)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

@@ -12,10 +12,11 @@ var errTokenKind = errors.New("say what the token is for: --record makes one tha
 
 func newToken(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Give programs tokens that can only record",
+		Use: "token", Short: "Give programs tokens",
 		Long: `Give programs tokens that can record readings over HTTP and do nothing else, such as one for
-Telegraf.`,
+Telegraf. Tokens for everything else act in somebody's own name: voltbus token own.`,
 	}
+	cmd.AddCommand(newTokenOwn(f))
 	for _, sub := range []*cobra.Command{newTokenCreate(f), newTokenList(f), newTokenRevoke(f)} {
 		f.where.register(sub)
 		strictArgs(sub)

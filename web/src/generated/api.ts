@@ -828,6 +828,29 @@ export interface Tokens {
   }[];
 }
 
+export interface OwnTokens {
+  tokens: OwnToken[];
+}
+
+export interface OwnToken {
+  id: string;
+  name: string;
+  role: "viewer" | "operator" | "engineer" | "administrator";
+  created: Time;
+  /** Null: never */
+  expires: string | null;
+}
+
+export interface IssuedOwnToken {
+  id: string;
+  name: string;
+  role: "viewer" | "operator" | "engineer" | "administrator";
+  created: Time;
+  /** Null: never */
+  expires: string | null;
+  token: string;
+}
+
 export interface IssuedToken {
   name: string;
   under: string;
