@@ -38,7 +38,7 @@ from ._loop import VirtualLoop, run, virtual
 from ._node import Desk
 from ._server import MemoryTransport, Server
 
-__all__ = ["MemoryTransport", "Node", "VirtualLoop", "run", "virtual"]
+__all__ = ["MemoryTransport", "Node", "Runner", "VirtualLoop", "run", "virtual"]
 
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 

@@ -1,0 +1,1 @@
+"""Finds faults of the outdoor-air economizer of air handlers."""

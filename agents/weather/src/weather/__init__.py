@@ -1,0 +1,1 @@
+"""Plays a weather file: current values and a forecast."""
