@@ -103,6 +103,29 @@ describe("people", () => {
     expect(known.tokens).toEqual([]);
   });
 
+  test("make own tokens, with a role not above their own", async () => {
+    const { known, page } = await people("operator", phone);
+    await page.getByRole("button", { name: "Make an own token" }).click();
+    const form = page.getByRole("form", { name: "Make an own token" });
+    await form.getByLabel("Name").fill("script");
+    expect(await form.getByLabel("Role").locator("option").allTextContents()).toEqual([
+      "viewer",
+      "operator",
+    ]);
+    await form.getByLabel("Role").selectOption("operator");
+    await form.getByLabel("Holds").selectOption("30 days");
+    expect(await seriousViolations(page)).toEqual([]);
+    await form.getByRole("button", { name: "Make it" }).click();
+    await page.getByText("vb_own_secret_of_script").waitFor();
+    expect(known.own[0]?.role).toBe("operator");
+    const days = (Date.parse(known.own[0]?.expires ?? "") - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+    expect(await sidewaysScroll(page)).toBe(0);
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Revoke script" }).click();
+    await expect.poll(() => known.own).toEqual([]);
+  });
+
   test("change their own password, whatever their role", async () => {
     const { known, page } = await people("viewer", phone);
     expect(await page.getByRole("heading", { name: "Accounts" }).count()).toBe(0);

@@ -1,7 +1,9 @@
+import { expect } from "vitest";
 import { phone, type Shot, wide } from "./shot";
 import { building } from "./sites";
 import { Alarms, some } from "./stand-alerts";
 import { AuditLog, morning } from "./stand-audit";
+import { limits, shelf } from "./stand-documents";
 
 const base = { site: building, scheme: "light" } as const;
 const draft = { documented: false } as const;
@@ -21,6 +23,26 @@ const alerts = {
   ...base,
   address: "/alerts",
   ready: (page) => page.getByText("Supply temperature").waitFor(),
+} satisfies Partial<Shot>;
+
+const documents = {
+  ...base,
+  address: "/documents",
+  ready: (page) => page.getByRole("link", { name: "holidays.json" }).waitFor(),
+} satisfies Partial<Shot>;
+
+const document = {
+  ...base,
+  address: `/documents?${new URLSearchParams({ owner: "agent/boiler-watch", name: "config" })}`,
+  ready: async (page) => {
+    await page
+      .getByRole("textbox", { name: "Text" })
+      .fill(limits.replace("80", "75").replace("60", "30"));
+    const review = page.getByRole("button", { name: "Review changes" });
+    await expect.poll(() => review.isDisabled()).toBe(false);
+    await review.click();
+    await page.getByRole("region", { name: "Difference" }).waitFor();
+  },
 } satisfies Partial<Shot>;
 
 /** The screens of agents, and of what people and agents did. */
@@ -49,5 +71,16 @@ export const agents: readonly Shot[] = [
     size: { width: 1100, height: 800 },
     scheme: "dark",
     handlers: new Alarms(some()).handlers,
+  },
+  { ...documents, ...draft, name: "documents", size: wide, handlers: shelf().handlers },
+  { ...documents, ...draft, name: "documents-phone", size: phone, handlers: shelf().handlers },
+  { ...document, ...kept, name: "document", size: wide, handlers: shelf().handlers },
+  {
+    ...document,
+    ...draft,
+    name: "document-phone",
+    size: phone,
+    scheme: "dark",
+    handlers: shelf().handlers,
   },
 ];

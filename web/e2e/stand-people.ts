@@ -1,5 +1,6 @@
 // What the stand-in answers about people.
 
+import type { OwnToken } from "../src/generated/api";
 import { type Handlers, Refusal } from "./stand";
 
 interface Person {
@@ -18,6 +19,9 @@ export class People {
   readonly passwords = new Map<string, string>();
   /** Tokens that can only record. */
   tokens: { name: string; purpose: "record"; under: string; created: string }[] = [];
+
+  /** Tokens of who is logged in. */
+  own: OwnToken[] = [];
 
   constructor(names: Record<string, string>) {
     const common = { created: "2026-03-01T08:00:00Z", password: true, tokens: 0 };
@@ -47,6 +51,18 @@ export class People {
       const at = this.list.findIndex((p) => p.name === nameIn(resource));
       if (at < 0) return new Refusal(404, "There is no such person", "not-found");
       this.list.splice(at, 1);
+      return undefined;
+    },
+    "GET tokens/own": () => ({ tokens: this.own }),
+    "POST tokens/own": ({ body }) => {
+      const { name, role, expires = null } = body as OwnToken;
+      const made = { id: `id of ${name}`, name, role, created: new Date().toISOString(), expires };
+      this.own.push(made);
+      return { ...made, token: `vb_own_secret_of_${name}` };
+    },
+    "DELETE tokens/own/*": ({ resource }) => {
+      const id = decodeURIComponent(resource.slice("tokens/own/".length));
+      this.own = this.own.filter((t) => t.id !== id);
       return undefined;
     },
     "GET tokens": () => ({ tokens: this.tokens }),

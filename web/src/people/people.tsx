@@ -4,6 +4,7 @@ import { dateTime, plain, plural } from "../format";
 import { includes, type Role, rolePurpose, roles } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
+import { OwnTokens } from "./own-tokens";
 import { PasswordFields, usePassword } from "./password";
 import { RecordTokens } from "./record-tokens";
 import "./people.css";
@@ -21,7 +22,7 @@ interface Person {
   local: boolean;
 }
 
-/** Who may use the node: one's own password for everybody, all accounts and tokens for administrators. */
+/** Who may use the node: one's own password and tokens for everybody, all accounts and tokens for administrators. */
 export function PeopleScreen({ api, session, epoch }: ScreenProps) {
   return (
     <div class="screen">
@@ -32,6 +33,7 @@ export function PeopleScreen({ api, session, epoch }: ScreenProps) {
           <RecordTokens api={api} epoch={epoch} />
         </>
       )}
+      <OwnTokens api={api} epoch={epoch} role={session.role} />
       <OwnPassword api={api} name={session.user} role={session.role} />
     </div>
   );

@@ -2,6 +2,8 @@ import { useMemo, useRef } from "preact/hooks";
 import type { ConfigProblem } from "./config";
 
 interface Props {
+  /** What the text is, for those who do not see it. */
+  label: string;
   text: string;
   problems: readonly ConfigProblem[];
   onText(text: string): void;
@@ -10,7 +12,7 @@ interface Props {
 const lineHeight = 20;
 
 /** The text with numbered lines; lines with a problem are marked. Below it the problems in words. */
-export function Editor({ text, problems, onText }: Props) {
+export function Editor({ label, text, problems, onText }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const lines = useMemo(() => countLines(text), [text]);
   const numbers = useMemo(
@@ -41,7 +43,7 @@ export function Editor({ text, problems, onText }: Props) {
           ))}
           <textarea
             ref={area}
-            aria-label="Configuration"
+            aria-label={label}
             aria-describedby="config-problems"
             aria-invalid={problems.length > 0}
             spellcheck={false}

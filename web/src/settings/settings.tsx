@@ -7,8 +7,10 @@ import { wordsOf } from "../use-poll";
 import {
   applyConfig,
   type Changes,
+  type Check,
   type Config,
   type ConfigProblem,
+  checkConfig,
   readConfig,
   readVersion,
   type Version,
@@ -16,7 +18,9 @@ import {
 import { Difference } from "./difference";
 import { Editor } from "./editor";
 import "./settings.css";
-import { type Judgement, useCheck } from "./use-check";
+import { type Judgement as Judged, useCheck } from "./use-check";
+
+type Judgement = Judged<Check>;
 
 /** The configuration: its text, judged as it is typed, what a change does, and what stood there before. */
 export function SettingsScreen({ api, epoch }: ScreenProps) {
@@ -59,7 +63,8 @@ function Workbench({ api, config, onChanged }: WorkbenchProps) {
   const [done, setDone] = useState<Done>();
   const text = draft ?? config.text;
   const isChanged = text !== config.text;
-  const judgement = useCheck(api, isChanged ? text : undefined);
+  const check = useCallback((draft: string) => checkConfig(api, draft), [api]);
+  const judgement = useCheck(check, isChanged ? text : undefined);
   useGuard(isChanged, "The changed configuration is not applied. Leave it?");
   const problems = judgement?.is === "judged" ? (judgement.check.problems ?? []) : [];
 
@@ -112,6 +117,7 @@ function Workbench({ api, config, onChanged }: WorkbenchProps) {
             </div>
           </div>
           <Editor
+            label="Configuration"
             text={text}
             problems={problems}
             onText={(next) => {

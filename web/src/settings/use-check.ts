@@ -1,10 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Api } from "../api";
 import { wordsOf } from "../use-poll";
-import { type Check, checkConfig } from "./config";
 
 /** What is known about a text. */
-export type Judgement =
+export type Judgement<Check> =
   | { is: "asking" }
   | { is: "unknown"; why: string }
   | { is: "judged"; check: Check };
@@ -13,22 +11,26 @@ export type Judgement =
 const pause = 400;
 
 /** The node's judgement of the text as it is typed; undefined while there is none to judge. */
-export function useCheck(api: Api, text: string | undefined): Judgement | undefined {
-  const [judged, setJudged] = useState<{ text: string; of: Judgement }>();
+export function useCheck<Check>(
+  ask: (text: string) => Promise<Check>,
+  text: string | undefined,
+): Judgement<Check> | undefined {
+  const [judged, setJudged] = useState<{ text: string; by: unknown; of: Judgement<Check> }>();
   useEffect(() => {
     if (text === undefined) return;
     let stale = false;
+    const told = (of: Judgement<Check>) => !stale && setJudged({ text, by: ask, of });
     const timer = setTimeout(() => {
-      checkConfig(api, text).then(
-        (check) => !stale && setJudged({ text, of: { is: "judged", check } }),
-        (err) => !stale && setJudged({ text, of: { is: "unknown", why: wordsOf(err) } }),
+      ask(text).then(
+        (check) => told({ is: "judged", check }),
+        (err) => told({ is: "unknown", why: wordsOf(err) }),
       );
     }, pause);
     return () => {
       stale = true;
       clearTimeout(timer);
     };
-  }, [api, text]);
+  }, [ask, text]);
   if (text === undefined) return undefined;
-  return judged?.text === text ? judged.of : { is: "asking" };
+  return judged?.text === text && judged.by === ask ? judged.of : { is: "asking" };
 }

@@ -116,6 +116,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../device/device")).DeviceScreen,
   },
   {
+    path: "documents",
+    name: "Documents",
+    icon: "documents",
+    role: "viewer",
+    place: "more",
+    key: "d",
+    load: async () => (await import("../document/documents")).DocumentsScreen,
+  },
+  {
     path: "settings",
     name: "Settings",
     icon: "settings",
