@@ -1,12 +1,6 @@
 package dnp3
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"voltbus/driver"
-)
+import "voltbus/driver/registry"
 
 // Entry is one point as a registry writes it: text, checked later, so that every problem of a
 // registry is found in one pass. The yaml names are those of an inline list; columns lists the
@@ -29,9 +23,7 @@ type Entry struct {
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
-	key  string // where it stands, such as "registry[3]"
-	file string // its file, "" for an inline list
-	row  int    // the line in the file
+	at registry.Place
 }
 
 // columns says which field a column means. Names are compared in lower case with "_" for a
@@ -58,48 +50,17 @@ var columns = map[string]func(*Entry) *string{
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
 
-// ignored are columns of existing registries that say nothing to the driver.
-func ignored(column string) bool {
-	return slices.Contains([]string{"", "point_name", "reference_point_name", "unit_details", "units_details", "comment"}, column)
-}
-
-// normal returns a column name as columns writes it.
-func normal(column string) string {
-	column = strings.Trim(column, " \t\"\u00a0\ufeff")
-	return strings.ReplaceAll(strings.ToLower(column), " ", "_")
-}
-
-// set gives the field that a column means its value.
-func (e *Entry) set(column, value string) error {
-	value = strings.TrimSpace(value)
-	if tag, isTag := strings.CutPrefix(column, "tag:"); isTag {
-		if value != "" {
-			if e.Tags == nil {
-				e.Tags = make(map[string]string)
-			}
-			e.Tags[tag] = value
-		}
-		return nil
-	}
-	field, known := columns[column]
-	if !known {
-		return fmt.Errorf("%q is not known; write name, type, group, variation, index, scale, offset, unit, writable, "+
-			"operate, control, count, on_time, off_time, description or tag:…, or remove it", column)
-	}
-	if p := field(e); value != "" || *p == "" {
-		*p = value
-	}
-	return nil
+// registryTable is how registries of this driver are written.
+var registryTable = registry.Format[Entry]{
+	Noun: "point", Needs: "name, type and index", Example: "relay.csv",
+	Known: "name, type, group, variation, index, scale, offset, unit, writable, " +
+		"operate, control, count, on_time, off_time, description or tag:…",
+	Columns: columns,
+	Ignored: []string{"point_name", "reference_point_name", "unit_details", "units_details", "comment"},
+	Tags:    func(e *Entry) *map[string]string { return &e.Tags },
+	Place:   func(e *Entry) *registry.Place { return &e.at },
+	Label:   func(e *Entry) string { return e.Name },
 }
 
 // problem is what is wrong with one field of the entry, or with the entry if field is "".
-func (e *Entry) problem(field, text string) error {
-	at := e.key
-	if field != "" {
-		at += "." + field
-	}
-	if e.Name != "" {
-		text = fmt.Sprintf("(%s) %s", e.Name, text)
-	}
-	return &driver.Problem{Key: at, File: e.file, Row: e.row, Text: text}
-}
+func (e *Entry) problem(field, text string) error { return e.at.Problem(field, e.Name, text) }

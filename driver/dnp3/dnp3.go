@@ -161,7 +161,7 @@ func NewConfig() *Config {
 func (c *Config) Load(dir string) []error {
 	problems := slices.Clone(c.Registry.problems)
 	if c.Registry.File != "" {
-		entries, found := readFile("registry", resolve(dir, c.Registry.File))
+		entries, found := registryTable.ReadFile("registry", resolve(dir, c.Registry.File))
 		c.Registry.Entries = entries
 		problems = append(problems, found...)
 	}

@@ -136,8 +136,8 @@ func (c *Config) compile() {
 	names, objects := make(map[string]bool), make(map[key]string)
 	for i := range c.Registry.Entries {
 		e := &c.Registry.Entries[i]
-		if e.key == "" {
-			e.key = fmt.Sprintf("registry[%d]", i)
+		if e.at.Key == "" {
+			e.at.Key = fmt.Sprintf("registry[%d]", i)
 		}
 		t, problems := e.check(c.Operate)
 		if len(problems) == 0 && names[t.name] {

@@ -57,7 +57,7 @@ func TestWhatWasFoundIsAnEntryOfARegistry(t *testing.T) {
 	for _, f := range found {
 		var e Entry
 		for column, text := range f.Entry {
-			if err := e.set(column, text); err != nil {
+			if err := registryTable.Set(&e, column, text); err != nil {
 				t.Errorf("%s: %v", f.Info.Path, err)
 			}
 		}

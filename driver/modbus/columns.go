@@ -1,10 +1,6 @@
 package modbus
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "voltbus/driver/registry"
 
 // Entry is one register as a registry writes it: text, checked later, so that every problem of
 // a registry is found in one pass. The yaml names are those of an inline list; columns lists the
@@ -27,9 +23,7 @@ type Entry struct {
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
-	key  string // where it stands, such as "registry[3]"
-	file string // its file, "" for an inline list
-	row  int    // the line in the file
+	at registry.Place
 }
 
 // columns says which field a column means. Names are compared in lower case with "_" for a
@@ -62,66 +56,14 @@ var columns = map[string]func(*Entry) *string{
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
 
-// ignored are columns of existing registries that say nothing to the driver.
-func ignored(column string) bool {
-	return slices.Contains([]string{
-		"", "reference_point_name", "units_details", "unit_details", "precision", "comment", "comments",
-	}, column)
-}
-
-// normal returns a column name as columns writes it.
-func normal(column string) string {
-	column = strings.Trim(column, " \t\"\u00a0\ufeff")
-	return strings.ReplaceAll(strings.ToLower(column), " ", "_")
-}
-
-// set gives the field that column means the value. A field that is set already keeps its value
-// if the new one is empty: two columns may mean the same.
-func (e *Entry) set(column, value string) error {
-	value = strings.TrimSpace(value)
-	if tag, isTag := strings.CutPrefix(column, "tag:"); isTag {
-		e.tag(tag, value)
-		return nil
-	}
-	if column == "tags" {
-		return e.setTags(value)
-	}
-	field, known := columns[column]
-	if !known {
-		return unknownColumn(column)
-	}
-	if p := field(e); value != "" || *p == "" {
-		*p = value
-	}
-	return nil
-}
-
-func (e *Entry) tag(name, value string) {
-	if value == "" {
-		return
-	}
-	if e.Tags == nil {
-		e.Tags = make(map[string]string)
-	}
-	e.Tags[name] = value
-}
-
-// setTags reads "equip=boiler; floor=2".
-func (e *Entry) setTags(list string) error {
-	for pair := range strings.SplitSeq(list, ";") {
-		name, value, found := strings.Cut(pair, "=")
-		switch {
-		case strings.TrimSpace(pair) == "":
-		case !found || strings.TrimSpace(name) == "":
-			return fmt.Errorf("%q is not a tag; write name=value, several with ; between", strings.TrimSpace(pair))
-		default:
-			e.tag(strings.TrimSpace(name), strings.TrimSpace(value))
-		}
-	}
-	return nil
-}
-
-func unknownColumn(column string) error {
-	return fmt.Errorf("%q is not known; write name, table, address, type, byte_order, bit, scale, offset, "+
-		"transform, unit, writable, default, description or tags, or remove it", column)
+// registryTable is how registries of this driver are written.
+var registryTable = registry.Format[Entry]{
+	Noun: "register", Needs: "name, address and type", Example: "boiler.csv",
+	Known: "name, table, address, type, byte_order, bit, scale, offset, " +
+		"transform, unit, writable, default, description or tags",
+	Columns: columns,
+	Ignored: []string{"reference_point_name", "units_details", "unit_details", "precision", "comment", "comments"},
+	Tags:    func(e *Entry) *map[string]string { return &e.Tags },
+	Place:   func(e *Entry) *registry.Place { return &e.at },
+	Label:   (*Entry).label,
 }

@@ -115,12 +115,12 @@ func (c *Config) Load(dir string) []error {
 	entries = c.Registry.Entries
 	if c.Registry.File != "" {
 		var found []error
-		entries, found = readFile("registry", resolve(dir, c.Registry.File))
+		entries, found = registryTable.ReadFile("registry", resolve(dir, c.Registry.File))
 		problems = append(problems, found...)
 	}
 	if c.RegisterMap != "" {
 		var found []error
-		table, found = readFile("register_map", resolve(dir, c.RegisterMap))
+		table, found = registryTable.ReadFile("register_map", resolve(dir, c.RegisterMap))
 		problems = append(problems, found...)
 	}
 	if len(table) > 0 {

@@ -70,8 +70,8 @@ func (c *Config) compile() {
 	names := make(map[string]*Entry)
 	for i := range c.Registry.Entries {
 		e := &c.Registry.Entries[i]
-		if e.key == "" {
-			e.key = fmt.Sprintf("registry[%d]", i)
+		if e.at.Key == "" {
+			e.at.Key = fmt.Sprintf("registry[%d]", i)
 		}
 		r, problems := c.check(e)
 		if first := names[r.name]; first != nil && r.name != "" {
@@ -88,10 +88,10 @@ func (c *Config) compile() {
 
 // place says where an entry stands.
 func (e *Entry) place() string {
-	if e.file != "" {
-		return fmt.Sprintf("row %d", e.row)
+	if e.at.File != "" {
+		return fmt.Sprintf("row %d", e.at.Row)
 	}
-	return e.key
+	return e.at.Key
 }
 
 // checkScales reports transforms whose other register is not there.

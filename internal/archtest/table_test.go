@@ -41,8 +41,9 @@ var table = []rule{
 
 	{"driver/drivertest", []string{"driver", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
 	{"driver/all", []string{"driver/..."}, parts, "the list of the drivers"},
+	{"driver/registry", []string{"driver"}, nil, "how lists of points are written is the same for every driver; what their columns mean is not"},
 	{"driver", nouns, nil, "the contract"},
-	{"driver/...", []string{"driver", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
+	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"device", []string{"driver", "point", "fault"}, parts, "the device owner publishes through functions that node gives it"},
 
 	{"bus/client", []string{"bus/...", "api/answer", "wire", "point", "fault", "identity"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API"},

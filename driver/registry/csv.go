@@ -1,0 +1,117 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"voltbus/driver"
+)
+
+// ParseCSV reads a registry as CSV with a heading: columns in any order and case, with a comma or
+// a semicolon between. Rows that are empty or begin with # are left out. The key and the file
+// only serve to name problems, each a *driver.Problem.
+func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
+	fail := func(row int, text string) error {
+		return &driver.Problem{Key: key, File: file, Row: row, Text: text}
+	}
+	table, err := openCSV(src)
+	if err != nil {
+		return nil, []error{fail(1, err.Error())}
+	}
+	heading, err := table.Read()
+	if err != nil {
+		return nil, []error{fail(1, fmt.Sprintf("is empty; write a heading with at least %s, then one row for each %s", f.Needs, f.Noun))}
+	}
+	problems := f.checkHeading(heading, fail)
+	var entries []E
+	for {
+		cells, err := table.Read()
+		if errors.Is(err, io.EOF) {
+			return entries, problems
+		}
+		if bad, isSyntax := errors.AsType[*csv.ParseError](err); isSyntax {
+			return entries, append(problems, fail(bad.Line, fmt.Sprintf("is not CSV: %v; double the quotes within a quoted cell", bad.Err)))
+		}
+		if err != nil {
+			return entries, append(problems, fail(0, err.Error()))
+		}
+		if blank(cells) {
+			continue
+		}
+		var e E
+		row, _ := table.FieldPos(0)
+		*f.Place(&e) = Place{Key: fmt.Sprintf("%s[%d]", key, len(entries)), File: file, Row: row}
+		problems = append(problems, f.take(&e, heading, cells)...)
+		entries = append(entries, e)
+	}
+}
+
+// openCSV strips the byte order mark and finds the separator.
+func openCSV(src io.Reader) (*csv.Reader, error) {
+	data, err := io.ReadAll(io.LimitReader(src, maxFile))
+	if err != nil {
+		return nil, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) {
+		return nil, errors.New("is not UTF-8; save it as UTF-8 (the choice \"CSV UTF-8\" of a spreadsheet)")
+	}
+	table := csv.NewReader(bytes.NewReader(data))
+	table.FieldsPerRecord = -1
+	table.TrimLeadingSpace = true
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	if bytes.Count(first, []byte(";")) > bytes.Count(first, []byte(",")) {
+		table.Comma = ';'
+	}
+	return table, nil
+}
+
+// checkHeading reports columns that mean nothing or the same as another one, and replaces the
+// rest by their normal names. A column in error gets an ignored name.
+func (f *Format[E]) checkHeading(heading []string, fail func(int, string) error) (problems []error) {
+	seen := make(map[string]bool)
+	for i, cell := range heading {
+		column := normal(cell)
+		heading[i] = column
+		if f.ignored(column) {
+			continue
+		}
+		if err := f.Set(new(E), column, ""); err != nil {
+			problems = append(problems, fail(1, "column "+err.Error()))
+			heading[i] = ""
+			continue
+		}
+		if seen[column] {
+			problems = append(problems, fail(1, fmt.Sprintf("column %q stands there twice; remove one", cell)))
+		}
+		seen[column] = true
+	}
+	return problems
+}
+
+func blank(cells []string) bool {
+	return strings.HasPrefix(strings.TrimSpace(cells[0]), "#") || strings.TrimSpace(strings.Join(cells, "")) == ""
+}
+
+// take gives an entry the cells of its row.
+func (f *Format[E]) take(e *E, heading, cells []string) (problems []error) {
+	for i, cell := range cells {
+		switch {
+		case i >= len(heading):
+			if strings.TrimSpace(cell) != "" {
+				return append(problems, f.problem(e, "", fmt.Sprintf("has more cells than the heading, the first is %q; put quotes around text with a comma", cell)))
+			}
+		case f.ignored(heading[i]):
+		default:
+			if err := f.Set(e, heading[i], cell); err != nil {
+				problems = append(problems, f.problem(e, heading[i], err.Error()))
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,113 @@
+// Package registry reads the lists of points that drivers are given: as CSV with a heading, as
+// YAML in a file, or in the configuration itself. What the columns mean is the driver's, by a
+// [Format]; how they are written is the same everywhere.
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/driver"
+)
+
+// Place is where an entry stands, to name it in problems.
+type Place struct {
+	Key  string // such as "registry[3]"
+	File string // its file, "" for an inline list
+	Row  int    // the line in the file, from 1
+}
+
+// Problem is what is wrong with one field of the entry that stands there, or with the entry if
+// field is "". The label names the entry for people, "" if it has no name.
+func (p Place) Problem(field, label, text string) error {
+	key := p.Key
+	if field != "" {
+		key += "." + field
+	}
+	if label != "" {
+		text = fmt.Sprintf("(%s) %s", label, text)
+	}
+	return &driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text}
+}
+
+// Format is what the registry of a driver holds: entries of type E, whose fields are texts that
+// the driver checks later, so that every problem of a registry is found in one pass. It does not
+// change after it was made, and is safe for concurrent use.
+type Format[E any] struct {
+	Noun    string // what an entry is, such as "register"
+	Needs   string // what an entry has at least, such as "name, address and type"
+	Known   string // the columns that a message about an unknown one offers
+	Example string // name of a file, for messages
+
+	// Columns says which field a column means, by its name in lower case with "_" for a space.
+	// Several columns may mean the same field: what is not empty counts.
+	Columns map[string]func(e *E) *string
+	Ignored []string // columns that say nothing to the driver
+	Tags    func(e *E) *map[string]string
+	Place   func(e *E) *Place
+	Label   func(e *E) string // the entry's name for people
+}
+
+// problem is what is wrong with a field of an entry.
+func (f *Format[E]) problem(e *E, field, text string) error {
+	return f.Place(e).Problem(field, f.Label(e), text)
+}
+
+// normal returns a column's name as Columns writes it.
+func normal(column string) string {
+	column = strings.Trim(column, " \t\"\u00a0\ufeff")
+	return strings.ReplaceAll(strings.ToLower(column), " ", "_")
+}
+
+func (f *Format[E]) ignored(column string) bool {
+	return column == "" || slices.Contains(f.Ignored, column)
+}
+
+// Set gives the field that a column means, by its name in Columns, its value. An unknown column is
+// an error that says which there are.
+func (f *Format[E]) Set(e *E, column, value string) error {
+	value = strings.TrimSpace(value)
+	if tag, isTag := strings.CutPrefix(column, "tag:"); isTag {
+		f.Tag(e, tag, value)
+		return nil
+	}
+	if column == "tags" {
+		return f.setTags(e, value)
+	}
+	field, known := f.Columns[column]
+	if !known {
+		return fmt.Errorf("%q is not known; write %s, or remove it", column, f.Known)
+	}
+	if p := field(e); value != "" || *p == "" {
+		*p = value
+	}
+	return nil
+}
+
+// Tag gives an entry a free label. An empty one is none.
+func (f *Format[E]) Tag(e *E, name, value string) {
+	if value == "" {
+		return
+	}
+	tags := f.Tags(e)
+	if *tags == nil {
+		*tags = make(map[string]string)
+	}
+	(*tags)[name] = value
+}
+
+// setTags reads "equip=boiler; floor=2".
+func (f *Format[E]) setTags(e *E, list string) error {
+	for pair := range strings.SplitSeq(list, ";") {
+		name, value, found := strings.Cut(pair, "=")
+		switch {
+		case strings.TrimSpace(pair) == "":
+		case !found || strings.TrimSpace(name) == "":
+			return fmt.Errorf("%q is not a tag; write name=value, several with ; between", strings.TrimSpace(pair))
+		default:
+			f.Tag(e, strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package registry
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"voltbus/driver"
+)
+
+// maxFile bounds a registry file: far above any real one.
+const maxFile = 16 << 20
+
+// Source is what stands under "registry" in a configuration.
+type Source[E any] struct {
+	File     string  // name of a file; "" for an inline list
+	Entries  []E     // the inline list
+	Empty    bool    // it is a list without entries
+	Problems []error // what is wrong with the entries, each a *driver.Problem
+}
+
+// Decode takes a file name or a list of entries. What is wrong is kept, to be reported together
+// with everything else.
+func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
+	switch node.Kind {
+	case yaml.ScalarNode:
+		s.File = node.Value
+	case yaml.SequenceNode:
+		s.Entries, s.Problems = f.fromYAML(key, "", node)
+		s.Empty = len(node.Content) == 0
+	case yaml.AliasNode:
+		return f.Decode(key, node.Alias)
+	case yaml.DocumentNode, yaml.MappingNode:
+		s.Problems = []error{&driver.Problem{Key: key, Text: fmt.Sprintf(
+			"is neither a file name nor a list; write a name such as %s, or one \"- name: …\" for each %s", f.Example, f.Noun)}}
+	}
+	return s
+}
+
+// ReadFile reads a registry file, by its ending as YAML or else as CSV. The key only serves to
+// name problems.
+func (f *Format[E]) ReadFile(key, name string) ([]E, []error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, []error{&driver.Problem{Key: key, Text: name + " is not a file; write the name of a CSV or YAML file"}}
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, []error{&driver.Problem{Key: key, Text: fmt.Sprintf("cannot be read: %v; write the name of a file that is there, relative to the configuration", err)}}
+	}
+	if len(data) > maxFile {
+		return nil, []error{&driver.Problem{Key: key, Text: name + " is too large for a registry; split the device"}}
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".yaml", ".yml":
+		return f.parseYAML(key, name, data)
+	}
+	return f.ParseCSV(key, name, bytes.NewReader(data))
+}
+
+func (f *Format[E]) parseYAML(key, file string, data []byte) ([]E, []error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf("is not YAML: %v", err)}}
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
+		return nil, []error{&driver.Problem{Key: key, File: file, Row: 1, Text: fmt.Sprintf("is not a list; write one \"- name: …\" for each %s", f.Noun)}}
+	}
+	return f.fromYAML(key, file, doc.Content[0])
+}
+
+// fromYAML reads a list of entries. With a file the problems name its lines.
+func (f *Format[E]) fromYAML(key, file string, list *yaml.Node) (entries []E, problems []error) {
+	for i, item := range list.Content {
+		var e E
+		at := f.Place(&e)
+		*at = Place{Key: fmt.Sprintf("%s[%d]", key, i), File: file}
+		if file != "" {
+			at.Row = item.Line
+		}
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+		}
+		if item.Kind != yaml.MappingNode {
+			problems = append(problems, f.problem(&e, "", fmt.Sprintf("is not a %s; write %s", f.Noun, f.Needs)))
+			continue
+		}
+		problems = append(problems, f.fill(&e, item)...)
+		entries = append(entries, e)
+	}
+	return entries, problems
+}
+
+// fill takes the keys and values of a YAML mapping.
+func (f *Format[E]) fill(e *E, item *yaml.Node) (problems []error) {
+	for i := 0; i+1 < len(item.Content); i += 2 {
+		key, value := item.Content[i].Value, item.Content[i+1]
+		column := normal(key)
+		var err error
+		switch {
+		case column == "tags" && value.Kind == yaml.MappingNode:
+			err = value.Decode(f.Tags(e))
+		case f.ignored(column), value.Tag == "!!null":
+		case value.Kind != yaml.ScalarNode:
+			err = errors.New("is not a single value; write text or a number")
+		default:
+			err = f.Set(e, column, value.Value)
+		}
+		if err != nil {
+			problems = append(problems, f.problem(e, key, err.Error()))
+		}
+	}
+	return problems
+}
