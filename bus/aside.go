@@ -41,7 +41,7 @@ func (b *Bus) ownAccount(name string) *server.Account {
 // answerAside tells everybody who is kept aside why.
 func (b *Bus) answerAside(m *nats.Msg) {
 	call, err := wire.ParseCall(m.Subject)
-	if err != nil || m.Reply == "" {
+	if err != nil || !wire.IsInbox(m.Reply, call.Caller) {
 		return
 	}
 	if why := b.guests.whyAside(call.Caller); why != nil {

@@ -64,6 +64,7 @@ type guard struct {
 	reports chan trespass
 	missed  atomic.Uint64 // reports that did not fit
 	quit    chan struct{} // closed by stop
+	once    sync.Once
 	done    sync.WaitGroup
 
 	told  map[trespass]*telling
@@ -97,8 +98,9 @@ func (g *guard) start() {
 	g.done.Go(g.run)
 }
 
+// stop may be called again.
 func (g *guard) stop() {
-	close(g.quit)
+	g.once.Do(func() { close(g.quit) })
 	g.done.Wait()
 }
 

@@ -38,7 +38,7 @@ type Request struct {
 // its context ends when the bus closes.
 func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
 	ctx, end := context.WithCancel(context.Background())
-	d := &desk{ctx: ctx, end: end, handler: handler, callers: map[string]*caller{}}
+	d := &desk{ctx: ctx, end: end, handler: handler, foreign: b.foreignReply, callers: map[string]*caller{}}
 	sub, err := b.requests.Subscribe(prefix+"*.*", d.receive)
 	if err == nil {
 		err = sub.SetPendingLimits(-1, deskBytes)
@@ -57,6 +57,17 @@ func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error
 	return nil
 }
 
+// foreignReply tells of a request whose answer would go elsewhere than to an inbox of the caller: with
+// the node's rights, which are all. It is a violation like a publication on that subject.
+func (b *Bus) foreignReply(caller, reply string) {
+	b.guests.mu.Lock()
+	holder := b.guests.holder(caller)
+	b.guests.mu.Unlock()
+	if holder != nil {
+		b.guard.offer(trespass{id: holder.id, subject: reply, publish: true})
+	}
+}
+
 func (b *Bus) closeDesks() {
 	b.mu.Lock()
 	desks := b.desks
@@ -73,6 +84,7 @@ type desk struct {
 	end     context.CancelFunc
 	handler func(context.Context, Request)
 	sub     *nats.Subscription
+	foreign func(caller, reply string) // is told of answers that somebody wants to be sent elsewhere
 	workers sync.WaitGroup
 
 	mu      sync.Mutex
@@ -97,8 +109,12 @@ func (d *desk) receive(m *nats.Msg) {
 		return // somebody else's subject is not ours to judge
 	}
 	r := Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
-	if m.Reply == "" {
+	switch {
+	case m.Reply == "":
 		r.Respond = func([]byte) error { return nil }
+	case !wire.IsInbox(m.Reply, call.Caller):
+		d.foreign(call.Caller, m.Reply)
+		return
 	}
 	if !d.take(r) {
 		_ = r.Respond(failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy)))

@@ -78,6 +78,18 @@ func ParseCall(subject string) (Call, error) {
 	return Call{tokens[0], tokens[1], tokens[2]}, nil
 }
 
+// IsInbox reports whether an answer to a caller may be sent to a subject: it is an inbox of the
+// caller, or any inbox if the node asks. A caller names where it wants its answer, and whoever
+// answers without looking publishes there with the own rights.
+func IsInbox(reply, caller string) bool {
+	own := InboxPrefix
+	if caller != NodeName {
+		own += Token(caller) + "."
+	}
+	rest, found := strings.CutPrefix(reply, own)
+	return found && rest != "" && !strings.ContainsAny(rest, "*> \t\r\n")
+}
+
 // MessageSubject is where an agent sends a message on a topic.
 func MessageSubject(from string, topic point.Path) string {
 	return Subject(MessagePrefix+Token(from)+".", topic)

@@ -183,6 +183,9 @@ func (m *methods) inspect() []wire.Method {
 // onRequest takes a call. When as many run as may, those that come wait in the subscription, which
 // is bounded.
 func (c *Client) onRequest(m *nats.Msg) {
+	if !answerable(m) {
+		return
+	}
 	select {
 	case c.methods.places <- struct{}{}:
 	case <-c.methods.ctx.Done():
@@ -198,6 +201,16 @@ func (c *Client) onRequest(m *nats.Msg) {
 			c.opts.Report(c.sendError("client.Handle", err))
 		}
 	})
+}
+
+// answerable reports whether a request wants no answer, or one in an inbox of who asks: elsewhere the
+// answer would be sent with this agent's rights, in its name.
+func answerable(m *nats.Msg) bool {
+	if m.Reply == "" {
+		return true
+	}
+	call, err := wire.ParseCall(m.Subject)
+	return err == nil && wire.IsInbox(m.Reply, call.Caller)
 }
 
 // serve answers a call.

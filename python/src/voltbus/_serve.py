@@ -44,6 +44,18 @@ def caller() -> str:
     return _caller.get()
 
 
+def _answerable(raw: Raw) -> bool:
+    """Return whether a request wants no answer, or one in an inbox of who asks.
+
+    Elsewhere the answer would be sent with this agent's rights, in its name.
+    """
+    if not raw.reply:
+        return True
+    by = raw.subject.split(".")[2]
+    own = "_INBOX." if by == "node" else f"_INBOX.{by}."
+    return raw.reply.startswith(own)
+
+
 class Given(NamedTuple):
     """The arguments of a call: as they are passed, and by name."""
 
@@ -200,6 +212,9 @@ class Methods:
 
     def on_request(self, raw: Raw) -> None:
         """Take a request from the bus. What needs no waiting is answered at once."""
+        if not _answerable(raw):
+            log.warning("a request wants its answer elsewhere", extra={"subject": raw.subject})
+            return
         answer = self._at_once(raw) if self.open.is_set() else None
         if answer is None and self._running >= AT_ONCE:
             busy = Unavailable(f"{AT_ONCE} requests are in progress; ask again later")
