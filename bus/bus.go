@@ -224,6 +224,7 @@ func (b *Bus) Addr() string {
 func (b *Bus) Clients() int { return b.srv.NumClients() }
 
 // Close ends all connections and the server, after what was published is handed over.
+// Closing it again does nothing.
 func (b *Bus) Close() error {
 	b.closeDesks()
 	b.guard.stop()

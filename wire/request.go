@@ -28,6 +28,9 @@ func ParseArguments(body []byte) (a Arguments, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return a, nil
 	}
+	if quick, ok := quickArguments(body); ok {
+		return quick, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err = d.Decode(&a); err != nil {
@@ -43,6 +46,20 @@ func ParseArguments(body []byte) (a Arguments, err error) {
 type Reply struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Failure        `json:"error,omitempty"`
+}
+
+// ParseReply reads the body of an answer. The result is a part of body.
+func ParseReply(body []byte) (r Reply, err error) {
+	if result, ok := quickResult(body); ok {
+		return Reply{Result: result}, nil
+	}
+	return r, json.Unmarshal(body, &r)
+}
+
+// AppendResult appends the body of an answer with a result, which must be JSON.
+func AppendResult(dst, result []byte) []byte {
+	dst = append(dst, `{"result":`...)
+	return append(append(dst, result...), '}')
 }
 
 // RemoteKind is the kind of a Failure that the method itself raised.

@@ -30,7 +30,11 @@ func (s *Selection) whole(device point.Path) bool {
 		return false
 	}
 	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(pt point.Pattern) bool {
-		return pt == "" || (!strings.Contains(string(pt), "*") && pt.Match(device))
+		if pt == "" || pt == "**" {
+			return true
+		}
+		base := point.Pattern(strings.TrimSuffix(string(pt), "/**"))
+		return !strings.Contains(string(base), "*") && base.Match(device)
 	})
 }
 

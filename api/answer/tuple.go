@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"voltbus/point"
@@ -80,7 +81,7 @@ func ParseValue(kind string, raw json.RawMessage) (point.Value, error) {
 	case text[0] == '"':
 		return parseText(kind, raw)
 	}
-	if kind != "float" {
+	if kind != "float" && !strings.ContainsAny(text, ".eE") {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return point.IntOf(n), nil
 		}

@@ -1,115 +1,234 @@
-// Command agent_request measures calls between two agents through a node, over TLS on loopback. See
-// README.md beside it.
+// Command agent_request measures calls between two agents through a node, and how long live messages
+// take to many agents, over TLS on loopback. See README.md beside it.
 package main
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
-	"path/filepath"
+	"os/exec"
+	"runtime/pprof"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"voltbus/bus/client"
-	"voltbus/config"
-	"voltbus/driver/all"
 	"voltbus/identity"
-	"voltbus/node"
 )
 
+// plan is what is measured.
+type plan struct {
+	calls   int
+	apart   bool   // the agents run in processes of their own
+	profile string // a file for the processor profile
+	agents  int    // that receive live messages
+	devices int    // that report
+	role    string // of a child: "callee" or "caller"
+	place   string // of a child: where the node is
+}
+
 func main() {
-	calls := flag.Int("calls", 100_000, "calls in each measurement")
+	p := plan{}
+	flag.IntVar(&p.calls, "calls", 100_000, "calls in each measurement")
+	flag.BoolVar(&p.apart, "apart", false, "run node, caller and callee in a process each")
+	flag.StringVar(&p.profile, "profile", "", "write a processor profile of the calls to this file")
+	flag.IntVar(&p.agents, "agents", 100, "agents that receive live messages")
+	flag.IntVar(&p.devices, "devices", 25, "devices that report to them")
+	flag.StringVar(&p.role, "role", "", "for processes that the program starts itself")
+	flag.StringVar(&p.place, "place", "", "for processes that the program starts itself")
 	flag.Parse()
-	if err := measure(*calls); err != nil {
+	if err := p.measure(); err != nil {
 		fmt.Fprintln(os.Stderr, "agent_request:", err)
 		os.Exit(1)
 	}
 }
 
-const site = "node: {name: bench, data: data}\nlisten: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\n"
-
-// measure runs a node with a callee and a caller in this process.
-func measure(calls int) (err error) {
-	dir, err := os.MkdirTemp("", "voltbus-bench-agents")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "voltbus.yaml")
-	if err := os.WriteFile(file, []byte(site), 0o600); err != nil {
-		return err
-	}
-	cfg, err := config.Load(file, all.Kinds())
-	if err != nil {
-		return err
-	}
+func (p *plan) measure() (err error) {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer stop()
-	n, err := node.Open(ctx, node.Options{Config: cfg, File: file, Kinds: all.Kinds(), Log: slog.New(slog.DiscardHandler)})
+	switch p.role {
+	case "callee":
+		return p.answerCalls(ctx)
+	case "caller":
+		return p.callFrom(ctx)
+	}
+	h, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	run, end := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- n.Run(run) }()
-	defer func() { end(); err = errors.Join(err, <-done) }()
-	callee, err := join(ctx, n, dir, "callee", identity.Grants{})
+	defer func() { err = errors.Join(err, h.close()) }()
+	if p.apart {
+		err = p.measureApart(ctx, h)
+	} else {
+		err = p.measureTogether(ctx, h)
+	}
+	if err != nil {
+		return err
+	}
+	return p.spread(ctx, h)
+}
+
+// measureTogether calls from this process to this process.
+func (p *plan) measureTogether(ctx context.Context, h *hall) (err error) {
+	callee, err := h.join(ctx, "callee", identity.Grants{})
 	if err != nil {
 		return err
 	}
 	defer callee.Close()
-	caller, err := join(ctx, n, dir, "caller", identity.Grants{Call: []identity.CallGrant{{Agent: "callee"}}})
+	if err := offer(callee); err != nil {
+		return err
+	}
+	caller, err := h.join(ctx, "caller", calling())
 	if err != nil {
 		return err
 	}
 	defer caller.Close()
-	for _, at := range []int{1, 100} {
-		rate, err := callMany(ctx, caller, calls, at)
+	if p.profile != "" {
+		f, err := os.Create(p.profile)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%d at once: %.0f calls/s\n", at, rate)
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		defer func() { pprof.StopCPUProfile(); err = errors.Join(err, f.Close()) }()
+	}
+	return p.callAll(ctx, caller)
+}
+
+// offer lets an agent answer what is called.
+func offer(c *client.Client) error {
+	return c.Handle(client.Method{Name: "double", Do: func(_ context.Context, r *client.Request) (any, error) {
+		var v float64
+		err := r.Arg(0, &v)
+		return 2 * v, err
+	}})
+}
+
+func calling() identity.Grants {
+	return identity.Grants{Call: []identity.CallGrant{{Agent: "callee"}}}
+}
+
+// callAll calls one after another, and 100 at once.
+func (p *plan) callAll(ctx context.Context, caller *client.Client) error {
+	for _, at := range []int{1, 100} {
+		if err := callMany(ctx, caller, p.calls/10, at); err != nil { // warm
+			return err
+		}
+		busy, began := processor(), time.Now()
+		if err := callMany(ctx, caller, p.calls, at); err != nil {
+			return err
+		}
+		passed := time.Since(began)
+		used := processor() - busy
+		fmt.Printf("%3d at once: %6.0f calls/s, %4.1f µs of this process's processor time a call\n",
+			at, float64(p.calls)/passed.Seconds(), float64(used.Microseconds())/float64(p.calls))
 	}
 	return nil
 }
 
-// join registers and connects an agent.
-func join(ctx context.Context, n *node.Node, dir, name string, grants identity.Grants) (*client.Client, error) {
-	pem, err := os.ReadFile(filepath.Join(dir, "data", "tls", "ca.pem"))
-	if err != nil {
-		return nil, err
+// processor returns the processor time that this process used.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0 // cannot fail for oneself
 	}
-	ca := x509.NewCertPool()
-	ca.AppendCertsFromPEM(pem)
-	key, err := identity.OpenKey(filepath.Join(dir, name+".nk"))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := n.Agents().Add(ctx, name, key.Public(), grants); err != nil {
-		return nil, err
-	}
-	return client.Connect(ctx, client.Options{Address: n.BusAddr(), CA: ca, Key: key, Name: name})
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// callMany pings with so many calls at once, and returns the calls a second.
-func callMany(ctx context.Context, c *client.Client, calls, at int) (float64, error) {
+// callMany calls a method with a number, which answers with another, with so many calls at once.
+func callMany(ctx context.Context, c *client.Client, calls, at int) error {
 	var left atomic.Int64
 	left.Store(int64(calls))
 	errs := make([]error, at)
 	var group sync.WaitGroup
-	began := time.Now()
 	for i := range at {
 		group.Go(func() {
+			var got float64
 			for errs[i] == nil && left.Add(-1) >= 0 {
-				errs[i] = c.Call(ctx, "callee", "ping", nil)
+				errs[i] = c.Call(ctx, "callee", "double", &got, 21.5)
 			}
 		})
 	}
 	group.Wait()
-	return float64(calls) / time.Since(began).Seconds(), errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// measureApart starts a callee and a caller, and prints what each process used.
+func (p *plan) measureApart(ctx context.Context, h *hall) error {
+	for name, grants := range map[string]identity.Grants{"callee": {}, "caller": calling()} {
+		if err := h.register(ctx, name, grants); err != nil {
+			return err
+		}
+	}
+	callee := p.child(ctx, h, "callee")
+	in, err := callee.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := callee.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := callee.Start(); err != nil {
+		return err
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it is there
+		return errors.Join(err, in.Close(), callee.Wait())
+	}
+	busy := processor()
+	caller := p.child(ctx, h, "caller")
+	caller.Stdout = os.Stdout
+	err = errors.Join(caller.Run(), in.Close(), callee.Wait())
+	if err == nil {
+		all := float64(2*p.calls) * 1.1
+		fmt.Printf("a call of all: node %.1f µs, callee %.1f µs, caller %.1f µs of processor time\n",
+			float64((processor()-busy).Microseconds())/all, micros(callee)/all, micros(caller)/all)
+	}
+	return err
+}
+
+func micros(c *exec.Cmd) float64 {
+	return float64((c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Microseconds())
+}
+
+// child is this program in another role.
+func (p *plan) child(ctx context.Context, h *hall, role string) *exec.Cmd {
+	c := exec.CommandContext(ctx, os.Args[0], "-role", role, "-place", h.dir+","+h.node.BusAddr(), "-calls", strconv.Itoa(p.calls)) //nolint:gosec // itself
+	c.Stderr = os.Stderr
+	return c
+}
+
+func (p *plan) connect(ctx context.Context) (*client.Client, error) {
+	dir, address, _ := strings.Cut(p.place, ",")
+	return connect(ctx, dir, address, p.role)
+}
+
+// answerCalls is the callee: it answers until its input ends.
+func (p *plan) answerCalls(ctx context.Context) error {
+	c, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := offer(c); err != nil {
+		return err
+	}
+	fmt.Println()
+	_, _ = os.Stdin.Read(make([]byte, 1)) // its end is what it waits for
+	return nil
+}
+
+func (p *plan) callFrom(ctx context.Context) error {
+	c, err := p.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return p.callAll(ctx, c)
 }

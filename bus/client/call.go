@@ -127,15 +127,21 @@ func (c *calls) answer(m *nats.Msg) {
 // fault.Refused if the capability is missing; fault.NotFound if there is no such method; and with
 // a *RemoteError if the method itself failed.
 func (c *Client) Call(ctx context.Context, agent, method string, result any, args ...any) error {
+	if len(args) == 0 {
+		return c.call(ctx, agent, method, result, nil)
+	}
 	return c.call(ctx, agent, method, result, struct {
-		Args []any `json:"args,omitempty"`
+		Args []any `json:"args"`
 	}{args})
 }
 
 // CallNamed is Call with arguments by name.
 func (c *Client) CallNamed(ctx context.Context, agent, method string, result any, args map[string]any) error {
+	if len(args) == 0 {
+		return c.call(ctx, agent, method, result, nil)
+	}
 	return c.call(ctx, agent, method, result, struct {
-		Kwargs map[string]any `json:"kwargs,omitempty"`
+		Kwargs map[string]any `json:"kwargs"`
 	}{args})
 }
 
@@ -144,10 +150,14 @@ func (c *Client) Node(ctx context.Context, method string, args map[string]any, r
 	return c.CallNamed(ctx, wire.NodeName, method, result, args)
 }
 
+// call calls with arguments as they are written; nil for none.
 func (c *Client) call(ctx context.Context, agent, method string, result, args any) error {
-	body, err := json.Marshal(args)
-	if err != nil {
-		return fault.E("client.Call", fault.Invalid, agent+":"+method, fmt.Errorf("the arguments cannot be written as JSON: %w", err))
+	var body []byte
+	if args != nil {
+		var err error
+		if body, err = json.Marshal(args); err != nil {
+			return fault.E("client.Call", fault.Invalid, agent+":"+method, fmt.Errorf("the arguments cannot be written as JSON: %w", err))
+		}
 	}
 	data, err := c.request(ctx, agent, method, body)
 	if err != nil {
@@ -160,8 +170,8 @@ var errReply = errors.New("the answer cannot be read")
 
 func decodeReply(agent, method string, data []byte, result any) error {
 	const op = "client.Call"
-	var reply wire.Reply
-	if err := json.Unmarshal(data, &reply); err != nil {
+	reply, err := wire.ParseReply(data)
+	if err != nil {
 		return fault.E(op, fault.Corrupt, agent+":"+method, fmt.Errorf("%w: %w", errReply, err))
 	}
 	if reply.Error != nil {

@@ -107,23 +107,49 @@ type methods struct {
 
 	ctx     context.Context //nolint:containedctx // ends with the client, not with a call
 	end     context.CancelFunc
-	places  chan struct{} // of calls that run
+	most    int
+	calls   chan *nats.Msg // to who is free
 	running sync.WaitGroup
+
+	starting sync.Mutex
+	started  int // goroutines that answer; they stay, as their stacks have grown
+	closed   bool
 }
 
 func (m *methods) init(most int) {
 	m.list = map[string]*Method{}
 	m.ctx, m.end = context.WithCancel(context.Background())
-	m.places = make(chan struct{}, most)
+	m.most, m.calls = most, make(chan *nats.Msg)
 }
 
 // close waits for the calls that run.
 func (m *methods) close() {
+	m.starting.Lock()
+	m.closed = true // nobody starts any more
+	m.starting.Unlock()
 	m.end()
-	for range cap(m.places) {
-		m.places <- struct{}{} // nobody else gets one any more
-	}
 	m.running.Wait()
+}
+
+// start lets one more goroutine answer, beginning with a call; false if as many run as may.
+func (m *methods) start(call *nats.Msg, answer func(*nats.Msg)) bool {
+	m.starting.Lock()
+	defer m.starting.Unlock()
+	if m.closed || m.started == m.most {
+		return false
+	}
+	m.started++
+	m.running.Go(func() {
+		for {
+			answer(call)
+			select {
+			case call = <-m.calls:
+			case <-m.ctx.Done():
+				return
+			}
+		}
+	})
+	return true
 }
 
 var (
@@ -187,20 +213,27 @@ func (c *Client) onRequest(m *nats.Msg) {
 		return
 	}
 	select {
-	case c.methods.places <- struct{}{}:
-	case <-c.methods.ctx.Done():
+	case c.methods.calls <- m:
+		return
+	default:
+	}
+	if c.methods.start(m, c.answerCall) {
 		return
 	}
-	c.methods.running.Go(func() {
-		defer func() { <-c.methods.places }()
-		body := c.serve(m.Subject, m.Data)
-		if m.Reply == "" {
-			return
-		}
-		if err := c.conn.Publish(m.Reply, body); err != nil {
-			c.opts.Report(c.sendError("client.Handle", err))
-		}
-	})
+	select {
+	case c.methods.calls <- m:
+	case <-c.methods.ctx.Done():
+	}
+}
+
+func (c *Client) answerCall(m *nats.Msg) {
+	body := c.serve(m.Subject, m.Data)
+	if m.Reply == "" {
+		return
+	}
+	if err := c.conn.Publish(m.Reply, body); err != nil {
+		c.opts.Report(c.sendError("client.Handle", err))
+	}
 }
 
 // answerable reports whether a request wants no answer, or one in an inbox of who asks: elsewhere the
@@ -307,8 +340,11 @@ func (c *Client) do(m *Method, r *Request) (body []byte) {
 	if err != nil {
 		return encodeFailure(fmt.Errorf("the result cannot be written as JSON: %w", err))
 	}
-	return encodeReply(wire.Reply{Result: raw})
+	return wire.AppendResult(make([]byte, 0, len(raw)+resultFrame), raw)
 }
+
+// resultFrame is what a reply has around its result.
+const resultFrame = 16
 
 func encodeFailure(err error) []byte {
 	f := &wire.Failure{Message: err.Error(), Missing: identity.MissingOf(err)}

@@ -2,6 +2,9 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -43,11 +46,14 @@ func (s *Subscription) Lost() int {
 // is too slow, messages are lost and counted. It fails with fault.Refused if a pattern is not
 // granted.
 func (c *Client) Subscribe(sel wire.Selection, deliver func([]point.Sample)) (*Subscription, error) {
-	return c.Scans(sel, func(message json.RawMessage) {
-		if samples, err := samplesOf(message); err == nil {
+	return c.subscribe("client.Subscribe", c.wantsAll(&sel), func(m *nats.Msg) {
+		samples, err := samplesOf(m)
+		if err != nil {
+			c.opts.Report(fault.E("client.Subscribe", fault.Corrupt, m.Subject, err))
+			return
+		}
+		if samples = slices.DeleteFunc(samples, func(s point.Sample) bool { return !sel.Selects(s.Point) }); len(samples) > 0 {
 			deliver(samples)
-		} else {
-			c.opts.Report(fault.E("client.Subscribe", fault.Corrupt, "", err))
 		}
 	})
 }
@@ -65,15 +71,7 @@ func PrefixSelection(text string) wire.Selection {
 // Scans is Subscribe with the messages as they are, without points that are not selected. deliver
 // must not change them. See docs/formats/live.md.
 func (c *Client) Scans(sel wire.Selection, deliver func(json.RawMessage)) (*Subscription, error) {
-	patterns := sel.Patterns
-	if len(patterns) == 0 {
-		patterns = []point.Pattern{""}
-	}
-	var wanted []want
-	for _, p := range patterns {
-		wanted = append(wanted, c.wants(p)...)
-	}
-	return c.subscribe("client.Subscribe", wanted, func(m *nats.Msg) {
+	return c.subscribe("client.Subscribe", c.wantsAll(&sel), func(m *nats.Msg) {
 		if p, err := wire.ParseSubject(wire.PointPrefix, m.Subject); err == nil {
 			if sel.Selects(p) {
 				deliver(m.Data)
@@ -98,6 +96,17 @@ type want struct {
 	pattern  point.Pattern // for the error
 	doubt    bool          // the grants do not seem to allow it
 	optional bool          // an ancestor that may be a device; it is no error if it is refused
+}
+
+// wantsAll returns the subjects for a selection.
+func (c *Client) wantsAll(sel *wire.Selection) (wanted []want) {
+	if len(sel.Patterns) == 0 {
+		return c.wants("")
+	}
+	for _, p := range sel.Patterns {
+		wanted = append(wanted, c.wants(p)...)
+	}
+	return wanted
 }
 
 // wants returns the subjects for a pattern: of scans, or of single points if only those are granted.
@@ -226,22 +235,54 @@ func (c *Client) Messages(pattern point.Pattern, deliver func(Message)) (*Subscr
 	})
 }
 
+// errElsewhere: what the server let pass is the subject; what else the message says proves nothing.
+var errElsewhere = errors.New("the live message is about something else than its subject, so it is not taken")
+
 // samplesOf reads a live message of a scan or of a point.
-func samplesOf(message []byte) ([]point.Sample, error) {
-	var one answer.Sample
-	if err := json.Unmarshal(message, &one); err == nil && one.Point != "" {
+func samplesOf(m *nats.Msg) ([]point.Sample, error) {
+	if strings.HasPrefix(m.Subject, wire.PointPrefix) {
+		var one answer.Sample
+		if err := json.Unmarshal(m.Data, &one); err != nil {
+			return nil, fmt.Errorf("read a live message of a point: %w", err)
+		}
+		if wire.Subject(wire.PointPrefix, point.Path(one.Point)) != m.Subject {
+			return nil, fmt.Errorf("%w: %.80q", errElsewhere, one.Point)
+		}
 		return []point.Sample{sampleOf(point.Path(one.Point), &one)}, nil
 	}
-	scan, err := wire.ParseScan(message)
+	scan, list, err := wire.ParseEntries(m.Data)
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]point.Sample, 0, len(scan.Points))
-	for name, raw := range scan.Points {
-		one := answer.Sample{Time: scan.TimeOf(name), Value: raw, Quality: scan.Quality[name]}
-		samples = append(samples, sampleOf(scan.Device.Join(name), &one))
+	if wire.Subject(wire.ScanPrefix, scan.Device) != m.Subject {
+		return nil, fmt.Errorf("%w: %.80q", errElsewhere, scan.Device)
+	}
+	paths := pathsOf(scan.Device, list)
+	samples := make([]point.Sample, 0, len(list))
+	for i, e := range list {
+		one := answer.Sample{Time: scan.TimeOf(e.Name), Value: e.Value, Quality: scan.Quality[e.Name]}
+		samples = append(samples, sampleOf(paths[i], &one))
 	}
 	return samples, nil
+}
+
+// pathsOf returns the paths of the points, which share their memory.
+func pathsOf(device point.Path, list []wire.Entry) []point.Path {
+	size := 0
+	for _, e := range list {
+		size += len(device) + 1 + len(e.Name)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	paths := make([]point.Path, len(list))
+	for i, e := range list {
+		begin := all.Len()
+		all.WriteString(string(device))
+		all.WriteByte('/')
+		all.WriteString(e.Name)
+		paths[i] = point.Path(all.String()[begin:])
+	}
+	return paths
 }
 
 // sampleOf reads a sample. What JSON cannot write as a number is a text there.
