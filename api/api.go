@@ -105,6 +105,7 @@ type Config struct {
 	Bus       Bus
 	People    People
 	Agents    Agents
+	Calls     Calls
 	Node      string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.

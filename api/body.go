@@ -98,6 +98,8 @@ func typeName(kind reflect.Kind) string {
 		return "string"
 	case reflect.Bool:
 		return "boolean"
+	case reflect.Slice:
+		return "list"
 	case reflect.Map:
 		return "JSON object"
 	case reflect.Int, reflect.Int64:

@@ -66,7 +66,7 @@ func titleOf(kind fault.Kind) string {
 	case fault.Corrupt:
 		return "Stored data is damaged"
 	case fault.Rejected:
-		return "The device said no"
+		return "The other side said no"
 	case fault.Canceled:
 		return "The request was given up"
 	case fault.Internal:
@@ -89,6 +89,9 @@ func problem(err error, instance string) answer.Problem {
 	}
 	if none, ok := errors.AsType[*noneError](err); ok {
 		p.Ingested = &none.ingested
+	}
+	if raised, ok := errors.AsType[*RaisedError](err); ok {
+		p.Raised = &raised.Raised
 	}
 	if list, ok := errors.AsType[Problems](err); ok {
 		p.Problems = list

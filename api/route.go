@@ -35,7 +35,7 @@ func routes() []route {
 	return slices.Concat(
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
-		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(),
+		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
 		auditRoutes(), documentRoutes(), presenceRoutes(),
 	)
 }

@@ -234,4 +234,6 @@ type Problem struct {
 	Ingested *Ingested `json:"ingested,omitempty"` // of a body of which nothing was recorded
 
 	Problems []ConfigProblem `json:"problems,omitempty"` // of a configuration that is wrong: all of them
+
+	Raised *Raised `json:"raised,omitempty"` // by a method of an agent that was called
 }

@@ -57,7 +57,7 @@ func newAgentProcess(f *flags) []*cobra.Command {
 		newAgentOperate(f, "disable", "Do not start an agent when the node starts"),
 		newAgentOperate(f, "rollback", "Run the version before the newest again"),
 		newAgentOperate(f, "approve", "Allow an agent all that it wants; needs the role administrator"),
-		newAgentRemove(f),
+		newAgentMethods(f), newAgentCall(f), newAgentRemove(f),
 	}
 }
 

@@ -36,6 +36,40 @@ export interface Problem {
   /** All that is wrong with a configuration */
   problems?: ConfigProblem[];
   ingested?: Ingested;
+  raised?: Raised;
+}
+
+/** What a method of an agent raised instead of an answer */
+export interface Raised {
+  type: string;
+  message: string;
+  args?: unknown[];
+}
+
+export interface Methods {
+  methods: Method[];
+}
+
+export interface Method {
+  name: string;
+  doc: string;
+  params: {
+    name: string;
+    /** In words; empty if nobody said */
+    type: string;
+    /** Left out if it must be given */
+    default?: unknown;
+    kind: "positional" | "keyword" | "either" | "rest";
+  }[];
+  /** Its type, in words */
+  result: string;
+  /** Capabilities that other agents must hold to call it */
+  needs?: string[];
+}
+
+export interface CallResult {
+  /** What the method returned */
+  result: unknown;
 }
 
 export interface Session {

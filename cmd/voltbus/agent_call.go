@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+)
+
+func newAgentMethods(f *flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "methods <name>", Short: "Show what an agent answers", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.Methods(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return json.NewEncoder(s.OutOrStdout()).Encode(list.Methods)
+				}
+				printMethods(s.Command, list.Methods)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// printMethods prints methods as they are called, each with the first line of what it says of itself.
+func printMethods(cmd *cobra.Command, list []answer.Method) {
+	for _, m := range list {
+		params := make([]string, len(m.Params))
+		for i, p := range m.Params {
+			params[i] = p.Name
+			if p.Type != "" {
+				params[i] += ": " + p.Type
+			}
+			if len(p.Default) > 0 {
+				params[i] += " = " + string(p.Default)
+			}
+		}
+		line := fmt.Sprintf("%s(%s)", m.Name, strings.Join(params, ", "))
+		if m.Result != "" {
+			line += " -> " + m.Result
+		}
+		cmd.Println(plain(line))
+		if doc, _, _ := strings.Cut(m.Doc, "\n"); doc != "" {
+			cmd.Println("    " + plain(doc))
+		}
+		if len(m.Needs) > 0 {
+			cmd.Println("    other agents must hold " + plain(strings.Join(m.Needs, ", ")))
+		}
+	}
+}
+
+func newAgentCall(f *flags) *cobra.Command {
+	text := ""
+	wait := 30 * time.Second
+	cmd := &cobra.Command{
+		Use: "call <name> <method> [<argument> ...]", Short: "Call a method of an agent, and show what it returns", Args: cobra.MinimumNArgs(2),
+		Long: `Call a method of an agent in the name of the node, and show what it returns as JSON. An argument is a
+number, true, false, null, a text, or other JSON; name=value gives one by its name. The audit log is
+told who called, and with which arguments.`,
+		Example: `  voltbus agent call boiler-watch limit 80.5
+  voltbus agent call boiler-watch tune device=campus/b1/boiler limit=15
+  voltbus agent call boiler-watch tune --json '{"device": "campus/b1/boiler", "limit": 15}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("json") && len(args) > 2 {
+				return usage(errors.New("give arguments either one by one or with --json"))
+			}
+			call, err := callOf(args[2:], text)
+			if err != nil {
+				return err
+			}
+			call.Method, call.Timeout = args[1], wait
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				result, err := s.CallAgent(ctx, args[0], call)
+				if err != nil {
+					return err
+				}
+				var out bytes.Buffer
+				if err := json.Indent(&out, result, "", "  "); err != nil {
+					return fmt.Errorf("show the result: %w", err)
+				}
+				for line := range strings.Lines(out.String()) {
+					s.Println(plain(strings.TrimSuffix(line, "\n")))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&text, "json", "", "the arguments as JSON: a list by place, or an object by name")
+	cmd.Flags().DurationVar(&wait, "timeout", wait, "longest that the method may take, at most 5m")
+	return cmd
+}
+
+var namedForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// callOf reads the arguments of a call, one by one or as JSON.
+func callOf(args []string, text string) (client.Call, error) {
+	var call client.Call
+	if text != "" {
+		if json.Unmarshal([]byte(text), &call.Args) != nil && json.Unmarshal([]byte(text), &call.Kwargs) != nil {
+			return call, usage(fmt.Errorf("--json %q must be a list such as [1, \"a\"], or an object such as {\"limit\": 1}", text))
+		}
+		return call, nil
+	}
+	for _, a := range args {
+		name := namedForm.FindString(a)
+		if name == "" {
+			call.Args = append(call.Args, jsonOf(a))
+			continue
+		}
+		if call.Kwargs == nil {
+			call.Kwargs = map[string]json.RawMessage{}
+		}
+		call.Kwargs[strings.TrimSuffix(name, "=")] = jsonOf(a[len(name):])
+	}
+	return call, nil
+}
+
+// jsonOf returns an argument as JSON: itself if it is JSON, else a text.
+func jsonOf(a string) json.RawMessage {
+	if json.Valid([]byte(a)) {
+		return json.RawMessage(a)
+	}
+	b, _ := json.Marshal(a) // texts
+	return b
+}

@@ -1,0 +1,98 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"voltbus/api"
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// calls implements api.Calls.
+type calls struct{ node *Node }
+
+// Call implements api.Calls.
+func (c calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
+	const op = "node.Call"
+	if _, err := c.node.agents.Agent(agent); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(args)
+	if err != nil {
+		return nil, fault.E(op, fault.Invalid, agent, err)
+	}
+	data, err := c.node.bus.Call(ctx, agent, method, body)
+	if err != nil {
+		return nil, err
+	}
+	var reply wire.Reply
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return nil, fault.E(op, fault.Corrupt, agent+":"+method, fmt.Errorf("the answer cannot be read: %w", err))
+	}
+	if f := reply.Error; f != nil {
+		return nil, callFailure(agent+":"+method, f)
+	}
+	return reply.Result, nil
+}
+
+// callFailure turns the failure of a reply into an error of its kind. A defect of the agent is
+// something that it raised, not one of the node.
+func callFailure(subject string, f *wire.Failure) error {
+	kind, known := fault.ParseKind(f.Kind)
+	if !known || kind == fault.Internal {
+		return &api.RaisedError{Raised: answer.Raised{Type: f.Type, Message: f.Message, Args: f.Args}}
+	}
+	if f.Subject != "" {
+		subject = f.Subject
+	}
+	return fault.E("node.Call", kind, subject, errors.New(f.Message))
+}
+
+// told is a method as an agent describes it. Clients in some languages list several capabilities,
+// others name one.
+type told struct {
+	wire.Method
+	Needs json.RawMessage `json:"needs"`
+}
+
+// Methods implements api.Calls.
+func (c calls) Methods(ctx context.Context, agent string) ([]answer.Method, error) {
+	result, err := c.Call(ctx, agent, "inspect", wire.Arguments{})
+	if err != nil {
+		return nil, err
+	}
+	var list []told
+	if err := json.Unmarshal(result, &list); err != nil {
+		return nil, fault.E("node.Methods", fault.Corrupt, agent, fmt.Errorf("what it says of its methods cannot be read: %w", err))
+	}
+	out := make([]answer.Method, len(list))
+	for i := range list {
+		m := &list[i]
+		out[i] = answer.Method{Name: m.Name, Doc: m.Doc, Result: m.Result, Params: make([]answer.Param, len(m.Params))}
+		for j, p := range m.Params {
+			out[i].Params[j] = answer.Param{Name: p.Name, Type: p.Type, Default: p.Default, Kind: paramKind(p.Kind)}
+		}
+		var one string
+		if json.Unmarshal(m.Needs, &one) == nil && one != "" {
+			out[i].Needs = []string{one}
+		} else if json.Unmarshal(m.Needs, &out[i].Needs) != nil {
+			out[i].Needs = nil
+		}
+	}
+	return out, nil
+}
+
+// paramKind returns our word for what a kind of argument is called in Python.
+func paramKind(kind string) string {
+	switch kind {
+	case wire.PositionalParam, wire.KeywordParam:
+		return kind
+	case "args", "kwargs", wire.RestParam:
+		return wire.RestParam
+	}
+	return wire.EitherParam
+}
