@@ -1,0 +1,1 @@
+"""Sends alerts by e-mail and webhook."""
