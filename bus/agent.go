@@ -24,6 +24,15 @@ func (b *Bus) Tell(name, kind string, body []byte) error {
 	return nil
 }
 
+// Announce sends a free message of the node on a topic. It waits for nobody.
+func (b *Bus) Announce(topic point.Path, body []byte) error {
+	subject := wire.MessageSubject(wire.NodeName, topic)
+	if err := b.out.Publish(subject, body); err != nil {
+		return fault.E("bus.Announce", fault.Unavailable, subject, err)
+	}
+	return nil
+}
+
 // Call asks an agent for something in the name of the node, and returns the body of its answer.
 // An agent that is not there gives fault.Unreachable at once, one that does not answer before ctx
 // ends fault.Timeout.

@@ -252,7 +252,7 @@ func TestAPointThatGoesTakesItsCommandsAlong(t *testing.T) {
 	}
 	m = New(Limits{})
 	e, err := m.Import(after(0), state)
-	if err != nil || len(e.Writes) > 0 || len(e.Events) != 1 || e.Events[0].Cause != CauseRemoved {
+	if err != nil || len(e.Writes) > 0 || len(e.Events) != 2 || e.Events[0].Kind != WriteUnknown || e.Events[1].Cause != CauseRemoved {
 		t.Errorf("a restart without the point gave %+v, %v", e, err)
 	}
 	if len(m.Held("")) > 0 {

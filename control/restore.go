@@ -144,14 +144,29 @@ type workState struct {
 	Reported  valueState     `json:"reported"`
 	Changed   time.Time      `json:"changed,omitzero"`
 	Turned    time.Time      `json:"turned,omitzero"`
-	Write     uint64         `json:"write,omitempty"` // that is under way
+	Sent      *sentState     `json:"sent,omitempty"` // the write that is under way
 	Text      string         `json:"text,omitempty"`
+}
+
+// sentState is a Write.
+type sentState struct {
+	ID        uint64     `json:"id"`
+	Value     valueState `json:"value"`
+	Release   bool       `json:"release,omitempty"`
+	Read      bool       `json:"read,omitempty"`
+	Level     Level      `json:"level,omitempty"`
+	Cause     Cause      `json:"cause,omitempty"`
+	Requester string     `json:"requester,omitempty"`
+	Command   string     `json:"command,omitempty"`
 }
 
 func (m *Model) stateOfWork(w *work) workState {
 	s := workState{
 		Before: valueState{w.before}, Reverting: w.reverting, Failsafe: w.failsafe, Output: w.state,
-		Held: valueState{w.held}, Reported: valueState{w.reported}, Write: w.sent.ID, Text: w.text,
+		Held: valueState{w.held}, Reported: valueState{w.reported}, Text: w.text,
+	}
+	if sent := &w.sent; sent.ID != 0 {
+		s.Sent = &sentState{sent.ID, valueState{sent.Value}, sent.Release, sent.Read, sent.Level, sent.Cause, sent.Requester, sent.Command}
 	}
 	if w.changedAt > 0 {
 		s.Changed = m.now.at(w.changedAt)
@@ -287,7 +302,10 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	w.before, w.reverting, w.failsafe, w.state = s.Before.Value, s.Reverting, s.Failsafe, s.Output
 	w.held, w.reported, w.text = s.Held.Value, s.Reported.Value, s.Text
 	w.changedAt, w.turnedAt = m.ago(s.Changed), m.ago(s.Turned)
-	if s.Write != 0 || w.state == Writing {
+	if s.Sent != nil {
+		m.interrupted(path, s.Sent)
+	}
+	if s.Sent != nil || w.state == Writing {
 		w.state = Unknown
 	}
 	for i := range s.Commands {
@@ -302,6 +320,17 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 		}
 	}
 	return nil
+}
+
+// interrupted tells of a write whose outcome nobody waited for.
+func (m *Model) interrupted(path point.Path, s *sentState) {
+	if s.Read {
+		return
+	}
+	m.event(Event{
+		Kind: WriteUnknown, Cause: s.Cause, Value: s.Value.Value, Write: s.ID, Fault: fault.Timeout, Text: "the node stopped before the answer came",
+		Holder: Holder{Requester: s.Requester, Command: s.Command, Path: path, Level: s.Level},
+	})
 }
 
 func (m *Model) restoreCommand(t *target, s *commandState) error {

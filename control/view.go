@@ -2,6 +2,7 @@ package control
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -93,6 +94,21 @@ func (m *Model) Held(requester string) []Slot {
 		slots[i] = Slot{c.holder(m), c.Value}
 	}
 	return slots
+}
+
+// Requesters returns who has commands, tasks or something that waits for approval, by name.
+func (m *Model) Requesters() []string {
+	names := make(map[string]struct{}, len(m.mine))
+	for name := range m.mine {
+		names[name] = struct{}{}
+	}
+	for _, t := range m.tasks {
+		names[t.Requester] = struct{}{}
+	}
+	for r := range m.proposals {
+		names[r.requester] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Waiting returns the commands that wait for approval, the oldest first.

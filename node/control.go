@@ -8,6 +8,7 @@ import (
 	"voltbus/control/desk"
 	"voltbus/control/journal"
 	"voltbus/identity"
+	"voltbus/point"
 )
 
 // openControl makes the desk that decides about commands, with what was commanded before.
@@ -19,10 +20,12 @@ func (n *Node) openControl(ctx context.Context) error {
 	var err error
 	n.desk, err = desk.Open(ctx, desk.Config{
 		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
+		Online: n.agentsOnline, Record: n.recordCommands,
 	})
 	if err != nil {
 		return err
 	}
+	n.outlet.hear = n.desk.Hear
 	n.agents.Notify(n.releaseRevoked)
 	return nil
 }
@@ -52,5 +55,48 @@ func (n *Node) declare(ctx context.Context, cfg *config.Config) error {
 func (n *Node) releaseRevoked(c identity.AgentChange) {
 	if c.What == identity.AgentRevoked || c.What == identity.AgentRemoved {
 		n.desk.Dismiss("agent:" + c.Before.Name)
+	}
+}
+
+// agentsOnline returns the names of the agents that are on the bus.
+func (n *Node) agentsOnline() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range n.bus.Online() {
+		names[p.Name] = true
+	}
+	return names
+}
+
+// recordCommands keeps what points are commanded.
+func (n *Node) recordCommands(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
+	if len(fresh) > 0 {
+		if err := n.catalog.Upsert(ctx, fresh); err != nil {
+			return err
+		}
+	}
+	return n.recorder.Record(ctx, samples)
+}
+
+// announcements is how many turns of the desk may wait to be told on the bus.
+const announcements = 1024
+
+// announceControl tells on the bus what happens to points, until ctx ends.
+func (n *Node) announceControl(ctx context.Context) error {
+	w := n.desk.Watch(announcements)
+	defer w.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case events, open := <-w.C:
+			for i := range events {
+				m := desk.MessageOf(&events[i])
+				_ = n.bus.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot take is lost by design
+			}
+			if !open {
+				<-ctx.Done()
+				return nil
+			}
+		}
 	}
 }

@@ -79,6 +79,7 @@ type Node struct {
 	presence *presence.Room
 	service  *service.Service
 	sink     *sink.Sink // nil without a store
+	outlet   *outlet
 	fleet    *device.Fleet
 	journal  *journal.Journal
 	desk     *desk.Desk // nil for an idle node
@@ -170,6 +171,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
 	if n.desk != nil {
+		start("announcements", n.announceControl)
 		start("control", n.desk.Run)
 	}
 	if n.supervisor != nil {

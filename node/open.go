@@ -108,7 +108,8 @@ func (n *Node) checkRoom() error {
 }
 
 func (n *Node) openFleet(ctx context.Context) error {
-	n.fleet = device.New(newOutlet(n.bus, n.recorder), n.log, device.Limits{})
+	n.outlet = newOutlet(n.bus, n.recorder)
+	n.fleet = device.New(n.outlet, n.log, device.Limits{})
 	if n.opts.Idle {
 		return nil
 	}

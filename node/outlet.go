@@ -13,18 +13,20 @@ import (
 // now is the clock of everything that the node opens.
 func now() time.Time { return time.Now() }
 
-// outlet hands what devices say to the bus and to the recorder.
+// outlet hands what devices say to the bus, to the recorder and to control.
 type outlet struct {
 	publishers sync.Pool // of *bus.Publisher: many lines publish at once
 	recorder   *recorder.Recorder
+	hear       func([]point.Sample) // set before the first scan
 }
 
 func newOutlet(b *bus.Bus, r *recorder.Recorder) *outlet {
-	return &outlet{recorder: r, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
+	return &outlet{recorder: r, hear: func([]point.Sample) {}, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
 }
 
 // Live implements device.Outlet. A live message that the bus cannot take is lost by design.
 func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
+	o.hear(scan.Samples)
 	p, ok := o.publishers.Get().(*bus.Publisher)
 	if !ok {
 		return
@@ -34,4 +36,7 @@ func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 }
 
 // Record implements device.Outlet. The recorder counts what it must refuse.
-func (o *outlet) Record(samples []point.Sample) { o.recorder.Offer(samples) }
+func (o *outlet) Record(samples []point.Sample) {
+	o.hear(samples)
+	o.recorder.Offer(samples)
+}

@@ -59,7 +59,7 @@ func (d *Desk) CommandMany(ctx context.Context, commands []control.Command, wait
 
 // command decides one command.
 func (d *Desk) command(t *turn, c *control.Command, in *call, place int) {
-	decision := d.model.Command(t.now, *c)
+	decision := d.decideCommand(t, c)
 	x := detail{ID: c.ID, Level: c.Level, Value: some(c.Value), Task: c.Task, Reason: c.Reason, Lease: span(c.Lease)}
 	if decision.Status == control.Accepted && !decision.Repeat {
 		x.Wins = &decision.Wins
@@ -80,6 +80,22 @@ func (d *Desk) command(t *turn, c *control.Command, in *call, place int) {
 	d.waiters[c.Point] = append(d.waiters[c.Point], waiter{requester: c.Requester, command: c.ID, result: r, call: in, place: place})
 	t.fresh = append(t.fresh, c.Point)
 }
+
+// decideCommand has the model decide, unless nobody commands the point.
+func (d *Desk) decideCommand(t *turn, c *control.Command) control.Decision {
+	if d.points[c.Point].Heartbeat > 0 {
+		return control.Decision{
+			Status: control.Refused, Why: control.WhyReadOnly,
+			Err: fault.E("desk.Command", fault.Refused, string(c.Point), errHeartbeat),
+		}
+	}
+	if v, ok := d.senses.look(c.Point); ok {
+		t.add(node, d.model.Observe(t.now, c.Point, v), 0)
+	}
+	return d.model.Command(t.now, *c)
+}
+
+var errHeartbeat = errors.New("it is the heartbeat that the node itself gives the device; command another point, or remove heartbeat in the configuration")
 
 // waiter is a command whose caller may wait for the outcome.
 type waiter struct {

@@ -42,6 +42,9 @@ type Audit interface {
 // Point is a point as the desk knows it.
 type Point struct {
 	control.Spec
+	// Heartbeat toggles the point so often, so that its device falls back by itself when the node is
+	// gone; 0 for an ordinary point. Nobody commands such a point.
+	Heartbeat time.Duration
 }
 
 // Config is what a desk needs. Fleet, Journal, Audit and Log must be there.
@@ -51,6 +54,14 @@ type Config struct {
 	Fleet   Fleet
 	Journal Journal
 	Audit   Audit
+	// Online returns the names of the agents that are on the bus; nil if nobody knows, and then none
+	// counts as gone.
+	Online func() map[string]bool
+	// Absence is how long an agent may be gone before everything of it ends; 0 is 1 min.
+	Absence time.Duration
+	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
+	// is told of for the first time. It may take its time. nil: nobody does.
+	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
 	// Clock is the time; nil for that of the machine.
 	Clock func() control.Instant
 	Log   *slog.Logger
@@ -75,7 +86,9 @@ type Desk struct {
 	outcomes chan []answer
 	ended    chan struct{} // closed when Run does not take requests any more
 	watchers watchers
-	kick     chan struct{} // somebody is dismissed
+	senses   senses
+	scribe   scribe
+	kick     chan struct{} // somebody is dismissed, or a point that others depend on has changed
 
 	// What follows is of the goroutine of Run.
 	points   map[point.Path]Point
@@ -86,6 +99,8 @@ type Desk struct {
 	unsaved  map[[2]string]control.Record // what could not be kept
 	untold   []audit.Entry                // what could not be written into the audit log
 	begun    turn                         // what follows from the state that Open found
+	absent   absent
+	beats    beats
 
 	mu        sync.Mutex
 	dismissed map[string]bool // requesters that may not do anything any more
@@ -106,6 +121,11 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 	d := &Desk{
 		cfg: cfg, jobs: make(chan *job, queue), outcomes: make(chan []answer, queue), ended: make(chan struct{}),
 		kick: make(chan struct{}, 1), dismissed: make(map[string]bool), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
+	}
+	d.senses.news = d.nudge
+	d.scribe = newScribe(cfg.Record, cfg.Log)
+	if d.cfg.Absence <= 0 {
+		d.cfg.Absence = time.Minute
 	}
 	state, err := cfg.Journal.Load(ctx)
 	if err == nil {
@@ -161,6 +181,8 @@ func (d *Desk) declare(now control.Instant, points []Point) (control.Effects, er
 		}
 	}
 	d.points, d.sorted = known, slices.Sorted(maps.Keys(known))
+	d.senses.watch(points)
+	d.beats.declare(now, points)
 	more := d.model.Remove(now, gone)
 	effects.Writes, effects.Events = append(effects.Writes, more.Writes...), append(effects.Events, more.Events...)
 	return effects, nil
@@ -182,6 +204,10 @@ func (d *Desk) Trouble() error {
 func (d *Desk) Run(ctx context.Context) error {
 	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer d.scribe.close()
+	beside.Go(func() { d.scribe.run(writing) })
 	d.open(writing)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -196,8 +222,14 @@ func (d *Desk) Run(ctx context.Context) error {
 			d.hear(&t, a)
 		case <-timer.C:
 			d.enter(&t)
+			d.lookAround(&t)
+			d.beat(writing, t.now)
 		case <-d.kick:
+			d.enter(&t)
 			d.dismiss(&t)
+		case b := <-d.beats.heard:
+			d.enter(&t)
+			d.beaten(&t, b)
 		}
 		d.finish(writing, &t)
 		timer.Reset(d.next())
@@ -214,6 +246,8 @@ func (d *Desk) open(writing context.Context) {
 		})
 		d.cfg.Log.Error("state of control is damaged", slog.Any("err", d.damage))
 	}
+	d.beats.heard = make(chan beaten)
+	d.scribe.begin(d, &d.begun)
 	d.finish(writing, &d.begun)
 	d.begun = turn{}
 }
@@ -222,19 +256,23 @@ func (d *Desk) open(writing context.Context) {
 func (d *Desk) enter(t *turn) {
 	t.now = d.cfg.Clock()
 	t.add(node, d.model.Advance(t.now), 0)
+	for path, v := range d.senses.changed() {
+		t.add(node, d.model.Observe(t.now, path, v), 0)
+	}
 }
 
 // next returns how long nothing is foreseen.
 func (d *Desk) next() time.Duration {
 	const longest = time.Minute
-	wait, ok := d.model.Next(d.cfg.Clock())
+	now := d.cfg.Clock()
+	wait, ok := d.model.Next(now)
 	if !ok || wait > longest {
 		wait = longest
 	}
 	if len(d.unsaved)+len(d.untold) > 0 {
 		wait = min(wait, retryKeep)
 	}
-	return wait
+	return max(min(wait, d.absent.due(now), d.beats.due(now)), 0)
 }
 
 // wind ends what is under way, and refuses what came too late.
@@ -249,6 +287,8 @@ func (d *Desk) wind(writing context.Context, cancel context.CancelFunc) {
 		case a := <-d.outcomes:
 			d.hear(&t, a)
 			d.finish(writing, &t)
+		case <-d.beats.heard:
+			d.inFlight--
 		case <-timer.C:
 			cancel()
 		}

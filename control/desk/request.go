@@ -137,6 +137,11 @@ func (d *Desk) Dismiss(requester string) {
 	d.mu.Lock()
 	d.dismissed[requester] = true
 	d.mu.Unlock()
+	d.nudge()
+}
+
+// nudge has the goroutine of Run look.
+func (d *Desk) nudge() {
 	select {
 	case d.kick <- struct{}{}:
 	default:
@@ -145,7 +150,6 @@ func (d *Desk) Dismiss(requester string) {
 
 // dismiss ends everything of those who were dismissed.
 func (d *Desk) dismiss(t *turn) {
-	d.enter(t)
 	d.mu.Lock()
 	gone := slices.Sorted(maps.Keys(d.dismissed))
 	clear(d.dismissed)

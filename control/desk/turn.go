@@ -79,6 +79,7 @@ func (d *Desk) finish(writing context.Context, t *turn) {
 	err := d.keep(t)
 	d.follow(t)
 	d.watchers.tell(t.events)
+	d.scribe.note(d, t)
 	for _, j := range t.jobs {
 		if j.changes {
 			j.answer(err)

@@ -23,13 +23,22 @@ type Filter struct {
 func (d *Desk) View(ctx context.Context, path point.Path) (control.View, error) {
 	known := false
 	v, err := look(ctx, d, func() (v control.View) {
-		v, known = d.model.View(path)
+		v, known = d.view(path)
 		return v
 	})
 	if err == nil && !known {
 		err = fault.E("desk.View", fault.NotFound, string(path), errors.New("there is no such point; look it up in the list of points"))
 	}
 	return v, err
+}
+
+// view returns the state of a point, with the last value that was read.
+func (d *Desk) view(path point.Path) (control.View, bool) {
+	v, known := d.model.View(path)
+	if seen, ok := d.senses.look(path); ok && known {
+		v.Observed = seen
+	}
+	return v, known
 }
 
 // Views returns the state of points by path, and whether there are more. Errors are as of Command.
@@ -46,7 +55,7 @@ func (d *Desk) Views(ctx context.Context, f Filter) (views []control.View, more 
 			if f.Pattern != "" && !f.Pattern.Match(path) {
 				continue
 			}
-			v, ok := d.model.View(path)
+			v, ok := d.view(path)
 			if !ok || f.Busy && len(v.Array)+len(v.Overrides) == 0 && !v.Reverting {
 				continue
 			}

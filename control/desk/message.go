@@ -1,0 +1,59 @@
+package desk
+
+import (
+	"encoding/json"
+	"time"
+
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Message is an event as programs and screens get it, in JSON.
+type Message struct {
+	Kind      control.EventKind `json:"kind"`
+	Path      point.Path        `json:"path,omitempty"` // point, device or subtree; the pattern of an override
+	Requester string            `json:"requester,omitempty"`
+	Task      string            `json:"task,omitempty"`
+	Command   string            `json:"command,omitempty"` // its identifier
+	Level     control.Level     `json:"level,omitempty"`
+	Value     *point.Value      `json:"value,omitempty"`
+	Cause     control.Cause     `json:"cause,omitempty"`
+	By        string            `json:"by,omitempty"` // who caused it, if not the requester
+	Reason    string            `json:"reason,omitempty"`
+	From      time.Time         `json:"from,omitzero"`
+	Until     time.Time         `json:"until,omitzero"`
+	Write     uint64            `json:"write,omitempty"`
+	Fault     string            `json:"fault,omitempty"` // the kind, of a write that failed
+	Text      string            `json:"text,omitempty"`  // the device's words; hostile
+}
+
+// MessageOf returns an event as programs get it.
+func MessageOf(e *control.Event) Message {
+	m := Message{
+		Kind: e.Kind, Path: e.Path, Requester: e.Requester, Task: e.Task, Command: e.Command, Level: e.Level,
+		Value: some(e.Value), Cause: e.Cause, By: e.By, Reason: e.Reason, From: e.From, Until: e.Until, Write: e.Write, Text: e.Text,
+	}
+	if e.Text != "" || e.Fault != fault.Internal {
+		m.Fault = e.Fault.String()
+	}
+	return m
+}
+
+// Topic is where a message is sent: below Prefix, with the path of what it is about; Prefix itself for a
+// task.
+func (m *Message) Topic() point.Path {
+	if m.Path == "" {
+		return Prefix
+	}
+	return Prefix.Join(string(m.Path))
+}
+
+// JSON returns the message as it is sent.
+func (m *Message) JSON() []byte {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil // no field can fail
+	}
+	return body
+}
