@@ -49,6 +49,7 @@ func Compare(before, after *Config) Changes {
 		{"store", before.Store != after.Store},
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},
+		{"control", before.Control != after.Control},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {
 		if s.differs {

@@ -25,6 +25,9 @@ type Config struct {
 	Ingest Ingest `yaml:"ingest"`
 	// Agents says how the agents that are installed here are run.
 	Agents Agents `yaml:"agents"`
+	// Control says how commands to points are dealt with. What single points demand stands with
+	// their devices.
+	Control Control `yaml:"control"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
@@ -210,5 +213,6 @@ func Default() *Config {
 			Restart: "always", RestartSilent: true, Grace: 10 * time.Second,
 			Log: AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 		},
+		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}
 }

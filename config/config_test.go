@@ -79,7 +79,7 @@ func (m *meter) LineName() string { return m.Address }
 func (m *meter) Points() []point.Info {
 	infos := make([]point.Info, len(m.Registers))
 	for i, name := range m.Registers {
-		infos[i] = point.Info{Path: point.Path(name), Kind: point.Float}
+		infos[i] = point.Info{Path: point.Path(name), Kind: point.Float, Writable: strings.HasPrefix(name, "set ")}
 	}
 	return infos
 }
@@ -133,6 +133,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour},
 		Agents:   Default().Agents,
+		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
 		Include:  []string{"devices.d/*.yaml"},
 		Devices: []Device{
 			{

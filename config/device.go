@@ -47,6 +47,9 @@ type Device struct {
 	Publish []string `yaml:"publish" enum:"scan,point" example:"[scan, point]"`
 	// Record says whether readings are kept.
 	Record bool `yaml:"record"`
+	// Control says what the writable points of the device demand of commands, and what they go back
+	// to. The last entry that names a point counts for it.
+	Control []ControlRule `yaml:"control"`
 	// Disabled keeps the device in the configuration without reading it.
 	Disabled bool `yaml:"disabled"`
 	// Tags are free labels of all points of the device.

@@ -97,6 +97,9 @@ func (l *loader) decodeDevice(src Source, name string, node *yaml.Node) {
 	}
 	d.validate(r)
 	l.decodeConfig(&d.Device, node, &e.Config, r)
+	if len(l.problems) == before {
+		d.validateControl(r)
+	}
 	d.sound = len(l.problems) == before
 	l.devices = append(l.devices, d)
 }

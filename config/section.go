@@ -41,6 +41,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Recorder.validate(r)
 	cfg.Ingest.validate(r)
 	cfg.Agents.validate(r)
+	cfg.Control.validate(r)
 }
 
 func (n *Node) validate(r report) {

@@ -29,6 +29,7 @@ func (l *loader) checkTogether() {
 			l.checkPoints(&l.devices[i], first)
 		}
 	}
+	l.checkInterlocks(first)
 }
 
 // checkGroups checks that the devices of a group are spread over the same time.

@@ -16,11 +16,13 @@ func (n *Node) openControl(ctx context.Context) error {
 	if n.opts.Idle {
 		return nil
 	}
+	cfg := n.opts.Config.Control
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.desk, err = desk.Open(ctx, desk.Config{
 		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
-		Online: n.agentsOnline, Record: n.recordCommands,
+		Online: n.agentsOnline, Absence: cfg.Absence, Record: n.recordCommands,
+		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {
 		return err
@@ -34,10 +36,8 @@ func (n *Node) openControl(ctx context.Context) error {
 func controlled(cfg *config.Config) []desk.Point {
 	var points []desk.Point
 	for i := range cfg.Devices {
-		for _, info := range pointInfos(&cfg.Devices[i]) {
-			points = append(points, desk.Point{Spec: control.Spec{
-				Point: info.Path, Device: info.Device, Unit: info.Unit, Kind: info.Kind, Writable: info.Writable,
-			}})
+		for _, c := range cfg.Devices[i].Controlled() {
+			points = append(points, desk.Point(c))
 		}
 	}
 	return points

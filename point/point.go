@@ -22,4 +22,6 @@ type Info struct {
 	Device      Path              // the device it belongs to; "" for points that agents record
 	Interval    time.Duration     // how often a sample is expected; 0 if unknown
 	Tags        map[string]string // free labels, such as {"equip": "ahu"}
+	Default     Value             // what puts a writable point back; the zero Value if nothing is known
+	Min, Max    *float64          // what may be commanded, in its unit; nil is open
 }

@@ -77,6 +77,7 @@ func (d *Desk) command(t *turn, c *control.Command, in *call, place int) {
 		in.put(place, r)
 		return
 	}
+	in.note(place, r)
 	d.waiters[c.Point] = append(d.waiters[c.Point], waiter{requester: c.Requester, command: c.ID, result: r, call: in, place: place})
 	t.fresh = append(t.fresh, c.Point)
 }
@@ -190,6 +191,14 @@ type call struct {
 
 func newCall(n int) *call {
 	return &call{results: make([]Result, n), open: n, done: make(chan struct{})}
+}
+
+// note takes what is known of a command while its outcome is to come.
+func (c *call) note(place int, r Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.Output = control.Writing
+	c.results[place] = r
 }
 
 // put takes the result of one command.

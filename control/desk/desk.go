@@ -244,7 +244,7 @@ func (d *Desk) open(writing context.Context) {
 		d.begun.entries = append(d.begun.entries, audit.Entry{
 			Actor: node, Action: "control.damaged", Outcome: d.damage.Error(),
 		})
-		d.cfg.Log.Error("state of control is damaged", slog.Any("err", d.damage))
+		d.cfg.Log.ErrorContext(writing, "state of control is damaged", slog.Any("err", d.damage))
 	}
 	d.beats.heard = make(chan beaten)
 	d.scribe.begin(d, &d.begun)

@@ -138,6 +138,8 @@ type site struct {
 	points []desk.Point
 	cfg    desk.Config // what tests change before start
 
+	auditOver func(*audit.Log) desk.Audit // what stands before the log; nil for nothing
+
 	*desk.Desk
 	fleet   *device.Fleet
 	journal *journal.Journal
@@ -147,8 +149,10 @@ type site struct {
 
 // newSite returns a site of devices d0, d1 … with the points sp (10 to 30, default 20), plain, and
 // reading, which is read-only; two devices share a line.
-func newSite(t testing.TB, devices int) *site {
-	s := &site{t: t, dir: t.TempDir(), plant: &plant{values: map[point.Path]point.Value{}}}
+func newSite(t testing.TB, devices int) *site { return newSiteIn(t, t.TempDir(), devices) }
+
+func newSiteIn(t testing.TB, dir string, devices int) *site {
+	s := &site{t: t, dir: dir, plant: &plant{values: map[point.Path]point.Value{}}}
 	low, high := 10.0, 30.0
 	for i := range devices {
 		at := point.Path(fmt.Sprint("b/d", i))
@@ -190,14 +194,9 @@ func (s *site) start() *site {
 	s.journal = journal.Open(s.dir, time.Now)
 	cfg := s.cfg
 	cfg.Points, cfg.Log = s.points, log
-	if cfg.Fleet == nil {
-		cfg.Fleet = s.fleet
-	}
-	if cfg.Journal == nil {
-		cfg.Journal = s.journal
-	}
-	if cfg.Audit == nil {
-		cfg.Audit = s.audit
+	cfg.Fleet, cfg.Journal, cfg.Audit = s.fleet, s.journal, s.audit
+	if s.auditOver != nil {
+		cfg.Audit = s.auditOver(s.audit)
 	}
 	s.Desk, err = desk.Open(context.Background(), cfg)
 	s.must(err)

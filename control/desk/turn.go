@@ -76,7 +76,7 @@ func (d *Desk) do(t *turn, j *job) {
 
 // finish keeps what was decided, sends what is to be written, and answers.
 func (d *Desk) finish(writing context.Context, t *turn) {
-	err := d.keep(t)
+	err := d.keep(t) //nolint:contextcheck // what was decided is kept, whoever waits
 	d.follow(t)
 	d.watchers.tell(t.events)
 	d.scribe.note(d, t)

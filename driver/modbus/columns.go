@@ -20,6 +20,8 @@ type Entry struct {
 	Unit        string            `yaml:"unit"`           // such as degC
 	Writable    string            `yaml:"writable"`       // true or false
 	Default     string            `yaml:"default"`        // what to write to put it back
+	Min         string            `yaml:"min"`            // the least that may be commanded
+	Max         string            `yaml:"max"`            // the most
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
@@ -52,6 +54,8 @@ var columns = map[string]func(*Entry) *string{
 	"writable":            func(e *Entry) *string { return &e.Writable },
 	"default":             func(e *Entry) *string { return &e.Default },
 	"default_value":       func(e *Entry) *string { return &e.Default },
+	"min":                 func(e *Entry) *string { return &e.Min },
+	"max":                 func(e *Entry) *string { return &e.Max },
 	"description":         func(e *Entry) *string { return &e.Description },
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
@@ -60,7 +64,7 @@ var columns = map[string]func(*Entry) *string{
 var registryTable = registry.Format[Entry]{
 	Noun: "register", Needs: "name, address and type", Example: "boiler.csv",
 	Known: "name, table, address, type, byte_order, bit, scale, offset, " +
-		"transform, unit, writable, default, description or tags",
+		"transform, unit, writable, default, min, max, description or tags",
 	Columns: columns,
 	Ignored: []string{"reference_point_name", "units_details", "unit_details", "precision", "comment", "comments"},
 	Tags:    func(e *Entry) *map[string]string { return &e.Tags },

@@ -209,19 +209,6 @@ func (c *Config) Points() []point.Info {
 	return infos
 }
 
-// Defaults returns the values that the registry gives as defaults, by point name: what to write
-// to put the device back as it was.
-func (c *Config) Defaults() map[string]point.Value {
-	c.compile()
-	values := make(map[string]point.Value)
-	for i := range c.registers {
-		if r := &c.registers[i]; r.preset.Kind() != point.None {
-			values[r.name] = r.preset
-		}
-	}
-	return values
-}
-
 func (c *Config) serial() bool { return strings.EqualFold(c.Transport, transportRTU) }
 
 // hostPort returns the address with its port.

@@ -42,6 +42,7 @@ type register struct {
 	description string
 	writable    bool
 	preset      point.Value // the registry's default; None if there is none
+	min, max    *float64    // what may be commanded; nil is open
 	tags        map[string]string
 }
 
@@ -49,7 +50,7 @@ type register struct {
 func (r *register) info() point.Info {
 	return point.Info{
 		Path: point.Path(r.name), Kind: r.kind(), Unit: r.unit, Description: r.description,
-		Writable: r.writable, Tags: maps.Clone(r.tags),
+		Writable: r.writable, Tags: maps.Clone(r.tags), Default: r.preset, Min: r.min, Max: r.max,
 	}
 }
 
@@ -161,7 +162,23 @@ func (c *Config) check(e *Entry) (r register, problems []error) {
 		r.preset, err = parseValue(e.Default, r.kind())
 		add("default", err)
 	}
+	r.min, err = parseLimit(e.Min)
+	add("min", err)
+	r.max, err = parseLimit(e.Max)
+	add("max", err)
 	return r, problems
+}
+
+// parseLimit reads the end of a range; nil for none.
+func parseLimit(s string) (*float64, error) {
+	if s == "" {
+		return nil, nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil, fmt.Errorf("%q is not a number; write one in the point's unit, or nothing", s)
+	}
+	return &x, nil
 }
 
 func checkName(name string) error {

@@ -154,7 +154,7 @@ where,attic,9,int16,,,,,,
 		got = append(got, place{p.Row, p.Error()})
 	}
 	want := []place{
-		{1, `registry: column "colour" is not known; write name, table, address, type, byte_order, bit, scale, offset, transform, unit, writable, default, description or tags, or remove it`},
+		{1, `registry: column "colour" is not known; write name, table, address, type, byte_order, bit, scale, offset, transform, unit, writable, default, min, max, description or tags, or remove it`},
 		{3, `registry[1].name: is missing; write the point's name`},
 		{5, `registry[3].name: (dup) stands there twice, first as row 4; write another name`},
 		{6, `registry[4].address: (far) 65536 is out of range for the table holding; write a number from 0 to 65535`},
@@ -308,7 +308,7 @@ func TestPointsSayWhatThePointsAre(t *testing.T) {
 		{Path: "supply", Kind: point.Float, Unit: "degC", Tags: map[string]string{"equip": "boiler", "floor": "2"}},
 		{Path: "mode", Kind: point.Int, Description: "Mode <of> operation"},
 	}
-	if diff := cmp.Diff(want, c.Points()); diff != "" {
+	if diff := cmp.Diff(want, c.Points(), compareValues); diff != "" {
 		t.Errorf("points differ (-want +got):\n%s", diff)
 	}
 }
@@ -317,10 +317,16 @@ func TestDefaultsAreValuesOfThePointsKind(t *testing.T) {
 	c := NewConfig()
 	c.Address, c.Registry.File = "plc", "modbus.csv"
 	c.Load("testdata")
+	got := map[string]point.Value{}
+	for _, info := range c.Points() {
+		if info.Default.Kind() != point.None {
+			got[string(info.Path)] = info.Default
+		}
+	}
 	want := map[string]point.Value{
 		"ReturnAirCO2Stpt": point.FloatOf(1000), "CoolSupplyFanSpeed1": point.IntOf(75), "Enable": point.BoolOf(true),
 	}
-	if diff := cmp.Diff(want, c.Defaults(), compareValues); diff != "" {
+	if diff := cmp.Diff(want, got, compareValues); diff != "" {
 		t.Errorf("defaults differ (-want +got):\n%s", diff)
 	}
 }
