@@ -117,9 +117,14 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) build/.venv
+build/.peers: $(PEERS) build/.venv build/.node-example
 	[ -x .venv/bin/python ] || python3 -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement testing/peers/requirements.txt
+	@touch $@
+
+# The example of an agent in JavaScript, and what checks the document of the bus.
+build/.node-example: docs/examples/node/package.json docs/examples/node/package-lock.json build/.node
+	npm --prefix docs/examples/node install --no-save --no-audit --no-fund
 	@touch $@
 
 # ---- check
