@@ -58,11 +58,13 @@ func documentMethods() map[string]method {
 	return map[string]method{
 		"config_list": {"List the documents of an owner, without texts.", configOwner{}, "{documents}", (*Service).configList},
 		"config_get": {
-			"Read a document, the newest version unless one is named.", configVersion{},
+			"Read a document, the newest version unless one is named.",
+			configVersion{},
 			"{owner, name, type, text, version, by, at, note, content}", (*Service).configGet,
 		},
 		"config_set": {
-			"Write a new version, which must be the one behind expect.", configSet{},
+			"Write a new version, which must be the one behind expect.",
+			configSet{},
 			"{owner, name, type, version, by, at, note}", (*Service).configSet,
 		},
 		"config_delete":  {"Delete a document; its versions stay.", configDelete{}, "null", (*Service).configDelete},

@@ -132,6 +132,9 @@ func names(t reflect.Type) []string {
 
 // describeType says in words of JSON what a Go type is.
 func describeType(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem() // may be left out
+	}
 	switch t.Kind() { //nolint:exhaustive // the rest is a number
 	case reflect.String:
 		return "a text"

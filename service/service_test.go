@@ -70,7 +70,8 @@ func open(t *testing.T, grants identity.Grants) *desk {
 	d.add("admin", identity.Grants{Administer: true})
 	known := []point.Info{
 		{Path: "site/ahu/temp", Device: "site/ahu", Kind: point.Float, Interval: time.Minute},
-		{Path: "site/ahu/fan", Device: "site/ahu", Kind: point.Bool}, {Path: "calc/sum", Kind: point.Float},
+		{Path: "site/ahu/fan", Device: "site/ahu", Kind: point.Bool},
+		{Path: "calc/sum", Kind: point.Float},
 	}
 	if err := d.catalog.Upsert(t.Context(), known); err != nil {
 		t.Fatal(err)

@@ -21,3 +21,15 @@ func NodeJS(t testing.TB) (program, dir string) {
 	}
 	return program, dir
 }
+
+// AsyncAPI returns the JSON Schema of documents of AsyncAPI 3.0 as its makers publish it. The test
+// fails if it is not there.
+func AsyncAPI(t testing.TB) []byte {
+	t.Helper()
+	_, dir := NodeJS(t)
+	schema, err := os.ReadFile(filepath.Join(dir, "node_modules", "@asyncapi", "specs", "schemas", "3.0.0-without-$id.json"))
+	if err != nil {
+		t.Fatalf("the schema of AsyncAPI is missing (%v): run `make peers`", err)
+	}
+	return schema
+}
