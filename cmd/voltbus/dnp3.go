@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,17 +59,21 @@ func (d *dnp3Flags) register(cmd *cobra.Command) {
 	fs.IntVar(&d.outstation, "outstation", 10, "link address of the outstation")
 	fs.DurationVar(&d.timeout, "timeout", 3*time.Second, "how long an answer may take")
 	fs.IntVar(&d.retries, "retries", 1, "how often a request without an answer is repeated; commands never are")
-	cmd.MarkFlagsMutuallyExclusive("tcp", "listen", "udp", "serial")
 }
 
 var errNoTransport = errors.New("write how to reach the outstation: --tcp HOST, --listen ADDRESS, --udp HOST or --serial DEVICE")
+
+var errManyTransports = errors.New("write one way to reach the outstation: --tcp, --listen, --udp or --serial, not several")
 
 // config makes a driver's configuration of the flags.
 func (d *dnp3Flags) config() (*dnp3.Config, error) {
 	c := dnp3.NewConfig()
 	c.Master, c.Outstation, c.Timeout, c.Retries, c.TLS = d.master, d.outstation, d.timeout, d.retries, d.tls
 	c.Address = cmp.Or(d.tcp, d.listen, d.udp, d.serial)
+	ways := slices.DeleteFunc([]string{d.tcp, d.listen, d.udp, d.serial}, func(way string) bool { return way == "" })
 	switch {
+	case len(ways) > 1:
+		return nil, usage(errManyTransports)
 	case c.Address == "":
 		return nil, usage(errNoTransport)
 	case d.listen != "":

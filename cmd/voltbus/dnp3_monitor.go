@@ -43,6 +43,9 @@ func newDNP3Monitor() *cobra.Command {
 }
 
 func (m *dnp3Monitor) run(cmd *cobra.Command) error {
+	if m.poll < 0 || m.limit < 0 {
+		return usage(errors.New("--poll and --count must not be below zero; leave them out for no poll and no end"))
+	}
 	c, err := m.config()
 	if err != nil {
 		return err

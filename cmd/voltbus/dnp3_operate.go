@@ -37,7 +37,6 @@ func newDNP3Operate() *cobra.Command {
 	var o dnp3Operate
 	cmd := &cobra.Command{
 		Use: "operate binary|analog INDEX VALUE", Short: "Switch an output or set an analog output of an outstation", Long: operateHelp,
-		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.register(cmd)
@@ -49,11 +48,16 @@ func newDNP3Operate() *cobra.Command {
 	fs.DurationVar(&o.on, "on", time.Second, "length of a pulse")
 	fs.DurationVar(&o.off, "off", 0, "pause behind a pulse")
 	fs.StringVar(&o.size, "size", "float", "size of an analog value: int16, int32, float or double")
-	cmd.MarkFlagsMutuallyExclusive("direct", "no-answer")
 	return cmd
 }
 
 func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) != 3:
+		return usage(fmt.Errorf("write three words, such as binary 3 latch_on or analog 2 450, not %d; see voltbus dnp3 operate --help", len(args)))
+	case o.direct && o.noAnswer:
+		return usage(errors.New("write --direct or --no-answer, not both: --no-answer does without a select too"))
+	}
 	command, err := o.command(args)
 	if err != nil {
 		return usage(fmt.Errorf("%w; see voltbus dnp3 operate --help", err))

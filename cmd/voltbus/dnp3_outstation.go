@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -49,7 +50,7 @@ func (s session) beOutstation(ctx context.Context, f *flags, file, listen string
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return fault.E("dnp3", fault.NotFound, file, err)
+		return fault.E("dnp3", fault.NotFound, file, fmt.Errorf("the mapping cannot be read: %w; write the name of a file that is there", err))
 	}
 	mapping, problems := dnp3.ParseMapping(file, data)
 	var all []error

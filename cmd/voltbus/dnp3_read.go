@@ -117,7 +117,7 @@ func indexRange(text string) (start, stop uint32, err error) {
 	a, errA := strconv.ParseUint(first, 10, 16)
 	b, errB := strconv.ParseUint(last, 10, 16)
 	if errA != nil || errB != nil || b < a {
-		return 0, 0, errors.New("has no range; write such as :3 or :0-9")
+		return 0, 0, errors.New("has no range of indexes; write such as :3 or :0-9, the smaller first")
 	}
 	return uint32(a), uint32(b), nil
 }

@@ -244,6 +244,8 @@ func TestEventsArriveWithTheirQuality(t *testing.T) {
 func TestTheDevicesClockIsSetWhenItAsks(t *testing.T) {
 	peer, address := foreign(t)
 	peer.Do(t, "needtime on")
+	peer.Do(t, "sync") // the start-up must find it
+	peer.Await(t, "synced")
 	connect(t, config(t, address, values, func(c *Config) { c.TimeSync = "lan" }))
 	peer.Await(t, "time")
 }

@@ -65,7 +65,7 @@ func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
 	g.pattern = common(slices.Collect(maps.Keys(g.byPath)))
 	var err error
 	g.device, err = outstation.New(outstation.Config{
-		Points: m.configs(), Callbacks: outstation.Callbacks{Select: g.refuse, Operate: func(_ *outstation.Tx, c outstation.Command) object.Status { return g.refuse(c) }},
+		Points: m.configs(), Attributes: attributes(), Callbacks: outstation.Callbacks{Select: g.refuse, Operate: func(_ *outstation.Tx, c outstation.Command) object.Status { return g.refuse(c) }},
 	})
 	if err != nil {
 		return nil, fault.E("gateway.New", fault.Invalid, "", err)
@@ -86,6 +86,12 @@ func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
 	return g, nil
 }
 
+// attributes say what the device is (Annex A, g0v250: its product name and model).
+func attributes() map[uint8]object.Attribute {
+	const product = 250
+	return map[uint8]object.Attribute{product: {Type: object.AttributeText, Data: []byte("Voltbus")}}
+}
+
 // refuse answers commands: they may not be given this way, and most points take none at all.
 func (g *Gateway) refuse(c outstation.Command) object.Status {
 	want := object.KindBinaryOutput
@@ -104,7 +110,7 @@ func (g *Gateway) refuse(c outstation.Command) object.Status {
 func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listener, error) {
 	listener, err := channel.Listen(ctx, m.Listen, secure)
 	if err != nil {
-		return nil, fault.E("gateway.Listen", fault.Unavailable, m.Listen, err)
+		return nil, fault.E("gateway.Listen", fault.Unavailable, m.Listen, fmt.Errorf("%w; write another address as listen, or with --listen, or end what has it", err))
 	}
 	return listener, nil
 }

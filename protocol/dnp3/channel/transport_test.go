@@ -11,7 +11,6 @@ import (
 	"io"
 	"math/big"
 	"net"
-	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,7 +23,6 @@ import (
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
-	"voltbus/testing/peers"
 )
 
 // certificate returns a key with a certificate for loopback, and the pool that trusts it.
@@ -120,20 +118,6 @@ func TestAnExpiredCertificateIsRefusedAndSaidSo(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("nobody said anything")
 	}
-}
-
-func TestEventsArriveOverASerialLine(t *testing.T) {
-	s := newSite(t, 0)
-	a, b, _ := peers.SerialLine(t)
-	open := func(name string) channel.Dialer {
-		return func(context.Context) (io.ReadWriteCloser, error) { return os.OpenFile(name, os.O_RDWR, 0) }
-	}
-	o, there := s.outstation(10)
-	_, handler, here := s.master(10)
-	s.dial(open(a), there)
-	s.dial(open(b), here)
-	report(o, 7)
-	expect(t, handler, 7)
 }
 
 func TestAUDPSocketStaysOpenWhileItsPeerIsAway(t *testing.T) {

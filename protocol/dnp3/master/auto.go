@@ -8,6 +8,13 @@ import (
 )
 
 // task is a set of requests that an association makes by itself, in the order of the bits.
+//
+// After a restart (IIN1.7, clause 4.2.2) that order is: clear the indication first, as only then
+// does another restart during the rest show; then the clock, if it is asked for (IIN1.4), so
+// that what is read next is stamped rightly; then read everything, the new basis for events; and
+// enable unsolicited reports last, so that none overtakes that basis. The standard demands that
+// the indication is cleared and that reports stay disabled until they are enabled anew, and leaves
+// the order of the rest to the master.
 type task uint16
 
 const (

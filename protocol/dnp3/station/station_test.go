@@ -198,6 +198,27 @@ func TestAFragmentOfSeveralSegmentsIsJoinedAndAnswered(t *testing.T) {
 	}
 }
 
+func TestAFragmentThatIsTooLongIsDroppedAndTheNextOneIsAnswered(t *testing.T) {
+	r, machines := newRig(t, station.Config{Local: 10, Remote: 1})
+	for _, size := range []int{station.FragmentSize + 1, 100_000} {
+		segments := transport.NewSegmenter([]byte(strings.Repeat("x", size)), 0)
+		for segments.More() {
+			r.hear(t, data, 1, 10, string(segments.Append(nil)))
+		}
+		if len(machines[0].heard) != 0 || len(r.said()) != 0 {
+			t.Fatalf("of %d octets, %d fragments were heard", size, len(machines[0].heard))
+		}
+	}
+	longest := strings.Repeat("y", station.FragmentSize)
+	segments := transport.NewSegmenter([]byte(longest), 0)
+	for segments.More() {
+		r.hear(t, data, 1, 10, string(segments.Append(nil)))
+	}
+	if len(machines[0].heard) != 1 || machines[0].heard[0] != longest {
+		t.Errorf("%d fragments of the longest size were heard", len(machines[0].heard))
+	}
+}
+
 func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
 	for name, c := range map[string]station.Config{
 		"an address for both ends":    {Local: 1, Remote: 1},
