@@ -3,9 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,12 +12,10 @@ import (
 	"syscall"
 	"time"
 
+	"voltbus/agent/description"
 	"voltbus/agent/jail"
 	"voltbus/fault"
 )
-
-//go:embed check.py
-var checkScript string
 
 // buildTime is the longest that one step of an installation may take.
 const buildTime = 10 * time.Minute
@@ -97,11 +93,7 @@ func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
 	if err := b.environment(ctx, sdk, source); err != nil {
 		return nil, err
 	}
-	entry, err := b.check(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	p, err := b.describe(ctx, entry)
+	p, err := b.describe(ctx, req.Entry)
 	if err != nil {
 		return nil, err
 	}
@@ -170,84 +162,21 @@ func (b *builder) environment(ctx context.Context, packages ...string) error {
 	return nil
 }
 
-// entry is an agent that a package offers.
-type entry struct {
-	Name    string `json:"name"`
-	Entry   string `json:"entry"`
-	Release string `json:"release"`
-}
-
-// check finds the agent in the package, and wrong sources.
-func (b *builder) check(ctx context.Context, req *Request) (entry, error) {
-	out, err := b.run(ctx, []string{b.interpreter(), "-c", checkScript, "voltbus"})
+// describe finds the agent in the package, and asks it what it is.
+func (b *builder) describe(ctx context.Context, wanted string) (*Program, error) {
+	e, err := description.Find(ctx, b.run, b.interpreter(), wanted)
 	if err != nil {
-		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("look at what was installed: %w", err))
+		return nil, err
 	}
-	var found struct {
-		Entries []entry  `json:"entries"`
-		Syntax  []string `json:"syntax"`
-	}
-	if err := json.Unmarshal(out, &found); err != nil {
-		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("look at what was installed: %w", err))
-	}
-	if len(found.Syntax) > 0 {
-		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, fmt.Errorf("Python cannot read it: %s", strings.Join(found.Syntax, "; ")))
-	}
-	var names []string
-	for _, e := range found.Entries {
-		names = append(names, e.Name)
-		if e.Name == req.Entry || (req.Entry == "" && len(found.Entries) == 1) {
-			return e, nil
-		}
-	}
-	if len(names) == 0 {
-		return entry{}, fault.E("agent.Install", fault.Invalid, req.Name, errors.New(
-			`it has no agent: name it in pyproject.toml, such as [project.entry-points."voltbus.agent"] watch = "watch.agent:Watch"`))
-	}
-	return entry{}, fault.E("agent.Install", fault.Invalid, "entry", fmt.Errorf("the package has the agents %s; choose one with --entry", strings.Join(names, ", ")))
-}
-
-// describe asks the agent what it is.
-func (b *builder) describe(ctx context.Context, e entry) (*Program, error) {
-	out, err := b.run(ctx, []string{b.interpreter(), "-m", "voltbus", "describe", e.Entry})
+	d, err := description.Read(ctx, b.run, b.interpreter(), e.Entry)
 	if err != nil {
-		return nil, fault.E("agent.Install", fault.Invalid, e.Entry, explain(err))
-	}
-	var d struct {
-		Doc     string          `json:"doc"`
-		Version string          `json:"version"`
-		Wants   json.RawMessage `json:"wants"`
-		Schema  json.RawMessage `json:"config_schema"`
-		Methods json.RawMessage `json:"methods"`
-	}
-	if err := json.Unmarshal(out, &d); err != nil {
-		return nil, fault.E("agent.Install", fault.Invalid, e.Entry, fmt.Errorf("does not describe itself as JSON: %w; nothing may be printed while it is imported", err))
+		return nil, err
 	}
 	return &Program{
 		Args: []string{b.interpreter(), "-m", "voltbus", "run", e.Entry}, Title: d.Doc, Entry: e.Entry,
-		Release: e.Release, Wants: present(d.Wants), Schema: present(d.Schema), Methods: present(d.Methods),
+		Release: e.Release, Wants: d.Wants, Schema: d.Schema, Methods: d.Methods,
 	}, nil
 }
-
-func present(raw json.RawMessage) json.RawMessage {
-	if string(raw) == "null" {
-		return nil
-	}
-	return raw
-}
-
-// explain turns the end of a traceback into a sentence, with the traceback's last lines.
-func explain(err error) error {
-	text := err.Error()
-	if _, after, ok := strings.Cut(text, "ModuleNotFoundError: No module named "); ok {
-		module, _, _ := strings.Cut(after, "\n")
-		return fmt.Errorf("it needs the module %s, which is not installed: add its package to dependencies in pyproject.toml\n%w", module, err)
-	}
-	return fmt.Errorf("it cannot be imported: %w", err)
-}
-
-// shown is how many of the last lines of a failed step are shown.
-const shown = 12
 
 // run runs a step with the rights of the agent, and returns what it printed.
 func (b *builder) run(ctx context.Context, args []string) ([]byte, error) {
@@ -301,19 +230,13 @@ func (s *Supervisor) step(ctx context.Context, spec *jail.Spec, env []string) ([
 		if ctx.Err() != nil {
 			return nil, fault.E("agent.step", fault.Timeout, spec.Args[0], fmt.Errorf("did not end in time: %w", ctx.Err()))
 		}
-		said := lastOf(complaint.String())
+		said := description.Last(complaint.String())
 		if said == "" {
-			said = lastOf(out.String())
+			said = description.Last(out.String())
 		}
 		return nil, fmt.Errorf("%s: %w", said, err)
 	}
 	return out.Bytes(), nil
-}
-
-// lastOf returns the last lines of a text.
-func lastOf(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(len(lines)-shown, 0):], "\n")
 }
 
 // limited keeps the first octets of what is written.

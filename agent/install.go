@@ -23,6 +23,17 @@ type Installing struct {
 	UV         string // the program uv; "" for the one on the path, or none
 	SDK        func() (name string, wheel []byte, err error)
 	Identities Identities // nil for a node without
+	Documents  Documents  // nil for a node without
+}
+
+// Documents is where agents' configuration is kept.
+type Documents interface {
+	// Bind makes wrong configuration of an agent be refused, by a JSON Schema; nil for none. It
+	// returns what is wrong with the one that is there, which stays, and fault.Invalid for what is
+	// no schema.
+	Bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error)
+	// Drop deletes the documents of an agent; their versions stay. by is who wants it.
+	Drop(ctx context.Context, name, by string) error
 }
 
 // Identities is where agents' keys and rights are kept.
@@ -190,7 +201,34 @@ func (in *installation) do(ctx context.Context) error {
 	if err := in.admit(ctx); err != nil {
 		return err
 	}
-	return in.switchTo(ctx)
+	wrong, err := s.bind(ctx, in.req.Name, program.Schema)
+	if err != nil {
+		return err
+	}
+	if err := in.switchTo(ctx); err != nil {
+		return err
+	}
+	return s.tellWrong(in.req.Name, wrong)
+}
+
+// bind makes the configuration of an agent be judged by the schema of the version that runs.
+func (s *Supervisor) bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error) {
+	if s.cfg.Install.Documents == nil {
+		return nil, nil
+	}
+	return s.cfg.Install.Documents.Bind(ctx, name, schema)
+}
+
+// tellWrong notes in the agent's log what is wrong with the configuration that is there.
+func (s *Supervisor) tellWrong(name string, wrong []string) error {
+	r, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	for _, w := range wrong {
+		r.journal.Note("warning", "its configuration is wrong for this version: "+w)
+	}
+	return nil
 }
 
 // judge decides about the grants that the agent wants.
@@ -283,12 +321,13 @@ func (in *installation) switchTo(ctx context.Context) error {
 // undo removes what a failed installation left.
 func (in *installation) undo(ctx context.Context) error {
 	if in.old != nil {
-		return os.RemoveAll(in.place.version(in.rec.Version))
+		_, err := in.s.bind(ctx, in.req.Name, in.old.look().Program.Schema)
+		return errors.Join(err, os.RemoveAll(in.place.version(in.rec.Version)))
 	}
-	var err error
+	_, err := in.s.bind(ctx, in.req.Name, nil)
 	if in.admitted {
-		if err = in.s.cfg.Install.Identities.Forget(ctx, in.req.Name); fault.Is(err, fault.NotFound) {
-			err = nil
+		if forgot := in.s.cfg.Install.Identities.Forget(ctx, in.req.Name); !fault.Is(forgot, fault.NotFound) {
+			err = errors.Join(err, forgot)
 		}
 	}
 	return errors.Join(err, in.s.erase(in.place))

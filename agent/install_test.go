@@ -168,7 +168,7 @@ func TestTwoVersionsAndTheWayBack(t *testing.T) {
 	if _, err := s.Rollback(t.Context(), "watch", "x"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second way back: %v", err)
 	}
-	must(t, s.Remove(t.Context(), "watch", "x"))
+	must(t, s.Remove(t.Context(), Removal{Name: "watch", By: "x"}))
 	if len(known.agents) != 0 {
 		t.Error("its identity is left")
 	}

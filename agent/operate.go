@@ -166,10 +166,9 @@ func (s *Supervisor) settle(ctx context.Context, name string, ready func(*Status
 	if err != nil {
 		return Status{}, err
 	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
 	for {
-		if st := r.look(); ready(&st) {
+		st, changed := r.watch()
+		if ready(&st) {
 			return st, nil
 		}
 		select {
@@ -177,13 +176,22 @@ func (s *Supervisor) settle(ctx context.Context, name string, ready func(*Status
 			return r.look(), ctx.Err()
 		case <-r.ended:
 			return r.look(), nil
-		case <-tick.C:
+		case <-changed:
 		}
 	}
 }
 
-// Remove ends an agent, and removes it with all its files and its identity. What it recorded stays.
-func (s *Supervisor) Remove(ctx context.Context, name, by string) error {
+// Removal says what of an agent shall go.
+type Removal struct {
+	Name       string
+	KeepConfig bool   // its documents stay
+	By         string // who wants it, for the audit
+}
+
+// Remove ends an agent, and removes it with all its files, its identity and, unless they shall
+// stay, its documents, whose versions stay in any case. What it recorded stays.
+func (s *Supervisor) Remove(ctx context.Context, what Removal) error {
+	name, by := what.Name, what.By
 	s.install.Lock()
 	defer s.install.Unlock()
 	r, err := s.find(name)
@@ -208,8 +216,19 @@ func (s *Supervisor) Remove(ctx context.Context, name, by string) error {
 			return err
 		}
 	}
+	if err := s.unbind(ctx, what); err != nil {
+		return err
+	}
 	s.audit(by, "agent.remove", name, "")
 	return nil
+}
+
+// unbind lets go of the documents of an agent that is gone.
+func (s *Supervisor) unbind(ctx context.Context, what Removal) error {
+	if _, err := s.bind(ctx, what.Name, nil); err != nil || what.KeepConfig || s.cfg.Install.Documents == nil {
+		return err
+	}
+	return s.cfg.Install.Documents.Drop(ctx, what.Name, what.By)
 }
 
 // erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder
@@ -242,6 +261,10 @@ func (s *Supervisor) Rollback(ctx context.Context, name, by string) (Status, err
 	if err := readJSON(filepath.Join(r.place.version(version), programFile), &program); err != nil {
 		return st, err
 	}
+	wrong, err := s.bind(ctx, name, program.Schema)
+	if err != nil {
+		return st, err
+	}
 	text := fmt.Sprintf("from version %d to %d", st.Version, version)
 	st, err = s.change(ctx, name, by, "agent.rollback", func(r *runner, _ context.Context) act {
 		r.rec.Previous = slices.Clone(r.rec.Previous[:len(r.rec.Previous)-1])
@@ -251,8 +274,10 @@ func (s *Supervisor) Rollback(ctx context.Context, name, by string) (Status, err
 		}
 		return r.machine.again(time.Now())
 	})
-	if err == nil {
-		r.journal.Note("info", "rolled back "+text)
+	if err != nil {
+		_, undone := s.bind(context.WithoutCancel(ctx), name, r.look().Program.Schema)
+		return st, errors.Join(err, undone)
 	}
-	return st, err
+	r.journal.Note("info", "rolled back "+text)
+	return st, s.tellWrong(name, wrong)
 }

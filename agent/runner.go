@@ -33,8 +33,9 @@ type runner struct {
 	cpu     time.Duration // that was used when it was last measured
 	gone    bool          // removed
 
-	mu     sync.Mutex
-	status Status
+	mu      sync.Mutex
+	status  Status
+	changed chan struct{} // closed when the status is another; nil while nobody waits for that
 }
 
 // newRunner opens the agent of a folder.
@@ -289,6 +290,20 @@ func (r *runner) publish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = st
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
+	}
+}
+
+// watch returns the status, and what is closed when there is another.
+func (r *runner) watch() (Status, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	return r.status, r.changed
 }
 
 func (r *runner) look() Status {

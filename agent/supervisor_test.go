@@ -407,7 +407,7 @@ func TestRemovalLeavesNothing(t *testing.T) {
 	plant(t, data, "a", forever)
 	s, _ := run(t, config(data))
 	st := await(t, s, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
-	must(t, s.Remove(t.Context(), "a", "x"))
+	must(t, s.Remove(t.Context(), Removal{Name: "a", By: "x"}))
 	if p, err := process.Read(st.Process.PID); err == nil && !p.Zombie {
 		t.Error("its process lives")
 	}
@@ -442,7 +442,7 @@ func TestTheAuditHears(t *testing.T) {
 	await(t, s, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
 	_, err := s.Stop(t.Context(), "a", "person:ada")
 	must(t, err)
-	must(t, s.Remove(t.Context(), "a", "person:ada"))
+	must(t, s.Remove(t.Context(), Removal{Name: "a", By: "person:ada"}))
 	stop()
 	want := []string{"person:ada agent.stop a ", "person:ada agent.stop a ", "person:ada agent.remove a "}
 	if !slices.Equal(heard, want) {

@@ -23,7 +23,7 @@ type Processes interface {
 	Logs(name string) (*journal.Journal, error)
 	Crash(name, report string) (agent.Crash, error)
 	Install(ctx context.Context, req agent.Request) (agent.Status, error)
-	Remove(ctx context.Context, name, by string) error
+	Remove(ctx context.Context, what agent.Removal) error
 	Start(ctx context.Context, name, by string) (agent.Status, error)
 	Stop(ctx context.Context, name, by string) (agent.Status, error)
 	Restart(ctx context.Context, name, by string) (agent.Status, error)
@@ -52,7 +52,7 @@ func processRoutes() []route {
 			method: "PUT", path: path + "/process", role: engineer, body: agent.MaxUpload, serve: (*server).install,
 			params: []string{"entry", "grant", "memory", "priority"},
 		},
-		{method: "DELETE", path: path + "/process", role: engineer, serve: (*server).uninstall},
+		{method: "DELETE", path: path + "/process", role: engineer, serve: (*server).uninstall, params: []string{"keep_config"}},
 		do("start", operator), do("stop", operator), do("restart", operator),
 		do("enable", engineer), do("disable", engineer), do("rollback", engineer),
 		do("approve", identity.Administrator),
@@ -116,7 +116,9 @@ func (s *server) process(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, process(&st))
+	p := process(&st)
+	p.Schema, p.Methods = st.Program.Schema, st.Program.Methods
+	return writeJSON(w, p)
 }
 
 var (
@@ -168,7 +170,12 @@ func (s *server) uninstall(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.cfg.Processes.Remove(r.Context(), name, actorOf(r.user)); err != nil {
+	in := s.read(r)
+	keep := in.truth("keep_config")
+	if in.err != nil {
+		return in.err
+	}
+	if err := s.cfg.Processes.Remove(r.Context(), agent.Removal{Name: name, KeepConfig: keep, By: actorOf(r.user)}); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -12,6 +12,7 @@ import (
 
 	"voltbus/agent"
 	"voltbus/audit"
+	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -32,7 +33,7 @@ func (n *Node) openAgents(context.Context) error {
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
 		News: n.askToEnd, Audit: n.tellOfAgent, Log: n.log,
-		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: n.sdk, Identities: registered{n.agents}},
+		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: n.sdk, Identities: registered{n.agents}, Documents: configured{n.docs}},
 	})
 	return err
 }
@@ -106,4 +107,30 @@ func (r registered) Admit(ctx context.Context, name, public string, grants ident
 // Forget implements agent.Identities.
 func (r registered) Forget(ctx context.Context, name string) error {
 	return r.registry.Remove(ctx, name)
+}
+
+// configured implements agent.Documents.
+type configured struct{ docs *document.Store }
+
+func configOf(name string) document.Key { return document.Key{Owner: "agent/" + name, Name: "config"} }
+
+// Bind implements agent.Documents.
+func (c configured) Bind(ctx context.Context, name string, schema json.RawMessage) ([]string, error) {
+	problems, err := c.docs.SetSchema(ctx, configOf(name), string(schema))
+	wrong := make([]string, len(problems))
+	for i, p := range problems {
+		wrong[i] = p.Path + ": " + p.Text
+	}
+	return wrong, err
+}
+
+// Drop implements agent.Documents.
+func (c configured) Drop(ctx context.Context, name, by string) error {
+	list, err := c.docs.List(ctx, configOf(name).Owner)
+	for i := range list {
+		if !list[i].Deleted {
+			err = errors.Join(err, c.docs.Delete(ctx, list[i].Key, by, "the agent was removed", document.AnyVersion))
+		}
+	}
+	return err
 }

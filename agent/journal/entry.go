@@ -38,8 +38,9 @@ func Level(name string) (int, bool) {
 	return 1, false
 }
 
-// parse reads a line that a process printed.
-func parse(line []byte, now time.Time) Entry {
+// Parse reads a line that a process printed: JSON as the SDK writes it, or text, whose entry has no
+// level. now is its time unless it says one.
+func Parse(line []byte, now time.Time) Entry {
 	e := Entry{Time: now.UTC()}
 	if e.readJSON(line) {
 		return e

@@ -133,7 +133,7 @@ func (j *Journal) Copy(stream string, from io.Reader) {
 // Print keeps a line of the process. One that is a JSON object with a message says itself what its
 // time and level are.
 func (j *Journal) Print(stream string, line []byte) {
-	e := parse(line, j.cfg.Now())
+	e := Parse(line, j.cfg.Now())
 	e.Stream = stream
 	if e.Level == "" {
 		e.Level = "info"

@@ -29,6 +29,8 @@ type Process struct {
 	LastEnd   *ProcessEnd     `json:"last_end,omitempty"`
 	Crashes   []string        `json:"crashes"` // names of the reports
 	Wants     json.RawMessage `json:"wants,omitempty"`
+	Schema    json.RawMessage `json:"config_schema,omitempty"` // of one agent alone: of its configuration
+	Methods   json.RawMessage `json:"methods,omitempty"`       // of one agent alone: as its package describes them
 }
 
 // ProcessEnd says how a process ended.

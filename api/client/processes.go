@@ -37,9 +37,13 @@ func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Pro
 	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
 }
 
-// Uninstall ends an agent and removes it, with its identity.
-func (c *Client) Uninstall(ctx context.Context, name string) error {
-	resp, err := c.call(ctx, http.MethodDelete, agentPath(name, "process"), nil, nil)
+// Uninstall ends an agent and removes it, with its identity and, unless they shall stay, its documents.
+func (c *Client) Uninstall(ctx context.Context, name string, keepConfig bool) error {
+	params := url.Values{}
+	if keepConfig {
+		params.Set("keep_config", "true")
+	}
+	resp, err := c.call(ctx, http.MethodDelete, agentPath(name, "process"), params, nil)
 	if err != nil {
 		return err
 	}

@@ -1,19 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"voltbus/agent/description"
+	"voltbus/agent/workshop"
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/python"
 )
 
 func newAgentMethods(f *flags) *cobra.Command {
@@ -65,6 +68,58 @@ func printMethods(cmd *cobra.Command, list []answer.Method) {
 	}
 }
 
+func newAgentDescribe(f *flags) *cobra.Command {
+	p, entry := workshop.Project{SDK: python.Wheel, Log: func(text string) { fmt.Fprintln(os.Stderr, text) }}, ""
+	cmd := &cobra.Command{
+		Use: "describe <folder or name>", Short: "Show what an agent is, wants and answers, as JSON", Args: cobra.ExactArgs(1),
+		Long: `Show what an agent is, wants and answers, and the JSON Schema of its configuration, as JSON: of a
+project's folder, or of an agent that is installed. It is not started.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+				p.Dir = args[0]
+				d, err := describeProject(cmd.Context(), &p, entry)
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd, d)
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				is, err := s.AgentProcess(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd, description.Description{
+					Name: is.Name, Doc: is.Title, Version: is.Release, Wants: is.Wants, Schema: is.Schema, Methods: is.Methods,
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&entry, "entry", "", "of a folder: which agent of the package, if it has several")
+	cmd.Flags().StringVar(&p.Python, "python", "", "of a folder: interpreter to use as it is")
+	return cmd
+}
+
+func describeProject(ctx context.Context, p *workshop.Project, entry string) (d description.Description, err error) {
+	interpreter, err := p.Prepare(ctx)
+	if err != nil {
+		return d, err
+	}
+	e, err := description.Find(ctx, p.Run, interpreter, entry)
+	if err != nil {
+		return d, err
+	}
+	return description.Read(ctx, p.Run, interpreter, e.Entry)
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("show JSON: %w", err)
+	}
+	cmd.Println(plainLines(string(b)))
+	return nil
+}
+
 func newAgentCall(f *flags) *cobra.Command {
 	text := ""
 	wait := 30 * time.Second
@@ -90,14 +145,7 @@ told who called, and with which arguments.`,
 				if err != nil {
 					return err
 				}
-				var out bytes.Buffer
-				if err := json.Indent(&out, result, "", "  "); err != nil {
-					return fmt.Errorf("show the result: %w", err)
-				}
-				for line := range strings.Lines(out.String()) {
-					s.Println(plain(strings.TrimSuffix(line, "\n")))
-				}
-				return nil
+				return printJSON(cmd, result)
 			})
 		},
 	}

@@ -57,7 +57,7 @@ func newAgentProcess(f *flags) []*cobra.Command {
 		newAgentOperate(f, "disable", "Do not start an agent when the node starts"),
 		newAgentOperate(f, "rollback", "Run the version before the newest again"),
 		newAgentOperate(f, "approve", "Allow an agent all that it wants; needs the role administrator"),
-		newAgentMethods(f), newAgentCall(f), newAgentRemove(f),
+		newAgentRun(f), newAgentDescribe(f), newAgentMethods(f), newAgentCall(f), newAgentRemove(f),
 	}
 }
 
@@ -174,12 +174,17 @@ func newAgentOperate(f *flags, action, short string) *cobra.Command {
 }
 
 func newAgentRemove(f *flags) *cobra.Command {
-	return &cobra.Command{
+	keep := false
+	cmd := &cobra.Command{
 		Use: "remove <name>", Short: "End an agent, and remove it with its key and files; what it recorded stays", Args: cobra.ExactArgs(1),
+		Long: `End an agent, and remove it with its key, its files and its configuration documents, whose versions
+stay to be read. What it recorded stays.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.Uninstall(ctx, args[0]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.Uninstall(ctx, args[0], keep) })
 		},
 	}
+	cmd.Flags().BoolVar(&keep, "keep-config", false, "leave its configuration documents")
+	return cmd
 }
 
 func newAgentList(f *flags) *cobra.Command {

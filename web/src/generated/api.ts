@@ -597,6 +597,10 @@ export interface Process {
   crashes: string[];
   /** The grants that it wants */
   wants?: Record<string, unknown>;
+  /** JSON Schema of its configuration; not in lists */
+  config_schema?: Record<string, unknown>;
+  /** What it answers, as its package says; not in lists */
+  methods?: Record<string, unknown>[];
 }
 
 export interface ProcessEnd {
