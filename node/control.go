@@ -32,6 +32,9 @@ func (n *Node) openControl(ctx context.Context) error {
 	return nil
 }
 
+// Control returns the desk that decides about commands; nil for an idle node.
+func (n *Node) Control() *desk.Desk { return n.desk }
+
 // controlled describes the points of the configured devices for those who command them.
 func controlled(cfg *config.Config) []desk.Point {
 	var points []desk.Point

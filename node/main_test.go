@@ -16,6 +16,10 @@ func TestMain(m *testing.M) {
 		crashChild(dir)
 		return
 	}
+	if dir := os.Getenv(killedEnv); dir != "" {
+		killedChild(dir)
+		return
+	}
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*ipQueue[...]).recycle"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),

@@ -98,6 +98,7 @@ type Desk struct {
 	writes   sync.WaitGroup
 	unsaved  map[[2]string]control.Record // what could not be kept
 	untold   []audit.Entry                // what could not be written into the audit log
+	keepBy   time.Duration                // when outcomes are kept that could wait, on the steady clock; 0: none
 	begun    turn                         // what follows from the state that Open found
 	absent   absent
 	beats    beats
@@ -268,6 +269,9 @@ func (d *Desk) next() time.Duration {
 	wait, ok := d.model.Next(now)
 	if !ok || wait > longest {
 		wait = longest
+	}
+	if d.keepBy > 0 {
+		wait = min(wait, d.keepBy-now.Steady)
 	}
 	if len(d.unsaved)+len(d.untold) > 0 {
 		wait = min(wait, retryKeep)

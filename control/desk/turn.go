@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,13 +16,14 @@ import (
 
 // turn is what is decided together.
 type turn struct {
-	now     control.Instant
-	writes  []control.Write
-	events  []control.Event
-	entries []audit.Entry
-	jobs    []*job
-	fresh   []point.Path // points of commands whose callers wait for the outcome
-	last    bool         // the desk stops: nothing new is sent
+	now      control.Instant
+	writes   []control.Write
+	events   []control.Event
+	entries  []audit.Entry
+	jobs     []*job
+	fresh    []point.Path // points of commands whose callers wait for the outcome
+	outcomes bool         // it began with outcomes of writes
+	last     bool         // the desk stops: nothing new is sent
 }
 
 // add takes effects over that somebody, or the course of time, caused. said is the write that an entry
@@ -92,9 +94,12 @@ func (d *Desk) finish(writing context.Context, t *turn) {
 
 // keep stores the changes and writes the audit log, beside each other.
 func (d *Desk) keep(t *turn) error {
-	records := d.model.Changes()
-	if len(d.unsaved) > 0 {
-		records = d.withUnsaved(records)
+	var records []control.Record
+	if d.canWait(t) {
+		d.keepBy = cmp.Or(d.keepBy, t.now.Steady+retryKeep)
+	} else {
+		d.keepBy = 0
+		records = d.withUnsaved(d.model.Changes())
 	}
 	entries := t.entries
 	if len(d.untold) > 0 {
@@ -110,7 +115,9 @@ func (d *Desk) keep(t *turn) error {
 		told = d.cfg.Audit.Append(ctx, entries...)
 	}
 	both.Wait()
-	clear(d.unsaved)
+	if len(records) > 0 {
+		clear(d.unsaved)
+	}
 	if kept != nil {
 		for _, r := range records {
 			d.unsaved[[2]string{r.Kind, r.Key}] = r
@@ -123,8 +130,19 @@ func (d *Desk) keep(t *turn) error {
 	return d.note(errors.Join(kept, told))
 }
 
+// canWait reports whether nothing happened but outcomes of writes, which lead to nothing new. They are
+// kept a moment later, with what follows: a node that is killed meanwhile reads those points. The audit
+// log has them at once.
+func (d *Desk) canWait(t *turn) bool {
+	due := d.keepBy > 0 && t.now.Steady >= d.keepBy
+	return t.outcomes && len(t.jobs)+len(t.writes)+len(d.unsaved) == 0 && !t.last && !due
+}
+
 // withUnsaved puts what could not be kept before under what changed since.
 func (d *Desk) withUnsaved(records []control.Record) []control.Record {
+	if len(d.unsaved) == 0 {
+		return records
+	}
 	for _, r := range records {
 		d.unsaved[[2]string{r.Kind, r.Key}] = r
 	}

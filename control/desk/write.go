@@ -103,6 +103,7 @@ func (d *Desk) carryOut(ctx context.Context, writes []control.Write) []answer {
 // hear takes outcomes over, and those that wait behind them.
 func (d *Desk) hear(t *turn, first []answer) {
 	d.enter(t)
+	t.outcomes = true
 	for list, size := first, 0; ; {
 		d.inFlight--
 		for i := range list {
