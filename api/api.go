@@ -13,6 +13,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/catalog"
+	"voltbus/control/access"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
@@ -99,6 +100,7 @@ type Config struct {
 
 	Presence  Presence
 	Documents Documents
+	Control   *access.Access
 
 	Settings  Settings
 	Catalogue Catalogue

@@ -29,31 +29,73 @@ var (
 
 // readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
 func readJSON(w http.ResponseWriter, r *request, to any) error {
+	b, err := readBody(w, r, to)
+	if err != nil {
+		return err
+	}
+	return noNull(b)
+}
+
+// readDeep is readJSON that refuses fields without a value at every depth.
+func readDeep(w http.ResponseWriter, r *request, to any) error {
+	b, err := readBody(w, r, to)
+	if err != nil {
+		return err
+	}
+	var content any
+	if err := json.Unmarshal(b, &content); err != nil {
+		return fault.E("api.readJSON", fault.Invalid, "body", errObject)
+	}
+	return noNullWithin("", content)
+}
+
+func noNullWithin(name string, content any) error {
+	switch content := content.(type) {
+	case nil:
+		return fault.E("api.readJSON", fault.Invalid, clip(name), errNull)
+	case []any:
+		for _, v := range content {
+			if err := noNullWithin(name, v); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, v := range content {
+			if err := noNullWithin(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBody reads a body, and returns it.
+func readBody(w http.ResponseWriter, r *request, to any) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return &statusError{http.StatusUnsupportedMediaType, errMedia}
+		return nil, &statusError{http.StatusUnsupportedMediaType, errMedia}
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
 	b, err := io.ReadAll(r.Body)
 	_ = control.SetReadDeadline(time.Time{})
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
 	}
 	if err != nil {
-		return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
+		return nil, fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
 	}
 	if !utf8.Valid(b) { // the decoder would put other characters in place of what it cannot read
-		return fault.E("api.readJSON", fault.Invalid, "body", errCharset)
+		return nil, fault.E("api.readJSON", fault.Invalid, "body", errCharset)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil {
-		return fault.E("api.readJSON", fault.Invalid, "body", explain(err, fieldsOf(to)))
+		return nil, fault.E("api.readJSON", fault.Invalid, "body", explain(err, fieldsOf(to)))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
+		return nil, fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
 	}
-	return noNull(b)
+	return b, nil
 }
 
 // noNull refuses fields without a value: the decoder would take them for those that are left out.
@@ -100,7 +142,7 @@ func typeName(kind reflect.Kind) string {
 		return "boolean"
 	case reflect.Slice:
 		return "list"
-	case reflect.Map:
+	case reflect.Map, reflect.Struct:
 		return "JSON object"
 	case reflect.Int, reflect.Int64:
 		return "whole number"

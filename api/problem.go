@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"voltbus/api/answer"
+	"voltbus/control/access"
 	"voltbus/fault"
 )
 
@@ -95,6 +96,9 @@ func problem(err error, instance string) answer.Problem {
 	}
 	if list, ok := errors.AsType[Problems](err); ok {
 		p.Problems = list
+	}
+	if r, ok := errors.AsType[*access.Refused](err); ok {
+		p.Why, p.Holders = r.Why, r.Holders
 	}
 	if kind == fault.Internal {
 		p.Detail = errPanic.Error()

@@ -95,6 +95,20 @@ func (g *Grants) MayCommand(path point.Path, level int, value point.Value) error
 	return why
 }
 
+// MayReserve reports whether the point, device or branch may be reserved: whether all of it may be
+// commanded at some level.
+func (g *Grants) MayReserve(path point.Path) error {
+	if g.Administer {
+		return nil
+	}
+	for i := range g.Command {
+		if g.Command[i].Path.Match(path) {
+			return nil
+		}
+	}
+	return missing("identity.MayReserve", commandText(path, maxLevel))
+}
+
 // MayCall reports whether a method of an agent may be called with the arguments by name. Nil
 // arguments leave the conditions out of it: it then tells whether there is anything that may be
 // asked of the method.

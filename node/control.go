@@ -3,8 +3,10 @@ package node
 import (
 	"context"
 
+	"voltbus/audit"
 	"voltbus/config"
 	"voltbus/control"
+	"voltbus/control/access"
 	"voltbus/control/desk"
 	"voltbus/control/journal"
 	"voltbus/identity"
@@ -28,6 +30,7 @@ func (n *Node) openControl(ctx context.Context) error {
 		return err
 	}
 	n.outlet.hear = n.desk.Hear
+	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl})
 	n.agents.Notify(n.releaseRevoked)
 	return nil
 }
@@ -102,4 +105,9 @@ func (n *Node) announceControl(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// refusedByControl notes what somebody may not command.
+func (n *Node) refusedByControl(r access.Refusal) {
+	n.audit.Offer(audit.Entry{Actor: r.Who, Action: r.Action, Subject: r.Subject, Outcome: "refused: " + r.Err.Error()})
 }

@@ -20,6 +20,7 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
+	"voltbus/control/access"
 	"voltbus/control/desk"
 	"voltbus/control/journal"
 	"voltbus/device"
@@ -82,7 +83,8 @@ type Node struct {
 	outlet   *outlet
 	fleet    *device.Fleet
 	journal  *journal.Journal
-	desk     *desk.Desk // nil for an idle node
+	desk     *desk.Desk     // nil for an idle node
+	control  *access.Access // nil for an idle node
 	server   *server
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents

@@ -25,8 +25,8 @@ func (n *Node) openService(ctx context.Context) error {
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
-		Documents: n.docs,
-		Refused:   n.refusedByAgent, Log: n.log, Now: now,
+		Documents: n.docs, Control: n.control,
+		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	if n.store != nil {
 		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)

@@ -49,6 +49,7 @@ func methods() map[string]method {
 		"inspect": {"List the methods.", none{}, "[{name, doc, params, result, needs}]", (*Service).inspect},
 	}
 	maps.Copy(list, documentMethods())
+	maps.Copy(list, controlMethods())
 	return list
 }
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -53,6 +54,10 @@ func failure(err error) *wire.Failure {
 	}
 	if p, ok := errors.AsType[*problems](err); ok {
 		f.Problems = p.list
+	}
+	if r, ok := errors.AsType[*access.Refused](err); ok {
+		f.Why = r.Why
+		f.Holders, _ = json.Marshal(r.Holders) // texts and numbers
 	}
 	return f
 }

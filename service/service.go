@@ -11,6 +11,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/catalog"
+	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest"
@@ -89,6 +90,7 @@ type Config struct {
 	Engine    Engine
 	Points    Points
 	Documents Documents
+	Control   *access.Access
 	// Refused is told what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger

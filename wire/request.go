@@ -79,6 +79,9 @@ type Failure struct {
 	Trace string            `json:"trace,omitempty"` // only for callers that hold the capability "trace"
 
 	Problems []Problem `json:"problems,omitempty"` // of samples that were not recorded
+
+	Why     string          `json:"why,omitempty"`     // of a refusal of control, for programs: held, reserved, conflict, …
+	Holders json.RawMessage `json:"holders,omitempty"` // who stands in the way; a list of answer.Holder
 }
 
 // Problem is what is wrong with one of several things that were sent.

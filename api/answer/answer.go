@@ -236,4 +236,7 @@ type Problem struct {
 	Problems []ConfigProblem `json:"problems,omitempty"` // of a configuration that is wrong: all of them
 
 	Raised *Raised `json:"raised,omitempty"` // by a method of an agent that was called
+
+	Why     string   `json:"why,omitempty"`     // of a refusal of control, for programs: held, reserved, conflict, …
+	Holders []Holder `json:"holders,omitempty"` // who stands in the way
 }

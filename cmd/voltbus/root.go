@@ -46,7 +46,8 @@ durably and shows it.
 	p := root.PersistentFlags()
 	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
 	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
-	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"})
+	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"},
+		&cobra.Group{ID: "control", Title: "Command its devices:"})
 	for _, cmd := range []*cobra.Command{
 		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f),
 	} {
@@ -57,6 +58,13 @@ durably and shows it.
 		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newDevices(f), newAlerts(f),
 	} {
 		cmd.GroupID = "data"
+		f.where.register(cmd)
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{
+		newGet(f), newSet(f), newRelease(f), newWho(f), newReserve(f), newCancel(f), newSchedule(f), newOverride(f), newApprove(f),
+	} {
+		cmd.GroupID = "control"
 		f.where.register(cmd)
 		root.AddCommand(cmd)
 	}

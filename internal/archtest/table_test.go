@@ -62,15 +62,16 @@ var table = []rule{
 
 	{"promql", []string{"store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue"},
 
-	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
+	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control/desk", []string{"control", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the desk carries out what control decides: it hands writes to devices, and is told who asks"},
+	{"control/access", []string{"control", "control/desk", "device", "identity", "api/answer", "point", "fault"}, parts, "access puts to the desk what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},
 	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "agent/...", "ingest", "query", "store", "catalog", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},

@@ -37,6 +37,10 @@ export interface Problem {
   problems?: ConfigProblem[];
   ingested?: Ingested;
   raised?: Raised;
+  /** Of a refusal of control, for programs: held, reserved, conflict, and others */
+  why?: string;
+  /** Who stands in the way */
+  holders?: ControlHolder[];
 }
 
 /** What a method of an agent raised instead of an answer */
@@ -92,6 +96,257 @@ export interface Health {
     status: string;
     reason: string;
   }[];
+}
+
+/** Who holds what, and when */
+export interface ControlHolder {
+  /** Such as agent:tune or person:ada */
+  requester: string;
+  /** Of a reservation */
+  task?: string;
+  /** Identifier of a command */
+  command?: string;
+  /** Point, device or branch; of an override its pattern */
+  path?: string;
+  level?: number;
+  from?: string;
+  /** Missing: until it is released */
+  until?: string;
+  reason?: string;
+}
+
+export interface ControlError {
+  kind: FaultKind;
+  /** What to do */
+  message: string;
+  /** Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved */
+  why?: string;
+  /** The capability, as a grant is written */
+  missing?: string;
+  /** Who stands in the way */
+  holders?: ControlHolder[];
+}
+
+export interface ControlReading {
+  point: string;
+  time: string | null;
+  value: Value;
+  kind: "none" | "float" | "int" | "bool" | "text";
+  quality: Quality;
+  error?: ControlError;
+}
+
+export interface ControlReadings {
+  readings: ControlReading[];
+}
+
+/** What is wrong with one of many commands is in its result */
+export interface NewCommand {
+  /** Unique for who asks, at most 255 bytes: a repeat gets the first answer */
+  id?: string;
+  /** Needed */
+  point?: string;
+  /** Needed: a number, true, false or a text */
+  value?: unknown;
+  /** From 1, the most urgent, to 16: the smallest wins */
+  level?: number;
+  /** Seconds after which it ends by itself; without it when it is released */
+  lease?: number;
+  /** For people */
+  reason?: string;
+  /** The own reservation that it belongs to */
+  task?: string;
+}
+
+export interface NewCommands {
+  commands: NewCommand[];
+  /** Seconds to wait for what devices say; 0 to wait only until it is decided and kept */
+  wait?: number;
+}
+
+export interface Commanded {
+  id: string;
+  point: string;
+  /** pending: a second person must agree */
+  status: "accepted" | "pending" | "refused";
+  /** The point follows it */
+  wins: boolean;
+  /** When the lease or the time to approve ends */
+  until?: string;
+  /** When the point can follow, if a rate or minimum time holds it back */
+  later?: string;
+  /** It was decided before */
+  repeat?: boolean;
+  /** idle, writing, held, differs, failed or unknown */
+  output?: string;
+  reported?: Value;
+  error?: ControlError;
+}
+
+export interface CommandResults {
+  results: Commanded[];
+}
+
+export interface CommandSelection {
+  /** Another one, such as agent:tune */
+  requester?: string;
+  point?: string;
+  id?: string;
+  level?: number;
+  task?: string;
+  /** Of a release: every command and every reservation */
+  all?: boolean;
+  /** Of a renewal: seconds from now; without it as long as each was */
+  lease?: number;
+}
+
+export interface ControlDecided {
+  status: "accepted" | "pending";
+  until?: string;
+  /** Reservations that gave way */
+  lost?: ControlHolder[];
+}
+
+export interface ControlWindow {
+  path: string;
+  /** Without it now */
+  from?: string;
+  /** Does not belong to it */
+  to: string;
+}
+
+export interface NewTask {
+  /** Unique for who asks: a repeat gets the first answer */
+  id?: string;
+  /** Its name */
+  task: string;
+  /** high: gives way to nobody and takes the place of others; low: gives way until it begins; low-preempt: always gives way */
+  priority?: "high" | "low" | "low-preempt";
+  reason?: string;
+  windows: ControlWindow[];
+}
+
+export interface ControlTask {
+  task: string;
+  requester: string;
+  priority: "high" | "low" | "low-preempt";
+  reason: string;
+  /** That are left */
+  windows: ControlWindow[];
+  /** That have begun */
+  active: ControlWindow[];
+  /** Its first window has begun */
+  started: boolean;
+  /** It ends soon, for another one */
+  preempted: boolean;
+}
+
+export interface ControlTasks {
+  tasks: ControlTask[];
+}
+
+/** A level that is taken */
+export interface ControlSlot {
+  requester: string;
+  task?: string;
+  command?: string;
+  path?: string;
+  level?: number;
+  from?: string;
+  until?: string;
+  reason?: string;
+  value: Value;
+}
+
+export interface ControlSlots {
+  commands: ControlSlot[];
+}
+
+export interface ControlPoint {
+  point: string;
+  device: string;
+  unit: string;
+  kind: "none" | "float" | "int" | "bool" | "text";
+  writable: boolean;
+  default: Value;
+  /** What it is set to when its last command ended */
+  revert: "relinquish" | "default" | "before";
+  /** What it demands of commands */
+  policy?: Record<string, unknown>;
+  /** The levels that are taken, the most urgent first */
+  array: ControlSlot[];
+  overrides: ControlHolder[];
+  /** The reservation that holds it now */
+  window: ControlHolder | null;
+  wish: Value;
+  /** The wish is what it goes back to */
+  reverting: boolean;
+  output: "idle" | "writing" | "held" | "differs" | "failed" | "unknown";
+  held: Value;
+  reported: Value;
+  observed: Value;
+  /** When it goes on, if something holds it back */
+  later?: string;
+  /** Of writes, in a row */
+  failures: number;
+  /** The device's words */
+  failed_with?: string;
+}
+
+export interface ControlPoints {
+  points: ControlPoint[];
+  /** The after of the next page; empty if this is the last */
+  next: string;
+}
+
+export interface WhoHolds {
+  /** At or below the path, that are commanded or go back; the point itself always */
+  points: ControlPoint[];
+  tasks: ControlTask[];
+  overrides: ControlHolder[];
+  /** There are more points */
+  next: string;
+}
+
+export interface NewOverride {
+  id?: string;
+  pattern: string;
+  reason?: string;
+  /** Seconds; without it until it is cleared */
+  length?: number;
+  /** Every command of the points ends and they go back first */
+  failsafe?: boolean;
+}
+
+export interface ControlOverrides {
+  overrides: ControlHolder[];
+}
+
+export interface Approval {
+  requester: string;
+  id: string;
+  agree: boolean;
+}
+
+export interface ControlEvent {
+  /** command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown or point-read */
+  event: string;
+  time: string;
+  requester: string;
+  task?: string;
+  command?: string;
+  path?: string;
+  level?: number;
+  from?: string;
+  until?: string;
+  reason?: string;
+  cause?: string;
+  value?: Value;
+  by?: string;
+  write?: number;
+  fault?: FaultKind;
+  /** The device's words */
+  text?: string;
 }
 
 export interface Alert {

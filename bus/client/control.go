@@ -1,0 +1,208 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Command is a wish to set a point. It holds its level until it is released, or its lease ends.
+type Command struct {
+	Point  point.Path
+	Value  point.Value
+	Level  int           // 1, the most urgent, to 16; 0 for 16
+	Lease  time.Duration // 0: until it is released
+	Reason string        // for people
+	Task   string        // the own reservation that it belongs to
+	ID     string        // a repeat with the same one gets the first answer; "": the node chooses one
+}
+
+func (c *Command) request() answer.NewCommand {
+	return answer.NewCommand{
+		ID: c.ID, Point: string(c.Point), Value: c.Value.AppendJSON(nil), Level: c.Level, Lease: c.Lease.Seconds(),
+		Reason: c.Reason, Task: c.Task,
+	}
+}
+
+// Get reads points from their devices now, each answered by itself.
+func (c *Client) Get(ctx context.Context, points ...point.Path) ([]answer.Reading, error) {
+	var out answer.Readings
+	err := c.Node(ctx, "get", map[string]any{"points": points}, &out)
+	return out.Readings, err
+}
+
+// Write has a command carried out, and waits for what the device says. The error is that of the result:
+// what refused it, or why the device did not take it, which is tried again while the command holds. A
+// command whose outcome does not come in time has the output "writing", and no error. One that a second
+// person must approve has the status "pending".
+func (c *Client) Write(ctx context.Context, command Command) (answer.Commanded, error) {
+	results, err := c.WriteMany(ctx, []Command{command})
+	if err != nil {
+		return answer.Commanded{}, err
+	}
+	return results[0], FailedCommand(&results[0])
+}
+
+// WriteMany is Write for up to 10,000 commands at once, each with a result of its own, in order; see
+// FailedCommand. The error says that it is not known what became of them: Write them again, with the same
+// identifiers if they have some.
+func (c *Client) WriteMany(ctx context.Context, commands []Command) ([]answer.Commanded, error) {
+	wait := c.patience(ctx).Seconds()
+	in := answer.NewCommands{Commands: make([]answer.NewCommand, len(commands)), Wait: &wait}
+	for i := range commands {
+		in.Commands[i] = commands[i].request()
+	}
+	var out answer.CommandResults
+	err := c.ask(ctx, "set_many", in, &out)
+	return out.Results, err
+}
+
+// patience is how long the node is to wait for devices, so that its answer comes in time.
+func (c *Client) patience(ctx context.Context) time.Duration {
+	longest := c.opts.Timeout
+	if end, bounded := ctx.Deadline(); bounded {
+		longest = time.Until(end)
+	}
+	return max(0, min(longest/2, 30*time.Second))
+}
+
+// ask calls a method of the node with the fields of a struct as arguments by name.
+func (c *Client) ask(ctx context.Context, method string, kwargs, result any) error {
+	return c.call(ctx, wire.NodeName, method, result, struct {
+		Kwargs any `json:"kwargs"`
+	}{kwargs})
+}
+
+// FailedCommand returns why a command was refused or not carried out, as a fault; nil if neither.
+// A *wire.Failure in the chain says why in one word, and who stands in the way.
+func FailedCommand(r *answer.Commanded) error {
+	if r.Error == nil {
+		return nil
+	}
+	f := &wire.Failure{Kind: r.Error.Kind, Message: r.Error.Message, Subject: r.Point, Missing: r.Error.Missing, Why: r.Error.Why}
+	if len(r.Error.Holders) > 0 {
+		f.Holders, _ = json.Marshal(r.Error.Holders) // texts and numbers
+	}
+	return failureError(wire.NodeName, "set", f)
+}
+
+// Release ends the own command on a point, of all levels.
+func (c *Client) Release(ctx context.Context, p point.Path) error {
+	return c.Node(ctx, "release", map[string]any{"point": p}, nil)
+}
+
+// ReleaseAll ends all own commands and reservations.
+func (c *Client) ReleaseAll(ctx context.Context) error {
+	return c.Node(ctx, "release", map[string]any{"all": true}, nil)
+}
+
+// Renew gives the leases of the own commands on a point a new length from now on. fault.NotFound says
+// that they have ended.
+func (c *Client) Renew(ctx context.Context, p point.Path, lease time.Duration) error {
+	return c.Node(ctx, "renew", map[string]any{"point": p, "lease": lease.Seconds()}, nil)
+}
+
+// Window is a point, a device or a branch for a time; To does not belong to it.
+type Window struct {
+	Path     point.Path
+	From, To time.Time // From may be zero: now
+}
+
+// Reserve asks for windows, all or none. The priority is "high", which takes the place of others, "low",
+// which gives way until it begins, or "low-preempt", which always gives way. fault.Conflict says that
+// others stand in the way, which the *wire.Failure in its chain lists.
+func (c *Client) Reserve(ctx context.Context, task, priority, reason string, windows ...Window) (answer.Decided, error) {
+	in := answer.NewTask{Task: task, Priority: priority, Reason: reason, Windows: make([]answer.Window, len(windows))}
+	for i, w := range windows {
+		in.Windows[i] = answer.Window{Path: string(w.Path), To: w.To.UTC().Format(time.RFC3339Nano)}
+		if !w.From.IsZero() {
+			in.Windows[i].From = w.From.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	var out answer.Decided
+	err := c.ask(ctx, "reserve", in, &out)
+	return out, err
+}
+
+// Cancel ends an own reservation, and the commands made under it.
+func (c *Client) Cancel(ctx context.Context, task string) error {
+	return c.Node(ctx, "cancel", map[string]any{"task": task}, nil)
+}
+
+// Who says who holds a point, a device or a branch, until when and why.
+func (c *Client) Who(ctx context.Context, path point.Path) (w answer.Who, err error) {
+	return w, c.Node(ctx, "who", map[string]any{"path": path}, &w)
+}
+
+// Schedule lists the reservations that touch a path now or later; "" for every path.
+func (c *Client) Schedule(ctx context.Context, path point.Path) (t answer.Tasks, err error) {
+	return t, c.Node(ctx, "schedule", map[string]any{"path": path}, &t)
+}
+
+var errLease = errors.New("a command that is held needs a lease of a second at least, so that it ends if this program does")
+
+// Hold has a command with a lease carried out, renews the lease while work runs, and releases the command
+// when work returns. The context of work ends when the lease is lost; Hold then returns why. A node that
+// does not answer for a while is asked again, as long as the lease lasts.
+func (c *Client) Hold(ctx context.Context, command Command, work func(ctx context.Context) error) error {
+	if command.Lease < time.Second {
+		return fault.E("client.Hold", fault.Invalid, string(command.Point), errLease)
+	}
+	done, err := c.Write(ctx, command)
+	if err != nil && done.Status != "accepted" {
+		return err
+	}
+	held, lose := context.WithCancelCause(ctx)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		c.renewing(held, done.ID, command.Lease, lose)
+	}()
+	err = work(held)
+	lost := context.Cause(held)
+	lose(nil)
+	<-renewing
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.opts.Timeout)
+	defer cancel()
+	released := c.Node(ending, "release", map[string]any{"id": done.ID}, nil)
+	if fault.Is(released, fault.NotFound) { // it has ended already
+		released = nil
+	}
+	if ctx.Err() == nil && lost != nil {
+		return errors.Join(err, lost)
+	}
+	return errors.Join(err, released)
+}
+
+// renewing renews a lease until held ends, three times in its length.
+func (c *Client) renewing(held context.Context, id string, lease time.Duration, lose context.CancelCauseFunc) {
+	tick := time.NewTicker(lease / 3)
+	defer tick.Stop()
+	ends := time.Now().Add(lease)
+	for {
+		select {
+		case <-held.Done():
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(held, lease/3)
+		asked := time.Now()
+		err := c.Node(ctx, "renew", map[string]any{"id": id}, nil)
+		cancel()
+		switch {
+		case err == nil:
+			ends = asked.Add(lease)
+		case held.Err() != nil:
+			return
+		case fault.Is(err, fault.NotFound), fault.Is(err, fault.Refused), time.Now().After(ends):
+			lose(err)
+			return
+		}
+	}
+}

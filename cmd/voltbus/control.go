@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+)
+
+func newGet(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "get <point>...", Short: "Read points from their devices now",
+		Long: `Read points from their devices now, not from the history. Each point is answered by itself; the exit
+code is 1 if any could not be read.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.ReadNow(ctx, args...)
+				if err != nil {
+					return err
+				}
+				return s.printReadings(list.Readings, &out)
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func (s session) printReadings(list []answer.Reading, out *format) error {
+	rows, err := out.open(s.OutOrStdout(), "point", "value", "quality", "time", "error")
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i := range list {
+		r := &list[i]
+		problem := problemText(r.Error)
+		if r.Error != nil && failed == nil {
+			failed = faultOf(r.Point, r.Error)
+		}
+		if err := rows.row(r.Point, r.Value, r.Quality, timeText(r.Time), problem); err != nil {
+			return err
+		}
+	}
+	return errors.Join(rows.end(), failed)
+}
+
+// faultOf is what went wrong with one of many.
+func faultOf(subject string, e *answer.ControlError) error {
+	kind, _ := fault.ParseKind(e.Kind)
+	return fault.E("voltbus", kind, subject, errors.New(e.Message))
+}
+
+func problemText(e *answer.ControlError) string {
+	if e == nil {
+		return ""
+	}
+	return e.Kind + ": " + e.Message
+}
+
+func timeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+// setOptions are the flags of set.
+type setOptions struct {
+	command answer.NewCommand
+	lease   time.Duration
+	wait    time.Duration
+	out     format
+}
+
+func newSet(f *flags) *cobra.Command {
+	var o setOptions
+	cmd := &cobra.Command{
+		Use: "set <point> <value> [<point> <value>]...", Short: "Set points, until they are released",
+		Long: `Set points. A command takes a level of the point's priority array, where the smallest number wins, and
+holds it until it is released, or its lease ends. It waits for what the device says.
+
+The exit code is 1 if the device did not take a value, 4 or 5 if a command was refused; what is printed
+says who stands in the way. A point that demands the approval of a second person waits for it: see
+"voltbus approve".`,
+		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
+  voltbus set site/fan1/run true site/fan2/run false`,
+		Args: pairs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.set(ctx, args, &o) })
+		},
+	}
+	fs := cmd.Flags()
+	fs.IntVar(&o.command.Level, "level", 8, "place in the priority array: 1, the most urgent, to 16")
+	fs.DurationVar(&o.lease, "lease", 0, "end by itself after this, such as 30m; 0: when it is released")
+	fs.StringVar(&o.command.Reason, "reason", "", "why, for people")
+	fs.StringVar(&o.command.Task, "task", "", "the reservation that it belongs to")
+	fs.StringVar(&o.command.ID, "id", "", "identifier: a repeat with the same one is not carried out again")
+	fs.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait for what the device says, up to 1m; 0: only until it is decided")
+	o.out.register(cmd)
+	return cmd
+}
+
+func pairs(_ *cobra.Command, args []string) error {
+	if len(args) == 0 || len(args)%2 != 0 {
+		return errors.New("give each point its value: voltbus set <point> <value>")
+	}
+	return nil
+}
+
+// valueText makes JSON of a value as people write it: a number, true or false, else a text.
+func valueText(text string) json.RawMessage {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) || text == "true" || text == "false" {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // a text can always be written
+	return quoted
+}
+
+func (s session) set(ctx context.Context, args []string, o *setOptions) error {
+	wait := o.wait.Seconds()
+	request := answer.NewCommands{Wait: &wait}
+	for i := 0; i < len(args); i += 2 {
+		c := o.command
+		c.Point, c.Value, c.Lease = args[i], valueText(args[i+1]), o.lease.Seconds()
+		if c.ID != "" && len(args) > 2 {
+			c.ID += "/" + strconv.Itoa(i/2)
+		}
+		request.Commands = append(request.Commands, c)
+	}
+	list, err := s.Client.Command(ctx, request)
+	if err != nil {
+		return err
+	}
+	return s.printResults(list.Results, &o.out)
+}
+
+func (s session) printResults(list []answer.Commanded, out *format) error {
+	rows, err := out.open(s.OutOrStdout(), "point", "status", "wins", "output", "reported", "until", "id", "error")
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i := range list {
+		r := &list[i]
+		if r.Error != nil && failed == nil {
+			failed = faultOf(r.Point, r.Error)
+		}
+		err := rows.row(r.Point, r.Status, r.Wins, r.Output, orNull(r.Reported), timeText(r.Until), r.ID, problemText(r.Error))
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(rows.end(), failed)
+}
+
+// orNull makes JSON of no JSON.
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+func newRelease(f *flags) *cobra.Command {
+	var chosen answer.CommandSelection
+	cmd := &cobra.Command{
+		Use: "release [<point>]", Short: "End own commands, so that points follow others or go back",
+		Long: `End own commands: those on a point, those of a task, one by its identifier, or all with the
+reservations. The point then follows the next level that is taken, or goes back to its default.`,
+		Example: `  voltbus release site/zone1/setpoint
+  voltbus release --all
+  voltbus release --all --of agent:tune`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				chosen.Point = args[0]
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				_, err := s.Release(ctx, chosen)
+				return err
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&chosen.Task, "task", "", "what was commanded under this reservation")
+	fs.StringVar(&chosen.ID, "id", "", "the command with this identifier")
+	fs.IntVar(&chosen.Level, "level", 0, "only on this level")
+	fs.BoolVar(&chosen.All, "all", false, "everything, reservations included")
+	fs.StringVar(&chosen.Requester, "of", "", "of somebody else, such as agent:tune; needs the role engineer")
+	return cmd
+}
+
+func newWho(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "who <path>", Short: "See who holds a point, a device or a branch, until when and why",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				w, err := s.Who(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return s.printWho(&w, &out)
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func (s session) printWho(w *answer.Who, out *format) error {
+	rows, err := out.open(s.OutOrStdout(), "what", "path", "level", "value", "requester", "until", "reason", "output")
+	if err != nil {
+		return err
+	}
+	lines := holdings(w)
+	for i := range lines {
+		l := &lines[i]
+		level := ""
+		if l.Level > 0 {
+			level = strconv.Itoa(l.Level)
+		}
+		err = errors.Join(err, rows.row(l.what, l.Path, level, orNull(l.value), l.Requester, timeText(l.Until), l.Reason, l.output))
+	}
+	if w.Next != "" {
+		fmt.Fprintln(s.ErrOrStderr(), "there are more points; ask for a branch below")
+	}
+	return errors.Join(err, rows.end())
+}
+
+// holding is a line of who.
+type holding struct {
+	answer.Holder
+	what, output string
+	value        json.RawMessage
+}
+
+// holdings lists who holds what: what stands above the others first.
+func holdings(w *answer.Who) []holding {
+	var lines []holding
+	for _, h := range w.Overrides {
+		lines = append(lines, holding{Holder: h, what: "override"})
+	}
+	for i := range w.Tasks {
+		t := &w.Tasks[i]
+		for _, window := range t.Windows {
+			h := answer.Holder{Path: window.Path, Requester: t.Requester, Reason: strings.TrimSuffix(t.Task+": "+t.Reason, ": ")}
+			if until, err := time.Parse(time.RFC3339Nano, window.To); err == nil {
+				h.Until = &until
+			}
+			lines = append(lines, holding{Holder: h, what: "reservation"})
+		}
+	}
+	for i := range w.Points {
+		lines = append(lines, ofPoint(&w.Points[i])...)
+	}
+	return lines
+}
+
+func ofPoint(p *answer.ControlPoint) []holding {
+	var lines []holding
+	for _, slot := range p.Array {
+		lines = append(lines, holding{Holder: slot.Holder, what: "command", value: slot.Value})
+	}
+	if len(lines) == 0 {
+		what := "nobody"
+		if p.Reverting {
+			what = "going back"
+		}
+		lines = append(lines, holding{Holder: answer.Holder{Path: p.Point}, what: what, value: p.Wish})
+	}
+	lines[0].output = p.Output
+	return lines
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/query"
+)
+
+func newReserve(f *flags) *cobra.Command {
+	var task answer.NewTask
+	var from, to string
+	cmd := &cobra.Command{
+		Use: "reserve <task> <path>...", Short: "Reserve points, devices or branches for a time",
+		Long: `Reserve points, devices or branches for a time, all or none. Nobody else commands them meanwhile,
+except with the most urgent levels. If others stand in the way, it says who, what and when.`,
+		Example: `  voltbus reserve tests site/ahu --from now --to now+2h
+  voltbus reserve nightly site/boiler1 site/boiler2 --from 2026-02-01T20:00:00Z --to 2026-02-02T04:00:00Z --priority high`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			begin, err := query.ParseTime(from, time.Now())
+			if err != nil {
+				return usage(err)
+			}
+			end, err := query.ParseTime(to, time.Now())
+			if err != nil {
+				return usage(err)
+			}
+			task.Task = args[0]
+			for _, path := range args[1:] {
+				task.Windows = append(task.Windows, answer.Window{Path: path, From: begin.Format(time.RFC3339Nano), To: end.Format(time.RFC3339Nano)})
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.reserve(ctx, task) })
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&from, "from", "now", "begin, such as now, now+1h or 2026-01-31T12:00:00Z")
+	fs.StringVar(&to, "to", "now+1h", "end")
+	fs.StringVar(&task.Priority, "priority", "low", "high takes the place of others; low gives way until it begins; low-preempt always gives way")
+	fs.StringVar(&task.Reason, "reason", "", "why, for people")
+	_ = cmd.RegisterFlagCompletionFunc("priority", cobra.FixedCompletions([]string{"high", "low", "low-preempt"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (s session) reserve(ctx context.Context, task answer.NewTask) error {
+	d, err := s.Reserve(ctx, task)
+	if err != nil {
+		return err
+	}
+	for _, h := range d.Lost {
+		fmt.Fprintf(s.ErrOrStderr(), "the task %s of %s gives way\n", plain(h.Task), plain(h.Requester))
+	}
+	return nil
+}
+
+func newCancel(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "cancel <task>", Short: "End a reservation, and the commands made under it", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				_, err := s.CancelTask(ctx, args[0])
+				return err
+			})
+		},
+	}
+}
+
+func newSchedule(f *flags) *cobra.Command {
+	var out format
+	var from, to string
+	cmd := &cobra.Command{
+		Use: "schedule [<path>]", Short: "List reservations", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := ""
+			if len(args) > 0 {
+				path = args[0]
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.Tasks(ctx, path, from, to)
+				if err != nil {
+					return err
+				}
+				rows, err := out.open(s.OutOrStdout(), "task", "path", "from", "to", "priority", "requester", "reason")
+				if err != nil {
+					return err
+				}
+				for i := range list.Tasks {
+					t := &list.Tasks[i]
+					for _, w := range t.Windows {
+						err = errors.Join(err, rows.row(t.Task, w.Path, w.From, w.To, t.Priority, t.Requester, t.Reason))
+					}
+				}
+				return errors.Join(err, rows.end())
+			})
+		},
+	}
+	out.register(cmd)
+	cmd.Flags().StringVar(&from, "from", "", "only those that end after this time, such as now")
+	cmd.Flags().StringVar(&to, "to", "", "only those that begin before this time, such as now+1d")
+	return cmd
+}
+
+func newOverride(f *flags) *cobra.Command {
+	var o answer.NewOverride
+	var length time.Duration
+	var out format
+	cmd := &cobra.Command{
+		Use: "override [<pattern>]", Short: "Take points out of control, or list those that are",
+		Long: `Take points out of control: no command reaches them until the override ends or is cleared. They stay as
+they are, and follow their commands again afterwards. With --failsafe every command of theirs ends and
+they go back to their defaults first. Without a pattern the overrides are listed.`,
+		Example: `  voltbus override 'site/ahu/**' --for 2h --reason "filter change"
+  voltbus override clear 'site/ahu/**'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if len(args) == 0 {
+					return s.listOverrides(ctx, &out)
+				}
+				o.Pattern, o.Length = args[0], length.Seconds()
+				_, err := s.Override(ctx, o)
+				return err
+			})
+		},
+	}
+	out.register(cmd)
+	fs := cmd.Flags()
+	fs.DurationVar(&length, "for", 0, "how long, such as 2h; 0: until it is cleared")
+	fs.StringVar(&o.Reason, "reason", "", "why, for people")
+	fs.BoolVar(&o.Failsafe, "failsafe", false, "end every command of the points, and let them go back first")
+	clearing := &cobra.Command{
+		Use: "clear <pattern>", Short: "End an override, with its pattern as it is listed", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				_, err := s.ClearOverride(ctx, args[0])
+				return err
+			})
+		},
+	}
+	f.where.register(clearing)
+	strictArgs(clearing)
+	cmd.AddCommand(clearing)
+	return cmd
+}
+
+func (s session) listOverrides(ctx context.Context, out *format) error {
+	list, err := s.Overrides(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(s.OutOrStdout(), "pattern", "requester", "from", "until", "reason")
+	if err != nil {
+		return err
+	}
+	for i := range list.Overrides {
+		h := &list.Overrides[i]
+		err = errors.Join(err, rows.row(h.Path, h.Requester, timeText(h.From), timeText(h.Until), h.Reason))
+	}
+	return errors.Join(err, rows.end())
+}
+
+func newApprove(f *flags) *cobra.Command {
+	var no bool
+	var out format
+	cmd := &cobra.Command{
+		Use: "approve [<requester> <id>]", Short: "Approve a command that waits for a second person, or list those that wait",
+		Example: `  voltbus approve
+  voltbus approve agent:tune 7YB2
+  voltbus approve agent:tune 7YB2 --no`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 0 && len(args) != 2 {
+				return errors.New("give the requester and the id of the command, as they are listed")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if len(args) == 0 {
+					return s.listWaiting(ctx, &out)
+				}
+				agree := !no
+				_, err := s.Approve(ctx, answer.Approval{Requester: args[0], ID: args[1], Agree: &agree})
+				return err
+			})
+		},
+	}
+	out.register(cmd)
+	cmd.Flags().BoolVar(&no, "no", false, "refuse it")
+	return cmd
+}
+
+func (s session) listWaiting(ctx context.Context, out *format) error {
+	list, err := s.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(s.OutOrStdout(), "requester", "id", "point", "value", "level", "until", "reason")
+	if err != nil {
+		return err
+	}
+	for i := range list.Commands {
+		c := &list.Commands[i]
+		err = errors.Join(err, rows.row(c.Requester, c.Command, c.Path, c.Value, c.Level, timeText(c.Until), c.Reason))
+	}
+	return errors.Join(err, rows.end())
+}

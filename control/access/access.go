@@ -1,0 +1,181 @@
+// Package access is how programs and people reach control, by HTTP and by bus alike: it reads what they
+// ask for, looks whether they may, has package desk decide it, and says what became of it in the shapes
+// of package answer.
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"voltbus/control"
+	"voltbus/control/desk"
+	"voltbus/device"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// Desk decides and carries out, as package desk does.
+type Desk interface {
+	CommandMany(ctx context.Context, commands []control.Command, wait time.Duration) ([]desk.Result, error)
+	Read(ctx context.Context, paths []point.Path) []device.Reading
+	Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error)
+	Renew(ctx context.Context, requester string, s control.Selection, length time.Duration) (control.Decision, error)
+	Leave(ctx context.Context, requester string, cause control.Cause, by string) error
+	Reserve(ctx context.Context, r control.Reservation) (control.Decision, error)
+	Cancel(ctx context.Context, requester, task, by string) (control.Decision, error)
+	Override(ctx context.Context, o control.Override) (control.Decision, error)
+	ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error)
+	Approve(ctx context.Context, a control.Approval) (control.Decision, error)
+	View(ctx context.Context, path point.Path) (control.View, error)
+	Views(ctx context.Context, f desk.Filter) (views []control.View, more bool, err error)
+	Held(ctx context.Context, requester string) ([]control.Slot, error)
+	Waiting(ctx context.Context) ([]control.Slot, error)
+	Tasks(ctx context.Context) ([]control.Task, error)
+	Overridden(ctx context.Context) ([]control.Holder, error)
+	Watch(buffer int) *desk.Watcher
+}
+
+// Who asks, and what it may do.
+type Who struct {
+	Name  string        // of the requester: agent:<name>, person:<name>
+	Level control.Level // of its commands that name none
+	// Manages allows to end what others hold.
+	Manages bool
+	// Command, Reserve and See return nil, or a fault.Refused error that says what is missing.
+	Command func(path point.Path, level int, value point.Value) error
+	Reserve func(path point.Path) error
+	See     func(path point.Path) error
+}
+
+// Refusal is a request that was not even put to the desk, because who asked may not.
+type Refusal struct {
+	Who, Action, Subject string
+	Err                  error
+}
+
+// Config is what access needs. Desk must be there.
+type Config struct {
+	Desk Desk
+	// Refused is told what somebody may not do; nil for nobody. It returns at once.
+	Refused func(Refusal)
+	Now     func() time.Time // nil for time.Now
+}
+
+// Access is safe for concurrent use.
+type Access struct{ cfg Config }
+
+// New returns the access to a desk. It starts nothing.
+func New(cfg Config) *Access {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Access{cfg: cfg}
+}
+
+// The levels of those who name none.
+const (
+	AgentLevel  control.Level = 16
+	PersonLevel control.Level = 8
+)
+
+// Agent is who asks by the bus.
+func Agent(a *identity.Agent) *Who {
+	grants := a.Grants
+	return &Who{
+		Name: "agent:" + a.Name, Level: AgentLevel, Manages: grants.Administer,
+		Command: grants.MayCommand, Reserve: grants.MayReserve,
+		See: func(path point.Path) error {
+			if grants.MayReserve(path) == nil {
+				return nil
+			}
+			return grants.MayRead(path)
+		},
+	}
+}
+
+// The most urgent levels of people by their role.
+const (
+	operatorLevel = 8
+	engineerLevel = 5
+)
+
+var errLevel = errors.New("needs the role engineer for levels 5 to 7, and administrator for 1 to 4; take a level from 8 to 16, or ask somebody who may")
+
+// Person is who asks by HTTP under the name that the audit log gives it. The role says which levels may
+// be used: operators 8 to 16, engineers 5 to 16, administrators all; nobody else may command.
+func Person(name string, role identity.Role) *Who {
+	reserve := func(path point.Path) error {
+		if role.Includes(identity.Operator) {
+			return nil
+		}
+		return fault.E("access.Person", fault.Refused, string(path), errors.New("needs the role operator"))
+	}
+	return &Who{
+		Name: name, Level: PersonLevel, Manages: role.Includes(identity.Engineer), Reserve: reserve,
+		See: func(point.Path) error { return nil },
+		Command: func(path point.Path, level int, _ point.Value) error {
+			switch {
+			case level >= operatorLevel, role.Includes(identity.Administrator), level >= engineerLevel && role.Includes(identity.Engineer):
+				return reserve(path)
+			}
+			return fault.E("access.Person", fault.Refused, string(path), errLevel)
+		},
+	}
+}
+
+// refuse tells of what somebody may not do, and returns it.
+func (a *Access) refuse(who *Who, action, subject string, err error) error {
+	if err != nil && a.cfg.Refused != nil {
+		a.cfg.Refused(Refusal{Who: who.Name, Action: action, Subject: subject, Err: err})
+	}
+	return err
+}
+
+var errSeconds = errors.New("is a number of seconds from 0 to 3153600000, which is a hundred years")
+
+// seconds reads a span.
+func seconds(name string, n float64) (time.Duration, error) {
+	if !(n >= 0 && n <= 3153600000) {
+		return 0, fault.E("access", fault.Invalid, name, errSeconds)
+	}
+	return time.Duration(math.Round(n * float64(time.Second))), nil
+}
+
+const maxID = 255
+
+var errID = fmt.Errorf("has more than %d bytes; shorten it", maxID)
+
+// identifier bounds what the model remembers of a request.
+func identifier(id string) error {
+	if len(id) > maxID {
+		return fault.E("access", fault.Invalid, "id", errID)
+	}
+	return nil
+}
+
+// clock reads a time.
+func clock(name, text string, otherwise time.Time) (time.Time, error) {
+	if text == "" && !otherwise.IsZero() {
+		return otherwise, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fault.E("access", fault.Invalid, name, fmt.Errorf("%.40q is no time; write one such as 2026-01-31T12:00:00Z", text))
+	}
+	return t, nil
+}
+
+// level reads a level, which is 0 if there is none.
+func level(n int, otherwise control.Level) control.Level {
+	switch {
+	case n == 0:
+		return otherwise
+	case n < 1 || n > control.Levels:
+		return control.Levels + 1 // which the model refuses with the bounds
+	}
+	return control.Level(n)
+}

@@ -1,0 +1,266 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/control"
+	"voltbus/control/desk"
+	"voltbus/device"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// Bounds of one request.
+const (
+	MaxPoints   = 20_000           // that are read
+	MaxCommands = 10_000           //
+	maxWait     = time.Minute      // for what devices say
+	usualWait   = 10 * time.Second // if nothing else is said
+)
+
+var (
+	errNoPoints   = errors.New(`must be a list of paths, such as ["site/zone1/temperature"]`)
+	errNoCommands = errors.New(`must be a list of commands, such as [{"point":"site/zone1/setpoint","value":21}]`)
+	errNoValue    = errors.New("there is no value; write a number, true, false or a text, or release the point")
+	errWait       = fmt.Errorf("is a number of seconds from 0 to %g", maxWait.Seconds())
+)
+
+func errTooMany(most int) error { return fmt.Errorf("are more than %d; send them in parts", most) }
+
+// Get reads points from their devices now. Each is answered by itself; the error is about the request.
+func (a *Access) Get(ctx context.Context, who *Who, points []string) (answer.Readings, error) {
+	const op = "access.Get"
+	switch {
+	case len(points) == 0:
+		return answer.Readings{}, fault.E(op, fault.Invalid, "points", errNoPoints)
+	case len(points) > MaxPoints:
+		return answer.Readings{}, fault.E(op, fault.Invalid, "points", errTooMany(MaxPoints))
+	}
+	out := answer.Readings{Readings: make([]answer.Reading, len(points))}
+	paths, places := make([]point.Path, 0, len(points)), make([]int, 0, len(points))
+	for i, name := range points {
+		path := point.Path(name)
+		err := path.Validate()
+		if err == nil {
+			err = who.See(path)
+		} else {
+			err = fault.E(op, fault.Invalid, "", err)
+		}
+		if err != nil {
+			out.Readings[i] = reading(path, &device.Reading{Err: err})
+			continue
+		}
+		paths, places = append(paths, path), append(places, i)
+	}
+	readings := a.cfg.Desk.Read(ctx, paths)
+	for k := range readings {
+		out.Readings[places[k]] = reading(paths[k], &readings[k])
+	}
+	return out, nil
+}
+
+func reading(path point.Path, r *device.Reading) answer.Reading {
+	if r.Err != nil {
+		return answer.Reading{Point: clip(string(path)), Value: point.Value{}.AppendJSON(nil), Kind: point.None.String(), Quality: point.Bad.String(), Error: problem(r.Err)}
+	}
+	s := &r.Sample
+	return answer.Reading{
+		Point: string(path), Time: moment(s.Time), Value: s.Value.AppendJSON(nil), Kind: s.Value.Kind().String(), Quality: s.Quality.String(),
+	}
+}
+
+// Command has commands decided and carried out. Each is answered by itself; the error is about the
+// request, or says that it is not known what became of it.
+func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) (answer.CommandResults, error) {
+	const op = "access.Command"
+	wait := usualWait
+	switch {
+	case len(in.Commands) == 0:
+		return answer.CommandResults{}, fault.E(op, fault.Invalid, "commands", errNoCommands)
+	case len(in.Commands) > MaxCommands:
+		return answer.CommandResults{}, fault.E(op, fault.Invalid, "commands", errTooMany(MaxCommands))
+	case in.Wait != nil:
+		if !(*in.Wait >= 0 && *in.Wait <= maxWait.Seconds()) {
+			return answer.CommandResults{}, fault.E(op, fault.Invalid, "wait", errWait)
+		}
+		wait = time.Duration(*in.Wait * float64(time.Second))
+	}
+	out := answer.CommandResults{Results: make([]answer.Commanded, len(in.Commands))}
+	commands, places := make([]control.Command, 0, len(in.Commands)), make([]int, 0, len(in.Commands))
+	for i := range in.Commands {
+		c, err := a.command(who, &in.Commands[i])
+		if err != nil {
+			out.Results[i] = answer.Commanded{ID: clip(c.ID), Point: clip(string(c.Point)), Status: string(control.Refused), Error: problem(err)}
+			continue
+		}
+		commands, places = append(commands, c), append(places, i)
+	}
+	results, err := a.cfg.Desk.CommandMany(ctx, commands, wait)
+	if err != nil {
+		return answer.CommandResults{}, err
+	}
+	for k := range results {
+		out.Results[places[k]] = commanded(&commands[k], &results[k])
+	}
+	return out, nil
+}
+
+// command reads a command, and looks whether it may be asked for.
+func (a *Access) command(who *Who, in *answer.NewCommand) (control.Command, error) {
+	const op = "access.Command"
+	c := control.Command{
+		ID: in.ID, Point: point.Path(in.Point), Requester: who.Name, Task: in.Task, Level: level(in.Level, who.Level), Reason: in.Reason,
+	}
+	if c.ID == "" {
+		c.ID = rand.Text()
+	}
+	err := identifier(c.ID)
+	if err != nil {
+		return c, err
+	}
+	if err := c.Point.Validate(); err != nil {
+		return c, fault.E(op, fault.Invalid, "point", err)
+	}
+	if c.Lease, err = seconds("lease", in.Lease); err != nil {
+		return c, err
+	}
+	if c.Value, err = value(in.Value); err != nil {
+		return c, err
+	}
+	if c.Level > control.Levels {
+		return c, nil // the model says what is wrong
+	}
+	return c, a.refuse(who, "control.command", string(c.Point), who.Command(c.Point, int(c.Level), c.Value))
+}
+
+// value reads a value; what JSON cannot write as a number is a text.
+func value(raw []byte) (point.Value, error) {
+	kind := ""
+	switch string(raw) {
+	case `"NaN"`, `"+Inf"`, `"-Inf"`:
+		kind = point.Float.String()
+	}
+	v, err := answer.ParseValue(kind, raw)
+	if err == nil && v.Kind() == point.None {
+		err = errNoValue
+	}
+	if err != nil {
+		return v, fault.E("access.Command", fault.Invalid, "value", err)
+	}
+	return v, nil
+}
+
+func commanded(c *control.Command, r *desk.Result) answer.Commanded {
+	out := answer.Commanded{
+		ID: clip(c.ID), Point: string(c.Point), Status: string(r.Status), Wins: r.Wins, Repeat: r.Repeat, Output: string(r.Output),
+		Until: moment(r.Until), Later: moment(r.Later),
+	}
+	if r.Reported.Kind() != point.None {
+		out.Reported = r.Reported.AppendJSON(nil)
+	}
+	switch {
+	case r.Status == control.Refused:
+		out.Error = problem(refused(&r.Decision))
+	case r.Failed != nil:
+		out.Error = problem(r.Failed)
+	}
+	return out
+}
+
+var (
+	errNothing = errors.New("names no command; write point, id, level or task, or all for everything")
+	errOfOther = errors.New("ends what somebody else holds, which needs the role engineer, or administer of agents")
+)
+
+// Release ends commands.
+func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelection) (answer.Decided, error) {
+	const op = "access.Release"
+	of, by, err := a.holder(who, in.Requester, "control.release")
+	if err != nil {
+		return answer.Decided{}, err
+	}
+	s := selection(in)
+	switch {
+	case in.All && s != (control.Selection{}):
+		return answer.Decided{}, fault.E(op, fault.Invalid, "all", errors.New("is everything; leave out point, id, level and task"))
+	case in.All:
+		err := a.cfg.Desk.Leave(ctx, of, control.CauseReleased, by)
+		return answer.Decided{Status: string(control.Accepted)}, err
+	case s == (control.Selection{}):
+		return answer.Decided{}, fault.E(op, fault.Invalid, "", errNothing)
+	}
+	return decided(a.cfg.Desk.Release(ctx, of, s, by))
+}
+
+// Renew gives leases a new length.
+func (a *Access) Renew(ctx context.Context, who *Who, in *answer.CommandSelection) (answer.Decided, error) {
+	length, err := seconds("lease", in.Lease)
+	switch {
+	case err != nil:
+		return answer.Decided{}, err
+	case in.Requester != "" && in.Requester != who.Name:
+		return answer.Decided{}, fault.E("access.Renew", fault.Refused, in.Requester, errors.New("renews what somebody else holds; only the holder does that"))
+	}
+	return decided(a.cfg.Desk.Renew(ctx, who.Name, selection(in), length))
+}
+
+func selection(in *answer.CommandSelection) control.Selection {
+	return control.Selection{Command: in.ID, Point: point.Path(in.Point), Level: level(in.Level, 0), Task: in.Task}
+}
+
+// holder says whose things a request is about, and who acts.
+func (a *Access) holder(who *Who, named, action string) (of, by string, err error) {
+	switch {
+	case named == "" || named == who.Name:
+		return who.Name, "", nil
+	case who.Manages:
+		return named, who.Name, nil
+	}
+	err = fault.E("access", fault.Refused, clip(named), errOfOther)
+	return "", "", a.refuse(who, action, clip(named), err)
+}
+
+// Refused is a request that the model refused, with who stands in the way.
+type Refused struct {
+	err     error
+	Why     string // the reason, for programs
+	Holders []answer.Holder
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return r.err.Error() }
+
+// Unwrap returns the fault.
+func (r *Refused) Unwrap() error { return r.err }
+
+func refused(d *control.Decision) error {
+	return &Refused{err: d.Err, Why: string(d.Why), Holders: holders(d.Holders)}
+}
+
+func decided(d control.Decision, err error) (answer.Decided, error) {
+	switch {
+	case err != nil:
+		return answer.Decided{}, err
+	case d.Status == control.Refused:
+		return answer.Decided{}, refused(&d)
+	}
+	return answer.Decided{Status: string(d.Status), Until: moment(d.Until), Lost: holders(d.Lost)}, nil
+}
+
+// problem says in words what went wrong with one of many.
+func problem(err error) *answer.ControlError {
+	p := &answer.ControlError{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
+	if r, ok := errors.AsType[*Refused](err); ok {
+		p.Why, p.Holders = r.Why, r.Holders
+	}
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
+		p.Message = e.Err.Error()
+	}
+	return p
+}

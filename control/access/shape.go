@@ -1,0 +1,101 @@
+package access
+
+import (
+	"encoding/json"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/control"
+	"voltbus/point"
+)
+
+const maxClip = 300
+
+// clip shortens what a stranger sent, before it is repeated.
+func clip(s string) string {
+	if len(s) <= maxClip {
+		return s
+	}
+	return s[:maxClip] + "…"
+}
+
+// moment returns nil for no time.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func holder(h *control.Holder) answer.Holder {
+	return answer.Holder{
+		Requester: h.Requester, Task: h.Task, Command: h.Command, Path: string(h.Path), Level: int(h.Level),
+		From: moment(h.From), Until: moment(h.Until), Reason: h.Reason,
+	}
+}
+
+func holders(list []control.Holder) []answer.Holder {
+	out := make([]answer.Holder, len(list))
+	for i := range list {
+		out[i] = holder(&list[i])
+	}
+	return out
+}
+
+func slots(list []control.Slot) []answer.Slot {
+	out := make([]answer.Slot, len(list))
+	for i := range list {
+		out[i] = answer.Slot{Holder: holder(&list[i].Holder), Value: list[i].Value.AppendJSON(nil)}
+	}
+	return out
+}
+
+func viewed(v *control.View) answer.ControlPoint {
+	out := answer.ControlPoint{
+		Point: string(v.Spec.Point), Device: string(v.Spec.Device), Unit: v.Spec.Unit, Kind: v.Spec.Kind.String(),
+		Writable: v.Spec.Writable, Default: v.Spec.Default.AppendJSON(nil), Revert: string(v.Spec.Revert),
+		Array: slots(v.Array), Overrides: holders(v.Overrides), Wish: v.Wish.AppendJSON(nil), Reverting: v.Reverting,
+		Output: string(v.Output), Held: v.Held.AppendJSON(nil), Reported: v.Reported.AppendJSON(nil),
+		Observed: v.Observed.AppendJSON(nil), Later: moment(v.Later), Failures: v.Failures, FailedWith: v.FailedWith,
+	}
+	if out.Revert == "" {
+		out.Revert = string(control.RevertRelinquish)
+	}
+	if v.Spec.Policy != nil {
+		out.Policy, _ = json.Marshal(v.Spec.Policy) // numbers and texts
+	}
+	if v.Window != nil {
+		h := holder(v.Window)
+		out.Window = &h
+	}
+	return out
+}
+
+func windows(list []control.Window) []answer.Window {
+	out := make([]answer.Window, len(list))
+	for i, w := range list {
+		out[i] = answer.Window{Path: string(w.Path), From: w.From.UTC().Format(time.RFC3339Nano), To: w.Until.UTC().Format(time.RFC3339Nano)}
+	}
+	return out
+}
+
+func task(t *control.Task) answer.Task {
+	return answer.Task{
+		Task: t.Task, Requester: t.Requester, Priority: string(t.Priority), Reason: t.Reason,
+		Windows: windows(t.Windows), Active: windows(t.Active), Started: t.Started, Preempted: t.Preempted,
+	}
+}
+
+func event(e *control.Event, now time.Time) answer.ControlEvent {
+	out := answer.ControlEvent{
+		Event: string(e.Kind), Holder: holder(&e.Holder), Time: now.UTC(), Cause: string(e.Cause), By: e.By, Write: e.Write, Text: e.Text,
+	}
+	if e.Value.Kind() != point.None {
+		out.Value = e.Value.AppendJSON(nil)
+	}
+	if e.Text != "" {
+		out.Fault = e.Fault.String()
+	}
+	return out
+}

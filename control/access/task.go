@@ -1,0 +1,159 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+const maxWindows = 1000 // of one request
+
+// Reserve asks for windows, all or none.
+func (a *Access) Reserve(ctx context.Context, who *Who, in *answer.NewTask) (answer.Decided, error) {
+	if len(in.Windows) > maxWindows {
+		return answer.Decided{}, fault.E("access.Reserve", fault.Invalid, "windows", errTooMany(maxWindows))
+	}
+	if err := identifier(in.ID); err != nil {
+		return answer.Decided{}, err
+	}
+	r := control.Reservation{ID: in.ID, Requester: who.Name, Task: in.Task, Priority: control.Priority(in.Priority), Reason: in.Reason}
+	if r.Priority == "" {
+		r.Priority = control.Low
+	}
+	for i := range in.Windows {
+		w, err := a.window(&in.Windows[i], fmt.Sprintf("windows[%d]", i))
+		if err != nil {
+			return answer.Decided{}, err
+		}
+		if err := a.refuse(who, "control.reserve", string(w.Path), who.Reserve(w.Path)); err != nil {
+			return answer.Decided{}, err
+		}
+		r.Windows = append(r.Windows, w)
+	}
+	return decided(a.cfg.Desk.Reserve(ctx, r))
+}
+
+func (a *Access) window(in *answer.Window, at string) (w control.Window, err error) {
+	w.Path = point.Path(in.Path)
+	if err = w.Path.Validate(); err != nil {
+		return w, fault.E("access.Reserve", fault.Invalid, at+".path", err)
+	}
+	if w.From, err = clock(at+".from", in.From, a.cfg.Now().UTC()); err != nil {
+		return w, err
+	}
+	w.Until, err = clock(at+".to", in.To, time.Time{})
+	return w, err
+}
+
+// Cancel ends a reservation.
+func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Decided, error) {
+	of, by := who.Name, ""
+	if who.Manages {
+		tasks, err := a.cfg.Desk.Tasks(ctx)
+		if err != nil {
+			return answer.Decided{}, err
+		}
+		i := slices.IndexFunc(tasks, func(t control.Task) bool { return t.Task == name })
+		if i >= 0 && tasks[i].Requester != who.Name {
+			of, by = tasks[i].Requester, who.Name
+		}
+	}
+	return decided(a.cfg.Desk.Cancel(ctx, of, name, by))
+}
+
+// Tasks lists the reservations with windows above, at or below a path, "" for every one, that overlap
+// the time from ≤ t < to; a zero time is open.
+func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to time.Time) (answer.Tasks, error) {
+	list, err := a.cfg.Desk.Tasks(ctx)
+	if err != nil {
+		return answer.Tasks{}, err
+	}
+	out := answer.Tasks{Tasks: []answer.Task{}}
+	for i := range list {
+		t := &list[i]
+		if slices.ContainsFunc(t.Windows, func(w control.Window) bool {
+			return near(path, w.Path) && (to.IsZero() || w.From.Before(to)) && (from.IsZero() || from.Before(w.Until)) && who.sees(w.Path)
+		}) {
+			out.Tasks = append(out.Tasks, task(t))
+		}
+	}
+	return out, nil
+}
+
+// sees reports whether something at a path is shown to who asks.
+func (w *Who) sees(path point.Path) bool { return w.See(path) == nil }
+
+// near reports whether one path is the other or lies below it.
+func near(a, b point.Path) bool { return a == "" || covers(a, b) || covers(b, a) }
+
+func covers(a, path point.Path) bool {
+	rest, found := strings.CutPrefix(string(path), string(a))
+	return found && (rest == "" || rest[0] == '/')
+}
+
+// Override takes points out of control.
+func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride) (answer.Decided, error) {
+	length, err := seconds("length", in.Length)
+	if err == nil {
+		err = identifier(in.ID)
+	}
+	if err != nil {
+		return answer.Decided{}, err
+	}
+	return decided(a.cfg.Desk.Override(ctx, control.Override{
+		ID: in.ID, Pattern: point.Pattern(in.Pattern), Requester: who.Name, Reason: in.Reason, Length: length, Failsafe: in.Failsafe,
+	}))
+}
+
+// ClearOverride ends an override, whoever made it.
+func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Pattern) (answer.Decided, error) {
+	return decided(a.cfg.Desk.ClearOverride(ctx, pattern, who.Name))
+}
+
+// Overrides lists the overrides.
+func (a *Access) Overrides(ctx context.Context) (answer.Holders, error) {
+	list, err := a.cfg.Desk.Overridden(ctx)
+	return answer.Holders{Overrides: holders(list)}, err
+}
+
+var errAgree = errors.New("is missing; write true to approve, false to refuse")
+
+// Approve takes a second person's word about a command that waits. Who may not give the command may not
+// approve it.
+func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (answer.Decided, error) {
+	if in.Agree == nil {
+		return answer.Decided{}, fault.E("access.Approve", fault.Invalid, "agree", errAgree)
+	}
+	waiting, err := a.cfg.Desk.Waiting(ctx)
+	if err != nil {
+		return answer.Decided{}, err
+	}
+	i := slices.IndexFunc(waiting, func(s control.Slot) bool { return s.Requester == in.Requester && s.Command == in.ID })
+	if i >= 0 {
+		s := &waiting[i]
+		if err := a.refuse(who, "control.approve", string(s.Path), who.Command(s.Path, int(s.Level), s.Value)); err != nil {
+			return answer.Decided{}, err
+		}
+	}
+	return decided(a.cfg.Desk.Approve(ctx, control.Approval{Requester: in.Requester, Command: in.ID, By: who.Name, Agree: *in.Agree}))
+}
+
+// Waiting lists the commands that wait for approval.
+func (a *Access) Waiting(ctx context.Context) (answer.Slots, error) {
+	list, err := a.cfg.Desk.Waiting(ctx)
+	return answer.Slots{Commands: slots(list)}, err
+}
+
+// Held lists the commands of a requester, of all for "".
+func (a *Access) Held(ctx context.Context, requester string) (answer.Slots, error) {
+	list, err := a.cfg.Desk.Held(ctx, requester)
+	return answer.Slots{Commands: slots(list)}, err
+}

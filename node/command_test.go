@@ -1,0 +1,244 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api/answer"
+	api "voltbus/api/client"
+	"voltbus/bus/client"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+const rooms = listenAnywhere + `
+devices:
+  - {path: b/room1, driver: sim, interval: 1s, config: {model: zone, seed: 1}}
+  - {path: b/room2, driver: sim, interval: 1s, config: {model: zone, seed: 2}}
+`
+
+func commands(path point.Pattern) identity.Grants {
+	return identity.Grants{Command: []identity.CommandGrant{{Path: path, Level: 10, Min: new(18.0), Max: new(26.0)}}}
+}
+
+func wish(path point.Path, value float64) client.Command {
+	return client.Command{Point: path, Value: point.FloatOf(value), Lease: time.Hour}
+}
+
+func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
+	cfg := load(t, t.TempDir(), rooms)
+	r := run(t, cfg)
+	tune := join(t, r, cfg, "tune", commands("b/room1"))
+	done, err := tune.Write(wait(t), wish("b/room1/setpoint", 22.5))
+	if err != nil || done.Status != "accepted" || !done.Wins || done.Output != "held" || string(done.Reported) != "22.5" || done.Until == nil {
+		t.Errorf("gives %+v, %v", done, err)
+	}
+	readings, err := tune.Get(wait(t), "b/room1/setpoint", "b/room2/setpoint", "b/room1/none")
+	if err != nil || string(readings[0].Value) != "22.5" || readings[1].Error == nil || readings[1].Error.Missing != "read b/room2/setpoint" || readings[2].Error.Kind != "not-found" {
+		t.Errorf("reads %+v, %v", readings, err)
+	}
+	urgent := wish("b/room1/setpoint", 20)
+	urgent.Level = 9
+	for capability, c := range map[string]client.Command{
+		"command b/room2/setpoint@16": wish("b/room2/setpoint", 20), "command b/room1/setpoint@9": urgent,
+		"command b/room1/setpoint@16": wish("b/room1/setpoint", 27),
+	} {
+		_, err := tune.Write(wait(t), c)
+		refusedFor(t, err, capability)
+	}
+	if _, err := tune.Reserve(wait(t), "all", "", "", client.Window{Path: "b", To: time.Now().Add(time.Hour)}); identity.MissingOf(err) != "command b@16" {
+		t.Errorf("a reservation of too much gives %v", err)
+	}
+	r.hears(t, "control.command", "b/room2/setpoint", "missing: command b/room2/setpoint@16")
+	if err := tune.Release(wait(t), "b/room1/setpoint"); err != nil {
+		t.Error(err)
+	}
+	if err := tune.Release(wait(t), "b/room1/setpoint"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a second release gives %v", err)
+	}
+}
+
+// hears fails unless the audit log has an entry whose outcome holds the words.
+func (r *running) hears(t testing.TB, action, subject, words string) {
+	t.Helper()
+	for {
+		page, err := r.Client.Audit(wait(t), api.AuditFilter{Action: action, Subject: subject})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(page.Entries, func(e answer.AuditEntry) bool { return strings.Contains(e.Outcome, words) }) {
+			return
+		}
+	}
+}
+
+func TestManyCommandsAreEachAnswered(t *testing.T) {
+	cfg := load(t, t.TempDir(), rooms)
+	r := run(t, cfg)
+	tune := join(t, r, cfg, "tune", commands("b/**"))
+	list := []client.Command{wish("b/room1/setpoint", 21), wish("b/none/setpoint", 21), wish("b/room1/temp", 21), wish("b/room2/setpoint", 22)}
+	for i := range list {
+		list[i].ID = fmt.Sprint("many-", i)
+	}
+	for _, repeat := range []bool{false, true} {
+		results, err := tune.WriteMany(wait(t), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]string, len(results))
+		for i := range results {
+			got[i] = results[i].ID + " " + results[i].Status + " " + results[i].Output
+			if results[i].Repeat != repeat {
+				t.Errorf("%s: repeat is %v", results[i].ID, results[i].Repeat)
+			}
+		}
+		if want := []string{"many-0 accepted held", "many-1 refused ", "many-2 refused ", "many-3 accepted held"}; !slices.Equal(got, want) {
+			t.Errorf("gives %q", got)
+		}
+	}
+	if _, err := tune.WriteMany(wait(t), make([]client.Command, 10_001)); !fault.Is(err, fault.Invalid) {
+		t.Errorf("too many give %v", err)
+	}
+}
+
+func TestWhoStandsInTheWayIsSaid(t *testing.T) {
+	cfg := load(t, t.TempDir(), rooms)
+	r := run(t, cfg)
+	first, second := join(t, r, cfg, "first", commands("b/**")), join(t, r, cfg, "second", commands("b/**"))
+	until := time.Now().Add(time.Hour)
+	if _, err := first.Reserve(wait(t), "mine", "low", "a test", client.Window{Path: "b/room1", To: until}); err != nil {
+		t.Fatal(err)
+	}
+	_, reserving := second.Reserve(wait(t), "theirs", "low", "", client.Window{Path: "b/room1/setpoint", To: until})
+	_, writing := second.Write(wait(t), wish("b/room1/setpoint", 20))
+	for why, err := range map[string]error{"conflict": reserving, "reserved": writing} {
+		f, ok := errors.AsType[*wire.Failure](err)
+		if !ok || !fault.Is(err, fault.Conflict) || f.Why != why || !strings.Contains(string(f.Holders), `"requester":"agent:first","task":"mine","path":"b/room1"`) {
+			t.Errorf("gives %v, %+v", err, f)
+		}
+	}
+	var who answer.Who
+	who, err := second.Who(wait(t), "b/room1/setpoint")
+	if err != nil || len(who.Tasks) != 1 || who.Tasks[0].Requester != "agent:first" || len(who.Points) != 1 || who.Points[0].Window == nil {
+		t.Errorf("who says %+v, %v", who, err)
+	}
+	if err := second.Cancel(wait(t), "mine"); !fault.Is(err, fault.Refused) {
+		t.Errorf("to cancel another's task gives %v", err)
+	}
+	if err := first.Cancel(wait(t), "mine"); err != nil {
+		t.Error(err)
+	}
+	if list, err := first.Schedule(wait(t), ""); err != nil || len(list.Tasks) != 0 {
+		t.Errorf("the schedule is %+v, %v", list, err)
+	}
+}
+
+func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
+	cfg := load(t, t.TempDir(), rooms)
+	r := run(t, cfg)
+	tune := join(t, r, cfg, "tune", commands("b/**"))
+	short := wish("b/room1/setpoint", 22)
+	short.Lease = time.Second
+	err := tune.Hold(wait(t), short, func(ctx context.Context) error {
+		before := r.until(t, "b/room1/setpoint")
+		for r.until(t, "b/room1/setpoint").Equal(before) { // it is renewed
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := r.Held(wait(t), "agent:tune"); err != nil || len(held.Commands) > 0 {
+		t.Errorf("held are %+v, %v", held, err)
+	}
+	err = tune.Hold(wait(t), short, func(ctx context.Context) error {
+		if _, err := r.Release(ctx, answer.CommandSelection{Requester: "agent:tune", All: true}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	})
+	if !fault.Is(err, fault.NotFound) {
+		t.Errorf("a lease that was lost gives %v", err)
+	}
+	if err := tune.Hold(wait(t), client.Command{Point: "b/room1/setpoint", Value: point.FloatOf(20)}, nil); !fault.Is(err, fault.Invalid) {
+		t.Errorf("without a lease it gives %v", err)
+	}
+}
+
+// until is when the first command of a point ends.
+func (r *running) until(t testing.TB, path string) time.Time {
+	t.Helper()
+	who, err := r.Who(wait(t), path)
+	if err != nil || len(who.Points) != 1 || len(who.Points[0].Array) != 1 || who.Points[0].Array[0].Until == nil {
+		t.Fatalf("who says %+v, %v", who, err)
+	}
+	return *who.Points[0].Array[0].Until
+}
+
+func TestPeopleCommandByTheirRole(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), rooms))
+	set := func(level int) answer.NewCommands {
+		return answer.NewCommands{Commands: []answer.NewCommand{{Point: "b/room1/setpoint", Value: []byte("21"), Level: level}}}
+	}
+	for role, least := range map[identity.Role]int{identity.Viewer: 17, identity.Operator: 8, identity.Engineer: 5, identity.Administrator: 1} {
+		token, err := r.Issue(t.Context(), identity.User{Name: role.String() + "1", Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := api.New(r.HTTPAddr(), token, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range []int{1, 5, 8, 16} {
+			out, err := c.Command(t.Context(), set(level))
+			refused := fault.Is(err, fault.Refused) || err == nil && out.Results[0].Status == "refused" && out.Results[0].Error.Kind == "refused"
+			if refused != (level < least) {
+				t.Errorf("%s at level %d: %+v, %v", role, level, out, err)
+			}
+		}
+		if least <= 16 {
+			if _, err := c.Release(t.Context(), answer.CommandSelection{All: true}); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err = c.Release(t.Context(), answer.CommandSelection{All: true, Requester: "person:somebody"})
+		if manages := role.Includes(identity.Engineer); (err == nil) != manages {
+			t.Errorf("%s releases what others hold: %v", role, err)
+		}
+		if _, err := c.ControlPoints(t.Context(), "b/**", false, ""); err != nil {
+			t.Errorf("%s cannot look: %v", role, err)
+		}
+	}
+}
+
+func TestAnIdempotencyKeyNamesCommands(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), rooms))
+	body := m{"commands": []m{{"point": "b/room1/setpoint", "value": 21}, {"point": "b/room2/setpoint", "value": "NaN", "id": "own"}}}
+	for _, repeat := range []bool{false, true} {
+		var out answer.CommandResults
+		if p := r.call(r.token(), "POST", "/control/commands", body, &out); p.Kind != "" {
+			t.Fatal(p)
+		}
+		if out.Results[1].ID != "own" || out.Results[1].Repeat != repeat || out.Results[1].Error.Why != "range" || !strings.Contains(out.Results[1].Error.Message, "NaN is not a value") {
+			t.Errorf("gives %+v", out.Results[1])
+		}
+	}
+	for _, wrong := range []m{
+		{}, {"commands": []m{}}, {"commands": []m{{"point": "b"}}, "wait": 61}, {"commands": 1}, {"commands": []m{{"point": "b", "valve": 1}}},
+	} {
+		if p := r.call(r.token(), "POST", "/control/commands", wrong, nil); p.Kind != "invalid" {
+			t.Errorf("%v gives %+v", wrong, p)
+		}
+	}
+}

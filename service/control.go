@@ -1,0 +1,174 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/control/access"
+	"voltbus/point"
+)
+
+// The arguments of the methods about control.
+type (
+	get struct {
+		Points []string `json:"points"`
+	}
+	set struct {
+		answer.NewCommand
+		Wait *float64 `json:"wait"`
+	}
+	release struct {
+		Point string `json:"point"`
+		ID    string `json:"id"`
+		Level int    `json:"level"`
+		Task  string `json:"task"`
+		All   bool   `json:"all"`
+	}
+	renew struct {
+		Point string  `json:"point"`
+		ID    string  `json:"id"`
+		Level int     `json:"level"`
+		Task  string  `json:"task"`
+		Lease float64 `json:"lease"`
+	}
+	cancel struct {
+		Task string `json:"task"`
+	}
+	who struct {
+		Path string `json:"path"`
+	}
+	schedule struct {
+		Path string `json:"path"`
+		From raw    `json:"from"`
+		To   raw    `json:"to"`
+	}
+)
+
+func controlMethods() map[string]method {
+	return map[string]method{
+		"get": {"Read points from their devices now, each answered by itself.", get{}, "{readings}", controlled((*Service).get)},
+		"set": {
+			"Set a point, and wait for what its device says; a repeat of the id gets the first answer.",
+			set{},
+			"{id, point, status, wins, until, output, reported, error}", controlled((*Service).set),
+		},
+		"set_many": {
+			"Set many points, each answered by itself.",
+			answer.NewCommands{},
+			"{results}", controlled((*Service).setMany),
+		},
+		"release":  {"End own commands: of a point, a task, an id, or all with the reservations.", release{}, "{status}", controlled((*Service).release)},
+		"renew":    {"Give own leases a new length from now on.", renew{}, "{status, until}", controlled((*Service).renew)},
+		"reserve":  {"Reserve points, devices or branches for times, all or none.", answer.NewTask{}, "{status, until, lost}", controlled((*Service).reserve)},
+		"cancel":   {"End an own reservation, and the commands made under it.", cancel{}, "{status}", controlled((*Service).cancelTask)},
+		"who":      {"Who holds a point, a device or a branch, until when and why.", who{}, "{points, tasks, overrides, next}", controlled((*Service).who)},
+		"schedule": {"The reservations that touch a path and a time.", schedule{}, "{tasks}", controlled((*Service).schedule)},
+	}
+}
+
+// controlled answers that there is no control where there is none.
+func controlled(do func(*Service, context.Context, *request) (any, error)) func(*Service, context.Context, *request) ([]byte, error) {
+	return func(s *Service, ctx context.Context, r *request) ([]byte, error) {
+		if s.cfg.Control == nil {
+			return nil, absent("control")
+		}
+		out, err := do(s, ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return encode(out)
+	}
+}
+
+func (s *Service) get(ctx context.Context, r *request) (any, error) {
+	var in get
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Get(ctx, access.Agent(&r.agent), in.Points)
+}
+
+// set answers as setMany does one of its commands: what was refused, or failed at the device, is in the
+// result.
+func (s *Service) set(ctx context.Context, r *request) (any, error) {
+	var in set
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	out, err := s.cfg.Control.Command(ctx, access.Agent(&r.agent), &answer.NewCommands{Commands: []answer.NewCommand{in.NewCommand}, Wait: in.Wait})
+	if err != nil {
+		return nil, err
+	}
+	return out.Results[0], nil
+}
+
+func (s *Service) setMany(ctx context.Context, r *request) (any, error) {
+	var in answer.NewCommands
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Command(ctx, access.Agent(&r.agent), &in)
+}
+
+func (s *Service) release(ctx context.Context, r *request) (any, error) {
+	var in release
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Release(ctx, access.Agent(&r.agent), &answer.CommandSelection{
+		Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, All: in.All,
+	})
+}
+
+func (s *Service) renew(ctx context.Context, r *request) (any, error) {
+	var in renew
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Renew(ctx, access.Agent(&r.agent), &answer.CommandSelection{
+		Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, Lease: in.Lease,
+	})
+}
+
+func (s *Service) reserve(ctx context.Context, r *request) (any, error) {
+	var in answer.NewTask
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Reserve(ctx, access.Agent(&r.agent), &in)
+}
+
+func (s *Service) cancelTask(ctx context.Context, r *request) (any, error) {
+	var in cancel
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Cancel(ctx, access.Agent(&r.agent), in.Task)
+}
+
+func (s *Service) who(ctx context.Context, r *request) (any, error) {
+	var in who
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Who(ctx, access.Agent(&r.agent), point.Path(in.Path))
+}
+
+func (s *Service) schedule(ctx context.Context, r *request) (any, error) {
+	var in schedule
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	from, err := parseTime(in.From, "now", s.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	to := time.Time{}
+	if len(in.To) > 0 {
+		if to, err = parseTime(in.To, "now", s.cfg.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return s.cfg.Control.Tasks(ctx, access.Agent(&r.agent), point.Path(in.Path), from, to)
+}
