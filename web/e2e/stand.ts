@@ -38,7 +38,7 @@ export interface Call {
   /** What stands behind /api/v1/. */
   resource: string;
   query: URLSearchParams;
-  /** The body's JSON, undefined without one. */
+  /** The body's JSON, undefined without one, or if it is none. */
   body: unknown;
   /** For answers that are streams. */
   response: ServerResponse;
@@ -318,7 +318,8 @@ async function callOf(
 ): Promise<Call> {
   let text = "";
   for await (const piece of request) text += piece;
-  const body: unknown = text === "" ? undefined : JSON.parse(text);
+  const isJson = request.headers["content-type"] === "application/json";
+  const body: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
   return { method: request.method ?? "GET", resource, query, body, response };
 }
 

@@ -81,7 +81,7 @@ export const isLoggedOut = (err: unknown) => err instanceof Problem && err.statu
 export type Query = Record<string, string | number | readonly string[]>;
 
 /** How a resource is changed. */
-export type Method = "POST" | "PUT" | "DELETE";
+export type Method = "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The address of a resource, with its query escaped. */
 export function address(resource: string, query: Query = {}): string {

@@ -4,6 +4,7 @@ import {
   bytes,
   exact,
   percent,
+  percentOf,
   plain,
   plural,
   qualityName,
@@ -38,6 +39,12 @@ describe("a value", () => {
     expect(exact(null)).toBe("");
   });
 });
+
+test.each([
+  [0, "0 %"],
+  [0.004, "0.4 %"],
+  [1.304, "130 %"],
+])("a load of %d is %s", (n, words) => expect(percentOf(n)).toBe(words));
 
 describe("a span", () => {
   test.each([

@@ -113,6 +113,10 @@ export function percent(part: number, whole: number): string {
   return `${(Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`;
 }
 
+/** A share of one in percent, for a load that changes: "0 %", "0.4 %", "130 %". */
+export const percentOf = (n: number) =>
+  `${(n * 100).toLocaleString("en-US", { maximumFractionDigits: n < 0.1 ? 1 : 0 })} %`;
+
 const two = (n: number) => String(n).padStart(2, "0");
 
 /** The time of day in this browser's zone: "14:03:09". */

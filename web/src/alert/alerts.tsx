@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { age, dateTime, plain, plural, span } from "../format";
 import type { Alert } from "../generated/api";
+import { agentAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { wordsOf } from "../use-poll";
@@ -77,7 +78,7 @@ function AlertItem({ api, alert: a, mayClear, onCleared }: ItemProps) {
         <span class="alert-text">{plain(a.text) || plain(a.key)}</span>
       </p>
       <p class="quiet alert-facts">
-        <strong>{plain(a.agent)}</strong> says so about {plain(a.key)} for{" "}
+        <a href={agentAddress(a.agent)}>{plain(a.agent)}</a> says so about {plain(a.key)} for{" "}
         <time dateTime={a.first} title={dateTime(first)}>
           {span(Math.max(0, api.now() - first))}
         </time>

@@ -81,6 +81,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../alert/alerts")).AlertsScreen,
   },
   {
+    path: "agents",
+    name: "Agents",
+    icon: "agents",
+    role: "viewer",
+    place: "more",
+    key: "a",
+    load: async () => (await import("../agent/agents")).AgentsScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",
