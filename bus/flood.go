@@ -49,7 +49,7 @@ func (g *guests) anyHeavy() bool {
 }
 
 // measure compares what connections sent with the last look, and returns who sent more than the
-// limits for floodTime: they are to be closed.
+// limits for floodTime, or subscribes to more: they are to be closed.
 func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time) (cut []Violation, closing []uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,6 +59,11 @@ func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time)
 	for _, c := range conns {
 		n := g.byID[c.Cid]
 		if n == nil {
+			continue
+		}
+		if int(c.NumSubs) > limits.Subscriptions {
+			cut = append(cut, g.cut(n, fmt.Sprintf("has %d subscriptions, and may have %d", c.NumSubs, limits.Subscriptions), now))
+			closing = append(closing, c.Cid)
 			continue
 		}
 		before, known := n.sent, n.counted
@@ -75,12 +80,17 @@ func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time)
 			s := passed.Seconds()
 			why := fmt.Sprintf("sent %.0f messages and %.1f MB a second, more than one connection may",
 				float64(n.sent.Messages-before.Messages)/s, float64(n.sent.Bytes-before.Bytes)/s/1e6)
-			g.keepAway(n.key, why, now)
-			cut = append(cut, Violation{Name: n.permit.Name, Key: n.key, Count: 1, Publish: true, Flood: why})
+			cut = append(cut, g.cut(n, why, now))
 			closing = append(closing, c.Cid)
 		}
 	}
 	return cut, closing
+}
+
+// cut begins a pause for a connection's holder, and says so.
+func (g *guests) cut(n *guest, why string, now time.Time) Violation {
+	g.keepAway(n.key, why, now)
+	return Violation{Name: n.permit.Name, Key: n.key, Count: 1, Publish: true, Flood: why}
 }
 
 // keepAway begins a pause for the holder of a key, twice as long as the last one.

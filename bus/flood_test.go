@@ -2,6 +2,7 @@ package bus_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -177,4 +178,52 @@ func TestARequestStormOfOneCallerIsBounded(t *testing.T) {
 			t.Fatalf("a request that waited is answered with %v, %v", m, err)
 		}
 	}
+}
+
+func TestWhoSubscribesToTooMuchIsCutOff(t *testing.T) {
+	h := openHall(t, bus.Limits{Subscriptions: 200})
+	serveHello(t, h)
+	h.add(t, "bad", identity.Grants{Subscribe: patterns("**")})
+	h.add(t, "good", identity.Grants{Subscribe: patterns("**")})
+	good := h.enter(t, "good")
+	for i := range 200 {
+		if _, err := good.SubscribeSync("live.scan.x." + strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := h.enter(t, "bad", nats.NoReconnect())
+	for i := range 10_000 {
+		if _, err := bad.SubscribeSync("live.scan.x." + strconv.Itoa(i)); err != nil {
+			break // it was cut off meanwhile
+		}
+	}
+	if v := <-h.refused; v.Name != "bad" || !strings.Contains(v.Flood, "subscriptions, and may have 200") {
+		t.Errorf("told %+v", v)
+	}
+	<-bad.closed
+	if _, err := good.ask(t, "hello"); err != nil {
+		t.Errorf("who has as many as it may: %v", err)
+	}
+}
+
+func TestTheHolderOfAKeyHasOnlySoManyConnections(t *testing.T) {
+	h := openHall(t, bus.Limits{Connections: 3})
+	h.add(t, "bad", identity.Grants{})
+	h.add(t, "good", identity.Grants{})
+	first := h.enter(t, "bad")
+	refused := 0
+	for range 10 { // those kept aside stay for longer than this takes
+		if conn, err := h.dial(t, h.keys["bad"], nats.NoReconnect()); err != nil {
+			refused++
+		} else {
+			defer conn.Close()
+		}
+	}
+	if refused == 0 {
+		t.Error("ten more connections of a key that may have three are let in")
+	}
+	if err := first.Flush(); err != nil {
+		t.Errorf("the first one: %v", err)
+	}
+	h.enter(t, "good")
 }

@@ -15,11 +15,20 @@ import (
 type Limits struct {
 	Messages int64 // 0 for 150,000; negative: no bound
 	Bytes    int64 // 0 for 96 MiB; negative: no bound
+	// Subscriptions is how many one connection may have; 0 for 10,000. A few more pass for a moment;
+	// then the connection is cut off like one that sends too much.
+	Subscriptions int
+	// Connections is how many the holder of a key may have at a time, those kept aside counted; 0 for
+	// 32. More are refused like a key that is not known.
+	Connections int
 }
 
 const (
 	defaultMessages = 150_000
 	defaultBytes    = 96 << 20
+
+	defaultSubscriptions = 10_000
+	defaultConnections   = 32
 )
 
 func (l Limits) orDefaults() Limits {
@@ -28,6 +37,12 @@ func (l Limits) orDefaults() Limits {
 	}
 	if l.Bytes == 0 {
 		l.Bytes = defaultBytes
+	}
+	if l.Subscriptions == 0 {
+		l.Subscriptions = defaultSubscriptions
+	}
+	if l.Connections == 0 {
+		l.Connections = defaultConnections
 	}
 	return l
 }
@@ -70,6 +85,7 @@ type guard struct {
 	told  map[trespass]*telling
 	total Traffic   // of all, at the last look
 	at    time.Time // of the last look
+	subs  int       // of all, when each connection's were counted last
 }
 
 // telling counts a violation that is told again and again.
@@ -176,8 +192,9 @@ func (g *guard) refused(v Violation) {
 	}
 }
 
-// measure looks for connections that send more than the limits. No single one does while all
-// together do not, which is cheap to know.
+// measure looks for connections that send or subscribe more than the limits. No single one does
+// while all together do not, or while there are few more subscriptions than at the last look: that
+// is cheap to know.
 func (g *guard) measure(now time.Time) {
 	passed := now.Sub(g.at)
 	if passed < guardTick/2 {
@@ -190,9 +207,12 @@ func (g *guard) measure(now time.Time) {
 	sum := Traffic{vars.InMsgs, vars.InBytes}
 	quiet := !g.limits.exceeded(g.total, sum, passed)
 	g.total, g.at = sum, now
-	if quiet && !g.bus.guests.anyHeavy() {
+	few := int(vars.Subscriptions) <= g.subs+g.limits.Subscriptions/10
+	if quiet && few && !g.bus.guests.anyHeavy() {
+		g.subs = min(g.subs, int(vars.Subscriptions))
 		return
 	}
+	g.subs = int(vars.Subscriptions)
 	conns, err := g.bus.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
 	if err != nil {
 		return

@@ -61,6 +61,9 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	if !known {
 		return false
 	}
+	if g.count(key) >= g.bus.guard.limits.Connections {
+		return false
+	}
 	n := &guest{id: c.GetID(), key: key, since: time.Now(), auth: c, permit: permit}
 	if a := c.RemoteAddress(); a != nil {
 		n.address = a.String()
@@ -77,6 +80,17 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	}
 	c.RegisterUser(&server.User{Username: key, Permissions: permit.permissions()})
 	return true
+}
+
+// count returns how many living connections the holder of a key has.
+func (g *guests) count(key string) int {
+	n := 0
+	for _, one := range g.byID {
+		if one.key == key && g.alive(one) {
+			n++
+		}
+	}
+	return n
 }
 
 func (g *guests) admit(key string) (Permit, bool) {

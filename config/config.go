@@ -162,6 +162,9 @@ type Agents struct {
 	Grace time.Duration `yaml:"grace" example:"10s"`
 	// Log bounds what is kept of what agents print.
 	Log AgentLog `yaml:"log"`
+	// Flood bounds what one connection to the bus may do. Who does more for two seconds is cut off,
+	// and must stay away for a second, then two, up to a minute.
+	Flood AgentFlood `yaml:"flood"`
 	// Python is the interpreter that agents are installed with; python3 if left out.
 	Python string `yaml:"python" example:"/usr/bin/python3"`
 	// UV is the program uv, which installs faster than pip. If left out it is used where it is
@@ -177,6 +180,19 @@ type AgentUsers struct {
 	First int `yaml:"first" example:"730000"`
 	// Count is how many there are. 0 lets all agents run as the node's user.
 	Count int `yaml:"count" example:"1000"`
+}
+
+// AgentFlood is the section "agents.flood".
+type AgentFlood struct {
+	// Messages is how many messages a connection may send in a second.
+	Messages int `yaml:"messages" example:"150000"`
+	// Bytes is how much a connection may send in a second.
+	Bytes Size `yaml:"bytes" example:"96MiB"`
+	// Subscriptions is how many subscriptions a connection may have.
+	Subscriptions int `yaml:"subscriptions" example:"10000"`
+	// Connections is how many connections the holder of a key may have at a time. An agent works
+	// with one; the others are told so and closed.
+	Connections int `yaml:"connections" example:"32"`
 }
 
 // AgentLog is the section "agents.log".
@@ -211,7 +227,8 @@ func Default() *Config {
 		Agents: Agents{
 			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 1000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
 			Restart: "always", RestartSilent: true, Grace: 10 * time.Second,
-			Log: AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
+			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
+			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},
 		},
 		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}

@@ -130,6 +130,12 @@ const (
 	maxGrace       = 10 * time.Minute
 	minAgentLog    = 64 * KiB
 	maxAgentLogs   = 1000
+
+	minFloodMessages = 100
+	minFloodBytes    = 64 * KiB
+	minSubscriptions = 100
+	maxSubscriptions = 60_000
+	maxConnections   = 10_000
 )
 
 func (n *Agents) validate(r report) {
@@ -152,6 +158,7 @@ func (n *Agents) validate(r report) {
 		r("agents.grace", "%s is out of range; write 1s to 10m, such as 10s", duration(n.Grace))
 	}
 	n.Log.validate(r)
+	n.Flood.validate(r)
 	for _, p := range []struct {
 		key   string
 		paths []string
@@ -161,6 +168,21 @@ func (n *Agents) validate(r report) {
 				r(fmt.Sprintf("%s[%d]", p.key, i), "%q is not a whole path; write one that begins with /", path)
 			}
 		}
+	}
+}
+
+func (n *AgentFlood) validate(r report) {
+	if n.Messages < minFloodMessages || n.Messages > maxRate {
+		r("agents.flood.messages", "%d is out of range; write %d to %d, such as 150000", n.Messages, minFloodMessages, maxRate)
+	}
+	if n.Bytes < minFloodBytes {
+		r("agents.flood.bytes", "%v is too small; write at least %v, such as 96MiB", n.Bytes, minFloodBytes)
+	}
+	if n.Subscriptions < minSubscriptions || n.Subscriptions > maxSubscriptions {
+		r("agents.flood.subscriptions", "%d is out of range; write %d to %d, such as 10000", n.Subscriptions, minSubscriptions, maxSubscriptions)
+	}
+	if n.Connections < 1 || n.Connections > maxConnections {
+		r("agents.flood.connections", "%d is out of range; write 1 to %d, such as 32", n.Connections, maxConnections)
 	}
 }
 

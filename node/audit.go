@@ -17,8 +17,12 @@ func (n *Node) openAudit(ctx context.Context) error {
 	return err
 }
 
-// tellStart writes into the audit log that the node runs, and how it ended before.
+// tellStart writes into the audit log, once, that the node runs, and how it ended before.
 func (n *Node) tellStart(ctx context.Context) {
+	n.begun.Do(func() { n.tellBefore(ctx) })
+}
+
+func (n *Node) tellBefore(ctx context.Context) {
 	before, s := "stopped", n.audit.Status()
 	switch {
 	case s.Head.Seq == 0 && s.Damage == "":

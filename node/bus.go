@@ -26,7 +26,7 @@ func (i inspector) Inspect(context.Context) (answer.Bus, error) {
 	}
 	for n, c := range o.Connections {
 		out.Connections[n] = answer.BusConnection{
-			ID: c.ID, Name: c.Name, Key: c.Key[:min(len(c.Key), keyChars)], Address: c.Address, Role: c.Role,
+			ID: c.ID, Name: c.Name, Who: c.Who, Key: c.Key[:min(len(c.Key), keyChars)], Address: c.Address, Role: c.Role,
 			Subscriptions: c.Subscriptions, Subscribed: c.Subscribed, In: answer.Traffic(c.In), Out: answer.Traffic(c.Out),
 			Pending: c.Pending, Slow: c.Slow, RTTMS: float64(c.RTT) / float64(time.Millisecond), Since: c.Since.UTC(),
 		}

@@ -14,7 +14,7 @@ func TestTheBusIsInspected(t *testing.T) {
 	r := run(t, load(t, t.TempDir(), listenAnywhere+zones))
 	var b answer.Bus
 	r.call(r.token(), "GET", "/bus", nil, &b)
-	if b.Total < 3 || len(b.Connections) != b.Total || b.Connections[0].Role != "node" || len(b.Connections[0].Key) != 12 {
+	if b.Total < 3 || len(b.Connections) != b.Total || b.Connections[0].Role != "node" || b.Connections[0].Who != "node" || len(b.Connections[0].Key) != 12 {
 		t.Errorf("the bus is %+v", b)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), "GET", r.HTTPAddr()+"/api/v1/bus/stream?subject=live.scan.site.*", nil)

@@ -79,6 +79,7 @@ func pointInfos(d *config.Device) []point.Info {
 // missed scan of the others. Sections that need a new start are named in the answer and stay as
 // they were.
 func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, error) {
+	n.tellStart(ctx) // who asks may be faster than Run
 	done, err := n.apply(ctx, cfg)
 	n.tell(ctx, n.deed("config.reload", err, map[string]any{"changes": changes(done).Words}))
 	return done, err

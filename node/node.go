@@ -89,6 +89,7 @@ type Node struct {
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
+	begun  sync.Once  // the audit log is told of the start
 	reload sync.Mutex // one change of the configuration at a time
 	mu     sync.Mutex
 	config *config.Config

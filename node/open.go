@@ -72,10 +72,14 @@ func certified(l config.Listen) []string {
 
 func (n *Node) openBus(ctx context.Context) error {
 	var err error
+	flood := n.opts.Config.Agents.Flood
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
 		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Log: n.log,
+		Limits: bus.Limits{
+			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,
+		},
 	})
 	if err != nil {
 		return err

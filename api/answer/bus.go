@@ -23,9 +23,10 @@ type Traffic struct {
 type BusConnection struct {
 	ID            uint64    `json:"id"`
 	Name          string    `json:"name"`          // as it calls itself; anything
+	Who           string    `json:"who"`           // as the node knows it: the agent, the member, node
 	Key           string    `json:"key"`           // the first characters of its public key
 	Address       string    `json:"address"`       // "" for a part of the node itself
-	Role          string    `json:"role"`          // node, reader
+	Role          string    `json:"role"`          // node, agent, reader, barred
 	Subscriptions []string  `json:"subscriptions"` // the first 100
 	Subscribed    int       `json:"subscribed"`    // how many there are
 	In            Traffic   `json:"in"`            // from it

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -70,7 +72,7 @@ here, and is made if the file does not exist; copy it to where the program runs.
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "file with the agent's key; it is made if it does not exist")
-	cmd.Flags().StringVar(&grants, "grants", "", "file of JSON with what it may do, as voltbus agent grants --json shows it")
+	cmd.Flags().StringVar(&grants, "grants", "", "file of YAML or JSON with what it may do, such as voltbus agent grants --json shows")
 	return cmd
 }
 
@@ -80,17 +82,29 @@ func readGrants(file string) (identity.Grants, error) {
 	if file == "" {
 		return g, nil
 	}
-	r, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return g, usage(fmt.Errorf("read the grants: %w", err))
 	}
-	defer r.Close()
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&g); err != nil {
+	if err := parseGrants(text, &g); err != nil {
 		return g, fault.E("voltbus", fault.Invalid, file, fmt.Errorf("does not hold grants: %w", err))
 	}
 	return g, identity.CheckGrants(&g)
+}
+
+// parseGrants reads YAML, which JSON is too, with the keys that JSON has.
+func parseGrants(text []byte, into *identity.Grants) error {
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		return err
+	}
+	asJSON, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(asJSON))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 func newAgentGrants(f *flags) *cobra.Command {
@@ -113,7 +127,7 @@ func newAgentGrants(f *flags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "show JSON, as --file takes it")
-	cmd.Flags().StringVar(&file, "file", "", "file of JSON to replace all grants with")
+	cmd.Flags().StringVar(&file, "file", "", "file of YAML or JSON to replace all grants with")
 	return cmd
 }
 

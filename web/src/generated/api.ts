@@ -1183,11 +1183,14 @@ export interface BusConnection {
   id: Count;
   /** As it calls itself; anything */
   name: string;
+  /** As the node knows it: the name of the agent or of the member, or node */
+  who: string;
   /** The first characters of its public key */
   key: string;
   /** Empty for a part of the node itself */
   address: string;
-  role: "node" | "reader";
+  /** Barred is told why it may not come in */
+  role: "node" | "agent" | "reader" | "barred";
   subscriptions: string[];
   /** How many subscriptions there are */
   subscribed: number;
