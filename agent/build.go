@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -105,8 +106,22 @@ func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
 	return p, nil
 }
 
-// openScript unpacks an archive, and prints the one folder in it.
-const openScript = `import os, shutil, sys
+// maxUnpacked is the most octets that a source archive may hold.
+const maxUnpacked = 1 << 30
+
+// openScript unpacks an archive that is not too large, and prints the one folder in it.
+const openScript = `import os, shutil, sys, tarfile, zipfile
+most = int(sys.argv[3])
+if zipfile.is_zipfile(sys.argv[1]):
+    size = sum(m.file_size for m in zipfile.ZipFile(sys.argv[1]).infolist())
+else:
+    size = 0
+    for m in tarfile.open(sys.argv[1]):
+        size += m.size
+        if size > most:
+            break
+if size > most:
+    sys.exit(f"it unpacks to more than {most >> 20} MiB")
 shutil.unpack_archive(sys.argv[1], sys.argv[2])
 names = os.listdir(sys.argv[2])
 here = "pyproject.toml" in names or "setup.py" in names
@@ -119,7 +134,7 @@ func (b *builder) open(ctx context.Context, source string) (string, error) {
 	if strings.HasSuffix(source, ".whl") {
 		return source, nil
 	}
-	out, err := b.run(ctx, []string{b.s.python(), "-c", openScript, source, filepath.Join(b.dir, sourceDir, "open")})
+	out, err := b.run(ctx, []string{b.s.python(), "-c", openScript, source, filepath.Join(b.dir, sourceDir, "open"), strconv.Itoa(maxUnpacked)})
 	if err != nil {
 		return "", fault.E("agent.Install", fault.Invalid, filepath.Base(source), fmt.Errorf("cannot be unpacked: %w", err))
 	}

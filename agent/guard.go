@@ -45,6 +45,8 @@ type guard struct {
 	data     string // what no agent may see
 	read     []string
 	write    []string
+
+	processes, fileSize uint64 // bounds of what runs, see jail.Spec
 }
 
 func newGuard(cfg *Config) (guard, error) {
@@ -52,7 +54,9 @@ func newGuard(cfg *Config) (guard, error) {
 	if err != nil {
 		return guard{}, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
 	}
-	g := guard{mode: cfg.Isolation, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write}
+	g := guard{mode: cfg.Isolation, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write,
+		processes: uint64(max(cfg.Processes, 0)), fileSize: uint64(max(cfg.FileSize, 0)),
+	}
 	if cfg.Isolation == Off {
 		g.whyNot = "agents.isolation is off"
 		return g, nil
@@ -166,7 +170,7 @@ func (g *guard) names(uid int) []string {
 func (g *guard) spec(p place, uid int) jail.Spec {
 	s := jail.Spec{
 		Landlock: g.landlock, Parent: os.Getpid(), Hide: g.data,
-		Write: append([]string{p.in(workDir)}, g.write...),
+		Write: append([]string{p.in(workDir)}, g.write...), Processes: g.processes, FileSize: g.fileSize,
 	}
 	if uid = g.user(uid); uid != 0 {
 		s.User = &jail.User{UID: uid, GID: uid}
@@ -246,12 +250,11 @@ func (g *guard) own(file string, uid, gid int) error {
 
 // ownAll gives all below a folder to a user, without following links.
 func (g *guard) ownAll(dir string, uid, gid int) error {
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return g.own(path, uid, gid)
-	})
+	err := g.walk(dir, func(root *os.Root, path string, _ fs.FileInfo) error { return root.Lchown(path, uid, gid) })
+	if err != nil {
+		return fault.E("agent.own", fault.Unavailable, dir, fmt.Errorf("give it to the agent's user: %w", err))
+	}
+	return nil
 }
 
 // reachable reports whether an agent's user can start the program in a file.
@@ -263,20 +266,48 @@ func (g *guard) reachable(file string) bool {
 	return closedTo(filepath.Dir(target)) == "" && !strings.HasPrefix(target, g.data+"/")
 }
 
-// seal gives all below a folder to the node's user, and lets the agent's read and execute it.
+// seal gives all below a folder to the node's user, and lets the agent's read and execute it. What
+// the agent's user left behind may still change the folder meanwhile: nothing outside is touched.
 func (g *guard) seal(dir string, uid int) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !g.root {
-			return err
+	return g.walk(dir, func(root *os.Root, path string, info fs.FileInfo) error {
+		if owner := ownerOf(info); owner != uid && owner != 0 {
+			return fault.E("agent.seal", fault.Refused, path, fmt.Errorf("belongs to the user %d, and not to the agent; install it again", owner))
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if err := g.own(path, 0, uid); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		if err := root.Lchown(path, 0, uid); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return err
 		}
 		mode := info.Mode().Perm() & 0o700
-		return os.Chmod(path, mode|mode>>3&0o050)
+		return root.Chmod(path, mode|mode>>3&0o050)
 	})
+}
+
+// walk calls visit for a folder and all below, where the node may change owners. Links are not
+// followed out of it, also when somebody puts one there meanwhile.
+func (g *guard) walk(dir string, visit func(root *os.Root, path string, info fs.FileInfo) error) error {
+	if !g.root {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := root.Lstat(path)
+		if err != nil {
+			return err
+		}
+		return visit(root, path, info)
+	})
+}
+
+// ownerOf returns the user that a file belongs to.
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
 }

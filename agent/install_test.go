@@ -200,6 +200,21 @@ func TestAFailedInstallationLeavesNothingAndSaysWhy(t *testing.T) {
 		}, fault.Invalid, "it has no agent"},
 		{"a wrong name", func() Request { r := request(t, "1.0", good); r.Name = "../x"; return r }, fault.Invalid, "is not a name"},
 		{"no archive", func() Request { r := request(t, "1.0", good); r.Upload = strings.NewReader("x"); return r }, fault.Invalid, "no compressed tar"},
+		{"an archive that unpacks to more than the disk should take", func() Request {
+			r := request(t, "1.0", good)
+			r.Upload = upload(t, map[string][]byte{"source/pkg-1.0.zip": bomb(t)})
+			return r
+		}, fault.Invalid, "unpacks to more than 1024 MiB"},
+		{"a link in the place of the package", func() Request {
+			r := request(t, "1.0", good)
+			r.Upload = linked(t)
+			return r
+		}, fault.Invalid, "not expected"},
+		{"a whole path in an archive", func() Request {
+			r := request(t, "1.0", good)
+			r.Upload = upload(t, map[string][]byte{"source/pkg-1.0.tar.gz": slip(t, filepath.Join(s.dir, "..", "evil"))})
+			return r
+		}, fault.Invalid, "pkg-1.0.tar.gz"},
 		{"a file elsewhere", func() Request {
 			r := request(t, "1.0", good)
 			r.Upload = upload(t, map[string][]byte{"source/../../evil": []byte("x")})
@@ -215,8 +230,56 @@ func TestAFailedInstallationLeavesNothingAndSaysWhy(t *testing.T) {
 			if left, err := os.ReadDir(s.dir); err != nil || len(left) != 0 || len(known.agents) != 0 {
 				t.Errorf("left: %v %v %v", left, known.agents, err)
 			}
+			if _, err := os.Lstat(filepath.Join(s.dir, "..", "evil")); err == nil {
+				t.Error("it wrote elsewhere")
+			}
 		})
 	}
+}
+
+// bomb is a small archive of 1.5 GB.
+func bomb(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := zip.NewWriter(&b)
+	zeros := make([]byte, 50<<20)
+	for i := range 30 {
+		w, err := zw.Create(fmt.Sprintf("pkg/%d", i))
+		must(t, err)
+		_, err = w.Write(zeros)
+		must(t, err)
+	}
+	must(t, zw.Close())
+	return b.Bytes()
+}
+
+// linked is an upload with a link to a file of the node.
+func linked(t *testing.T) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	tw := tar.NewWriter(zw)
+	must(t, tw.WriteHeader(&tar.Header{Name: "source/pkg-1.0.zip", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}))
+	must(t, tw.Close())
+	must(t, zw.Close())
+	return &b
+}
+
+// slip is an archive with a link out of it, and a file behind the link and one with a whole path.
+func slip(t *testing.T, target string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	tw := tar.NewWriter(zw)
+	must(t, tw.WriteHeader(&tar.Header{Name: "pkg/out", Typeflag: tar.TypeSymlink, Linkname: filepath.Dir(target)}))
+	for _, name := range []string{"pkg/out/evil", "../../../../evil", target} {
+		must(t, tw.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: 1, Mode: 0o600}))
+		_, err := tw.Write([]byte("x"))
+		must(t, err)
+	}
+	must(t, tw.Close())
+	must(t, zw.Close())
+	return b.Bytes()
 }
 
 func TestWhatAnAgentRunsIsNotItsOwnToChange(t *testing.T) {

@@ -151,6 +151,11 @@ type Agents struct {
 	Memory Size `yaml:"memory" example:"512MiB"`
 	// Files is how many files a process of an agent may have open.
 	Files int `yaml:"files" example:"1024"`
+	// Processes is how many processes and threads an agent may have. It holds where agents have
+	// users of their own.
+	Processes int `yaml:"processes" example:"256"`
+	// FileSize is how large one file may be that an agent writes. 0 bounds nothing.
+	FileSize Size `yaml:"file_size" example:"1GiB"`
 	// Nice is how far agents stand back when the processor is busy, from 0 to 19.
 	Nice int `yaml:"nice" example:"5"`
 	// Restart says when an agent that ended by itself is started again.
@@ -226,6 +231,7 @@ func Default() *Config {
 		},
 		Agents: Agents{
 			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 1000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
+			Processes: 256, FileSize: GiB,
 			Restart: "always", RestartSilent: true, Grace: 10 * time.Second,
 			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},

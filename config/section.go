@@ -125,11 +125,13 @@ const (
 	minAgentMemory = 32 * MiB
 	minAgentFiles  = 64
 	maxAgentFiles  = 1 << 20
-	maxNice        = 19
-	maxUser        = 1<<31 - 1
-	maxGrace       = 10 * time.Minute
-	minAgentLog    = 64 * KiB
-	maxAgentLogs   = 1000
+
+	minAgentProcesses = 16
+	maxNice           = 19
+	maxUser           = 1<<31 - 1
+	maxGrace          = 10 * time.Minute
+	minAgentLog       = 64 * KiB
+	maxAgentLogs      = 1000
 
 	minFloodMessages = 100
 	minFloodBytes    = 64 * KiB
@@ -150,6 +152,12 @@ func (n *Agents) validate(r report) {
 	}
 	if n.Files < minAgentFiles || n.Files > maxAgentFiles {
 		r("agents.files", "%d is out of range; write %d to %d, such as 1024", n.Files, minAgentFiles, maxAgentFiles)
+	}
+	if n.Processes < minAgentProcesses || n.Processes > maxAgentFiles {
+		r("agents.processes", "%d is out of range; write %d to %d, such as 256", n.Processes, minAgentProcesses, maxAgentFiles)
+	}
+	if n.FileSize < 0 || (n.FileSize > 0 && n.FileSize < minAgentMemory) {
+		r("agents.file_size", "%v is too small; write at least %v, or 0 for no bound", n.FileSize, minAgentMemory)
 	}
 	if n.Nice < 0 || n.Nice > maxNice {
 		r("agents.nice", "%d is out of range; write 0 to %d, such as 5", n.Nice, maxNice)

@@ -29,7 +29,7 @@ func (n *Node) openAgents(context.Context) error {
 		Data: n.opts.Config.Node.Data, Exec: n.opts.AgentExec, Bus: n.bus.Addr,
 		CA:        filepath.Join(n.opts.Config.Node.Data, identity.TLSFolder, "ca.pem"),
 		Isolation: agent.Isolation(cfg.Isolation), Users: agent.Users(cfg.Users), Read: cfg.Read, Write: cfg.Write,
-		Memory: int64(cfg.Memory), Files: cfg.Files, Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
+		Memory: int64(cfg.Memory), Files: cfg.Files, Processes: cfg.Processes, FileSize: int64(cfg.FileSize), Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
 		News: n.askToEnd, Audit: n.tellOfAgent, Log: n.log,

@@ -36,6 +36,10 @@ type Spec struct {
 	Nice     int      `json:"nice"`  // 0 to 19; more gives others the processor first
 	Files    uint64   `json:"files"` // most open files; 0 keeps the parent's bound
 	Data     uint64   `json:"data"`  // most octets of private memory; 0 for no bound
+	// Processes is how many processes and threads its user may have; 0 for no bound. It holds for a
+	// User of its own only: another one's other programs would count too.
+	Processes uint64 `json:"processes"`
+	FileSize  uint64 `json:"file_size"` // most octets of one file that it writes; 0 for no bound
 }
 
 var errParent = errors.New("the node that starts it has ended")
@@ -78,6 +82,12 @@ func (s *Spec) bound() error {
 	}
 	if s.Data > 0 {
 		limits[unix.RLIMIT_DATA] = s.Data
+	}
+	if s.Processes > 0 && s.User != nil {
+		limits[unix.RLIMIT_NPROC] = s.Processes
+	}
+	if s.FileSize > 0 {
+		limits[unix.RLIMIT_FSIZE] = s.FileSize
 	}
 	for which, most := range limits {
 		if err := lower(which, most); err != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"voltbus/agent/process"
 )
 
 // The test program plays the process that becomes another.
@@ -147,6 +149,25 @@ func TestAUserOfItsOwn(t *testing.T) {
 func TestBoundsHold(t *testing.T) {
 	out, err := shell(t, Spec{Files: 33, Data: 1 << 30, Nice: 7}, "ulimit -n; ulimit -d; nice; ulimit -c; grep -E 'NoNewPrivs|CapPrm|CapEff' /proc/self/status")
 	if err != nil || strings.Join(strings.Fields(out), " ") != "33 1048576 7 0 CapPrm: 0000000000000000 CapEff: 0000000000000000 NoNewPrivs: 1" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestAForkBombHitsItsBound(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only a user of its own is bounded")
+	}
+	out, err := shell(t, Spec{User: &User{UID: 64903, GID: 64903}, Processes: 20}, "for i in $(seq 60); do sleep 20 >/dev/null 2>&1 & done; echo all")
+	if err == nil || strings.Contains(out, "all") || !strings.Contains(out, "fork") {
+		t.Errorf("%v: %s", err, out)
+	}
+	process.EndUser(64903)
+}
+
+func TestAFileCannotGrowBeyondItsBound(t *testing.T) {
+	dir := t.TempDir()
+	out, err := shell(t, Spec{FileSize: 1 << 20, Dir: dir}, "head -c 5000000 /dev/zero >big; wc -c <big")
+	if size := strings.Fields(out); len(size) == 0 || size[len(size)-1] != "1048576" {
 		t.Errorf("%v: %s", err, out)
 	}
 }

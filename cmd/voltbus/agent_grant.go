@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
 
@@ -86,16 +86,20 @@ func readGrants(file string) (identity.Grants, error) {
 	if err != nil {
 		return g, usage(fmt.Errorf("read the grants: %w", err))
 	}
-	if err := parseGrants(text, &g); err != nil {
+	if err := parseGrants(file, text, &g); err != nil {
 		return g, fault.E("voltbus", fault.Invalid, file, fmt.Errorf("does not hold grants: %w", err))
 	}
 	return g, identity.CheckGrants(&g)
 }
 
 // parseGrants reads YAML, which JSON is too, with the keys that JSON has.
-func parseGrants(text []byte, into *identity.Grants) error {
+func parseGrants(file string, text []byte, into *identity.Grants) error {
+	node, problem := strictyaml.Parse(file, text)
+	if problem != nil {
+		return errors.New(problem.String())
+	}
 	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
+	if err := node.Decode(&tree); err != nil {
 		return err
 	}
 	asJSON, err := json.Marshal(tree)
