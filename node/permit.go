@@ -35,6 +35,9 @@ func (n *Node) agentChanged(c identity.AgentChange) {
 			n.bus.Repermit(key)
 		}
 	}
+	if c.What == identity.AgentRemoved {
+		n.service.Forget(c.Before.Name)
+	}
 	for _, name := range n.concerned(c) {
 		if err := n.bus.Tell(name, wire.NewsStanding, nil); err != nil {
 			n.log.Warn("news of a grant are not told", slog.String("agent", name), slog.Any("err", err))

@@ -88,7 +88,7 @@ func (o onlookers) Connections() ([]service.Connection, error) {
 // Alerts implements api.Presence.
 func (n *Node) Alerts(context.Context) (answer.Alerts, error) {
 	list := n.presence.List()
-	out := answer.Alerts{Alerts: make([]answer.Alert, len(list))}
+	out := answer.Alerts{Alerts: make([]answer.Alert, len(list)), Refused: n.presence.Refused()}
 	for i := range list {
 		a := &list[i]
 		out.Alerts[i] = answer.Alert{

@@ -131,11 +131,27 @@ func (r *Room) Health(agent string, message []byte) error {
 	return nil
 }
 
-// Forget forgets the health of an agent: it said hello anew, or is no more.
+// Forget forgets the health of an agent: it said hello anew.
 func (r *Room) Forget(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.health, agent)
+}
+
+// Leave forgets an agent that is no more, and ends its alerts: nobody else would.
+func (r *Room) Leave(agent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.health, agent)
+	if r.count[agent] == 0 {
+		return
+	}
+	now := r.now().UTC().Truncate(time.Microsecond)
+	for id := range r.alerts {
+		if id.agent == agent {
+			r.end(id, now)
+		}
+	}
 }
 
 // Look returns how an agent is that is connected since a time; the zero time if it is not.

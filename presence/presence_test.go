@@ -202,3 +202,32 @@ func TestAnAgentHasSoManyOpenAlertsAndNoMore(t *testing.T) {
 		t.Errorf("after one was cleared: %v", err)
 	}
 }
+
+func TestAnAgentThatIsNoMoreLeavesNothing(t *testing.T) {
+	r, c := open(t, t.TempDir())
+	t.Cleanup(func() { _ = c.Close() })
+	for _, agent := range []string{"boiler", "pump"} {
+		if err := r.Health(agent, []byte(`{"status":"bad"}`)); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"a", "b"} {
+			if err := r.Alert(agent, key, []byte(`{"text":"x"}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var ended []string
+	stop := r.Watch(func(a presence.Alert) { ended = append(ended, fmt.Sprint(a.Agent, a.Cleared)) })
+	r.Leave("boiler")
+	r.Leave("nobody")
+	stop()
+	if list := r.List(); len(list) != 2 || list[0].Agent != "pump" || list[1].Agent != "pump" {
+		t.Errorf("open are %+v", list)
+	}
+	if diff := cmp.Diff([]string{"boilertrue", "boilertrue"}, ended); diff != "" {
+		t.Error(diff)
+	}
+	if h := r.Look("boiler", time.Now()); h.Status != presence.Unknown {
+		t.Errorf("it is %s", h.Status)
+	}
+}

@@ -41,6 +41,18 @@ func (c *clients) get(name string) answer.AgentClient {
 	return c.list[name]
 }
 
+func (c *clients) drop(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.list, name)
+}
+
+// Forget forgets an agent that is no more, with its open alerts.
+func (s *Service) Forget(name string) {
+	s.clients.drop(name)
+	s.cfg.Presence.Leave(name)
+}
+
 // hello tells an agent who it is and what it may do.
 func (s *Service) hello(_ context.Context, r *request) ([]byte, error) {
 	var in hello

@@ -33,6 +33,7 @@ type Registry interface {
 type Presence interface {
 	Look(agent string, since time.Time) presence.Health
 	Forget(agent string)
+	Leave(agent string)
 }
 
 // Connection is an agent that is on the bus.

@@ -236,3 +236,27 @@ func TestRefusalsOfAgentsAreTold(t *testing.T) {
 		t.Errorf("told were %+v", d.refused)
 	}
 }
+
+func TestARefusedRecordListsNoPoints(t *testing.T) {
+	d := open(t, grants())
+	if _, failure := d.ask("boiler", "record", `{"samples":[{"point":"calc/new","value":1},{"point":"site/ahu/temp","value":1}]}`); failure == nil {
+		t.Fatal("a point of a device is recorded")
+	}
+	result, _ := d.ask("admin", "points", `{"search":"new"}`)
+	var page answer.Points
+	if err := json.Unmarshal([]byte(result), &page); err != nil || len(page.Points) != 0 {
+		t.Errorf("points are %s, %v", result, err)
+	}
+}
+
+func TestWhatARemovedAgentSaidOfItselfIsForgotten(t *testing.T) {
+	d := open(t, grants())
+	if _, failure := d.ask("boiler", "hello", `{"sdk":"x","pid":1,"host":"h","version":"2"}`); failure != nil {
+		t.Fatal(failure)
+	}
+	d.Forget("boiler")
+	peers, err := d.Peers()
+	if err != nil || len(peers) != 2 || peers[1].Name != "boiler" || peers[1].Version != "" || peers[1].SDK != "" {
+		t.Errorf("peers are %+v, %v", peers, err)
+	}
+}

@@ -58,5 +58,6 @@ type Alert struct {
 
 // Alerts are the open alerts: the most severe first, of these the newest.
 type Alerts struct {
-	Alerts []Alert `json:"alerts"`
+	Alerts  []Alert `json:"alerts"`
+	Refused uint64  `json:"refused"` // messages about alerts that were wrong or too many, since the node started
 }

@@ -32,7 +32,7 @@ func (c *Client) attend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-c.fresh:
-			work = c.hello
+			work = c.greet
 		case <-c.renew:
 			work = c.askStanding
 		}
@@ -64,10 +64,19 @@ func (c *Client) persist(ctx context.Context, work func(context.Context) error) 
 		case <-ctx.Done():
 			return false
 		case <-c.fresh: // another connection: hello again, at once
-			work = c.hello
+			work = c.greet
 		case <-time.After(pause(attempt)):
 		}
 	}
+}
+
+// greet says hello on a connection that is there again.
+func (c *Client) greet(ctx context.Context) error {
+	if err := c.hello(ctx); err != nil {
+		return err
+	}
+	c.configs.tell(ConfigChange{Action: ConfigMissed})
+	return nil
 }
 
 func (c *Client) askStanding(ctx context.Context) error {

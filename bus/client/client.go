@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,7 @@ const (
 
 const (
 	callTimeout  = 30 * time.Second
+	leaveTimeout = time.Second // for the server to know that nobody answers calls any more
 	handlers     = 64
 	pendingBytes = 64 << 20 // of one subscription that is not taken in time
 )
@@ -174,6 +176,9 @@ func (c *Client) open(ctx context.Context) error { //nolint:contextcheck // what
 		if err := sub.SetPendingLimits(-1, pendingBytes); err != nil {
 			return fault.E(op, fault.Internal, subject, err)
 		}
+		if strings.HasPrefix(subject, wire.CallPrefix) {
+			c.methods.sub = sub
+		}
 	}
 	if err := c.hello(ctx); err != nil {
 		return err
@@ -192,13 +197,28 @@ func (c *Client) Close() { c.closeOnce.Do(c.close) }
 
 func (c *Client) close() {
 	c.end()
-	c.methods.close()
+	c.leave()
 	if c.conn.IsConnected() {
 		_ = c.conn.FlushTimeout(time.Second) // what cannot be sent any more is lost with the connection
 	}
 	c.conn.Close()
 	c.calls.fail(fault.E("client.Close", fault.Canceled, c.opts.Name, errClosed))
 	c.running.Wait()
+}
+
+// leave ends the answering of calls: whoever calls from now on hears that nobody is there.
+func (c *Client) leave() {
+	gone := make(chan struct{})
+	c.methods.sub.SetClosedHandler(func(string) { close(gone) })
+	err := c.methods.sub.Drain() // what came already is answered: that it is too late
+	c.methods.close()
+	if err != nil || !c.conn.IsConnected() {
+		return
+	}
+	select {
+	case <-gone:
+	case <-time.After(leaveTimeout):
+	}
 }
 
 var errClosed = errors.New("the connection to the node was closed")

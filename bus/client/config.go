@@ -24,12 +24,18 @@ func (c *Client) Config(ctx context.Context, name string) (d Config, err error) 
 type ConfigChange struct {
 	Owner   string `json:"owner"`
 	Name    string `json:"name"`
-	Action  string `json:"action"` // set or delete
+	Action  string `json:"action"` // set or delete; ConfigMissed after a new connection
 	Version int    `json:"version"`
 }
 
+// ConfigMissed is the action of a change that names no document: the connection was lost and is there
+// again, and any document may have changed meanwhile. Read again what matters.
+const ConfigMissed = "missed"
+
 // configs are who wants to know of changes.
 type configs struct {
+	telling sync.Mutex // one at a time
+
 	mu   sync.Mutex
 	next int
 	list map[int]func(ConfigChange)
@@ -37,6 +43,8 @@ type configs struct {
 
 // tell calls everybody who watches.
 func (c *configs) tell(change ConfigChange) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
 	c.mu.Lock()
 	var all []func(ConfigChange)
 	for _, f := range c.list {
@@ -49,8 +57,8 @@ func (c *configs) tell(change ConfigChange) {
 }
 
 // WatchConfig calls changed with every change of the agent's own and the shared documents, from one
-// goroutine, until stop is called. changed must return soon. A change while there is no connection
-// is missed: read the documents again when Options.Report is told nil.
+// goroutine at a time, until stop is called. changed must return soon. What changes while there is no
+// connection nobody tells: each new connection is told as a change with the action ConfigMissed.
 func (c *Client) WatchConfig(changed func(ConfigChange)) (stop func()) {
 	c.configs.mu.Lock()
 	defer c.configs.mu.Unlock()

@@ -107,6 +107,7 @@ type methods struct {
 
 	ctx     context.Context //nolint:containedctx // ends with the client, not with a call
 	end     context.CancelFunc
+	sub     *nats.Subscription // to calls
 	most    int
 	calls   chan *nats.Msg // to who is free
 	running sync.WaitGroup
@@ -223,11 +224,15 @@ func (c *Client) onRequest(m *nats.Msg) {
 	select {
 	case c.methods.calls <- m:
 	case <-c.methods.ctx.Done():
+		c.respond(m, encodeFailure(fault.E("client.Handle", fault.Unreachable, c.opts.Name, errLeaving)))
 	}
 }
 
-func (c *Client) answerCall(m *nats.Msg) {
-	body := c.serve(m.Subject, m.Data)
+var errLeaving = errors.New("the agent is ending; nothing was done")
+
+func (c *Client) answerCall(m *nats.Msg) { c.respond(m, c.serve(m.Subject, m.Data)) }
+
+func (c *Client) respond(m *nats.Msg, body []byte) {
 	if m.Reply == "" {
 		return
 	}
@@ -353,6 +358,8 @@ func encodeFailure(err error) []byte {
 		if e.Err != nil {
 			f.Message = e.Err.Error()
 		}
+	} else if kind := fault.KindOf(err); kind == fault.Canceled || kind == fault.Timeout {
+		f.Kind = kind.String() // of the context
 	} else {
 		f.Kind, f.Type = wire.RemoteKind, fmt.Sprintf("%T", err)
 	}

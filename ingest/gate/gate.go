@@ -96,9 +96,12 @@ func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) er
 }
 
 // RecordWhole records the batch if nothing of it must be refused. Otherwise the report says what
-// must, and nothing is recorded. It fails as Record does.
+// must, nothing is recorded, and none of its points is listed. It fails as Record does.
 func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	before := b.Refused
+	if err := g.foresee(ctx, b); err != nil || b.Refused > before {
+		return err
+	}
 	if err := g.sift(ctx, b); err != nil {
 		return err
 	}
@@ -106,6 +109,35 @@ func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 		return nil
 	}
 	return g.recorder.Record(ctx, b.Samples)
+}
+
+// foresee takes out what sift would, without listing anything.
+func (g *Gate) foresee(ctx context.Context, b *ingest.Batch) error {
+	infos, devices := g.sort(b)
+	room := true
+	if len(infos) > 0 {
+		infos, epoch := g.stillUnknown(infos)
+		found, fresh, err := g.look(ctx, infos)
+		if err != nil {
+			return err
+		}
+		if len(fresh) > 0 {
+			n, err := g.catalogue.Free(ctx)
+			if err != nil {
+				return err
+			}
+			room = len(fresh) <= g.points-n
+		}
+		g.remember(found, epoch)
+		_, devices = g.sort(b)
+	}
+	switch {
+	case !room:
+		b.Drop(g.check)
+	case devices:
+		b.Drop(g.checkDevice)
+	}
+	return nil
 }
 
 // sift takes out what may not be recorded, and lists the points of the rest.
@@ -161,6 +193,16 @@ func (g *Gate) sort(b *ingest.Batch) (infos []point.Info, devices bool) {
 	return infos, devices
 }
 
+// checkDevice returns why a sample may not be recorded, if its point belongs to a device.
+func (g *Gate) checkDevice(s *point.Sample) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.known[s.Point] == device {
+		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
+	}
+	return nil
+}
+
 // check returns why a sample may not be recorded.
 func (g *Gate) check(s *point.Sample) error {
 	g.mu.RLock()
@@ -185,16 +227,30 @@ func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err
 	if len(infos) == 0 {
 		return true, nil
 	}
+	found, fresh, err := g.look(ctx, infos)
+	if err != nil {
+		return false, err
+	}
+	if fresh, err = g.list(ctx, fresh); err != nil {
+		return false, err
+	}
+	for i := range fresh {
+		found[fresh[i].Path] = outside
+	}
+	return g.remember(found, epoch), nil
+}
+
+// look finds out whose points are, and which are new.
+func (g *Gate) look(ctx context.Context, infos []point.Info) (found map[point.Path]owner, fresh []point.Info, err error) {
 	paths := make([]point.Path, len(infos))
 	for i := range infos {
 		paths[i] = infos[i].Path
 	}
 	entries, err := g.catalogue.Entries(ctx, paths)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	found := make(map[point.Path]owner, len(infos))
-	var fresh []point.Info
+	found = make(map[point.Path]owner, len(infos))
 	for i := range entries {
 		switch e := &entries[i]; {
 		case e.FirstSeen.IsZero() || !e.Removed.IsZero():
@@ -205,13 +261,7 @@ func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err
 			found[e.Path] = outside
 		}
 	}
-	if fresh, err = g.list(ctx, fresh); err != nil {
-		return false, err
-	}
-	for i := range fresh {
-		found[fresh[i].Path] = outside
-	}
-	return g.remember(found, epoch), nil
+	return found, fresh, nil
 }
 
 // stillUnknown leaves out the points that others asked about meanwhile.

@@ -367,6 +367,8 @@ export interface Alert {
 
 export interface Alerts {
   alerts: Alert[];
+  /** How many messages about alerts the node refused since it started, because they were wrong or an agent had too many open */
+  refused: number;
 }
 
 export interface Peer {
