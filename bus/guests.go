@@ -207,6 +207,7 @@ type Presence struct {
 	Key     string
 	Address string
 	Since   time.Time
+	In, Out Traffic // from it and to it, since then
 }
 
 // Online returns who holds an exclusive name at the moment, in no order.
@@ -216,7 +217,12 @@ func (b *Bus) Online() []Presence {
 	var list []Presence
 	for name, n := range b.guests.holders {
 		if b.guests.alive(n) {
-			list = append(list, Presence{Name: name, Key: n.key, Address: n.address, Since: n.since})
+			p := Presence{Name: name, Key: n.key, Address: n.address, Since: n.since}
+			if c, err := b.srv.Connz(&server.ConnzOptions{CID: n.id}); err == nil && len(c.Conns) == 1 {
+				is := c.Conns[0]
+				p.In, p.Out = Traffic{is.InMsgs, is.InBytes}, Traffic{is.OutMsgs, is.OutBytes}
+			}
+			list = append(list, p)
 		}
 	}
 	return list

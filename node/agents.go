@@ -68,7 +68,7 @@ func shown(a *identity.Agent, p bus.Presence) answer.Agent {
 		Name: a.Name, Public: a.Public, Grants: a.Grants, Created: a.Created.UTC(), Revoked: moment(a.Revoked.UTC()),
 	}
 	if p.Name != "" {
-		out.Online = &answer.AgentOnline{Since: p.Since.UTC(), Address: p.Address}
+		out.Online = &answer.AgentOnline{Since: p.Since.UTC(), Address: p.Address, In: answer.Traffic(p.In), Out: answer.Traffic(p.Out)}
 	}
 	return out
 }

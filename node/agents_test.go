@@ -75,7 +75,7 @@ func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
 		t.Errorf("heard %s", subject)
 	}
 	a, err := r.Client.Agent(ctx, "watch")
-	if err != nil || a.Online == nil || a.Public != key.Public() || a.Revoked != nil {
+	if err != nil || a.Online == nil || a.Online.Out.Messages == 0 || a.Public != key.Public() || a.Revoked != nil {
 		t.Errorf("the agent is %+v, %v", a, err)
 	}
 	if _, err := r.SetGrants(ctx, "watch", identity.Grants{}); err != nil {

@@ -20,6 +20,8 @@ type Agent struct {
 type AgentOnline struct {
 	Since   time.Time `json:"since"`
 	Address string    `json:"address"`
+	In      Traffic   `json:"in"`  // from the agent, since it connected
+	Out     Traffic   `json:"out"` // to it
 }
 
 // Agents are the agents by name.

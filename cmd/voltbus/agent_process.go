@@ -229,12 +229,27 @@ func newAgentStatus(f *flags) *cobra.Command {
 					return json.NewEncoder(s.OutOrStdout()).Encode(p)
 				}
 				printStatus(s, &p)
-				return nil
+				return printTraffic(ctx, s, p.Name)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printTraffic says what an agent sends and gets on the bus.
+func printTraffic(ctx context.Context, s session, name string) error {
+	a, err := s.Agent(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.Online == nil {
+		s.Println("  bus         not connected")
+		return nil
+	}
+	s.Printf("  bus         connected %s, sent %d messages (%d bytes), got %d (%d bytes)\n", ago(a.Online.Since),
+		a.Online.In.Messages, a.Online.In.Bytes, a.Online.Out.Messages, a.Online.Out.Bytes)
+	return nil
 }
 
 func printStatus(s session, p *answer.Process) {

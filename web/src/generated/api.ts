@@ -703,6 +703,8 @@ export interface Agent {
   online?: {
     since: Time;
     address: string;
+    in: Traffic;
+    out: Traffic;
   };
 }
 
