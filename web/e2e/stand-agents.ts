@@ -101,7 +101,11 @@ export class Agents {
     "GET processes": () => ({ processes: this.processes, isolation: ["user", "landlock"] }),
     "GET agents": () => ({ agents: this.identities }),
     "GET peers": () => ({ peers: this.peers }),
-    "GET bus": () => ({ connections: this.identities.map(busy), total: 4, slow_consumers: 0 }),
+    "GET bus": () => {
+      const online = new Set(this.peers.filter((p) => p.online).map((p) => p.name));
+      const connections = this.identities.filter((a) => online.has(a.name)).map(busy);
+      return { connections, total: connections.length, slow_consumers: 0 };
+    },
     "GET documents": () => ({ documents: [] }),
     "GET audit": () => ({ entries: [], next: 0 }),
     "GET agents/*": (call) => this.get(call),

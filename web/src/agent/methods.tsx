@@ -65,7 +65,7 @@ function Method({ api, at, method: m, mayCall }: MethodProps) {
       <summary>
         <code>{signature(m)}</code> <span class="quiet">{plain(firstLine(m.doc))}</span>
       </summary>
-      {m.doc && <p class="agent-doc">{plain(m.doc)}</p>}
+      {m.doc.includes("\n") && <p class="agent-doc">{plain(m.doc)}</p>}
       {m.needs && m.needs.length > 0 && (
         <p class="quiet">Agents that call it must hold {m.needs.map(plain).join(" and ")}.</p>
       )}
