@@ -333,12 +333,18 @@ func (s *Supervisor) prepare(p place, rec *Record) error {
 // interpreter returns the folders that a program needs, whose file may be a link elsewhere: that of
 // a virtual environment leads to the Python that it was made from.
 func interpreter(program string) []string {
+	var folders []string
+	// Python looks for its environment by the name that it was called by.
+	environment := filepath.Dir(filepath.Dir(program))
+	if _, err := os.Stat(filepath.Join(environment, "pyvenv.cfg")); err == nil {
+		folders = append(folders, environment)
+	}
 	target, err := filepath.EvalSymlinks(program)
 	if err != nil || filepath.Base(filepath.Dir(target)) != "bin" {
-		return nil
+		return folders
 	}
 	if prefix := filepath.Dir(filepath.Dir(target)); prefix != "/" {
-		return []string{prefix}
+		folders = append(folders, prefix)
 	}
-	return nil
+	return folders
 }

@@ -449,3 +449,19 @@ func TestTheAuditHears(t *testing.T) {
 		t.Errorf("%q", heard)
 	}
 }
+
+func TestAnInterpreterMayReadTheEnvironmentThatItBelongsTo(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no Python")
+	}
+	environment := filepath.Join(t.TempDir(), "venv")
+	bin := filepath.Join(environment, "bin")
+	if err := errors.Join(os.MkdirAll(bin, 0o700), os.Symlink(python, filepath.Join(bin, "python3")),
+		os.WriteFile(filepath.Join(environment, "pyvenv.cfg"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got := interpreter(filepath.Join(bin, "python3")); !slices.Contains(got, environment) {
+		t.Errorf("it may read %q, want %q among them", got, environment)
+	}
+}

@@ -23,13 +23,17 @@ func appendResult(result []byte) []byte {
 	return append(append(out, result...), '}')
 }
 
-// failed is the reply about an error. Internal errors keep their details for the log.
+// failed is the reply about an error. Internal errors keep their details for the log, and what the
+// agent was not allowed is told to Refused.
 func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
 	f := failure(err)
 	if f.Kind == fault.Internal.String() {
 		s.cfg.Log.LogAttrs(ctx, slog.LevelError, "request of an agent failed by a defect",
 			slog.String("agent", from), slog.String("method", clip(name)), slog.Any("err", err))
 		f.Message = errDefect.Error()
+	}
+	if f.Missing != "" && s.cfg.Refused != nil {
+		s.cfg.Refused(Refusal{Callee: "node", Caller: from, Method: clip(name), Missing: f.Missing})
 	}
 	out, jerr := json.Marshal(wire.Reply{Error: f})
 	if jerr != nil { // texts and numbers always can be written

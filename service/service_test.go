@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -258,5 +259,17 @@ func TestWhatARemovedAgentSaidOfItselfIsForgotten(t *testing.T) {
 	peers, err := d.Peers()
 	if err != nil || len(peers) != 2 || peers[1].Name != "boiler" || peers[1].Version != "" || peers[1].SDK != "" {
 		t.Errorf("peers are %+v, %v", peers, err)
+	}
+}
+
+func TestWhatTheNodeRefusesIsToldWithWhatIsMissing(t *testing.T) {
+	d := open(t, grants())
+	_, failure := d.ask("boiler", "record", `{"samples":[{"point":"billing/x","time":"2026-03-01T12:00:00Z","value":1}]}`)
+	if failure == nil || failure.Kind != "refused" {
+		t.Fatalf("the answer is %+v, want refused", failure)
+	}
+	want := service.Refusal{Callee: "node", Caller: "boiler", Method: "record", Missing: "record billing/x"}
+	if len(d.refused) != 1 || !reflect.DeepEqual(d.refused[0], want) {
+		t.Errorf("told were %+v, want %+v", d.refused, want)
 	}
 }

@@ -9,7 +9,7 @@ func newAgent(f *flags) *cobra.Command {
 own, with a key of its own; it may do what it was granted, and nothing else.`,
 	}
 	for _, sub := range append(newAgentProcess(f), newAgentIdentity(f)...) {
-		if sub.Name() != "new" {
+		if sub.Name() != "new" && sub.Name() != "sdk" {
 			f.where.register(sub)
 		}
 		strictArgs(sub)

@@ -49,7 +49,7 @@ func agentExec() ([]string, error) {
 // newAgentProcess returns the subcommands about agents that are installed.
 func newAgentProcess(f *flags) []*cobra.Command {
 	return []*cobra.Command{
-		newAgentNew(), newAgentInstall(f), newAgentList(f), newAgentStatus(f), newAgentLogs(f),
+		newAgentNew(), newAgentSDK(), newAgentInstall(f), newAgentList(f), newAgentStatus(f), newAgentLogs(f),
 		newAgentOperate(f, "start", "Start an agent, now and after each start of the node"),
 		newAgentOperate(f, "stop", "End an agent, until it is started again"),
 		newAgentOperate(f, "restart", "End an agent and start it again"),

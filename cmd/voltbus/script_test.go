@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"voltbus/python"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +28,17 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "until": until, "outstation": startOutstation,
 		},
+		Condition: haveSDK,
 	})
+}
+
+// haveSDK says what a script asks for in brackets: [sdk], that the program has the Python SDK.
+func haveSDK(name string) (bool, error) {
+	if name != "sdk" {
+		return false, fmt.Errorf("the condition %q is not known; write sdk", name)
+	}
+	_, _, err := python.Wheel()
+	return err == nil, nil
 }
 
 // exits runs a program and checks its exit code: exits 2 voltbus check. What it printed is

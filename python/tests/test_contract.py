@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -470,12 +470,29 @@ def test_an_agent_lives_with_its_settings_and_alerts(try_on: WithWorld) -> None:
         assert (raised.topic, raised.body["text"]) == ("alert/too-hot", "25 °C")
         await admin.documents.set("config", {"limit": "warm"}, owner="agent/watch")
         (raised,) = await world.take(alerts)
-        assert raised.topic == "alert/config"
+        assert (raised.topic, raised.body["severity"]) == ("alert/config", "warning")
         assert agent.settings == Settings(limit=20)
         await admin.documents.delete("config", owner="agent/watch")
         await world.until(lambda: agent.settings == Settings(limit=80))
 
     try_on(test)
+
+
+def test_a_severity_that_the_node_does_not_know_is_refused_at_once(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        agent = await world.connect("agent1")
+        with pytest.raises(Invalid, match="info, warning or critical"):
+            await agent.alert("hot", "90 °C", "error")
+
+    try_on(test)
+
+
+@pytest.mark.parametrize(
+    ("quality", "good"), [("good(override)", True), ("uncertain", False), ("bad(x)", False)]
+)
+def test_a_good_reading_may_carry_a_remark(quality: str, good: bool) -> None:
+    sample = Sample("a/b", 1.0, datetime(2026, 1, 1, tzinfo=timezone.utc), quality)
+    assert sample.good is good
 
 
 def test_peers_and_their_health_are_known(try_on: WithWorld) -> None:

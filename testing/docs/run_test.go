@@ -22,6 +22,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/tutorials/first-minutes.md",
 		"docs/tutorials/your-first-modbus-device.md",
 		"docs/guides/dnp3.md",
+		"docs/tutorials/your-first-agent.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
 		"docs/guides/notebooks.md",
 		"docs/guides/query-the-history-with-python.md",

@@ -178,7 +178,7 @@ class Runner:
         )
         self._agent.failing("config", str(e))
         with contextlib.suppress(Error):
-            await self._bus.alert("config", f"the configuration is invalid: {e}", "error")
+            await self._bus.alert("config", f"the configuration is invalid: {e}")
         await self._tell()
 
     def _on_news(self, news: News) -> None:

@@ -274,7 +274,12 @@ class Bus(Listening, History):
         await self._emit(f"msg.{token(self.name)}.health", _json.encode(body), "publish health")
 
     async def alert(self, key: str, text: str, severity: str = "warning") -> None:
-        """Raise an alert, which stays open until ``clear``; raising it again changes its text."""
+        """Raise an alert, which stays open until ``clear``; raising it again changes its text.
+
+        ``severity`` is info, warning or critical.
+        """
+        if severity not in ("info", "warning", "critical"):
+            raise Invalid("a severity is info, warning or critical", subject=repr(severity))
         since = self._alerts[key].since if key in self._alerts else self.clock.now()
         self._alerts[key] = Alert(key, text, severity, since)
         await self._tell_alert(self._alerts[key])

@@ -40,7 +40,8 @@ class Sample(msgspec.Struct, frozen=True):
     """One value of a point.
 
     ``time`` is aware and in UTC; ``value`` is in the point's unit, and None if there is none;
-    ``quality`` is ``good`` or says what is wrong, such as ``bad(timeout)``.
+    ``quality`` is ``good``, perhaps with a remark as in ``good(override)``, or says what is wrong, such
+    as ``bad(timeout)``.
     """
 
     point: str
@@ -51,7 +52,7 @@ class Sample(msgspec.Struct, frozen=True):
     @property
     def good(self) -> bool:
         """Whether the value can be relied on."""
-        return self.quality == "good"
+        return self.quality == "good" or self.quality.startswith("good(")
 
     @property
     def name(self) -> str:
