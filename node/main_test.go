@@ -10,10 +10,15 @@ import (
 
 type jsonRaw = json.RawMessage
 
-// The test binary is also the node that is killed: see crash_test.go.
+// The test binary is also the node that is killed, see crash_test.go, and the agent, see
+// agentkill_test.go.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		crashChild(dir)
+		return
+	}
+	if place := os.Getenv(agentEnv); place != "" {
+		agentChild(place)
 		return
 	}
 	if dir := os.Getenv(killedEnv); dir != "" {
