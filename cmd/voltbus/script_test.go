@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "until": until, "outstation": startOutstation,
+			"exits": exits, "until": until, "outstation": startOutstation, "raise": raise,
 		},
 		Condition: haveSDK,
 	})

@@ -1,0 +1,61 @@
+package node_test
+
+import (
+	"testing"
+
+	apiclient "voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+func TestEverybodySeesAlertsAndOperatorsClearThem(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	r := run(t, cfg)
+	agent := join(t, r, cfg, "boiler", identity.Grants{})
+	people := map[identity.Role]*apiclient.Client{}
+	for _, role := range []identity.Role{identity.Viewer, identity.Operator} {
+		token, err := r.Issue(t.Context(), identity.User{Name: "the " + role.String(), Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if people[role], err = apiclient.New(r.HTTPAddr(), token, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := agent.Alert("hot", "critical", "too hot"); err != nil {
+		t.Fatal(err)
+	}
+	for role, person := range people {
+		eventually(t, "the "+role.String()+" sees the alert", func() bool {
+			a, err := person.Alerts(wait(t))
+			return err == nil && len(a.Alerts) == 1 && a.Alerts[0].Text == "too hot" && a.Refused == 0
+		})
+	}
+	if err := people[identity.Viewer].ClearAlert(wait(t), "boiler", "hot"); !fault.Is(err, fault.Refused) {
+		t.Errorf("a viewer clears it: %v", err)
+	}
+	if err := people[identity.Operator].ClearAlert(wait(t), "boiler", "hot"); err != nil {
+		t.Errorf("an operator: %v", err)
+	}
+	if err := agent.Alert("hot", "fatal", "too hot"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the alert of a wrong severity is counted", func() bool {
+		a, err := people[identity.Viewer].Alerts(wait(t))
+		return err == nil && len(a.Alerts) == 0 && a.Refused == 1
+	})
+	if err := agent.Alert("hot", "info", "warm"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is open again", func() bool {
+		a, err := people[identity.Viewer].Alerts(wait(t))
+		return err == nil && len(a.Alerts) == 1
+	})
+	if err := r.Agents().Remove(wait(t), "boiler"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it went with the agent", func() bool {
+		a, err := people[identity.Viewer].Alerts(wait(t))
+		return err == nil && len(a.Alerts) == 0
+	})
+}
