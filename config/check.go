@@ -67,6 +67,8 @@ func badPath(p point.Path) string {
 		return "is missing; write the device's place, " + example
 	case err != nil:
 		return fmt.Sprintf("%q is not a path: %v", p, err)
+	case p == "control" || strings.HasPrefix(string(p), "control/"):
+		return fmt.Sprintf("%q lies where commands are recorded; begin it with something else than control, %s", p, example)
 	case strings.HasPrefix(string(p), "/") || strings.HasSuffix(string(p), "/") || strings.Contains(string(p), "//"):
 		return fmt.Sprintf("%q has an empty part; write single slashes between the parts, %s", p, example)
 	}

@@ -27,7 +27,9 @@ func (v valueState) MarshalJSON() ([]byte, error) {
 	if v.Kind() == point.None {
 		return []byte("null"), nil
 	}
-	return json.Marshal(map[string]string{v.Kind().String(): v.String()})
+	data := append([]byte(`{"`), v.Kind().String()...) // a map would take five times as long
+	data = point.AppendQuoted(append(data, `":`...), v.String())
+	return append(data, '}'), nil
 }
 
 // UnmarshalJSON is the inverse of MarshalJSON.

@@ -298,6 +298,7 @@ func (d *Desk) wind(writing context.Context, cancel context.CancelFunc) {
 		}
 	}
 	d.writes.Wait()
+	d.finish(writing, &turn{now: d.cfg.Clock(), last: true}) // outcomes that could wait
 	for {
 		select {
 		case j := <-d.jobs:

@@ -29,7 +29,7 @@ func virtual(t *testing.T, devices int, f func(t *testing.T, s *site)) {
 }
 
 func pass(d time.Duration) {
-	time.Sleep(d) // virtual time
+	<-time.After(d) // virtual
 	synctest.Wait()
 }
 
@@ -91,7 +91,7 @@ func TestASlowGatewayDelaysNobodyElse(t *testing.T) {
 		defer s.start().stop()
 		s.plant.disturb(func(ctx context.Context, path point.Path, _ bool) error {
 			if path == "b/d0/sp" {
-				time.Sleep(8 * time.Second) // virtual time
+				<-time.After(8 * time.Second) // virtual
 			}
 			return nil
 		})
@@ -192,7 +192,7 @@ func TestLeasesEndWhileTheNodeIsDown(t *testing.T) {
 		s.set(short)
 		s.set(long)
 		s.stop()
-		time.Sleep(2 * time.Minute) // virtual time
+		<-time.After(2 * time.Minute) // virtual
 		defer s.start().stop()
 		pass(time.Minute)
 		s.holds("b/d0/sp", 20)
