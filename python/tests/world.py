@@ -50,6 +50,9 @@ class World(ABC):
     async def restart(self) -> None:
         """Restart the node."""
 
+    def writable(self, values: dict[str, float]) -> None:  # noqa: B027 - a real node has them
+        """Have points that can be commanded."""
+
     async def connect(self, name: str, grants: Grants = NOTHING) -> Bus:
         await self.grant(name, grants)
         bus = self.bus(name)
@@ -114,6 +117,9 @@ class MemoryWorld(World):
 
         return Bus(MemoryTransport(self.node._server, name), name, clock=self.node.clock)
 
+    def writable(self, values: dict[str, float]) -> None:
+        self.node.writable(dict(values))
+
     async def restart(self) -> None:
         self.node.cut()
         await self.node.restore()
@@ -147,7 +153,12 @@ class NodeWorld(World):
         await self.aclose()
 
     def _start(self) -> None:
-        config = {"node": {"name": "test", "data": str(self._data)}, "listen": self._listen}
+        zones = {"path": "rooms/zone{n}", "driver": "sim", "interval": "1h", "count": 2}
+        config = {
+            "node": {"name": "test", "data": str(self._data)},
+            "listen": self._listen,
+            "devices": [zones | {"config": {"model": "zone"}}],
+        }
         (self._folder / "voltbus.yaml").write_text(json.dumps(config))
         self._process = subprocess.Popen(
             [self._binary, "run", "-c", self._folder / "voltbus.yaml"],

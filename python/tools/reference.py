@@ -15,6 +15,7 @@ MODULES = (
     "voltbus.model",
     "voltbus.grant",
     "voltbus.document",
+    "voltbus.control",
     "voltbus.schedule",
     "voltbus.clock",
     "voltbus.path",

@@ -35,6 +35,7 @@ from ._stream import Stream
 from ._version import __version__
 from .agent import Agent, Config, alert, clear
 from .bus import Bus, connect
+from .control import Reading, Window, Written
 from .errors import (
     Canceled,
     Conflict,
@@ -51,7 +52,7 @@ from .errors import (
 )
 from .grant import Call, Command, Grants, Hold, Standing, Wants
 from .mark import at, cron, every, on, on_change, rpc
-from .model import Message, Sample, Scan, Value
+from .model import Holder, Message, Sample, Scan, Value
 from .recorder import Recorder
 
 __all__ = [
@@ -66,9 +67,11 @@ __all__ = [
     "Error",
     "Grants",
     "Hold",
+    "Holder",
     "Invalid",
     "Message",
     "NotFound",
+    "Reading",
     "Recorder",
     "Refused",
     "Rejected",
@@ -82,6 +85,8 @@ __all__ = [
     "Unreachable",
     "Value",
     "Wants",
+    "Window",
+    "Written",
     "__version__",
     "alert",
     "at",

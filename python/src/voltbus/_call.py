@@ -10,6 +10,7 @@ import msgspec
 from . import _json
 from ._protocol import Raw
 from .errors import Corrupt, Error, Invalid, Refused, RemoteError, of_kind
+from .model import Holder
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -30,6 +31,8 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     args: list[Any] = []
     trace: str = ""
     problems: list[Problem] = []
+    why: str = ""
+    holders: list[Any] = []
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -85,6 +88,14 @@ def answered(raw: Raw) -> Any:
 
 def exception(fault: Fault) -> Error:
     """Return the exception for an error that came."""
+    e = _exception(fault)
+    if fault.why:
+        e.why = fault.why
+        e.holders = tuple(msgspec.convert(h, Holder) for h in fault.holders)
+    return e
+
+
+def _exception(fault: Fault) -> Error:
     kind = of_kind(fault.kind)
     problems = tuple((p.index, p.message) for p in fault.problems)
     if kind is RemoteError:
@@ -119,6 +130,8 @@ def error(e: BaseException, trace: bool = False) -> bytes:
             subject=e.subject,
             missing=getattr(e, "missing", ""),
             problems=[Problem(i, m) for i, m in getattr(e, "problems", ())],
+            why=e.why,
+            holders=list(e.holders),
         )
     else:
         fault = Fault(

@@ -42,7 +42,7 @@ class Runner:
         for name, mark in agent.marked():
             if isinstance(mark, Offered):
                 bus.offer(mark.name, getattr(agent, name), *mark.needs)
-        bus.hold()
+        bus.pause()
 
     async def start(self) -> None:
         """Load the settings, run ``start``, and begin. The bus must be open."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import inspect
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
 import msgspec
 
 from .bus import Bus
+from .control import Window, Written
 from .errors import Invalid, Unavailable
 from .grant import Grants, Wants
 from .mark import Mark, marks
-from .model import Document
+from .model import Document, Value
 
 __all__ = ["Agent", "Config", "alert", "clear"]
 
@@ -84,6 +87,30 @@ class Agent(Generic[S]):
     async def clear(self, key: str) -> None:
         """Clear an alert."""
         await self.bus.clear(key)
+
+    async def write(self, point: str, value: Value, **how: Any) -> Written:
+        """Set a point; see ``Bus.write`` for ``level``, ``lease``, ``reason``, ``task``, ``wait``."""
+        return await self.bus.write(point, value, **how)
+
+    async def write_many(self, values: Mapping[str, Value], **how: Any) -> list[Written]:
+        """Set many points at once, each answered by itself; see ``Bus.write_many``."""
+        return await self.bus.write_many(values, **how)
+
+    async def release(self, point: str = "", **what: Any) -> None:
+        """End own commands, without a point all, and all reservations; see ``Bus.release``."""
+        await self.bus.release(point, **what)
+
+    def hold(
+        self, point: str, value: Value, **how: Any
+    ) -> contextlib.AbstractAsyncContextManager[Written]:
+        """Set a point while a block runs, with a lease that renews itself; see ``Bus.holding``."""
+        return self.bus.holding(point, value, **how)
+
+    def reserve(
+        self, task: str, windows: Sequence[Window | str], **how: Any
+    ) -> contextlib.AbstractAsyncContextManager[str]:
+        """Reserve points, devices or branches while a block runs; see ``Bus.reserve``."""
+        return self.bus.reserve(task, windows, **how)
 
     # -- what runs it needs
 

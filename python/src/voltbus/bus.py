@@ -23,6 +23,7 @@ from ._serve import Methods, Served
 from ._transport import Transport
 from ._version import __version__
 from .clock import Clock, SystemClock
+from .control import Control
 from .document import Documents
 from .errors import Corrupt, Error, Invalid, Refused, Timeout, Unreachable
 from .grant import Fence, Standing, publish_subjects, subscribe_subjects
@@ -41,7 +42,7 @@ _scan = msgspec.json.Decoder(Scan)
 _point = msgspec.json.Decoder(Sample)
 
 
-class Bus(Listening, History):
+class Bus(Listening, History, Control):
     """A connection to a node under a name. ``connect`` makes one.
 
     Use it with ``async with``: nothing outlives the block. It belongs to one event loop and may be
@@ -243,7 +244,7 @@ class Bus(Listening, History):
             answer = answer.get("peers", [])
         return msgspec.convert(answer, list[Peer])
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Let requests wait until ``admit``, except ping and inspect."""
         self._methods.open.clear()
 

@@ -43,6 +43,8 @@ class Error(Exception):
     """An error with its kind and the thing it is about.
 
     ``str(error)`` says in a sentence what happened and, where something can be done, what to do.
+    Of a refusal of control, ``why`` names the reason for programs, such as ``held``, ``reserved`` or
+    ``range``, and ``holders`` lists who stands in the way.
     """
 
     kind: ClassVar[str] = "internal"
@@ -51,6 +53,8 @@ class Error(Exception):
         super().__init__(message)
         self.message = message
         self.subject = subject
+        self.why = ""
+        self.holders: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         """Return the message, after what it is about."""

@@ -18,6 +18,7 @@ __all__ = [
     "Alert",
     "Bucket",
     "Document",
+    "Holder",
     "Latest",
     "Message",
     "Method",
@@ -264,3 +265,16 @@ class Aggregate(msgspec.Struct, frozen=True):
     completeness: float | None = None
     step: float = 0
     next: str = ""
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds what, and when: a command, a reservation, an override."""
+
+    requester: str
+    task: str = ""
+    command: str = ""
+    path: str = ""
+    level: int = 0
+    start: datetime | None = msgspec.field(default=None, name="from")
+    until: datetime | None = None
+    reason: str = ""

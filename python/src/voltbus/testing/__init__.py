@@ -131,6 +131,14 @@ class Node:
             body["quality"] = quality
         self._server.route(Raw(subject("live.scan.", device), "", b"", _json.encode(body)))
 
+    def writable(self, values: dict[str, Value]) -> None:
+        """Have points that can be commanded, with what they are when nobody commands them."""
+        self._desk.control.defaults |= values
+
+    def commanded(self, point: str) -> Value:
+        """Return what a point is set to now."""
+        return self._desk.control.value(point)
+
     def raw(self, to: str, data: bytes) -> None:
         """Put octets on the bus."""
         self._server.route(Raw(to, "", b"", data))

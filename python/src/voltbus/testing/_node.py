@@ -16,6 +16,7 @@ from ..errors import Conflict, Error, Invalid, NotFound, Refused
 from ..grant import Bound, Standing
 from ..model import Alert, Document, Sample
 from ..path import Pattern, parse_subject, parse_token, token
+from ._control import Control
 from ._server import Server
 
 MOST = 100_000
@@ -51,6 +52,8 @@ class Desk:
             "config_delete": self._config_delete,
             "config_history": self._config_history,
         }
+        self.control = Control(now, lambda name: server.keys[name])
+        self.handlers |= self.control.handlers
         server.answer = self.answer
 
     async def answer(self, by: str, method: str, raw: Raw) -> bytes:
