@@ -1193,7 +1193,7 @@ export interface BusConnection {
   key: string;
   /** Empty for a part of the node itself */
   address: string;
-  /** Barred is told why it may not come in */
+  /** Barred is told why it may not come in, and closed */
   role: "node" | "agent" | "reader" | "barred";
   subscriptions: string[];
   /** How many subscriptions there are */
