@@ -108,6 +108,12 @@ race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detecto
 fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG
 	tools/fuzz.sh $(FUZZTIME) $(PKG)
 
+.PHONY: bench-agents
+bench-agents: build build/.python-tools ## measure agents in Go and Python, and what it costs to know one of 10,000
+	go run ./bench/agent_request
+	go test -run '^$$' -bench 'Authenticate|Connect' ./bus
+	cd python && VOLTBUS_BIN=$(CURDIR)/bin/voltbus PYTHONPATH=src ../.venv/bin/python -m bench.agents
+
 .PHONY: bench
 bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, COUNT times
 	@mkdir -p build/bench

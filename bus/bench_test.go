@@ -1,9 +1,13 @@
 package bus_test
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -45,3 +49,41 @@ func BenchmarkConnect(b *testing.B) {
 		conn.Close()
 	}
 }
+
+// BenchmarkAuthenticate is what the node does for a connection of one of 10,000 agents apart from TLS:
+// it checks the signature, finds the agent, and makes its permit.
+func BenchmarkAuthenticate(b *testing.B) {
+	key := newKey(b)
+	list := make(crowd, 10_000)
+	for i := range list {
+		list[i] = identity.Agent{
+			Name: fmt.Sprintf("agent%05d", i), Public: fmt.Sprintf("U%055d", i),
+			Grants: identity.Grants{Publish: patterns("analysis/**"), Subscribe: patterns("campus/b1/**", "campus/*/temp")},
+		}
+	}
+	list[4711].Public = key.public
+	r, err := identity.OpenRegistry(b.Context(), list, time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	nonce := []byte("0123456789abcdef")
+	raw, err := key.Sign(nonce)
+	if err != nil {
+		b.Fatal(err)
+	}
+	signature := base64.RawURLEncoding.EncodeToString(raw)
+	b.ReportAllocs()
+	for b.Loop() {
+		a, known := r.ByKey(key.public)
+		if p := bus.AgentPermit(&a); !known || p.Name != "agent04711" || !bus.Signed(key.public, signature, nonce) {
+			b.Fatal("a stranger")
+		}
+	}
+}
+
+// crowd is agents that are never changed.
+type crowd []identity.Agent
+
+func (c crowd) Agents(context.Context) ([]identity.Agent, error) { return c, nil }
+func (crowd) PutAgent(context.Context, identity.Agent) error     { return errors.ErrUnsupported }
+func (crowd) DropAgent(context.Context, string) error            { return errors.ErrUnsupported }

@@ -11,3 +11,6 @@ func ParseTrespass(format string, v ...any) (id uint64, subject string, publish,
 	t, ok := parseTrespass(format, v)
 	return t.id, t.subject, t.publish, ok
 }
+
+// Signed is signed.
+var Signed = signed

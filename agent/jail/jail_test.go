@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,6 +75,12 @@ func TestLandlockHidesAllButTheOwnFolders(t *testing.T) {
 	write(t, filepath.Join(own, "work/file"), "mine")
 	write(t, filepath.Join(other, "key"), "theirs")
 	write(t, filepath.Join(data, "node.nk"), "the node's")
+	neighbour := exec.Command("/bin/sleep", "1000")
+	if err := neighbour.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = neighbour.Process.Kill(); _ = neighbour.Wait() }()
+	write(t, filepath.Join(own, "neighbour"), strconv.Itoa(neighbour.Process.Pid))
 	s := Spec{Landlock: true, Read: append(slices.Clone(systemNames), own), Write: []string{filepath.Join(own, "work")}, Dir: filepath.Join(own, "work")}
 	tests := []struct {
 		name, script string
@@ -92,6 +99,9 @@ func TestLandlockHidesAllButTheOwnFolders(t *testing.T) {
 		{"the empty device works", "echo x >/dev/null", true},
 		{"the parent gets no signal", "kill -0 $PPID", Version() < 6},
 		{"the environment of the parent cannot be read", "cat /proc/$PPID/environ", false},
+		{"nor what it has in memory, which is what a debugger needs", "cat /proc/$PPID/maps", false},
+		{"nor which files it has open", "readlink /proc/$PPID/fd/0", false},
+		{"the environment of another program of the same user cannot be read", "cat /proc/$(cat ../neighbour)/environ", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
