@@ -54,7 +54,8 @@ func newGuard(cfg *Config) (guard, error) {
 	if err != nil {
 		return guard{}, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
 	}
-	g := guard{mode: cfg.Isolation, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write,
+	g := guard{
+		mode: cfg.Isolation, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write,
 		processes: uint64(max(cfg.Processes, 0)), fileSize: uint64(max(cfg.FileSize, 0)),
 	}
 	if cfg.Isolation == Off {

@@ -147,18 +147,7 @@ func (n *Agents) validate(r report) {
 	if n.Users.Count < 0 || n.Users.Count > maxUser-n.Users.First {
 		r("agents.users.count", "%d is out of range; write 0 or more, such as 1000", n.Users.Count)
 	}
-	if n.Memory < 0 || (n.Memory > 0 && n.Memory < minAgentMemory) {
-		r("agents.memory", "%v is too small; write at least %v, or 0 for no bound", n.Memory, minAgentMemory)
-	}
-	if n.Files < minAgentFiles || n.Files > maxAgentFiles {
-		r("agents.files", "%d is out of range; write %d to %d, such as 1024", n.Files, minAgentFiles, maxAgentFiles)
-	}
-	if n.Processes < minAgentProcesses || n.Processes > maxAgentFiles {
-		r("agents.processes", "%d is out of range; write %d to %d, such as 256", n.Processes, minAgentProcesses, maxAgentFiles)
-	}
-	if n.FileSize < 0 || (n.FileSize > 0 && n.FileSize < minAgentMemory) {
-		r("agents.file_size", "%v is too small; write at least %v, or 0 for no bound", n.FileSize, minAgentMemory)
-	}
+	n.validateBounds(r)
 	if n.Nice < 0 || n.Nice > maxNice {
 		r("agents.nice", "%d is out of range; write 0 to %d, such as 5", n.Nice, maxNice)
 	}
@@ -176,6 +165,22 @@ func (n *Agents) validate(r report) {
 				r(fmt.Sprintf("%s[%d]", p.key, i), "%q is not a whole path; write one that begins with /", path)
 			}
 		}
+	}
+}
+
+// validateBounds judges what an agent may use.
+func (n *Agents) validateBounds(r report) {
+	if n.Memory < 0 || (n.Memory > 0 && n.Memory < minAgentMemory) {
+		r("agents.memory", "%v is too small; write at least %v, or 0 for no bound", n.Memory, minAgentMemory)
+	}
+	if n.Files < minAgentFiles || n.Files > maxAgentFiles {
+		r("agents.files", "%d is out of range; write %d to %d, such as 1024", n.Files, minAgentFiles, maxAgentFiles)
+	}
+	if n.Processes < minAgentProcesses || n.Processes > maxAgentFiles {
+		r("agents.processes", "%d is out of range; write %d to %d, such as 256", n.Processes, minAgentProcesses, maxAgentFiles)
+	}
+	if n.FileSize < 0 || (n.FileSize > 0 && n.FileSize < minAgentMemory) {
+		r("agents.file_size", "%v is too small; write at least %v, or 0 for no bound", n.FileSize, minAgentMemory)
 	}
 }
 
