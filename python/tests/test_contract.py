@@ -174,10 +174,10 @@ def test_a_call_brings_arguments_there_and_the_result_back(try_on: WithWorld) ->
         methods = {m.name: m for m in await ada.inspect("boiler")}
         assert methods["limit"].doc == "Set the limit.\n\nAnd more."
         assert [(p.name, p.type, p.kind) for p in methods["limit"].params] == [
-            ("value", "float", "both"),
-            ("device", "str", "both"),
-            ("more", "int", "args"),
-            ("rest", "str", "kwargs"),
+            ("value", "float", "either"),
+            ("device", "str", "either"),
+            ("more", "int", "rest"),
+            ("rest", "str", "rest"),
         ]
         assert methods["tune"].needs == ("tune",)
 

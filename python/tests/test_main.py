@@ -67,7 +67,7 @@ def test_describe_tells_what_an_agent_is(folder: Path, capsys: pytest.CaptureFix
     (method,) = told["methods"]
     assert (method["name"], method["doc"], method["needs"]) == ("set", "Set it.", ["tune"])
     assert [(p["name"], p["type"], p["kind"], p.get("default")) for p in method["params"]] == [
-        ("value", "float", "both", None),
+        ("value", "float", "either", None),
         ("note", "str", "keyword", "x"),
     ]
 

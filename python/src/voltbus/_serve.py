@@ -30,9 +30,9 @@ _LATER = b""  # in place of an answer: one is on its way
 _KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: "positional",
     inspect.Parameter.KEYWORD_ONLY: "keyword",
-    inspect.Parameter.POSITIONAL_OR_KEYWORD: "both",
-    inspect.Parameter.VAR_POSITIONAL: "args",
-    inspect.Parameter.VAR_KEYWORD: "kwargs",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "either",
+    inspect.Parameter.VAR_POSITIONAL: "rest",
+    inspect.Parameter.VAR_KEYWORD: "rest",
 }
 
 

@@ -124,12 +124,12 @@ class Alert(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A parameter of a method. ``kind`` is positional, keyword, both, args or kwargs."""
+    """A parameter of a method. ``kind`` is positional, keyword, either (by place or by name) or rest (any more)."""
 
     name: str
     type: str = ""
     default: Any = msgspec.UNSET
-    kind: str = "both"
+    kind: str = "either"
 
 
 class Method(msgspec.Struct, frozen=True):
