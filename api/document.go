@@ -120,6 +120,11 @@ func (s *server) documents(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
+	if owner != "" {
+		if err := (document.Key{Owner: owner, Name: "any"}).Validate(); err != nil {
+			return err
+		}
+	}
 	list, err := s.cfg.Documents.List(r.Context(), owner)
 	if err != nil {
 		return err

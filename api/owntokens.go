@@ -46,9 +46,9 @@ func (s *server) issueOwnToken(w http.ResponseWriter, r *request) error {
 		return absent("tokens")
 	}
 	var body struct {
-		Name    string `json:"name"`
-		Role    string `json:"role"`
-		Expires string `json:"expires"`
+		Name    string  `json:"name"`
+		Role    string  `json:"role"`
+		Expires *string `json:"expires"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -59,9 +59,9 @@ func (s *server) issueOwnToken(w http.ResponseWriter, r *request) error {
 	if t.Role, known = identity.ParseRole(body.Role); !known || t.Role == identity.Nobody {
 		return fault.E("api.issueOwnToken", fault.Invalid, "role", errRole)
 	}
-	if body.Expires != "" {
+	if body.Expires != nil {
 		var err error
-		if t.Expires, err = time.Parse(time.RFC3339, body.Expires); err != nil {
+		if t.Expires, err = time.Parse(time.RFC3339, *body.Expires); err != nil {
 			return fault.E("api.issueOwnToken", fault.Invalid, "expires", errExpires)
 		}
 	}

@@ -53,6 +53,7 @@ func open(cfg *config.Config) (*node.Node, error) {
 func openLogged(cfg *config.Config, log *slog.Logger) (*node.Node, error) {
 	return node.Open(context.Background(), node.Options{
 		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: log, Version: answer.Version{Version: "test"},
+		AgentExec: []string{os.Args[0]}, // there are agents; no test here has one started
 	})
 }
 

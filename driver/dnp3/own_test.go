@@ -354,7 +354,7 @@ func TestADeviceIsReachedOverUDP(t *testing.T) {
 	master, remote := "127.0.0.1:"+peers.FreePort(t), local.LocalAddr().String()
 	_ = local.Close()
 	newDevice(t).dial(t, channel.DialUDP(remote, master), 10)
-	s := connect(t, config(t, remote, values, func(c *Config) { c.Transport, c.LocalAddress, c.Retries = transportUDP, master, 3 }))
+	s := connect(t, config(t, remote, values, func(c *Config) { c.Transport, c.LocalAddress, c.Retries = transportUDP, master, 10 }))
 	await(t, s, "a value over UDP", named("voltage", point.Good))
 }
 

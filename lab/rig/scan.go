@@ -60,6 +60,7 @@ func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
 	server, err := bus.Open(bus.Config{
 		Name: "lab", Dir: filepath.Join(s.Dir, "log"), Listen: "127.0.0.1:0", TLS: id.Certificates.ServerConfig(),
 		Key: id.Node, Log: slog.New(slog.DiscardHandler),
+		Limits: bus.Limits{Connections: 1 << 20}, // all listeners hold one key
 		Admit: func(key string) (bus.Permit, bool) {
 			return bus.ReaderPermit(identity.AdminName), key == id.Admin.Public()
 		},
