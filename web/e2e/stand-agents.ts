@@ -225,7 +225,14 @@ export function fleet(): Agents {
     identity(
       "gateway-7",
       { publish: ["remote/**"] },
-      { online: { since: ago(60), address: "10.0.0.7:4222" } },
+      {
+        online: {
+          since: ago(60),
+          address: "10.0.0.7:4222",
+          in: { messages: 120, bytes: 48_000 },
+          out: { messages: 7, bytes: 900 },
+        },
+      },
     ),
   ];
   a.peers = [
