@@ -124,7 +124,10 @@ class Alert(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A parameter of a method. ``kind`` is positional, keyword, either (by place or by name) or rest (any more)."""
+    """A parameter of a method.
+
+    ``kind`` is positional, keyword, either (by place or by name) or rest (any more).
+    """
 
     name: str
     type: str = ""
