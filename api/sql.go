@@ -19,6 +19,7 @@ const (
 	maxRows       = 1_000_000
 	maxStatements = 2 // that run at once: each may use the whole machine
 	sqlTimeout    = time.Minute
+	sqlPatience   = 2 * time.Second // a statement waits for those that are about to end
 )
 
 var (
@@ -46,10 +47,12 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	case body.Statement == "":
 		return fault.E("api.sql", fault.Invalid, "statement", errStatement)
 	}
+	turn := time.NewTimer(sqlPatience)
+	defer turn.Stop()
 	select {
 	case s.statements <- struct{}{}:
 		defer func() { <-s.statements }()
-	default:
+	case <-turn.C:
 		return fault.E("api.sql", fault.Unavailable, "SQL", errBusy)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), sqlTimeout)
