@@ -83,16 +83,8 @@ func measure(bin string, runs, agents int) (err error) {
 		}
 	}
 	after := resident(s.process.Process.Pid)
-	p, err := s.api.AgentProcesses(ctx)
-	if err != nil {
-		return err
-	}
-	var sum int64
-	for i := range p.Processes {
-		sum += p.Processes[i].Memory
-	}
-	fmt.Printf("node %.1f MB before, %.1f MB with %d agents: %.2f MB each; an agent's process %.1f MB\n",
-		before, after, agents, (after-before)/float64(agents), float64(sum)/1e6/float64(agents))
+	fmt.Printf("node %.1f MB before, %.1f MB with %d agents: %.2f MB each\n",
+		before, after, agents, (after-before)/float64(agents))
 	return nil
 }
 
