@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"voltbus/api/answer"
 	api "voltbus/api/client"
 	"voltbus/bus/client"
@@ -240,5 +242,38 @@ func TestAnIdempotencyKeyNamesCommands(t *testing.T) {
 		if p := r.call(r.token(), "POST", "/control/commands", wrong, nil); p.Kind != "invalid" {
 			t.Errorf("%v gives %+v", wrong, p)
 		}
+	}
+}
+
+func TestWhatAPointDemandsIsSaidInSeconds(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), rooms+`
+  - path: b/room3
+    driver: sim
+    interval: 1s
+    config: {model: zone, seed: 3}
+    control:
+      - points: [setpoint]
+        default: 21
+        min: 18
+        max: 26
+        lease: 1h
+        rate: {most: 0.5, per: 1m}
+        min_on: 90s
+        interlocks: [{point: occupied, min: 1, from: 23}]
+`))
+	page, err := r.Client.ControlPoints(t.Context(), "b/room3/setpoint", false, "")
+	if err != nil || len(page.Points) != 1 {
+		t.Fatalf("gives %+v, %v", page, err)
+	}
+	want := answer.Policy{
+		Longest: 3600, Range: &answer.Limits{Min: new(18.0), Max: new(26.0)}, Rate: &answer.Rate{Most: 0.5, Per: 60}, MinOn: 90,
+		Interlocks: []answer.Interlock{{Guards: &answer.Limits{Min: new(23.0)}, Other: "b/room3/occupied", Needs: answer.Limits{Min: new(1.0)}}},
+	}
+	if diff := cmp.Diff(&want, page.Points[0].Policy); diff != "" {
+		t.Error(diff)
+	}
+	page, err = r.Client.ControlPoints(t.Context(), "b/room1/setpoint", false, "")
+	if err != nil || len(page.Points) != 1 || page.Points[0].Policy != nil && page.Points[0].Policy.Longest != 0 {
+		t.Errorf("a point without rules gives %+v, %v", page, err)
 	}
 }

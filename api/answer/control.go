@@ -139,6 +139,38 @@ type Slots struct {
 	Commands []Slot `json:"commands"`
 }
 
+// Policy is what a point demands of commands. Times are in seconds, values in the point's unit; what is
+// missing is not demanded.
+type Policy struct {
+	Reservation bool        `json:"reservation,omitempty"` // only who has reserved the point
+	Approval    bool        `json:"approval,omitempty"`    // a second person must agree
+	Longest     float64     `json:"longest,omitempty"`     // a lease is demanded, of this length at most
+	Range       *Limits     `json:"range,omitempty"`       // values that may be commanded
+	Rate        *Rate       `json:"rate,omitempty"`        // how fast the point may change
+	MinOn       float64     `json:"min_on,omitempty"`      // once on, it stays on
+	MinOff      float64     `json:"min_off,omitempty"`     // once off, it stays off
+	Interlocks  []Interlock `json:"interlocks,omitempty"`
+}
+
+// Limits are a span of numbers, ends included; a missing end is open.
+type Limits struct {
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
+}
+
+// Rate bounds change: one step in a time, of a certain size at most.
+type Rate struct {
+	Most float64 `json:"most"`
+	Per  float64 `json:"per"` // seconds
+}
+
+// Interlock allows values only while another point is within a range.
+type Interlock struct {
+	Guards *Limits `json:"guards,omitempty"` // own values that need it; missing: every one
+	Other  string  `json:"other"`
+	Needs  Limits  `json:"needs"`
+}
+
 // ControlPoint is a point as those see it who command it.
 type ControlPoint struct {
 	Point      string          `json:"point"`
@@ -148,7 +180,7 @@ type ControlPoint struct {
 	Writable   bool            `json:"writable"`
 	Default    json.RawMessage `json:"default"`               // the relinquish default; null: none
 	Revert     string          `json:"revert"`                // relinquish, default, before
-	Policy     json.RawMessage `json:"policy,omitempty"`      // what it demands of commands
+	Policy     *Policy         `json:"policy,omitempty"`      // what it demands of commands; nil: nothing
 	Array      []Slot          `json:"array"`                 // the levels that are taken, the most urgent first
 	Overrides  []Holder        `json:"overrides"`             //
 	Window     *Holder         `json:"window"`                // the reservation that holds it now; null: none

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"encoding/json"
 	"time"
 
 	"voltbus/api/answer"
@@ -62,14 +61,40 @@ func viewed(v *control.View) answer.ControlPoint {
 	if out.Revert == "" {
 		out.Revert = string(control.RevertRelinquish)
 	}
-	if v.Spec.Policy != nil {
-		out.Policy, _ = json.Marshal(v.Spec.Policy) // numbers and texts
-	}
+	out.Policy = policy(v.Spec.Policy)
 	if v.Window != nil {
 		h := holder(v.Window)
 		out.Window = &h
 	}
 	return out
+}
+
+// policy says what a point demands; nil if that is nothing.
+func policy(p *control.Policy) *answer.Policy {
+	if p == nil {
+		return nil
+	}
+	out := answer.Policy{
+		Reservation: p.Reservation, Approval: p.Approval, Longest: p.Longest.Seconds(), Range: limits(p.Range),
+		MinOn: p.MinOn.Seconds(), MinOff: p.MinOff.Seconds(),
+	}
+	if p.Rate != (control.Rate{}) {
+		out.Rate = &answer.Rate{Most: p.Rate.Most, Per: p.Rate.Per.Seconds()}
+	}
+	for _, lock := range p.Interlocks {
+		out.Interlocks = append(out.Interlocks, answer.Interlock{
+			Guards: limits(lock.Guards), Other: string(lock.Other), Needs: answer.Limits(lock.Needs),
+		})
+	}
+	return &out
+}
+
+// limits returns nil for every number.
+func limits(r control.Range) *answer.Limits {
+	if r == (control.Range{}) {
+		return nil
+	}
+	return &answer.Limits{Min: r.Min, Max: r.Max}
 }
 
 func windows(list []control.Window) []answer.Window {

@@ -262,6 +262,40 @@ export interface ControlSlots {
   commands: ControlSlot[];
 }
 
+/** What a point demands of commands: times in seconds, values in its unit */
+export interface ControlPolicy {
+  /** Only who has reserved the point */
+  reservation?: boolean;
+  /** A second person must agree */
+  approval?: boolean;
+  /** A lease is demanded, of so many seconds at most */
+  longest?: number;
+  range?: ControlRange;
+  /** It follows in steps */
+  rate?: {
+    /** The size of a step at most */
+    most: number;
+    /** Seconds between two steps at least */
+    per: number;
+  };
+  /** Once on, it stays on for so many seconds */
+  min_on?: number;
+  /** Once off, it stays off for so many seconds */
+  min_off?: number;
+  interlocks?: {
+    guards?: ControlRange;
+    /** The point that must be within needs */
+    other: string;
+    needs: ControlRange;
+  }[];
+}
+
+/** Numbers, ends included; a missing end is open */
+export interface ControlRange {
+  min?: number;
+  max?: number;
+}
+
 export interface ControlPoint {
   point: string;
   device: string;
@@ -271,8 +305,7 @@ export interface ControlPoint {
   default: Value;
   /** What it is set to when its last command ended */
   revert: "relinquish" | "default" | "before";
-  /** What it demands of commands */
-  policy?: Record<string, unknown>;
+  policy?: ControlPolicy;
   /** The levels that are taken, the most urgent first */
   array: ControlSlot[];
   overrides: ControlHolder[];
