@@ -19,7 +19,7 @@ type ahu struct {
 // newAHU returns the model ahu.
 func newAHU(c *Config) *model {
 	a := &ahu{
-		weather: weather{seed: uint64(c.Seed)}, seed: scramble(uint64(c.Seed) + 100), supply: integral{value: 18},
+		weather: c.weather(), seed: scramble(uint64(c.Seed) + 100), supply: integral{value: 18},
 		setpoint: setting{value: 18, low: 12, high: 30}, enable: setting{value: 1, low: 0, high: 1},
 		outdoor: setting{value: 20, low: 0, high: 100}, stuck: setting{value: c.StuckDamper, low: moves, high: 100},
 	}

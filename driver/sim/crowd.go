@@ -15,6 +15,7 @@ type crowd struct {
 	line    *line
 	seed    uint64
 	count   int
+	closed  bool
 	samples []point.Sample // of the last read
 }
 
@@ -76,4 +77,10 @@ func (c *crowd) number(name string) int {
 }
 
 // Close implements driver.Session.
-func (c *crowd) Close() error { return nil }
+func (c *crowd) Close() error {
+	if !c.closed {
+		c.closed = true
+		c.line.open--
+	}
+	return nil
+}

@@ -10,6 +10,9 @@ import (
 func noise(seed uint64, t time.Time, period time.Duration) float64 {
 	n := t.UnixNano()
 	i, rest := n/int64(period), n%int64(period)
+	if rest < 0 { // before 1970, and where the count of nanoseconds wraps
+		i, rest = i-1, rest+int64(period)
+	}
 	x := float64(rest) / float64(period)
 	a, b := dice(seed, i), dice(seed, i+1)
 	return a + (b-a)*x*x*(3-2*x)

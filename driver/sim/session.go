@@ -22,6 +22,7 @@ var (
 type model struct {
 	fields  []field
 	advance func(t time.Time) // integrates up to t; nil for a model without memory
+	close   func()            // lets go of the line; nil for a model that stands alone
 }
 
 // field is one point of a model.
@@ -83,12 +84,14 @@ func (s *setting) on(time.Time) bool { return s.value != 0 }
 // session is a device with a model.
 type session struct {
 	line   *line
+	clock  clock
 	model  *model
 	byName map[string]*field
+	closed bool
 }
 
 func newSession(l *line, c *Config) *session {
-	s := &session{line: l, model: newModel(c), byName: make(map[string]*field)}
+	s := &session{line: l, clock: c.clock(), model: newModel(l, c), byName: make(map[string]*field)}
 	for i := range s.model.fields {
 		f := &s.model.fields[i]
 		s.byName[f.name] = f
@@ -96,8 +99,8 @@ func newSession(l *line, c *Config) *session {
 	return s
 }
 
-// newModel returns the model that c names.
-func newModel(c *Config) *model {
+// newModel returns the model that c names, on a line.
+func newModel(l *line, c *Config) *model {
 	switch c.Model {
 	case "ahu":
 		return newAHU(c)
@@ -105,6 +108,10 @@ func newModel(c *Config) *model {
 		return newMeter(c)
 	case "weather":
 		return newWeather(c)
+	case "room":
+		return newRoom(l, c)
+	case "building":
+		return newBuilding(l, c)
 	}
 	return newZone(c)
 }
@@ -120,14 +127,15 @@ func (s *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 // at returns the samples of a moment.
 func (s *session) at(t time.Time, names []string) []point.Sample {
 	t = t.UTC().Truncate(time.Microsecond)
+	now := s.clock.at(t)
 	if s.model.advance != nil {
-		s.model.advance(t)
+		s.model.advance(now)
 	}
 	samples := make([]point.Sample, len(names))
 	for i, name := range names {
 		samples[i] = point.Sample{Point: point.Path(name), Time: t, Quality: point.BadConfig}
 		if f := s.byName[name]; f != nil {
-			samples[i].Value, samples[i].Quality = f.value(t), point.Good
+			samples[i].Value, samples[i].Quality = f.value(now), point.Good
 		}
 	}
 	return samples
@@ -151,7 +159,7 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 		return point.Value{}, fault.E(op, fault.Invalid, name,
 			fmt.Errorf("%q does not fit; write a number from %g to %g", v, f.set.low, f.set.high))
 	}
-	now := time.Now()
+	now := s.clock.at(time.Now())
 	if s.model.advance != nil {
 		s.model.advance(now) // what was before goes by the old set point
 	}
@@ -160,7 +168,17 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 }
 
 // Close implements driver.Session.
-func (s *session) Close() error { return nil }
+func (s *session) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.line.open--
+	if s.model.close != nil {
+		s.model.close()
+	}
+	return nil
+}
 
 // ready reports why nothing can be read or written now.
 func (l *line) ready(ctx context.Context, op string) error {

@@ -1,6 +1,10 @@
 // Package sim is a driver without a device: parts of a building that behave plausibly. What it
 // shows is a function of the time and the seed, so two reads at one time agree and it needs no
-// goroutine; only set points that were written change its course.
+// goroutine; only set points that were written change its course. The time is that of a clock which
+// may run faster than the real one.
+//
+// Most models stand alone. A building is the meter of all rooms on its line: a set point that is
+// written in a room moves the power of the building.
 package sim
 
 import (
@@ -16,14 +20,19 @@ import (
 	"voltbus/point"
 )
 
-// maxPoints bounds the model random.
-const maxPoints = 100_000
+const (
+	maxPoints = 100_000 // of the model random
+	maxSpeed  = 3600    // seconds of a model in a second
+)
+
+// errClocks says that devices of a line cannot go together.
+var errClocks = errors.New("another device on its line has another clock; write the same speed, begin and shows for all of them")
 
 // Kind returns the simulator.
 func Kind() driver.Kind {
 	return driver.Kind{
 		Name:      "sim",
-		Doc:       "A simulated building: zone, air handler, meter, weather, or many random points.",
+		Doc:       "A simulated building: zone, air handler, meter, weather, cooled rooms with their building, or many random points.",
 		NewConfig: func() driver.Config { return NewConfig() },
 		Dial:      dial,
 	}
@@ -31,7 +40,8 @@ func Kind() driver.Kind {
 
 // Config is one simulated device.
 type Config struct {
-	// Model is zone (the default), ahu, meter, weather or random.
+	// Model is zone (the default), ahu, meter, weather, random, or room and building: a building
+	// measures the power of all rooms on its line.
 	Model string `yaml:"model"`
 	// Seed makes devices differ. Devices with one seed have the same weather. 1 if left out.
 	Seed int64 `yaml:"seed"`
@@ -43,14 +53,27 @@ type Config struct {
 	// Start is when the device was built: its meter stands at zero then. 2026-01-01 if left out.
 	Start time.Time `yaml:"start"`
 	// Line is the line that the device shares with all others of that name; without it the
-	// device has a line of its own.
+	// device has a line of its own. Rooms and a building that belong together share one, and its
+	// weather.
 	Line string `yaml:"line"`
+	// Climate is moderate (the default), with seasons, or hot: 25 to 35 °C all year.
+	Climate string `yaml:"climate"`
+	// Speed is how many seconds pass in the model in one second, 1 to 3600; 1 if left out. Samples
+	// have the real time. All devices of a line need the same speed, begin and shows.
+	Speed int64 `yaml:"speed"`
+	// Begin is the real time at which the model's clock shows what shows says. 2026-01-01 if left
+	// out.
+	Begin time.Time `yaml:"begin"`
+	// Shows is the time that the model's clock shows at begin, for a day that begins at noon
+	// whenever it is started. That of begin if left out.
+	Shows time.Time `yaml:"shows"`
 }
 
 // NewConfig returns a configuration with the defaults.
 func NewConfig() *Config {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return &Config{
-		Model: "zone", Seed: 1, Count: 18, StuckDamper: moves, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Model: "zone", Seed: 1, Count: 18, StuckDamper: moves, Start: start, Climate: "moderate", Speed: 1, Begin: start,
 	}
 }
 
@@ -65,10 +88,13 @@ func (c *Config) Validate() []error {
 			problems = append(problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...)})
 		}
 	}
-	names := []string{"zone", "ahu", "meter", "weather", "random"}
+	names := []string{"zone", "ahu", "meter", "weather", "random", "room", "building"}
+	climates := []string{"moderate", "hot"}
 	add(!slices.Contains(names, c.Model), "model", "%q is not known; write %s", c.Model, strings.Join(names, ", "))
 	add(c.Count < 1 || c.Count > maxPoints, "points", "%d is out of range; write a number from 1 to %d", c.Count, maxPoints)
 	add(!(c.StuckDamper == moves || c.StuckDamper >= 0 && c.StuckDamper <= 100), "stuck_damper", "%g is out of range; write a number from 0 to 100, or -1", c.StuckDamper)
+	add(!slices.Contains(climates, c.Climate), "climate", "%q is not known; write %s", c.Climate, strings.Join(climates, ", "))
+	add(c.Speed < 1 || c.Speed > maxSpeed, "speed", "%d is out of range; write a number from 1 to %d", c.Speed, maxSpeed)
 	return problems
 }
 
@@ -85,7 +111,7 @@ func (c *Config) Points() []point.Info {
 	if c.Model == "random" {
 		return crowdPoints(c.Count)
 	}
-	m := newModel(c)
+	m := newModel(&line{}, c)
 	infos := make([]point.Info, len(m.fields))
 	for i, f := range m.fields {
 		infos[i] = point.Info{
@@ -105,7 +131,12 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 }
 
 // line is a line without a wire.
-type line struct{ closed bool }
+type line struct {
+	closed bool
+	open   int     // devices
+	clock  clock   // of all devices that are open
+	rooms  []*room // that are open
+}
 
 // Open implements driver.Line.
 func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error) {
@@ -120,6 +151,12 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 	if problems := c.Validate(); len(problems) > 0 {
 		return nil, fault.E(op, fault.Invalid, c.LineName(), errors.Join(problems...))
 	}
+	if own := c.clock(); l.open == 0 {
+		l.clock = own
+	} else if !l.clock.same(own) {
+		return nil, fault.E(op, fault.Invalid, c.LineName(), errClocks)
+	}
+	l.open++
 	if c.Model == "random" {
 		return &crowd{line: l, seed: uint64(c.Seed), count: c.Count}, nil
 	}

@@ -23,11 +23,13 @@ func config(model string, seed int64) *Config {
 
 func TestEveryModelConforms(t *testing.T) {
 	for model, h := range map[string]drivertest.Harness{
-		"zone":    {Writable: "setpoint", Value: point.FloatOf(22.5), ReadOnly: "temp", TooMuch: point.FloatOf(99)},
-		"ahu":     {Writable: "enable", Value: point.BoolOf(false), ReadOnly: "fan_speed", TooMuch: point.IntOf(2)},
-		"meter":   {Writable: "relay", Value: point.BoolOf(false), ReadOnly: "energy", TooMuch: point.TextOf("on")},
-		"weather": {},
-		"random":  {},
+		"zone":     {Writable: "setpoint", Value: point.FloatOf(22.5), ReadOnly: "temp", TooMuch: point.FloatOf(99)},
+		"ahu":      {Writable: "enable", Value: point.BoolOf(false), ReadOnly: "fan_speed", TooMuch: point.IntOf(2)},
+		"meter":    {Writable: "relay", Value: point.BoolOf(false), ReadOnly: "energy", TooMuch: point.TextOf("on")},
+		"weather":  {},
+		"room":     {Writable: "setpoint", Value: point.FloatOf(24.5), ReadOnly: "temp", TooMuch: point.FloatOf(31)},
+		"building": {},
+		"random":   {},
 	} {
 		t.Run(model, func(t *testing.T) {
 			h.Kind = Kind()
@@ -52,7 +54,7 @@ func anyTime(t *rapid.T, label string) time.Time {
 
 func TestTwoSessionsOfOneSeedAgreeAtEveryTimeHoweverOftenOneIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := config(rapid.SampledFrom([]string{"zone", "ahu", "meter", "weather", "random"}).Draw(t, "model"), rapid.Int64().Draw(t, "seed"))
+		c := config(rapid.SampledFrom([]string{"zone", "ahu", "meter", "weather", "random", "room", "building"}).Draw(t, "model"), rapid.Int64().Draw(t, "seed"))
 		at := anyTime(t, "time")
 		often, once := reader(c), reader(c)
 		for range rapid.IntRange(0, 5).Draw(t, "reads before") {
@@ -79,13 +81,14 @@ func reader(c *Config) func(time.Time, []string) []point.Sample {
 
 func TestValuesStayPlausible(t *testing.T) {
 	limits := map[string][2]float64{
-		"temp": {12, 34}, "outdoor_temp": {-20, 42}, "supply_temp": {5, 35}, "mixed_temp": {-20, 42}, "return_temp": {18, 26},
-		"co2": {350, 1100}, "humidity": {10, 100}, "solar": {0, 1000}, "wind": {0, 12}, "power": {10, 60}, "energy": {0, 1e9},
+		"temp": {12, 36}, "outdoor_temp": {-20, 42}, "supply_temp": {5, 35}, "mixed_temp": {-20, 42}, "return_temp": {18, 26},
+		"co2": {350, 1100}, "humidity": {10, 100}, "solar": {0, 1000}, "wind": {0, 12}, "power": {0, 60}, "energy": {0, 1e9},
 		"voltage": {220, 240}, "current": {10, 110}, "power_factor": {0.85, 1}, "fan_speed": {0, 100}, "damper": {0, 100},
+		"cooling": {0, 20}, "cooling_power": {0, 40}, "common_power": {5, 22}, "gains": {0, 7}, "hour": {0, 24},
 		"heating_valve": {0, 100}, "cooling_valve": {0, 100}, "frequency": {49.9, 50.1},
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		c := config(rapid.SampledFrom([]string{"zone", "ahu", "meter", "weather"}).Draw(t, "model"), rapid.Int64Range(0, 1000).Draw(t, "seed"))
+		c := config(rapid.SampledFrom([]string{"zone", "ahu", "meter", "weather", "room", "building"}).Draw(t, "model"), rapid.Int64Range(0, 1000).Draw(t, "seed"))
 		for _, s := range reader(c)(anyTime(t, "time"), names(c)) {
 			number, isNumber := s.Value.Number()
 			limit, known := limits[string(s.Point)]
@@ -179,15 +182,17 @@ func TestDevicesShareALineOnlyIfTheySaySo(t *testing.T) {
 
 func TestValidateSaysWhatToWrite(t *testing.T) {
 	c := config("house", 1)
-	c.Count, c.StuckDamper = 0, 101
+	c.Count, c.StuckDamper, c.Climate, c.Speed = 0, 101, "mars", 0
 	var got []string
 	for _, problem := range c.Validate() {
 		got = append(got, problem.Error())
 	}
 	want := []string{
-		`model: "house" is not known; write zone, ahu, meter, weather, random`,
+		`model: "house" is not known; write zone, ahu, meter, weather, random, room, building`,
 		`points: 0 is out of range; write a number from 1 to 100000`,
 		`stuck_damper: 101 is out of range; write a number from 0 to 100, or -1`,
+		`climate: "mars" is not known; write moderate, hot`,
+		`speed: 0 is out of range; write a number from 1 to 3600`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -203,7 +208,7 @@ func TestARandomReadAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	for _, model := range []string{"zone", "ahu", "meter", "weather", "random"} {
+	for _, model := range []string{"zone", "ahu", "meter", "weather", "random", "room", "building"} {
 		b.Run(model, func(b *testing.B) {
 			read, all, now := reader(config(model, 1)), names(config(model, 1)), time.Now()
 			b.ReportAllocs()

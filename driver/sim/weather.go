@@ -5,12 +5,16 @@ import (
 	"time"
 )
 
-// weather is a moderate climate: a daily and a yearly sine, and fronts that pass.
-type weather struct{ seed uint64 }
+// weather is a moderate climate: a daily and a yearly sine, and fronts that pass. A hot one has no
+// seasons.
+type weather struct {
+	seed uint64
+	hot  bool
+}
 
 // newWeather returns the model weather.
 func newWeather(c *Config) *model {
-	w := weather{seed: uint64(c.Seed)}
+	w := c.weather()
 	return &model{fields: []field{
 		measured("outdoor_temp", "degC", "Outdoor temperature", w.temperature),
 		measured("humidity", "%", "Relative humidity", w.humidity),
@@ -23,6 +27,9 @@ func newWeather(c *Config) *model {
 
 // temperature is the outdoor temperature in degC.
 func (w weather) temperature(t time.Time) float64 {
+	if w.hot {
+		return 30 + 4.5*swing(t, 15) + 0.6*noise(w.seed, t, 40*time.Hour) + 0.2*noise(w.seed+1, t, 7*time.Minute)
+	}
 	year := math.Cos(2 * math.Pi * float64(t.YearDay()-200) / 365.25)
 	return 9 + 10*year + (2+3*(1-w.cloud(t)))*swing(t, 15) + 4*noise(w.seed, t, 40*time.Hour) + 0.3*noise(w.seed+1, t, 7*time.Minute)
 }
@@ -34,7 +41,10 @@ func (w weather) cloud(t time.Time) float64 {
 
 // sun is how high the sun stands, 0 (set) to 1.
 func (w weather) sun(t time.Time) float64 {
-	year := math.Cos(2 * math.Pi * float64(t.YearDay()-172) / 365.25)
+	year := 0.8
+	if !w.hot {
+		year = math.Cos(2 * math.Pi * float64(t.YearDay()-172) / 365.25)
+	}
 	return clamp(0.25*year+0.15+0.6*swing(t, 12), 0, 1)
 }
 

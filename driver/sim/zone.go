@@ -48,7 +48,7 @@ type zone struct {
 // newZone returns the model zone.
 func newZone(c *Config) *model {
 	z := &zone{
-		weather: weather{seed: uint64(c.Seed)}, seed: scramble(uint64(c.Seed)), temp: integral{value: 20},
+		weather: c.weather(), seed: scramble(uint64(c.Seed)), temp: integral{value: 20},
 		setpoint: setting{value: 21, low: 10, high: 30}, setback: setting{value: 4, low: 0, high: 10},
 	}
 	return &model{

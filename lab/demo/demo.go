@@ -1,4 +1,4 @@
-// Package demo prepares the demonstration site: a configuration with a simulated building and a
+// Package demo prepares the demonstration site: a configuration with simulated buildings and a
 // boiler behind Modbus TCP, and the process that plays the boiler.
 package demo
 
@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"voltbus/lab/modbusfarm"
 )
@@ -38,7 +39,7 @@ func (s Site) Write() (string, error) {
 	if err := os.MkdirAll(s.Dir, 0o750); err != nil {
 		return "", fmt.Errorf("make the demonstration's directory: %w", err)
 	}
-	text := strings.NewReplacer("${HTTP}", s.HTTP, "${BUS}", s.Bus, "${BOILER}", s.Boiler).Replace(site)
+	text := strings.NewReplacer("${HTTP}", s.HTTP, "${BUS}", s.Bus, "${BOILER}", s.Boiler, "${BEGIN}", time.Now().UTC().Format(time.RFC3339)).Replace(site)
 	file := filepath.Join(s.Dir, ConfigFile)
 	for name, content := range map[string][]byte{
 		file: []byte(text), filepath.Join(s.Dir, "boiler.csv"): modbusfarm.Registry,
