@@ -11,7 +11,7 @@ import (
 	"voltbus/wire"
 )
 
-// Who may not come in yet, because of a second connection of the name or a flood, is let into an
+// Who may not come in, because of a second connection of the name, a flood, or a permit that says so, is let into an
 // account aside: nothing is there but an answer that says why. A refusal at the door could not say
 // it, and would look like a wrong key.
 const (
@@ -45,12 +45,12 @@ func (b *Bus) answerAside(m *nats.Msg) {
 		return
 	}
 	if why := b.guests.whyAside(call.Caller); why != nil {
-		_ = m.Respond(failure(why)) // who asked may be gone
+		_ = m.Respond(failureWhy(why.Err, why.Why)) // who asked may be gone
 	}
 }
 
 // whyAside returns why the newest connection of the name is kept aside.
-func (g *guests) whyAside(name string) *fault.Error {
+func (g *guests) whyAside(name string) *Aside {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var newest *guest
@@ -66,9 +66,12 @@ func (g *guests) whyAside(name string) *fault.Error {
 }
 
 // failure is the body of an answer that reports an error.
-func failure(err error) []byte {
+func failure(err error) []byte { return failureWhy(err, "") }
+
+// failureWhy is failure with a word for programs.
+func failureWhy(err error, why string) []byte {
 	body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{ // texts are always written
-		Kind: fault.KindOf(err).String(), Message: err.Error(),
+		Kind: fault.KindOf(err).String(), Message: err.Error(), Why: why,
 	}})
 	return body
 }

@@ -56,6 +56,8 @@ const (
 	forgiven  = 10 * time.Minute // without a flood, after which it begins with firstStay again
 	tellEvery = time.Second      // how often the same violation is told
 
+	asideEvery = time.Minute // how often is told that the same key comes twice
+
 	trespasses = 4096 // reports of the server that may wait
 	maxTold    = 1000 // different violations that are counted at a time
 )
@@ -162,10 +164,26 @@ func (g *guard) note(t trespass) {
 		g.missed.Add(1)
 		return
 	}
-	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
+	v := Violation{Name: n.permit.Name, Key: n.key, Address: n.address, Subject: t.subject, Publish: t.publish, Count: 1}
+	if t.aside != "" { // each attempt is another connection, but one story
+		t = trespass{subject: n.key, aside: t.aside}
+		v.Conflict = n.barred.Err.Err.Error()
+		if k := g.told[t]; k != nil {
+			k.v.Count++
+			return
+		}
+	}
 	g.refused(v)
 	v.Count = 0
-	g.told[t] = &telling{v: v, next: time.Now().Add(tellEvery)}
+	g.told[t] = &telling{v: v, next: time.Now().Add(t.every())}
+}
+
+// every is how often the same is told.
+func (t *trespass) every() time.Duration {
+	if t.aside != "" {
+		return asideEvery
+	}
+	return tellEvery
 }
 
 // tell tells what was counted since; the zero time tells all.
@@ -179,7 +197,7 @@ func (g *guard) tell(now time.Time) {
 			continue
 		}
 		g.refused(k.v)
-		k.v.Count, k.next = 0, now.Add(tellEvery)
+		k.v.Count, k.next = 0, now.Add(t.every())
 	}
 	if n := g.missed.Swap(0); n > 0 {
 		g.bus.cfg.Log.Warn("more violations on the bus than can be told one by one", slog.Uint64("count", n))

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -32,11 +33,11 @@ type guest struct {
 	since   time.Time
 	auth    server.ClientAuthentication
 	permit  Permit
-	barred  *fault.Error // why it may only ask hello; nil: it may what the permit says
-	leaves  time.Time    // when a barred one is closed
-	sent    Traffic      // when it was looked at last
-	counted bool         // sent is known
-	heavy   time.Time    // since when it sends more than the limits; zero: it does not
+	barred  *Aside    // why it may only ask hello; nil: it may what the permit says
+	leaves  time.Time // when a barred one is closed
+	sent    Traffic   // when it was looked at last
+	counted bool      // sent is known
+	heavy   time.Time // since when it sends more than the limits; zero: it does not
 }
 
 func newGuests(b *Bus) *guests {
@@ -52,7 +53,7 @@ const (
 
 // enter lets a connection in whose key was proven, or returns false for a stranger.
 func (g *guests) enter(c server.ClientAuthentication, key string) bool {
-	if permit, known := g.admit(key); known && permit.Exclusive {
+	if permit, known := g.admit(key); known && permit.Exclusive && permit.Aside == nil {
 		g.awaitLeave(permit.Name)
 	}
 	g.mu.Lock()
@@ -71,7 +72,10 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	n.barred = g.barrier(n)
 	g.byID[n.id] = n
 	if n.barred != nil {
-		n.leaves = n.since.Add(barredFor)
+		n.leaves = n.since.Add(cmp.Or(n.barred.Stay, barredFor))
+		if n.barred.Why == AsideConflict {
+			g.bus.guard.offer(trespass{id: n.id, aside: n.barred.Why})
+		}
 		c.RegisterUser(&server.User{Username: key, Account: g.bus.aside, Permissions: n.permit.barred()})
 		return true
 	}
@@ -125,18 +129,21 @@ func (g *guests) holder(name string) *guest {
 func (g *guests) alive(n *guest) bool { return g.bus.srv.GetClient(n.id) != nil }
 
 // barrier returns why somebody must stay aside, or nil.
-func (g *guests) barrier(n *guest) *fault.Error {
+func (g *guests) barrier(n *guest) *Aside {
 	const op = "bus.enter"
 	if p := g.pauses[n.key]; p != nil && n.since.Before(p.until) {
-		return fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))
+		return &Aside{Why: AsideFlood, Err: fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))}
+	}
+	if n.permit.Aside != nil {
+		return n.permit.Aside
 	}
 	if !n.permit.Exclusive {
 		return nil
 	}
 	if h := g.holder(n.permit.Name); h != nil {
-		return fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
+		return &Aside{Why: AsideConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; end that program, or give this one an identity of its own",
-			h.address, h.since.UTC().Format(time.RFC3339)))
+			h.address, h.since.UTC().Format(time.RFC3339)))}
 	}
 	return nil
 }
@@ -151,7 +158,7 @@ func (b *Bus) Repermit(publicKey string) {
 	for id, n := range b.guests.byID {
 		switch {
 		case n.key != publicKey:
-		case !known || n.permit.Name != permit.Name:
+		case !known || n.permit.Name != permit.Name || n.permit.why() != permit.why():
 			closing = append(closing, id)
 		case n.barred != nil || n.permit.same(&permit):
 		default:

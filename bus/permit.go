@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/wire"
@@ -24,7 +25,26 @@ type Permit struct {
 	// Subscribe lists subjects too; none may end in *, behind which the server would let > pass.
 	Subscribe []string
 	Responses bool // one answer to each request that it receives
+	// Aside, if not nil, keeps the holder aside: whatever it asks, it is told this. It stays there for
+	// Stay, and is closed at once when it may come in.
+	Aside *Aside
 }
+
+// Aside says why somebody may not come in.
+type Aside struct {
+	Why  string        // for programs, one of the words below
+	Err  *fault.Error  // for people
+	Stay time.Duration // how long the connection is kept; 0 for two seconds
+}
+
+// The words of Aside, which an answer carries as wire.Failure.Why.
+const (
+	AsidePending  = "pending"  // somebody must approve it
+	AsideRevoked  = "revoked"  // it is shut out
+	AsideReplaced = "replaced" // the key is one that was replaced by another
+	AsideConflict = "conflict" // the name is connected already
+	AsideFlood    = "flood"    // it sent too much a moment ago
+)
 
 // How an answer may be given to a request.
 const (
@@ -121,8 +141,15 @@ func (p Permit) tidy() Permit {
 }
 
 func (p *Permit) same(o *Permit) bool {
-	return p.Name == o.Name && p.Node == o.Node && p.Exclusive == o.Exclusive && p.Responses == o.Responses &&
+	return p.Name == o.Name && p.Node == o.Node && p.why() == o.why() && p.Exclusive == o.Exclusive && p.Responses == o.Responses &&
 		slices.Equal(p.Publish, o.Publish) && slices.Equal(p.Subscribe, o.Subscribe)
+}
+
+func (p *Permit) why() string {
+	if p.Aside == nil {
+		return ""
+	}
+	return p.Aside.Why
 }
 
 // permissions returns the permit as the server takes it; nil allows everything.

@@ -15,6 +15,10 @@ type Violation struct {
 	// Flood tells that the connection was cut off because it sent too much; there is no subject
 	// then.
 	Flood string
+	// Conflict tells that a second connection with an exclusive name was kept aside; there is no
+	// subject then.
+	Conflict string
+	Address  string // where the connection comes from
 }
 
 // trespass is a violation as the server reports it.
@@ -22,6 +26,7 @@ type trespass struct {
 	id      uint64
 	subject string
 	publish bool
+	aside   string // why it was kept aside; there is no subject then
 }
 
 // The words of the server's reports. Those of publishing are formats, those of subscriptions are

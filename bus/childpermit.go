@@ -1,0 +1,55 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// pendingStay is how long a child that waits for approval is kept on a connection aside.
+const pendingStay = 10 * time.Minute
+
+var (
+	errPending  = errors.New("waits until somebody approves it there: voltbus children approve")
+	errRevoked  = errors.New("was shut out there, or denied; ask who runs that node, and join again with a new code")
+	errReplaced = errors.New("this key was replaced by a new one and is refused; if this is a copy or an old backup of the node, join it again with a new code")
+)
+
+// ChildPermit returns what a child that shows a public key may do: one connection, on which it sends
+// blocks, asks this node, is asked, and does what it was granted. One that waits for approval, is shut
+// out, or shows a key that it had before is kept aside.
+func ChildPermit(c *identity.Child, public string) Permit {
+	const op = "bus.enter"
+	caller := c.Caller()
+	switch {
+	case c.State == identity.ChildRevoked:
+		return asidePermit(caller, &Aside{Why: AsideRevoked, Err: fault.E(op, fault.Refused, c.Name, errRevoked)})
+	case public != c.Public:
+		return asidePermit(caller, &Aside{Why: AsideReplaced, Err: fault.E(op, fault.Refused, c.Name, errReplaced)})
+	case c.State != identity.ChildApproved:
+		return asidePermit(caller, &Aside{Why: AsidePending, Stay: pendingStay, Err: fault.E(op, fault.Unavailable, c.Name, fmt.Errorf(
+			"%w %s, if its key is %s", errPending, c.Name, identity.KeyPrint(c.Public)))})
+	}
+	p := AgentPermit(&identity.Agent{Name: caller, Grants: c.All()})
+	p.Publish = append(p.Publish, wire.UpSubject(caller, wire.NormalLane), wire.UpSubject(caller, wire.UrgentLane))
+	return p.tidy()
+}
+
+func asidePermit(name string, why *Aside) Permit {
+	return Permit{Name: name, Exclusive: true, Aside: why}
+}
+
+// InvitationPermit returns what the holder of an invitation's key may do: ask to be enrolled. Whether
+// the invitation can still be used is judged when it asks, so that it hears why not.
+func InvitationPermit(i *identity.Invitation) Permit {
+	name := identity.InvitePrefix + i.ID
+	return Permit{
+		Name:      name,
+		Publish:   []string{wire.CallSubject(wire.NodeName, name, wire.EnrolMethod)},
+		Subscribe: []string{wire.InboxPrefix + wire.Token(name) + ".>"},
+	}
+}

@@ -1,0 +1,86 @@
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// Joiner is a connection to another node's bus that asks that node for a few things and ends: it does
+// not come back when it is lost. Its methods are safe for concurrent use.
+type Joiner struct {
+	conn  *nats.Conn
+	name  string
+	ended chan struct{}
+}
+
+const joinTimeout = 10 * time.Second
+
+// Join connects to a node. config says which node it must be, and name is who asks, such as
+// "+" and the ID of an invitation. It fails with fault.Unreachable if nobody answers, and with
+// fault.Refused if another node answers, or the node does not know the key. Close it after use.
+func Join(ctx context.Context, address string, config *tls.Config, key Signer, name string) (*Joiner, error) {
+	const op = "bus.Join"
+	timeout := joinTimeout
+	if end, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, max(time.Until(end), time.Millisecond))
+	}
+	j := &Joiner{name: name, ended: make(chan struct{})}
+	var err error
+	j.conn, err = nats.Connect("tls://"+address, nats.Secure(config), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
+		nats.NoReconnect(), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asks hears it
+		nats.ClosedHandler(func(*nats.Conn) { close(j.ended) }))
+	if err == nil {
+		return j, nil
+	}
+	if refusal, ok := errors.AsType[*fault.Error](err); ok { // of the certificate
+		return nil, refusal
+	}
+	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
+		return nil, fault.E(op, fault.Refused, address, errStranger)
+	}
+	return nil, fault.E(op, fault.Unreachable, address, fmt.Errorf("no connection to the node: %w", err))
+}
+
+var errStranger = errors.New("the node does not know this code or key")
+
+// Ask asks the node for something, with a body and an answer in JSON. What goes wrong there is a
+// *wire.Failure; fault.Unreachable says that the connection is lost, fault.Timeout that ctx ended.
+func (j *Joiner) Ask(ctx context.Context, method string, body []byte) ([]byte, error) {
+	const op = "bus.Ask"
+	m, err := j.conn.RequestWithContext(ctx, wire.CallSubject(wire.NodeName, j.name, method), body)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, fault.E(op, fault.KindOf(ctx.Err()), method, fmt.Errorf("the node does not answer; whether it did it is unknown: %w", ctx.Err()))
+	default:
+		return nil, fault.E(op, fault.Unreachable, method, fmt.Errorf("the connection to the node was lost: %w", err))
+	}
+	reply, err := wire.ParseReply(m.Data)
+	if err != nil {
+		return nil, fault.E(op, fault.Corrupt, method, fmt.Errorf("the answer cannot be read: %w", err))
+	}
+	if f := reply.Error; f != nil {
+		kind, known := fault.ParseKind(f.Kind)
+		if !known {
+			kind = fault.Internal
+		}
+		return nil, fault.E(op, kind, f.Subject, f)
+	}
+	return reply.Result, nil
+}
+
+// Ended is closed when the connection has ended.
+func (j *Joiner) Ended() <-chan struct{} { return j.ended }
+
+// Close ends the connection.
+func (j *Joiner) Close() { j.conn.Close() }

@@ -1,0 +1,153 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// What comes before the names of nodes and invitations on the bus. No agent's name begins with them.
+const (
+	ChildPrefix  = "@" // + the child's name
+	InvitePrefix = "+" // + the invitation's ID
+)
+
+// ChildState is how a child stands with this node.
+type ChildState string
+
+// The states of a child.
+const (
+	ChildPending  ChildState = "pending"  // somebody must approve it
+	ChildApproved ChildState = "approved" // it may connect
+	ChildRevoked  ChildState = "revoked"  // it is shut out
+)
+
+// Child is a node whose data this one takes. Values are not changed after they were handed over.
+type Child struct {
+	Name       string     `json:"name"`
+	Public     string     `json:"public"` // nkey, such as "UABC…"; the private half stays with the child
+	State      ChildState `json:"state"`
+	Prefix     point.Path `json:"prefix"`               // below which its points are; "" for everywhere
+	Grants     Grants     `json:"grants"`               // what it may do beside recording and publishing below its prefix
+	Version    string     `json:"version,omitempty"`    // of its program, as it said when it joined
+	Invitation string     `json:"invitation,omitempty"` // the ID of the one that it joined with; "" for none
+	Previous   []string   `json:"previous,omitempty"`   // keys that it had before, which are refused
+	Joined     time.Time  `json:"joined"`
+	Changed    time.Time  `json:"changed"`      // when the state changed last
+	By         string     `json:"by,omitempty"` // who changed it; "" if the invitation did
+}
+
+// Caller is the child's name on the bus.
+func (c *Child) Caller() string { return ChildPrefix + c.Name }
+
+// Below returns the pattern of the points that the child may record and publish.
+func (c *Child) Below() point.Pattern {
+	if c.Prefix == "" {
+		return "**"
+	}
+	return point.Pattern(c.Prefix)
+}
+
+// All returns everything that the child may do.
+func (c *Child) All() Grants {
+	own := []point.Pattern{c.Below()}
+	return Grants{Publish: own, Record: own}.With(c.Grants)
+}
+
+// Invitation lets one node become a child. The secret of its key is nowhere here.
+type Invitation struct {
+	ID       string     `json:"id"`
+	Public   string     `json:"public"`         // nkey of the code
+	Approved bool       `json:"approved"`       // the child needs nobody's approval
+	Name     string     `json:"name,omitempty"` // what the child is called; "" lets it choose
+	Prefix   point.Path `json:"prefix"`         // PrefixOfName stands for the child's name
+	Grants   Grants     `json:"grants"`
+	Created  time.Time  `json:"created"`
+	Expires  time.Time  `json:"expires"`
+	By       string     `json:"by,omitempty"`     // who invited
+	Used     time.Time  `json:"used,omitzero"`    // zero: not yet
+	UsedBy   string     `json:"used_by,omitzero"` // the child's name
+	Canceled time.Time  `json:"canceled,omitzero"`
+}
+
+// PrefixOfName in an invitation's prefix stands for the name that the child gets.
+const PrefixOfName = "{name}"
+
+// Open returns nil if the invitation can be used, or a fault.Refused error that says why not.
+func (i *Invitation) Open(now time.Time) error {
+	const op = "identity.Invitation"
+	switch {
+	case !i.Canceled.IsZero():
+		return fault.E(op, fault.Refused, i.ID, errInviteCanceled)
+	case !i.Used.IsZero():
+		return fault.E(op, fault.Refused, i.ID, errInviteUsed)
+	case !now.Before(i.Expires):
+		return fault.E(op, fault.Refused, i.ID, fmt.Errorf("%w (it held until %s, and it is %s there)", errInviteExpired,
+			i.Expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)))
+	}
+	return nil
+}
+
+var (
+	errInviteCanceled = errors.New("the code was cancelled; ask for a new one")
+	errInviteUsed     = errors.New("the code was used already; each lets one node join: ask for a new one")
+	errInviteExpired  = errors.New("the code has expired; ask for a new one")
+)
+
+// ChildStorage is where children and invitations are kept. Methods are safe for concurrent use and
+// durable when they return.
+type ChildStorage interface {
+	// PutChild adds a child, or replaces the one of the name, and with it, if there is one, an
+	// invitation, both or none.
+	PutChild(ctx context.Context, c Child, i *Invitation) error
+	// Children lists all children by name, the revoked ones too.
+	Children(ctx context.Context) ([]Child, error)
+	// DropChild removes a child; fault.NotFound if there is none.
+	DropChild(ctx context.Context, name string) error
+	// PutInvitation adds an invitation, or replaces the one of the ID.
+	PutInvitation(ctx context.Context, i Invitation) error
+	// Invitations lists all invitations, the newest first.
+	Invitations(ctx context.Context) ([]Invitation, error)
+	// DropInvitation removes an invitation; fault.NotFound if there is none.
+	DropInvitation(ctx context.Context, id string) error
+}
+
+var nodeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+var (
+	errChildName   = errors.New("a node's name has 1 to 64 letters, digits, and - _ after the first")
+	errChildPrefix = errors.New("must be a path such as campus/b1, without *")
+	errChildGrants = errors.New("a node can be granted publish, record, subscribe, read, command and call, but neither to administer nor to hold")
+)
+
+// CheckChildName returns nil, or a fault.Invalid error that says what a name looks like.
+func CheckChildName(name string) error {
+	if !nodeNames.MatchString(name) || name == nodeName {
+		return fault.E("identity.CheckChildName", fault.Invalid, "name", errChildName)
+	}
+	return nil
+}
+
+func checkPrefix(prefix point.Path) error {
+	if prefix == "" {
+		return nil
+	}
+	if err := prefix.Validate(); err != nil || slices.Contains([]byte(prefix), '*') {
+		return fault.E("identity.checkPrefix", fault.Invalid, "prefix", errors.Join(errChildPrefix, err))
+	}
+	return nil
+}
+
+// CheckChildGrants returns nil, or a fault.Invalid error about what a child cannot be granted.
+func CheckChildGrants(g *Grants) error {
+	if g.Administer || len(g.Hold) > 0 {
+		return fault.E("identity.CheckChildGrants", fault.Invalid, "grants", errChildGrants)
+	}
+	return CheckGrants(g)
+}

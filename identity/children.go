@@ -1,0 +1,347 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+var (
+	errNoChild      = errors.New("there is no node of this name below this one; voltbus children shows them")
+	errNoInvitation = errors.New("there is no such invitation; voltbus invite list shows them")
+	errChildTaken   = errors.New("there is a node of this name already; choose another one with --name, or have the other one removed")
+	errChildKey     = errors.New("another node has this key; make a new one: a key belongs to one node")
+	errOtherName    = errors.New("the code is for a node of another name; leave --name away")
+	errProof        = errors.New("the signature does not fit the key")
+	errManyInvites  = errors.New("are open already; cancel some with voltbus invite cancel")
+	errLife         = errors.New("must be between a minute and a year")
+	errNotPending   = errors.New("does not wait for approval; voltbus children shows its state")
+)
+
+const (
+	maxInvitations = 10_000               // that are kept
+	keepInvitation = 30 * 24 * time.Hour  // after its end, so that who shows it late hears why it is refused
+	leastLife      = time.Minute          // of an invitation
+	mostLife       = 365 * 24 * time.Hour //
+	maxPrevious    = 32                   // keys of a child that are remembered
+	maxVersion     = 100                  // octets of what a child says of its version
+)
+
+// ChildChange tells of a child that changed, or of an invitation if both are zero.
+type ChildChange struct {
+	Before, After Child // zero when it was added, or removed
+	Keys          []string
+}
+
+// Children knows the children of this node and its invitations. It keeps them in memory, over a
+// durable storage. It is safe for concurrent use.
+type Children struct {
+	storage ChildStorage
+	now     func() time.Time
+
+	changing sync.Mutex // one change at a time, up to its announcement
+
+	mu        sync.RWMutex
+	byName    map[string]*Child
+	byKey     map[string]*Child // previous keys too
+	invites   map[string]*Invitation
+	inviteKey map[string]*Invitation
+	listeners []func(ChildChange)
+}
+
+// OpenChildren reads children and invitations from the storage. now is the clock, such as time.Now.
+func OpenChildren(ctx context.Context, storage ChildStorage, now func() time.Time) (*Children, error) {
+	children, err := storage.Children(ctx)
+	if err != nil {
+		return nil, err
+	}
+	invitations, err := storage.Invitations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Children{
+		storage: storage, now: now, byName: map[string]*Child{}, byKey: map[string]*Child{},
+		invites: map[string]*Invitation{}, inviteKey: map[string]*Invitation{},
+	}
+	for i := range children {
+		r.enter(&children[i])
+	}
+	for i := range invitations {
+		r.invites[invitations[i].ID], r.inviteKey[invitations[i].Public] = &invitations[i], &invitations[i]
+	}
+	return r, nil
+}
+
+// Notify calls f with every change, after it holds and before the method that made it returns. f
+// must not change the registry. Call it before the registry is used.
+func (r *Children) Notify(f func(ChildChange)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listeners = append(r.listeners, f)
+}
+
+// Child returns the child of the name; fault.NotFound if there is none.
+func (r *Children) Child(name string) (Child, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if c := r.byName[strings.ToLower(name)]; c != nil {
+		return *c, nil
+	}
+	return Child{}, fault.E("identity.Child", fault.NotFound, name, errNoChild)
+}
+
+// ByKey returns the child that has, or had, the public key, whatever its state.
+func (r *Children) ByKey(public string) (Child, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if c := r.byKey[public]; c != nil {
+		return *c, true
+	}
+	return Child{}, false
+}
+
+// List returns all children by name, the revoked ones too.
+func (r *Children) List() []Child {
+	r.mu.RLock()
+	list := make([]Child, 0, len(r.byName))
+	for _, c := range r.byName {
+		list = append(list, *c)
+	}
+	r.mu.RUnlock()
+	slices.SortFunc(list, func(a, b Child) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Add registers a child whose key was made elsewhere, as approved. A wrong name, key, prefix or grant
+// is fault.Invalid, a name or key in use fault.Conflict.
+func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
+	if err := checkChild(&c); err != nil {
+		return Child{}, err
+	}
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	if err := r.free("identity.AddChild", &c); err != nil {
+		return Child{}, err
+	}
+	c.State, c.Joined, c.Changed = ChildApproved, r.now(), r.now()
+	return c, r.put(ctx, ChildChange{After: c}, nil)
+}
+
+// checkChild judges what stands in a child that is to be added.
+func checkChild(c *Child) error {
+	if err := CheckChildName(c.Name); err != nil {
+		return err
+	}
+	if !nkeys.IsValidPublicUserKey(c.Public) {
+		return fault.E("identity.checkChild", fault.Invalid, "public", errPublic)
+	}
+	if err := checkPrefix(c.Prefix); err != nil {
+		return err
+	}
+	c.Version = clipText(c.Version, maxVersion)
+	return CheckChildGrants(&c.Grants)
+}
+
+func clipText(s string, most int) string {
+	s = strings.ToValidUTF8(s, "")
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return -1
+		}
+		return c
+	}, s)
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+}
+
+// free reports whether nobody has the name or the key.
+func (r *Children) free(op string, c *Child) error {
+	if _, err := r.Child(c.Name); err == nil {
+		return fault.E(op, fault.Conflict, c.Name, errChildTaken)
+	}
+	if _, taken := r.ByKey(c.Public); taken {
+		return fault.E(op, fault.Conflict, "public", errChildKey)
+	}
+	return nil
+}
+
+// Approve lets a child that waits in, or one that was revoked in again. by is who did it.
+func (r *Children) Approve(ctx context.Context, name, by string) (Child, error) {
+	return r.alter(ctx, name, func(c *Child) error {
+		if c.State != ChildApproved {
+			c.State, c.By, c.Changed = ChildApproved, by, r.now()
+		}
+		return nil
+	})
+}
+
+// Revoke shuts a child out: its connection ends, and its keys are refused. Its name stays taken until
+// it is removed. It is no error if it was revoked before.
+func (r *Children) Revoke(ctx context.Context, name, by string) (Child, error) {
+	return r.alter(ctx, name, func(c *Child) error {
+		if c.State != ChildRevoked {
+			c.State, c.By, c.Changed = ChildRevoked, by, r.now()
+		}
+		return nil
+	})
+}
+
+// Deny is Revoke for a child that waits for approval; fault.Conflict for another one.
+func (r *Children) Deny(ctx context.Context, name, by string) (Child, error) {
+	return r.alter(ctx, name, func(c *Child) error {
+		if c.State != ChildPending {
+			return fault.E("identity.Deny", fault.Conflict, name, errNotPending)
+		}
+		c.State, c.By, c.Changed = ChildRevoked, by, r.now()
+		return nil
+	})
+}
+
+// Regrant lets change edit what a child may do, and makes it hold at once. change must not edit slices
+// and maps in place.
+func (r *Children) Regrant(ctx context.Context, name string, change func(*Grants) error) (Child, error) {
+	return r.alter(ctx, name, func(c *Child) error {
+		if err := change(&c.Grants); err != nil {
+			return err
+		}
+		return CheckChildGrants(&c.Grants)
+	})
+}
+
+// Confine gives a child another prefix, at once.
+func (r *Children) Confine(ctx context.Context, name string, prefix point.Path) (Child, error) {
+	return r.alter(ctx, name, func(c *Child) error {
+		c.Prefix = prefix
+		return checkPrefix(prefix)
+	})
+}
+
+// Rotate gives a child a new key in place of the one that it has; the old one is refused from now on.
+// It is no error if the child has the new one already. proof is the signature of RotateText by the new
+// key, consent by the old one.
+func (r *Children) Rotate(ctx context.Context, name, public string, proof, consent []byte) (Child, error) {
+	const op = "identity.Rotate"
+	return r.alter(ctx, name, func(c *Child) error {
+		switch other, taken := r.ByKey(public); {
+		case !nkeys.IsValidPublicUserKey(public):
+			return fault.E(op, fault.Invalid, "public", errPublic)
+		case c.Public == public:
+			return nil
+		case taken:
+			return fault.E(op, fault.Conflict, "public", rotateTaken(&other, c))
+		}
+		text := RotateText(c.Name, c.Public, public)
+		if !Verify(public, text, proof) || !Verify(c.Public, text, consent) {
+			return fault.E(op, fault.Refused, name, errProof)
+		}
+		c.Previous = append(slices.Clone(c.Previous), c.Public)
+		c.Previous = c.Previous[max(0, len(c.Previous)-maxPrevious):]
+		c.Public = public
+		return nil
+	})
+}
+
+func rotateTaken(other, c *Child) error {
+	if other.Name == c.Name {
+		return errOldKey
+	}
+	return errChildKey
+}
+
+var errOldKey = errors.New("this node had the key before; make a new one")
+
+// RotateText is what both keys sign when a child changes its key.
+func RotateText(name, before, after string) []byte {
+	return []byte("voltbus rotate 1\n" + name + "\n" + before + "\n" + after)
+}
+
+func (r *Children) alter(ctx context.Context, name string, change func(*Child) error) (Child, error) {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	before, err := r.Child(name)
+	if err != nil {
+		return Child{}, err
+	}
+	after := before
+	if err := change(&after); err != nil {
+		return Child{}, err
+	}
+	return after, r.put(ctx, ChildChange{Before: before, After: after}, nil)
+}
+
+// put makes a change durable, with that of an invitation if there is one, then known.
+func (r *Children) put(ctx context.Context, change ChildChange, invite *Invitation) error {
+	if err := r.storage.PutChild(ctx, change.After, invite); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	if old := r.byName[strings.ToLower(change.After.Name)]; old != nil {
+		r.leave(old)
+	}
+	r.enter(&change.After)
+	if invite != nil {
+		r.invites[invite.ID], r.inviteKey[invite.Public] = invite, invite
+	}
+	r.mu.Unlock()
+	r.announce(change)
+	return nil
+}
+
+// announce tells of a change, with all keys that it concerns.
+func (r *Children) announce(change ChildChange) {
+	for _, c := range []Child{change.Before, change.After} {
+		for _, key := range append(slices.Clone(c.Previous), c.Public) {
+			if key != "" && !slices.Contains(change.Keys, key) {
+				change.Keys = append(change.Keys, key)
+			}
+		}
+	}
+	r.mu.RLock()
+	listeners := r.listeners
+	r.mu.RUnlock()
+	for _, f := range listeners {
+		f(change)
+	}
+}
+
+// Remove forgets a child; fault.NotFound if there is none of the name. Its keys are a stranger's
+// afterwards.
+func (r *Children) Remove(ctx context.Context, name string) error {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	before, err := r.Child(name)
+	if err != nil {
+		return err
+	}
+	if err := r.storage.DropChild(ctx, before.Name); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.leave(&before)
+	r.mu.Unlock()
+	r.announce(ChildChange{Before: before})
+	return nil
+}
+
+func (r *Children) enter(c *Child) {
+	r.byName[strings.ToLower(c.Name)], r.byKey[c.Public] = c, c
+	for _, key := range c.Previous {
+		r.byKey[key] = c
+	}
+}
+
+func (r *Children) leave(c *Child) {
+	delete(r.byName, strings.ToLower(c.Name))
+	delete(r.byKey, c.Public)
+	for _, key := range c.Previous {
+		delete(r.byKey, key)
+	}
+}

@@ -1,0 +1,265 @@
+// Package enrol makes one node the child of another: invitations as codes, the joining with them,
+// bundles for nodes that join without a person, new keys, and what a child remembers of its parent. It
+// decides nothing about connections, and knows no bus: it is given functions that ask.
+package enrol
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/internal/atomicfile"
+	"voltbus/point"
+)
+
+// Files in the data directory of a child.
+const (
+	ParentFile = "parent.json"    // the membership
+	KeyFile    = "parent.nk"      // the key that the parent knows
+	nextFile   = "parent.nk.next" // the key that it is about to know
+)
+
+// State is how a child stands with its parent.
+type State string
+
+// The states of a child, at both ends.
+const (
+	Pending  = State(identity.ChildPending)  // waits for somebody to approve it
+	Approved = State(identity.ChildApproved) // may connect
+	Revoked  = State(identity.ChildRevoked)  // is shut out
+)
+
+// Membership is what a child knows of its parent. Values are not changed after they were handed over.
+type Membership struct {
+	Parent      string     `json:"parent"`      // the parent's name, for people
+	Addresses   []string   `json:"addresses"`   // host:port of the parent's bus, in the order to try
+	Fingerprint string     `json:"fingerprint"` // of the parent's authority when it was joined, in hexadecimal
+	Authority   string     `json:"authority"`   // the certificate of the parent's authority, PEM; the newest that was learned
+	Name        string     `json:"name"`        // what the parent calls this node
+	Prefix      point.Path `json:"prefix"`      // below which the parent takes this node's points; "" for everywhere
+	State       State      `json:"state"`
+	Why         string     `json:"why,omitempty"` // the state in words, as the parent said it
+	Joined      time.Time  `json:"joined"`
+}
+
+// Caller is the child's name on the parent's bus.
+func (m *Membership) Caller() string { return identity.ChildPrefix + m.Name }
+
+// Asker asks the parent for something, over a connection that is there. It fails as calls on the bus
+// do.
+type Asker func(ctx context.Context, method string, body []byte) ([]byte, error)
+
+// Parent is the membership of this node, in a file of its data directory. It is safe for concurrent
+// use.
+type Parent struct {
+	dir string
+	now func() time.Time
+
+	mu      sync.Mutex
+	current Membership
+	member  bool
+	changed chan struct{}
+	ask     *Asker // nil: there is no connection
+}
+
+var errMembership = errors.New("cannot be read as a membership; restore it from a copy, or remove it and join again")
+
+// OpenParent reads the membership in the data directory; none is no error.
+func OpenParent(dir string, now func() time.Time) (*Parent, error) {
+	p := &Parent{dir: dir, now: now, changed: make(chan struct{})}
+	file := filepath.Join(dir, ParentFile)
+	b, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, nil
+	case err != nil:
+		return nil, fault.E("enrol.OpenParent", fault.Unavailable, file, err)
+	}
+	if err := json.Unmarshal(b, &p.current); err != nil {
+		return nil, fault.E("enrol.OpenParent", fault.Corrupt, file, fmt.Errorf("%w: %w", errMembership, err))
+	}
+	if _, err := identity.ParseTrust(p.current.Fingerprint, p.current.Authority); err != nil || p.current.Name == "" || len(p.current.Addresses) == 0 {
+		return nil, fault.E("enrol.OpenParent", fault.Corrupt, file, errMembership)
+	}
+	p.member = true
+	return p, nil
+}
+
+// Current returns the membership; false if this node has no parent.
+func (p *Parent) Current() (Membership, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current, p.member
+}
+
+// Changed returns a channel that is closed at the next change of the membership. Ask for it before
+// Current, so that no change is missed.
+func (p *Parent) Changed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed
+}
+
+// Put makes a membership durable, and then known.
+func (p *Parent) Put(m Membership) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.put(m)
+}
+
+func (p *Parent) put(m Membership) error {
+	b, err := json.MarshalIndent(&m, "", "  ")
+	if err != nil {
+		return fault.E("enrol.Put", fault.Invalid, ParentFile, err)
+	}
+	file := filepath.Join(p.dir, ParentFile)
+	if err := (atomicfile.Writer{}).Write(file, append(b, '\n'), 0o600); err != nil {
+		return fault.E("enrol.Put", fault.Unavailable, file, err)
+	}
+	p.current, p.member = m, true
+	p.tell()
+	return nil
+}
+
+func (p *Parent) tell() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Report keeps what the parent said of this node's state, if it is news. It does nothing for a node
+// without a parent.
+func (p *Parent) Report(state State, why string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.member || (p.current.State == state && p.current.Why == why) {
+		return nil
+	}
+	m := p.current
+	m.State, m.Why = state, why
+	return p.put(m)
+}
+
+// Met keeps what the parent is called now and the prefix that it gave, if that is news.
+func (p *Parent) Met(name string, prefix point.Path) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.member || (p.current.Parent == name && p.current.Prefix == prefix) {
+		return nil
+	}
+	m := p.current
+	m.Parent, m.Prefix = name, prefix
+	return p.put(m)
+}
+
+// learn keeps the certificate of an authority that was trusted. One that cannot be written is learned
+// at the next connection: as long as the old one is valid, its endorsement is believed.
+func (p *Parent) learn(authority string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.member || strings.TrimSpace(p.current.Authority) == strings.TrimSpace(authority) {
+		return
+	}
+	m := p.current
+	m.Authority = authority
+	_ = p.put(m)
+}
+
+// TLS returns how to connect to the parent: by its fingerprint, whatever its name. New certificates
+// of its authority are learned on the way.
+func (p *Parent) TLS() (*tls.Config, error) {
+	m, member := p.Current()
+	if !member {
+		return nil, fault.E("enrol.TLS", fault.NotFound, ParentFile, errNoParent)
+	}
+	trust, err := identity.ParseTrust(m.Fingerprint, m.Authority)
+	if err != nil {
+		return nil, err
+	}
+	return trust.ClientConfig(p.now, p.learn), nil
+}
+
+var errNoParent = errors.New("this node has no parent; voltbus join makes it the child of one")
+
+// Keys returns the keys to connect with, in the order to try: the one that the parent knows, and
+// before it one that it was about to know when this node was stopped, if there is such a key. The
+// parent refuses keys that it does not know. Call Settled with the one that it took.
+func (p *Parent) Keys() ([]*identity.Key, error) {
+	var keys []*identity.Key
+	for _, name := range []string{nextFile, KeyFile} {
+		k, err := identity.ReadKey(filepath.Join(p.dir, name))
+		switch {
+		case err == nil:
+			keys = append(keys, k)
+		case name == nextFile && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt)):
+		default:
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// Settled says which key the parent took. A new key takes the place of the old one then.
+func (p *Parent) Settled(key *identity.Key) error {
+	next := filepath.Join(p.dir, nextFile)
+	if key.File() != next {
+		return nil
+	}
+	if err := os.Rename(next, filepath.Join(p.dir, KeyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.E("enrol.Settled", fault.Unavailable, next, err)
+	}
+	return nil
+}
+
+// Leave forgets the parent, with the key that it knew. The parent is not told: there the child is
+// revoked or removed by a person.
+func (p *Parent) Leave() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.member {
+		return fault.E("enrol.Leave", fault.NotFound, ParentFile, errNoParent)
+	}
+	for _, name := range []string{ParentFile, nextFile, KeyFile} { // the membership first: without it the keys are nothing
+		if err := os.Remove(filepath.Join(p.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.E("enrol.Leave", fault.Unavailable, name, err)
+		}
+	}
+	p.current, p.member = Membership{}, false
+	p.tell()
+	return nil
+}
+
+// Attach says that there is a connection on which the parent can be asked, until detach is called. The
+// last one counts.
+func (p *Parent) Attach(ask Asker) (detach func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	mine := &ask
+	p.ask = mine
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.ask == mine {
+			p.ask = nil
+		}
+	}
+}
+
+// attached returns the connection, or nil.
+func (p *Parent) attached() Asker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ask == nil {
+		return nil
+	}
+	return *p.ask
+}

@@ -1,0 +1,16 @@
+package wire
+
+// UpPrefix is the first token of the subjects on which a child sends blocks to its parent.
+const UpPrefix = "up." // + caller, lane
+
+// The lanes of blocks.
+const (
+	NormalLane = "n"
+	UrgentLane = "u"
+)
+
+// EnrolMethod is what the holder of an invitation asks for.
+const EnrolMethod = "enrol"
+
+// UpSubject is where a child sends blocks of a lane.
+func UpSubject(caller, lane string) string { return UpPrefix + Token(caller) + "." + lane }
