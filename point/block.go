@@ -6,16 +6,18 @@ import "time"
 // transfer. The columns have equal length, one entry a sample. A Block may be reused after Reset;
 // whoever decodes into it owns it until then. It is not safe for concurrent use.
 type Block struct {
-	Origin   string    // the node that made it
+	Origin   string    // who made it: a node's data directory, or the urgent lane of one
 	Sequence uint64    // 1 for the origin's first block, then without gaps
-	Before   uint64    // samples in all earlier blocks of the origin: a gap in blocks is a known number of samples
+	First    uint64    // it stands for the blocks First to Sequence; 0: for one, as its origin closed it
+	Before   uint64    // samples in all blocks before First, also those left out: a gap in blocks is a known number of samples
+	Left     uint64    // samples of First to Sequence that were left out on the way
 	Refused  uint64    // samples that the origin had to refuse so far, because it could not record them
 	Created  time.Time // when the origin closed it
+	Lost     string    // why blocks before First are missing, if they are: "dropped" or "corrupt"; "" if nothing is known
 
 	// Where a reader of the log found the block. Not part of its encoded form.
 	Log         string // identity of the log
 	LogSequence uint64 // its place there, from 1
-	Lost        string // why blocks before it may be missing: "dropped" or "corrupt"; "" if nothing is known
 
 	Points []Path // the dictionary: every point of the block once
 
@@ -29,6 +31,18 @@ type Block struct {
 
 // Len returns the number of samples.
 func (b *Block) Len() int { return len(b.Point) }
+
+// FirstSequence returns the first of the origin's blocks that the block stands for.
+func (b *Block) FirstSequence() uint64 {
+	if b.First == 0 {
+		return b.Sequence
+	}
+	return b.First
+}
+
+// End returns the samples in all blocks of the origin up to Sequence, also those left out: Before
+// of the block that follows.
+func (b *Block) End() uint64 { return b.Before + uint64(b.Len()) + b.Left }
 
 // Reset empties the block and keeps its memory.
 func (b *Block) Reset() {

@@ -4,6 +4,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -229,7 +230,7 @@ func (s *Sink) sift(ctx context.Context, batch []*point.Block) error {
 	for i, b := range batch {
 		corrupt := s.Stats().Corrupt
 		if lost[b.Origin] {
-			b.Lost = "corrupt"
+			b.Lost = cmp.Or(b.Lost, "corrupt")
 		}
 		if err := s.commit(ctx, batch[i:i+1]); err != nil {
 			return err
@@ -280,7 +281,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 		b.Log, b.LogSequence = r.sink.log.ID(), sequence
 		if r.told[b.Origin] != r.losses {
 			r.told[b.Origin] = r.losses
-			b.Lost = r.reason
+			b.Lost = cmp.Or(b.Lost, r.reason) // what a node on the way knew goes first
 		}
 		select {
 		case r.out <- b:

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
@@ -253,6 +254,50 @@ func TestWhatIsMissingIsCountedWithItsReason(t *testing.T) {
 			}
 		})
 	}
+}
+
+// carry appends a block of an origin as a node does that passes blocks on.
+func (l *memoryLog) carry(t rapid.TB, b *point.Block, samples ...int64) {
+	t.Helper()
+	b.Points = []point.Path{point.Path(b.Origin + "/p")}
+	for _, v := range samples {
+		b.Append(0, &point.Sample{Time: time.Unix(v, 0), Value: point.IntOf(v)})
+	}
+	data, err := new(wire.Encoder).AppendBlock(nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.entries = append(l.entries, data)
+}
+
+func TestAReasonThatABlockBringsGoesBeforeTheLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, st := newLog("log"), memory.New(memory.Options{})
+		log.add(t, "own", 1, 2, 5)
+		log.carry(t, &point.Block{Origin: "child", Sequence: 2}, 0, 1)
+		log.entries[1] = nil // is of another origin, and corrupt
+		log.entries[0] = append([]byte(nil), log.entries[0]...)
+		log.entries[0][20] ^= 1
+		log.carry(t, &point.Block{Origin: "child", First: 9, Sequence: 12, Before: 40, Left: 3, Lost: "dropped"}, 40, 41)
+		log.carry(t, &point.Block{Origin: "other", First: 4, Sequence: 5, Before: 7, Lost: "dropped"}, 7)
+		log.add(t, "own", 3, 1, 5)
+		_, stop := running(t, log, st)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
+		stop()
+		gaps, err := st.Gaps(context.Background(), 10)
+		got := map[string]string{}
+		for _, g := range gaps {
+			got[fmt.Sprint(g.Origin, " ", g.First)] = fmt.Sprintf("–%d %d %s", g.Last, g.Samples, g.Reason)
+		}
+		want := map[string]string{"child 1": "–1 0 corrupt", "child 3": "–8 38 dropped", "other 1": "–3 7 dropped", "own 1": "–2 10 corrupt"}
+		if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("the gaps: %s, %v", diff, err)
+		}
+		all, err := st.Positions(context.Background())
+		if p := all["child"]; err != nil || p.Sequence != 12 || p.Samples != 45 || p.Stored != 4 || p.Left != 3 || p.Missing != 38 {
+			t.Errorf("the position is %+v, %v", p, err)
+		}
+	})
 }
 
 // A block that no store can keep must not stop those behind it.

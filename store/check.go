@@ -18,10 +18,19 @@ const (
 	endTime   = 253_402_300_800_000_000 // 10000-01-01
 )
 
+// Blocks come from other nodes too: what a block counts fits every engine's numbers, and its names are short.
+const (
+	maxCount = 1 << 61 // the sum of two is a signed number yet
+	maxName  = 255
+)
+
 // The reasons why a block is refused.
 var (
 	errNoOrigin   = errors.New("the block names no origin: set Block.Origin to the node's name")
 	errNoSequence = errors.New("the block has no sequence: an origin's first block has the sequence 1")
+	errFirst      = errors.New("the block ends before it begins: Block.First must not be above Block.Sequence")
+	errCounts     = errors.New("the block's numbers are beyond all that an origin can count")
+	errNames      = errors.New("origin and reason of a loss must be UTF-8 of at most 255 octets")
 	errColumns    = errors.New("the block's columns differ in length")
 	errFromTo     = errors.New("the range ends before it begins: exchange from and to")
 	errStep       = errors.New("the step of an aggregation must be at least one microsecond")
@@ -30,7 +39,8 @@ var (
 
 // CheckBlocks reports, as fault.Invalid, the first block that no store can keep: without origin
 // or sequence, with columns of different length, an index beyond its dictionary, an invalid path,
-// text that is not UTF-8, an unknown kind, or a time outside of the years 1 to 9999. Every store calls it in Append, so
+// text that is not UTF-8, an unknown kind, a time outside of the years 1 to 9999, or numbers that no origin
+// can have reached. Every store calls it in Append, so
 // that what reaches a disk can be read again.
 func CheckBlocks(op string, blocks []*point.Block) error {
 	var checked []point.Path // the dictionary of the block before, which is often the same
@@ -50,6 +60,12 @@ func checkBlock(b *point.Block, checked []point.Path) error {
 		return errNoOrigin
 	case b.Sequence == 0:
 		return errNoSequence
+	case b.First > b.Sequence:
+		return errFirst
+	case b.Sequence > maxCount || b.Refused > maxCount || b.Before > maxCount || b.Left > maxCount:
+		return errCounts
+	case len(b.Origin) > maxName || len(b.Lost) > maxName || !utf8.ValidString(b.Origin) || !utf8.ValidString(b.Lost):
+		return errNames
 	case len(b.Time) != n || len(b.Kind) != n || len(b.Quality) != n || len(b.Bits) != n:
 		return errColumns
 	}

@@ -62,6 +62,8 @@ func (l *Ledger) Post(blocks []*point.Block, now time.Time) Entry {
 	return e
 }
 
+// post decides about one block. Which of the samples of a block that reaches over the position
+// were left out before is not known: those that were stored count as repeated first.
 func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 	n := uint64(b.Len())
 	if b.Sequence <= pos.Sequence {
@@ -69,20 +71,29 @@ func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 		e.Result.Repeated += int(n)
 		return pos
 	}
-	if b.Sequence > pos.Sequence+1 {
+	repeated, left := uint64(0), b.Left
+	switch first := b.FirstSequence(); {
+	case first > pos.Sequence+1:
 		missing := b.Before - min(b.Before, pos.Samples)
 		e.Gaps = append(e.Gaps, Gap{
-			Origin: b.Origin, First: pos.Sequence + 1, Last: b.Sequence - 1,
+			Origin: b.Origin, First: pos.Sequence + 1, Last: first - 1,
 			Samples: missing, Reason: cmp.Or(b.Lost, "unknown"), Noticed: now.UTC().Truncate(time.Microsecond),
 		})
 		pos.Missing += missing
 		e.Result.Missing += missing
+	case first <= pos.Sequence:
+		known := pos.Samples - min(b.Before, pos.Samples)
+		repeated = min(known, n)
+		left -= min(known-repeated, left)
 	}
 	e.Blocks = append(e.Blocks, b)
-	e.Result.Stored += int(n)
+	e.Result.Stored += int(n - repeated)
+	e.Result.Repeated += int(repeated)
 	pos.Sequence = b.Sequence
-	pos.Samples = b.Before + n
-	pos.Stored += n
+	pos.Samples = b.End()
+	pos.Stored += n - repeated
+	pos.Repeated += repeated
+	pos.Left += left
 	pos.Refused = b.Refused
 	pos.Time = b.Created.UTC().Truncate(time.Microsecond)
 	return pos

@@ -15,8 +15,9 @@ import (
 // stored data is damaged, fault.Invalid for a query that cannot be answered as asked.
 type Store interface {
 	// Append commits blocks and the positions behind them in one transaction, durably. Blocks
-	// whose sequence is not above the origin's position are repeats: dropped and counted.
-	// A jump in the sequence is recorded as a Gap. The blocks belong to the caller again
+	// whose sequence is not above the origin's position are repeats: dropped and counted. Of one
+	// that reaches from below the position to above it all is stored again, and what is below is
+	// counted as repeated. A jump in the sequence is recorded as a Gap. The blocks belong to the caller again
 	// when Append returns; with an error nothing of them was stored.
 	Append(ctx context.Context, blocks []*point.Block) (Result, error)
 
@@ -66,10 +67,11 @@ type Store interface {
 // Position is how far an origin's blocks are stored.
 type Position struct {
 	Sequence uint64    // of the last block stored
-	Samples  uint64    // Block.Before + Block.Len() of it: all that the origin ever acknowledged
+	Samples  uint64    // Block.End of it: all that the origin ever acknowledged = Stored + Missing + Left
 	Stored   uint64    // samples of the origin that were stored
 	Repeated uint64    // samples of the origin dropped as repeats
 	Missing  uint64    // samples of the origin in gaps
+	Left     uint64    // samples of the origin that were left out on their way here
 	Refused  uint64    // Block.Refused of it
 	Time     time.Time // Block.Created of it
 }

@@ -39,6 +39,11 @@ const (
 	fieldQualities
 	fieldBits
 	fieldTexts
+	_ // 14 and 15 are free: their tags take one octet
+	_
+	fieldFirst
+	fieldLeft
+	fieldLost
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -114,7 +119,9 @@ func (e *Encoder) appendPayload(p []byte, b *point.Block) []byte {
 	for _, text := range b.Texts {
 		p = appendText(p, fieldTexts, text)
 	}
-	return p
+	p = appendNumber(p, fieldFirst, b.First)
+	p = appendNumber(p, fieldLeft, b.Left)
+	return appendBytes(p, fieldLost, []byte(b.Lost))
 }
 
 func (e *Encoder) appendSteps(p []byte, b *point.Block) []byte {

@@ -1,7 +1,9 @@
 package wire_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"math"
 	"os"
 	"testing"
@@ -27,6 +29,7 @@ func blocks(t *rapid.T) *point.Block {
 		Origin: rapid.String().Draw(t, "origin"), Sequence: rapid.Uint64().Draw(t, "sequence"),
 		Before: rapid.Uint64().Draw(t, "before"), Refused: rapid.Uint64().Draw(t, "refused"),
 		Created: time.UnixMicro(rapid.Int64Range(-1<<50, 1<<52).Draw(t, "created")).UTC(),
+		First:   rapid.Uint64().Draw(t, "first"), Left: rapid.Uint64().Draw(t, "left"), Lost: rapid.String().Draw(t, "lost"),
 	}
 	for _, p := range rapid.SliceOfN(rapid.String(), 1, 8).Draw(t, "points") {
 		b.Points = append(b.Points, point.Path(p))
@@ -67,6 +70,47 @@ func TestABlockSurvivesEncodingAndDecoding(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// plainBlock is what the log of a node holds that knew nothing of ways over several nodes.
+const plainBlock = "56424b3101000000b35d364d3d0000003df03c0a07706c616e742d3110e72418cbd4ac0420022880c097d1edff96" +
+	"0330013a03612f624201004a088080afa2dbffad0652010162080000000000803540"
+
+func TestABlockOfOneNodeKeepsItsBytes(t *testing.T) {
+	data, err := hex.DecodeString(plainBlock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Unix(1_790_000_000, 0).UTC()
+	want := &point.Block{
+		Origin: "plant-1", Sequence: 4711, Before: 9_120_331, Refused: 2, Created: at, Points: []point.Path{"a/b"},
+	}
+	want.Append(0, &point.Sample{Time: at, Value: point.FloatOf(21.5)})
+	got := &point.Block{First: 1, Left: 2, Lost: "dropped"}
+	if err := new(wire.Decoder).DecodeBlock(data, got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if got := encode(t, want); !bytes.Equal(got, data) {
+		t.Errorf("is now encoded as %x", got)
+	}
+	if got.FirstSequence() != 4711 || got.End() != 9_120_332 {
+		t.Errorf("stands for blocks from %d, up to sample %d", got.FirstSequence(), got.End())
+	}
+}
+
+func TestABlockOfARunSaysWhereItBeginsAndEnds(t *testing.T) {
+	b := &point.Block{Sequence: 9, First: 7, Before: 300, Left: 12}
+	b.Append(0, &point.Sample{})
+	if b.FirstSequence() != 7 || b.End() != 313 {
+		t.Errorf("begins at %d and ends at sample %d, want 7 and 313", b.FirstSequence(), b.End())
+	}
+	b.Reset()
+	if b.FirstSequence() != 0 || b.End() != 0 {
+		t.Errorf("after Reset it begins at %d and ends at sample %d", b.FirstSequence(), b.End())
+	}
 }
 
 func TestEveryFlippedBitIsNoticed(t *testing.T) {
@@ -141,6 +185,10 @@ func TestBlocksAreReadableWithThePublishedSchema(t *testing.T) {
 			t.Fatal("the schema misses a field")
 		}
 		n := int(msg.Get(schema.Fields().ByName("samples")).Uint())
+		number := func(name protoreflect.Name) uint64 { return msg.Get(schema.Fields().ByName(name)).Uint() }
+		if number("first") != b.First || number("left") != b.Left || msg.Get(schema.Fields().ByName("lost")).String() != b.Lost {
+			t.Fatalf("the schema reads other facts of the way than %d, %d, %q", b.First, b.Left, b.Lost)
+		}
 		if n != b.Len() || field("point_step") != n || field("time_step") != n || field("bits") != n || field("points") != len(b.Points) {
 			t.Fatalf("the schema reads %d samples, the block has %d", n, b.Len())
 		}
@@ -161,6 +209,12 @@ func FuzzDecodeBlock(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(payload)
+	b.Sequence, b.First, b.Before, b.Left, b.Lost = 9, 7, 300, 12, "dropped"
+	carried, err := s2.Decode(nil, encode(f, b)[16:])
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(carried)
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var d wire.Decoder
 		got := new(point.Block)

@@ -132,6 +132,10 @@ func (c *columns) number(b *point.Block, field protowire.Number, v uint64) {
 		b.Created = time.UnixMicro(int64(v)).UTC()
 	case fieldSamples:
 		c.samples = v
+	case fieldFirst:
+		b.First = v
+	case fieldLeft:
+		b.Left = v
 	}
 }
 
@@ -153,6 +157,8 @@ func (c *columns) bytes(b *point.Block, field protowire.Number, v []byte, at spa
 		c.bits = v
 	case fieldTexts:
 		c.textSpans = append(c.textSpans, at)
+	case fieldLost:
+		b.Lost = string(v)
 	}
 }
 

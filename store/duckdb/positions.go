@@ -57,8 +57,9 @@ func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 // loadPositions reads how far each origin is stored.
 func loadPositions(ctx context.Context, c *engine.Conn) (map[string]store.Position, error) {
 	positions := make(map[string]store.Position)
-	err := c.Query(ctx, "SELECT origin, sequence, samples, stored, repeated, missing, refused, time FROM positions", func(ch *engine.Chunk) error {
+	err := c.Query(ctx, "SELECT origin, sequence, samples, stored, repeated, missing, refused, time, left_out FROM positions", func(ch *engine.Chunk) error {
 		origin, created := ch.Texts(0), engine.Numbers[int64](ch, 7)
+		left := engine.Numbers[uint64](ch, 8)
 		var numbers [6][]uint64
 		for i := range numbers {
 			numbers[i] = engine.Numbers[uint64](ch, i+1)
@@ -67,7 +68,7 @@ func loadPositions(ctx context.Context, c *engine.Conn) (map[string]store.Positi
 			positions[origin.At(i)] = store.Position{
 				Sequence: numbers[0][i], Samples: numbers[1][i], Stored: numbers[2][i],
 				Repeated: numbers[3][i], Missing: numbers[4][i], Refused: numbers[5][i],
-				Time: engine.Time(created[i]),
+				Left: left[i], Time: engine.Time(created[i]),
 			}
 		}
 		return nil
@@ -95,8 +96,9 @@ func saveEntry(ctx context.Context, c *engine.Conn, e *store.Entry) error {
 		if err := c.Exec(ctx, "DELETE FROM positions WHERE origin = $1", origin); err != nil {
 			return err
 		}
-		err := c.Exec(ctx, "INSERT INTO positions VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			origin, p.Sequence, p.Samples, p.Stored, p.Repeated, p.Missing, p.Refused, p.Time)
+		err := c.Exec(ctx, `INSERT INTO positions (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			origin, p.Sequence, p.Samples, p.Stored, p.Repeated, p.Missing, p.Refused, p.Time, p.Left)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // version is the layout of the database file, documented in docs/formats/store.md.
-const version = 3
+const version = 4
 
 // schema makes the tables of an empty database. There are no keys: DuckDB pays for a key with
 // nine tenths of its speed, and the store itself is the only writer.
@@ -17,7 +17,7 @@ const schema = `
 CREATE TABLE IF NOT EXISTS schema_version(version INTEGER);
 CREATE TABLE IF NOT EXISTS points(id UINTEGER, path VARCHAR);
 CREATE TABLE IF NOT EXISTS positions(origin VARCHAR, sequence UBIGINT, samples UBIGINT, stored UBIGINT,
-	repeated UBIGINT, missing UBIGINT, refused UBIGINT, time TIMESTAMP);
+	repeated UBIGINT, missing UBIGINT, refused UBIGINT, time TIMESTAMP, left_out UBIGINT);
 CREATE TABLE IF NOT EXISTS log_cursor(log VARCHAR, sequence UBIGINT);
 CREATE TABLE IF NOT EXISTS gaps(number UBIGINT, origin VARCHAR, first UBIGINT, last UBIGINT, samples UBIGINT,
 	reason VARCHAR, noticed TIMESTAMP);
@@ -80,6 +80,8 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 	switch found {
 	case version:
 		return nil
+	case version - 1:
+		return takeStep(ctx, c)
 	case 0:
 		for _, statement := range []string{
 			"INSERT INTO counters VALUES (0, 0)", "INSERT INTO log_cursor VALUES ('', 0)",
@@ -92,6 +94,14 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 		return nil
 	}
 	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", errVersion, found, version)
+}
+
+// takeStep brings the database from the version before to this one.
+func takeStep(ctx context.Context, c *engine.Conn) error {
+	if err := c.Exec(ctx, "ALTER TABLE positions ADD COLUMN left_out UBIGINT DEFAULT 0"); err != nil {
+		return err
+	}
+	return c.Exec(ctx, fmt.Sprintf("UPDATE schema_version SET version = %d", version))
 }
 
 // lockDown keeps every later statement of the database within the store's own directories.

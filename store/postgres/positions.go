@@ -10,17 +10,17 @@ import (
 	"voltbus/store"
 )
 
-const selectPositions = "SELECT origin, sequence, samples, stored, repeated, missing, refused, time FROM position"
+const selectPositions = "SELECT origin, sequence, samples, stored, repeated, missing, refused, time, left_out FROM position"
 
 func scanPositions(rows pgx.Rows) (map[string]store.Position, error) {
 	out := make(map[string]store.Position)
 	var origin string
-	var n [6]int64
+	var n [7]int64
 	var at time.Time
-	_, err := pgx.ForEachRow(rows, []any{&origin, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &at}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&origin, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &at, &n[6]}, func() error {
 		out[origin] = store.Position{
 			Sequence: uint64(n[0]), Samples: uint64(n[1]), Stored: uint64(n[2]), Repeated: uint64(n[3]),
-			Missing: uint64(n[4]), Refused: uint64(n[5]), Time: at.UTC(),
+			Missing: uint64(n[4]), Refused: uint64(n[5]), Left: uint64(n[6]), Time: at.UTC(),
 		}
 		return nil
 	})
@@ -83,9 +83,10 @@ func (s *Store) save(ctx context.Context, e *store.Entry, replaced int64) error 
 	batch := &pgx.Batch{}
 	for _, origin := range e.Origins() {
 		p := e.Positions[origin]
-		batch.Queue(`INSERT INTO position VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-			ON CONFLICT (origin) DO UPDATE SET sequence = $2, samples = $3, stored = $4, repeated = $5, missing = $6, refused = $7, time = $8`,
-			origin, int64(p.Sequence), int64(p.Samples), int64(p.Stored), int64(p.Repeated), int64(p.Missing), int64(p.Refused), p.Time)
+		batch.Queue(`INSERT INTO position (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (origin) DO UPDATE
+			SET sequence = $2, samples = $3, stored = $4, repeated = $5, missing = $6, refused = $7, time = $8, left_out = $9`,
+			origin, int64(p.Sequence), int64(p.Samples), int64(p.Stored), int64(p.Repeated), int64(p.Missing), int64(p.Refused), p.Time, int64(p.Left))
 	}
 	for _, g := range e.Gaps {
 		batch.Queue("INSERT INTO gap (origin, first, last, samples, reason, noticed) VALUES ($1, $2, $3, $4, $5, $6)",

@@ -11,8 +11,11 @@ import (
 //go:embed schema1.sql
 var schema1 string
 
+// schema2 counts what was left out on the way over several nodes.
+const schema2 = "ALTER TABLE position ADD COLUMN left_out bigint NOT NULL DEFAULT 0"
+
 // steps lead from each version of the tables to the next: steps[0] makes them.
-func steps() []string { return []string{schema1} }
+func steps() []string { return []string{schema1, schema2} }
 
 // prepare makes the tables or brings them to this program's version. The caller holds write.
 func (s *Store) prepare(ctx context.Context, op string) error {

@@ -21,6 +21,10 @@ func appendTests() []test {
 		{"positions count what each origin acknowledged", testPositions},
 		{"the cursor follows the log, also over repeats", testCursor},
 		{"a gap carries the reason that the log gives", testGapReason},
+		{"a block may stand for a run of blocks, and count what was left out of them", testRuns},
+		{"of a run that reaches over the position only what is new counts as stored", testOverlap},
+		{"the reason of a gap is that of the block behind it, and unknown if it has none", testReasons},
+		{"origins are counted apart, also those of other nodes and the lanes of one", testOrigins},
 		{"blocks without samples move the position", testEmptyBlocks},
 		{"a malformed block is refused and nothing of its batch is stored", testMalformed},
 		{"an ended context stores nothing", testAppendCanceled},
@@ -218,6 +222,12 @@ func testMalformed(t *testing.T, place Place) {
 		"broken text":             func(b *point.Block) { b.Texts = append(b.Texts, "\xff") },
 		"year 10000":              func(b *point.Block) { b.Time[0] = math.MaxInt64 },
 		"year 0":                  func(b *point.Block) { b.Time[0] = math.MinInt64 },
+		"first above sequence":    func(b *point.Block) { b.First = b.Sequence + 1 },
+		"numbers beyond all":      func(b *point.Block) { b.Before = math.MaxUint64 },
+		"left out beyond all":     func(b *point.Block) { b.Left = math.MaxUint64 },
+		"origin not UTF-8":        func(b *point.Block) { b.Origin = "\xff" },
+		"reason not UTF-8":        func(b *point.Block) { b.Lost = "\xff" },
+		"reason without end":      func(b *point.Block) { b.Lost = strings.Repeat("x", 256) },
 	}
 	for name, spoil := range bad {
 		t.Run(name, func(t *testing.T) {

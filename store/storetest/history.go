@@ -59,7 +59,17 @@ func (h *history) appendRandom(rt *rapid.T) {
 			o.sequence++
 			o.before += 3
 		}
-		blocks = append(blocks, o.block(rapid.SliceOfN(h.sample(), 0, 20).Draw(rt, "samples")...))
+		samples := rapid.SliceOfN(h.sample(), 0, 20).Draw(rt, "samples")
+		if rapid.IntRange(0, 3).Draw(rt, "carried") > 0 {
+			blocks = append(blocks, o.block(samples...))
+			continue
+		}
+		b := o.carried(uint64(rapid.IntRange(1, 4).Draw(rt, "run")), uint64(rapid.IntRange(0, 5).Draw(rt, "left")), samples...)
+		if rapid.IntRange(0, 3).Draw(rt, "overlapping") == 0 { // what another way had merged with blocks before
+			back := uint64(rapid.IntRange(0, 4).Draw(rt, "back"))
+			b.First, b.Before = max(1, b.First-min(b.First, back)), b.Before-min(b.Before, back)
+		}
+		blocks = append(blocks, b)
 	}
 	h.sent = append(h.sent, blocks...)
 	h.both(rt, blocks)
