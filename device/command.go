@@ -61,43 +61,48 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	if u == nil {
 		return point.Value{}, fault.E("device.Write", fault.NotFound, string(path), errNoDevice)
 	}
-	var value point.Value
-	if err := f.request(ctx, u, writing(ctx, u, i, v, &value)); err != nil {
+	w := &write{caller: ctx, unit: u, index: i, value: v}
+	if err := f.request(ctx, u, w.do); err != nil {
 		return point.Value{}, fault.E("device.Write", kindOf(err), string(path), err)
 	}
-	return value, nil
+	return w.reported, nil
 }
 
-// writing is what a line does to set a point; value gets what the device then reports.
-func writing(ctx context.Context, u *unit, i int, v point.Value, value *point.Value) func(context.Context, *line) error {
-	return func(lineCtx context.Context, l *line) error {
-		var reported point.Value
-		now, err := l.attempt(lineCtx, u, false, onBehalf(ctx, func(ctx context.Context, s driver.Session) (err error) {
-			w, can := s.(driver.Writer)
-			if !can {
-				return fault.E("device.write", fault.Refused, "", errNoWriter)
-			}
-			reported, err = w.Write(ctx, u.names[i], v)
-			if isLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
-				err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
-			}
-			return err
-		}))
-		if err == nil {
-			*value = reported
-			l.confirm(u, i, reported, now)
-		}
-		return err
+// write is what a line does to set a point.
+type write struct {
+	caller   context.Context //nolint:containedctx // who waits for it; the line has one of its own
+	unit     *unit
+	index    int
+	value    point.Value
+	reported point.Value // what the device then reports
+}
+
+func (w *write) do(lineCtx context.Context, l *line) error {
+	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask))
+	if err == nil {
+		l.confirm(w.unit, w.index, w.reported, now)
 	}
+	return err
+}
+
+func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
+	writer, can := s.(driver.Writer)
+	if !can {
+		return fault.E("device.write", fault.Refused, "", errNoWriter)
+	}
+	w.reported, err = writer.Write(ctx, w.unit.names[w.index], w.value)
+	if isLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+		err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
+	}
+	return err
 }
 
 // onBehalf lets ask end also when the caller gives up, and marks its error then.
 func onBehalf(caller context.Context, ask asking) asking {
 	return func(ctx context.Context, s driver.Session) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(caller, cancel)()
-		err := ask(ctx, s)
+		both := newJoint(ctx, caller)
+		defer both.end()
+		err := ask(both, s) //nolint:contextcheck // both is ctx, which ends with the caller too
 		if err != nil && caller.Err() != nil {
 			return abandoned{fault.E("device.request", kindOf(caller.Err()), "", err)}
 		}
@@ -139,7 +144,8 @@ func (f *Fleet) askable(u *unit) error {
 }
 
 func newRequest(ctx context.Context, u *unit, do func(context.Context, *line) error) *request {
-	return &request{unit: u, do: do, done: make(chan error, 1), dropped: func() bool { return ctx.Err() != nil }}
+	done := make(chan error, 1)
+	return &request{unit: u, do: do, done: done, tell: func(err error) { done <- err }, dropped: func() bool { return ctx.Err() != nil }}
 }
 
 // wait returns the answer to a queued request.
@@ -153,8 +159,13 @@ func (r *request) wait(ctx context.Context) error {
 	case err := <-r.done: // it was in time
 		return err
 	default:
-		return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
+		return r.late(ctx)
 	}
+}
+
+// late says that who asked did not wait any longer.
+func (r *request) late(ctx context.Context) error {
+	return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
 }
 
 // serve answers a request.
@@ -176,7 +187,7 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 	default:
 		err = r.do(ctx, l)
 	}
-	r.done <- err
+	r.reply(err)
 	if r.next != nil {
 		l.box.follow(r.next)
 	}

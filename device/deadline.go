@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// deadline is a context that ends at a time, like that of context.WithDeadline, but takes a timer
-// only when somebody waits for its end. Most reads do not: drivers give the time to their socket.
+// deadline is a context that ends at a time, like that of context.WithDeadline, or with another one,
+// but takes a timer and tells its parents of itself only when somebody waits for its end. Most reads do not: drivers give the time to their socket.
 // With ten thousand lines that are read at the same moment this is a quarter of the owner's work.
 type deadline struct {
 	context.Context //nolint:containedctx // it is a context, and this is its parent
 
-	at time.Time
+	at    time.Time       // zero: when the parent does
+	other context.Context //nolint:containedctx // ends it too; nil for none
 
 	mu    sync.Mutex
 	ended bool
@@ -24,12 +25,24 @@ func newDeadline(parent context.Context, limit time.Duration) *deadline {
 	return &deadline{Context: parent, at: time.Now().Add(limit)}
 }
 
+// newJoint returns a context that ends with each of two, and has the values of the first.
+func newJoint(parent, other context.Context) *deadline {
+	return &deadline{Context: parent, other: other}
+}
+
 // Deadline implements context.Context.
 func (d *deadline) Deadline() (time.Time, bool) {
-	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
-		return at, true
+	at, ok := d.Context.Deadline()
+	if !d.at.IsZero() && (!ok || d.at.Before(at)) {
+		at, ok = d.at, true
 	}
-	return d.at, true
+	if d.other == nil {
+		return at, ok
+	}
+	if sooner, has := d.other.Deadline(); has && (!ok || sooner.Before(at)) {
+		at, ok = sooner, true
+	}
+	return at, ok
 }
 
 // Done implements context.Context.
@@ -37,10 +50,11 @@ func (d *deadline) Done() <-chan struct{} { return d.arm().Done() }
 
 // Err implements context.Context.
 func (d *deadline) Err() error {
-	if d.lives() && d.Context.Err() == nil && time.Now().Before(d.at) {
-		return nil
+	switch {
+	case !d.lives(), d.Context.Err() != nil, d.other != nil && d.other.Err() != nil, !d.at.IsZero() && !time.Now().Before(d.at):
+		return d.arm().Err()
 	}
-	return d.arm().Err()
+	return nil
 }
 
 // Value implements context.Context.
@@ -63,11 +77,26 @@ func (d *deadline) lives() bool {
 func (d *deadline) arm() context.Context {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.armed == nil {
+	if d.armed != nil {
+		return d.armed
+	}
+	if d.at.IsZero() {
+		d.armed, d.stop = context.WithCancel(d.Context)
+	} else {
 		d.armed, d.stop = context.WithDeadline(d.Context, d.at)
-		if d.ended {
-			d.stop()
+	}
+	if cancel := d.stop; d.other != nil {
+		leave := context.AfterFunc(d.other, cancel)
+		d.stop = func() {
+			leave()
+			cancel()
 		}
+		if d.other.Err() != nil {
+			cancel()
+		}
+	}
+	if d.ended {
+		d.stop()
 	}
 	return d.armed
 }

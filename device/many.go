@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"voltbus/driver"
 	"voltbus/fault"
@@ -28,25 +29,32 @@ type Outcome struct {
 // write. It waits until ctx ends at most: what was not begun then is not done.
 func (f *Fleet) WriteMany(ctx context.Context, settings []Setting) []Outcome {
 	outcomes := make([]Outcome, len(settings))
-	calls := newBatch(f)
+	f.WriteEach(ctx, settings, func(i int, o Outcome) { outcomes[i] = o })
+	return outcomes
+}
+
+// WriteEach is WriteMany for who wants each outcome as soon as it is there: tell is called once for
+// each setting, with its place, by many goroutines at once and before WriteEach returns. It must not
+// wait, since a line waits for it.
+func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, tell func(place int, o Outcome)) {
+	calls := newBatch(ctx, f, len(settings))
 	for k := range settings {
-		s, o := &settings[k], &outcomes[k]
+		s := &settings[k]
 		u, i := f.pointAt(s.Point)
 		if u == nil {
-			o.Err = fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)
+			tell(k, Outcome{Err: fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)})
 			continue
 		}
-		var value point.Value
-		calls.add(newRequest(ctx, u, writing(ctx, u, i, s.Value, &value)), func(err error) {
+		w := &write{caller: ctx, unit: u, index: i, value: s.Value}
+		calls.add(u, w.do, func(err error) {
 			if err != nil {
-				o.Err = fault.E("device.Write", kindOf(err), string(s.Point), err)
+				tell(k, Outcome{Err: fault.E("device.Write", kindOf(err), string(s.Point), err)})
 				return
 			}
-			o.Value = value
+			tell(k, Outcome{Value: w.reported})
 		})
 	}
 	calls.run(ctx)
-	return outcomes
 }
 
 // errNoDevice is why a point cannot be asked for.
@@ -63,14 +71,14 @@ type Reading struct {
 // ctx ends at most.
 func (f *Fleet) ReadMany(ctx context.Context, paths []point.Path) []Reading {
 	readings := make([]Reading, len(paths))
-	calls := newBatch(f)
+	calls := newBatch(ctx, f, 0)
 	for u, wanted := range f.byDevice(paths, readings) {
 		names, full := make([]string, len(wanted)), make([]point.Path, len(wanted))
 		for i, w := range wanted {
 			names[i], full[i] = u.names[w.index], paths[w.place]
 		}
 		var samples []point.Sample
-		calls.add(newRequest(ctx, u, reading(ctx, u, full, names, &samples)), func(err error) {
+		calls.add(u, reading(ctx, u, full, names, &samples), func(err error) {
 			for i, w := range wanted {
 				if err != nil {
 					readings[w.place].Err = fault.E("device.Read", kindOf(err), string(full[i]), err)
@@ -119,43 +127,66 @@ func reading(ctx context.Context, u *unit, paths []point.Path, names []string, s
 // batch is a call for many points: a chain of requests for each line.
 type batch struct {
 	fleet *Fleet
-	calls []call
+	calls []*request
 	last  map[*line]*request
 	first []*request // of the chains
+	open  atomic.Int64
+	done  chan struct{} // closed when every request is answered
+	given func() bool   // up, by the caller
 }
 
-type call struct {
-	request *request
-	answer  func(error)
+func newBatch(ctx context.Context, f *Fleet, size int) *batch {
+	return &batch{fleet: f, given: func() bool { return ctx.Err() != nil }, calls: make([]*request, 0, size), last: make(map[*line]*request), done: make(chan struct{})}
 }
 
-func newBatch(f *Fleet) *batch { return &batch{fleet: f, last: make(map[*line]*request)} }
-
-// add puts a request behind those of its line, or answers it.
-func (b *batch) add(r *request, answer func(error)) {
-	if err := b.fleet.askable(r.unit); err != nil {
+// add puts a request behind those of its line, or answers it. The answer is given once, by the line or
+// when the caller gives up.
+func (b *batch) add(u *unit, do func(context.Context, *line) error, answer func(error)) {
+	if err := b.fleet.askable(u); err != nil {
 		answer(err)
 		return
 	}
-	b.calls = append(b.calls, call{r, answer})
-	if before := b.last[r.unit.line]; before != nil {
+	r := &request{unit: u, do: do, dropped: b.given}
+	r.tell = func(err error) {
+		answer(err)
+		b.answered()
+	}
+	b.calls = append(b.calls, r)
+	if before := b.last[u.line]; before != nil {
 		before.next = r
 	} else {
 		b.first = append(b.first, r)
 	}
-	b.last[r.unit.line] = r
+	b.last[u.line] = r
+}
+
+// answered counts an answer.
+func (b *batch) answered() {
+	if b.open.Add(-1) == 0 {
+		close(b.done)
+	}
 }
 
 // run queues the chains and waits for every answer.
 func (b *batch) run(ctx context.Context) {
+	if len(b.calls) == 0 {
+		return
+	}
+	b.open.Store(int64(len(b.calls)))
 	for _, first := range b.first {
 		if err := first.unit.line.box.putOrRefuse(first); err != nil {
 			for r := first; r != nil; r = r.next {
-				r.done <- fault.E("device.request", fault.Unavailable, "", err)
+				r.reply(fault.E("device.request", fault.Unavailable, "", err))
 			}
 		}
 	}
-	for _, c := range b.calls {
-		c.answer(c.request.wait(ctx))
+	select {
+	case <-b.done:
+		return
+	case <-ctx.Done():
 	}
+	for _, r := range b.calls {
+		r.reply(r.late(ctx))
+	}
+	<-b.done // answers that lines are giving at this moment
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"voltbus/fault"
 )
@@ -13,10 +14,19 @@ import (
 type request struct {
 	unit *unit
 	do   func(ctx context.Context, l *line) error // runs on the line's goroutine
-	done chan error                               // buffered; gets exactly one answer
+	done chan error                               // of a single request: buffered; gets the answer
+	tell func(error)                              // takes the answer; does not wait
+	said atomic.Bool                              // it was answered
 
 	dropped func() bool // whether the caller gave up
 	next    *request    // to be queued when this one was answered: a call for many points
+}
+
+// reply answers a request, unless it was answered before.
+func (r *request) reply(err error) {
+	if r.said.CompareAndSwap(false, true) {
+		r.tell(err)
+	}
 }
 
 // mailbox is what others hand to a line's goroutine: the devices it is to have, and requests.
@@ -126,7 +136,7 @@ func (m *mailbox) follow(r *request) {
 // refuse answers a request, and those that were to follow it, after the line ended.
 func (r *request) refuse() {
 	for ; r != nil; r = r.next {
-		r.done <- fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded)
+		r.reply(fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded))
 	}
 }
 

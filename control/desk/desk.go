@@ -19,6 +19,7 @@ import (
 
 // Fleet reads and writes devices, as package device does.
 type Fleet interface {
+	WriteEach(ctx context.Context, settings []device.Setting, tell func(place int, o device.Outcome))
 	WriteMany(ctx context.Context, settings []device.Setting) []device.Outcome
 	ReadMany(ctx context.Context, paths []point.Path) []device.Reading
 }
@@ -70,7 +71,7 @@ type Config struct {
 // The bounds of a desk.
 const (
 	queue     = 1024            // requests that wait; more block their callers
-	together  = 512             // requests of one turn
+	together  = 512             // commands of one turn, unless one request has more
 	waitWrite = time.Minute     // for a call of writes, and
 	waitPoint = time.Second     // more for each of its points
 	waitStop  = 5 * time.Second // for writes that are under way when the desk stops
@@ -83,7 +84,7 @@ type Desk struct {
 	cfg      Config
 	model    *control.Model
 	jobs     chan *job
-	outcomes chan []answer
+	answers  answers
 	ended    chan struct{} // closed when Run does not take requests any more
 	watchers watchers
 	senses   senses
@@ -94,7 +95,7 @@ type Desk struct {
 	points   map[point.Path]Point
 	sorted   []point.Path // their paths
 	waiters  map[point.Path][]waiter
-	inFlight int // calls of writes
+	inFlight int // writes
 	writes   sync.WaitGroup
 	unsaved  map[[2]string]control.Record // what could not be kept
 	untold   []audit.Entry                // what could not be written into the audit log
@@ -120,7 +121,7 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 		cfg.Clock = func() control.Instant { return control.Instant{Wall: time.Now(), Steady: time.Since(begin)} }
 	}
 	d := &Desk{
-		cfg: cfg, jobs: make(chan *job, queue), outcomes: make(chan []answer, queue), ended: make(chan struct{}),
+		cfg: cfg, jobs: make(chan *job, queue), answers: newAnswers(), ended: make(chan struct{}),
 		kick: make(chan struct{}, 1), dismissed: make(map[string]bool), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
 	}
 	d.senses.news = d.nudge
@@ -219,8 +220,8 @@ func (d *Desk) Run(ctx context.Context) error {
 			continue
 		case j := <-d.jobs:
 			d.gather(&t, j)
-		case a := <-d.outcomes:
-			d.hear(&t, a)
+		case <-d.answers.some:
+			d.hear(&t)
 		case <-timer.C:
 			d.enter(&t)
 			d.lookAround(&t)
@@ -288,8 +289,8 @@ func (d *Desk) wind(writing context.Context, cancel context.CancelFunc) {
 	for d.inFlight > 0 {
 		t := turn{last: true}
 		select {
-		case a := <-d.outcomes:
-			d.hear(&t, a)
+		case <-d.answers.some:
+			d.hear(&t)
 			d.finish(writing, &t)
 		case <-d.beats.heard:
 			d.inFlight--

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"voltbus/control"
@@ -22,31 +23,34 @@ var (
 	errHeld    = errors.New("it was not sent, because what was decided cannot be kept on disk")
 )
 
-// send hands writes to the devices, one call for each of them. While nothing can be kept those of
+// send hands writes to the devices, those of a turn together. While nothing can be kept those of
 // commands are held back; the model tries them again.
 func (d *Desk) send(ctx context.Context, t *turn, unkept error) {
 	if len(t.writes) == 0 || t.last {
 		return
 	}
-	calls := make(map[point.Path][]control.Write, 1)
-	var none []answer
+	writes, reads := make([]control.Write, 0, len(t.writes)), make(map[point.Path][]control.Write)
+	d.inFlight += len(t.writes)
 	for i := range t.writes {
 		w := &t.writes[i]
 		switch {
-		case w.Release && !w.Read:
-			none = append(none, refusal(w, fault.Refused, errRelease))
-		case unkept != nil && w.Requester != "" && !w.Read:
-			none = append(none, refusal(w, fault.Unavailable, errHeld))
-		default:
+		case w.Read:
 			device := d.points[w.Point].Device
-			calls[device] = append(calls[device], *w)
+			reads[device] = append(reads[device], *w)
+		case w.Release:
+			d.answers.put(refusal(w, fault.Refused, errRelease))
+		case unkept != nil && w.Requester != "":
+			d.answers.put(refusal(w, fault.Unavailable, errHeld))
+		default:
+			writes = append(writes, *w)
 		}
 	}
-	if len(none) > 0 {
-		d.launch(func() []answer { return none })
+	if len(writes) > 0 {
+		patience := d.patience(writes)
+		d.writes.Go(func() { d.write(ctx, writes, patience) })
 	}
-	for _, writes := range calls {
-		d.launch(func() []answer { return d.carryOut(ctx, writes) })
+	for _, list := range reads { // a device that does not answer keeps nobody else waiting
+		d.writes.Go(func() { d.read(ctx, list) })
 	}
 }
 
@@ -54,68 +58,82 @@ func refusal(w *control.Write, kind fault.Kind, err error) answer {
 	return answer{w.Point, control.Outcome{Write: w.ID, Err: fault.E("desk.write", kind, string(w.Point), err)}}
 }
 
-// launch has a call done beside the goroutine of Run, which hears of its outcome.
-func (d *Desk) launch(call func() []answer) {
-	d.inFlight++
-	d.writes.Go(func() { d.outcomes <- call() })
+// patience is how long a call for many points may last, by the device that has the most of them.
+func (d *Desk) patience(writes []control.Write) time.Duration {
+	most, of := 0, make(map[point.Path]int)
+	for i := range writes {
+		device := d.points[writes[i].Point].Device
+		of[device]++
+		most = max(most, of[device])
+	}
+	return waitWrite + time.Duration(most)*waitPoint
 }
 
-// carryOut writes and reads points of one device.
-func (d *Desk) carryOut(ctx context.Context, writes []control.Write) []answer {
-	ctx, cancel := context.WithTimeout(ctx, waitWrite+time.Duration(len(writes))*waitPoint)
+// write sets points of devices; each outcome is heard as soon as it is there.
+func (d *Desk) write(ctx context.Context, writes []control.Write, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var settings []device.Setting
-	var paths []point.Path
-	answers := make([]answer, len(writes))
+	settings := make([]device.Setting, len(writes))
 	for i := range writes {
-		w := &writes[i]
-		answers[i] = answer{w.Point, control.Outcome{Write: w.ID}}
-		if w.Read {
-			paths = append(paths, w.Point)
-		} else {
-			settings = append(settings, device.Setting{Point: w.Point, Value: w.Value})
-		}
+		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value}
 	}
-	var written []device.Outcome
-	var read []device.Reading
-	if len(settings) > 0 {
-		written = d.cfg.Fleet.WriteMany(ctx, settings)
-	}
-	if len(paths) > 0 {
-		read = d.cfg.Fleet.ReadMany(ctx, paths)
-	}
-	for i := range writes {
-		o := &answers[i].outcome
-		if !writes[i].Read {
-			o.Value, o.Err = written[0].Value, written[0].Err
-			written = written[1:]
-			continue
-		}
-		o.Value, o.Err = read[0].Sample.Value, read[0].Err
-		if q := read[0].Sample.Quality; o.Err == nil && q.IsBad() {
-			o.Err = fault.E("desk.read", fault.Unavailable, string(writes[i].Point), errors.New("it cannot be read: "+q.String()))
-		}
-		read = read[1:]
-	}
-	return answers
+	d.cfg.Fleet.WriteEach(ctx, settings, func(i int, o device.Outcome) {
+		d.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: o.Value, Err: o.Err}})
+	})
 }
 
-// hear takes outcomes over, and those that wait behind them.
-func (d *Desk) hear(t *turn, first []answer) {
+// read reads points of one device.
+func (d *Desk) read(ctx context.Context, reads []control.Write) {
+	ctx, cancel := context.WithTimeout(ctx, waitWrite+time.Duration(len(reads))*waitPoint)
+	defer cancel()
+	paths := make([]point.Path, len(reads))
+	for i := range reads {
+		paths[i] = reads[i].Point
+	}
+	for i, r := range d.cfg.Fleet.ReadMany(ctx, paths) {
+		o := control.Outcome{Write: reads[i].ID, Value: r.Sample.Value, Err: r.Err}
+		if q := r.Sample.Quality; o.Err == nil && q.IsBad() {
+			o.Err = fault.E("desk.read", fault.Unavailable, string(paths[i]), errors.New("it cannot be read: "+q.String()))
+		}
+		d.answers.put(answer{paths[i], o})
+	}
+}
+
+// answers gather what came of writes until the goroutine of Run takes it. There are never more than
+// writes under way.
+type answers struct {
+	mu   sync.Mutex
+	list []answer
+	some chan struct{} // there are some
+}
+
+func newAnswers() answers { return answers{some: make(chan struct{}, 1)} }
+
+func (a *answers) put(one answer) {
+	a.mu.Lock()
+	a.list = append(a.list, one)
+	a.mu.Unlock()
+	select {
+	case a.some <- struct{}{}:
+	default:
+	}
+}
+
+func (a *answers) take() []answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := a.list
+	a.list = nil
+	return list
+}
+
+// hear takes over the outcomes that are there.
+func (d *Desk) hear(t *turn) {
 	d.enter(t)
 	t.outcomes = true
-	for list, size := first, 0; ; {
-		d.inFlight--
-		for i := range list {
-			t.add(node, d.model.Answer(t.now, list[i].point, list[i].outcome), 0)
-		}
-		if size += len(list); size >= together {
-			return
-		}
-		select {
-		case list = <-d.outcomes:
-		default:
-			return
-		}
+	list := d.answers.take()
+	d.inFlight -= len(list)
+	for i := range list {
+		t.add(node, d.model.Answer(t.now, list[i].point, list[i].outcome), 0)
 	}
 }
