@@ -69,10 +69,28 @@ func (m *Model) Changes() []Record {
 }
 
 func sortRecords(records []Record) {
-	recordOrder := []string{recordMeta, recordTask, recordOverride, recordPoint, recordProposal, recordAnswer}
 	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(slices.Index(recordOrder, a.Kind)-slices.Index(recordOrder, b.Kind), strings.Compare(a.Key, b.Key))
+		return cmp.Or(rank(a.Kind)-rank(b.Kind), strings.Compare(a.Key, b.Key))
 	})
+}
+
+// rank is the place of a kind in the order of Import; that of an unknown one is before all.
+func rank(kind string) int {
+	switch kind {
+	case recordMeta:
+		return 0
+	case recordTask:
+		return 1
+	case recordOverride:
+		return 2
+	case recordPoint:
+		return 3
+	case recordProposal:
+		return 4
+	case recordAnswer:
+		return 5
+	}
+	return -1
 }
 
 // Export returns the whole state: all but the specs of points and what was observed.
@@ -102,6 +120,8 @@ func (m *Model) Export(now Instant) State {
 // record writes a record; nil if the thing is gone.
 func (m *Model) record(key recordKey) json.RawMessage {
 	var content any
+	var data []byte
+	var err error
 	switch key.kind {
 	case recordMeta:
 		content = metaState{Order: m.order, LastWrite: m.lastWrite}
@@ -115,7 +135,8 @@ func (m *Model) record(key recordKey) json.RawMessage {
 		}
 	case recordPoint:
 		if t := m.targets[point.Path(key.key)]; t != nil && t.work != nil {
-			content = m.stateOfWork(t.work)
+			s := m.stateOfWork(t.work)
+			data = s.json()
 		}
 	case recordProposal:
 		if p := m.proposals[splitKey(key.key)]; p != nil {
@@ -123,13 +144,13 @@ func (m *Model) record(key recordKey) json.RawMessage {
 		}
 	case recordAnswer:
 		if r := splitKey(key.key); m.answers.known[r] != nil {
-			content = stateOfAnswer(r, m.answers.known[r])
+			s := stateOfAnswer(r, m.answers.known[r])
+			data, err = s.json()
 		}
 	}
-	if content == nil {
-		return nil
+	if content != nil {
+		data, err = json.Marshal(content)
 	}
-	data, err := json.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("control: a record of plain fields cannot be written: %v", err)) // no field can fail
 	}

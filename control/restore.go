@@ -23,13 +23,14 @@ type metaState struct {
 type valueState struct{ point.Value }
 
 // MarshalJSON writes {"float":"22.5"}, {"int":"3"}, {"bool":"true"}, {"text":"auto"} or null.
-func (v valueState) MarshalJSON() ([]byte, error) {
+func (v valueState) MarshalJSON() ([]byte, error) { return v.append(nil), nil }
+
+func (v valueState) append(dst []byte) []byte {
 	if v.Kind() == point.None {
-		return []byte("null"), nil
+		return append(dst, "null"...)
 	}
-	data := append([]byte(`{"`), v.Kind().String()...) // a map would take five times as long
-	data = point.AppendQuoted(append(data, `":`...), v.String())
-	return append(data, '}'), nil
+	dst = append(append(append(dst, `{"`...), v.Kind().String()...), `":`...)
+	return append(point.AppendQuoted(dst, v.String()), '}')
 }
 
 // UnmarshalJSON is the inverse of MarshalJSON.

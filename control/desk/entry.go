@@ -2,6 +2,7 @@ package desk
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"voltbus/audit"
@@ -37,12 +38,58 @@ type detail struct {
 	Failsafe  bool             `json:"failsafe,omitempty"`
 }
 
+// json writes the detail field by field, as package json would: there is one for each command and each
+// outcome.
 func (x *detail) json() json.RawMessage {
-	data, err := json.Marshal(x)
-	if err != nil {
-		return nil // no field can fail
+	o := &point.Object{JSON: make([]byte, 0, 192)}
+	o.Begin()
+	o.Some("id", x.ID)
+	o.Some("requester", x.Requester)
+	if x.Level != 0 {
+		o.Uint("level", uint64(x.Level))
 	}
-	return data
+	for _, v := range []struct {
+		name  string
+		value *point.Value
+	}{{"value", x.Value}, {"reported", x.Reported}} {
+		if v.value != nil {
+			o.Name(v.name)
+			o.JSON = v.value.AppendJSON(o.JSON)
+		}
+	}
+	o.Some("lease", x.Lease)
+	o.Some("task", x.Task)
+	o.Some("reason", x.Reason)
+	o.Some("cause", string(x.Cause))
+	o.Some("why", string(x.Why))
+	if x.Write != 0 {
+		o.Uint("write", x.Write)
+	}
+	if x.Wins != nil {
+		o.Name("wins")
+		o.JSON = strconv.AppendBool(o.JSON, *x.Wins)
+	}
+	o.Moment("until", x.Until)
+	o.Moment("later", x.Later)
+	o.True("release", x.Release)
+	o.Some("fault", x.Fault)
+	o.Some("priority", string(x.Priority))
+	rare(o, "windows", x.Windows)
+	rare(o, "holders", x.Holders)
+	rare(o, "lost", x.Lost)
+	o.True("failsafe", x.Failsafe)
+	o.End()
+	return o.JSON
+}
+
+func rare[T any](o *point.Object, name string, list []T) {
+	if len(list) == 0 {
+		return
+	}
+	if data, err := json.Marshal(list); err == nil { // no field can fail
+		o.Name(name)
+		o.JSON = append(o.JSON, data...)
+	}
 }
 
 func some(v point.Value) *point.Value {
