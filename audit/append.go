@@ -273,30 +273,39 @@ func (l *Log) insert(entries []*Entry) (err error) {
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	var many *sql.Stmt
-	for len(entries) > 0 {
-		n := min(len(entries), rowsAtOnce)
-		args := make([]any, 0, 9*rowsAtOnce)
-		for _, e := range entries[:n] {
-			args = append(args, int64(e.Seq), int64(e.Segment), e.Time.UnixMicro(), e.Actor, e.Action, e.Subject, e.Outcome, string(e.Detail), e.Hash[:])
-		}
-		if n == rowsAtOnce && many == nil {
-			if many, err = tx.PrepareContext(ctx, insertion(n)); err != nil {
+	args := make([]any, 0, 9*rowsAtOnce)
+	for _, put := range l.puts {
+		stmt := tx.StmtContext(ctx, put.stmt)
+		for ; len(entries) >= put.rows; entries = entries[put.rows:] {
+			args = args[:0]
+			for _, e := range entries[:put.rows] {
+				args = append(args, int64(e.Seq), int64(e.Segment), e.Time.UnixMicro(), e.Actor, e.Action, e.Subject, e.Outcome, string(e.Detail), e.Hash[:])
+			}
+			if _, err := stmt.ExecContext(ctx, args...); err != nil {
 				return err
 			}
-			defer many.Close()
 		}
-		if n == rowsAtOnce {
-			_, err = many.ExecContext(ctx, args...)
-		} else {
-			_, err = tx.ExecContext(ctx, insertion(n), args...)
-		}
+	}
+	return tx.Commit()
+}
+
+// put is a statement for some rows, prepared once.
+type put struct {
+	rows int
+	stmt *sql.Stmt
+}
+
+// prepareToPut makes the statements, those for more rows first.
+func (l *Log) prepareToPut(ctx context.Context) error {
+	l.puts = nil // of a file that was set aside
+	for _, rows := range []int{rowsAtOnce, rowsAtOnce / 8, 1} {
+		stmt, err := l.db.PrepareContext(ctx, insertion(rows))
 		if err != nil {
 			return err
 		}
-		entries = entries[n:]
+		l.puts = append(l.puts, put{rows, stmt})
 	}
-	return tx.Commit()
+	return nil
 }
 
 func insertion(rows int) string {

@@ -32,6 +32,7 @@ const (
 // when the disk is full or the log closed, fault.Corrupt when the file is damaged.
 type Log struct {
 	db   *sql.DB
+	puts []put // into db
 	file string
 	now  func() time.Time
 
@@ -109,7 +110,9 @@ func (l *Log) open(ctx context.Context) error {
 	}
 	db.SetMaxOpenConns(readers)
 	l.db = db
-	err = prepare(ctx, db)
+	if err = prepare(ctx, db); err == nil {
+		err = l.prepareToPut(ctx)
+	}
 	if err == nil {
 		err = l.look(ctx)
 	}

@@ -13,8 +13,11 @@ import (
 
 var anyValue = rapid.Custom(func(t *rapid.T) valueState {
 	return rapid.SampledFrom([]valueState{
-		{}, {point.FloatOf(rapid.Float64().Draw(t, "float"))}, {point.IntOf(rapid.Int64().Draw(t, "int"))},
-		{point.BoolOf(true)}, {point.TextOf(rapid.String().Draw(t, "text"))},
+		{},
+		{point.FloatOf(rapid.Float64().Draw(t, "float"))},
+		{point.IntOf(rapid.Int64().Draw(t, "int"))},
+		{point.BoolOf(true)},
+		{point.TextOf(rapid.String().Draw(t, "text"))},
 	}).Draw(t, "value")
 })
 

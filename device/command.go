@@ -78,7 +78,7 @@ type write struct {
 }
 
 func (w *write) do(lineCtx context.Context, l *line) error {
-	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask))
+	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask)) //nolint:contextcheck // that of the caller ends it, too
 	if err == nil {
 		l.confirm(w.unit, w.index, w.reported, now)
 	}

@@ -42,7 +42,8 @@ type Journal struct {
 
 	mu   sync.Mutex
 	db   *sql.DB
-	put  *sql.Stmt // of many rows
+	put  *sql.Stmt // of many rows, and
+	one  *sql.Stmt // of one
 	drop *sql.Stmt
 }
 
@@ -103,6 +104,9 @@ func (j *Journal) open(ctx context.Context) error {
 	db.SetMaxOpenConns(1)
 	if err = prepare(ctx, db); err == nil {
 		j.put, err = db.PrepareContext(ctx, insertion(rowsAtOnce))
+	}
+	if err == nil {
+		j.one, err = db.PrepareContext(ctx, insertion(1))
 	}
 	if err == nil {
 		j.drop, err = db.PrepareContext(ctx, `DELETE FROM record WHERE kind = ? AND key = ?`)
@@ -185,7 +189,7 @@ func (j *Journal) close() error {
 		return nil
 	}
 	err := j.db.Close()
-	j.db, j.put, j.drop = nil, nil, nil
+	j.db, j.put, j.one, j.drop = nil, nil, nil, nil
 	return err
 }
 
@@ -231,8 +235,9 @@ func (j *Journal) keep(ctx context.Context, records []control.Record) (err error
 			args = args[:0]
 		}
 	}
-	if len(args) > 0 {
-		if _, err := tx.ExecContext(ctx, insertion(len(args)/3), args...); err != nil {
+	one := tx.StmtContext(ctx, j.one)
+	for ; len(args) > 0; args = args[3:] {
+		if _, err := one.ExecContext(ctx, args[:3]...); err != nil {
 			return err
 		}
 	}
