@@ -70,7 +70,7 @@ type Bus struct {
 
 	// Connections in memory, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	out, in, log, requests, barred *nats.Conn
+	out, in, log, requests, blocks, barred *nats.Conn
 
 	aside  *server.Account // where those are kept who may not come in yet
 	guests *guests
@@ -123,7 +123,7 @@ func (b *Bus) begin() {
 // join opens the node's own connections.
 func (b *Bus) join() error {
 	for name, conn := range map[string]**nats.Conn{
-		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, asideConn: &b.barred,
+		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, "node blocks": &b.blocks, asideConn: &b.barred,
 	} {
 		var err error
 		if *conn, err = b.connect(name); err != nil {
@@ -229,7 +229,7 @@ func (b *Bus) Close() error {
 	b.closeDesks()
 	b.guard.stop()
 	err := b.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.barred} {
+	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.blocks, b.barred} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

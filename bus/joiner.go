@@ -22,7 +22,10 @@ type Joiner struct {
 	ended chan struct{}
 }
 
-const joinTimeout = 10 * time.Second
+const (
+	joinTimeout = 10 * time.Second
+	joinPing    = 10 * time.Second // a connection that was cut without a word is noticed after three of them
+)
 
 // Join connects to a node. config says which node it must be, and name is who asks, such as
 // "+" and the ID of an invitation. It fails with fault.Unreachable if nobody answers, and with
@@ -36,7 +39,7 @@ func Join(ctx context.Context, address string, config *tls.Config, key Signer, n
 	j := &Joiner{name: name, ended: make(chan struct{})}
 	var err error
 	j.conn, err = nats.Connect("tls://"+address, nats.Secure(config), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
-		nats.NoReconnect(), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
+		nats.NoReconnect(), nats.PingInterval(joinPing), nats.MaxPingsOutstanding(2), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asks hears it
 		nats.ClosedHandler(func(*nats.Conn) { close(j.ended) }))
 	if err == nil {

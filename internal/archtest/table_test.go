@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "catalog", "query", "promql", "uplink", "control/...", "identity", "agent/...", "meter/...",
+		"store/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "presence", "service",
 		"audit", "document",
 	}
@@ -65,6 +65,8 @@ var table = []rule{
 	{"service", []string{"identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
+	{"uplink/sender", []string{"uplink", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
+	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control/desk", []string{"control", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the desk carries out what control decides: it hands writes to devices, and is told who asks"},
 	{"control/access", []string{"control", "control/desk", "device", "identity", "api/answer", "point", "fault"}, parts, "access puts to the desk what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},

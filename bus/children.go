@@ -1,0 +1,56 @@
+package bus
+
+import (
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// childBytes bounds what waits between the server and TakeBlocks, of all children. What is too much
+// is lost, and children send it again when they hear that something is missing.
+const childBytes = 512 << 20
+
+// Arrival is a frame that a child sent.
+type Arrival struct {
+	Child string // the child's name, which the server made sure of
+	Lane  string
+	Data  []byte
+	// Answer sends an answer to the child, if it is still there.
+	Answer func([]byte)
+}
+
+// TakeBlocks calls deliver with all frames that children send, until the bus is closed: of each child
+// and lane in order, from one goroutine, which deliver must not hold up.
+func (b *Bus) TakeBlocks(deliver func(Arrival)) error {
+	sub, err := b.blocks.Subscribe(wire.UpPrefix+"*.*", func(m *nats.Msg) { b.arrive(m, deliver) })
+	if err == nil {
+		err = sub.SetPendingLimits(-1, childBytes)
+	}
+	if err == nil {
+		err = b.blocks.Flush()
+	}
+	if err != nil {
+		return fault.E("bus.TakeBlocks", fault.Unavailable, wire.UpPrefix, err)
+	}
+	return nil
+}
+
+func (b *Bus) arrive(m *nats.Msg, deliver func(Arrival)) {
+	token, lane, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.UpPrefix), ".")
+	caller, err := wire.ParseToken(token)
+	child, isChild := strings.CutPrefix(caller, identity.ChildPrefix)
+	if err != nil || !isChild {
+		return // nobody is permitted to send this
+	}
+	if !wire.IsInbox(m.Reply, caller) {
+		b.foreignReply(caller, m.Reply)
+		return
+	}
+	deliver(Arrival{Child: child, Lane: lane, Data: m.Data, Answer: func(data []byte) {
+		_ = b.blocks.Publish(m.Reply, data) // a child that is gone asks again when it returns
+	}})
+}

@@ -1,0 +1,137 @@
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+// What a connection to a parent may hold.
+const (
+	parentAnswers = 16 << 20 // octets of answers that wait to be taken
+	parentCalls   = 64       // calls of the parent's side that run at once
+)
+
+// Parent is a child's connection to its parent's bus. When it is lost it does not come back: whoever
+// has it dials anew, and knows that nothing is under way. Its methods are safe for concurrent use.
+type Parent struct {
+	*Joiner
+	inbox string // of answers to blocks
+
+	ctx     context.Context //nolint:containedctx // of calls that run; ends with the connection
+	end     context.CancelFunc
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+	places  chan struct{} // holds one for each call that runs
+}
+
+// DialParent connects as Join does. name is the child's caller name, such as "@plant-1".
+func DialParent(ctx context.Context, address string, config *tls.Config, key Signer, name string) (*Parent, error) {
+	j, err := Join(ctx, address, config, key, name)
+	if err != nil {
+		return nil, err
+	}
+	run, end := context.WithCancel(context.WithoutCancel(ctx)) // it lives until Close
+	return &Parent{
+		Joiner: j, ctx: run, end: end, places: make(chan struct{}, parentCalls),
+		inbox: wire.InboxPrefix + wire.Token(name) + "." + rand.Text() + ".up",
+	}, nil
+}
+
+// Send hands a frame over, behind those of the lane that were handed over before. The data may be
+// changed afterwards. It fails with fault.Unreachable when the connection is lost; nil does not mean
+// that the frame arrived.
+func (p *Parent) Send(lane string, data []byte) error {
+	if err := p.conn.PublishRequest(wire.UpSubject(p.name, lane), p.inbox, data); err != nil {
+		return fault.E("bus.Send", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", err))
+	}
+	return nil
+}
+
+// Answers calls deliver with each answer to a frame, in order, from one goroutine that it may hold up.
+func (p *Parent) Answers(deliver func(data []byte)) error {
+	return p.listen(p.inbox, parentAnswers, func(m *nats.Msg) { deliver(m.Data) })
+}
+
+// Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
+// context ends with the connection.
+func (p *Parent) Serve(handler func(context.Context, Request)) error {
+	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", deskBytes, func(m *nats.Msg) {
+		call, err := wire.ParseCall(m.Subject)
+		if err != nil || (m.Reply != "" && !wire.IsInbox(m.Reply, call.Caller)) {
+			return
+		}
+		r := Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
+		if m.Reply == "" {
+			r.Respond = func([]byte) error { return nil }
+		}
+		p.start(r, handler)
+	})
+}
+
+// start runs a call when there is a place for it; until then the ones behind it wait.
+func (p *Parent) start(r Request, handler func(context.Context, Request)) {
+	select {
+	case p.places <- struct{}{}:
+	case <-p.ctx.Done():
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.running.Go(func() {
+		defer func() { <-p.places }()
+		handler(p.ctx, r)
+	})
+}
+
+func (p *Parent) listen(subject string, pending int, deliver nats.MsgHandler) error {
+	sub, err := p.conn.Subscribe(subject, deliver)
+	if err == nil {
+		err = sub.SetPendingLimits(-1, pending)
+	}
+	if err == nil {
+		err = p.conn.Flush()
+	}
+	if err != nil {
+		return fault.E("bus.DialParent", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", err))
+	}
+	return nil
+}
+
+var errParentLost = errors.New("the connection to the parent was lost; it is made anew")
+
+// Err returns why the connection ended.
+func (p *Parent) Err() error {
+	err := p.conn.LastError()
+	switch {
+	case err == nil:
+		err = errParentLost
+	case errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAuthorization):
+		return fault.E("bus.Parent", fault.Refused, p.name, errStranger)
+	default:
+		err = fmt.Errorf("%w: %w", errParentLost, err)
+	}
+	return fault.E("bus.Parent", fault.Unreachable, p.name, err)
+}
+
+// Close ends the connection, and waits for calls that run.
+func (p *Parent) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.end()
+	p.Joiner.Close()
+	p.running.Wait()
+}

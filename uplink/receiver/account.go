@@ -1,0 +1,196 @@
+package receiver
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/internal/atomicfile"
+	"voltbus/point"
+	"voltbus/uplink"
+)
+
+// maxAllowed bounds the paths that a lane remembers as allowed.
+const maxAllowed = 1 << 20
+
+func clone(p point.Path) string { return strings.Clone(string(p)) }
+
+func sameRecord(a, b *identity.Grants) bool {
+	return a.Administer == b.Administer && slices.Equal(a.Record, b.Record)
+}
+
+// Counts are what came from a child since the start.
+type Counts struct {
+	Version  string        // of its program, as it said
+	Offset   time.Duration // its clock less this one, when it greeted; the way is in it
+	Greeted  time.Time
+	Blocks   uint64 // on disk
+	Samples  uint64 // on disk
+	Octets   uint64 // of them, as they came
+	Repeated uint64 // samples of blocks that were here already
+	Missing  uint64 // samples of blocks that the child could not send any more
+	Left     uint64 // samples that were left out on the way
+	Dropped  uint64 // frames that were not taken because too much waited; they come again
+	Refusal  error  // why its last block was not taken; nil in normal operation
+	Origins  map[string]uplink.Position
+}
+
+// Status returns what came from each child since the start.
+func (r *Receiver) Status() map[string]Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make(map[string]Counts, len(r.counts))
+	for child, c := range r.counts {
+		one := *c
+		one.Origins = map[string]uplink.Position{}
+		for origin, owner := range r.owners {
+			if o := r.origins[origin]; owner == child && o != nil {
+				one.Origins[origin] = o.kept
+			}
+		}
+		out[child] = one
+	}
+	return out
+}
+
+// count returns the counts of a child. The caller holds mu.
+func (r *Receiver) count(child string) *Counts {
+	c := r.counts[child]
+	if c == nil {
+		c = new(Counts)
+		r.counts[child] = c
+	}
+	return c
+}
+
+func (r *Receiver) greet(child string, h *uplink.Hello) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.count(child)
+	c.Version, c.Greeted, c.Offset = h.Version, time.Now(), time.Until(h.Time)
+	c.Refusal = nil
+}
+
+func (r *Receiver) takenOf(origin string) uplink.Position {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.position(origin).taken
+}
+
+func (r *Receiver) keptOf(origin string) uplink.Position {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.origins[origin]; o != nil {
+		return o.kept
+	}
+	return uplink.Position{}
+}
+
+// took notes a block that the recorder has.
+func (l *lane) took(b *point.Block, to uplink.Position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o, c := l.position(b.Origin), l.count(l.child)
+	c.Missing += b.Before - min(b.Before, o.taken.Samples)
+	c.Left += b.Left
+	o.taken = to
+}
+
+func (l *lane) repeated(b *point.Block) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count(l.child).Repeated += uint64(b.Len())
+}
+
+// keep notes a block that is on disk, and returns up to where its origin is.
+func (l *lane) keep(u *underway) uplink.Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.position(u.answer.Origin)
+	if u.octets > 0 {
+		c := l.count(l.child)
+		c.Blocks++
+		c.Samples += uint64(u.samples)
+		c.Octets += uint64(u.octets)
+		c.Refusal = nil
+		l.said = ""
+		if u.answer.Sequence > o.kept.Sequence {
+			o.kept = u.answer.Position
+		}
+		if o.kept.Sequence > o.taken.Sequence {
+			o.taken = o.kept
+		}
+	}
+	return o.kept
+}
+
+// lostTrack notes that a block may not be on disk: what came behind it comes again.
+func (l *lane) lostTrack(origin string) uplink.Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.position(origin)
+	o.taken = o.kept
+	return o.kept
+}
+
+// refuse tells of a block that was not taken, once for each reason.
+func (l *lane) refuse(err error) {
+	origin := l.block.Origin
+	l.mu.Lock()
+	c := l.count(l.child)
+	c.Refusal = err
+	again := l.said == err.Error()
+	l.said = err.Error()
+	l.mu.Unlock()
+	if again {
+		return
+	}
+	l.cfg.Log.Warn("block of a child is not taken", slog.String("child", l.child), slog.String("origin", origin), slog.Any("err", err))
+	l.cfg.Refused(Refusal{Child: l.child, Origin: origin, Missing: identity.MissingOf(err), Err: err})
+}
+
+// recall reads by which child the blocks of an origin come.
+func recall(file string, log *slog.Logger) map[string]string {
+	owners := map[string]string{}
+	if file == "" {
+		return owners
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &owners)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("the ways of origins are forgotten; each is learned anew by the first block", slog.String("file", file), slog.Any("err", err))
+	}
+	if owners == nil {
+		owners = map[string]string{}
+	}
+	return owners
+}
+
+// own notes that an origin comes by a child. The caller holds mu.
+func (r *Receiver) own(child, origin string) error {
+	before, known := r.owners[origin]
+	r.owners[origin] = child
+	if r.cfg.File == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(r.owners, "", " ")
+	if err == nil {
+		err = new(atomicfile.Writer).Write(r.cfg.File, data, 0o600)
+	}
+	if err == nil {
+		return nil
+	}
+	if delete(r.owners, origin); known {
+		r.owners[origin] = before
+	}
+	return fault.E("receiver.Receive", fault.Unavailable, origin, err)
+}

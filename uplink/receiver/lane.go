@@ -1,0 +1,204 @@
+package receiver
+
+import (
+	"context"
+	"fmt"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/wire"
+)
+
+// arrival is a frame that came.
+type arrival struct {
+	data    []byte
+	respond func(uplink.Answer)
+}
+
+// underway is a block that the recorder has.
+type underway struct {
+	answer  uplink.Answer
+	samples int
+	octets  int
+	wait    func(context.Context) error
+	respond func(uplink.Answer)
+}
+
+// lane takes the frames of a child's lane, one after another. Its goroutines come with the frames
+// and go when there are none.
+type lane struct {
+	*Receiver
+	child string
+	name  uplink.Lane
+
+	waiting []arrival // these three under Receiver.mu
+	octets  int64
+	busy    bool
+
+	decoder wire.Decoder
+	block   point.Block
+	said    string              // the last refusal, so that it is told once
+	allowed map[point.Path]bool // paths that grants let pass
+	grants  *identity.Grants
+}
+
+// maxUnderway bounds the blocks of a lane that the recorder has and are not on disk.
+const maxUnderway = 256
+
+// work takes frames until none waits, and waits for the disk.
+func (l *lane) work(ctx context.Context) {
+	out := make(chan underway, maxUnderway)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for u := range out {
+			l.settle(ctx, &u)
+		}
+	}()
+	for {
+		a, ok := l.next(out)
+		if !ok {
+			break
+		}
+		l.take(ctx, a, out)
+	}
+	<-done
+}
+
+// next returns the first frame that waits. When there is none the channel is closed, and the next
+// frame finds another goroutine: the answers still come in order, since each has its own numbers.
+func (l *lane) next(out chan underway) (arrival, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		l.busy = false
+		close(out)
+		return arrival{}, false
+	}
+	a := l.waiting[0]
+	l.waiting[0] = arrival{}
+	if l.waiting = l.waiting[1:]; len(l.waiting) == 0 {
+		l.waiting = nil
+	}
+	l.octets -= int64(len(a.data))
+	return a, true
+}
+
+// take judges a frame and hands its block to the recorder.
+func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
+	frame, err := uplink.ParseFrame(a.data)
+	if err == nil {
+		err = l.decoder.DecodeBlock(frame.Block, &l.block)
+	}
+	if err != nil { // nothing says which origin it is of: the sender goes back when it hears nothing
+		l.refuse(err)
+		return
+	}
+	b := &l.block
+	answer := uplink.Answer{Epoch: frame.Epoch, Origin: b.Origin}
+	if err := l.judge(b); err != nil {
+		l.refuse(err)
+		answer.Failure = uplink.FailureOf(err, identity.MissingOf(err))
+		answer.Position = l.keptOf(b.Origin)
+		a.respond(answer)
+		return
+	}
+	taken := l.takenOf(b.Origin)
+	switch {
+	case b.Sequence <= taken.Sequence:
+		l.repeated(b)
+		answer.Position = l.keptOf(b.Origin)
+		// The answer must not come before those of blocks that are on their way to the disk.
+		l.pass(ctx, out, underway{answer: answer, respond: a.respond, wait: noWait})
+		return
+	case frame.Previous != taken.Sequence:
+		answer.Expected, answer.Position = true, l.keptOf(b.Origin)
+		l.pass(ctx, out, underway{answer: answer, respond: a.respond, wait: noWait})
+		return
+	}
+	if err := continues(b, taken); err != nil {
+		l.refuse(err)
+		answer.Failure, answer.Position = uplink.FailureOf(err, ""), l.keptOf(b.Origin)
+		a.respond(answer)
+		return
+	}
+	wait, err := l.recorder.Forward(ctx, b, frame.Block)
+	if err != nil {
+		answer.Failure, answer.Position = unavailable(err), l.keptOf(b.Origin)
+		a.respond(answer)
+		return
+	}
+	answer.Position = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
+	l.took(b, answer.Position)
+	l.pass(ctx, out, underway{answer: answer, samples: b.Len(), octets: len(a.data), wait: wait, respond: a.respond})
+}
+
+func noWait(context.Context) error { return nil }
+
+// unavailable says that the recorder takes nothing now, whatever its words are.
+func unavailable(err error) *wire.Failure {
+	f := uplink.FailureOf(err, "")
+	f.Kind = fault.Unavailable.String()
+	return f
+}
+
+func (l *lane) pass(ctx context.Context, out chan<- underway, u underway) {
+	select {
+	case out <- u:
+	case <-ctx.Done(): // nobody is answered any more
+	}
+}
+
+// continues refuses a block whose numbers do not continue what is here.
+func continues(b *point.Block, taken uplink.Position) error {
+	first := b.FirstSequence()
+	if first > b.Sequence || b.End() < b.Before ||
+		(first == taken.Sequence+1 && b.Before != taken.Samples) || (first > taken.Sequence+1 && b.Before < taken.Samples) {
+		return fault.E("receiver.Receive", fault.Conflict, b.Origin, errForked)
+	}
+	return nil
+}
+
+// judge refuses what the child may not send.
+func (l *lane) judge(b *point.Block) error {
+	const op = "receiver.Receive"
+	child, known := l.cfg.Child(l.child)
+	if !known {
+		return fault.E(op, fault.Refused, l.child, errNoChild)
+	}
+	if b.Origin == "" || uplink.LaneOf(b.Origin) != l.name {
+		return fault.E(op, fault.Invalid, b.Origin, errNotLane)
+	}
+	if err := l.owns(l.child, b.Origin); err != nil {
+		return err
+	}
+	if l.grants == nil || !sameRecord(l.grants, &child.Grants) || len(l.allowed) > maxAllowed {
+		l.grants, l.allowed = &child.Grants, map[point.Path]bool{}
+	}
+	for _, path := range b.Points {
+		if l.allowed[path] {
+			continue
+		}
+		if err := path.Validate(); err != nil {
+			return fault.E(op, fault.Invalid, fmt.Sprintf("%.80q", string(path)), err)
+		}
+		if err := child.Grants.MayRecord(path); err != nil {
+			return err
+		}
+		l.allowed[point.Path(clone(path))] = true
+	}
+	return nil
+}
+
+// settle waits until a block is on disk, and answers.
+func (l *lane) settle(ctx context.Context, u *underway) {
+	if err := u.wait(ctx); err != nil {
+		u.answer.Position = l.lostTrack(u.answer.Origin)
+		u.answer.Failure = unavailable(err)
+	} else {
+		u.answer.Position = l.keep(u)
+	}
+	u.respond(u.answer)
+}

@@ -1,0 +1,226 @@
+// Package receiver takes the blocks of a node's children into its log: of each child and lane in
+// order, different ones beside each other. A block is answered when it is on disk. Which blocks are
+// there is known from the log and the store, so that each stands in the log once whatever is cut or
+// killed.
+package receiver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+)
+
+// Recorder is where blocks go.
+type Recorder interface {
+	// Forward appends the encoded block of another origin to the log, in the order of the calls. The
+	// function that it returns waits until the block is on disk.
+	Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error)
+}
+
+// Child is what a child may do here.
+type Child struct {
+	Prefix point.Path
+	Grants identity.Grants
+}
+
+// Refusal is a block that was not taken because its child may not send it.
+type Refusal struct {
+	Child, Origin string
+	Missing       string // the capability; "" if it is about something else
+	Err           error
+}
+
+// Config says whose blocks are taken. Zero values mean the defaults.
+type Config struct {
+	Name string // of this node
+	// Child returns what an approved child may do; false for any other.
+	Child func(name string) (Child, bool)
+	// Own reports whether an origin is one of this node's own.
+	Own func(origin string) bool
+	// Refused is told of refusals, once for each reason; nil tells nobody. It must return soon.
+	Refused func(Refusal)
+	// File remembers by which child the blocks of an origin come; "" remembers nothing over a restart.
+	File   string
+	Window int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
+	Log    *slog.Logger
+}
+
+// Receiver takes blocks. Its methods are safe for concurrent use.
+type Receiver struct {
+	cfg      Config
+	recorder Recorder
+
+	mu      sync.Mutex
+	origins map[string]*origin
+	owners  map[string]string // origin → child
+	lanes   map[laneKey]*lane
+	counts  map[string]*Counts // by child
+	ctx     context.Context    //nolint:containedctx // of Run; nil while it does not run
+	working sync.WaitGroup
+}
+
+// origin is how far an origin has come.
+type origin struct {
+	taken uplink.Position // handed to the recorder
+	kept  uplink.Position // on disk
+}
+
+type laneKey struct {
+	child string
+	lane  uplink.Lane
+}
+
+const window = 16 << 20
+
+// New returns a receiver that goes on behind positions: what log and store have of all origins.
+func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *Receiver {
+	if cfg.Window == 0 {
+		cfg.Window = window
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Refused == nil {
+		cfg.Refused = func(Refusal) {}
+	}
+	r := &Receiver{
+		cfg: cfg, recorder: recorder, origins: map[string]*origin{}, lanes: map[laneKey]*lane{}, counts: map[string]*Counts{},
+		owners: recall(cfg.File, cfg.Log),
+	}
+	for name, p := range positions {
+		r.origins[name] = &origin{taken: p, kept: p}
+	}
+	return r
+}
+
+// Run takes blocks until ctx ends, and returns nil when what was begun is ended.
+func (r *Receiver) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.ctx = ctx
+	r.mu.Unlock()
+	<-ctx.Done()
+	r.mu.Lock()
+	r.ctx = nil
+	r.mu.Unlock()
+	r.working.Wait()
+	return nil
+}
+
+var (
+	errNoChild  = errors.New("is no child of this node, or not approved")
+	errProtocol = errors.New("speaks a version of the uplink that this node does not know; update it")
+)
+
+// Hello answers a child's greeting; fault.Refused if it is none, fault.Invalid if it cannot be
+// understood.
+func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) {
+	const op = "receiver.Hello"
+	c, known := r.cfg.Child(child)
+	if !known {
+		return uplink.Welcome{}, fault.E(op, fault.Refused, child, errNoChild)
+	}
+	if h.Protocol < 1 {
+		return uplink.Welcome{}, fault.E(op, fault.Invalid, child, errProtocol)
+	}
+	names := make([]string, 0, len(h.Origins))
+	for name := range h.Origins {
+		names = append(names, name)
+	}
+	r.greet(child, h)
+	return uplink.Welcome{
+		Protocol: uplink.Protocol, Name: r.cfg.Name, Prefix: c.Prefix, Time: time.Now(),
+		Positions: r.Positions(names), Window: r.cfg.Window,
+	}, nil
+}
+
+// Positions returns how far origins are on disk; the zero Position for one that never came.
+func (r *Receiver) Positions(names []string) map[string]uplink.Position {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make(map[string]uplink.Position, len(names))
+	for _, name := range names {
+		if o := r.origins[name]; o != nil {
+			out[name] = o.kept
+		} else {
+			out[name] = uplink.Position{}
+		}
+	}
+	return out
+}
+
+// Receive takes a frame of a child's lane, and returns at once. What became of it respond is told
+// later, from another goroutine; nothing if the frame was dropped because too much waits already.
+// The frames of a lane come in their order. data belongs to the receiver then.
+func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond func(uplink.Answer)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx == nil || r.ctx.Err() != nil {
+		return // the sender keeps what is not answered
+	}
+	key := laneKey{child, name}
+	l := r.lanes[key]
+	if l == nil {
+		l = &lane{Receiver: r, child: child, name: name}
+		r.lanes[key] = l
+	}
+	if l.octets+int64(len(data)) > 2*r.cfg.Window {
+		r.count(child).Dropped++
+		return // the next that is taken shows that one is missing
+	}
+	l.octets += int64(len(data))
+	l.waiting = append(l.waiting, arrival{data, respond})
+	if !l.busy {
+		l.busy = true
+		ctx := r.ctx
+		r.working.Go(func() { l.work(ctx) })
+	}
+}
+
+// position returns the state of an origin. The caller holds mu.
+func (r *Receiver) position(name string) *origin {
+	o := r.origins[name]
+	if o == nil {
+		o = new(origin)
+		r.origins[name] = o
+	}
+	return o
+}
+
+var (
+	errOwn     = errors.New("are this node's own blocks, which came back to it: one of the nodes between is its child and its parent at once, or its data directory was copied")
+	errMoved   = errors.New("comes by way of another child")
+	errForked  = errors.New("its count of samples does not continue what is here: its data directory was copied, or put back from a backup")
+	errNotLane = errors.New("the block came by the wrong lane")
+)
+
+// owns lets the blocks of an origin come by one child only: by another one they could take the place
+// of those that are to come. An origin that moved is let in when its old way is gone.
+func (r *Receiver) owns(child, name string) error {
+	const op = "receiver.Receive"
+	if r.cfg.Own(name) {
+		return fault.E(op, fault.Conflict, name, errOwn)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner, known := r.owners[name]
+	if known && owner == child {
+		return nil
+	}
+	if known {
+		if _, still := r.cfg.Child(owner); still {
+			return fault.E(op, fault.Conflict, name, fmt.Errorf("%w, %s; if it moved, remove that child or let it leave", errMoved, owner))
+		}
+	}
+	if err := r.own(child, name); err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,422 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/uplink"
+	"voltbus/wire"
+)
+
+// lane sends the blocks of its origins, on one connection. One goroutine has it.
+type lane struct {
+	*Sender
+	name    uplink.Lane
+	session Session
+	paths   *paths
+	answers chan uplink.Answer
+	encoder wire.Encoder
+	frame   []byte
+	data    []byte
+
+	epoch  uint64
+	place  uint64                     // of the log, up to which all is acknowledged
+	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
+	window int64
+}
+
+func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome, place uint64) *lane {
+	l := &lane{
+		Sender: s, name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
+		place: place, acked: map[string]uplink.Position{}, window: s.cfg.Window,
+	}
+	if w.Window > 0 {
+		l.window = min(l.window, w.Window)
+	}
+	for origin, p := range w.Positions {
+		if uplink.LaneOf(origin) == name {
+			l.acked[origin] = p
+		}
+	}
+	return l
+}
+
+var (
+	errAgain    = errors.New("the parent misses a block: the lane goes back")
+	errBusy     = errors.New("the parent takes nothing now")
+	errRetry    = errors.New("what was refused is tried again")
+	errPatience = errors.New("the parent gave no answer to what was sent")
+	errBack     = errors.New("the parent has less than it said before")
+)
+
+// run passes over the log until the session ends.
+func (l *lane) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := l.pass(ctx)
+		switch {
+		case errors.Is(err, errBusy):
+			timer := time.NewTimer(busyPause)
+			select {
+			case <-ctx.Done():
+			case <-timer.C:
+			}
+			timer.Stop()
+		case errors.Is(err, errAgain):
+			l.wentBack(l.name)
+		case errors.Is(err, errRetry):
+		default:
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// pass reads the log from the lane's place on and sends, until it must begin anew.
+func (l *lane) pass(ctx context.Context) error {
+	l.epoch++
+	p := &pass{
+		lane: l, read: l.place, sent: map[string]uplink.Position{}, open: map[string]*batch{}, blocked: map[string]flying{},
+		due: stopped(), paid: stopped(), retry: stopped(), patience: stopped(),
+	}
+	for _, timer := range []*time.Timer{p.due, p.paid, p.retry, p.patience} {
+		defer timer.Stop()
+	}
+	maps.Copy(p.sent, l.acked)
+	reading, end := context.WithCancel(ctx)
+	r := &reader{lane: l.name, log: l.log, next: l.place + 1, out: make(chan entry, 16)}
+	failed := make(chan error, 1)
+	var done sync.WaitGroup
+	done.Go(func() { failed <- r.run(reading) })
+	defer done.Wait()
+	defer end()
+	return p.run(ctx, r.out, failed)
+}
+
+func stopped() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// pass is one way over the log.
+type pass struct {
+	*lane
+	read    uint64                     // place of the log up to which blocks were taken
+	sent    map[string]uplink.Position // up to where origins were sent
+	open    map[string]*batch
+	spare   []*batch
+	flight  []flying
+	octets  int64
+	blocked map[string]flying // refused origins → their first block that waits
+	owing   bool              // the rate limit wants a pause
+	armed   bool              // due runs
+
+	due, paid, retry, patience *time.Timer
+}
+
+// flying is a frame under way.
+type flying struct {
+	origin   string
+	sequence uint64
+	log      uint64 // place of its first block in the log
+	octets   int64
+	created  time.Time
+}
+
+func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) error {
+	for {
+		next := in
+		if p.owing || p.octets >= p.window || len(p.flight) >= maxFlight {
+			next = nil
+		}
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-failed:
+			return err
+		case <-p.session.Done():
+			return p.session.Err()
+		case e := <-next:
+			err = p.take(ctx, &e, len(in) == 0)
+		case a := <-p.answers:
+			err = p.answer(&a)
+		case <-p.due.C:
+			p.armed = false
+			err = p.flushDue()
+		case <-p.paid.C:
+			p.owing = false
+			err = p.flushDue()
+		case <-p.retry.C:
+			err = errRetry
+		case <-p.patience.C:
+			return fault.E("sender.Run", fault.Timeout, string(p.name), errPatience)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take takes a block of the log. idle says that no other block waits.
+func (p *pass) take(ctx context.Context, e *entry, idle bool) error {
+	if e.block != nil { // not of the other lane
+		err := p.gather(ctx, e, idle)
+		release(e.block)
+		if err != nil {
+			return err // and the place stays before the block
+		}
+	}
+	p.read = e.log
+	p.move()
+	return nil
+}
+
+// gather puts a block into its origin's batch.
+func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
+	b := e.block
+	sent, known := p.sent[b.Origin]
+	if !known {
+		var err error
+		if sent, err = p.ask(ctx, b.Origin); err != nil {
+			return err
+		}
+	}
+	if _, waits := p.blocked[b.Origin]; waits || b.Sequence <= sent.Sequence {
+		return nil
+	}
+	open := p.open[b.Origin]
+	if open != nil && !open.fits(b, p.cfg.Samples) {
+		if err := p.flush(open); err != nil {
+			return err
+		}
+		open = nil
+	}
+	if open == nil {
+		open = p.begin(e, sent)
+	}
+	open.add(b, p.paths)
+	p.sent[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
+	if open.block.Len() >= p.cfg.Samples || open.text >= maxText {
+		return p.flush(open)
+	}
+	if p.name == uplink.Urgent && idle {
+		return p.flushAll()
+	}
+	p.arm()
+	return nil
+}
+
+// begin opens a batch, and says why blocks before it are missing, if they are.
+func (p *pass) begin(e *entry, sent uplink.Position) *batch {
+	b, lost := e.block, e.block.Lost
+	if b.FirstSequence() > sent.Sequence+1 {
+		if lost == "" {
+			lost = e.reason
+		}
+		p.lost(b.Origin, b.Before-min(b.Before, sent.Samples), lost)
+	}
+	open := new(batch)
+	if n := len(p.spare); n > 0 {
+		open, p.spare = p.spare[n-1], p.spare[:n-1]
+	}
+	open.begin(b, e.log, lost)
+	open.previous = sent.Sequence
+	p.open[b.Origin] = open
+	return open
+}
+
+// ask asks for the parent's position of an origin that it was not asked about.
+func (p *pass) ask(ctx context.Context, origin string) (uplink.Position, error) {
+	positions, err := p.session.Positions(ctx, []string{origin})
+	if err != nil {
+		return uplink.Position{}, err
+	}
+	p.acked[origin], p.sent[origin] = positions[origin], positions[origin]
+	p.acknowledged(origin, positions[origin], positions[origin])
+	return positions[origin], nil
+}
+
+// arm lets the batches that are open go when they are old enough.
+func (p *pass) arm() {
+	if p.armed {
+		return
+	}
+	p.armed = true
+	p.due.Reset(p.cfg.Age)
+}
+
+// emptyAge is how many times longer a batch may wait that has only left-out samples.
+const emptyAge = 10
+
+// flushDue sends the batches that are old enough.
+func (p *pass) flushDue() error {
+	if p.owing {
+		return nil // paid comes
+	}
+	now := time.Now()
+	for _, b := range p.open {
+		age := p.cfg.Age
+		if b.block.Len() == 0 {
+			age *= emptyAge
+		}
+		if now.Sub(b.since) < age {
+			continue
+		}
+		if err := p.flush(b); err != nil {
+			return err
+		}
+	}
+	p.move()
+	if len(p.open) > 0 {
+		p.arm()
+	}
+	return nil
+}
+
+func (p *pass) flushAll() error {
+	for _, b := range p.open {
+		if err := p.flush(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush sends a batch.
+func (p *pass) flush(b *batch) error {
+	block := b.close()
+	delete(p.open, block.Origin)
+	p.spare = append(p.spare, b)
+	var err error
+	if p.data, err = p.encoder.AppendBlock(p.data[:0], block); err != nil {
+		return fmt.Errorf("encode what is sent: %w", err)
+	}
+	frame := uplink.Frame{Epoch: p.epoch, Previous: b.previous, Block: p.data}
+	p.frame = frame.Append(p.frame[:0])
+	if err := p.session.Send(p.name, p.frame); err != nil {
+		return err
+	}
+	if len(p.flight) == 0 {
+		p.patience.Reset(p.cfg.Patience)
+	}
+	octets := int64(len(p.frame))
+	p.flight = append(p.flight, flying{block.Origin, block.Sequence, b.log, octets, block.Created})
+	p.octets += octets
+	p.count(block, octets)
+	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.name == uplink.Normal {
+		p.owing = true
+		p.paid.Reset(owed)
+	}
+	return nil
+}
+
+// answer takes the parent's word.
+func (p *pass) answer(a *uplink.Answer) error {
+	acked := p.acked[a.Origin]
+	if a.Sequence > acked.Sequence {
+		p.acked[a.Origin] = a.Position
+		p.settle(a.Origin, a.Position, acked)
+	}
+	if a.Epoch != p.epoch {
+		return nil // to what was sent before the lane went back
+	}
+	switch {
+	case a.Failure != nil && a.Failure.Kind == fault.Unavailable.String():
+		p.trouble(a.Origin, a.Err())
+		return errBusy
+	case a.Failure != nil:
+		p.block(a)
+	case a.Expected && a.Sequence < acked.Sequence:
+		return fault.E("sender.Run", fault.Conflict, a.Origin, errBack)
+	case a.Expected:
+		return errAgain
+	}
+	return nil
+}
+
+// settle takes what the parent has out of flight, and moves the lane's place.
+func (p *pass) settle(origin string, to, from uplink.Position) {
+	kept := p.flight[:0]
+	for _, f := range p.flight {
+		if f.origin == origin && f.sequence <= to.Sequence {
+			p.octets -= f.octets
+			continue
+		}
+		kept = append(kept, f)
+	}
+	p.flight = kept
+	p.acknowledged(origin, to, from)
+	if len(p.flight) == 0 {
+		p.patience.Stop()
+	} else {
+		p.patience.Reset(p.cfg.Patience)
+	}
+	p.move()
+}
+
+// block lets an origin wait that the parent refused. The others go on.
+func (p *pass) block(a *uplink.Answer) {
+	if _, waits := p.blocked[a.Origin]; waits {
+		return
+	}
+	first := flying{log: p.read, created: time.Now()}
+	wait := func(log uint64, created time.Time) {
+		if log <= first.log {
+			first.log, first.created = log, created
+		}
+	}
+	kept := p.flight[:0]
+	for _, f := range p.flight {
+		if f.origin == a.Origin {
+			wait(f.log, f.created)
+			p.octets -= f.octets
+			continue
+		}
+		kept = append(kept, f)
+	}
+	p.flight = kept
+	if open := p.open[a.Origin]; open != nil {
+		wait(open.log, open.block.Created)
+		delete(p.open, a.Origin)
+		p.spare = append(p.spare, open)
+	}
+	if len(p.flight) == 0 {
+		p.patience.Stop()
+	}
+	if len(p.blocked) == 0 {
+		p.retry.Reset(blockedPause)
+	}
+	p.blocked[a.Origin] = first
+	p.trouble(a.Origin, a.Err())
+}
+
+// move notes up to where of the log all is acknowledged.
+func (p *pass) move() {
+	place := p.read
+	oldest := time.Time{}
+	hold := func(log uint64, created time.Time) {
+		place = min(place, log-1)
+		if oldest.IsZero() || created.Before(oldest) {
+			oldest = created
+		}
+	}
+	for i := range p.flight {
+		hold(p.flight[i].log, p.flight[i].created)
+	}
+	for _, b := range p.open {
+		hold(b.log, b.block.Created)
+	}
+	for _, f := range p.blocked {
+		hold(f.log, f.created)
+	}
+	if place > p.place {
+		p.place = place
+	}
+	p.moved(p.name, p.place, oldest, len(p.flight), p.octets)
+}

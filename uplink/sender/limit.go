@@ -1,0 +1,29 @@
+package sender
+
+import (
+	"sync"
+	"time"
+)
+
+// limit spreads octets over time. What is sent may exceed the rate for a moment; whoever sent waits
+// afterwards, until it is paid.
+type limit struct {
+	rate int64 // octets a second; 0 for any
+
+	mu   sync.Mutex
+	paid time.Time // when all that was sent is paid
+}
+
+// spend notes octets, and returns how long to send nothing more.
+func (l *limit) spend(octets int, now time.Time) time.Duration {
+	if l.rate <= 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paid.Before(now) {
+		l.paid = now
+	}
+	l.paid = l.paid.Add(time.Duration(float64(octets) / float64(l.rate) * float64(time.Second)))
+	return l.paid.Sub(now)
+}

@@ -1,0 +1,451 @@
+package sender_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/uplink/receiver"
+	"voltbus/uplink/sender"
+	"voltbus/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	errCut  = fault.E("test", fault.Unreachable, "parent", errors.New("cut"))
+	errFull = fault.E("test", fault.Unavailable, "disk", errors.New("full"))
+)
+
+// memoryLog is a log in memory. A nil entry was dropped by the bound.
+type memoryLog struct {
+	id      string
+	mu      sync.Mutex
+	entries [][]byte
+	grown   chan struct{}
+}
+
+func newLog(id string) *memoryLog { return &memoryLog{id: id, grown: make(chan struct{})} }
+
+func (l *memoryLog) ID() string { return l.id }
+
+func (l *memoryLog) Bounds(context.Context) (first, last uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first = 1
+	for first <= uint64(len(l.entries)) && l.entries[first-1] == nil {
+		first++
+	}
+	return first, uint64(len(l.entries)), nil
+}
+
+func (l *memoryLog) Read(ctx context.Context, from uint64, deliver func(uint64, []byte) error) error {
+	for {
+		l.mu.Lock()
+		entries, grown := l.entries, l.grown
+		l.mu.Unlock()
+		for ; from <= uint64(len(entries)); from++ {
+			if entries[from-1] == nil {
+				continue
+			}
+			if err := deliver(from, entries[from-1]); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-grown:
+		}
+	}
+}
+
+func (l *memoryLog) append(data []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = append(l.entries, data)
+	close(l.grown)
+	l.grown = make(chan struct{})
+}
+
+// drop forgets the oldest entries.
+func (l *memoryLog) drop(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fresh := append([][]byte(nil), l.entries...)
+	clear(fresh[:n])
+	l.entries = fresh
+}
+
+// disk is a parent's recorder over a log: what is appended is on disk a little later.
+type disk struct {
+	log  *memoryLog
+	mu   sync.Mutex
+	full bool
+	kept int // entries that are on disk
+}
+
+const flush = 5 * time.Millisecond
+
+func (d *disk) Forward(_ context.Context, _ *point.Block, data []byte) (func(context.Context) error, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return nil, errFull
+	}
+	d.log.append(data)
+	at := len(d.log.entries)
+	due := time.Now().Add(flush)
+	return func(ctx context.Context) error {
+		select {
+		case <-time.After(time.Until(due)):
+			d.mu.Lock()
+			d.kept = max(d.kept, at)
+			d.mu.Unlock()
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}, nil
+}
+
+// crash loses some of what was not on disk.
+func (d *disk) crash(r *rand.Rand) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.log.mu.Lock()
+	defer d.log.mu.Unlock()
+	keep := d.kept + r.IntN(len(d.log.entries)-d.kept+1)
+	d.log.entries, d.kept = d.log.entries[:keep:keep], keep
+}
+
+// site is a child, its parent and what is between.
+type site struct {
+	t    testing.TB
+	rand *rand.Rand
+	cfg  sender.Config
+
+	child    *memoryLog
+	produced map[string][]int64 // values by origin
+	heads    map[string]uplink.Position
+
+	parent *memoryLog
+	disk   *disk
+	grants identity.Grants
+	prefix point.Path
+
+	mu       sync.Mutex
+	receiver *receiver.Receiver
+	session  *session
+	away     bool
+	lossy    float64 // of frames that are lost silently
+	refusals []receiver.Refusal
+
+	stopUp, stopDown func()
+	sender           *sender.Sender
+}
+
+func newSite(t testing.TB, seed uint64) *site {
+	t.Helper()
+	s := &site{
+		t: t, rand: rand.New(rand.NewPCG(seed, 7)), child: newLog("child"), parent: newLog("parent"),
+		produced: map[string][]int64{}, heads: map[string]uplink.Position{}, prefix: "site",
+		grants: identity.Grants{Record: []point.Pattern{"site"}},
+	}
+	s.disk = &disk{log: s.parent}
+	s.cfg = sender.Config{
+		Dial: s.dial, Own: s.own, File: filepath.Join(t.TempDir(), "uplink.json"), Patience: 5 * time.Second,
+	}
+	return s
+}
+
+func (s *site) own() map[string]uplink.Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]uplink.Position{}
+	for o, p := range s.heads {
+		if o == "child~1" || o == "child~1!" {
+			out[o] = p
+		}
+	}
+	return out
+}
+
+// record makes a block of an origin with n samples of a point.
+func (s *site) record(origin string, path point.Path, n int) {
+	s.mu.Lock()
+	head := s.heads[origin]
+	b := &point.Block{
+		Origin: origin, Sequence: head.Sequence + 1, Before: head.Samples, Created: time.Now().UTC(), Points: []point.Path{path},
+	}
+	for range n {
+		v := int64(len(s.produced[origin]))
+		b.Append(0, &point.Sample{Time: time.UnixMicro(v), Value: point.IntOf(v)})
+		s.produced[origin] = append(s.produced[origin], v)
+	}
+	s.heads[origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
+	s.mu.Unlock()
+	data, err := new(wire.Encoder).AppendBlock(nil, b)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.child.append(data)
+}
+
+// startParent opens the parent with what its log has.
+func (s *site) startParent() {
+	positions := map[string]uplink.Position{}
+	for _, data := range s.parent.entries {
+		var b point.Block
+		if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
+			s.t.Fatal(err)
+		}
+		positions[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
+	}
+	r := receiver.New(receiver.Config{
+		Name: "parent", Own: func(o string) bool { return o == "parent~1" },
+		Child: func(name string) (receiver.Child, bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return receiver.Child{Prefix: s.prefix, Grants: s.grants}, name == "child"
+		},
+		Refused: func(f receiver.Refusal) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.refusals = append(s.refusals, f)
+		},
+	}, s.disk, positions)
+	s.stopUp = goRun(r.Run)
+	s.mu.Lock()
+	s.receiver = r
+	s.mu.Unlock()
+}
+
+func (s *site) startChild() {
+	s.sender = sender.New(s.cfg, s.child)
+	s.stopDown = goRun(s.sender.Run)
+}
+
+// goRun runs a part, and returns what ends it.
+func goRun(run func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = run(ctx) }()
+	return func() { cancel(); <-done }
+}
+
+func (s *site) stop() {
+	s.stopDown()
+	s.stopUp()
+}
+
+// cut ends the connection; frames under way are lost.
+func (s *site) cut() {
+	s.mu.Lock()
+	n := s.session
+	s.mu.Unlock()
+	if n != nil {
+		n.Close()
+	}
+}
+
+func (s *site) setAway(away bool) {
+	s.mu.Lock()
+	s.away = away
+	s.mu.Unlock()
+	if away {
+		s.cut()
+	}
+}
+
+func (s *site) dial(context.Context) (sender.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away || s.receiver == nil {
+		return nil, errCut
+	}
+	n := &session{site: s, receiver: s.receiver, frames: make(chan sent, 1<<16), answers: make(chan uplink.Answer, 1<<16), done: make(chan struct{})}
+	s.session = n
+	n.running.Go(n.carry)
+	return n, nil
+}
+
+type sent struct {
+	lane uplink.Lane
+	data []byte
+	at   time.Time
+}
+
+// session is a connection with a delay.
+type session struct {
+	site     *site
+	receiver *receiver.Receiver
+	frames   chan sent
+	answers  chan uplink.Answer
+	done     chan struct{}
+	once     sync.Once
+	running  sync.WaitGroup
+}
+
+const delay = 10 * time.Millisecond
+
+func (n *session) carry() {
+	for {
+		select {
+		case f := <-n.frames:
+			select {
+			case <-time.After(time.Until(f.at.Add(delay))):
+			case <-n.done:
+				return
+			}
+			n.receiver.Receive("child", f.lane, f.data, func(a uplink.Answer) {
+				got, err := uplink.ParseAnswer(a.Encode())
+				if err != nil {
+					n.site.t.Error(err)
+				}
+				select {
+				case <-n.done:
+				case n.answers <- got:
+				}
+			})
+		case <-n.done:
+			return
+		}
+	}
+}
+
+func (n *session) ask(ctx context.Context) error {
+	select {
+	case <-n.done:
+		return errCut
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(2 * delay):
+		return nil
+	}
+}
+
+func (n *session) Hello(ctx context.Context, h uplink.Hello) (uplink.Welcome, error) {
+	if err := n.ask(ctx); err != nil {
+		return uplink.Welcome{}, err
+	}
+	return n.receiver.Hello("child", &h)
+}
+
+func (n *session) Positions(ctx context.Context, origins []string) (map[string]uplink.Position, error) {
+	return n.receiver.Positions(origins), n.ask(ctx)
+}
+
+func (n *session) Describe(ctx context.Context, _ []uplink.Description) error { return n.ask(ctx) }
+
+func (n *session) Send(lane uplink.Lane, frame []byte) error {
+	s := n.site
+	s.mu.Lock()
+	lost := s.lossy > 0 && s.rand.Float64() < s.lossy
+	s.mu.Unlock()
+	select {
+	case <-n.done:
+		return errCut
+	default:
+	}
+	if !lost {
+		n.frames <- sent{lane, append([]byte(nil), frame...), time.Now()}
+	}
+	return nil
+}
+
+func (n *session) Answers() <-chan uplink.Answer { return n.answers }
+func (n *session) Done() <-chan struct{}         { return n.done }
+func (n *session) Err() error                    { return errCut }
+
+func (n *session) Close() {
+	n.once.Do(func() { close(n.done) })
+	n.running.Wait()
+}
+
+// until waits for a condition in the bubble's time.
+func (s *site) until(what string, condition func() bool) {
+	s.t.Helper()
+	for range 100_000 {
+		if condition() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // virtual
+	}
+	s.t.Fatalf("never: %s\n%+v", what, s.sender.Status())
+}
+
+// arrived reports whether the parent has on disk what every origin made.
+func (s *site) arrived() bool {
+	s.mu.Lock()
+	r, heads := s.receiver, s.heads
+	s.mu.Unlock()
+	for origin, head := range heads {
+		if r.Positions([]string{origin})[origin] != head {
+			return false
+		}
+	}
+	return true
+}
+
+// account reads the parent's log: each origin in order, nothing twice, gaps only with a reason. It
+// returns the samples that are missing and that were left out, by origin.
+func (s *site) account() (missing, left map[string]uint64, points map[point.Path]int) {
+	s.t.Helper()
+	missing, left, points = map[string]uint64{}, map[string]uint64{}, map[point.Path]int{}
+	last := map[string]uplink.Position{}
+	next := map[string]int64{}
+	for i, data := range s.parent.entries {
+		var b point.Block
+		if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
+			s.t.Fatal(err)
+		}
+		was := last[b.Origin]
+		switch first := b.FirstSequence(); {
+		case first <= was.Sequence:
+			s.t.Fatalf("entry %d: %s %d–%d stands twice, %d was there", i, b.Origin, first, b.Sequence, was.Sequence)
+		case first > was.Sequence+1 && b.Lost == "":
+			s.t.Fatalf("entry %d: %s jumps from %d to %d without a reason", i, b.Origin, was.Sequence, first)
+		case b.Before < was.Samples || (first == was.Sequence+1 && b.Before != was.Samples):
+			s.t.Fatalf("entry %d: %s %d begins at sample %d, after %d", i, b.Origin, first, b.Before, was.Samples)
+		}
+		missing[b.Origin] += b.Before - was.Samples
+		left[b.Origin] += b.Left
+		for j := range b.Len() {
+			v := b.Sample(j)
+			got, _ := v.Value.Int()
+			if got < next[b.Origin] {
+				s.t.Fatalf("entry %d: %s has %d after %d", i, b.Origin, got, next[b.Origin])
+			}
+			next[b.Origin] = got + 1
+			points[v.Point]++
+		}
+		last[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
+	}
+	for origin, head := range s.heads {
+		if last[origin] != head {
+			s.t.Fatalf("%s ends at %+v, want %+v", origin, last[origin], head)
+		}
+	}
+	return missing, left, points
+}
+
+func (s *site) total(points map[point.Path]int) (n int) {
+	for _, c := range points {
+		n += c
+	}
+	return n
+}
+
+func path(i int) point.Path { return point.Path(fmt.Sprintf("ahu%d/temp", i)) }

@@ -1,0 +1,276 @@
+// Package sender moves the blocks of a node's log up to its parent. What the parent has on disk it
+// answers, and only then the place in the log moves on: a cut, a crash of either side or a parent
+// that was put back from a backup makes blocks go again, and the parent tells those it has by their
+// numbers.
+package sender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/uplink"
+)
+
+// Log is what is sent.
+type Log interface {
+	ID() string
+	Bounds(ctx context.Context) (first, last uint64, err error)
+	// Read delivers blocks from a sequence on, in order, until ctx ends.
+	Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
+}
+
+// Session is one connection to the parent. When it is lost, all calls fail, and it is dialed anew.
+type Session interface {
+	Hello(ctx context.Context, h uplink.Hello) (uplink.Welcome, error)
+	// Positions returns how far the parent has the origins.
+	Positions(ctx context.Context, origins []string) (map[string]uplink.Position, error)
+	Describe(ctx context.Context, points []uplink.Description) error
+	// Send hands a frame over, in order for each lane. The frame may be changed afterwards.
+	Send(lane uplink.Lane, frame []byte) error
+	// Answers come in the order of the frames of a lane.
+	Answers() <-chan uplink.Answer
+	// Done is closed when the connection is lost; Err says why.
+	Done() <-chan struct{}
+	Err() error
+	Close()
+}
+
+// Config says what is sent, and how. Zero values mean the defaults.
+type Config struct {
+	// Dial connects to the parent.
+	Dial func(ctx context.Context) (Session, error)
+	// Own returns how far the recorder of this node has its origins on disk.
+	Own func() map[string]uplink.Position
+	// Describe returns all points of this node as they are described; nil tells nothing of them.
+	Describe func(ctx context.Context) ([]uplink.Description, error)
+
+	File    string          // remembers what was acknowledged; "" remembers nothing over a restart
+	Version string          // of the program, for people
+	Select  []point.Pattern // points that are sent; empty for all
+	Rename  []Rename        // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
+	Rate    int64           // octets a second, for both lanes together; 0 for as fast as it goes
+	Age     time.Duration   // how long a sample of the normal lane may wait for others: default 200 ms
+	Samples int             // samples in a frame: default 20,000
+	Window  int64           // octets of a lane under way: default 16 MiB
+	// Patience is how long nothing may be heard of what is under way before the connection is
+	// dialed anew: default 30 s.
+	Patience time.Duration
+	Log      *slog.Logger
+}
+
+// Rename puts the points of one place into another.
+type Rename struct{ From, To point.Path }
+
+// What bounds a lane beside its octets, and the rhythm of trying again.
+const (
+	maxFlight    = 256 // frames of a lane under way
+	firstPause   = 250 * time.Millisecond
+	longestPause = 30 * time.Second
+	blockedPause = 30 * time.Second // before an origin that the parent refused is tried again
+	busyPause    = time.Second      // before a parent is asked again that takes nothing now
+	describeEach = 15 * time.Second // changes of descriptions are looked for
+	keepEach     = 2 * time.Second  // the file is written
+)
+
+func (c Config) withDefaults() Config {
+	if c.Age == 0 {
+		c.Age = 200 * time.Millisecond
+	}
+	if c.Samples == 0 {
+		c.Samples = 20_000
+	}
+	if c.Window == 0 {
+		c.Window = 16 << 20
+	}
+	if c.Patience == 0 {
+		c.Patience = 30 * time.Second
+	}
+	if c.Own == nil {
+		c.Own = func() map[string]uplink.Position { return nil }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Sender is one node's way up. Status may be called at any time.
+type Sender struct {
+	cfg    Config
+	log    Log
+	limit  limit
+	redial chan struct{} // holds one: the parent may be another one now
+
+	mu     sync.Mutex
+	memory memory
+	status Status
+	counts map[string]*Origin
+}
+
+// New returns a sender. It reads what the file remembers; a file that cannot be read is as none:
+// the log is read from its beginning then, and the parent says what it has.
+func New(cfg Config, log Log) *Sender {
+	cfg = cfg.withDefaults()
+	s := &Sender{cfg: cfg, log: log, limit: limit{rate: cfg.Rate}, redial: make(chan struct{}, 1), counts: map[string]*Origin{}}
+	s.memory = recall(cfg.File, cfg.Log)
+	s.status.State = Connecting
+	return s
+}
+
+// Redial ends the session, if there is one, and dials at once.
+func (s *Sender) Redial() {
+	select {
+	case s.redial <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends until ctx ends, and returns nil. What fails is shown in Status and tried again.
+func (s *Sender) Run(ctx context.Context) error {
+	var keeping sync.WaitGroup
+	keeping.Go(func() { s.keep(ctx) })
+	defer keeping.Wait()
+	wait := firstPause
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := s.connect(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if time.Since(began) > longestPause {
+			wait = firstPause
+		}
+		s.report(err)
+		if errors.Is(err, errRedial) {
+			wait = firstPause
+			continue
+		}
+		if s.pause(ctx, wait/2+rand.N(wait)) { //nolint:gosec // jitter
+			wait = firstPause
+		}
+		wait = min(2*wait, longestPause)
+	}
+	return nil
+}
+
+// pause waits; true if somebody asked to dial at once.
+func (s *Sender) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-s.redial:
+		return true
+	}
+	return false
+}
+
+var errRedial = errors.New("the connection to the parent is made anew")
+
+// connect has one session with the parent, and returns why it ended.
+func (s *Sender) connect(ctx context.Context) error {
+	session, err := s.cfg.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	asked := time.Now()
+	hello := uplink.Hello{Protocol: uplink.Protocol, Version: s.cfg.Version, Time: asked, Origins: s.known()}
+	welcome, err := session.Hello(ctx, hello)
+	if err != nil {
+		return err
+	}
+	if err := s.judge(&welcome); err != nil {
+		return err
+	}
+	s.greeted(&welcome, asked)
+	return s.serve(ctx, session, &welcome)
+}
+
+// known returns what the parent is asked about.
+func (s *Sender) known() map[string]uplink.Position {
+	own := s.cfg.Own()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	origins := make(map[string]uplink.Position, len(own)+len(s.memory.Origins))
+	maps.Copy(origins, own)
+	maps.Copy(origins, s.memory.Origins)
+	return origins
+}
+
+var errProtocol = errors.New("the parent speaks a version of the uplink that this node does not know; update this node")
+
+// judge refuses a parent that cannot be understood, or that has more than was ever recorded here.
+func (s *Sender) judge(w *uplink.Welcome) error {
+	const op = "sender.Run"
+	if w.Protocol < 1 {
+		return fault.E(op, fault.Invalid, w.Name, errProtocol)
+	}
+	for origin, own := range s.cfg.Own() {
+		if p := w.Positions[origin]; p.Sequence > own.Sequence {
+			return fault.E(op, fault.Conflict, origin, fmt.Errorf(
+				"the parent has blocks up to %d and this node only made %d: the data directory was copied, or put back from a backup. "+
+					"Stop the node, remove the file origin from its data directory, and start it again: it goes on under a new origin", p.Sequence, own.Sequence))
+		}
+	}
+	return nil
+}
+
+// serve runs the lanes until something ends the session.
+func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) error {
+	_, last, err := s.log.Bounds(ctx)
+	if err != nil {
+		return fmt.Errorf("read the log's bounds: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	paths := newPaths(s.cfg.Select, s.cfg.Rename, w.Prefix)
+	lanes := map[uplink.Lane]*lane{}
+	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
+		l := s.newLane(name, session, w, s.begin(name, w, last))
+		l.paths = paths.clone()
+		lanes[name] = l
+		group.Go(func() error { return l.run(ctx) })
+	}
+	group.Go(func() error { return route(ctx, session, lanes) })
+	group.Go(func() error {
+		select {
+		case <-s.redial:
+			return errRedial
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	if s.cfg.Describe != nil {
+		group.Go(func() error { return s.describe(ctx, session, paths) })
+	}
+	return group.Wait()
+}
+
+// route hands the answers to the lanes of their origins.
+func route(ctx context.Context, session Session, lanes map[uplink.Lane]*lane) error {
+	for {
+		select {
+		case a := <-session.Answers():
+			select {
+			case lanes[uplink.LaneOf(a.Origin)].answers <- a:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		case <-session.Done():
+			return session.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
