@@ -1,11 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"voltbus/api/answer"
@@ -96,6 +99,9 @@ func (s *server) callAgent(w http.ResponseWriter, r *request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
+	if err := s.mayCallMethod(ctx, r.user, name, body.Method); err != nil {
+		return err
+	}
 	result, err := s.cfg.Calls.Call(ctx, name, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		return fault.E("api.call", fault.Rejected, clip(name+":"+body.Method), raised)
@@ -109,16 +115,93 @@ func (s *server) callAgent(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, answer.CallResult{Result: result})
 }
 
+var errListed = errors.New("the agent lists no such method; ask it for its methods")
+
+// mayCallMethod refuses a method that demands a named capability to those below the role engineer. Agents
+// answer the node whatever they demand of each other, so that it judges here for whom it asks.
+func (s *server) mayCallMethod(ctx context.Context, u identity.User, name, method string) error {
+	const op = "api.call"
+	if u.Role.Includes(identity.Engineer) {
+		return nil
+	}
+	list, err := s.cfg.Calls.Methods(ctx, name)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(m answer.Method) bool { return m.Name == method })
+	switch {
+	case i < 0:
+		return fault.E(op, fault.NotFound, clip(name+":"+method), errListed)
+	case len(list[i].Needs) > 0:
+		return fault.E(op, fault.Refused, clip(name+":"+method), fmt.Errorf(
+			"demands %s of agents, and the role engineer of people; ask an engineer", clip(strings.Join(list[i].Needs, ", "))))
+	}
+	return nil
+}
+
 // maxAudited is how much of the arguments of a call the audit log keeps.
 const maxAudited = 4096
 
+// auditedCall returns the arguments as the audit log keeps them: without what has the name of a secret.
 func auditedCall(args []json.RawMessage, kwargs map[string]json.RawMessage) any {
 	detail := struct {
 		Args   []json.RawMessage          `json:"args,omitempty"`
 		Kwargs map[string]json.RawMessage `json:"kwargs,omitempty"`
-	}{args, kwargs}
+	}{make([]json.RawMessage, len(args)), make(map[string]json.RawMessage, len(kwargs))}
+	for i, arg := range args {
+		detail.Args[i] = withoutSecrets(arg)
+	}
+	for name, arg := range kwargs {
+		if detail.Kwargs[name] = withoutSecrets(arg); secretName(name) {
+			detail.Kwargs[name] = json.RawMessage(hidden)
+		}
+	}
 	if b, err := json.Marshal(detail); err != nil || len(b) > maxAudited {
 		return map[string]any{"args_bytes": len(b)}
 	}
 	return detail
+}
+
+// hidden stands for a secret.
+const hidden = `"(hidden)"`
+
+// secretName reports whether something of this name is probably a secret.
+func secretName(name string) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "privatekey"}
+	return plain == "pin" || plain == "seed" || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(plain, word) })
+}
+
+// withoutSecrets hides what has the name of a secret within a value.
+func withoutSecrets(value json.RawMessage) json.RawMessage {
+	if !bytes.ContainsRune(value, '{') {
+		return value
+	}
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber() // numbers stay as they were written
+	var v any
+	if decoder.Decode(&v) != nil {
+		return json.RawMessage(hidden)
+	}
+	hide(v)
+	out, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage(hidden)
+	}
+	return out
+}
+
+func hide(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			hide(e)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if hide(e); secretName(name) {
+				v[name] = json.RawMessage(hidden)
+			}
+		}
+	}
 }

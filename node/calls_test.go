@@ -101,3 +101,53 @@ func TestAViewerCallsNothing(t *testing.T) {
 		t.Errorf("a viewer may look: %v", err)
 	}
 }
+
+func TestAnOperatorCallsOnlyWhatDemandsNoCapability(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	r := run(t, cfg)
+	offerAll(t, join(t, r, cfg, "boiler", identity.Grants{}))
+	as := func(role identity.Role, c client.Call) error {
+		token, err := r.Issue(t.Context(), identity.User{Name: role.String() + "1", Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		person, err := client.New(r.HTTPAddr(), token, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = person.CallAgent(wait(t), "boiler", c)
+		return err
+	}
+	limit := client.Call{Method: "limit", Args: []json.RawMessage{json.RawMessage(`"a"`)}}
+	if err := as(identity.Operator, limit); err != nil {
+		t.Errorf("an operator calls a method without demands: %v", err)
+	}
+	if err := as(identity.Operator, client.Call{Method: "tune"}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "tune of agents, and the role engineer") {
+		t.Errorf("an operator calls a method that demands tune: %v", err)
+	}
+	if err := as(identity.Operator, client.Call{Method: "boil"}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an operator calls a method that is not listed: %v", err)
+	}
+	if err := as(identity.Engineer, client.Call{Method: "tune"}); err != nil {
+		t.Errorf("an engineer: %v", err)
+	}
+}
+
+func TestTheAuditLogHasNoSecretsOfCalls(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	r := run(t, cfg)
+	offerAll(t, join(t, r, cfg, "boiler", identity.Grants{}))
+	_, err := r.CallAgent(wait(t), "boiler", client.Call{
+		Method: "boil", Args: []json.RawMessage{json.RawMessage(`[{"API-Key": "s3", "limit": 7.50, "deep": {"user_password": ["s3"]}}]`)},
+		Kwargs: map[string]json.RawMessage{"Token": json.RawMessage(`"s3"`), "device": json.RawMessage(`"b"`)},
+	})
+	if !fault.Is(err, fault.NotFound) {
+		t.Fatal(err)
+	}
+	told := strings.Join(r.told(client.AuditFilter{Action: "agent.call"}), " ")
+	for _, want := range []string{`"API-Key":"(hidden)"`, `"limit":7.50`, `"user_password":"(hidden)"`, `"Token":"(hidden)"`, `"device":"b"`} {
+		if !strings.Contains(told, want) || strings.Contains(told, "s3") {
+			t.Errorf("the audit log says %s, want %s", told, want)
+		}
+	}
+}

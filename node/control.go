@@ -31,7 +31,7 @@ func (n *Node) openControl(ctx context.Context) error {
 	}
 	n.outlet.hear = n.desk.Hear
 	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl})
-	n.agents.Notify(n.releaseRevoked)
+	n.agents.Notify(n.reviewAgent)
 	return nil
 }
 
@@ -57,10 +57,15 @@ func (n *Node) declare(ctx context.Context, cfg *config.Config) error {
 	return n.desk.Declare(ctx, controlled(cfg))
 }
 
-// releaseRevoked ends everything of an agent that may not do anything any more.
-func (n *Node) releaseRevoked(c identity.AgentChange) {
-	if c.What == identity.AgentRevoked || c.What == identity.AgentRemoved {
+// reviewAgent ends what an agent holds that it may not hold any more.
+func (n *Node) reviewAgent(c identity.AgentChange) {
+	switch c.What {
+	case identity.AgentRevoked, identity.AgentRemoved:
 		n.desk.Dismiss("agent:" + c.Before.Name)
+	case identity.AgentGranted:
+		who := access.Agent(&c.After)
+		n.desk.Review(who.Name, desk.Rights{Command: who.Command, Reserve: who.Reserve})
+	default:
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"voltbus/bus/client"
 	"voltbus/control"
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 )
@@ -63,6 +64,88 @@ func TestCommandsAreRecordedBesideTheMeasurement(t *testing.T) {
 	eventually(t, "the history has the commands", func() bool {
 		return r.recorded("control/site/room/setpoint") == "23.0 21.0 bad"
 	})
+	eventually(t, "the history has the level", func() bool {
+		return r.recorded("control-level/site/room/setpoint") == "10.0 bad"
+	})
+}
+
+func TestNobodyElseRecordsWhatIsCommanded(t *testing.T) {
+	cfg := load(t, t.TempDir(), room)
+	r := run(t, cfg)
+	agent := join(t, r, cfg, "forger", identity.Grants{Record: []point.Pattern{"**"}, Administer: true})
+	for _, path := range []point.Path{"control", "control/site/room/setpoint", "control-level/site/room/setpoint"} {
+		err := agent.Record(wait(t), []point.Sample{{Point: path, Time: time.Now(), Value: point.FloatOf(1)}}, "")
+		if !fault.Is(err, fault.Refused) {
+			t.Errorf("a sample of %s gives %v", path, err)
+		}
+	}
+	if err := agent.Record(wait(t), []point.Sample{{Point: "controls/x", Time: time.Now(), Value: point.FloatOf(1)}}, ""); err != nil {
+		t.Errorf("another point: %v", err)
+	}
+}
+
+func (r *running) holds(who string) (ids string) {
+	held, err := r.Control().Held(context.Background(), who)
+	if err != nil {
+		r.t.Error(err)
+	}
+	for _, slot := range held {
+		ids += slot.Command + " "
+	}
+	return ids
+}
+
+func TestAnAgentWithFewerGrantsHoldsOnlyWhatItMayHold(t *testing.T) {
+	cfg := load(t, t.TempDir(), room+strings.Replace(room[strings.Index(room, "  site/room"):], "site/room", "site/hall", 1))
+	r := run(t, cfg)
+	grants := func(pattern point.Pattern, level int) identity.Grants {
+		return identity.Grants{Command: []identity.CommandGrant{{Path: pattern, Level: level}}}
+	}
+	join(t, r, cfg, "tune", grants("site/**", 8))
+	for id, path := range map[string]point.Path{"room": "site/room/setpoint", "hall": "site/hall/setpoint"} {
+		if _, err := r.Control().Command(wait(t), control.Command{
+			ID: id, Point: path, Requester: "agent:tune", Level: 10, Value: point.FloatOf(20),
+		}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	windows := []control.Window{{Path: "site/hall", From: time.Now().Add(time.Hour), Until: time.Now().Add(2 * time.Hour)}}
+	if d, err := r.Control().Reserve(wait(t), control.Reservation{Requester: "agent:tune", Task: "later", Priority: control.Low, Windows: windows}); err != nil || d.Err != nil {
+		t.Fatal(d.Err, err)
+	}
+	if _, err := r.Agents().SetGrants(wait(t), "tune", grants("site/room/**", 8)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "only what is granted is held", func() bool {
+		tasks, err := r.Control().Tasks(context.Background())
+		return err == nil && r.holds("agent:tune") == "room " && len(tasks) == 0
+	})
+	if _, err := r.Agents().SetGrants(wait(t), "tune", grants("site/room/**", 11)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nothing is held at a level that is not granted", func() bool { return r.holds("agent:tune") == "" })
+}
+
+func TestAPersonWithALesserRoleHoldsOnlyWhatTheRoleAllows(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), room))
+	become := func(role string) {
+		t.Helper()
+		if _, err := r.SetPerson(wait(t), "eve", role, "three wise old owls"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	become("engineer")
+	for id, level := range map[string]control.Level{"urgent": 6, "usual": 8} {
+		if _, err := r.Control().Command(wait(t), control.Command{
+			ID: id, Point: "site/room/setpoint", Requester: "person:eve", Level: level, Value: point.FloatOf(20),
+		}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	become("operator")
+	eventually(t, "an operator holds no level of engineers", func() bool { return r.holds("person:eve") == "usual " })
+	become("viewer")
+	eventually(t, "a viewer holds nothing", func() bool { return r.holds("person:eve") == "" })
 }
 
 func TestAChangedConfigurationKeepsCommandsThatFit(t *testing.T) {

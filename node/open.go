@@ -10,6 +10,7 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
+	"voltbus/control/desk"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/fault"
@@ -99,7 +100,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 		Origin: n.opts.Config.Node.Name, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
 		Room: n.checkRoom, Log: n.log,
 	}, n.blocks, start)
-	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points)
+	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)
 	return nil
 }
 

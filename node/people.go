@@ -4,20 +4,22 @@ import (
 	"context"
 	"strings"
 
+	"voltbus/control/access"
+	"voltbus/control/desk"
 	"voltbus/identity"
 )
 
-// people are those who log in, with the end of what they hold when they may not any more.
+// people are those who log in, with the end of what they hold and may not hold any more.
 type people struct {
 	*identity.Logins
-	dismiss func(requester string)
+	review func(person string, role identity.Role)
 }
 
 // RemovePerson implements api.People.
 func (p people) RemovePerson(ctx context.Context, name string) error {
 	err := p.Logins.RemovePerson(ctx, name)
 	if err == nil {
-		p.dismiss("person:" + strings.ToLower(strings.TrimSpace(name))) // as it is kept
+		p.review(strings.ToLower(strings.TrimSpace(name)), identity.Nobody) // as it is kept
 	}
 	return err
 }
@@ -25,15 +27,21 @@ func (p people) RemovePerson(ctx context.Context, name string) error {
 // SetPerson implements api.People.
 func (p people) SetPerson(ctx context.Context, c identity.Change) (identity.Account, error) {
 	a, err := p.Logins.SetPerson(ctx, c)
-	if err == nil && !a.Role.Includes(identity.Operator) {
-		p.dismiss("person:" + a.Name)
+	if err == nil {
+		p.review(a.Name, a.Role)
 	}
 	return a, err
 }
 
-// dismiss ends everything that somebody holds who may not any more.
-func (n *Node) dismiss(requester string) {
-	if n.desk != nil {
-		n.desk.Dismiss(requester)
+// reviewPerson ends what somebody holds and, with this role, may not hold any more.
+func (n *Node) reviewPerson(name string, role identity.Role) {
+	if n.desk == nil {
+		return
 	}
+	who := access.Person("person:"+name, role)
+	if !role.Includes(identity.Operator) {
+		n.desk.Dismiss(who.Name)
+		return
+	}
+	n.desk.Review(who.Name, desk.Rights{Command: who.Command, Reserve: who.Reserve})
 }

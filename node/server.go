@@ -46,7 +46,7 @@ type server struct {
 func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
 	limits := n.opts.Config.Ingest
 	cfg := api.Config{
-		Auth: n.identity.Logins, People: people{n.identity.Logins, n.dismiss}, Node: n.opts.Config.Node.Name,
+		Auth: n.identity.Logins, People: people{n.identity.Logins, n.reviewPerson}, Node: n.opts.Config.Node.Name,
 		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n, Presence: n,
 		Gate: n.gate, Repeats: n.catalog.Repeats(limits.Retry), Tokens: n.identity.Logins, Agents: agents{n}, Calls: calls{n},
 		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)},

@@ -89,7 +89,7 @@ type Desk struct {
 	watchers watchers
 	senses   senses
 	scribe   scribe
-	kick     chan struct{} // somebody is dismissed, or a point that others depend on has changed
+	kick     chan struct{} // the rights of somebody changed, or a point that others depend on has changed
 
 	// What follows is of the goroutine of Run.
 	points   map[point.Path]Point
@@ -104,10 +104,10 @@ type Desk struct {
 	absent   absent
 	beats    beats
 
-	mu        sync.Mutex
-	dismissed map[string]bool // requesters that may not do anything any more
-	trouble   error           // why nothing can be kept
-	damage    error           // what was wrong with the state when it was opened
+	mu      sync.Mutex
+	reviews map[string]*Rights // requesters whose rights changed; nil: they have none
+	trouble error              // why nothing can be kept
+	damage  error              // what was wrong with the state when it was opened
 }
 
 var errEnded = errors.New("the node is stopping; ask again when it runs")
@@ -122,7 +122,7 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 	}
 	d := &Desk{
 		cfg: cfg, jobs: make(chan *job, queue), answers: newAnswers(), ended: make(chan struct{}),
-		kick: make(chan struct{}, 1), dismissed: make(map[string]bool), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
+		kick: make(chan struct{}, 1), reviews: make(map[string]*Rights), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
 	}
 	d.senses.news = d.nudge
 	d.scribe = newScribe(cfg.Record, cfg.Log)
@@ -228,7 +228,7 @@ func (d *Desk) Run(ctx context.Context) error {
 			d.beat(writing, t.now)
 		case <-d.kick:
 			d.enter(&t)
-			d.dismiss(&t)
+			d.reviewAll(&t)
 		case b := <-d.beats.heard:
 			d.enter(&t)
 			d.beaten(&t, b)

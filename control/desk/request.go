@@ -3,8 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"voltbus/audit"
@@ -129,34 +127,6 @@ func (d *Desk) leave(t *turn, requester string, cause control.Cause, by string) 
 		Actor: by, Action: "control.leave", Subject: requester, Outcome: string(control.Accepted), Detail: x.json(),
 	})
 	t.add(by, effects, 0)
-}
-
-// Dismiss has everything of a requester end soon, because it may not do anything any more. It does not
-// wait, and can be called at any time.
-func (d *Desk) Dismiss(requester string) {
-	d.mu.Lock()
-	d.dismissed[requester] = true
-	d.mu.Unlock()
-	d.nudge()
-}
-
-// nudge has the goroutine of Run look.
-func (d *Desk) nudge() {
-	select {
-	case d.kick <- struct{}{}:
-	default:
-	}
-}
-
-// dismiss ends everything of those who were dismissed.
-func (d *Desk) dismiss(t *turn) {
-	d.mu.Lock()
-	gone := slices.Sorted(maps.Keys(d.dismissed))
-	clear(d.dismissed)
-	d.mu.Unlock()
-	for _, requester := range gone {
-		d.leave(t, requester, control.CauseLeft, node)
-	}
 }
 
 // Declare makes points exactly those that the desk knows. Commands of points that stay go on; those that

@@ -5,11 +5,16 @@ import (
 	"log/slog"
 	"time"
 
+	"voltbus/control"
 	"voltbus/point"
 )
 
 // Prefix is where what a point is commanded is recorded: below it, with the path of the point.
 const Prefix point.Path = "control"
+
+// LevelPrefix is where the level of the command that wins is recorded, with the path of the point. It is a
+// branch of its own, so that it is never taken for what a point called "level" is commanded.
+const LevelPrefix point.Path = "control-level"
 
 // The tags of those points.
 const (
@@ -24,9 +29,15 @@ type scribe struct {
 	notes  chan note
 
 	// Of the goroutine of Run.
-	wished map[point.Path]point.Value // what was recorded last
-	listed map[point.Path]bool        // what was described
-	lost   uint64                     // turns that found no room
+	wished map[point.Path]wished // what was recorded last
+	listed map[point.Path]bool   // what was described
+	lost   uint64                // turns that found no room
+}
+
+// wished is what a point is commanded, and by a command of which level; 0 for none.
+type wished struct {
+	value point.Value
+	level control.Level
 }
 
 // note is what one turn has to record.
@@ -39,7 +50,7 @@ type note struct {
 const notes = 256
 
 func newScribe(record func(context.Context, []point.Info, []point.Sample) error, log *slog.Logger) scribe {
-	return scribe{record: record, log: log, notes: make(chan note, notes), wished: make(map[point.Path]point.Value), listed: make(map[point.Path]bool)}
+	return scribe{record: record, log: log, notes: make(chan note, notes), wished: make(map[point.Path]wished), listed: make(map[point.Path]bool)}
 }
 
 func (s *scribe) close() { close(s.notes) }
@@ -54,7 +65,7 @@ func (s *scribe) begin(d *Desk, t *turn) {
 		paths = append(paths, t.events[i].Path)
 	}
 	for _, path := range paths {
-		s.wished[path] = point.TextOf("")
+		s.wished[path] = wished{point.TextOf(""), control.Levels + 1} // like nothing that can be
 	}
 	s.write(d, t.now.Wall, paths)
 }
@@ -75,19 +86,23 @@ func (s *scribe) note(d *Desk, t *turn) {
 // point changes again, and the audit log has it in any case.
 func (s *scribe) write(d *Desk, now time.Time, paths []point.Path) {
 	var n note
-	changed := make(map[point.Path]point.Value)
+	changed := make(map[point.Path]wished)
 	for _, path := range paths {
 		p, known := d.points[path]
 		if !known {
 			continue
 		}
 		view, _ := d.model.View(path)
-		before, recorded := s.wished[path]
-		if _, twice := changed[path]; twice || recorded && before == view.Wish || !recorded && view.Wish.Kind() == point.None {
+		is := wished{value: view.Wish}
+		if len(view.Array) > 0 {
+			is.level = view.Array[0].Level
+		}
+		before := s.wished[path] // the zero value, which is nothing, for a new one
+		if _, twice := changed[path]; twice || before == is {
 			continue
 		}
-		changed[path] = view.Wish
-		n.add(&p, view.Wish, now, !s.listed[path])
+		changed[path] = is
+		n.add(&p, before, is, now, !s.listed[path])
 	}
 	if len(n.samples) == 0 {
 		return
@@ -104,20 +119,37 @@ func (s *scribe) write(d *Desk, now time.Time, paths []point.Path) {
 	}
 }
 
-// add notes what a point is commanded now; nothing when it was released.
-func (n *note) add(p *Point, v point.Value, now time.Time, fresh bool) {
-	path := Prefix.Join(string(p.Point))
+// add notes what of a point has changed; nothing when it was released.
+func (n *note) add(p *Point, before, is wished, now time.Time, fresh bool) {
 	if fresh {
+		tags := map[string]string{SourceTag: "control", OfTag: string(p.Point)}
 		n.infos = append(n.infos, point.Info{
-			Path: path, Kind: p.Kind, Unit: p.Unit, Description: "What " + string(p.Point) + " is commanded",
-			Tags: map[string]string{SourceTag: "control", OfTag: string(p.Point)},
+			Path: Prefix.Join(string(p.Point)), Kind: p.Kind, Unit: p.Unit, Tags: tags,
+			Description: "What " + string(p.Point) + " is commanded",
+		}, point.Info{
+			Path: LevelPrefix.Join(string(p.Point)), Kind: point.Int, Tags: tags,
+			Description: "The level of the command that " + string(p.Point) + " follows, 1 to 16",
 		})
 	}
-	sample := point.Sample{Point: path, Time: now.UTC(), Value: v}
-	if v.Kind() == point.None {
-		sample.Quality = point.Bad
+	if before.value != is.value {
+		n.sample(Prefix, p, is.value, now)
 	}
-	n.samples = append(n.samples, sample)
+	if before.level == is.level {
+		return
+	}
+	var level point.Value
+	if is.level > 0 {
+		level = point.IntOf(int64(is.level))
+	}
+	n.sample(LevelPrefix, p, level, now)
+}
+
+func (n *note) sample(branch point.Path, p *Point, v point.Value, now time.Time) {
+	s := point.Sample{Point: branch.Join(string(p.Point)), Time: now.UTC(), Value: v}
+	if v.Kind() == point.None {
+		s.Quality = point.Bad
+	}
+	n.samples = append(n.samples, s)
 }
 
 // run records until the scribe is closed. What cannot be recorded now is tried again a few times; the

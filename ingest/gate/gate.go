@@ -47,6 +47,7 @@ type Gate struct {
 	catalogue Catalogue
 	recorder  Recorder
 	points    int
+	own       []point.Path // branches that the node alone records
 
 	listing sync.Mutex // one change of the catalogue at a time
 	mu      sync.RWMutex
@@ -63,12 +64,13 @@ const (
 	device
 )
 
-// New returns a gate that lists at most so many points without a device; 0 for DefaultPoints.
-func New(c Catalogue, r Recorder, points int) *Gate {
+// New returns a gate that lists at most so many points without a device; 0 for DefaultPoints. own are
+// branches that the node alone records.
+func New(c Catalogue, r Recorder, points int, own ...point.Path) *Gate {
 	if points == 0 {
 		points = DefaultPoints
 	}
-	return &Gate{catalogue: c, recorder: r, points: points, known: map[point.Path]owner{}}
+	return &Gate{catalogue: c, recorder: r, points: points, own: own, known: map[point.Path]owner{}}
 }
 
 // Forget makes the gate look anew whose each point is. Call it after devices changed.
@@ -83,6 +85,7 @@ func (g *Gate) Forget() {
 // bounds the points; "" is all. It fails as the recorder does, and if the catalogue cannot be
 // written; then nothing is known to be recorded.
 func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) error {
+	b.Drop(g.checkOwn)
 	if under != "" {
 		b.Drop(func(s *point.Sample) error { return within(s.Point, under) })
 	}
@@ -99,6 +102,7 @@ func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) er
 // must, nothing is recorded, and none of its points is listed. It fails as Record does.
 func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	before := b.Refused
+	b.Drop(g.checkOwn)
 	if err := g.foresee(ctx, b); err != nil || b.Refused > before {
 		return err
 	}
@@ -160,10 +164,27 @@ func (g *Gate) sift(ctx context.Context, b *ingest.Batch) error {
 
 // within reports an error unless p is the folder or below it.
 func within(p, folder point.Path) error {
-	if rest, ok := strings.CutPrefix(string(p), string(folder)); ok && (rest == "" || rest[0] == '/') {
+	if below(p, folder) {
 		return nil
 	}
 	return fault.E("gate.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
+}
+
+// below reports whether p is the folder or below it.
+func below(p, folder point.Path) bool {
+	rest, ok := strings.CutPrefix(string(p), string(folder))
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// checkOwn reports an error if the node alone records the point.
+func (g *Gate) checkOwn(s *point.Sample) error {
+	for _, own := range g.own {
+		if below(s.Point, own) {
+			return fault.E("gate.Record", fault.Refused, string(s.Point), fmt.Errorf(
+				"the node itself records what lies below %q; choose another path", own))
+		}
+	}
+	return nil
 }
 
 // sort returns what describes the points that are not known, and whether any belongs to a device.

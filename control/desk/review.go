@@ -1,0 +1,81 @@
+package desk
+
+import (
+	"maps"
+	"slices"
+
+	"voltbus/control"
+	"voltbus/point"
+)
+
+// Rights are what a requester still may do. Each returns nil if it may.
+type Rights struct {
+	Command func(path point.Path, level int, value point.Value) error
+	Reserve func(path point.Path) error
+}
+
+// Dismiss has everything of a requester end soon, because it may not do anything any more. It does not
+// wait, and can be called at any time.
+func (d *Desk) Dismiss(requester string) { d.review(requester, nil) }
+
+// Review has end soon what a requester holds and may not hold any more: commands, also those that wait for
+// approval, and reservations. It does not wait, and can be called at any time.
+func (d *Desk) Review(requester string, may Rights) { d.review(requester, &may) }
+
+func (d *Desk) review(requester string, may *Rights) {
+	d.mu.Lock()
+	if before, known := d.reviews[requester]; !known || before != nil {
+		d.reviews[requester] = may
+	}
+	d.mu.Unlock()
+	d.nudge()
+}
+
+// nudge has the goroutine of Run look.
+func (d *Desk) nudge() {
+	select {
+	case d.kick <- struct{}{}:
+	default:
+	}
+}
+
+// reviewAll looks over what those hold whose rights changed.
+func (d *Desk) reviewAll(t *turn) {
+	d.mu.Lock()
+	reviews := d.reviews
+	d.reviews = make(map[string]*Rights)
+	d.mu.Unlock()
+	for _, requester := range slices.Sorted(maps.Keys(reviews)) {
+		if may := reviews[requester]; may == nil {
+			d.leave(t, requester, control.CauseLeft, node)
+		} else {
+			d.reviewOne(t, requester, may)
+		}
+	}
+}
+
+// reviewOne ends what a requester may not hold any more.
+func (d *Desk) reviewOne(t *turn, requester string, may *Rights) {
+	waiting := slices.DeleteFunc(d.model.Waiting(), func(s control.Slot) bool { return s.Requester != requester })
+	for _, s := range append(d.model.Held(requester), waiting...) {
+		if may.Command(s.Path, int(s.Level), s.Value) == nil {
+			continue
+		}
+		decision := d.model.Release(t.now, requester, control.Selection{Command: s.Command}, node)
+		d.notice(t, "release", string(s.Path), detail{ID: s.Command, Level: s.Level, Requester: requester}, &decision)
+	}
+	for _, task := range d.model.Tasks() {
+		forbidden := func(w control.Window) bool { return may.Reserve(w.Path) != nil }
+		if task.Requester != requester || !slices.ContainsFunc(task.Windows, forbidden) {
+			continue
+		}
+		decision := d.model.Cancel(t.now, requester, task.Task, node)
+		d.notice(t, "cancel", task.Task, detail{Requester: requester}, &decision)
+	}
+}
+
+// notice notes what the node has ended because somebody may not hold it any more.
+func (d *Desk) notice(t *turn, action, subject string, x detail, decision *control.Decision) {
+	t.entries = append(t.entries, entryOfRequest(node, "control."+action, subject, x, decision))
+	t.add(node, decision.Effects, 0)
+}
