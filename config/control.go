@@ -32,9 +32,10 @@ type ControlRule struct {
 	// Default is what a point is set to when nobody commands it any more, such as 21.5 or true.
 	// The default of the driver's registry if left out.
 	Default string `yaml:"default" example:"21.5"`
-	// Revert is what a point goes back to when its last command has ended: relinquish for its
-	// default, or the device's own will if it has none; default for its default, which must be
-	// there; before for what it was before the first command.
+	// Revert is what a point goes back to when its last command has ended: default for its
+	// default, which must be there; before for what it was before the first command; relinquish
+	// for its default, or the device's own will if it has none, which no driver knows yet: the
+	// point keeps what was written. If left out it is the default, and before without one.
 	Revert string `yaml:"revert" enum:"relinquish,default,before"`
 	// Min is the least that may be commanded, in the point's unit. That of the registry if left
 	// out.
@@ -164,8 +165,18 @@ func (c *ControlRule) has(name point.Path) bool {
 	return len(c.Points) == 0 || slices.ContainsFunc(c.Points, func(p string) bool { return point.Pattern(p).Match(name) })
 }
 
-// controlled describes one point, by the last rule that names it.
+// controlled describes one point. One without a default goes back to what it was, unless a rule says
+// something else: nothing that was commanded stays.
 func (d *Device) controlled(info *point.Info, rules []rule) (Controlled, error) {
+	c, err := d.ruled(info, rules)
+	if c.Revert == "" && c.Default.Kind() == point.None {
+		c.Revert = control.RevertBefore
+	}
+	return c, err
+}
+
+// ruled describes one point by the last rule that names it.
+func (d *Device) ruled(info *point.Info, rules []rule) (Controlled, error) {
 	c := Controlled{Spec: control.Spec{
 		Point: d.Path.Join(string(info.Path)), Device: d.Path, Unit: info.Unit, Kind: info.Kind,
 		Writable: info.Writable, Default: info.Default,

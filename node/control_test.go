@@ -205,3 +205,27 @@ func TestAnAgentHearsOfCommandsAndHoldsNothingOnceItIsRevoked(t *testing.T) {
 		return err == nil && len(v.Array) == 0 && v.Held == point.FloatOf(21)
 	})
 }
+
+func TestAPointWithoutADefaultGoesBackToWhatItWas(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), listenAnywhere+"\ndevices: {site/room: {driver: sim, interval: 1s, config: {model: zone}}}\n"))
+	view := func() control.View {
+		v, err := r.Control().View(context.Background(), "site/room/setpoint")
+		if err != nil {
+			t.Error(err)
+		}
+		return v
+	}
+	eventually(t, "the point was read", func() bool { return view().Observed.Kind() != point.None })
+	if v := view(); v.Spec.Default.Kind() != point.None || v.Spec.Revert != control.RevertBefore {
+		t.Fatalf("the point is %+v", v.Spec)
+	}
+	before := view().Observed
+	command(t, r, "agent:tune", "1", 24)
+	if _, err := r.Control().Release(wait(t), "agent:tune", control.Selection{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the point is what it was", func() bool {
+		v := view()
+		return !v.Reverting && len(v.Array) == 0 && v.Reported == before
+	})
+}

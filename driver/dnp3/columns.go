@@ -20,6 +20,9 @@ type Entry struct {
 	Count       string            `yaml:"count"`          // of operations, 1 if empty
 	OnTime      string            `yaml:"on_time"`        // of a pulse, 1s if empty
 	OffTime     string            `yaml:"off_time"`       // behind a pulse
+	Default     string            `yaml:"default"`        // what to write to put it back
+	Min         string            `yaml:"min"`            // the least that may be commanded
+	Max         string            `yaml:"max"`            // the most
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
@@ -46,6 +49,9 @@ var columns = map[string]func(*Entry) *string{
 	"count":               func(e *Entry) *string { return &e.Count },
 	"on_time":             func(e *Entry) *string { return &e.OnTime },
 	"off_time":            func(e *Entry) *string { return &e.OffTime },
+	"default":             func(e *Entry) *string { return &e.Default },
+	"min":                 func(e *Entry) *string { return &e.Min },
+	"max":                 func(e *Entry) *string { return &e.Max },
 	"description":         func(e *Entry) *string { return &e.Description },
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
@@ -54,7 +60,7 @@ var columns = map[string]func(*Entry) *string{
 var registryTable = registry.Format[Entry]{
 	Noun: "point", Needs: "name, type and index", Example: "relay.csv",
 	Known: "name, type, group, variation, index, scale, offset, unit, writable, " +
-		"operate, control, count, on_time, off_time, description or tag:…",
+		"operate, control, count, on_time, off_time, default, min, max, description or tag:…",
 	Columns: columns,
 	Ignored: []string{"point_name", "reference_point_name", "unit_details", "units_details", "comment"},
 	Tags:    func(e *Entry) *map[string]string { return &e.Tags },

@@ -27,6 +27,8 @@ type item struct {
 	tags        map[string]string
 	writable    bool
 	operate     operation
+	preset      point.Value // the registry's default; None if there is none
+	min, max    *float64    // of what may be commanded, nil for none
 }
 
 // operation says how a point is operated.
@@ -124,6 +126,7 @@ func (t *item) info() point.Info {
 	}
 	return point.Info{
 		Path: t.path, Kind: kind, Unit: t.unit, Description: t.description, Writable: t.writable, Tags: t.tags,
+		Default: t.preset, Min: t.min, Max: t.max,
 	}
 }
 
@@ -189,7 +192,43 @@ func (e *Entry) check(operate string) (t item, problems []error) {
 	if t.scaled() && (t.kind == object.KindBinaryInput || t.kind == object.KindBinaryOutput || t.kind == object.KindDoubleBitInput || t.kind == object.KindOctetString) {
 		fail("scale", fmt.Errorf("is not possible for a %s; leave scale and offset out", TypeName(t.kind)))
 	}
+	t.presets(e, fail)
 	return t, problems
+}
+
+// presets reads what commands go back to, and their bounds.
+func (t *item) presets(e *Entry, fail func(field string, err error)) {
+	if e.Default+e.Min+e.Max != "" && !t.writable {
+		fail("default", errors.New("and min and max are for points that may be written; leave them out, or write true for writable"))
+		return
+	}
+	var err error
+	t.preset, err = presetOf(e.Default, t.kind)
+	fail("default", err)
+	for _, end := range []struct {
+		name, text string
+		into       **float64
+	}{{"min", e.Min, &t.min}, {"max", e.Max, &t.max}} {
+		if end.text == "" {
+			continue
+		}
+		x, err := number(end.text, 0)
+		*end.into = &x
+		fail(end.name, err)
+	}
+}
+
+// presetOf reads a value of a point that can be operated; None for none.
+func presetOf(text string, kind object.Kind) (point.Value, error) {
+	if text == "" {
+		return point.Value{}, nil
+	}
+	if kind == object.KindBinaryOutput {
+		on, err := truth(text)
+		return point.BoolOf(on), err
+	}
+	x, err := number(text, 0)
+	return point.FloatOf(x), err
 }
 
 // object returns the kind of the points that type, or group and variation, name.

@@ -12,7 +12,7 @@ import (
 )
 
 // offer is what is said of a column that is not known.
-const offer = "is not known; write name, type, group, variation, index, scale, offset, unit, writable, operate, control, count, on_time, off_time, description or tag:…, or remove it"
+const offer = "is not known; write name, type, group, variation, index, scale, offset, unit, writable, operate, control, count, on_time, off_time, default, min, max, description or tag:…, or remove it"
 
 func TestAFileThatIsNoRegistryIsOneProblem(t *testing.T) {
 	dir := t.TempDir()

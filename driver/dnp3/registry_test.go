@@ -47,6 +47,47 @@ func TestACustomaryRegistryIsReadAsItIs(t *testing.T) {
 	}
 }
 
+func TestARegistrySaysWhatCommandsGoBackToAndTheirBounds(t *testing.T) {
+	entries, problems := ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
+		"name,type,index,writable,default,min,max",
+		"limit,analog_output,0,true,50,0,100.5",
+		"breaker,binary_output,1,true,true,,",
+		"other,analog_output,2,true,,,",
+	}, "\n")))
+	c := NewConfig()
+	c.Address, c.Registry.Entries = "relay", entries
+	if problems = append(problems, c.Validate()...); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := []point.Info{
+		{Path: "limit", Kind: point.Float, Writable: true, Default: point.FloatOf(50), Min: new(0.0), Max: new(100.5)},
+		{Path: "breaker", Kind: point.Bool, Writable: true, Default: point.BoolOf(true)},
+		{Path: "other", Kind: point.Float, Writable: true},
+	}
+	if diff := cmp.Diff(want, c.Points(), cmp.Comparer(func(a, b point.Value) bool { return a == b })); diff != "" {
+		t.Errorf("points differ (-want +got):\n%s", diff)
+	}
+	entries, _ = ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
+		"name,type,index,writable,default,min,max",
+		"a,analog_output,0,true,warm,,",
+		"b,binary_output,0,true,2,,",
+		"c,analog_output,1,true,,NaN,much",
+		"d,analog_input,0,,1,,",
+	}, "\n")))
+	bad := NewConfig()
+	bad.Address, bad.Registry.Entries = "relay", entries
+	var told []string
+	for _, problem := range bad.Validate() {
+		told = append(told, problem.Error())
+	}
+	all := strings.Join(told, "\n")
+	for _, words := range []string{`"warm" is not a number`, `"2" is neither true nor false`, `"NaN" is not a number`, `"much" is not a number`, "for points that may be written"} {
+		if !strings.Contains(all, words) {
+			t.Errorf("it does not say %q:\n%s", words, all)
+		}
+	}
+}
+
 func TestEveryProblemOfARegistryIsToldAtItsPlace(t *testing.T) {
 	entries, problems := ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
 		"name,type,group,index,variation,scale,writable,operate,control,on_time,surprise",
