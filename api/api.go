@@ -108,6 +108,8 @@ type Config struct {
 	People    People
 	Agents    Agents
 	Calls     Calls
+	Children  Children
+	Parent    Parent
 	Node      string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.

@@ -164,10 +164,10 @@ func (g *guard) note(t trespass) {
 		g.missed.Add(1)
 		return
 	}
-	v := Violation{Name: n.permit.Name, Key: n.key, Address: n.address, Subject: t.subject, Publish: t.publish, Count: 1}
+	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
 	if t.aside != "" { // each attempt is another connection, but one story
 		t = trespass{subject: n.key, aside: t.aside}
-		v.Conflict = n.barred.Err.Err.Error()
+		v.Conflict, v.Address = n.barred.Err.Err.Error(), n.address
 		if k := g.told[t]; k != nil {
 			k.v.Count++
 			return

@@ -18,7 +18,7 @@ type Violation struct {
 	// Conflict tells that a second connection with an exclusive name was kept aside; there is no
 	// subject then.
 	Conflict string
-	Address  string // where the connection comes from
+	Address  string // of a conflict: where the second one comes from
 }
 
 // trespass is a violation as the server reports it.

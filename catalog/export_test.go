@@ -19,7 +19,8 @@ func (c *Catalog) MakeVersion1(ctx context.Context) error {
 		ALTER TABLE credential DROP COLUMN most;
 		ALTER TABLE user DROP COLUMN password;
 		DROP TABLE alert; DROP TABLE agent;
-		DROP TABLE document; DROP TABLE document_schema`)
+		DROP TABLE document; DROP TABLE document_schema;
+		DROP TABLE child; DROP TABLE invitation`)
 	if err != nil {
 		return err
 	}

@@ -89,6 +89,19 @@ func issue(template *x509.Certificate, authority *issued) (*issued, error) {
 	return &issued{cert: cert, key: key}, nil
 }
 
+// endorsement has the authority before sign the key of a new one, for as long as that one is valid.
+func endorsement(a, before *issued) (*x509.Certificate, error) {
+	template := &x509.Certificate{
+		SerialNumber: a.cert.SerialNumber, Subject: a.cert.Subject, NotBefore: a.cert.NotBefore, NotAfter: before.cert.NotAfter,
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: a.cert.KeyUsage,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, before.cert, a.key.Public(), before.key)
+	if err != nil {
+		return nil, fmt.Errorf("endorse a certificate: %w", err)
+	}
+	return x509.ParseCertificate(der)
+}
+
 // save writes certificate and key, the key first: a crash between the two leaves a pair that
 // does not fit, which load reports and which is then made anew.
 func (i *issued) save(certFile, keyFile string) error {

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,7 +17,8 @@ import (
 )
 
 // Certificates are the node's own authority and the server certificate that it signed, in a
-// folder: ca.pem, ca.key, server.pem, server.key. Clients trust ca.pem. Both are renewed when a
+// folder: ca.pem, ca.key, server.pem, server.key, and, once the authority was renewed,
+// ca-endorsed.pem: the new authority's key signed by the old one. Clients trust ca.pem. Both are renewed when a
 // third of their life is left, at start or at the first handshake after that. It is safe for
 // concurrent use.
 type Certificates struct {
@@ -28,6 +30,7 @@ type Certificates struct {
 	mu        sync.Mutex
 	authority *issued
 	server    *issued
+	endorsed  *x509.Certificate // the authority's key, signed by the one before; nil if there is none
 	pair      *tls.Certificate
 }
 
@@ -56,6 +59,13 @@ func (c *Certificates) Fingerprint() string {
 	defer c.mu.Unlock()
 	sum := sha256.Sum256(c.authority.cert.Raw)
 	return hex.EncodeToString(sum[:])
+}
+
+// Authority returns the authority's certificate in PEM.
+func (c *Certificates) Authority() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return encodeCert(c.authority.cert)
 }
 
 // ServerConfig returns the configuration of a TLS 1.3 server.
@@ -93,6 +103,9 @@ func (c *Certificates) current() (*tls.Certificate, error) {
 		Certificate: [][]byte{c.server.cert.Raw, c.authority.cert.Raw},
 		PrivateKey:  c.server.key, Leaf: c.server.cert,
 	}
+	if c.endorsed != nil {
+		c.pair.Certificate = append(c.pair.Certificate, c.endorsed.Raw)
+	}
 	return c.pair, nil
 }
 
@@ -100,7 +113,11 @@ func (c *Certificates) renewAuthority(now time.Time) error {
 	certFile, keyFile := c.CAFile(), filepath.Join(c.dir, "ca.key")
 	a, err := load(certFile, keyFile)
 	if renewable(err) || (err == nil && !a.fresh(now)) {
+		before := a
 		a, err = newAuthority(c.node, now)
+		if err == nil && before != nil {
+			err = c.endorse(a, before, now)
+		}
 		if err == nil {
 			err = a.save(certFile, keyFile)
 		}
@@ -109,8 +126,38 @@ func (c *Certificates) renewAuthority(now time.Time) error {
 		return fmt.Errorf("prepare the certificate authority: %w", err)
 	}
 	c.authority = a
+	c.endorsed = c.endorsement(a)
 	return nil
 }
+
+// endorse has the authority before sign the key of the new one, so that who knows only that one can
+// believe in the new one. It is written before the new one: a crash between the two makes another new
+// one at the next start.
+func (c *Certificates) endorse(a, before *issued, now time.Time) error {
+	if now.After(before.cert.NotAfter) {
+		return nil // nobody would believe it
+	}
+	e, err := endorsement(a, before)
+	if err != nil {
+		return err
+	}
+	return writeFile(c.endorsementFile(), []byte(encodeCert(e)), publicMode)
+}
+
+// endorsement reads what the authority before said of this one; nil if it said nothing.
+func (c *Certificates) endorsement(a *issued) *x509.Certificate {
+	b, err := os.ReadFile(c.endorsementFile())
+	if err != nil {
+		return nil // there is none, or who knows the old one only has to be told by a person
+	}
+	e, err := parseCert(b)
+	if err != nil || !bytes.Equal(e.RawSubjectPublicKeyInfo, a.cert.RawSubjectPublicKeyInfo) {
+		return nil
+	}
+	return e
+}
+
+func (c *Certificates) endorsementFile() string { return filepath.Join(c.dir, "ca-endorsed.pem") }
 
 func (c *Certificates) renewServer(now time.Time) error {
 	certFile, keyFile := filepath.Join(c.dir, "server.pem"), filepath.Join(c.dir, "server.key")

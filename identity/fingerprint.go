@@ -61,7 +61,7 @@ func ParseTrust(fingerprint, authorities string) (t Trust, err error) {
 var (
 	errImpostor = errors.New("the certificate does not come from the authority with the known fingerprint: somebody else answers at " +
 		"this address, or that node got a new authority; if it did, join it again with a new code")
-	errEndorsed = errors.New("the authority is not valid at this time; are both clocks right?")
+	errTimes = errors.New("the certificate is not valid at this time; are both clocks right?")
 )
 
 // ClientConfig returns the configuration of a TLS 1.3 client that talks to the node of this authority
@@ -89,13 +89,13 @@ func (t Trust) verify(chain []*x509.Certificate, now time.Time) (*x509.Certifica
 		return nil, fault.E("identity.verify", fault.Refused, "certificate", errImpostor)
 	}
 	server, ca := chain[0], chain[1]
-	if !t.trusts(ca, chain[2:]) || server.CheckSignatureFrom(ca) != nil {
+	if !t.trusts(ca, chain[2:], now) || server.CheckSignatureFrom(ca) != nil {
 		return nil, fault.E("identity.verify", fault.Refused, "certificate", errImpostor)
 	}
 	for _, c := range []*x509.Certificate{server, ca} {
 		if now.Before(c.NotBefore) || now.After(c.NotAfter) {
 			return nil, fault.E("identity.verify", fault.Refused, "certificate", fmt.Errorf(
-				"%w It holds from %s to %s, and it is %s here", errEndorsed,
+				"%w It holds from %s to %s, and it is %s here", errTimes,
 				c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)))
 		}
 	}
@@ -103,7 +103,7 @@ func (t Trust) verify(chain []*x509.Certificate, now time.Time) (*x509.Certifica
 }
 
 // trusts reports whether an authority is the known one, or has its key endorsed by it.
-func (t Trust) trusts(ca *x509.Certificate, endorsements []*x509.Certificate) bool {
+func (t Trust) trusts(ca *x509.Certificate, endorsements []*x509.Certificate, now time.Time) bool {
 	if !ca.IsCA {
 		return false
 	}
@@ -115,7 +115,7 @@ func (t Trust) trusts(ca *x509.Certificate, endorsements []*x509.Certificate) bo
 			return true
 		}
 		for _, e := range endorsements {
-			if e.IsCA && string(e.RawSubjectPublicKeyInfo) == string(ca.RawSubjectPublicKeyInfo) && e.CheckSignatureFrom(known) == nil {
+			if e.IsCA && now.Before(e.NotAfter) && string(e.RawSubjectPublicKeyInfo) == string(ca.RawSubjectPublicKeyInfo) && e.CheckSignatureFrom(known) == nil {
 				return true
 			}
 		}

@@ -62,7 +62,7 @@ func (r *Children) Invite(ctx context.Context, wish Invitation) (Invitation, Inv
 	if err != nil {
 		return wish, secret, err
 	}
-	wish.ID, wish.Public, wish.Created = inviteID(key.Public()), key.Public(), r.now()
+	wish.ID, wish.Public, wish.Created = InviteID(key.Public()), key.Public(), r.now()
 	wish.Used, wish.UsedBy, wish.Canceled = time.Time{}, "", time.Time{}
 	return wish, secret, r.keep(ctx, wish)
 }

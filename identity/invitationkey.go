@@ -36,8 +36,8 @@ func (s InviteSecret) Key() (*Key, error) {
 	return &Key{pair: pair, public: public}, nil
 }
 
-// ID returns the name of an invitation with a public key: eight letters and digits.
-func inviteID(public string) string { return KeyPrint(public)[:idChars] }
+// InviteID returns the name of an invitation with a public key: eight letters and digits.
+func InviteID(public string) string { return KeyPrint(public)[:idChars] }
 
 const (
 	idChars    = 8

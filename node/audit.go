@@ -81,11 +81,15 @@ func (n *Node) refusedByBus(v bus.Violation) {
 	if v.Flood != "" {
 		verb, outcome = "flood", "cut off: "+v.Flood
 	}
+	if v.Conflict != "" {
+		verb, outcome = "connect twice", "kept aside: "+v.Conflict
+	}
 	detail, _ := json.Marshal(struct {
 		Tried   string `json:"tried"`
 		Missing string `json:"missing,omitempty"`
 		Key     string `json:"key"`
 		Count   uint64 `json:"count"`
-	}{verb, missing, v.Key, v.Count}) // texts and a number
-	n.audit.Offer(audit.Entry{Actor: "agent:" + v.Name, Action: "refused", Subject: v.Subject, Outcome: outcome, Detail: detail})
+		Address string `json:"address,omitempty"`
+	}{verb, missing, v.Key, v.Count, v.Address}) // texts and a number
+	n.audit.Offer(audit.Entry{Actor: busActor(v.Name), Action: "refused", Subject: v.Subject, Outcome: outcome, Detail: detail})
 }

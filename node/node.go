@@ -35,6 +35,7 @@ import (
 	"voltbus/service"
 	"voltbus/sink"
 	"voltbus/store"
+	"voltbus/uplink/enrol"
 )
 
 // Options are what a node is made from.
@@ -72,6 +73,9 @@ type Node struct {
 	catalog  *catalog.Catalog
 	identity *identity.Identity
 	agents   *identity.Registry
+	children *identity.Children
+	host     *enrol.Host
+	parent   *enrol.Parent
 	bus      *bus.Bus
 	blocks   *bus.Log
 	store    history // nil for a node without one
@@ -114,7 +118,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -180,6 +184,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.supervisor != nil {
 		start("agents", n.supervisor.Run)
 	}
+	start("approval", n.awaitApproval)
 	start("server", n.server.run)
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")

@@ -86,6 +86,7 @@ func (n *Node) openBus(ctx context.Context) error {
 		return err
 	}
 	n.agents.Notify(n.agentChanged)
+	n.children.Notify(n.childChanged)
 	n.blocks, err = n.bus.OpenLog(ctx, bus.LogConfig{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }

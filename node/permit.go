@@ -9,11 +9,17 @@ import (
 	"voltbus/wire"
 )
 
-// admit says what the holder of a key may do on the bus: an agent what it was granted, a member of
-// the node listen to what devices report.
+// admit says what the holder of a key may do on the bus: an agent and a child what they were granted,
+// the holder of an invitation ask to be enrolled, a member of the node listen to what devices report.
 func (n *Node) admit(publicKey string) (bus.Permit, bool) {
 	if a, known := n.agents.ByKey(publicKey); known {
 		return bus.AgentPermit(&a), a.Active()
+	}
+	if c, known := n.children.ByKey(publicKey); known {
+		return bus.ChildPermit(&c, publicKey), true
+	}
+	if i, known := n.children.InvitationOf(publicKey); known {
+		return bus.InvitationPermit(&i), true
 	}
 	members, err := n.catalog.Members(context.Background())
 	if err != nil {

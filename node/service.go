@@ -9,6 +9,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/query"
@@ -37,8 +38,17 @@ func (n *Node) openService(ctx context.Context) error {
 		return err
 	}
 	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
-		_ = r.Respond(n.service.Answer(ctx, r.From, r.Method, r.Data)) // who asked may be gone
+		_ = r.Respond(n.answer(ctx, &r)) // who asked may be gone
 	})
+}
+
+// answer answers a request: of a child or the holder of an invitation what concerns their enrolment,
+// everything else as for agents.
+func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
+	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
+		return n.host.Answer(ctx, r.From, r.Method, r.Data)
+	}
+	return n.service.Answer(ctx, r.From, r.Method, r.Data)
 }
 
 // hear takes what an agent says of its health or of an alert. What is wrong is its business.

@@ -47,7 +47,7 @@ durably and shows it.
 	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
 	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
 	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"},
-		&cobra.Group{ID: "control", Title: "Command its devices:"})
+		&cobra.Group{ID: "nodes", Title: "Join nodes:"}, &cobra.Group{ID: "control", Title: "Command its devices:"})
 	for _, cmd := range []*cobra.Command{
 		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f),
 	} {
@@ -59,6 +59,12 @@ durably and shows it.
 	} {
 		cmd.GroupID = "data"
 		f.where.register(cmd)
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{
+		newInvite(f), newChildren(f), newProvision(f), newJoin(f), newLeave(f), newUplink(f),
+	} {
+		cmd.GroupID = "nodes"
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{

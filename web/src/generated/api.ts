@@ -725,6 +725,97 @@ export interface Agents {
   agents: Agent[];
 }
 
+export interface Children {
+  children: Child[];
+}
+
+export interface Child {
+  name: string;
+  /** The public half of its key */
+  public: string;
+  /** What people compare of the key */
+  fingerprint: string;
+  state: "pending" | "approved" | "revoked";
+  /** Below which its points are; empty: anywhere */
+  prefix: string;
+  grants: Grants;
+  /** Of its program, when it joined */
+  version: string;
+  /** The ID of the one that it joined with, or empty */
+  invitation: string;
+  joined: Time;
+  changed: Time;
+  /** Who changed the state last; empty if nobody had to */
+  by: string;
+  /** How many keys it has had */
+  keys: number;
+  /** Left out if it is not connected */
+  online?: {
+    since: Time;
+    address: string;
+    in: Traffic;
+    out: Traffic;
+  };
+}
+
+export interface Invitations {
+  invitations: Invitation[];
+}
+
+export interface Invitation {
+  id: string;
+  state: "open" | "used" | "expired" | "cancelled";
+  approved: boolean;
+  /** What the node is called; empty: it chooses */
+  name: string;
+  prefix: string;
+  grants: Grants;
+  created: Time;
+  expires: Time;
+  /** Who invited */
+  by: string;
+  /** The name of the node that used it, or empty */
+  used_by: string;
+  used?: Time;
+}
+
+export interface Invited {
+  invitation: Invitation;
+  /** Begins with vb1; a secret until it is used */
+  code: string;
+  /** The code as a picture: a row a text, 1 for dark, without a margin; empty if it is too long */
+  qr: string[];
+  addresses: string[];
+}
+
+export interface Door {
+  node: string;
+  addresses: string[];
+  /** SHA-256 of the certificate of its authority */
+  fingerprint: string;
+  /** That certificate, PEM */
+  authority: string;
+}
+
+export interface Parent {
+  /** Whether there is a node above this one; if not, the rest is empty */
+  member: boolean;
+  /** Its name */
+  parent: string;
+  addresses: string[];
+  /** Of its authority */
+  fingerprint: string;
+  /** What it calls this node */
+  name: string;
+  prefix: string;
+  state: "" | "pending" | "approved" | "revoked";
+  /** The state in words, as the parent said it */
+  why: string;
+  /** What people compare of the key that the parent knows */
+  key_fingerprint: string;
+  joined?: Time;
+}
+
 export interface Agent {
   name: string;
   /** The public half of its key */

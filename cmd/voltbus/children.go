@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/identity"
+)
+
+func newChildren(f *flags) *cobra.Command {
+	cmd := newChildrenList(f)
+	cmd.Use, cmd.Short = "children", "List the nodes that send their data here, approve them and shut them out"
+	cmd.Long = `List the nodes that send their data here, approve them and shut them out. Before you approve one, compare
+the fingerprint of its key with what voltbus join or voltbus uplink status shows there.`
+	list := newChildrenList(f)
+	f.where.register(cmd)
+	subs := []*cobra.Command{
+		list, newChildrenShow(f),
+		newChildrenDecide(f, "approve", "Let a node in that waits, or that was shut out", "is approved"),
+		newChildrenDecide(f, "deny", "Refuse a node that waits", "is denied"),
+		newChildrenDecide(f, "revoke", "Shut a node out, at once; one that is away hears it when it returns", "is shut out"),
+		newChildrenGrant(f, "grant", "Allow a node more here, at once"), newChildrenGrant(f, "ungrant", "Allow a node less here, at once"),
+		newChildrenConfine(f), newChildrenRemove(f),
+	}
+	for _, sub := range subs {
+		f.where.register(sub)
+		strictArgs(sub)
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+func newChildrenList(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the nodes", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				list, err := s.ChildList(ctx)
+				if err != nil {
+					return err
+				}
+				r, err := out.open(cmd.OutOrStdout(), "name", "state", "fingerprint", "prefix", "online", "version", "joined", "by")
+				if err != nil {
+					return err
+				}
+				for _, c := range list.Children {
+					err := r.row(c.Name, c.State, c.Print, c.Prefix, c.Online != nil, c.Version, c.Joined.Format(time.RFC3339), c.By)
+					if err != nil {
+						return err
+					}
+				}
+				return r.end()
+			})
+		},
+	}
+	out.register(cmd)
+	return cmd
+}
+
+func newChildrenShow(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "show <name>", Short: "Show all about a node, as JSON", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				c, err := s.Child(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd, c)
+			})
+		},
+	}
+}
+
+func newChildrenDecide(f *flags, decision, short, done string) *cobra.Command {
+	return &cobra.Command{
+		Use: decision + " <name>", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				c, err := s.DecideChild(ctx, args[0], decision)
+				if err == nil {
+					cmd.Printf("%s %s; the fingerprint of its key is %s\n", c.Name, done, c.Print)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newChildrenGrant(f *flags, verb, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: verb + " <name> <capability> <for what> ...", Short: short, Args: cobra.MinimumNArgs(3),
+		Long: short + ". What it records and publishes below its prefix it always may.\n\n" +
+			strings.Join(strings.Split(capabilityHelp, "\n")[:8], "\n"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := capabilities(args[1], args[2:])
+			if err != nil {
+				return err
+			}
+			grant, withdraw := g, identity.Grants{}
+			if verb == "ungrant" {
+				grant, withdraw = withdraw, grant
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				c, err := s.RegrantChild(ctx, args[0], grant, withdraw)
+				return showGrants(cmd, false)(c.Grants, err)
+			})
+		},
+	}
+}
+
+func newChildrenConfine(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "confine <name> <prefix>", Short: `Take points of a node below a path only, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				_, err := s.ConfineChild(ctx, args[0], args[1])
+				return err
+			})
+		},
+	}
+}
+
+func newChildrenRemove(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove <name>", Short: "Forget a node: its name is free, its key a stranger's; its data stay", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RemoveChild(ctx, args[0]) })
+		},
+	}
+}

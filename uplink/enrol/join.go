@@ -1,0 +1,260 @@
+package enrol
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Door is a connection on which another node can be asked.
+type Door interface {
+	Ask(ctx context.Context, method string, body []byte) ([]byte, error)
+	// Ended is closed when the connection has ended.
+	Ended() <-chan struct{}
+	Close()
+}
+
+// Dial connects to the bus of another node, which config recognises, with a key, under a name. It fails
+// with fault.Refused if another node answers or the key is not known there, fault.Unreachable if nobody
+// answers.
+type Dial func(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (Door, error)
+
+// Wish is what a node says of itself when it joins.
+type Wish struct {
+	Name    string // what it wants to be called; "" for what the invitation says, or else Node
+	Node    string // what it calls itself
+	Version string // of its program
+}
+
+// ErrSelf says that a node was given a code of its own.
+var ErrSelf = errors.New("the code is one of this node itself; run voltbus join on the node that is to join")
+
+var (
+	errMember = errors.New("this node has a parent already; voltbus leave makes it forget that one")
+)
+
+// Join makes this node the child of the one that a code is of: it makes a key, asks, and keeps the
+// membership, which may still wait for approval. It can be repeated after anything that went wrong:
+// the key is the same until the node has a parent.
+func (p *Parent) Join(ctx context.Context, code *Code, wish Wish, dial Dial) (Membership, error) {
+	if m, member := p.Current(); member {
+		return m, fault.E("enrol.Join", fault.Conflict, m.Parent, errMember)
+	}
+	key, err := identity.OpenKey(filepath.Join(p.dir, KeyFile))
+	if err != nil {
+		return Membership{}, err
+	}
+	welcome, at, err := ask(ctx, code, key, wish, p.now, dial)
+	if err != nil {
+		return Membership{}, err
+	}
+	m := Membership{
+		Parent: welcome.Node, Addresses: first(code.Addresses, at), Fingerprint: code.Fingerprint.String(), Authority: welcome.Authority,
+		Name: welcome.Name, Prefix: welcome.Prefix, State: welcome.State, Joined: p.now().UTC(),
+	}
+	return m, p.Put(m)
+}
+
+// first puts the address that answered before the others.
+func first(addresses []string, at int) []string {
+	list := []string{addresses[at]}
+	for i, a := range addresses {
+		if i != at {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// ask enrols at the first address that answers, and returns which that was.
+func ask(ctx context.Context, code *Code, key *identity.Key, wish Wish, now func() time.Time, dial Dial) (*Welcome, int, error) {
+	inviter, err := code.Secret.Key()
+	if err != nil {
+		return nil, 0, err
+	}
+	id := identity.InviteID(inviter.Public())
+	proof, err := key.Sign(identity.JoinText(id, wish.Name, wish.Node, key.Public()))
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := json.Marshal(Request{Name: wish.Name, Node: wish.Node, Public: key.Public(), Proof: proof, Version: wish.Version})
+	if err != nil {
+		return nil, 0, fault.E("enrol.Join", fault.Invalid, wish.Name, err)
+	}
+	config := identity.Trust{Fingerprint: code.Fingerprint}.ClientConfig(now, nil)
+	door, at, err := dialAny(ctx, code.Addresses, func(ctx context.Context, address string) (Door, error) {
+		return dial(ctx, address, config.Clone(), inviter, identity.InvitePrefix+id)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer door.Close()
+	var w Welcome
+	return &w, at, question(ctx, door.Ask, MethodEnrol, body, &w)
+}
+
+// question asks and reads the answer.
+func question(ctx context.Context, ask Asker, method string, body []byte, into *Welcome) error {
+	b, err := ask(ctx, method, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil || into.Name == "" {
+		return fault.E("enrol.question", fault.Corrupt, method, fmt.Errorf("the answer cannot be read: %w", errors.Join(err, errRequest)))
+	}
+	return nil
+}
+
+// dialAny tries the addresses in turn. A refusal counts more than silence.
+func dialAny(ctx context.Context, addresses []string, dial func(context.Context, string) (Door, error)) (Door, int, error) {
+	var worst error
+	for i, address := range addresses {
+		door, err := dial(ctx, address)
+		if err == nil {
+			return door, i, nil
+		}
+		if worst == nil || (fault.Is(err, fault.Refused) && !fault.Is(worst, fault.Refused)) {
+			worst = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, 0, worst
+}
+
+// Open connects to the parent with a key that it takes, and settles on that. Who waits for approval, is
+// shut out, or is connected already is let in only to hear that when it asks.
+func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, error) {
+	m, member := p.Current()
+	if !member {
+		return nil, nil, fault.E("enrol.Open", fault.NotFound, ParentFile, errNoParent)
+	}
+	config, err := p.TLS()
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := p.Keys()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, key := range keys {
+		door, _, err := dialAny(ctx, m.Addresses, func(ctx context.Context, address string) (Door, error) {
+			return dial(ctx, address, config.Clone(), key, m.Caller())
+		})
+		if err == nil {
+			return door, key, p.Settled(key)
+		}
+		if i == len(keys)-1 || !fault.Is(err, fault.Refused) {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, fault.E("enrol.Open", fault.NotFound, KeyFile, errNoParent) // there is always a key, or an error
+}
+
+// Check asks the parent how this node stands with it, and keeps that. Its error is what the parent
+// answers, so that of a node that waits is fault.Unavailable and says so. wait, if not nil, is closed
+// when it is worth to ask again.
+func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, end func(), err error) {
+	door, _, err := p.Open(ctx, dial)
+	if err != nil {
+		return nil, func() {}, err
+	}
+	var w Welcome
+	if err = question(ctx, door.Ask, MethodWho, nil, &w); err == nil {
+		defer door.Close()
+		return nil, func() {}, errors.Join(p.Met(w.Node, w.Prefix), p.Report(w.State, ""))
+	}
+	if state, why := StateOf(err); state != "" {
+		err = errors.Join(err, p.Report(state, why))
+	}
+	return door.Ended(), door.Close, err
+}
+
+// Rotate makes a new key, has the parent take it in place of the old one, and uses it from then on. A
+// crash at any moment leaves a key that the parent takes. It asks on the connection that is attached, or
+// else on one of its own.
+func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
+	m, member := p.Current()
+	if !member {
+		return nil, fault.E("enrol.Rotate", fault.NotFound, ParentFile, errNoParent)
+	}
+	asking := p.attached()
+	if asking == nil {
+		door, _, err := p.Open(ctx, dial)
+		if err != nil {
+			return nil, err
+		}
+		defer door.Close()
+		asking = door.Ask
+	}
+	old, err := identity.ReadKey(filepath.Join(p.dir, KeyFile))
+	if err != nil {
+		return nil, err
+	}
+	next, err := identity.OpenKey(filepath.Join(p.dir, nextFile))
+	if err != nil {
+		return nil, err
+	}
+	body, err := rotation(m.Name, old, next)
+	if err != nil {
+		return nil, err
+	}
+	var w Welcome
+	err = question(ctx, asking, MethodRotate, body, &w)
+	if fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Timeout) { // the old key's connection ends when the new one is taken
+		err = p.taken(ctx, next, dial, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Settled(next); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.tell() // whoever is connected with the old key comes back with the new one
+	p.mu.Unlock()
+	return next, nil
+}
+
+// taken returns nil if the parent knows the key, or else otherwise.
+func (p *Parent) taken(ctx context.Context, next *identity.Key, dial Dial, otherwise error) error {
+	door, key, err := p.Open(ctx, dial)
+	if err != nil {
+		return errors.Join(otherwise, err)
+	}
+	door.Close()
+	if key.Public() != next.Public() {
+		return otherwise
+	}
+	return nil
+}
+
+func rotation(name string, old, next *identity.Key) ([]byte, error) {
+	text := identity.RotateText(name, old.Public(), next.Public())
+	proof, err := next.Sign(text)
+	if err != nil {
+		return nil, err
+	}
+	consent, err := old.Sign(text)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Rotation{Public: next.Public(), Proof: proof, Consent: consent})
+}
+
+// Print returns what people compare of the key that the parent knows, "" if there is none.
+func (p *Parent) Print() string {
+	k, err := identity.ReadKey(filepath.Join(p.dir, KeyFile))
+	if err != nil {
+		return ""
+	}
+	return identity.KeyPrint(k.Public())
+}

@@ -1,0 +1,31 @@
+package enrol
+
+import (
+	"errors"
+
+	"voltbus/wire"
+)
+
+// The words by which a parent says why a child may not come in, in wire.Failure.Why.
+const (
+	WhyPending  = "pending"
+	WhyRevoked  = "revoked"
+	WhyReplaced = "replaced"
+	WhyConflict = "conflict"
+)
+
+// StateOf returns the state that an answer of the parent puts a child in, with the reason in words; ""
+// for an error that says nothing of it.
+func StateOf(err error) (State, string) {
+	f, ok := errors.AsType[*wire.Failure](err)
+	if !ok {
+		return "", ""
+	}
+	switch f.Why {
+	case WhyPending:
+		return Pending, f.Message
+	case WhyRevoked, WhyReplaced:
+		return Revoked, f.Message
+	}
+	return "", ""
+}
