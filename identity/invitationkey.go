@@ -44,11 +44,9 @@ const (
 	printChars = 16
 )
 
-var printing = base32.StdEncoding.WithPadding(base32.NoPadding)
-
 // KeyPrint returns what people compare of a public key: 16 letters and digits of its hash, which
 // nobody can hit with another key.
 func KeyPrint(public string) string {
 	sum := sha256.Sum256([]byte(public))
-	return strings.ToLower(printing.EncodeToString(sum[:])[:printChars])
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:printChars])
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -36,9 +35,7 @@ type Wish struct {
 // ErrSelf says that a node was given a code of its own.
 var ErrSelf = errors.New("the code is one of this node itself; run voltbus join on the node that is to join")
 
-var (
-	errMember = errors.New("this node has a parent already; voltbus leave makes it forget that one")
-)
+var errMember = errors.New("this node has a parent already; voltbus leave makes it forget that one")
 
 // Join makes this node the child of the one that a code is of: it makes a key, asks, and keeps the
 // membership, which may still wait for approval. It can be repeated after anything that went wrong:
@@ -51,7 +48,7 @@ func (p *Parent) Join(ctx context.Context, code *Code, wish Wish, dial Dial) (Me
 	if err != nil {
 		return Membership{}, err
 	}
-	welcome, at, err := ask(ctx, code, key, wish, p.now, dial)
+	welcome, at, err := p.apply(ctx, code, key, wish, dial)
 	if err != nil {
 		return Membership{}, err
 	}
@@ -73,8 +70,8 @@ func first(addresses []string, at int) []string {
 	return list
 }
 
-// ask enrols at the first address that answers, and returns which that was.
-func ask(ctx context.Context, code *Code, key *identity.Key, wish Wish, now func() time.Time, dial Dial) (*Welcome, int, error) {
+// apply enrols at the first address that answers, and returns which that was.
+func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish Wish, dial Dial) (*Welcome, int, error) {
 	inviter, err := code.Secret.Key()
 	if err != nil {
 		return nil, 0, err
@@ -88,7 +85,7 @@ func ask(ctx context.Context, code *Code, key *identity.Key, wish Wish, now func
 	if err != nil {
 		return nil, 0, fault.E("enrol.Join", fault.Invalid, wish.Name, err)
 	}
-	config := identity.Trust{Fingerprint: code.Fingerprint}.ClientConfig(now, nil)
+	config := identity.Trust{Fingerprint: code.Fingerprint}.ClientConfig(p.now, nil)
 	door, at, err := dialAny(ctx, code.Addresses, func(ctx context.Context, address string) (Door, error) {
 		return dial(ctx, address, config.Clone(), inviter, identity.InvitePrefix+id)
 	})
