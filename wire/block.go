@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"voltbus/fault"
@@ -18,6 +19,7 @@ const (
 	blockMagic  = "VBK1"
 	blockHeader = 16
 	codecS2     = 1
+	codecZstd   = 2
 
 	// MaxBlock is the largest payload in octets before compression. Larger ones are refused
 	// on both sides.
@@ -63,11 +65,22 @@ var (
 type Encoder struct {
 	payload []byte
 	column  []byte
+	zstd    *zstd.Encoder // made for the first block that is packed
 }
 
 // AppendBlock appends the encoded block to dst. It fails with fault.Invalid if the block's
 // columns do not fit each other or it is larger than MaxBlock.
 func (e *Encoder) AppendBlock(dst []byte, b *point.Block) ([]byte, error) {
+	return e.appendBlock(dst, b, codecS2)
+}
+
+// AppendPacked is AppendBlock with a compression that takes less room and more time: for the way
+// between nodes.
+func (e *Encoder) AppendPacked(dst []byte, b *point.Block) ([]byte, error) {
+	return e.appendBlock(dst, b, codecZstd)
+}
+
+func (e *Encoder) appendBlock(dst []byte, b *point.Block, codec byte) ([]byte, error) {
 	if err := checkColumns(b); err != nil {
 		return nil, fault.E("wire.AppendBlock", fault.Invalid, b.Origin, err)
 	}
@@ -77,12 +90,27 @@ func (e *Encoder) AppendBlock(dst []byte, b *point.Block) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = append(dst, blockMagic...)
-	dst = append(dst, codecS2, 0, 0, 0)
+	dst = append(dst, codec, 0, 0, 0)
 	dst = append(dst, 0, 0, 0, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.payload)))
-	dst = appendS2(dst, e.payload)
+	if codec == codecS2 {
+		dst = appendS2(dst, e.payload)
+	} else {
+		dst = e.appendZstd(dst)
+	}
 	binary.LittleEndian.PutUint32(dst[start+8:], envelopeSum(dst[start:]))
 	return dst, nil
+}
+
+// packWindow bounds how far back the compression looks, and so its memory.
+const packWindow = 1 << 20
+
+func (e *Encoder) appendZstd(dst []byte) []byte {
+	if e.zstd == nil {
+		e.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault),
+			zstd.WithWindowSize(packWindow), zstd.WithEncoderCRC(false)) // these options are good
+	}
+	return e.zstd.EncodeAll(e.payload, dst)
 }
 
 func appendS2(dst, src []byte) []byte {

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"os"
@@ -60,16 +61,42 @@ func encode(t rapid.TB, b *point.Block) []byte {
 
 func TestABlockSurvivesEncodingAndDecoding(t *testing.T) {
 	var d wire.Decoder
+	var e wire.Encoder
 	got := new(point.Block) // reused, so that leftovers of the block before would show
 	rapid.Check(t, func(t *rapid.T) {
 		want := blocks(t)
-		if err := d.DecodeBlock(encode(t, want), got); err != nil {
+		packed, err := e.AppendPacked(nil, want)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatal(diff)
+		for _, data := range [][]byte{encode(t, want), packed} {
+			if err := d.DecodeBlock(data, got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatal(diff)
+			}
 		}
 	})
+}
+
+func TestAPackedBlockThatClaimsAnotherLengthIsRefused(t *testing.T) {
+	b := &point.Block{Origin: "n", Sequence: 1, Points: []point.Path{"a"}}
+	for i := range 5000 {
+		b.Append(0, &point.Sample{Time: time.UnixMicro(int64(i)), Value: point.IntOf(int64(i))})
+	}
+	var e wire.Encoder
+	whole, err := e.AppendPacked(nil, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []uint32{0, 1, binary.LittleEndian.Uint32(whole[12:]) - 1, binary.LittleEndian.Uint32(whole[12:]) + 1, wire.MaxBlock} {
+		data := bytes.Clone(whole)
+		binary.LittleEndian.PutUint32(data[12:], size)
+		if err := new(wire.Decoder).DecodeBlock(wire.Resum(data), new(point.Block)); !fault.Is(err, fault.Corrupt) {
+			t.Errorf("a block that claims %d octets gives %v", size, err)
+		}
+	}
 }
 
 // plainBlock is what the log of a node holds that knew nothing of ways over several nodes.

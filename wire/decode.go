@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"voltbus/fault"
@@ -16,6 +17,7 @@ import (
 // Decoder turns bytes into blocks. It keeps its buffers: use one for each goroutine.
 type Decoder struct {
 	payload []byte
+	zstd    *zstd.Decoder // made for the first packed block
 }
 
 // DecodeBlock decodes data into b, which it resets first. It fails with fault.Corrupt if data is
@@ -43,12 +45,16 @@ func (d *Decoder) open(data []byte) error {
 	if binary.LittleEndian.Uint32(data[8:]) != envelopeSum(data) {
 		return errChecksum
 	}
-	if data[4] != codecS2 {
-		return errCodec
-	}
 	size := binary.LittleEndian.Uint32(data[12:])
 	if size > MaxBlock {
 		return errTooLarge
+	}
+	switch data[4] {
+	case codecS2:
+	case codecZstd:
+		return d.openZstd(data[blockHeader:], int(size))
+	default:
+		return errCodec
 	}
 	if n, err := s2.DecodedLen(data[blockHeader:]); err != nil || n != int(size) {
 		return errShort
@@ -59,6 +65,25 @@ func (d *Decoder) open(data []byte) error {
 		return fmt.Errorf("unpack the block: %w", err)
 	}
 	d.payload = payload
+	return nil
+}
+
+// openZstd unpacks a payload of a size.
+func (d *Decoder) openZstd(data []byte, size int) error {
+	if d.zstd == nil {
+		var err error
+		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxBlock), zstd.WithDecoderLowmem(true)); err != nil {
+			return fmt.Errorf("make a decoder: %w", err)
+		}
+	}
+	payload, err := d.zstd.DecodeAll(data, slices.Grow(d.payload[:0], size)[:0])
+	if err != nil {
+		return fmt.Errorf("unpack the block: %w", err)
+	}
+	d.payload = payload
+	if len(payload) != size {
+		return errShort
+	}
 	return nil
 }
 

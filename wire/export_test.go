@@ -10,3 +10,9 @@ func Seal(payload []byte) []byte {
 	binary.LittleEndian.PutUint32(out[8:], envelopeSum(out))
 	return out
 }
+
+// Resum makes the checksum of an envelope right.
+func Resum(data []byte) []byte {
+	binary.LittleEndian.PutUint32(data[8:], envelopeSum(data))
+	return data
+}

@@ -294,7 +294,7 @@ func (p *pass) flush(b *batch) error {
 	delete(p.open, block.Origin)
 	p.spare = append(p.spare, b)
 	var err error
-	if p.data, err = p.encoder.AppendBlock(p.data[:0], block); err != nil {
+	if p.data, err = p.encoder.AppendPacked(p.data[:0], block); err != nil {
 		return fmt.Errorf("encode what is sent: %w", err)
 	}
 	frame := uplink.Frame{Epoch: p.epoch, Previous: b.previous, Block: p.data}
