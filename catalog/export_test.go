@@ -13,7 +13,7 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 
 // MakeVersion1 takes back what the migrations after the first did.
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
-	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since;
+	_, err := c.db.ExecContext(ctx, `ALTER TABLE point DROP COLUMN since; ALTER TABLE point DROP COLUMN child;
 		ALTER TABLE credential DROP COLUMN under; DROP TABLE repeat;
 		ALTER TABLE credential DROP COLUMN id; ALTER TABLE credential DROP COLUMN name;
 		ALTER TABLE credential DROP COLUMN most;

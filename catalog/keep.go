@@ -18,7 +18,7 @@ var errNoDevice = errors.New("belongs to no device; use Upsert for it")
 
 // Keep makes the points exactly those of all devices: it puts those that are new or differ and
 // removes every other point that belongs to a device, in one transaction. Points without a device
-// stay as they are. With an error nothing was changed.
+// and those of children stay as they are. With an error nothing was changed.
 func (c *Catalog) Keep(ctx context.Context, infos []point.Info) error {
 	for i := range infos {
 		err := validate(&infos[i])
@@ -30,7 +30,7 @@ func (c *Catalog) Keep(ctx context.Context, infos []point.Info) error {
 		}
 	}
 	err := c.write(ctx, func(tx *sql.Tx) error {
-		return c.adjust(ctx, tx, selectPoint+` WHERE device <> '' AND removed IS NULL`, nil, infos)
+		return c.adjust(ctx, tx, selectPoint+` WHERE device <> '' AND child = '' AND removed IS NULL`, nil, infos)
 	})
 	return wrap("catalog.Keep", File, err)
 }
@@ -48,7 +48,7 @@ func (c *Catalog) Replace(ctx context.Context, device point.Path, infos []point.
 		}
 	}
 	err := c.write(ctx, func(tx *sql.Tx) error {
-		return c.adjust(ctx, tx, selectPoint+` WHERE device = ? AND removed IS NULL`, []any{string(device)}, infos)
+		return c.adjust(ctx, tx, selectPoint+` WHERE device = ? AND child = '' AND removed IS NULL`, []any{string(device)}, infos)
 	})
 	return wrap("catalog.Replace", string(device), err)
 }

@@ -36,10 +36,13 @@ var schema8 string
 //go:embed schema9.sql
 var schema9 string
 
+//go:embed schema10.sql
+var schema10 string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
 func migrations() []string {
-	return []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9}
+	return []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}
 }
 
 // migrate brings the file to the newest version, each step in its own transaction.
