@@ -67,6 +67,7 @@ func accounts() []account {
 		{"refused", "Samples that could not be recorded.", func(o *answer.Origin) uint64 { return o.Refused }},
 		{"missing", "Samples of the origin that never arrived.", func(o *answer.Origin) uint64 { return o.Missing }},
 		{"repeated", "Samples of the origin that came again and were dropped.", func(o *answer.Origin) uint64 { return o.Repeated }},
+		{"left_out", "Samples of the origin that were left out on their way here.", func(o *answer.Origin) uint64 { return o.Left }},
 	}
 }
 

@@ -176,6 +176,88 @@ func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint6
 	}
 }
 
+// Scan calls deliver with every block from a sequence on that is there, in order, and returns nil
+// behind the last. Blocks that the log has dropped or cannot read are skipped: the sequence shows it.
+func (l *Log) Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
+	next, whole, err := l.scanStream(ctx, max(from, 1), deliver)
+	if err != nil || whole {
+		return err
+	}
+	// A damaged log counts blocks as pending that never come: what is behind is asked for one by one.
+	state, err := l.State(ctx)
+	for ; err == nil && next <= state.Last; next++ {
+		err = l.scanOne(ctx, next, deliver)
+	}
+	return err
+}
+
+// stall is how long a block that is said to be there may take to come.
+const stall = 2 * time.Second
+
+// scanStream delivers blocks until none is pending, or the next does not come; then it says from
+// which sequence on.
+func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, []byte) error) (from uint64, whole bool, err error) {
+	consumer, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next,
+		InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return next, false, scanError(err)
+	}
+	if consumer.CachedInfo().NumPending == 0 {
+		return next, true, nil
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullHeartbeat(2*time.Second))
+	if err != nil {
+		return next, false, scanError(err)
+	}
+	defer messages.Stop()
+	for {
+		msg, err := nextSoon(ctx, messages)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			return next, false, nil
+		}
+		if err != nil {
+			return next, false, scanError(err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return next, false, scanError(err)
+		}
+		next = meta.Sequence.Stream + 1
+		if err := deliver(meta.Sequence.Stream, msg.Data()); err != nil || meta.NumPending == 0 {
+			return next, true, err
+		}
+	}
+}
+
+func nextSoon(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, stall)
+	defer cancel()
+	return messages.Next(jetstream.NextContext(ctx))
+}
+
+// scanOne delivers one block if it can be read.
+func (l *Log) scanOne(ctx context.Context, sequence uint64, deliver func(uint64, []byte) error) error {
+	msg, err := l.stream.GetMsg(ctx, sequence)
+	var answered *jetstream.APIError
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound) || (errors.As(err, &answered) && answered.Code < 503):
+		return nil
+	case err != nil:
+		return scanError(err)
+	}
+	return deliver(sequence, msg.Data)
+}
+
+func scanError(err error) error {
+	kind := fault.KindOf(err)
+	if kind != fault.Canceled && kind != fault.Timeout {
+		kind = fault.Unavailable
+	}
+	return fault.E("bus.Scan", kind, logStream, fmt.Errorf("read the log to its end: %w", err))
+}
+
 func (l *Log) readError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", err))

@@ -81,6 +81,57 @@ func TestTheLogKeepsBlocksInOrderOverARestart(t *testing.T) {
 	}
 }
 
+func TestAScanEndsBehindTheLastBlock(t *testing.T) {
+	l := openLog(t, open(t, t.TempDir(), ""), 64<<10)
+	scan := func(from uint64) (blocks []string) {
+		t.Helper()
+		err := l.Scan(t.Context(), from, func(sequence uint64, data []byte) error {
+			blocks = append(blocks, fmt.Sprint(sequence, " ", string(data[:min(len(data), 3)])))
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("scan from %d: %v", from, err)
+		}
+		return blocks
+	}
+	for _, from := range []uint64{0, 1, 9} {
+		if got := scan(from); len(got) != 0 {
+			t.Errorf("an empty log has %v", got)
+		}
+	}
+	for i := range 200 { // more than one portion
+		if err := appendOne(t, l, fmt.Sprint(i), uint64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := scan(1); len(got) != 200 || got[0] != "1 0" || got[199] != "200 199" {
+		t.Errorf("from 1 on: %v", got)
+	}
+	if got := scan(200); fmt.Sprint(got) != "[200 199]" {
+		t.Errorf("from 200 on: %v", got)
+	}
+	if got := scan(201); len(got) != 0 {
+		t.Errorf("behind the end: %v", got)
+	}
+	for i := range 30 {
+		if err := appendOne(t, l, "big"+string(make([]byte, 4<<10)), uint64(200+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := scan(1); len(got) > 20 || got[len(got)-1] != "230 big" {
+		t.Errorf("of a log that dropped its oldest: %v", got)
+	}
+	stop := errors.New("enough")
+	if err := l.Scan(t.Context(), 1, func(uint64, []byte) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("an error of deliver gives %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.Scan(ended, 1, func(uint64, []byte) error { return nil }); err == nil {
+		t.Error("an ended context looks like the end of the log")
+	}
+}
+
 func TestABlockBehindTheWrongOneIsRefused(t *testing.T) {
 	l := openLog(t, open(t, t.TempDir(), ""), 1<<20)
 	if err := appendOne(t, l, "a", 0); err != nil {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/bus"
 	"voltbus/device"
+	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/store"
 )
@@ -29,32 +31,44 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	if err != nil && !away(err) {
 		return out, err
 	}
-	if positions == nil {
-		positions = map[string]store.Position{}
-	}
-	stats := n.recorder.Stats()
 	if err != nil { // what was stored last is known, and the backlog behind it
 		out.State, out.Reason = "backlog", err.Error()
 	}
-	if stats.Paused != nil {
-		out.State, out.Reason = "paused", stats.Paused.Error()
+	lanes := n.recorder.Lanes()
+	if lanes[0].Paused != nil {
+		out.State, out.Reason = "paused", lanes[0].Paused.Error()
 	} else if n.sink != nil && n.sink.Stats().Err != nil {
 		out.State, out.Reason = "backlog", n.sink.Stats().Err.Error()
 	}
-	own := n.opts.Config.Node.Name
-	if _, ok := positions[own]; !ok {
-		positions[own] = store.Position{}
+	for _, s := range lanes {
+		out.Origins = append(out.Origins, n.account(positions[s.Origin], s, true))
 	}
-	for origin, p := range positions {
-		if origin == own {
-			out.Origins = append([]answer.Origin{n.ownAccount(p, stats)}, out.Origins...)
-			continue
-		}
-		out.Origins = append(out.Origins, account(origin, p, recorder.Stats{
-			Produced: p.Samples + p.Refused, Acknowledged: p.Samples, Refused: p.Refused, Sequence: p.Sequence,
-		}))
+	for _, s := range n.foreign(positions) {
+		out.Origins = append(out.Origins, n.account(positions[s.Origin], s, false))
 	}
 	return out, nil
+}
+
+// foreign returns what is known of the origins of other nodes, in the order of their names: what of
+// them stands in the log or the store.
+func (n *Node) foreign(positions map[string]store.Position) []recorder.Stats {
+	all := n.recorder.Others()
+	for origin, p := range positions {
+		if p.Sequence >= all[origin].Sequence {
+			all[origin] = recorder.Position{Sequence: p.Sequence, Samples: p.Samples, Refused: p.Refused}
+		}
+	}
+	for _, s := range n.recorder.Lanes() {
+		delete(all, s.Origin)
+	}
+	out := make([]recorder.Stats, 0, len(all))
+	for _, origin := range slices.Sorted(maps.Keys(all)) {
+		p := all[origin]
+		out = append(out, recorder.Stats{
+			Origin: origin, Produced: p.Samples + p.Refused, Acknowledged: p.Samples, Refused: p.Refused, Sequence: p.Sequence,
+		})
+	}
+	return out
 }
 
 func blocksIn(s bus.LogState) uint64 {
@@ -79,7 +93,7 @@ func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]st
 	}
 	for _, g := range gaps {
 		out.Gaps = append(out.Gaps, answer.Gap(g))
-		if g.Reason == "dropped" {
+		if g.Reason == "dropped" && (g.Origin == n.origin || g.Origin == point.UrgentOrigin(n.origin)) {
 			out.Log.DroppedBlocks += g.Last - g.First + 1
 			out.Log.DroppedSamples += g.Samples
 		}
@@ -97,18 +111,13 @@ func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]st
 	return positions, nil
 }
 
-// ownAccount is this node's line of the ledger. Without a store there is no backlog: nothing
-// waits for anything.
-func (n *Node) ownAccount(p store.Position, s recorder.Stats) answer.Origin {
+// account compares what an origin says with what the store has. It balances if every sample is
+// somewhere: refused, on its way, waiting in the log, missing, left out or stored. Without a store
+// there is no backlog: nothing waits for anything.
+func (n *Node) account(p store.Position, s recorder.Stats, own bool) answer.Origin {
 	if n.store == nil {
 		p = store.Position{Sequence: s.Sequence, Samples: s.Acknowledged}
 	}
-	return account(n.opts.Config.Node.Name, p, s)
-}
-
-// account compares what an origin says with what the store has. It balances if every sample is
-// somewhere: refused, on its way, waiting in the log, missing or stored.
-func account(origin string, p store.Position, s recorder.Stats) answer.Origin {
 	backlog := uint64(0)
 	if s.Acknowledged > p.Samples {
 		backlog = s.Acknowledged - p.Samples
@@ -118,11 +127,11 @@ func account(origin string, p store.Position, s recorder.Stats) answer.Origin {
 		blocks = s.Sequence - p.Sequence
 	}
 	return answer.Origin{
-		Origin: origin, Produced: s.Produced, Acknowledged: s.Acknowledged, Stored: p.Stored,
-		Refused: s.Refused, Missing: p.Missing, Repeated: p.Repeated,
+		Origin: s.Origin, Own: own, Produced: s.Produced, Acknowledged: s.Acknowledged, Stored: p.Stored,
+		Refused: s.Refused, Missing: p.Missing, Repeated: p.Repeated, Left: p.Left,
 		BacklogBlocks: blocks, BacklogSamples: backlog,
 		Balanced: s.Produced == s.Acknowledged+s.Refused+s.Pending &&
-			(p.Stored == 0 || p.Samples == p.Stored+p.Missing),
+			(p.Stored == 0 || p.Samples == p.Stored+p.Missing+p.Left),
 	}
 }
 
@@ -137,7 +146,8 @@ func (n *Node) Health(ctx context.Context) answer.Health {
 		}
 		h.Parts = append(h.Parts, p)
 	}
-	part("recorder", n.recorder.Stats().Paused)
+	lanes := n.recorder.Lanes()
+	part("recorder", lanes[0].Paused)
 	if n.sink != nil {
 		part("store", n.sink.Stats().Err)
 	}
@@ -158,7 +168,11 @@ func (n *Node) Health(ctx context.Context) answer.Health {
 		silent = fmt.Errorf("%d of %d devices do not answer; the device list says why", offline, total)
 	}
 	part("devices", silent)
-	h.Summary = fmt.Sprintf("%d of %d devices answer; %d samples recorded", total-offline, total, n.recorder.Stats().Acknowledged)
+	recorded := uint64(0)
+	for _, s := range lanes {
+		recorded += s.Acknowledged
+	}
+	h.Summary = fmt.Sprintf("%d of %d devices answer; %d samples recorded", total-offline, total, recorded)
 	return h
 }
 

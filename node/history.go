@@ -1,20 +1,19 @@
 package node
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
 
 	"voltbus/fault"
-	"voltbus/point"
+	"voltbus/internal/datadir"
 	"voltbus/recorder"
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/store/duckdb"
 	"voltbus/store/postgres"
-	"voltbus/wire"
 )
 
 func (n *Node) openStore(ctx context.Context) error {
@@ -55,41 +54,66 @@ func (n *Node) openDatabase(ctx context.Context, retention store.Retention) erro
 	return nil
 }
 
-// lastBlock finds where this origin's numbering goes on: behind the last block of the log, or
-// what the store has, if the log was lost. While the store is away the log alone must know.
-func (n *Node) lastBlock(ctx context.Context) (recorder.Start, error) {
-	var start recorder.Start
-	var missing error
-	own := n.opts.Config.Node.Name
-	if n.store != nil {
-		positions, err := n.storePositions(ctx)
-		if err != nil && !away(err) {
-			return start, err
-		}
-		missing = err
-		p := positions[own]
-		start = recorder.Start{Sequence: p.Sequence, Samples: p.Samples, Refused: p.Refused}
-	}
-	data, _, err := n.blocks.Last(ctx)
+// findStart finds what this directory's blocks are called, and where the numbers of all origins go
+// on: behind what the store has, or the log, if it is further. While the store is away the log
+// alone must know.
+func (n *Node) findStart(ctx context.Context) (recorder.Start, error) {
+	dir, name := n.opts.Config.Node.Data, n.opts.Config.Node.Name
+	kept, err := datadir.Origin(dir)
 	if err != nil {
-		return start, err
+		return recorder.Start{}, fault.E("node.Open", fault.Invalid, dir, err)
 	}
-	var b point.Block
-	if data != nil {
-		if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
-			return start, fmt.Errorf("the last block of the log: %w", err)
-		}
+	n.origin = cmp.Or(kept, name)
+	known, from, missing := n.storeSide(ctx)
+	if missing != nil && !away(missing) {
+		return recorder.Start{}, missing
 	}
-	if missing != nil {
-		if b.Origin != own {
-			return start, missing // numbers that were used already must not be given again
-		}
-		n.log.WarnContext(ctx, "numbering goes on behind the log, since the store is away", slog.Uint64("sequence", b.Sequence))
+	start, err := recorder.FindStart(ctx, n.blocks, from, known, n.origin)
+	switch {
+	case err != nil:
+		return recorder.Start{}, err
+	case missing != nil && start.Own.Sequence == 0:
+		return recorder.Start{}, missing // numbers that were used already must not be given again
+	case missing != nil:
+		n.log.WarnContext(ctx, "numbering goes on behind the log, since the store is away", slog.Uint64("sequence", start.Own.Sequence))
 	}
-	if b.Origin == own && b.Sequence > start.Sequence {
-		start = recorder.Start{Sequence: b.Sequence, Samples: b.Before + uint64(b.Len()), Refused: b.Refused}
+	if kept != "" {
+		return start, nil
+	}
+	if start.Own.Sequence == 0 { // else the directory is from before origins had a mark
+		n.origin = datadir.NewOrigin(name)
+	}
+	if err := datadir.KeepOrigin(dir, n.origin); err != nil {
+		return recorder.Start{}, fault.E("node.Open", fault.Unavailable, dir, err)
 	}
 	return start, nil
+}
+
+// storeSide returns the store's positions, and the sequence of the log from which on it has nothing.
+func (n *Node) storeSide(ctx context.Context) (known map[string]recorder.Position, from uint64, err error) {
+	if n.store == nil {
+		return nil, 1, nil
+	}
+	positions, err := n.storePositions(ctx)
+	if err != nil {
+		return nil, 1, err
+	}
+	known = make(map[string]recorder.Position, len(positions))
+	for origin, p := range positions {
+		known[origin] = recorder.Position{Sequence: p.Sequence, Samples: p.Samples, Refused: p.Refused}
+	}
+	log, sequence, err := n.store.Cursor(ctx)
+	if err != nil {
+		return nil, 1, err
+	}
+	_, last, err := n.blocks.Bounds(ctx)
+	if err != nil {
+		return nil, 1, err
+	}
+	if log != n.blocks.ID() || sequence > last { // another log in its place
+		return known, 1, nil
+	}
+	return known, sequence + 1, nil
 }
 
 // away reports whether the error is of a store that will answer again.

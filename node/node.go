@@ -79,6 +79,7 @@ type Node struct {
 	bus      *bus.Bus
 	blocks   *bus.Log
 	store    history // nil for a node without one
+	origin   string  // what the directory's own blocks are called
 	recorder *recorder.Recorder
 	gate     *gate.Gate
 	presence *presence.Room
@@ -306,6 +307,11 @@ func (n *Node) Agents() *identity.Registry { return n.agents }
 // Record makes samples durable: when it returns nil they are on disk. See recorder.Record.
 func (n *Node) Record(ctx context.Context, samples []point.Sample) error {
 	return n.recorder.Record(ctx, samples)
+}
+
+// Forward appends a block of another origin to the log as it is. See recorder.Forward.
+func (n *Node) Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error) {
+	return n.recorder.Forward(ctx, b, data)
 }
 
 // Issue makes a token for a user, who is added or changed to the role, and returns it in clear.

@@ -92,13 +92,13 @@ func (n *Node) openBus(ctx context.Context) error {
 }
 
 func (n *Node) openRecorder(ctx context.Context) error {
-	start, err := n.lastBlock(ctx)
+	start, err := n.findStart(ctx)
 	if err != nil {
 		return err
 	}
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
-		Origin: n.opts.Config.Node.Name, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
+		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
 		Room: n.checkRoom, Log: n.log,
 	}, n.blocks, start)
 	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)

@@ -32,6 +32,10 @@ type Block struct {
 // Len returns the number of samples.
 func (b *Block) Len() int { return len(b.Point) }
 
+// UrgentOrigin returns the origin of the urgent lane of an origin: what it records first of all, with
+// numbers of its own.
+func UrgentOrigin(origin string) string { return origin + "!" }
+
 // FirstSequence returns the first of the origin's blocks that the block stands for.
 func (b *Block) FirstSequence() uint64 {
 	if b.First == 0 {

@@ -3,6 +3,7 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,9 +36,23 @@ var (
 
 // interner numbers every path once, after it was checked.
 type interner struct {
-	index map[point.Path]uint32
-	list  []point.Path
-	ids   []uint32 // what intern found last
+	patterns []point.Pattern // of urgent points
+	index    map[point.Path]uint32
+	list     []point.Path
+	urgent   []bool   // by number; empty if there are no patterns
+	ids      []uint32 // what intern found last
+}
+
+// isUrgent reports whether a path belongs into the urgent lane.
+func (in *interner) isUrgent(p point.Path) bool {
+	if id, known := in.index[p]; known && len(in.patterns) > 0 {
+		return in.urgent[id]
+	}
+	return in.match(p)
+}
+
+func (in *interner) match(p point.Path) bool {
+	return slices.ContainsFunc(in.patterns, func(pt point.Pattern) bool { return pt.Match(p) })
 }
 
 // intern finds the number of each sample's path and leaves them in ids.
@@ -86,5 +101,8 @@ func (in *interner) admit(p point.Path) (uint32, error) {
 	own, id := point.Path(strings.Clone(string(p))), uint32(len(in.list))
 	in.index[own] = id
 	in.list = append(in.list, own)
+	if len(in.patterns) > 0 {
+		in.urgent = append(in.urgent, in.match(own))
+	}
 	return id, nil
 }

@@ -24,15 +24,20 @@ type Log interface {
 	Last(ctx context.Context) (data []byte, sequence uint64, err error)
 	// Recover makes the log writable again after an Append failed.
 	Recover(ctx context.Context) error
+	Scanner
 }
 
 // Config sets the recorder's bounds. Zero values mean the defaults.
 type Config struct {
-	Origin     string        // the node's name
+	Origin     string        // what this directory's blocks are called
 	MaxAge     time.Duration // how long a sample may wait for others: default 5 ms
 	MaxSamples int           // samples in a block: default 10,000
 	InFlight   int           // blocks on their way to the disk at once: default 32
 	Queue      int           // closed blocks that wait: default 64; beyond it Record waits and Offer refuses
+	Anchor     int           // octets of other origins behind which an empty own block says how far the numbers are: default 1 MiB
+	// Urgent selects the points of the urgent lane: they are recorded under point.UrgentOrigin of
+	// the origin, in blocks of their own. None: there is one lane.
+	Urgent []point.Pattern
 	// Room returns why nothing can be written now, such as a full disk, or nil.
 	Room func() error
 	// Retry is how long the recorder waits before it tries a log that failed again: default 500 ms.
@@ -49,6 +54,7 @@ func (c Config) withDefaults() Config {
 	set(&c.MaxSamples, 10_000)
 	set(&c.InFlight, 32)
 	set(&c.Queue, 64)
+	set(&c.Anchor, 1<<20)
 	if c.MaxAge == 0 {
 		c.MaxAge = 5 * time.Millisecond
 	}
@@ -64,34 +70,38 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Start is where the origin's numbering goes on: the last block known to the log or the store.
+// Start is where the numbering of blocks goes on; see FindStart. The zero Start begins anew.
 type Start struct {
-	Sequence uint64
-	Samples  uint64 // samples in all blocks up to Sequence
-	Refused  uint64
+	Own    Position            // of Config.Origin
+	Urgent Position            // of its urgent lane
+	Others map[string]Position // of origins whose blocks were passed on
 }
 
 // Recorder accepts samples. Its methods are safe for concurrent use. They work while Run runs;
 // before that samples are only gathered.
 type Recorder struct {
-	cfg   Config
-	log   Log
-	ready chan *batch   // closed blocks, oldest first
-	kick  chan struct{} // the open block got its first sample
-	spare sync.Pool     // of *batch
+	cfg     Config
+	log     Log
+	ready   chan *batch   // closed blocks of own lanes, oldest first
+	foreign chan *batch   // blocks of other origins, oldest first: a queue of their own, so that they take no own block's place
+	kick    chan struct{} // an open block got its first sample
+	spare   sync.Pool     // of *batch
+
+	lane   *lane
+	urgent *lane // nil if there is none
 
 	mu      sync.Mutex
-	open    *batch
-	moved   chan struct{} // closed and replaced when the queue has moved
+	moved   chan struct{} // closed and replaced when a queue has moved
 	paths   interner
+	others  map[string]*other
 	paused  error
 	stopped bool
-	stats   Stats
 }
 
 // Stats counts samples since the origin's first block, over restarts; Produced and Refused of
 // the time between a crash's last block and the crash are lost with it.
 type Stats struct {
+	Origin       string
 	Produced     uint64 // handed to the recorder
 	Acknowledged uint64 // on disk
 	Refused      uint64 // could not be recorded: the queue was full, or the recorder stopped
@@ -100,35 +110,21 @@ type Stats struct {
 	Paused       error  // why nothing is recorded now; nil in normal operation
 }
 
-// batch is a block on its way to the disk. It is used again when it is there.
-type batch struct {
-	block   point.Block
-	local   []uint32 // interned path → index in block.Points, plus one
-	used    []uint32 // the entries of local to clear
-	text    int      // octets of text in it
-	receipt *receipt // for those who wait
-	data    []byte
-	wait    func(context.Context) error
-	answer  chan error // what wait returned, once it did
-}
-
-// receipt is what the writers of one block wait for. It outlives the batch.
-type receipt struct {
-	done chan struct{} // closed when err is decided
-	err  error
-}
-
 // New returns a recorder that goes on behind start.
 func New(cfg Config, log Log, start Start) *Recorder {
 	cfg = cfg.withDefaults()
 	r := &Recorder{
 		cfg: cfg, log: log, ready: make(chan *batch, cfg.Queue), kick: make(chan struct{}, 1),
-		moved: make(chan struct{}),
-		paths: interner{index: map[point.Path]uint32{}},
-		stats: Stats{
-			Produced: start.Samples + start.Refused, Acknowledged: start.Samples,
-			Refused: start.Refused, Sequence: start.Sequence,
-		},
+		foreign: make(chan *batch, foreignQueue), moved: make(chan struct{}),
+		lane:   newLane(cfg.Origin, start.Own),
+		paths:  interner{index: map[point.Path]uint32{}, patterns: cfg.Urgent},
+		others: make(map[string]*other, len(start.Others)),
+	}
+	if len(cfg.Urgent) > 0 || start.Urgent.Sequence > 0 {
+		r.urgent = newLane(point.UrgentOrigin(cfg.Origin), start.Urgent)
+	}
+	for origin, p := range start.Others {
+		r.others[origin] = &other{queued: p, stored: p}
 	}
 	return r
 }
@@ -143,15 +139,13 @@ var (
 // written; with the context's error when ctx ends first. After an error some of the samples may be
 // recorded all the same; recording them again does no harm but a new version.
 func (r *Recorder) Record(ctx context.Context, samples []point.Sample) error {
-	var receipts []*receipt
-	for len(samples) > 0 {
-		n := r.portion(samples)
-		receipt, err := r.enqueue(ctx, samples[:n])
-		if err != nil {
-			return err
-		}
-		receipts = append(receipts, receipt)
-		samples = samples[n:]
+	urgent, rest := r.divide(samples)
+	receipts, err := r.enqueueAll(ctx, nil, r.urgent, urgent)
+	if err == nil {
+		receipts, err = r.enqueueAll(ctx, receipts, r.lane, rest)
+	}
+	if err != nil {
+		return err
 	}
 	for _, receipt := range receipts {
 		if err := receipt.await(ctx); err != nil {
@@ -161,18 +155,39 @@ func (r *Recorder) Record(ctx context.Context, samples []point.Sample) error {
 	return nil
 }
 
+// enqueueAll adds samples of one lane, and appends to receipts what to wait for.
+func (r *Recorder) enqueueAll(ctx context.Context, receipts []*receipt, l *lane, samples []point.Sample) ([]*receipt, error) {
+	for len(samples) > 0 {
+		n := r.portion(samples)
+		receipt, err := r.enqueue(ctx, l, samples[:n])
+		if err != nil {
+			return nil, err
+		}
+		receipts = append(receipts, receipt)
+		samples = samples[n:]
+	}
+	return receipts, nil
+}
+
 // enqueue adds one portion, and waits while the queue is full.
-func (r *Recorder) enqueue(ctx context.Context, samples []point.Sample) (*receipt, error) {
+func (r *Recorder) enqueue(ctx context.Context, l *lane, samples []point.Sample) (*receipt, error) {
 	for {
-		receipt, moved, err := r.add(samples, true)
+		receipt, moved, err := r.add(l, samples, true)
 		if !errors.Is(err, errFull) {
 			return receipt, err
 		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return nil, fault.E("recorder.Record", fault.KindOf(ctx.Err()), "", fmt.Errorf("wait for the queue: %w", ctx.Err()))
+		if err := awaitQueue(ctx, moved); err != nil {
+			return nil, err
 		}
+	}
+}
+
+func awaitQueue(ctx context.Context, moved <-chan struct{}) error {
+	select {
+	case <-moved:
+		return nil
+	case <-ctx.Done():
+		return fault.E("recorder.Record", fault.KindOf(ctx.Err()), "", fmt.Errorf("wait for the queue: %w", ctx.Err()))
 	}
 }
 
@@ -191,12 +206,18 @@ func (r *Recorder) portion(samples []point.Sample) int {
 // Offer records samples without waiting. Those that cannot be queued are refused and counted:
 // it returns false then. Devices use it, which must be read on whatever the disk does.
 func (r *Recorder) Offer(samples []point.Sample) bool {
+	urgent, rest := r.divide(samples)
+	accepted := r.offer(r.urgent, urgent)
+	return r.offer(r.lane, rest) && accepted
+}
+
+func (r *Recorder) offer(l *lane, samples []point.Sample) bool {
 	for len(samples) > 0 {
 		n := r.portion(samples)
-		if _, _, err := r.add(samples[:n], false); err != nil {
+		if _, _, err := r.add(l, samples[:n], false); err != nil {
 			r.mu.Lock()
-			r.stats.Produced += uint64(len(samples))
-			r.stats.Refused += uint64(len(samples))
+			l.stats.Produced += uint64(len(samples))
+			l.stats.Refused += uint64(len(samples))
 			r.mu.Unlock()
 			return false
 		}
@@ -205,9 +226,9 @@ func (r *Recorder) Offer(samples []point.Sample) bool {
 	return true
 }
 
-// add puts the samples into the open block, and closes it when it is full. When the queue is
+// add puts the samples into the lane's open block, and closes it when it is full. When the queue is
 // full it fails with errFull and returns a channel that is closed when the queue has moved.
-func (r *Recorder) add(samples []point.Sample, wait bool) (*receipt, <-chan struct{}, error) {
+func (r *Recorder) add(l *lane, samples []point.Sample, wait bool) (*receipt, <-chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -215,21 +236,21 @@ func (r *Recorder) add(samples []point.Sample, wait bool) (*receipt, <-chan stru
 		return nil, nil, fault.E("recorder.Record", fault.Unavailable, "", errStopped)
 	case wait && r.paused != nil:
 		return nil, nil, r.paused
-	case r.open != nil && !r.open.holds(samples, r.cfg.MaxSamples) && !r.closeOpen():
+	case l.open != nil && !l.open.holds(samples, r.cfg.MaxSamples) && !r.closeOpen(l):
 		return nil, r.moved, errFull
 	}
 	if err := r.paths.intern(samples); err != nil {
 		return nil, nil, err
 	}
-	if r.open == nil {
-		r.open = r.newBatch()
+	if l.open == nil {
+		l.open = r.newBatch(l)
 	}
-	b := r.open
+	b := l.open
 	b.add(&r.paths, samples)
-	r.stats.Produced += uint64(len(samples))
-	r.stats.Pending += uint64(len(samples))
+	l.stats.Produced += uint64(len(samples))
+	l.stats.Pending += uint64(len(samples))
 	if b.block.Len() >= r.cfg.MaxSamples {
-		r.closeOpen()
+		r.closeOpen(l)
 	}
 	select {
 	case r.kick <- struct{}{}:
@@ -238,74 +259,42 @@ func (r *Recorder) add(samples []point.Sample, wait bool) (*receipt, <-chan stru
 	return b.receipt, nil, nil
 }
 
-// closeOpen queues the open block; false if the queue is full. The caller holds mu.
-func (r *Recorder) closeOpen() bool {
+// closeOpen queues the lane's open block; false if the queue is full. The caller holds mu.
+func (r *Recorder) closeOpen(l *lane) bool {
 	select {
-	case r.ready <- r.open:
-		r.open = nil
+	case r.ready <- l.open:
+		l.open = nil
 		return true
 	default:
 		return false
 	}
 }
 
-// Stats returns the counts now.
-func (r *Recorder) Stats() Stats {
+// Stats returns the counts of the origin now, without those of its urgent lane.
+func (r *Recorder) Stats() Stats { return r.Lanes()[0] }
+
+// Lanes returns the counts of the origin, and of its urgent lane if there is one.
+func (r *Recorder) Lanes() []Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.stats
-	s.Paused = r.paused
-	return s
-}
-
-func (r *Recorder) newBatch() *batch {
-	b, ok := r.spare.Get().(*batch)
-	if !ok {
-		b = new(batch)
+	var all []Stats
+	for _, l := range r.lanes() {
+		s := l.stats
+		s.Paused = r.paused
+		all = append(all, s)
 	}
-	b.block.Reset()
-	b.text = 0
-	b.receipt = &receipt{done: make(chan struct{})}
-	return b
+	return all
 }
 
+// await waits until the block is on disk. Nil stands for one that is.
 func (r *receipt) await(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
 	select {
 	case <-r.done:
 		return r.err
 	case <-ctx.Done():
 		return fault.E("recorder.Record", fault.KindOf(ctx.Err()), "", fmt.Errorf("wait for the disk: %w", ctx.Err()))
 	}
-}
-
-// add appends the samples, whose paths were interned just before.
-func (b *batch) add(paths *interner, samples []point.Sample) {
-	if grow := len(paths.list) - len(b.local); grow > 0 {
-		b.local = append(b.local, make([]uint32, grow)...)
-	}
-	for i := range samples {
-		id := paths.ids[i]
-		at := b.local[id]
-		if at == 0 {
-			b.block.Points = append(b.block.Points, paths.list[id])
-			at = uint32(len(b.block.Points))
-			b.local[id] = at
-			b.used = append(b.used, id)
-		}
-		b.text += len(samples[i].Value.Text())
-		b.block.Append(at-1, &samples[i])
-	}
-}
-
-// holds reports whether a portion still fits.
-func (b *batch) holds(samples []point.Sample, limit int) bool {
-	return b.block.Len()+len(samples) <= limit && b.text < maxBlockText
-}
-
-// forget clears the dictionary for the next use.
-func (b *batch) forget() {
-	for _, id := range b.used {
-		b.local[id] = 0
-	}
-	b.used = b.used[:0]
 }

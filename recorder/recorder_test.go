@@ -40,6 +40,7 @@ const (
 	refusedAtOnce
 	failedLater
 	answerLost
+	answerLate // as answerLost, and the log goes on
 )
 
 func (l *memoryLog) Append(data []byte, after uint64) (func(context.Context) error, error) {
@@ -58,7 +59,7 @@ func (l *memoryLog) Append(data []byte, after uint64) (func(context.Context) err
 	switch what {
 	case failedLater:
 		l.broken = true
-	case answerLost, stored:
+	case answerLost, answerLate, stored:
 		l.entries = append(l.entries, append([]byte(nil), data...))
 		l.broken = what == answerLost
 	case refusedAtOnce:
@@ -93,29 +94,51 @@ func (l *memoryLog) Recover(context.Context) error {
 	return nil
 }
 
-// blocks decodes everything in the log, and checks that numbering has no gap and no overlap.
+func (l *memoryLog) Scan(_ context.Context, from uint64, deliver func(uint64, []byte) error) error {
+	l.mu.Lock()
+	entries := l.entries
+	l.mu.Unlock()
+	for i := max(from, 1); i <= uint64(len(entries)); i++ {
+		if entries[i-1] == nil {
+			continue // dropped by the bound
+		}
+		if err := deliver(i, entries[i-1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks decodes everything of the node's origin in the log; see blocksOf.
 func (l *memoryLog) blocks(t rapid.TB) []point.Block {
+	t.Helper()
+	return l.blocksOf(t)["node"]
+}
+
+// blocksOf decodes everything in the log, and checks that the numbers of each origin have no gap and
+// no overlap, and that no block stands twice.
+func (l *memoryLog) blocksOf(t rapid.TB) map[string][]point.Block {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var d wire.Decoder
-	out := make([]point.Block, 0, len(l.entries))
-	sequence, before := uint64(0), uint64(0)
-	for _, data := range l.entries {
+	all := map[string][]point.Block{}
+	for i, data := range l.entries {
 		var b point.Block
 		if err := d.DecodeBlock(data, &b); err != nil {
 			t.Fatal(err)
 		}
-		if b.Sequence <= sequence {
-			continue // a repeat, which every reader drops
+		sequence, samples := uint64(0), uint64(0)
+		if before := all[b.Origin]; len(before) > 0 {
+			last := &before[len(before)-1]
+			sequence, samples = last.Sequence, last.End()
 		}
-		if b.Sequence != sequence+1 || b.Before != before {
-			t.Fatalf("block %d with %d samples before follows block %d with %d", b.Sequence, b.Before, sequence, before)
+		if b.FirstSequence() != sequence+1 || b.Before != samples {
+			t.Fatalf("entry %d: block %d of %q with %d samples before follows block %d with %d", i+1, b.FirstSequence(), b.Origin, b.Before, sequence, samples)
 		}
-		sequence, before = b.Sequence, b.Before+uint64(b.Len())
-		out = append(out, b)
+		all[b.Origin] = append(all[b.Origin], b)
 	}
-	return out
+	return all
 }
 
 func sampleOf(name string, v float64) point.Sample {
@@ -126,7 +149,11 @@ func sampleOf(name string, v float64) point.Sample {
 func start(t rapid.TB, cfg recorder.Config, log recorder.Log) (*recorder.Recorder, func()) {
 	t.Helper()
 	cfg.Origin = "node"
-	r := recorder.New(cfg, log, recorder.Start{})
+	return run(t, recorder.New(cfg, log, recorder.Start{}))
+}
+
+func run(t rapid.TB, r *recorder.Recorder) (*recorder.Recorder, func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -416,5 +443,7 @@ func (l *discardLog) Append([]byte, uint64) (func(context.Context) error, error)
 	return func(context.Context) error { return nil }, nil
 }
 func (l *discardLog) Last(context.Context) ([]byte, uint64, error) { return nil, l.n, nil }
+
+func (l *discardLog) Scan(context.Context, uint64, func(uint64, []byte) error) error { return nil }
 
 func (l *discardLog) Recover(context.Context) error { return nil }

@@ -167,12 +167,14 @@ type Ledger struct {
 // Origin is the account of one origin, in samples.
 type Origin struct {
 	Origin         string `json:"origin"`
+	Own            bool   `json:"own"` // of this node, not of one below it
 	Produced       uint64 `json:"produced"`
 	Acknowledged   uint64 `json:"acknowledged"`
 	Stored         uint64 `json:"stored"`
 	Refused        uint64 `json:"refused"`
 	Missing        uint64 `json:"missing"`
 	Repeated       uint64 `json:"repeated"`
+	Left           uint64 `json:"left_out"` // left out on the way here, because nobody selected them
 	BacklogBlocks  uint64 `json:"backlog_blocks"`
 	BacklogSamples uint64 `json:"backlog_samples"`
 	Balanced       bool   `json:"balanced"`

@@ -196,12 +196,12 @@ func newLedger(f *flags) *cobra.Command {
 func printLedger(cmd *cobra.Command, l *answer.Ledger) error {
 	var out format
 	out.name = "table"
-	rows, err := out.open(cmd.OutOrStdout(), "ORIGIN", "PRODUCED", "ACKNOWLEDGED", "STORED", "WAITING", "REFUSED", "MISSING", "REPEATED", "ADDS UP")
+	rows, err := out.open(cmd.OutOrStdout(), "ORIGIN", "PRODUCED", "ACKNOWLEDGED", "STORED", "WAITING", "REFUSED", "MISSING", "REPEATED", "LEFT OUT", "ADDS UP")
 	if err != nil {
 		return err
 	}
 	for _, o := range l.Origins {
-		if err := rows.row(o.Origin, o.Produced, o.Acknowledged, o.Stored, o.BacklogSamples, o.Refused, o.Missing, o.Repeated, yes(o.Balanced)); err != nil {
+		if err := rows.row(o.Origin, o.Produced, o.Acknowledged, o.Stored, o.BacklogSamples, o.Refused, o.Missing, o.Repeated, o.Left, yes(o.Balanced)); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,8 @@ const origin = (stored: number, more: Partial<Origin> = {}): Origin => ({
   refused: 0,
   missing: 0,
   repeated: 0,
+  left_out: 0,
+  own: true,
   backlog_blocks: 0,
   backlog_samples: 0,
   balanced: true,

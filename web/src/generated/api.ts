@@ -597,13 +597,17 @@ export interface Devices {
 }
 
 export interface Origin {
+  /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
   origin: string;
+  /** Whether it is of this node */
+  own: boolean;
   produced: Count;
   acknowledged: Count;
   stored: Count;
   refused: Count;
   missing: Count;
   repeated: Count;
+  left_out: Count;
   backlog_blocks: Count;
   backlog_samples: Count;
   balanced: boolean;

@@ -42,7 +42,7 @@ export const inMemory = (o: Origin) => Math.max(0, o.produced - o.acknowledged -
 /** Whether each figure of an origin follows from the one before. */
 export const follows = (o: Origin) => ({
   acknowledged: o.produced === o.acknowledged + o.refused + inMemory(o),
-  stored: o.acknowledged === o.stored + o.missing + o.backlog_samples,
+  stored: o.acknowledged === o.stored + o.missing + o.left_out + o.backlog_samples,
 });
 
 const reasons: Record<string, string> = {

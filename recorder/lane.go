@@ -1,0 +1,137 @@
+package recorder
+
+import (
+	"context"
+
+	"voltbus/point"
+)
+
+// lane is one run of own blocks with numbers of its own.
+type lane struct {
+	origin string
+
+	open  *batch // guarded by Recorder.mu, as stats
+	stats Stats
+
+	// The writer alone uses these.
+	sequence uint64 // of the last block numbered
+	samples  uint64 // in all blocks numbered
+	silent   int    // octets of other origins behind the last block
+}
+
+func newLane(origin string, p Position) *lane {
+	return &lane{
+		origin: origin, sequence: p.Sequence, samples: p.Samples,
+		stats: Stats{
+			Origin: origin, Produced: p.Samples + p.Refused, Acknowledged: p.Samples,
+			Refused: p.Refused, Sequence: p.Sequence,
+		},
+	}
+}
+
+// lanes returns the lanes that there are.
+func (r *Recorder) lanes() []*lane {
+	if r.urgent == nil {
+		return []*lane{r.lane}
+	}
+	return []*lane{r.lane, r.urgent}
+}
+
+// divide returns the samples of urgent points, and the others. Each keep their order.
+func (r *Recorder) divide(samples []point.Sample) (urgent, rest []point.Sample) {
+	if len(r.cfg.Urgent) == 0 {
+		return nil, samples
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for i := range samples {
+		if r.paths.isUrgent(samples[i].Point) {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil, samples
+	case len(samples):
+		return samples, nil
+	}
+	urgent, rest = make([]point.Sample, 0, n), make([]point.Sample, 0, len(samples)-n)
+	for i := range samples {
+		if r.paths.isUrgent(samples[i].Point) {
+			urgent = append(urgent, samples[i])
+		} else {
+			rest = append(rest, samples[i])
+		}
+	}
+	return urgent, rest
+}
+
+// batch is a block on its way to the disk. One of an own lane is used again when it is there.
+type batch struct {
+	lane    *lane    // nil for a block of another origin
+	origin  string   // whose block it is
+	behind  Position // where the origin stands with it, once it is numbered
+	turn    uint64   // its turn among all blocks; 0 before it is handed to the log
+	place   uint64   // the log's sequence for it
+	block   point.Block
+	local   []uint32 // interned path → index in block.Points, plus one
+	used    []uint32 // the entries of local to clear
+	text    int      // octets of text in it
+	receipt *receipt // for those who wait
+	data    []byte
+	wait    func(context.Context) error
+	answer  chan error // what wait returned, once it did
+}
+
+// receipt is what the writers of one block wait for. It outlives the batch.
+type receipt struct {
+	done chan struct{} // closed when err is decided
+	err  error
+}
+
+func newReceipt() *receipt { return &receipt{done: make(chan struct{})} }
+
+func (r *Recorder) newBatch(l *lane) *batch {
+	b, ok := r.spare.Get().(*batch)
+	if !ok {
+		b = new(batch)
+	}
+	b.block.Reset()
+	b.text, b.turn = 0, 0
+	b.lane, b.origin = l, l.origin
+	b.receipt = newReceipt()
+	return b
+}
+
+// add appends the samples, whose paths were interned just before.
+func (b *batch) add(paths *interner, samples []point.Sample) {
+	if grow := len(paths.list) - len(b.local); grow > 0 {
+		b.local = append(b.local, make([]uint32, grow)...)
+	}
+	for i := range samples {
+		id := paths.ids[i]
+		at := b.local[id]
+		if at == 0 {
+			b.block.Points = append(b.block.Points, paths.list[id])
+			at = uint32(len(b.block.Points))
+			b.local[id] = at
+			b.used = append(b.used, id)
+		}
+		b.text += len(samples[i].Value.Text())
+		b.block.Append(at-1, &samples[i])
+	}
+}
+
+// holds reports whether a portion still fits.
+func (b *batch) holds(samples []point.Sample, limit int) bool {
+	return b.block.Len()+len(samples) <= limit && b.text < maxBlockText
+}
+
+// forget clears the dictionary for the next use.
+func (b *batch) forget() {
+	for _, id := range b.used {
+		b.local[id] = 0
+	}
+	b.used = b.used[:0]
+}

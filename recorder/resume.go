@@ -1,0 +1,122 @@
+package recorder
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+
+	"voltbus/fault"
+)
+
+// fail keeps a block for the time when the log can be written again.
+func (w *writer) fail(b *batch, err error) {
+	w.retry = append(w.retry, b)
+	if w.failed {
+		return
+	}
+	w.failed = true
+	w.again.Reset(w.cfg.Retry)
+	if fault.KindOf(err) != fault.Unavailable {
+		err = fault.E("recorder.Record", fault.Unavailable, "", err)
+	}
+	w.mu.Lock()
+	first := w.paused == nil
+	w.paused = err
+	w.mu.Unlock()
+	w.moveQueue() // who waits for a place learns why there is none
+	if first {
+		w.cfg.Log.Warn("recording is paused", slog.Any("err", err))
+	}
+}
+
+// resume finds out which blocks reached the disk after all, makes the log writable, and appends
+// the rest again, in order and with their numbers.
+func (w *writer) resume(ctx context.Context) {
+	if !w.failed {
+		return
+	}
+	if len(w.flight) > 0 || w.cfg.Room() != nil {
+		w.again.Reset(w.cfg.Retry)
+		return
+	}
+	stored, err := w.recoverLog(ctx)
+	if err != nil {
+		w.again.Reset(w.cfg.Retry)
+		return
+	}
+	again := w.retry
+	w.retry, w.failed = nil, false
+	slices.SortFunc(again, func(a, b *batch) int { return cmp.Compare(a.turn, b.turn) })
+	for _, b := range again {
+		switch {
+		case b.behind.Sequence <= stored[b.origin].Sequence:
+			w.acknowledge(b)
+		case w.failed:
+			w.retry = append(w.retry, b)
+		default:
+			w.append(b)
+		}
+	}
+	if !w.failed {
+		w.unpause(len(again))
+	}
+}
+
+func (w *writer) unpause(blocks int) {
+	w.mu.Lock()
+	w.paused = nil
+	w.mu.Unlock()
+	w.cfg.Log.Info("recording goes on", slog.Int("blocks", blocks))
+}
+
+// recoverLog makes the log writable and returns which blocks stand in it behind those that were
+// answered: the last of each origin.
+func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, err error) {
+	if err := w.log.Recover(ctx); err != nil {
+		return nil, err
+	}
+	_, last, err := w.log.Last(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from := w.settled + 1
+	if last < w.settled { // another log in its place
+		from = 1
+	}
+	if stored, err = Survey(ctx, w.log, from, nil); err != nil {
+		return nil, err
+	}
+	w.last, w.settled = last, last
+	return stored, nil
+}
+
+func (w *writer) acknowledge(b *batch) {
+	w.mu.Lock()
+	if l := b.lane; l != nil {
+		n := uint64(b.block.Len())
+		l.stats.Acknowledged += n
+		l.stats.Pending -= n
+		l.stats.Sequence = b.behind.Sequence
+	} else {
+		w.others[b.origin].stored = b.behind
+	}
+	w.mu.Unlock()
+	close(b.receipt.done)
+	if b.lane != nil {
+		w.spare.Put(b)
+	}
+}
+
+// refuse gives a block up, for good.
+func (w *writer) refuse(b *batch, err error) {
+	if l := b.lane; l != nil {
+		n := uint64(b.block.Len())
+		w.mu.Lock()
+		l.stats.Refused += n
+		l.stats.Pending -= n
+		w.mu.Unlock()
+	}
+	b.receipt.err = fault.E("recorder.Record", fault.Unavailable, "", err)
+	close(b.receipt.done)
+}

@@ -1,0 +1,98 @@
+package recorder
+
+import (
+	"context"
+	"maps"
+
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Position is where an origin stands: its last block.
+type Position struct {
+	Sequence uint64
+	Samples  uint64 // in all blocks up to Sequence, also those left out: point.Block.End
+	Refused  uint64 // point.Block.Refused
+}
+
+// behind returns where the block's origin stands with it.
+func behind(b *point.Block) Position {
+	return Position{Sequence: b.Sequence, Samples: b.End(), Refused: b.Refused}
+}
+
+// Scanner is a log that can be read to its end.
+type Scanner interface {
+	// Scan delivers the entries that are there from a sequence on, in order, and returns behind
+	// the last. An error from deliver ends it and is returned.
+	Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
+}
+
+// Survey reads a log from a sequence to its end, and returns the last block of each origin: of
+// known, and of the log if it is further there. Blocks that cannot be decoded are passed over.
+func Survey(ctx context.Context, log Scanner, from uint64, known map[string]Position) (map[string]Position, error) {
+	s, err := survey(ctx, log, from, known)
+	return s.positions, err
+}
+
+// FindStart surveys a log like Survey for a recorder of the origin. Numbers that blocks may have
+// which nobody can read any more are not used again.
+func FindStart(ctx context.Context, log Scanner, from uint64, known map[string]Position, origin string) (Start, error) {
+	s, err := survey(ctx, log, from, known)
+	if err != nil {
+		return Start{}, err
+	}
+	urgent := point.UrgentOrigin(origin)
+	start := Start{Own: s.free(origin), Others: s.positions}
+	if s.positions[urgent].Sequence > 0 {
+		start.Urgent = s.free(urgent)
+	}
+	delete(start.Others, origin)
+	delete(start.Others, urgent)
+	return start, nil
+}
+
+// surveyed is what a survey found.
+type surveyed struct {
+	positions map[string]Position
+	lost      uint64            // entries that cannot be read, of any origin
+	before    map[string]uint64 // of them those before the origin's last block
+}
+
+// free returns where the origin's numbers are free: what cannot be read behind its last block may
+// be its own.
+func (s *surveyed) free(origin string) Position {
+	p := s.positions[origin]
+	p.Sequence += s.lost - s.before[origin]
+	return p
+}
+
+func survey(ctx context.Context, log Scanner, from uint64, known map[string]Position) (surveyed, error) {
+	s := surveyed{positions: maps.Clone(known), before: make(map[string]uint64)}
+	if s.positions == nil {
+		s.positions = make(map[string]Position)
+	}
+	var decoder wire.Decoder
+	var block point.Block
+	next := uint64(0)
+	err := log.Scan(ctx, from, func(sequence uint64, data []byte) error {
+		if next > 0 && sequence > next {
+			s.lost += sequence - next
+		}
+		next = sequence + 1
+		s.see(decoder.DecodeBlock(data, &block), &block)
+		return nil
+	})
+	return s, err
+}
+
+// see takes note of an entry, or that it cannot be read.
+func (s *surveyed) see(damage error, block *point.Block) {
+	if damage != nil {
+		s.lost++
+		return
+	}
+	if block.Sequence > s.positions[block.Origin].Sequence {
+		s.positions[block.Origin] = behind(block)
+	}
+	s.before[block.Origin] = s.lost
+}
