@@ -6,8 +6,8 @@
 // directory:
 //
 //   - "console" blocks hold commands behind "$ " and, below each, what it prints. A command must
-//     succeed, and its output must hold the printed lines in their order. Numbers, times and
-//     addresses may differ, "…" stands for anything. A command is repeated for a while until
+//     succeed, and its output must hold the printed lines in their order. Numbers, times,
+//     addresses and the marks of origins may differ, "…" stands for anything. A command is repeated for a while until
 //     that is so, because readings take their time to come.
 //   - A block without a file's name whose language is "python" holds a program, and the block of
 //     "text" behind it what the program prints, compared in the same way.
