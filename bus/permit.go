@@ -90,6 +90,9 @@ func AgentPermit(a *identity.Agent) Permit {
 		p.Subscribe = appendBelow(p.Subscribe, wire.MessagePrefix+"*.", pattern)
 	}
 	for _, c := range g.Call {
+		if c.Remote() {
+			continue // the node passes it on
+		}
 		method := "*"
 		if c.Method != "" {
 			method = wire.Token(c.Method)

@@ -1,6 +1,8 @@
 package identity
 
 import (
+	"strings"
+
 	"voltbus/point"
 )
 
@@ -29,9 +31,25 @@ type CommandGrant struct {
 
 // CallGrant allows to call methods of an agent.
 type CallGrant struct {
+	// Agent is one of this node, or node/agent for one of another node, where * stands for any node
+	// or agent.
 	Agent  string `json:"agent" yaml:"agent"`
 	Method string `json:"method,omitempty" yaml:"method,omitempty"` // "" for all
 	Where  Where  `json:"where,omitempty" yaml:"where,omitempty"`
+}
+
+// Remote reports whether the grant is about agents of other nodes, which is nothing that the bus of
+// this one knows.
+func (c *CallGrant) Remote() bool { return strings.Contains(c.Agent, "/") }
+
+// names reports whether the grant is about an agent, or node/agent.
+func (c *CallGrant) names(agent string) bool {
+	if c.Agent == agent {
+		return true
+	}
+	node, name, remote := strings.Cut(c.Agent, "/")
+	atNode, atName, far := strings.Cut(agent, "/")
+	return remote && far && (node == "*" || strings.EqualFold(node, atNode)) && (name == "*" || name == atName)
 }
 
 // HoldGrant is a capability with a name, which methods of agents can demand.
@@ -121,7 +139,7 @@ func (g *Grants) MayCall(agent, method string, args map[string]any) error {
 	var why error = missing(op, capability)
 	for i := range g.Call {
 		c := &g.Call[i]
-		if c.Agent != agent || (c.Method != "" && c.Method != method) {
+		if !c.names(agent) || (c.Method != "" && c.Method != method) {
 			continue
 		}
 		err := c.Where.check(args)

@@ -167,3 +167,36 @@ func TestGrantsAreAddedAndTakenAwayByName(t *testing.T) {
 		t.Error("the grants themselves were changed")
 	}
 }
+
+func TestACallToAnotherNodeNamesNodeAndAgent(t *testing.T) {
+	for _, c := range []struct {
+		grant, method string
+		agent         string
+		may           bool
+	}{
+		{"plant/boiler", "", "plant/boiler", true},
+		{"Plant/boiler", "", "plant/boiler", true},
+		{"plant/*", "", "plant/boiler", true},
+		{"*/boiler", "tune", "plant/boiler", true},
+		{"*/*", "", "plant/boiler", true},
+		{"*/boiler", "stop", "plant/boiler", false},
+		{"plant/boiler", "", "boiler", false},
+		{"boiler", "", "plant/boiler", false},
+		{"*/*", "", "boiler", false},
+		{"plant/chiller", "", "plant/boiler", false},
+	} {
+		g := identity.Grants{Call: []identity.CallGrant{{Agent: c.grant, Method: c.method}}}
+		if bad := g.Validate(); len(bad) > 0 {
+			t.Errorf("%s is not a grant: %v", c.grant, bad)
+		}
+		if err := g.MayCall(c.agent, "tune", nil); (err == nil) != c.may {
+			t.Errorf("with call %s:%s, calling %s:tune gives %v", c.grant, c.method, c.agent, err)
+		}
+	}
+	for _, bad := range []string{"*", "plant/", "/boiler", "a b/boiler", "plant/bo iler", "plant/x/y", "pl*/boiler"} {
+		g := identity.Grants{Call: []identity.CallGrant{{Agent: bad}}}
+		if len(g.Validate()) == 0 {
+			t.Errorf("%q passes as who may be called", bad)
+		}
+	}
+}

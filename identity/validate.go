@@ -63,9 +63,7 @@ func (g *Grants) Validate() []error {
 	v.count("call", len(g.Call))
 	for i, c := range g.Call {
 		at := fmt.Sprintf("call[%d]", i)
-		if c.Agent != nodeName {
-			v.add(at+".agent", CheckAgentName(c.Agent))
-		}
+		v.add(at+".agent", checkCallee(c.Agent))
 		if c.Method != "" {
 			v.key(at+".method", c.Method)
 		}
@@ -78,6 +76,22 @@ func (g *Grants) Validate() []error {
 		v.where(at+".where", h.Where)
 	}
 	return v.problems
+}
+
+var errCallee = errors.New("an agent of another node is written node/agent, where * stands for any")
+
+// checkCallee judges who may be called: an agent, the node, or one of another node.
+func checkCallee(name string) error {
+	node, agent, remote := strings.Cut(name, "/")
+	if !remote {
+		agent = node
+	} else if node != "*" && !nodeNames.MatchString(node) {
+		return fault.E("identity.checkCallee", fault.Invalid, "agent", errCallee)
+	}
+	if agent == nodeName || (remote && agent == "*") {
+		return nil
+	}
+	return CheckAgentName(agent)
 }
 
 // validation gathers problems.

@@ -72,6 +72,8 @@ type Failure struct {
 	Message string `json:"message"`
 	Subject string `json:"subject,omitempty"` // what it is about
 	Missing string `json:"missing,omitempty"` // of a refusal: the capability, as a grant is written
+	// Node is the node that says so, if it is not the one that was asked.
+	Node string `json:"node,omitempty"`
 
 	// Of RemoteKind: what was raised there.
 	Type  string            `json:"type,omitempty"`

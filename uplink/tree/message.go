@@ -1,0 +1,181 @@
+package tree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// The methods that neighbours ask of each other.
+const (
+	ReportMethod = "tree.report" // a child of its parent: a Report, answered with a Reception
+	AboveMethod  = "tree.above"  // a parent of its child: a Reception, when those above it changed
+	RelayMethod  = "tree.relay"  // either of the other: a Request, answered with the result
+)
+
+// Bounds of the tree.
+const (
+	MaxHops  = 16     // nodes that a request passes, or that stand above each other
+	MaxNodes = 10_000 // below one node
+	maxTexts = 8      // origins of a node
+	maxName  = 64     // octets of a name
+	maxText  = 300    // octets of other texts that a neighbour sends
+)
+
+// Node is a node as one above it knows it.
+type Node struct {
+	Name    string   `json:"name"`
+	Path    []string `json:"path,omitempty"`    // the nodes from below the one that tells to this one; nil: it tells of itself
+	Origins []string `json:"origins,omitempty"` // of its blocks
+	// Prefix is where its points lie at the one that tells; "" for anywhere.
+	Prefix point.Path `json:"prefix,omitempty"`
+	Away   time.Time  `json:"away,omitzero"` // since when it is not connected; zero: it is
+}
+
+// Report is what a node tells its parent: itself first, then all that it knows below.
+type Report struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// Reception is the parent's answer to a Report.
+type Reception struct {
+	// Above are the parent and those above it, the nearest first.
+	Above []string `json:"above"`
+	// Refused are the nodes that the parent does not let in, and why.
+	Refused []Refused `json:"refused,omitempty"`
+}
+
+// Refused is a node that is not let into the tree.
+type Refused struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// Request is something that is asked of a node of the tree.
+type Request struct {
+	Node   string          `json:"node"`
+	Agent  string          `json:"agent"` // wire.NodeName for the node itself
+	Method string          `json:"method"`
+	Body   json.RawMessage `json:"body,omitempty"` // wire.Arguments
+	Caller string          `json:"caller"`         // who asks at home, such as agent:weather: for the audit log
+	Path   []string        `json:"path"`           // the nodes that it passed, home first
+	// Timeout is how many seconds the answer may take.
+	Timeout float64 `json:"timeout"`
+}
+
+// Callee names what is asked as a capability does: node/agent.
+func (r *Request) Callee() string { return r.Node + "/" + r.Agent }
+
+// Call is the whole of what is asked: node/agent:method.
+func (r *Request) Call() string { return r.Callee() + ":" + r.Method }
+
+// Home is the node on which the caller is.
+func (r *Request) Home() string {
+	if len(r.Path) == 0 {
+		return ""
+	}
+	return r.Path[0]
+}
+
+var (
+	errRequest = errors.New("a request through the tree names node, agent and method, each of at most 128 bytes, and seconds for the answer")
+	errLoop    = errors.New("the request came back to a node that it passed: two nodes have each other above them, or one name stands twice")
+	errHops    = fmt.Errorf("the request passed %d nodes and did not arrive", MaxHops)
+)
+
+const maxKey = 128
+
+// check judges a request that somebody sent.
+func (r *Request) check() error {
+	const op = "tree.Relay"
+	for _, text := range []string{r.Node, r.Agent, r.Method} {
+		if text == "" || len(text) > maxKey {
+			return fault.E(op, fault.Invalid, "request", errRequest)
+		}
+	}
+	if !(r.Timeout > 0 && r.Timeout <= MaxTime.Seconds()) || len(r.Caller) > maxText {
+		return fault.E(op, fault.Invalid, "request", errRequest)
+	}
+	if len(r.Path) > MaxHops {
+		return fault.E(op, fault.Rejected, r.Node, errHops)
+	}
+	for _, name := range r.Path {
+		if len(name) > maxName {
+			return fault.E(op, fault.Invalid, "request", errRequest)
+		}
+	}
+	return nil
+}
+
+// named returns the arguments by name, for what a grant says of them; empty without any.
+func (r *Request) named() (map[string]any, error) {
+	args, err := wire.ParseArguments(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]any, len(args.Kwargs))
+	for name, text := range args.Kwargs {
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			return nil, fault.E("tree.Request", fault.Invalid, name, err)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// May reports whether grants let the request pass, or be made: call <node>/<agent>:<method>.
+func (r *Request) May(g *identity.Grants) error {
+	args, err := r.named()
+	if err != nil {
+		return err
+	}
+	return g.MayCall(r.Callee(), r.Method, args)
+}
+
+// Failed returns the body of an answer that reports an error of a node. One that another node
+// reported before keeps its name.
+func Failed(node string, err error) []byte {
+	f, passed := errors.AsType[*wire.Failure](err)
+	if passed {
+		clone := *f
+		f = &clone
+	} else {
+		f = &wire.Failure{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
+		if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
+			f.Message, f.Subject = e.Err.Error(), e.Subject
+		}
+	}
+	if f.Node == "" {
+		f.Node = node
+	}
+	body, _ := json.Marshal(wire.Reply{Error: f}) // texts
+	return body
+}
+
+// Parse reads the body of an answer. What another node reports is an error of its kind around a
+// *wire.Failure.
+func Parse(subject string, body []byte) (json.RawMessage, error) {
+	const op = "tree.Parse"
+	reply, err := wire.ParseReply(body)
+	if err != nil {
+		return nil, fault.E(op, fault.Corrupt, subject, fmt.Errorf("the answer cannot be read: %w", err))
+	}
+	if f := reply.Error; f != nil {
+		kind, known := fault.ParseKind(f.Kind)
+		if !known {
+			kind = fault.Rejected // what a method raised
+		}
+		if f.Subject != "" {
+			subject = f.Subject
+		}
+		return nil, fault.E(op, kind, subject, f)
+	}
+	return reply.Result, nil
+}

@@ -1,0 +1,228 @@
+package tree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// Times of requests.
+const (
+	MaxTime   = 5 * time.Minute  // that an answer may take
+	UsualTime = 30 * time.Second // if nobody says
+	leastTime = 50 * time.Millisecond
+)
+
+// part is how much of the time that is left the next node gets: it gives up before who asked it does,
+// and so can say why.
+const part = 0.95
+
+// Readers lists the methods of a node that change nothing there: the audit log is not told of them.
+func Readers() []string {
+	return []string{"aggregate", "get", "inspect", "latest", "ledger", "listen", "ping", "points", "range", "schedule", "who"}
+}
+
+// Reads reports whether a method of a node changes nothing there.
+func Reads(method string) bool { return slices.Contains(Readers(), method) }
+
+var (
+	errUnknown = errors.New("no node of this name is known; voltbus nodes shows those that are")
+	errOwn     = errors.New("is this node; ask it without naming a node")
+	errTime    = fmt.Errorf("may take more than 0 and at most %g s", MaxTime.Seconds())
+)
+
+// Ask asks another node for something. caller is who asks, such as "agent:weather", and g what it may
+// do; nil for somebody who may ask for it. The context bounds the answer, or UsualTime. What goes wrong
+// elsewhere is an error of its kind around a *wire.Failure, which names the node. fault.Unreachable comes
+// at once, and says which node is missing.
+func (t *Tree) Ask(ctx context.Context, caller string, g *identity.Grants, r Request) (json.RawMessage, error) {
+	const op = "tree.Ask"
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	r.Caller, r.Path, r.Timeout = caller, nil, left(ctx).Seconds()
+	if r.Timeout <= 0 {
+		return nil, fault.E(op, fault.Invalid, "timeout", errTime)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if t.Self(r.Node) {
+		return nil, fault.E(op, fault.Invalid, r.Node, errOwn)
+	}
+	if g != nil {
+		if err := r.May(g); err != nil {
+			t.cfg.Tell(Event{Request: &r, Passed: true, Err: err})
+			return nil, err
+		}
+	}
+	result, err := t.pass(ctx, Hop{}, &r)
+	t.note(Event{Request: &r, Passed: true, Err: err})
+	return result, err
+}
+
+// bounded returns a context that ends, and not later than may be.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := UsualTime
+	if _, has := ctx.Deadline(); has {
+		limit = MaxTime
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+func left(ctx context.Context) time.Duration {
+	end, _ := ctx.Deadline()
+	return time.Until(end)
+}
+
+// note tells the audit log of what changes something.
+func (t *Tree) note(e Event) {
+	if e.Request.Agent != wire.NodeName || !Reads(e.Request.Method) || fault.Is(e.Err, fault.Refused) {
+		t.cfg.Tell(e)
+	}
+}
+
+// Relay answers a request that a neighbour made or passed on: the body of the answer.
+func (t *Tree) Relay(ctx context.Context, from Hop, body []byte) []byte {
+	result, err := t.relay(ctx, from, body)
+	if err != nil {
+		return Failed(t.cfg.Name, err)
+	}
+	if len(result) == 0 {
+		result = json.RawMessage("null")
+	}
+	return wire.AppendResult(nil, result)
+}
+
+func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessage, error) {
+	const op = "tree.Relay"
+	r := &Request{}
+	if err := json.Unmarshal(body, r); err != nil {
+		return nil, fault.E(op, fault.Invalid, "request", fmt.Errorf("%w: %w", errRequest, err))
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if slices.Contains(r.Path, t.cfg.Name) {
+		return nil, fault.E(op, fault.Rejected, r.Node, errLoop)
+	}
+	grants, err := t.cfg.Grants(from)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.Timeout*float64(time.Second)))
+	defer cancel()
+	if t.Self(r.Node) {
+		v := &Visitor{Hop: from, Grants: grants}
+		result, err := t.here(ctx, v, r)
+		t.note(Event{From: from.Name, Request: r, Err: err})
+		return result, err
+	}
+	if err := r.May(&grants); err != nil {
+		t.cfg.Tell(Event{From: from.Name, Request: r, Passed: true, Err: err})
+		return nil, err
+	}
+	result, err := t.pass(ctx, from, r)
+	t.note(Event{From: from.Name, Request: r, Passed: true, Err: err})
+	return result, err
+}
+
+// here answers what is asked of this node or its agents, if the neighbour may.
+func (t *Tree) here(ctx context.Context, v *Visitor, r *Request) (json.RawMessage, error) {
+	if r.Agent != wire.NodeName {
+		args, err := r.named()
+		if err != nil {
+			return nil, err
+		}
+		if err := v.Grants.MayCall(r.Agent, r.Method, args); err != nil {
+			return nil, err
+		}
+	}
+	return t.cfg.Here(ctx, v, r)
+}
+
+// pass asks the next node on the way.
+func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage, error) {
+	const op = "tree.Relay"
+	next := *r
+	next.Path = append(slices.Clone(r.Path), t.cfg.Name)
+	wait := left(ctx)
+	if len(next.Path) > MaxHops {
+		return nil, fault.E(op, fault.Rejected, r.Node, errHops)
+	}
+	if wait < leastTime {
+		return nil, fault.E(op, fault.Timeout, r.Node, context.DeadlineExceeded)
+	}
+	next.Timeout = wait.Seconds() * part
+	body, err := json.Marshal(next)
+	if err != nil {
+		return nil, fault.E(op, fault.Invalid, "request", err)
+	}
+	t.down.meet(t.cfg.Children(), t.cfg.Now())
+	node, missing, below := t.down.find(r.Node)
+	if below && (from.Above || !strings.EqualFold(from.Name, node.Path[0])) {
+		return t.passDown(ctx, r, body, &node, &missing)
+	}
+	above, is := t.cfg.Parent()
+	if !is || from.Above {
+		return nil, fault.E(op, fault.NotFound, r.Node, errUnknown)
+	}
+	if !above.Online {
+		return nil, t.cut(r.Node, above.Name, above.Since, nil)
+	}
+	answer, err := t.cfg.Up(ctx, RelayMethod, body)
+	if fault.Is(err, fault.Unreachable) && !isFailure(err) {
+		return nil, t.cut(r.Node, above.Name, time.Time{}, err)
+	}
+	return answer, err
+}
+
+func isFailure(err error) bool {
+	_, is := errors.AsType[*wire.Failure](err)
+	return is
+}
+
+// passDown asks the child on the way to a node.
+func (t *Tree) passDown(ctx context.Context, r *Request, body []byte, node, missing *Node) (json.RawMessage, error) {
+	hop := node.Path[0]
+	answer, err := t.cfg.Down(ctx, hop, RelayMethod, body)
+	if fault.Is(err, fault.Unreachable) {
+		since := time.Time{}
+		if missing.Name == hop {
+			since = missing.Away
+		}
+		return nil, t.cut(r.Node, hop, since, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Parse(r.Call(), answer)
+}
+
+// cut is the error about a neighbour that is not there.
+func (t *Tree) cut(node, hop string, since time.Time, err error) error {
+	text := hop + " is not connected to " + t.cfg.Name
+	if lost := (*LostError)(nil); errors.As(err, &lost) {
+		text = "the connection of " + t.cfg.Name + " to " + hop + " was lost before the answer came: whether it was done is unknown"
+	} else if !since.IsZero() {
+		text += " since " + since.UTC().Format(time.RFC3339)
+	}
+	if !strings.EqualFold(hop, node) {
+		text += "; " + node + " lies behind it"
+	}
+	return fault.E("tree.Relay", fault.Unreachable, node, errors.New(text))
+}
+
+// LostError is the cause of an Unreachable error of Config.Up and Config.Down when the request was
+// sent, and the connection ended before the answer.
+type LostError struct{}
+
+// Error implements error.
+func (*LostError) Error() string { return "the connection was lost before the answer came" }

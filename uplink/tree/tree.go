@@ -1,0 +1,192 @@
+// Package tree knows the nodes below and above this one by name, and passes requests on from node to
+// node: to one below it by the child on the way, to any other by the parent. Each node judges what its
+// neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is
+// given functions that ask the neighbours, and knows no bus.
+package tree
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// Above is the parent of this node.
+type Above struct {
+	Name   string    // the parent's
+	As     string    // what it calls this node
+	Online bool      // this node is connected to it
+	Since  time.Time // it is, or is not; zero: unknown
+}
+
+// Hop is a neighbour that asks.
+type Hop struct {
+	Name  string
+	Above bool // it is the parent, or somebody above asks by it; else a child
+}
+
+// Visitor is who asks something of this node from elsewhere: a neighbour, with what it may do here.
+type Visitor struct {
+	Hop
+	Grants identity.Grants
+}
+
+// Caller is the name under which the neighbour acts here: what is done by it is done for all whose
+// requests it passes on.
+func (v *Visitor) Caller() string { return identity.ChildPrefix + v.Name }
+
+// Event is a request as the audit log is told of it.
+type Event struct {
+	From    string // the neighbour that asked, or "" if it was asked here
+	Request *Request
+	Passed  bool // it was passed on, and not answered here
+	Err     error
+}
+
+// Config is what a Tree needs. All functions must be there; they are safe for concurrent use.
+type Config struct {
+	Name     string                         // of this node
+	Origins  func() []string                // of its blocks
+	Children func() []Child                 // those that may connect
+	Parent   func() (Above, bool)           // false: it has none
+	Place    func(at point.Path) point.Path // where a place here lies at the parent
+	Grants   func(Hop) (identity.Grants, error)
+	// Up asks the parent, as a connection to it does: fault.Unreachable, at once, without one.
+	Up func(ctx context.Context, method string, body []byte) ([]byte, error)
+	// Down asks a child, and returns the body of its answer: fault.Unreachable, at once, if it is not
+	// connected, and as soon as its connection ends.
+	Down func(ctx context.Context, child, method string, body []byte) ([]byte, error)
+	// Here answers what is asked of this node.
+	Here func(ctx context.Context, v *Visitor, r *Request) (json.RawMessage, error)
+	// Tell is told of requests that change something, and of what is refused. It returns at once.
+	Tell func(Event)
+	// Refused is told of a node that is not let into the tree. It returns at once.
+	Refused func(child string, r Refused)
+	File    string // where is kept who is below; "" for nowhere
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Tree is safe for concurrent use.
+type Tree struct {
+	cfg  Config
+	down *roster
+
+	mu      sync.Mutex
+	above   []string  // the parent and those above it
+	refused []Refused // of what was told to the parent
+	moved   bool      // above changed, and the children do not know
+	wake    chan struct{}
+	told    told
+}
+
+// New returns the tree of a node. It starts nothing. What the file holds and cannot be read is left
+// behind, since children tell it again.
+func New(cfg Config) *Tree {
+	t := &Tree{cfg: cfg, down: newRoster(), wake: make(chan struct{}, 1)}
+	t.load()
+	return t
+}
+
+// Self reports whether this node has the name: its own, or what its parent calls it.
+func (t *Tree) Self(name string) bool {
+	if strings.EqualFold(name, t.cfg.Name) {
+		return true
+	}
+	above, is := t.cfg.Parent()
+	return is && strings.EqualFold(name, above.As)
+}
+
+// Below lists the nodes below this one, those above others first.
+func (t *Tree) Below() []Node {
+	t.down.meet(t.cfg.Children(), t.cfg.Now())
+	return t.down.nodes()
+}
+
+// Ancestors lists the nodes above this one, the nearest first, and those of this node's tree that the
+// parent does not let in.
+func (t *Tree) Ancestors() (names []string, refused []Refused) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.above, t.refused
+}
+
+// taken says whose name it is, of this node or one above; "" of none of them.
+func (t *Tree) taken(name string) string {
+	if t.Self(name) {
+		return "the node " + t.cfg.Name + " above it"
+	}
+	if above, is := t.cfg.Parent(); is && strings.EqualFold(name, above.Name) {
+		return "the node " + above.Name + " above it"
+	}
+	names, _ := t.Ancestors()
+	for _, a := range names {
+		if strings.EqualFold(name, a) {
+			return "the node " + a + " above it"
+		}
+	}
+	return ""
+}
+
+// Report takes what a child tells, and answers it.
+func (t *Tree) Report(child string, body []byte) ([]byte, error) {
+	var in Report
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, fault.E("tree.Report", fault.Invalid, child, err)
+	}
+	t.down.meet(t.cfg.Children(), t.cfg.Now())
+	refused, fresh, err := t.down.report(child, in.Nodes, t.taken, t.cfg.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range fresh {
+		t.cfg.Refused(child, r)
+	}
+	t.Changed()
+	return json.Marshal(Reception{Above: t.lineage(), Refused: refused})
+}
+
+// lineage is what stands above a child: this node and those above it.
+func (t *Tree) lineage() []string {
+	names, _ := t.Ancestors()
+	return append([]string{t.cfg.Name}, names[:min(len(names), MaxHops)]...)
+}
+
+// Above takes what the parent says of those above.
+func (t *Tree) Above(body []byte) error {
+	var in Reception
+	if err := json.Unmarshal(body, &in); err != nil {
+		return fault.E("tree.Above", fault.Invalid, "above", err)
+	}
+	_, refused := t.Ancestors()
+	t.rise(in.Above, refused)
+	return nil
+}
+
+// rise notes who is above. Children are told when that changed.
+func (t *Tree) rise(above []string, refused []Refused) {
+	above = clipTexts(above, MaxHops)
+	t.mu.Lock()
+	changed := !slices.Equal(t.above, above)
+	t.above, t.refused = above, refused
+	t.moved = t.moved || changed
+	t.mu.Unlock()
+	if changed {
+		t.Changed()
+	}
+}
+
+// Changed lets Run look at once at who is there.
+func (t *Tree) Changed() {
+	select {
+	case t.wake <- struct{}{}:
+	default: // it looks anyway
+	}
+}
