@@ -17,7 +17,7 @@ func newInvite(f *flags) *cobra.Command {
 	var wish client.Wish
 	var expires string
 	var grants []string
-	var picture, asJSON bool
+	var picture, asJSON, quiet bool
 	cmd := &cobra.Command{
 		Use: "invite", Short: "Let another node send its data here: make a code for voltbus join", Args: cobra.NoArgs,
 		Long: `Let another node send its data here. This makes a code for one node, which is shown once; there, voltbus
@@ -45,8 +45,12 @@ recognised, so that nobody else can pose as it.`,
 				if err != nil {
 					return err
 				}
-				if asJSON {
+				switch {
+				case asJSON:
 					return printJSON(cmd, made)
+				case quiet:
+					cmd.Println(made.Code)
+					return nil
 				}
 				return showInvited(cmd, &made, picture)
 			})
@@ -61,6 +65,7 @@ recognised, so that nobody else can pose as it.`,
 	fs.BoolVar(&wish.Approved, "approved", false, "the node needs nobody's approval")
 	fs.StringArrayVar(&wish.Addresses, "address", nil, "host:port where the node reaches the bus of this one; may be repeated; default: what this one knows")
 	fs.BoolVar(&picture, "qr", false, "show the code as a QR code too")
+	fs.BoolVarP(&quiet, "quiet", "q", false, "show the code and nothing else")
 	fs.BoolVar(&asJSON, "json", false, "show JSON")
 	for _, sub := range []*cobra.Command{newInviteList(f), newInviteCancel(f)} {
 		f.where.register(sub)

@@ -1,0 +1,67 @@
+package bus_test
+
+import (
+	"slices"
+	"testing"
+
+	"voltbus/bus"
+	"voltbus/identity"
+)
+
+func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
+	c := identity.Child{
+		Name: "plant", Public: "UNEW", State: identity.ChildApproved, Prefix: "campus/b1", Previous: []string{"UOLD"},
+		Grants: identity.Grants{Subscribe: patterns("weather/**")},
+	}
+	p := bus.ChildPermit(&c, "UNEW")
+	if p.Name != "@plant" || !p.Exclusive || p.Aside != nil {
+		t.Errorf("the permit is %+v", p)
+	}
+	allowed := func(subject string) bool {
+		return slices.ContainsFunc(p.Publish, func(wide string) bool { return bus.Covers(wide, subject) })
+	}
+	for subject, want := range map[string]bool{
+		"up.@plant.n": true, "up.@plant.u": true, "up.@other.n": false, "up.@plant.x": false,
+		"rpc.node.@plant.hello": true, "rpc.node.@other.hello": false, "rpc.boiler.@plant.set": false, "rpc.node.node.x": false,
+		"live.scan.campus.b1.ahu": true, "live.scan.campus.b2": false, "live.point.campus.b1.ahu.t": true,
+		"$JS.API.STREAM.PURGE.LOG": false,
+	} {
+		if allowed(subject) != want {
+			t.Errorf("may publish on %s: %v", subject, !want)
+		}
+	}
+	for subject, want := range map[string]bool{
+		"rpc.@plant.>": true, "rpc.@other.>": false, "_INBOX.@plant.>": true, "_INBOX.>": false, "up.>": false,
+		"live.point.weather.>": true, "live.point.campus.>": false,
+	} {
+		if p.Subscribable(subject) != want {
+			t.Errorf("may subscribe to %s: %v", subject, !want)
+		}
+	}
+}
+
+func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
+	for name, test := range map[string]struct {
+		state identity.ChildState
+		key   string
+		why   string
+	}{
+		"waits":                    {identity.ChildPending, "UNEW", bus.AsidePending},
+		"is shut out":              {identity.ChildRevoked, "UNEW", bus.AsideRevoked},
+		"old key":                  {identity.ChildApproved, "UOLD", bus.AsideReplaced},
+		"old key of who is out":    {identity.ChildRevoked, "UOLD", bus.AsideRevoked},
+		"a state that nobody knew": {"", "UNEW", bus.AsidePending},
+	} {
+		p := bus.ChildPermit(&identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state}, test.key)
+		if p.Aside == nil || p.Aside.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestTheHolderOfAnInvitationMayOnlyAskToBeEnrolled(t *testing.T) {
+	p := bus.InvitationPermit(&identity.Invitation{ID: "abcd2345"})
+	if !slices.Equal(p.Publish, []string{"rpc.node.+abcd2345.enrol"}) || !slices.Equal(p.Subscribe, []string{"_INBOX.+abcd2345.>"}) || p.Responses {
+		t.Errorf("the permit is %+v", p)
+	}
+}
