@@ -28,7 +28,7 @@ import (
 func main() {
 	memory.Tune()
 	var b bench
-	flag.StringVar(&b.driver, "driver", "sim", "sim, or modbus for real sockets to a farm in this process")
+	flag.StringVar(&b.driver, "driver", "sim", "sim, modbus for real sockets to a farm in this process, or bus for a whole node with simulated devices")
 	flag.IntVar(&b.devices, "devices", 4000, "how many devices there are")
 	flag.IntVar(&b.callers, "callers", 512, "how many command at once")
 	flag.DurationVar(&b.time, "time", 5*time.Second, "how long single commands are sent")
@@ -57,8 +57,10 @@ type bench struct {
 func (b *bench) run() (err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if b.configs, b.points, err = plant(ctx, b.driver, b.devices); err != nil {
-		return err
+	if b.driver != "bus" {
+		if b.configs, b.points, err = plant(ctx, b.driver, b.devices); err != nil {
+			return err
+		}
 	}
 	if b.profile != "" {
 		f, err := os.Create(b.profile)
@@ -72,6 +74,9 @@ func (b *bench) run() (err error) {
 		defer pprof.StopCPUProfile()
 	}
 	fmt.Printf("%d devices, driver %s, %d callers\n", b.devices, b.driver, b.callers)
+	if b.driver == "bus" {
+		return b.overBus(ctx)
+	}
 	for _, audited := range []bool{true, false, true, false} {
 		if err := b.measure(ctx, audited); err != nil {
 			return err
