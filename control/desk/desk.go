@@ -77,6 +77,9 @@ const (
 	waitStop  = 5 * time.Second // for writes that are under way when the desk stops
 	retryKeep = time.Second     // before a disk that failed is tried again
 	maxUntold = 10_000          // entries that wait for an audit log that failed
+
+	tellSoon   = 50 * time.Millisecond // until the audit log has outcomes, and
+	maxWaiting = 4096                  // at most so many wait for that
 )
 
 // Desk decides and carries out. Its methods are safe for concurrent use; requests wait until Run runs.
@@ -99,7 +102,9 @@ type Desk struct {
 	writes   sync.WaitGroup
 	unsaved  map[[2]string]control.Record // what could not be kept
 	untold   []audit.Entry                // what could not be written into the audit log
+	waiting  []audit.Entry                // outcomes that the audit log gets soon
 	keepBy   time.Duration                // when outcomes are kept that could wait, on the steady clock; 0: none
+	tellBy   time.Duration                // when the audit log gets them; 0: none
 	begun    turn                         // what follows from the state that Open found
 	absent   absent
 	beats    beats
@@ -273,6 +278,9 @@ func (d *Desk) next() time.Duration {
 	}
 	if d.keepBy > 0 {
 		wait = min(wait, d.keepBy-now.Steady)
+	}
+	if d.tellBy > 0 {
+		wait = min(wait, d.tellBy-now.Steady)
 	}
 	if len(d.unsaved)+len(d.untold) > 0 {
 		wait = min(wait, retryKeep)

@@ -94,16 +94,17 @@ func (d *Desk) finish(writing context.Context, t *turn) {
 
 // keep stores the changes and writes the audit log, beside each other.
 func (d *Desk) keep(t *turn) error {
+	d.waiting = append(d.waiting, t.entries...)
 	var records []control.Record
+	var entries []audit.Entry
 	if d.canWait(t) {
-		d.keepBy = cmp.Or(d.keepBy, t.now.Steady+retryKeep)
+		d.keepBy, d.tellBy = cmp.Or(d.keepBy, t.now.Steady+retryKeep), cmp.Or(d.tellBy, t.now.Steady+tellSoon)
 	} else {
 		d.keepBy = 0
 		records = d.withUnsaved(d.model.Changes())
 	}
-	entries := t.entries
-	if len(d.untold) > 0 {
-		entries = append(d.untold, entries...)
+	if late := d.tellBy > 0 && t.now.Steady >= d.tellBy; late || d.keepBy == 0 || len(d.waiting) > maxWaiting {
+		entries, d.waiting, d.tellBy = append(d.untold, d.waiting...), nil, 0
 	}
 	ctx := context.Background() // what was decided is kept, whoever waits
 	var kept, told error
@@ -123,7 +124,9 @@ func (d *Desk) keep(t *turn) error {
 			d.unsaved[[2]string{r.Kind, r.Key}] = r
 		}
 	}
-	d.untold = nil
+	if len(entries) > 0 {
+		d.untold = nil
+	}
 	if told != nil {
 		d.untold = slices.Clone(entries[:min(len(entries), maxUntold)])
 	}
@@ -131,11 +134,12 @@ func (d *Desk) keep(t *turn) error {
 }
 
 // canWait reports whether nothing happened but outcomes of writes, which lead to nothing new. They are
-// kept a moment later, with what follows: a node that is killed meanwhile reads those points. The audit
-// log has them at once.
+// kept and told a moment later, with what follows: a node that is killed meanwhile finds those writes
+// under way, says so in the audit log, and reads the points.
 func (d *Desk) canWait(t *turn) bool {
 	due := d.keepBy > 0 && t.now.Steady >= d.keepBy
-	return t.outcomes && len(t.jobs)+len(t.writes)+len(d.unsaved) == 0 && !t.last && !due
+	idle := t.outcomes || d.keepBy > 0 && len(t.entries) == 0
+	return idle && len(t.jobs)+len(t.writes)+len(d.unsaved)+len(d.untold) == 0 && !t.last && !due
 }
 
 // withUnsaved puts what could not be kept before under what changed since.
