@@ -1,0 +1,50 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A table of promises names the tests that keep them.
+func TestEveryTestThatADocumentNamesIsThere(t *testing.T) {
+	there := make(map[string]bool)
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(root(), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(foreign, d.Name()):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // of the repository
+		for _, found := range function.FindAllStringSubmatch(string(text), -1) {
+			there[found[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, seen := regexp.MustCompile("`(Test[A-Z]\\w+)`"), 0
+	for _, file := range documents(t) {
+		text, err := os.ReadFile(file) //nolint:gosec // of the repository
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range named.FindAllStringSubmatch(string(text), -1) {
+			if seen++; !there[found[1]] {
+				t.Errorf("%s names the test %s, which is not there", strings.TrimPrefix(file, root()+"/"), found[1])
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d tests are named", seen)
+	}
+}
