@@ -390,6 +390,22 @@ def test_a_record_that_is_not_granted_says_which_samples(try_on: WithWorld) -> N
     try_on(test)
 
 
+def test_a_recorded_point_has_the_unit_that_was_told(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        grants = Grants(record=["units/**"], read=["units/**"])
+        agent = await world.connect("recorder", grants)
+        await agent.record({"units/a": 1.0, "units/b": 1.0}, units={"units/a": "kW"})
+        async with agent.recorder(delay=0.01, units={"units/c": "K"}) as recorder:
+            await recorder.add("units/c", 1.0)
+        assert {p.path: p.unit for p in (await agent.points("units/**")).points} == {
+            "units/a": "kW",
+            "units/b": "",
+            "units/c": "K",
+        }
+
+    try_on(test)
+
+
 def test_the_recorder_delivers_all_and_drops_only_what_is_refused(try_on: WithWorld) -> None:
     async def test(world: World) -> None:
         agent = await world.connect("recorder", Grants(record=["analysis/**"]))

@@ -151,17 +151,19 @@ class Bus(Listening, History, Control):
         samples: Mapping[str, Value] | Iterable[Sample],
         *,
         key: str | None = None,
+        units: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> int:
         """Record samples; returns their number when the node's disk has them.
 
-        A mapping is values by point, of this moment. Up to 10,000 samples are accepted all or not at
-        all; more go in several requests. With a ``key`` a repeat of the same call is harmless: what
-        was accepted before is not recorded twice. Raises ``Refused`` or ``Invalid`` with
-        ``problems`` for each sample that cannot be recorded, ``Timeout`` if the outcome is unknown.
+        A mapping is values by point, of this moment. ``units`` are those of points, by their paths. Up
+        to 10,000 samples are accepted all or not at all; more go in several requests. With a ``key`` a
+        repeat of the same call is harmless: what was accepted before is not recorded twice. Raises
+        ``Refused`` or ``Invalid`` with ``problems`` for each sample that cannot be recorded,
+        ``Timeout`` if the outcome is unknown.
         """
         self._raise_late()
-        rows = self._rows(samples)
+        rows = self._rows(samples, units or {})
         accepted = 0
         for begin in range(0, len(rows), BATCH):
             ask: dict[str, Any] = {"samples": rows[begin : begin + BATCH]}
@@ -171,18 +173,31 @@ class Bus(Listening, History, Control):
             accepted += int(answer.get("accepted", 0)) if isinstance(answer, dict) else 0
         return accepted
 
-    def _rows(self, samples: Mapping[str, Value] | Iterable[Sample]) -> list[dict[str, Any]]:
+    def _rows(
+        self, samples: Mapping[str, Value] | Iterable[Sample], units: Mapping[str, str]
+    ) -> list[dict[str, Any]]:
         if isinstance(samples, Mapping):
             now = self.clock.now()
             samples = [Sample(point, value, now) for point, value in samples.items()]
         return [
             {"point": s.point, "time": moment(s.time), "value": s.value, "quality": s.quality}
+            | ({"unit": units[s.point]} if s.point in units else {})
             for s in samples
         ]
 
-    def recorder(self, *, limit: int = 100_000, delay: float = 0.2, patience: float = 30.0) -> Recorder:
-        """Return a recorder that gathers samples and repeats until the node has them."""
-        return Recorder(self, limit=limit, delay=delay, patience=patience)
+    def recorder(
+        self,
+        *,
+        limit: int = 100_000,
+        delay: float = 0.2,
+        patience: float = 30.0,
+        units: Mapping[str, str] | None = None,
+    ) -> Recorder:
+        """Return a recorder that gathers samples and repeats until the node has them.
+
+        ``units`` are those of points, by their paths, such as ``{"analysis/load": "kW"}``.
+        """
+        return Recorder(self, limit=limit, delay=delay, patience=patience, units=units)
 
     # -- requests
 

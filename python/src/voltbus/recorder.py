@@ -7,6 +7,7 @@ import contextlib
 import logging
 import secrets
 from collections import deque
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -31,13 +32,23 @@ class Recorder:
     repeated until the node has acknowledged it, under one key, so that a repeat records nothing
     twice. Leaving the block waits up to ``patience`` seconds for the rest and raises
     ``Unavailable`` if something is left. Samples that the node refuses are dropped, counted in
-    ``refused`` and told to ``on_refused`` of the recorder, or else to the log.
+    ``refused`` and told to ``on_refused`` of the recorder, or else to the log. ``units`` are those of
+    points by their paths, and may be changed.
     """
 
-    def __init__(self, bus: Bus, *, limit: int, delay: float, patience: float) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        *,
+        limit: int,
+        delay: float,
+        patience: float,
+        units: Mapping[str, str] | None = None,
+    ) -> None:
         self.recorded = 0
         self.refused = 0
         self.on_refused = _log_refused
+        self.units: dict[str, str] = dict(units or {})
         self._bus = bus
         self._limit = limit
         self._delay = delay
@@ -121,10 +132,10 @@ class Recorder:
 
     async def _deliver(self) -> None:
         """Repeat until the batch is acknowledged, or nothing of it is left."""
-        key, pause = secrets.token_hex(12), _PAUSE
+        key, pause, units = secrets.token_hex(12), _PAUSE, dict(self.units)
         while self._sending:
             try:
-                self.recorded += await self._bus.record(self._sending, key=key)
+                self.recorded += await self._bus.record(self._sending, key=key, units=units)
                 return
             except (Refused, Invalid) as e:
                 self._drop(e)

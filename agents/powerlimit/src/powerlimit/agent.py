@@ -108,6 +108,13 @@ class PowerLimit(Agent[Settings]):
 
     def _begin(self) -> None:
         self._names = self.settings.names
+        units = {
+            "power": self.settings.unit,
+            "limit": self.settings.unit,
+            "kelvin": "K",
+            "discomfort": "K",
+        }
+        self._recorder.units = {f"{self.settings.record}/{name}": u for name, u in units.items()}
         self._heard = self.bus.clock.now()
         self._sum, self._count = 0.0, 0
         jobs = [self.bus.spawn(self._listen_rooms(self.bus.scans(*self.settings.rooms)), "rooms")]

@@ -35,6 +35,7 @@ class Settings(Config):
 
     meter: str = "demo/tower/meter/power"
     limit: float = 48.0
+    unit: str = "kW"  # of meter and limit
     reserve: float = 1.0  # rooms are asked from so far under the limit on
     hysteresis: float = 3.0  # and given back so far below that
     rooms: tuple[str, ...] = ("demo/tower/*",)

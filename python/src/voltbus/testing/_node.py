@@ -30,6 +30,7 @@ class Desk:
         self._now = now
         self._name = name
         self._keys: dict[tuple[str, str], tuple[list[Any], int]] = {}
+        self._units: dict[str, str] = {}
         self.recorded: list[Sample] = []
         self.alerts: dict[tuple[str, str], Alert] = {}
         self.cleared: list[tuple[str, str]] = []
@@ -114,6 +115,7 @@ class Desk:
             missing = refused[0][1].removeprefix("missing: ")
             raise Refused(f"missing: {missing}", missing=missing, problems=tuple(refused))
         self.recorded += taken
+        self._units |= {one["point"]: one["unit"] for one in samples if one.get("unit")}
         if key:
             self._keys[by, key] = (samples, len(taken))
         return {"accepted": len(taken)}
@@ -133,7 +135,10 @@ class Desk:
         self, by: str, pattern: str = "", search: str = "", limit: int = 1000, after: str = ""
     ) -> dict[str, Any]:
         found = [p for p in self._select(by, None, pattern) if search in p and p > after]
-        points = [{"path": p, "kind": _kind(self._of(p)[-1].value)} for p in found[:limit]]
+        points = [
+            {"path": p, "kind": _kind(self._of(p)[-1].value), "unit": self._units.get(p, "")}
+            for p in found[:limit]
+        ]
         return {"points": points, "next": found[limit - 1] if len(found) > limit else ""}
 
     def _of(self, point: str) -> list[Sample]:
