@@ -333,6 +333,22 @@ async def test_without_its_meter_it_asks_for_nothing_and_says_so() -> None:
 
 
 @virtual
+async def test_what_it_is_not_granted_is_in_its_health_and_begins_when_it_is() -> None:
+    async with Node() as node:
+        building = Building(node)
+        wants = PowerLimit.wants
+        node.set_document("powerlimit", "config", {"limit": 20.0, "hysteresis": 1.5})
+        await node.run(PowerLimit(), grants=msgspec.structs.replace(wants, subscribe=[]))
+        await building.live(120)
+        assert "missing: subscribe" in str(node.health["powerlimit"])
+        assert node.health["powerlimit"]["status"] == "bad"
+        node.grant("powerlimit", wants)
+        await building.live(900)
+        assert node.health["powerlimit"]["status"] == "good"
+        assert max(building.setpoints()) > USUAL
+
+
+@virtual
 async def test_a_room_that_falls_silent_is_given_back() -> None:
     async with Node() as node:
         building = Building(node)

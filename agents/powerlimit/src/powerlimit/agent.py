@@ -56,6 +56,7 @@ class PowerLimit(Agent[Settings]):
         self._renewed: datetime | None = None
         self._alerted: set[str] = set()
         self._state = ""
+        self._refused = ""  # why it does not hear what it should
         self._said: deque[dict[str, str]] = deque(maxlen=KEPT)
 
     async def start(self) -> None:
@@ -107,7 +108,7 @@ class PowerLimit(Agent[Settings]):
     # -- what is listened to
 
     def _begin(self) -> None:
-        self._names = self.settings.names
+        self._names, self._refused = self.settings.names, ""
         units = {
             "power": self.settings.unit,
             "limit": self.settings.unit,
@@ -140,7 +141,7 @@ class PowerLimit(Agent[Settings]):
                 async for scan in stream:
                     self._take(scan)
         except Refused as e:
-            await self.health("bad", str(e))
+            self._refused = str(e)
 
     async def _listen_meter(self, stream: Stream[Sample]) -> None:
         try:
@@ -151,7 +152,7 @@ class PowerLimit(Agent[Settings]):
                         self._sum, self._count = self._sum + value, self._count + 1
                         self._heard = self.bus.clock.now()
         except Refused as e:
-            await self.health("bad", str(e))
+            self._refused = str(e)
 
     def _take(self, scan: Scan) -> None:
         """Keep what a room says, if it is one."""
@@ -198,7 +199,7 @@ class PowerLimit(Agent[Settings]):
     async def _look(self, now: datetime) -> None:
         """Let go of rooms that are silent, or that somebody else took."""
         s = self.settings
-        for r in self._plan.rooms.values():
+        for r in list(self._plan.rooms.values()):
             if stale(r.heard, now, s.stale):
                 r.temp = None
             if r.lost and r.back is not None and now >= r.back:
@@ -284,9 +285,10 @@ class PowerLimit(Agent[Settings]):
             self._state = "over"
         else:
             self._state = "holding" if raised else "free"
-        context = {"state": self._state, "power": self._power, "rooms": len(plan.rooms)}
-        well = bool(plan.rooms) and not blind
-        await self.health("good" if well else "bad", context | {"raised": raised, "lost": lost})
+        context: dict[str, Any] = {"state": self._state, "power": self._power, "rooms": len(plan.rooms)}
+        context |= {"raised": raised, "lost": lost, "refused": self._refused}
+        well = bool(plan.rooms) and not blind and not self._refused
+        await self.health("good" if well else "bad", context)
 
     async def _raise(self, key: str, wrong: bool, text: str) -> None:
         """Have an alert open while something is wrong, with the text of its beginning."""
