@@ -263,10 +263,12 @@ func (s *server) nextEvents(r *request, watcher *access.Watcher, pattern point.P
 	}
 	var part []byte
 	for i := range events {
-		if path := point.Path(events[i].Path); path != "" && !pattern.Match(path) {
+		e := &events[i]
+		ofPoint := e.Level > 0 || e.Write > 0 // reservations and overrides may be of a branch or pattern around it
+		if ofPoint && !pattern.Match(point.Path(e.Path)) {
 			continue
 		}
-		b, err := json.Marshal(&events[i])
+		b, err := json.Marshal(e)
 		if err != nil {
 			return nil, fault.E("api.controlEvents", fault.Internal, "", err)
 		}

@@ -1,9 +1,12 @@
 package node_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -275,5 +278,43 @@ func TestWhatAPointDemandsIsSaidInSeconds(t *testing.T) {
 	page, err = r.Client.ControlPoints(t.Context(), "b/room1/setpoint", false, "")
 	if err != nil || len(page.Points) != 1 || page.Points[0].Policy != nil && page.Points[0].Policy.Longest != 0 {
 		t.Errorf("a point without rules gives %+v, %v", page, err)
+	}
+}
+
+func TestEventsOfAPointComeWithReservationsAndOverridesAroundIt(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), rooms))
+	req, err := http.NewRequestWithContext(wait(t), http.MethodGet, r.HTTPAddr()+"/api/v1/control/events?pattern=b/room1/setpoint", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token())
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	if !lines.Scan() { // it is connected
+		t.Fatal(lines.Err())
+	}
+	for _, point := range []string{"b/room2/setpoint", "b/room1/setpoint"} {
+		r.call(r.token(), "POST", "/control/commands", m{"commands": []m{{"point": point, "value": 21}}}, nil)
+		r.call(r.token(), "POST", "/control/overrides", m{"pattern": "b/**", "failsafe": true}, nil)
+		r.call(r.token(), "DELETE", "/control/overrides?pattern=b/**", nil, nil)
+	}
+	var heard []string
+	for !slices.Contains(heard, "command-ended b/room1/setpoint") && lines.Scan() {
+		var e answer.ControlEvent
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(data), &e) == nil {
+			heard = append(heard, e.Event+" "+e.Path)
+		}
+	}
+	for _, want := range []string{"override-started b/**", "command-started b/room1/setpoint", "command-ended b/room1/setpoint"} {
+		if !slices.Contains(heard, want) {
+			t.Errorf("heard %q, and no %s", heard, want)
+		}
+	}
+	if slices.ContainsFunc(heard, func(e string) bool { return strings.HasSuffix(e, "b/room2/setpoint") }) {
+		t.Errorf("heard of another point: %q", heard)
 	}
 }
