@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
 import { agents } from "./shots-agents";
+import { controls } from "./shots-control";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
 import { building, hostile, type Site, troubled } from "./sites";
@@ -244,4 +245,4 @@ const mine: readonly Shot[] = [
 ];
 
 /** Every picture that can be made. */
-export const shots: readonly Shot[] = [...mine, ...explorer, ...inside, ...agents];
+export const shots: readonly Shot[] = [...mine, ...explorer, ...inside, ...agents, ...controls];

@@ -12,6 +12,8 @@ export interface Source {
   tags?: Record<string, string>;
   /** "good" unless the device says otherwise. */
   quality?: string;
+  /** Whether it can be set. */
+  writable?: boolean;
   at(ms: number): Value;
 }
 
@@ -67,7 +69,10 @@ function zone(n: number): Unit {
     line: "sim",
     points: [
       float("temperature", "degC", wave(21.4, 0.7, 17 * minute, n), "Room temperature"),
-      float("setpoint", "degC", () => 21.5, "What the occupants asked for"),
+      {
+        ...float("setpoint", "degC", () => 21.5, "What the occupants asked for"),
+        writable: true,
+      },
       float("humidity", "%RH", wave(44, 3, 31 * minute, n * 2)),
       float("co2", "ppm", wave(640, 120, 43 * minute, n * 3)),
       {
@@ -90,7 +95,7 @@ const airHandler: Unit = {
     float("return temperature", "degC", wave(22.1, 0.5, 19 * minute, 2)),
     float("static pressure", "Pa", wave(248, 11, 5 * minute, 3)),
     float("fan speed", "percent", wave(62, 9, 8 * minute, 4)),
-    bool("fan on", () => true),
+    { ...bool("fan on", () => true), writable: true },
     { name: "mode", kind: "text", unit: "", at: () => "cooling" },
   ],
 };
@@ -190,7 +195,7 @@ export const catalogueOf = (u: Unit): Point[] =>
     kind: p.kind,
     unit: p.unit,
     description: p.description ?? "",
-    writable: false,
+    writable: p.writable ?? false,
     device: u.path,
     interval: 1,
     tags: p.tags ?? null,

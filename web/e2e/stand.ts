@@ -50,6 +50,8 @@ export class Refusal {
     readonly status: number,
     readonly detail: string,
     readonly kind = "invalid",
+    /** What else stands in the problem. */
+    readonly more: Record<string, unknown> = {},
   ) {}
 }
 
@@ -163,11 +165,18 @@ export class Stand {
       "GET capacity": () => null,
       "GET alerts": () => ({ alerts: [] }),
       "GET config": () => ({ history: [] }),
+      "GET control/points": () => ({ points: [], next: "" }),
+      "GET control/events": ({ response }) => {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write(": welcome\n\n");
+        return "streamed";
+      },
       ...this.handlers,
     };
     const handler = handlerFor(handlers, call);
     const answer = handler ? handler(call) : new Refusal(404, "There is no such resource");
-    if (answer instanceof Refusal) problem(response, answer.status, answer.detail, answer.kind);
+    if (answer instanceof Refusal)
+      problem(response, answer.status, answer.detail, answer.kind, answer.more);
     else if (answer === undefined) response.writeHead(204).end();
     else if (answer !== "streamed") json(response, answer);
   }
@@ -323,9 +332,15 @@ async function callOf(
   return { method: request.method ?? "GET", resource, query, body, response };
 }
 
-function problem(response: ServerResponse, status: number, detail: string, kind = "refused"): void {
+function problem(
+  response: ServerResponse,
+  status: number,
+  detail: string,
+  kind = "refused",
+  more: Record<string, unknown> = {},
+): void {
   response.writeHead(status, { "Content-Type": "application/problem+json" });
-  response.end(JSON.stringify({ title: detail, detail, kind, subject: "" }));
+  response.end(JSON.stringify({ title: detail, detail, kind, subject: "", ...more }));
 }
 
 /** Like the program: an asset, or else the page. */

@@ -69,6 +69,8 @@ export class Problem extends Error {
     readonly title: string,
     readonly detail: string,
     readonly kind: string,
+    /** Who stands in the way, of a refusal of control. */
+    readonly holders: readonly generated.ControlHolder[] = [],
   ) {
     super(detail || title);
   }
@@ -192,6 +194,7 @@ export class Api {
       told.title ?? `The node answered ${response.status}`,
       told.detail ?? "",
       told.kind ?? "internal",
+      told.holders ?? [],
     );
   }
 

@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { shadowWords } from "./control/shadow";
 import { dateTime, plain, unit, value } from "./format";
 import { nameOf, parentOf } from "./path";
 import { Plot } from "./plot";
@@ -163,4 +164,5 @@ function Legend({ points, curves, cursor, source, onRemove }: LegendProps) {
 const asBool = (n: number | null | undefined) => (typeof n === "number" ? n !== 0 : n);
 
 /** The last segment before the name, to tell apart points of one name. */
-const placeOf = (path: string) => (parentOf(path) ? `${nameOf(parentOf(path))}/` : "");
+const placeOf = (path: string) =>
+  `${shadowWords(path)}${parentOf(path) ? `${nameOf(parentOf(path))}/` : ""}`;

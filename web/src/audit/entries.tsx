@@ -1,7 +1,7 @@
 import { dateTime, plain } from "../format";
 import type { AuditEntry } from "../generated/api";
 import type { Filter } from "./filter";
-import { detailOf } from "./words";
+import { detailOf, wentWell } from "./words";
 
 interface Props {
   entries: readonly AuditEntry[];
@@ -36,7 +36,7 @@ export function Entries({ entries, onNarrow }: Props) {
 }
 
 function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onNarrow"] }) {
-  const went = e.outcome === "ok";
+  const went = wentWell(e.outcome);
   return (
     <tr class={went ? "" : "is-bad"}>
       <td class="number audit-time">
@@ -54,7 +54,7 @@ function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onN
         <Part of="subject" text={e.subject} onNarrow={onNarrow} />
       </td>
       <td>
-        {went ? "✓ ok" : `✗ ${plain(e.outcome)}`}
+        {`${went ? "✓" : "✗"} ${plain(e.outcome)}`}
         <More entry={e} />
       </td>
     </tr>

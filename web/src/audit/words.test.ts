@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { detailOf, verdict } from "./words";
+import { detailOf, verdict, wentWell } from "./words";
 
 const report = {
   whole: true,
@@ -30,4 +30,15 @@ test("shows a detail as text, without what turns its direction", () => {
   expect(detailOf({ a: 1 })).toBe('{\n  "a": 1\n}');
   expect(detailOf("<b>\u202e")).toBe("<b>\ufffd");
   expect(detailOf(null)).toBe("");
+});
+
+test.each([
+  ["ok", true],
+  ["accepted", true],
+  ["pending", true],
+  ["repeated: accepted", true],
+  ["refused: somebody holds it", false],
+  ["the device reports another value", false],
+])("an entry that ended with %s went well: %s", (outcome, well) => {
+  expect(wentWell(outcome)).toBe(well);
 });

@@ -19,3 +19,6 @@ export function detailOf(detail: unknown): string {
   if (detail === undefined || detail === null) return "";
   return plain(typeof detail === "string" ? detail : JSON.stringify(detail, null, 2));
 }
+
+/** Whether an entry tells of something that went as wished. */
+export const wentWell = (outcome: string) => /^(repeated: )?(ok|accepted|pending)$/.test(outcome);

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from "preact/hooks";
-import type { Api, Device, Point, PointPage } from "../api";
+import type { Api, Device, Point, PointPage, Session } from "../api";
 import { count, plain } from "../format";
 import type { LiveValues } from "../live";
 import { LiveValues as Values } from "../live";
@@ -22,6 +22,7 @@ import { useTick } from "../use-site";
 import { useStream } from "../use-stream";
 import { bounds, formatView, parseView, ranges, toggle, type View } from "../view";
 import "./device.css";
+import { Controls } from "./controls";
 import { Condition, LineMates, Statistics } from "./facts";
 import { concerns } from "./quality";
 
@@ -49,6 +50,7 @@ export function DeviceScreen({ api, session, place, books, problem, epoch }: Scr
         api={api}
         epoch={epoch}
         place={place}
+        session={session}
         device={device}
         devices={books.devices}
       />
@@ -85,11 +87,12 @@ interface Props {
   api: Api;
   epoch: number;
   place: Place;
+  session: Session;
   device: Device;
   devices: readonly Device[];
 }
 
-function DevicePage({ api, epoch: returns, place, device, devices }: Props) {
+function DevicePage({ api, epoch: returns, place, session, device, devices }: Props) {
   const live = useMemo(() => new Values(), []);
   const { epoch: reopened } = useStream(api, [device.path], live);
   const epoch = returns + reopened;
@@ -109,6 +112,9 @@ function DevicePage({ api, epoch: returns, place, device, devices }: Props) {
         {points && view && (
           <>
             <Concerns points={points} live={live} now={() => api.now()} />
+            {points.some((p) => p.writable) && (
+              <Controls api={api} device={device.path} session={session} epoch={epoch} />
+            )}
             <section class="card table-card" aria-labelledby="table-title">
               <div class="device-table-head">
                 <h2 id="table-title">Points</h2>

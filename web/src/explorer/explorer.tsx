@@ -78,6 +78,7 @@ export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
           window={moving.window}
           cursor={view.show === "plot" ? cursor : undefined}
           source={source}
+          onAdd={(path) => show({ ...view, points: [...view.points, path].slice(0, mostCurves) })}
           onRemove={(path) => show({ ...view, points: view.points.filter((p) => p !== path) })}
           onClear={() => show({ ...view, points: [] })}
         />

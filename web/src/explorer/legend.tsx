@@ -1,5 +1,6 @@
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
+import { commandsOf, shadowWords } from "../control/shadow";
 import { plain, unit, value } from "../format";
 import { nameOf, parentOf } from "../path";
 import { inkStyle } from "../plot-axes";
@@ -18,13 +19,14 @@ interface Props {
   /** The time under the pointer. */
   cursor: number | undefined;
   source: HistorySource;
+  onAdd(path: string): void;
   onRemove(path: string): void;
   onClear(): void;
 }
 
 /** What each colour is, with its value under the pointer or else the newest, and its extremes on screen. */
 export function Legend(props: Props) {
-  const { points, unknown, shown, window, cursor, source, onRemove, onClear } = props;
+  const { points, unknown, shown, window, cursor, source, onAdd, onRemove, onClear } = props;
   const own = useMemo(() => byPoint(shown.curves, false), [shown.curves]);
   const ghosts = useMemo(() => byPoint(shown.curves, true), [shown.curves]);
   if (points.length === 0) return null;
@@ -72,6 +74,8 @@ export function Legend(props: Props) {
                     ? `${shownValue(curve, low)} to ${shownValue(curve, high)}`
                     : ""
                 }
+                commands={commandsBeside(path, points, source)}
+                onAdd={onAdd}
                 onRemove={onRemove}
               />
             );
@@ -83,6 +87,12 @@ export function Legend(props: Props) {
       )}
     </section>
   );
+}
+
+/** The point that has the commands of another, if there is one that is not shown yet; else "". */
+function commandsBeside(path: string, shown: readonly string[], source: HistorySource): string {
+  const commands = commandsOf(path);
+  return source.catalogue.has(commands) && !shown.includes(commands) ? commands : "";
 }
 
 const byPoint = (curves: readonly Curve[], ghost: boolean) =>
@@ -101,6 +111,9 @@ interface RowProps {
   then: string;
   /** The least and the greatest value on screen. */
   extremes: string;
+  /** The point with its commands, "" for none. */
+  commands: string;
+  onAdd(path: string): void;
   onRemove(path: string): void;
 }
 
@@ -116,6 +129,16 @@ const Row = memo(function Row(p: RowProps) {
           </span>
         </span>
         {p.extremes && <span class="extremes">{p.extremes}</span>}
+        {p.commands && (
+          <button
+            type="button"
+            class="beside"
+            aria-label={`Show the commands of ${p.path}`}
+            onClick={() => p.onAdd(p.commands)}
+          >
+            + what it was commanded
+          </button>
+        )}
       </th>
       <td class="number">
         <strong>{p.now}</strong> <span class="unit">{p.unit}</span>
@@ -136,4 +159,5 @@ const Row = memo(function Row(p: RowProps) {
 });
 
 /** The last segment before the name, to tell apart points of one name. */
-const placeOf = (path: string) => (parentOf(path) ? `${nameOf(parentOf(path))}/` : "");
+const placeOf = (path: string) =>
+  `${shadowWords(path)}${parentOf(path) ? `${nameOf(parentOf(path))}/` : ""}`;

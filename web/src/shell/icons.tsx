@@ -3,6 +3,7 @@ const drawings = {
   overview: "M3 12h4l3-8 4 16 3-8h4",
   site: "M4 5h6v5H4zM14 14h6v5h-6zM7 10v6.5h7",
   explore: "M3 4v16h18M7 15l4-5 4 3 5-7",
+  control: "M6 4v7M6 15v5M12 4v3M12 11v9M18 4v10M18 18v2M4 13h4M10 9h4M16 16h4",
   bus: "M3 12h18M7 12V6M12 12v6M17 12V6M5.5 4h3M10.5 20h3M15.5 4h3",
   ledger: "M5 3h14v18H5zM9 8h6M9 12h6M9 16.5l1.5 1.5 3.5-3.5",
   settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deviceAddress, deviceAt, oldAddress } from "./place";
+import { deviceAddress, deviceAt, oldAddress, pointAddress, pointAt } from "./place";
 
 const placeOf = (address: string) => {
   const url = new URL(address, "http://node");
@@ -43,4 +43,11 @@ describe("an address from before there were screens", () => {
   ])("%s", (_, address, now) => {
     expect(oldAddress(placeOf(address))).toBe(now);
   });
+});
+
+test("the address of a point is read again", () => {
+  const path = "campus/floor 1/zone/../setpoint";
+  expect(pointAt(placeOf(pointAddress(path)))).toBe(path);
+  expect(pointAt(placeOf(pointAddress("a/b c")))).toBe("a/b c");
+  expect(pointAddress("a/b c")).toBe("/point/a/b%20c");
 });

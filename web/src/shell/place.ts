@@ -90,18 +90,18 @@ export function oldAddress({ path, search }: Place): string | undefined {
   return `/site?${params}`;
 }
 
-/** The address of a device's page. Segments that an address cannot carry go into its query. */
-export function deviceAddress(path: string): string {
+/** The address of the page of a path. Segments that an address cannot carry go into its query. */
+function addressOf(screen: string, path: string): string {
   const segments = path.split("/");
   if (segments.some((s) => s === "" || s === "." || s === "..")) {
-    return `/device?${new URLSearchParams({ path })}`;
+    return `/${screen}?${new URLSearchParams({ path })}`;
   }
-  return `/device/${segments.map(encodeURIComponent).join("/")}`;
+  return `/${screen}/${segments.map(encodeURIComponent).join("/")}`;
 }
 
-/** The inverse of deviceAddress; "" if the address names no device. */
-export function deviceAt({ path, search }: Place): string {
-  const rest = path.replace(/^\/device\/?/, "");
+/** The inverse of addressOf; "" if the address names no path. */
+function pathAt({ path, search }: Place): string {
+  const [, rest = ""] = /^\/[^/]*\/(.*)$/.exec(path) ?? [];
   if (rest === "") return new URLSearchParams(search).get("path") ?? "";
   try {
     return rest.split("/").map(decodeURIComponent).join("/");
@@ -109,6 +109,18 @@ export function deviceAt({ path, search }: Place): string {
     return ""; // somebody cut the address in the middle of a character
   }
 }
+
+/** The address of a device's page. */
+export const deviceAddress = (path: string) => addressOf("device", path);
+
+/** The inverse of deviceAddress; "" if the address names no device. */
+export const deviceAt = (place: Place) => pathAt(place);
+
+/** The address of a point's page. */
+export const pointAddress = (path: string) => addressOf("point", path);
+
+/** The inverse of pointAddress; "" if the address names no point. */
+export const pointAt = (place: Place) => pathAt(place);
 
 /** The address of an agent's page. */
 export const agentAddress = (name: string) =>

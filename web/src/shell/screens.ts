@@ -72,6 +72,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../explorer/explorer")).ExplorerScreen,
   },
   {
+    path: "control",
+    name: "Control",
+    icon: "control",
+    role: "viewer",
+    place: "more",
+    key: "k",
+    load: async () => (await import("../control/control")).ControlScreen,
+  },
+  {
     path: "alerts",
     name: "Alerts",
     icon: "alert",
@@ -123,6 +132,14 @@ export const screens: readonly Screen[] = [
     role: "viewer",
     place: "link",
     load: async () => (await import("../device/device")).DeviceScreen,
+  },
+  {
+    path: "point",
+    name: "Point",
+    icon: "control",
+    role: "viewer",
+    place: "link",
+    load: async () => (await import("../control/point")).PointScreen,
   },
   {
     path: "documents",

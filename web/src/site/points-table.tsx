@@ -3,6 +3,7 @@ import type { Point } from "../api";
 import { age, exact, plain, qualityName, reasonFor, span, unit, value } from "../format";
 import type { Live, LiveValues } from "../live";
 import { relativeTo } from "../path";
+import { pointAddress } from "../shell/place";
 import { useTick } from "../use-site";
 import { useWindow } from "../use-window";
 import { isStale } from "./tree";
@@ -41,6 +42,9 @@ export function PointsTable({ branch, points, live, plotted, now, onToggle }: Pr
             <th scope="col" class="number">
               Age
             </th>
+            <th scope="col">
+              <span class="unseen">Page</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -75,7 +79,7 @@ function Space({ rows }: { rows: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row cannot be focused
     <tr aria-hidden="true">
-      <td class="space" colSpan={5} style={{ height: `${rows * rowHeight}px` }} />
+      <td class="space" colSpan={6} style={{ height: `${rows * rowHeight}px` }} />
     </tr>
   );
 }
@@ -129,6 +133,15 @@ const PointRow = memo(function PointRow({
         <span>{quality}</span>
       </td>
       <td class="number age">{age}</td>
+      <td class="way-on">
+        <a
+          href={pointAddress(point.path)}
+          title="Its page: who holds it, set it"
+          aria-label={`Page of ${label}`}
+        >
+          ›
+        </a>
+      </td>
     </tr>
   );
 });
