@@ -28,12 +28,14 @@ describe("the ledger", () => {
       origins: [
         {
           origin: attacks[0],
+          own: true,
           produced: 1000,
           acknowledged: 1000,
           stored: 880,
           refused: 0,
           missing: 100,
           repeated: 3,
+          left_out: 0,
           backlog_blocks: 1,
           backlog_samples: 20,
           balanced: true,

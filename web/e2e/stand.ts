@@ -201,6 +201,8 @@ export class Stand {
       refused: 0,
       missing: 0,
       repeated: 0,
+      left_out: 0,
+      own: true,
       backlog_blocks: 0,
       backlog_samples: 0,
       balanced: true,

@@ -599,7 +599,7 @@ export interface Devices {
 export interface Origin {
   /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
   origin: string;
-  /** Whether it is of this node */
+  /** Whether it is of this node, not of one below it */
   own: boolean;
   produced: Count;
   acknowledged: Count;
