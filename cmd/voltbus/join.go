@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,7 +68,7 @@ func readCode(cmd *cobra.Command, args []string) (string, error) {
 		cmd.PrintErrln("Paste the code:")
 	}
 	line, err := bufio.NewReader(io.LimitReader(in, mostCode)).ReadString('\n')
-	if err != nil && err != io.EOF { //nolint:errorlint // io.Reader's own
+	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the code: %w", err)
 	}
 	if line = strings.TrimSpace(line); line == "" {
@@ -157,8 +158,14 @@ func newUplinkStatus(f *flags) *cobra.Command {
 					prefix = "anywhere"
 				}
 				for _, line := range [][2]string{
-					{"parent", p.Parent}, {"addresses", strings.Join(p.Addresses, ", ")}, {"its fingerprint", p.Fingerprint},
-					{"calls this node", p.Name}, {"takes points", prefix}, {"state", p.State}, {"because", p.Why}, {"this node's key", p.Key},
+					{"parent", p.Parent},
+					{"addresses", strings.Join(p.Addresses, ", ")},
+					{"its fingerprint", p.Fingerprint},
+					{"calls this node", p.Name},
+					{"takes points", prefix},
+					{"state", p.State},
+					{"because", p.Why},
+					{"this node's key", p.Key},
 				} {
 					if line[1] != "" {
 						cmd.Printf("%-16s %s\n", line[0], plain(line[1]))
