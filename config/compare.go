@@ -50,6 +50,7 @@ func Compare(before, after *Config) Changes {
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},
 		{"control", before.Control != after.Control},
+		{"uplink", !reflect.DeepEqual(before.Uplink, after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {
 		if s.differs {

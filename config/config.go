@@ -5,6 +5,8 @@ package config
 
 import (
 	"time"
+
+	"voltbus/point"
 )
 
 // Config is a whole configuration. The comments of its fields are the reference documentation.
@@ -28,6 +30,8 @@ type Config struct {
 	// Control says how commands to points are dealt with. What single points demand stands with
 	// their devices.
 	Control Control `yaml:"control"`
+	// Uplink says what is sent to the node above this one, if there is one, and how.
+	Uplink Uplink `yaml:"uplink"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
@@ -211,6 +215,31 @@ type AgentLog struct {
 	Lines int `yaml:"lines" example:"500"`
 }
 
+// Uplink is the section "uplink".
+type Uplink struct {
+	// Select are patterns of the points that are sent; all if left out. What is not sent is counted.
+	Select []point.Pattern `yaml:"select" example:"[campus/b1/**]"`
+	// Rename puts points into other places at the parent: of several that fit, the longest from
+	// counts. Without any, a point that does not lie below the prefix that the parent gave this
+	// node is put below it.
+	Rename []Rename `yaml:"rename"`
+	// Urgent are patterns of the points whose readings overtake a backlog, such as alarms. They are
+	// recorded in a lane of their own.
+	Urgent []point.Pattern `yaml:"urgent" example:"[**/alarm]"`
+	// Rate is how many bytes may be sent in a second. 0 bounds nothing.
+	Rate Size `yaml:"rate" example:"128KiB"`
+	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
+	Age time.Duration `yaml:"age" example:"200ms"`
+}
+
+// Rename is an entry of "uplink.rename".
+type Rename struct {
+	// From is the path here; it and what lies below it is renamed. "" is everything.
+	From point.Path `yaml:"from" example:"ahu1"`
+	// To is the path at the parent.
+	To point.Path `yaml:"to" example:"campus/b1/ahu1"`
+}
+
 // Default returns the configuration of an empty file.
 func Default() *Config {
 	return &Config{
@@ -236,6 +265,7 @@ func Default() *Config {
 			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},
 		},
+		Uplink:  Uplink{Age: 200 * time.Millisecond},
 		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}
 }

@@ -42,6 +42,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Ingest.validate(r)
 	cfg.Agents.validate(r)
 	cfg.Control.validate(r)
+	cfg.Uplink.validate(r)
 }
 
 func (n *Node) validate(r report) {

@@ -36,6 +36,8 @@ import (
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/receiver"
+	"voltbus/uplink/sender"
 )
 
 // Options are what a node is made from.
@@ -81,6 +83,8 @@ type Node struct {
 	store    history // nil for a node without one
 	origin   string  // what the directory's own blocks are called
 	recorder *recorder.Recorder
+	receiver *receiver.Receiver
+	sender   *sender.Sender
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
@@ -119,7 +123,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -175,7 +179,13 @@ func (n *Node) Run(ctx context.Context) error {
 		start("store upkeep", n.maintain)
 		start("sink", n.sink.Run)
 	}
+	if !n.opts.Idle {
+		start("uplink", n.sendUp)
+	}
 	start("recorder", n.recorder.Run)
+	if !n.opts.Idle {
+		start("children", n.receiver.Run)
+	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
 	if n.desk != nil {

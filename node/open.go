@@ -98,7 +98,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 	}
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
-		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue,
+		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
 		Room: n.checkRoom, Log: n.log,
 	}, n.blocks, start)
 	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)

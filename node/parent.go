@@ -44,7 +44,7 @@ func busActor(name string) string {
 type parent struct{ node *Node }
 
 // Parent implements api.Parent.
-func (p parent) Parent(context.Context) (answer.Parent, error) {
+func (p parent) Parent(ctx context.Context) (answer.Parent, error) {
 	m, member := p.node.parent.Current()
 	if !member {
 		return answer.Parent{Addresses: []string{}}, nil
@@ -52,6 +52,7 @@ func (p parent) Parent(context.Context) (answer.Parent, error) {
 	return answer.Parent{
 		Member: true, Parent: m.Parent, Addresses: m.Addresses, Fingerprint: m.Fingerprint, Name: m.Name, Prefix: string(m.Prefix),
 		State: string(m.State), Why: m.Why, Key: p.node.parent.Print(), Joined: moment(m.Joined.UTC()),
+		Uplink: p.node.uplinkStatus(ctx),
 	}, nil
 }
 

@@ -48,6 +48,9 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
 		return n.host.Answer(ctx, r.From, r.Method, r.Data)
 	}
+	if answersBelow(r) {
+		return n.answerBelow(ctx, r)
+	}
 	return n.service.Answer(ctx, r.From, r.Method, r.Data)
 }
 

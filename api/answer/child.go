@@ -76,4 +76,41 @@ type Parent struct {
 	Why         string     `json:"why"`             // the state in words
 	Key         string     `json:"key_fingerprint"` // what people compare of this node's key
 	Joined      *time.Time `json:"joined,omitempty"`
+	Uplink      *Uplink    `json:"uplink,omitempty"` // nil without a parent
+}
+
+// Uplink is how the blocks of this node go up.
+type Uplink struct {
+	State    string         `json:"state"` // connecting, connected, refused
+	Since    *time.Time     `json:"since,omitempty"`
+	Reason   string         `json:"reason"`    // why there is no connection; "" if there is one
+	RTTMS    float64        `json:"rtt_ms"`    // of the greeting, in milliseconds
+	OffsetMS float64        `json:"offset_ms"` // the parent's clock less this one, in milliseconds
+	Waiting  uint64         `json:"waiting"`   // blocks of the log that are not acknowledged
+	Lanes    []UplinkLane   `json:"lanes"`
+	Origins  []UplinkOrigin `json:"origins"`
+}
+
+// UplinkLane is a lane of the uplink.
+type UplinkLane struct {
+	Name   string     `json:"name"`             // normal, urgent
+	Frames int        `json:"frames"`           // under way
+	Octets int64      `json:"octets"`           // of them
+	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest block that was read and is not acknowledged was closed
+	Sent   uint64     `json:"sent"`             // octets since the start
+	Back   uint64     `json:"back"`             // times that it began anew, since the parent missed something
+}
+
+// UplinkOrigin counts samples of an origin since the start.
+type UplinkOrigin struct {
+	Origin       string `json:"origin"`
+	Sequence     uint64 `json:"sequence"` // of the last block that the parent has
+	Samples      uint64 `json:"samples"`  // in all blocks up to it
+	Sent         uint64 `json:"sent"`
+	Octets       uint64 `json:"octets"`
+	Acknowledged uint64 `json:"acknowledged"`
+	Left         uint64 `json:"left"`     // left out by the selection
+	Repeated     uint64 `json:"repeated"` // sent once more
+	Dropped      uint64 `json:"dropped"`  // the log had dropped them, or they were damaged
+	Reason       string `json:"reason"`   // why the parent does not take it; "" if it does
 }

@@ -171,6 +171,7 @@ func newUplinkStatus(f *flags) *cobra.Command {
 						cmd.Printf("%-16s %s\n", line[0], plain(line[1]))
 					}
 				}
+				showUplink(cmd, p.Uplink)
 				return nil
 			})
 		},

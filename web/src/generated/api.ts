@@ -818,6 +818,54 @@ export interface Parent {
   /** What people compare of the key that the parent knows */
   key_fingerprint: string;
   joined?: Time;
+  uplink?: Uplink;
+}
+
+/** How the blocks of this node go up */
+export interface Uplink {
+  state: "connecting" | "connected" | "refused";
+  since?: Time;
+  /** Why there is no connection; empty if there is one */
+  reason: string;
+  /** Of the greeting, in milliseconds */
+  rtt_ms: number;
+  /** The parent's clock less this one, in milliseconds */
+  offset_ms: number;
+  /** Blocks of the log that the parent has not acknowledged */
+  waiting: number;
+  lanes: {
+    name: "normal" | "urgent";
+    /** Under way */
+    frames: number;
+    /** Under way */
+    octets: number;
+    oldest?: Time;
+    /** Octets since the start */
+    sent: number;
+    /** Times that it began anew, since the parent missed something */
+    back: number;
+  }[];
+  origins: {
+    origin: string;
+    /** Of the last block that the parent has */
+    sequence: number;
+    /** In all blocks up to it */
+    samples: number;
+    /** Samples since the start */
+    sent: number;
+    /** Since the start */
+    octets: number;
+    /** Samples since the start, with those left out */
+    acknowledged: number;
+    /** Samples that the selection left out */
+    left: number;
+    /** Samples that were sent once more */
+    repeated: number;
+    /** Samples that the log had dropped, or that were damaged */
+    dropped: number;
+    /** Why the parent does not take it; empty if it does */
+    reason: string;
+  }[];
 }
 
 export interface Agent {

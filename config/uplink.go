@@ -1,0 +1,63 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"voltbus/point"
+)
+
+// The bounds of the section "uplink".
+const (
+	minUplinkRate = KiB
+	minUplinkAge  = 10 * time.Millisecond
+	maxUplinkAge  = time.Minute
+)
+
+func (n *Uplink) validate(r report) {
+	for _, list := range []struct {
+		key      string
+		patterns []point.Pattern
+	}{{"uplink.select", n.Select}, {"uplink.urgent", n.Urgent}} {
+		for i, p := range list.patterns {
+			if p == "" {
+				r(fmt.Sprintf("%s[%d]", list.key, i), "is empty; write a pattern such as campus/b1/**, or ** for everything")
+			}
+		}
+	}
+	seen := map[point.Path]bool{}
+	for i, one := range n.Rename {
+		key := fmt.Sprintf("uplink.rename[%d]", i)
+		if bad := badPlace(one.From); bad != "" {
+			r(key+".from", "%q %s", one.From, bad)
+		}
+		if bad := badPlace(one.To); bad != "" {
+			r(key+".to", "%q %s", one.To, bad)
+		}
+		if seen[one.From] {
+			r(key+".from", "%q is renamed already; each place has one new name", one.From)
+		}
+		seen[one.From] = true
+	}
+	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
+		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
+	}
+	if n.Age < minUplinkAge || n.Age > maxUplinkAge {
+		r("uplink.age", "%s is out of range; write 10ms to 1m, such as 200ms", duration(n.Age))
+	}
+}
+
+// badPlace says why a path is no place, or "". The empty path is everything.
+func badPlace(p point.Path) string {
+	switch {
+	case p == "":
+	case p.Validate() != nil:
+		return fmt.Sprintf("is not a path: %v", p.Validate())
+	case strings.Contains(string(p), "*"):
+		return "is not a path: it holds *; write the place of the points without it"
+	case strings.HasPrefix(string(p), "/") || strings.HasSuffix(string(p), "/") || strings.Contains(string(p), "//"):
+		return "has an empty part; write single slashes between the parts"
+	}
+	return ""
+}

@@ -1,0 +1,153 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"voltbus/audit"
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/uplink/receiver"
+	"voltbus/wire"
+)
+
+// originsFile remembers by which child the blocks of an origin come.
+const originsFile = "origins.json"
+
+// openReceiver lets children send their blocks.
+func (n *Node) openReceiver(context.Context) error {
+	n.receiver = receiver.New(receiver.Config{
+		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Refused: n.refusedBelow,
+		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Log: n.log,
+	}, n.recorder, uplinkPositions(n.recorder.Others()))
+	return n.bus.TakeBlocks(func(a bus.Arrival) { //nolint:contextcheck // the receiver has that of its Run
+		n.receiver.Receive(a.Child, uplink.Lane(a.Lane), a.Data, func(answer uplink.Answer) { a.Answer(answer.Encode()) })
+	})
+}
+
+// childGrants returns what an approved child may do.
+func (n *Node) childGrants(name string) (receiver.Child, bool) {
+	c, err := n.children.Child(name)
+	if err != nil || c.State != identity.ChildApproved {
+		return receiver.Child{}, false
+	}
+	return receiver.Child{Prefix: c.Prefix, Grants: c.All()}, true
+}
+
+// isOwn reports whether an origin is one of this node's own.
+func (n *Node) isOwn(origin string) bool {
+	for _, s := range n.recorder.Lanes() {
+		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin {
+			return true
+		}
+	}
+	return false
+}
+
+// refusedBelow notes a block that was not taken.
+func (n *Node) refusedBelow(r receiver.Refusal) {
+	detail, _ := json.Marshal(struct {
+		Tried   string `json:"tried"`
+		Missing string `json:"missing,omitempty"`
+	}{"send blocks", r.Missing}) // texts
+	n.audit.Offer(audit.Entry{
+		Actor: "child:" + r.Child, Action: "refused", Subject: r.Origin, Outcome: r.Err.Error(), Detail: detail,
+	})
+}
+
+// answersBelow reports whether a request is one of a child about its uplink.
+func answersBelow(r *bus.Request) bool {
+	if !strings.HasPrefix(r.From, identity.ChildPrefix) {
+		return false
+	}
+	return r.Method == uplink.HelloMethod || r.Method == uplink.PositionsMethod || r.Method == uplink.DescribeMethod
+}
+
+// answerBelow answers a request of a child about its uplink.
+func (n *Node) answerBelow(ctx context.Context, r *bus.Request) []byte {
+	result, err := n.serveBelow(ctx, strings.TrimPrefix(r.From, identity.ChildPrefix), r)
+	if err != nil {
+		return refusal(err)
+	}
+	body, err := json.Marshal(result)
+	if err != nil { // numbers and texts are always written
+		return refusal(err)
+	}
+	return wire.AppendResult(nil, body)
+}
+
+func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (any, error) {
+	switch r.Method {
+	case uplink.HelloMethod:
+		var h uplink.Hello
+		if err := readBelow(r, &h); err != nil {
+			return nil, err
+		}
+		return n.receiver.Hello(child, &h)
+	case uplink.PositionsMethod:
+		var o uplink.Origins
+		if err := readBelow(r, &o); err != nil {
+			return nil, err
+		}
+		return uplink.Positions{Positions: n.receiver.Positions(o.Origins)}, nil
+	default:
+		var d uplink.Descriptions
+		if err := readBelow(r, &d); err != nil {
+			return nil, err
+		}
+		return struct{}{}, n.describedBelow(ctx, child, d.Points)
+	}
+}
+
+var errBelow = errors.New("cannot be read; is the version of that node's program much newer than this one's?")
+
+func readBelow(r *bus.Request, into any) error {
+	if err := json.Unmarshal(r.Data, into); err != nil {
+		return fault.E("node.answerBelow", fault.Invalid, r.Method, fmt.Errorf("%w: %w", errBelow, err))
+	}
+	return nil
+}
+
+var errManyPoints = fmt.Errorf("describe at most %d points at once", uplink.MaxDescriptions)
+
+// describedBelow puts points as their child describes them into the catalogue.
+func (n *Node) describedBelow(ctx context.Context, child string, points []uplink.Description) error {
+	const op = "node.describedBelow"
+	c, known := n.childGrants(child)
+	if !known {
+		return fault.E(op, fault.Refused, child, errNoChild)
+	}
+	if len(points) > uplink.MaxDescriptions {
+		return fault.E(op, fault.Invalid, child, errManyPoints)
+	}
+	var infos []point.Info
+	var removed []point.Path
+	for i := range points {
+		p := &points[i]
+		if err := c.Grants.MayRecord(p.Path); err != nil {
+			return err
+		}
+		if p.Removed {
+			removed = append(removed, p.Path)
+			continue
+		}
+		kind, _ := point.ParseKind(p.Kind) // one that is not known here varies
+		infos = append(infos, point.Info{
+			Path: p.Path, Kind: kind, Unit: p.Unit, Description: p.Description, Writable: p.Writable,
+			Device: p.Device, Interval: p.Interval, Tags: p.Tags,
+		})
+	}
+	return n.catalog.Below(ctx, child, infos, removed)
+}
+
+var errNoChild = errors.New("is no child of this node, or not approved")
+
+// Below returns what came from each child since the start.
+func (n *Node) Below() map[string]receiver.Counts { return n.receiver.Status() }

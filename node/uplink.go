@@ -1,0 +1,244 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"voltbus/bus"
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/recorder"
+	"voltbus/uplink"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/sender"
+	"voltbus/wire"
+)
+
+// uplinkFile remembers how far the parent has the log.
+const uplinkFile = "uplink.json"
+
+// askTimeout bounds what is asked of the parent.
+const askTimeout = 20 * time.Second
+
+// openUplink makes what sends the log to the parent. It dials nobody.
+func (n *Node) openUplink(context.Context) error {
+	cfg := n.opts.Config.Uplink
+	renames := make([]sender.Rename, len(cfg.Rename))
+	for i, r := range cfg.Rename {
+		renames[i] = sender.Rename(r)
+	}
+	n.sender = sender.New(sender.Config{
+		Dial: n.dialParent, Own: n.ownPositions, Describe: n.describeUp,
+		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
+		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Log: n.log,
+	}, n.blocks)
+	return nil
+}
+
+// ownPositions returns how far this node's origins are on disk.
+func (n *Node) ownPositions() map[string]uplink.Position {
+	out := map[string]uplink.Position{}
+	for _, s := range n.recorder.Lanes() {
+		out[s.Origin] = uplink.Position{Sequence: s.Sequence, Samples: s.Acknowledged}
+	}
+	return out
+}
+
+// sendUp sends the log to the parent as long as there is one.
+func (n *Node) sendUp(ctx context.Context) error {
+	for ctx.Err() == nil {
+		changed := n.parent.Changed()
+		m, member := n.parent.Current()
+		if !member || m.State == enrol.Pending {
+			select {
+			case <-ctx.Done():
+			case <-changed:
+			}
+			continue
+		}
+		n.sendTo(ctx, &m)
+	}
+	return nil
+}
+
+// sendTo sends until the node leaves that parent.
+func (n *Node) sendTo(ctx context.Context, m *enrol.Membership) {
+	ctx, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = n.sender.Run(ctx) // always nil
+	}()
+	defer func() { <-done }()
+	defer end()
+	for {
+		changed := n.parent.Changed()
+		now, member := n.parent.Current()
+		if !member || now.State == enrol.Pending || now.Fingerprint != m.Fingerprint || now.Name != m.Name || !now.Joined.Equal(m.Joined) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// above implements sender.Session over a connection to the parent.
+type above struct {
+	*bus.Parent
+	node    *Node
+	answers chan uplink.Answer
+	detach  func()
+}
+
+// dialUp dials as knock does, for a connection that stays.
+func dialUp(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
+	p, err := bus.DialParent(ctx, address, config, key, name)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+var errDoor = errors.New("the connection to the parent is of another kind")
+
+// dialParent connects to the parent.
+func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
+	door, _, err := n.parent.Open(ctx, dialUp)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := door.(*bus.Parent)
+	if !ok {
+		door.Close()
+		return nil, fault.E("node.dialParent", fault.Internal, "", errDoor)
+	}
+	s := &above{Parent: p, node: n, answers: make(chan uplink.Answer, 64), detach: func() {}}
+	err = p.Answers(func(data []byte) {
+		if a, err := uplink.ParseAnswer(data); err == nil {
+			select {
+			case s.answers <- a:
+			case <-p.Ended():
+			}
+		}
+	})
+	if err == nil {
+		err = p.Serve(n.answerAbove)
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *above) ask(ctx context.Context, method string, question, answer any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return fault.E("node.ask", fault.Internal, method, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	data, err := s.Ask(ctx, method, body)
+	if err != nil || answer == nil {
+		return err
+	}
+	if err := json.Unmarshal(data, answer); err != nil {
+		return fault.E("node.ask", fault.Corrupt, method, fmt.Errorf("the parent's answer cannot be read: %w", err))
+	}
+	return nil
+}
+
+// Hello implements sender.Session. What the parent says of this node is kept.
+func (s *above) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, err error) {
+	if err = s.ask(ctx, uplink.HelloMethod, h, &w); err == nil {
+		s.detach = s.node.parent.Attach(s.Ask)
+		return w, errors.Join(s.node.parent.Met(w.Name, w.Prefix), s.node.parent.Report(enrol.Approved, ""))
+	}
+	if state, why := enrol.StateOf(err); state != "" {
+		err = errors.Join(err, s.node.parent.Report(state, why))
+	}
+	return w, err
+}
+
+// Positions implements sender.Session.
+func (s *above) Positions(ctx context.Context, origins []string) (map[string]uplink.Position, error) {
+	var p uplink.Positions
+	return p.Positions, s.ask(ctx, uplink.PositionsMethod, uplink.Origins{Origins: origins}, &p)
+}
+
+// Describe implements sender.Session.
+func (s *above) Describe(ctx context.Context, points []uplink.Description) error {
+	return s.ask(ctx, uplink.DescribeMethod, uplink.Descriptions{Points: points}, nil)
+}
+
+// Send implements sender.Session.
+func (s *above) Send(lane uplink.Lane, frame []byte) error { return s.Parent.Send(string(lane), frame) }
+
+// Answers implements sender.Session.
+func (s *above) Answers() <-chan uplink.Answer { return s.answers }
+
+// Done implements sender.Session.
+func (s *above) Done() <-chan struct{} { return s.Ended() }
+
+// Close implements sender.Session.
+func (s *above) Close() {
+	s.detach()
+	s.Parent.Close()
+}
+
+var errAbove = errors.New("this node lets nothing be asked of it from above")
+
+// answerAbove answers what the parent asks: whether this node is there.
+func (n *Node) answerAbove(_ context.Context, r bus.Request) {
+	if r.From == wire.NodeName && r.Method == "ping" {
+		_ = r.Respond(wire.AppendResult(nil, []byte(`"pong"`))) // who asked may be gone
+		return
+	}
+	_ = r.Respond(refusal(fault.E("node.answerAbove", fault.Refused, r.Method, errAbove)))
+}
+
+// refusal is the body of an answer that reports an error.
+func refusal(err error) []byte {
+	body, _ := json.Marshal(wire.Reply{Error: uplink.FailureOf(err, identity.MissingOf(err))}) // texts
+	return body
+}
+
+// describeUp returns all points of the catalogue, also those that were removed.
+func (n *Node) describeUp(ctx context.Context) ([]uplink.Description, error) {
+	var out []uplink.Description
+	f := catalog.Filter{Removed: true, Limit: 10 * catalog.PageSize}
+	for {
+		page, err := n.catalog.Search(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Entries {
+			e := &page.Entries[i]
+			out = append(out, uplink.Description{
+				Path: e.Path, Kind: e.Kind.String(), Unit: e.Unit, Description: e.Description, Writable: e.Writable,
+				Device: e.Device, Interval: e.Interval, Tags: e.Tags, Removed: !e.Removed.IsZero(),
+			})
+		}
+		if f.After = page.Next; f.After == "" {
+			return out, nil
+		}
+	}
+}
+
+// uplinkPositions returns the recorder's positions as the uplink has them.
+func uplinkPositions(all map[string]recorder.Position) map[string]uplink.Position {
+	out := make(map[string]uplink.Position, len(all))
+	for origin, p := range all {
+		out[origin] = uplink.Position{Sequence: p.Sequence, Samples: p.Samples}
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package node_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"voltbus/api/client"
+	"voltbus/config"
+	"voltbus/point"
+)
+
+// proxy passes connections on, and cuts them when it is told to.
+type proxy struct {
+	net.Listener
+	mu    sync.Mutex
+	to    string
+	away  bool
+	conns map[net.Conn]bool
+}
+
+func newProxy(t testing.TB) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{Listener: l, conns: map[net.Conn]bool{}}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { p.serve(c) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); p.cut(); all.Wait() })
+	return p
+}
+
+func (p *proxy) serve(c net.Conn) {
+	defer c.Close()
+	p.mu.Lock()
+	to, away := p.to, p.away
+	p.mu.Unlock()
+	if away {
+		return
+	}
+	up, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer up.Close()
+	p.mu.Lock()
+	p.conns[c], p.conns[up] = true, true
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(c, up)
+		_ = c.Close()
+	}()
+	_, _ = io.Copy(up, c)
+	_ = up.Close()
+	<-done
+	p.mu.Lock()
+	delete(p.conns, c)
+	delete(p.conns, up)
+	p.mu.Unlock()
+}
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+func (p *proxy) lead(to string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.to, p.away = to, to == ""
+}
+
+// nodeOf loads a configuration for a node of a name.
+func nodeOf(t testing.TB, dir, name, text string) *config.Config {
+	t.Helper()
+	cfg := load(t, dir, text)
+	cfg.Node.Name = name
+	return cfg
+}
+
+// below makes a node a child of another, which it reaches at an address, and waits until it is connected.
+func below(t testing.TB, parent, child *running, address, prefix string) {
+	t.Helper()
+	invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Addresses: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := child.JoinParent(wait(t), invited.Code, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stored returns how many samples of a node's own origin another one has stored, and whether all adds up.
+func stored(r *running, origin string) (uint64, bool) {
+	for _, o := range r.ledger().Origins {
+		if strings.TrimRight(o.Origin, "!") == origin || strings.HasPrefix(o.Origin, origin+"~") {
+			return o.Stored, o.Balanced && o.Missing == 0
+		}
+	}
+	return 0, true
+}
+
+func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
+	const total, portion = 100_000, 500
+	up, down := nodeOf(t, t.TempDir(), "campus", listenAnywhere), nodeOf(t, t.TempDir(), "plant", "listen: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\n")
+	link := newProxy(t)
+	parent := run(t, up)
+	link.lead(parent.BusAddr())
+	child := run(t, down)
+	below(t, parent, child, link.Addr().String(), "campus/plant")
+	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	for sent := 0; sent < total; sent += portion {
+		samples := make([]point.Sample, portion)
+		for i := range samples {
+			n := sent + i
+			samples[i] = point.Sample{
+				Point: point.Path(fmt.Sprintf("ahu%d/temp", n%50)), Time: base.Add(time.Duration(n) * time.Millisecond), Value: point.IntOf(int64(n)),
+			}
+		}
+		if err := child.Record(wait(t), samples); err != nil {
+			t.Fatal(err)
+		}
+		switch sent / portion {
+		case 20, 60, 61, 62, 140:
+			link.cut()
+		case 40:
+			link.lead("")
+			link.cut()
+		case 50:
+			link.lead(parent.BusAddr())
+		case 80:
+			parent.halt()
+			parent = run(t, up)
+			link.lead(parent.BusAddr())
+		case 100:
+			child.halt()
+			child = run(t, down)
+		}
+	}
+	eventually(t, "the parent has all", func() bool {
+		n, balanced := stored(parent, "plant")
+		if !balanced {
+			t.Fatalf("the parent's ledger does not balance: %+v", parent.ledger())
+		}
+		return n >= total
+	})
+	if n, _ := stored(parent, "plant"); n != total {
+		t.Errorf("the parent has %d samples, want %d: %+v", n, total, parent.ledger().Origins)
+	}
+	latest, err := parent.Latest(wait(t), client.Span{Points: []string{"campus/plant/ahu7/temp"}})
+	if err != nil || len(latest.Samples) != 1 {
+		t.Errorf("the newest sample: %+v, %v", latest, err)
+	}
+}
