@@ -172,3 +172,33 @@ func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
 		t.Errorf("the newest sample: %+v, %v", latest, err)
 	}
 }
+
+func TestSamplesPassAnyNumberOfNodesWithTheirOrigin(t *testing.T) {
+	const count = 5000
+	var chain []*running
+	for i := range 4 {
+		n := run(t, nodeOf(t, t.TempDir(), fmt.Sprintf("n%d", i), listenAnywhere))
+		if i > 0 {
+			below(t, chain[i-1], n, chain[i-1].BusAddr(), fmt.Sprintf("p%d", i))
+		}
+		chain = append(chain, n)
+	}
+	samples := make([]point.Sample, count)
+	at := time.Now().Add(-time.Minute)
+	for i := range samples {
+		samples[i] = point.Sample{Point: "ahu/temp", Time: at.Add(time.Duration(i) * time.Millisecond), Value: point.IntOf(int64(i))}
+	}
+	if err := chain[3].Record(wait(t), samples); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range chain[:3] {
+		eventually(t, "the samples are there", func() bool {
+			got, balanced := stored(n, "n3")
+			return got == count && balanced
+		})
+	}
+	latest, err := chain[0].Latest(wait(t), client.Span{Points: []string{"p1/p2/p3/ahu/temp"}})
+	if err != nil || len(latest.Samples) != 1 {
+		t.Errorf("the newest sample at the top: %+v, %v", latest, err)
+	}
+}
