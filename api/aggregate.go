@@ -16,6 +16,9 @@ func (s *server) aggregate(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
+	if far, err := s.distant(w, r, "aggregate"); far {
+		return err
+	}
 	a, err := s.cfg.Engine.Aggregate(r.Context(), req, how)
 	if err != nil {
 		return err

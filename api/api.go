@@ -108,6 +108,7 @@ type Config struct {
 	People    People
 	Agents    Agents
 	Calls     Calls
+	Far       Far
 	Children  Children
 	Parent    Parent
 	Node      string // the node's name

@@ -24,6 +24,9 @@ func (s *server) latest(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
+	if far, err := s.distant(w, r, "latest"); far {
+		return err
+	}
 	samples, err := s.cfg.Engine.Latest(r.Context(), sel)
 	if err != nil {
 		return err
@@ -53,6 +56,9 @@ func (s *server) ranged(w http.ResponseWriter, r *request) error {
 	req.Limit, req.Newest = in.number("limit", 0, 1, maxLimit), in.truth("newest")
 	if in.err != nil {
 		return in.err
+	}
+	if far, err := s.distant(w, r, "range"); far {
+		return err
 	}
 	a, err := s.cfg.Engine.Range(r.Context(), req)
 	if err != nil {

@@ -33,6 +33,9 @@ func (s *server) points(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
+	if far, err := s.distant(w, r, "points"); far {
+		return err
+	}
 	page, err := s.cfg.Points.Search(r.Context(), filter)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/control/access"
 	"voltbus/fault"
+	"voltbus/wire"
 )
 
 // statusError is an error that HTTP has its own status for.
@@ -90,6 +91,9 @@ func problem(err error, instance string) answer.Problem {
 	}
 	if none, ok := errors.AsType[*noneError](err); ok {
 		p.Ingested = &none.ingested
+	}
+	if f, ok := errors.AsType[*wire.Failure](err); ok {
+		p.Node, p.Missing = f.Node, f.Missing
 	}
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		p.Raised = &raised.Raised

@@ -36,7 +36,7 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
-		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), childRoutes(), parentRoutes(),
+		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(),
 	)
 }
 
@@ -53,15 +53,15 @@ func historyRoutes() []route {
 	return []route{
 		{
 			method: "GET", path: prefix + "/points", role: viewer, serve: (*server).points,
-			params: []string{"pattern", "search", "tag", "unit", "limit", "after"},
+			params: []string{"pattern", "search", "tag", "unit", "limit", "after", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/latest", role: viewer, serve: (*server).latest,
-			params: []string{"point", "pattern"},
+			params: []string{"point", "pattern", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/range", role: viewer, serve: (*server).ranged,
-			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after"},
+			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,
@@ -69,7 +69,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/aggregate", role: viewer, serve: (*server).aggregate,
-			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after"},
+			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/completeness", role: viewer, serve: (*server).completeness,

@@ -230,6 +230,11 @@ type Uplink struct {
 	Rate Size `yaml:"rate" example:"128KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
+	// Allow are capabilities, as "voltbus children grant" takes them: what the nodes above may do
+	// here, and at nodes below this one (call node/agent:method). If it is left out they may read and
+	// subscribe to what is sent, and ask nodes below what only reads, but call and command nothing;
+	// [] allows nothing. A change holds with a reload.
+	Allow []string `yaml:"allow" example:"[\"read **\", \"call boiler:tune\", \"command campus/b1/**@8\"]"`
 }
 
 // Rename is an entry of "uplink.rename".

@@ -40,12 +40,39 @@ func (n *Uplink) validate(r report) {
 		}
 		seen[one.From] = true
 	}
+	n.validateAllow(r)
 	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
 		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
 	}
 	if n.Age < minUplinkAge || n.Age > maxUplinkAge {
 		r("uplink.age", "%s is out of range; write 10ms to 1m, such as 200ms", duration(n.Age))
 	}
+}
+
+func (n *Uplink) validateAllow(r report) {
+	for i, text := range n.Allow {
+		if bad := badCapability(text); bad != "" {
+			r(fmt.Sprintf("uplink.allow[%d]", i), "%q %s", text, bad)
+		}
+	}
+}
+
+// badCapability says why a text is none, or "". What stands behind its verb the node judges, which knows
+// what can be granted.
+func badCapability(text string) string {
+	verb, object, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch verb {
+	case "administer":
+		return ""
+	case "read", "subscribe", "call", "command", "hold":
+		if strings.TrimSpace(object) != "" {
+			return ""
+		}
+		return "says nothing of what it is for; write such as read campus/**, call boiler:tune or command campus/b1/**@8"
+	case "publish", "record":
+		return "cannot be allowed: nodes above neither publish nor record here; take it away"
+	}
+	return "is no capability; write such as read campus/**, subscribe campus/**, call boiler:tune, command campus/b1/**@8, hold tune or administer"
 }
 
 // badPlace says why a path is no place, or "". The empty path is everything.

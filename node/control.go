@@ -75,6 +75,9 @@ func (n *Node) agentsOnline() map[string]bool {
 	for _, p := range n.bus.Online() {
 		names[p.Name] = true
 	}
+	if above, is := n.parentNow(); is && above.Online { // as a visitor of that name
+		names[identity.ChildPrefix+above.Name] = true
+	}
 	return names
 }
 

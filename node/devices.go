@@ -91,6 +91,9 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	defer n.reload.Unlock()
 	before := n.Config()
 	changes := config.Compare(before, cfg)
+	if _, err := allowed(&cfg.Uplink); err != nil {
+		return changes, err
+	}
 	devices, err := n.deviceConfigs(cfg)
 	if err != nil {
 		return changes, err
@@ -106,6 +109,7 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	}
 	next := *before
 	next.Devices, next.Include = cfg.Devices, cfg.Include
+	next.Uplink.Allow = cfg.Uplink.Allow // what is taken away is taken at once
 	n.mu.Lock()
 	n.config = &next
 	n.mu.Unlock()

@@ -38,6 +38,7 @@ import (
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/sender"
+	"voltbus/uplink/tree"
 )
 
 // Options are what a node is made from.
@@ -85,6 +86,7 @@ type Node struct {
 	recorder *recorder.Recorder
 	receiver *receiver.Receiver
 	sender   *sender.Sender
+	tree     *tree.Tree
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
@@ -123,7 +125,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -185,6 +187,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start("recorder", n.recorder.Run)
 	if !n.opts.Idle {
 		start("children", n.receiver.Run)
+		start("tree", n.tree.Run)
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)

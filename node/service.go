@@ -26,7 +26,7 @@ func (n *Node) openService(ctx context.Context) error {
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
-		Documents: n.docs, Control: n.control,
+		Documents: n.docs, Control: n.control, Tree: n.tree,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	if n.store != nil {
@@ -50,6 +50,9 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 	}
 	if answersBelow(r) {
 		return n.answerBelow(ctx, r)
+	}
+	if strings.HasPrefix(r.From, identity.ChildPrefix) && answersTree(r) {
+		return n.answerTree(ctx, r)
 	}
 	return n.service.Answer(ctx, r.From, r.Method, r.Data)
 }

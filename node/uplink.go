@@ -195,10 +195,14 @@ func (s *above) Close() {
 	s.Parent.Close()
 }
 
-var errAbove = errors.New("this node lets nothing be asked of it from above")
+var errAbove = errors.New("is nothing that a node is asked from above")
 
-// answerAbove answers what the parent asks: whether this node is there.
-func (n *Node) answerAbove(_ context.Context, r bus.Request) {
+// answerAbove answers what the parent asks: whether this node is there, and what concerns the tree.
+func (n *Node) answerAbove(ctx context.Context, r bus.Request) {
+	if r.From == wire.NodeName && answersTree(&r) {
+		_ = r.Respond(n.answerParentTree(ctx, &r)) // who asked may be gone
+		return
+	}
 	if r.From == wire.NodeName && r.Method == "ping" {
 		_ = r.Respond(wire.AppendResult(nil, []byte(`"pong"`))) // who asked may be gone
 		return

@@ -50,6 +50,7 @@ func methods() map[string]method {
 	}
 	maps.Copy(list, documentMethods())
 	maps.Copy(list, controlMethods())
+	maps.Copy(list, remoteMethods())
 	return list
 }
 
@@ -68,9 +69,13 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 	if err := r.decode(&none{}); err != nil {
 		return nil, err
 	}
-	list := make([]wire.Method, 0, len(s.methods))
-	for _, name := range slices.Sorted(maps.Keys(s.methods)) {
-		m := s.methods[name]
+	methods := s.methods
+	if r.far {
+		methods = s.visitable()
+	}
+	list := make([]wire.Method, 0, len(methods))
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		m := methods[name]
 		out := wire.Method{Name: name, Doc: m.doc, Result: m.result, Params: []wire.Param{}}
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(m.args)) {
 			if tag, ok := field.Tag.Lookup("json"); ok {

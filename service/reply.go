@@ -27,12 +27,12 @@ func appendResult(result []byte) []byte {
 // agent was not allowed is told to Refused.
 func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
 	f := failure(err)
-	if f.Kind == fault.Internal.String() {
+	if f.Kind == fault.Internal.String() && f.Node == "" {
 		s.cfg.Log.LogAttrs(ctx, slog.LevelError, "request of an agent failed by a defect",
 			slog.String("agent", from), slog.String("method", clip(name)), slog.Any("err", err))
 		f.Message = errDefect.Error()
 	}
-	if f.Missing != "" && s.cfg.Refused != nil {
+	if f.Missing != "" && s.cfg.Refused != nil && name != "remote" { // of which the tree tells
 		s.cfg.Refused(Refusal{Callee: "node", Caller: from, Method: clip(name), Missing: f.Missing})
 	}
 	out, jerr := json.Marshal(wire.Reply{Error: f})
@@ -52,6 +52,9 @@ func (p *problems) Error() string { return p.err.Error() }
 func (p *problems) Unwrap() error { return p.err }
 
 func failure(err error) *wire.Failure {
+	if there, ok := errors.AsType[*wire.Failure](err); ok {
+		return there // what another node says stays as it is
+	}
 	f := &wire.Failure{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		f.Message, f.Subject = e.Err.Error(), e.Subject

@@ -92,6 +92,7 @@ type Config struct {
 	Points    Points
 	Documents Documents
 	Control   *access.Access
+	Tree      Tree
 	// Refused is told what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger
@@ -168,6 +169,7 @@ type request struct {
 	agent  identity.Agent
 	grants identity.Grants
 	kwargs []byte // JSON of an object; nil for none
+	far    bool   // it came from another node
 }
 
 func absent(what string) error { return fault.E("service", fault.Unavailable, what, errAbsent) }

@@ -232,6 +232,8 @@ type Problem struct {
 	Kind     string `json:"kind"`              // a fault kind
 	Subject  string `json:"subject,omitempty"` // what it is about
 	Instance string `json:"instance"`          // the request's path
+	Node     string `json:"node,omitempty"`    // the other node that says so
+	Missing  string `json:"missing,omitempty"` // of a refusal there: the capability
 
 	Ingested *Ingested `json:"ingested,omitempty"` // of a body of which nothing was recorded
 

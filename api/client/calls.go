@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"voltbus/api/answer"
@@ -21,6 +22,20 @@ type Call struct {
 	Kwargs map[string]json.RawMessage // by name
 	// Timeout is how long the agent may take, 0 for the node's 30 s.
 	Timeout time.Duration
+}
+
+// CallNode calls a method of an agent of another node, "node" for that node itself, through the tree.
+func (c *Client) CallNode(ctx context.Context, node, agent string, call Call) (json.RawMessage, error) {
+	body := struct {
+		Agent   string                     `json:"agent"`
+		Method  string                     `json:"method"`
+		Args    []json.RawMessage          `json:"args,omitempty"`
+		Kwargs  map[string]json.RawMessage `json:"kwargs,omitempty"`
+		Timeout float64                    `json:"timeout,omitempty"`
+	}{agent, call.Method, call.Args, call.Kwargs, call.Timeout.Seconds()}
+	var result answer.CallResult
+	err := c.change(ctx, http.MethodPost, "nodes/"+url.PathEscape(node)+"/call", body, &result)
+	return result.Result, err
 }
 
 // CallAgent calls a method of an agent, and returns its result. What the method raised is

@@ -63,6 +63,7 @@ type Span struct {
 	Pattern string
 	From    string
 	To      string
+	Node    string // another node of the tree, which is asked instead; "" for none
 }
 
 func (s *Span) params() url.Values {
@@ -74,6 +75,7 @@ func (s *Span) params() url.Values {
 
 func (s *Span) selection() url.Values {
 	params := url.Values{}
+	set(params, "node", s.Node)
 	if len(s.Points) > 0 {
 		params["point"] = s.Points
 	} else {

@@ -119,7 +119,8 @@ func (c *calls) answer(m *nats.Msg) {
 	c.end(id, result{data: m.Data})
 }
 
-// Call calls a method of an agent with arguments by place, and decodes its result into result, a
+// Call calls a method of an agent with arguments by place, or of one of another node, which is written
+// node/agent ("plant-1/boiler", and "plant-1/node" for that node itself), and decodes its result into result, a
 // pointer, or nil to drop it. It waits as long as ctx allows, without a deadline Options.Timeout.
 //
 // It fails with fault.Unreachable, at once, if the agent is not connected; fault.Timeout if it does
@@ -150,6 +151,50 @@ func (c *Client) Node(ctx context.Context, method string, args map[string]any, r
 	return c.CallNamed(ctx, wire.NodeName, method, result, args)
 }
 
+// far is a request that the node passes on to another one.
+type far struct {
+	Node    string          `json:"node"`
+	Agent   string          `json:"agent"`
+	Method  string          `json:"method"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Kwargs  json.RawMessage `json:"kwargs,omitempty"`
+	Timeout float64         `json:"timeout,omitempty"`
+}
+
+// callFar has the node call an agent of another one, which is written node/agent.
+func (c *Client) callFar(ctx context.Context, callee, method string, result any, body []byte) error {
+	f := far{Method: method}
+	f.Node, f.Agent, _ = strings.Cut(callee, "/")
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &f); err != nil {
+			return fault.E("client.Call", fault.Invalid, callee+":"+method, err)
+		}
+	}
+	wait := c.opts.Timeout
+	if end, bounded := ctx.Deadline(); bounded {
+		wait = time.Until(end)
+	}
+	f.Timeout = max(min(wait, maxFar).Seconds()*farPart, 0.001)
+	ask, err := json.Marshal(struct {
+		Kwargs far `json:"kwargs"`
+	}{f})
+	if err != nil {
+		return fault.E("client.Call", fault.Invalid, callee+":"+method, err)
+	}
+	data, err := c.request(ctx, wire.NodeName, "remote", ask)
+	if err != nil {
+		return err
+	}
+	return decodeReply(callee, method, data, result)
+}
+
+// How long the node may take to ask another one: a part of the time that there is, so that it can still
+// say what went wrong.
+const (
+	maxFar  = 2 * time.Minute
+	farPart = 0.95
+)
+
 // call calls with arguments as they are written; nil for none.
 func (c *Client) call(ctx context.Context, agent, method string, result, args any) error {
 	var body []byte
@@ -158,6 +203,9 @@ func (c *Client) call(ctx context.Context, agent, method string, result, args an
 		if body, err = json.Marshal(args); err != nil {
 			return fault.E("client.Call", fault.Invalid, agent+":"+method, fmt.Errorf("the arguments cannot be written as JSON: %w", err))
 		}
+	}
+	if strings.Contains(agent, "/") {
+		return c.callFar(ctx, agent, method, result, body)
 	}
 	data, err := c.request(ctx, agent, method, body)
 	if err != nil {

@@ -121,15 +121,20 @@ func printJSON(cmd *cobra.Command, v any) error {
 }
 
 func newAgentCall(f *flags) *cobra.Command {
-	text := ""
+	text, node := "", ""
 	wait := 30 * time.Second
 	cmd := &cobra.Command{
 		Use: "call <name> <method> [<argument> ...]", Short: "Call a method of an agent, and show what it returns", Args: cobra.MinimumNArgs(2),
 		Long: `Call a method of an agent in the name of the node, and show what it returns as JSON. An argument is a
 number, true, false, null, a text, or other JSON; name=value gives one by its name. The audit log is
-told who called, and with which arguments.`,
+told who called, and with which arguments.
+
+With --node the agent is one of another node, below or above this one; the agent "node" is that node
+itself. The nodes on the way must allow it: see "voltbus children grant", and uplink.allow in the
+configuration of the node below.`,
 		Example: `  voltbus agent call boiler-watch limit 80.5
   voltbus agent call boiler-watch tune device=campus/b1/boiler limit=15
+  voltbus agent call boiler-watch limit 80.5 --node plant-1
   voltbus agent call boiler-watch tune --json '{"device": "campus/b1/boiler", "limit": 15}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("json") && len(args) > 2 {
@@ -141,7 +146,13 @@ told who called, and with which arguments.`,
 			}
 			call.Method, call.Timeout = args[1], wait
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				result, err := s.CallAgent(ctx, args[0], call)
+				ask := s.CallAgent
+				if node != "" {
+					ask = func(ctx context.Context, agent string, c client.Call) (json.RawMessage, error) {
+						return s.CallNode(ctx, node, agent, c)
+					}
+				}
+				result, err := ask(ctx, args[0], call)
 				if err != nil {
 					return err
 				}
@@ -151,7 +162,13 @@ told who called, and with which arguments.`,
 	}
 	cmd.Flags().StringVar(&text, "json", "", "the arguments as JSON: a list by place, or an object by name")
 	cmd.Flags().DurationVar(&wait, "timeout", wait, "longest that the method may take, at most 5m")
+	nodeFlag(cmd, &node)
 	return cmd
+}
+
+// nodeFlag lets a command be about another node.
+func nodeFlag(cmd *cobra.Command, node *string) {
+	cmd.Flags().StringVar(node, "node", "", "ask this node of the tree instead, by its name")
 }
 
 var namedForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)

@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
 )
 
 func newGet(f *flags) *cobra.Command {
 	var out format
+	node := ""
 	cmd := &cobra.Command{
 		Use: "get <point>...", Short: "Read points from their devices now",
 		Long: `Read points from their devices now, not from the history. Each point is answered by itself; the exit
@@ -24,7 +26,7 @@ code is 1 if any could not be read.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.ReadNow(ctx, args...)
+				list, err := s.readNow(ctx, node, args)
 				if err != nil {
 					return err
 				}
@@ -33,7 +35,36 @@ code is 1 if any could not be read.`,
 		},
 	}
 	out.register(cmd)
+	nodeFlag(cmd, &node)
 	return cmd
+}
+
+// readNow reads points from their devices, at another node if one is named.
+func (s session) readNow(ctx context.Context, node string, points []string) (list answer.Readings, err error) {
+	if node == "" {
+		return s.ReadNow(ctx, points...)
+	}
+	return list, s.askNode(ctx, node, "get", map[string]any{"points": points}, &list)
+}
+
+// askNode asks another node itself for something.
+func (s session) askNode(ctx context.Context, node, method string, args map[string]any, into any) error {
+	call := client.Call{Method: method, Kwargs: map[string]json.RawMessage{}}
+	for name, v := range args {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return fault.E("voltbus", fault.Invalid, name, err)
+		}
+		call.Kwargs[name] = text
+	}
+	result, err := s.CallNode(ctx, node, "node", call)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(result, into); err != nil {
+		return fault.E("voltbus", fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
+	}
+	return nil
 }
 
 func (s session) printReadings(list []answer.Reading, out *format) error {
@@ -80,6 +111,7 @@ type setOptions struct {
 	command answer.NewCommand
 	lease   time.Duration
 	wait    time.Duration
+	node    string
 	out     format
 }
 
@@ -108,6 +140,7 @@ says who stands in the way. A point that demands the approval of a second person
 	fs.StringVar(&o.command.ID, "id", "", "identifier: a repeat with the same one is not carried out again")
 	fs.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait for what the device says, up to 1m; 0: only until it is decided")
 	o.out.register(cmd)
+	nodeFlag(cmd, &o.node)
 	return cmd
 }
 
@@ -138,7 +171,13 @@ func (s session) set(ctx context.Context, args []string, o *setOptions) error {
 		}
 		request.Commands = append(request.Commands, c)
 	}
-	list, err := s.Client.Command(ctx, request)
+	var list answer.CommandResults
+	var err error
+	if o.node == "" {
+		list, err = s.Client.Command(ctx, request)
+	} else {
+		err = s.askNode(ctx, o.node, "set_many", map[string]any{"commands": request.Commands, "wait": wait}, &list)
+	}
 	if err != nil {
 		return err
 	}

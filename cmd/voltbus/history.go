@@ -19,7 +19,7 @@ import (
 
 // span holds the flags that select a piece of history.
 type span struct {
-	from, to string
+	from, to, node string
 }
 
 const selectHelp = `Points are named by their whole paths, or by one pattern in quotes: * stands for anything
@@ -35,7 +35,7 @@ func (s *span) register(cmd *cobra.Command) {
 
 // of returns the selection of the arguments: points by name, or one pattern.
 func (s *span) of(args []string) (client.Span, error) {
-	sel := client.Span{From: s.from, To: s.to}
+	sel := client.Span{From: s.from, To: s.to, Node: s.node}
 	if len(args) == 1 {
 		sel.Pattern = args[0]
 		return sel, nil
@@ -72,6 +72,7 @@ func newQuery(f *flags) *cobra.Command {
 		},
 	}
 	when.register(cmd)
+	nodeFlag(cmd, &when.node)
 	out.register(cmd)
 	cmd.Flags().StringVar(&steps.Step, "step", "", "summarise steps of this length, such as 15m, 1d, 1w, 1mo or 1y")
 	cmd.Flags().StringVar(&steps.Zone, "zone", "", "with --step: at round local times of this time zone, such as Europe/Berlin")

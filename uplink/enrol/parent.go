@@ -254,6 +254,19 @@ func (p *Parent) Attach(ask Asker) (detach func()) {
 	}
 }
 
+// ErrDetached says that there is no connection to the parent.
+var ErrDetached = errors.New("this node is not connected to its parent")
+
+// Ask asks the parent for something over the connection that there is; fault.Unreachable, at once, if
+// there is none.
+func (p *Parent) Ask(ctx context.Context, method string, body []byte) ([]byte, error) {
+	ask := p.attached()
+	if ask == nil {
+		return nil, fault.E("enrol.Ask", fault.Unreachable, method, ErrDetached)
+	}
+	return ask(ctx, method, body)
+}
+
 // attached returns the connection, or nil.
 func (p *Parent) attached() Asker {
 	p.mu.Lock()

@@ -139,6 +139,15 @@ func (r *Request) May(g *identity.Grants) error {
 	return g.MayCall(r.Callee(), r.Method, args)
 }
 
+// Holds reports whether grants hold a capability that a method demands.
+func (r *Request) Holds(g *identity.Grants, capability string) error {
+	args, err := r.named()
+	if err != nil {
+		return err
+	}
+	return g.Holds(capability, args)
+}
+
 // Failed returns the body of an answer that reports an error of a node. One that another node
 // reported before keeps its name.
 func Failed(node string, err error) []byte {
@@ -153,7 +162,9 @@ func Failed(node string, err error) []byte {
 		}
 	}
 	if f.Node == "" {
-		f.Node = node
+		if f.Node = node; f.Kind != wire.RemoteKind {
+			f.Message = node + " says: " + f.Message
+		}
 	}
 	body, _ := json.Marshal(wire.Reply{Error: f}) // texts
 	return body

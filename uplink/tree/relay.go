@@ -165,8 +165,10 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, "request", err)
 	}
-	t.down.meet(t.cfg.Children(), t.cfg.Now())
 	node, missing, below := t.down.find(r.Node)
+	if !below && t.down.meet(t.cfg.Children(), t.cfg.Now()) { // it may have come just now
+		node, missing, below = t.down.find(r.Node)
+	}
 	if below && (from.Above || !strings.EqualFold(from.Name, node.Path[0])) {
 		return t.passDown(ctx, r, body, &node, &missing)
 	}

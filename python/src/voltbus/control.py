@@ -103,9 +103,12 @@ class Control:
         """Call a method."""
         raise NotImplementedError
 
-    async def get(self, points: Iterable[str]) -> list[Reading]:
-        """Read points from their devices now, each answered by itself, in order."""
-        answer = await self.request("node", "get", (), {"points": list(points)}, timeout=120)
+    async def get(self, points: Iterable[str], *, node: str = "") -> list[Reading]:
+        """Read points from their devices now, each answered by itself, in order.
+
+        With ``node`` points of that node, as it names them; so in the other methods.
+        """
+        answer = await self.request(_callee(node), "get", (), {"points": list(points)}, timeout=120)
         found = _convert(answer, Readings).readings
         return [msgspec.structs.replace(r, value=value_of(r.value)) for r in found]
 
@@ -120,6 +123,7 @@ class Control:
         task: str = "",
         id: str = "",
         wait: float = WAIT,
+        node: str = "",
     ) -> Written:
         """Set a point, and wait up to ``wait`` seconds for what its device says.
 
@@ -130,7 +134,7 @@ class Control:
         with ``Timeout``, release what is not wanted any more.
         """
         ask = _command(point, value, level, lease, reason, task, id) | {"wait": wait}
-        answer = await self.request("node", "set", (), ask, timeout=wait + 10)
+        answer = await self.request(_callee(node), "set", (), ask, timeout=wait + 10)
         done: Written = _convert(answer, Written)
         if done.error is not None:
             raise done.error.error(point)
@@ -146,6 +150,7 @@ class Control:
         task: str = "",
         id: str = "",
         wait: float = WAIT,
+        node: str = "",
     ) -> list[Written]:
         """Set up to 10,000 points at once, in order, each answered by itself: see ``error``."""
         commands = [
@@ -155,15 +160,17 @@ class Control:
         if not commands:
             return []
         ask = {"commands": commands, "wait": wait}
-        answer = await self.request("node", "set_many", (), ask, timeout=wait + 60)
+        answer = await self.request(_callee(node), "set_many", (), ask, timeout=wait + 60)
         done = _convert(answer, Results).results
         return [msgspec.structs.replace(w, reported=value_of(w.reported)) for w in done]
 
-    async def release(self, point: str = "", *, task: str = "", id: str = "") -> None:
+    async def release(
+        self, point: str = "", *, task: str = "", id: str = "", node: str = ""
+    ) -> None:
         """End own commands: of a point, a task, an id; without any, all, and all reservations."""
         ask: dict[str, Any] = {"point": point, "task": task, "id": id}
         ask = {k: v for k, v in ask.items() if v} or {"all": True}
-        await self.request("node", "release", (), ask)
+        await self.request(_callee(node), "release", (), ask)
 
     async def renew(self, point: str = "", *, id: str = "", lease: float = 0) -> None:
         """Let own leases begin anew, of ``lease`` seconds or as long as each was.
@@ -261,6 +268,10 @@ class Control:
         """Return the reservations that touch a path now or later."""
         answer = await self.request("node", "schedule", (), {"path": path} if path else {})
         return list(answer["tasks"])
+
+
+def _callee(node: str) -> str:
+    return f"{node}/node" if node else "node"
 
 
 def _command(  # noqa: PLR0913 - as a command is

@@ -33,6 +33,10 @@ export interface Problem {
   kind: FaultKind;
   subject?: string;
   instance: string;
+  /** The other node that says so, if it is not the one that was asked */
+  node?: string;
+  /** Of a refusal there: the capability, as a grant is written */
+  missing?: string;
   /** All that is wrong with a configuration */
   problems?: ConfigProblem[];
   ingested?: Ingested;

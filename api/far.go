@@ -1,0 +1,210 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Far reaches other nodes through the tree, as package tree does, in the name of a person.
+type Far interface {
+	// Self reports whether this node has the name.
+	Self(node string) bool
+	// Ask has somebody, such as person:ada, call a method at another node. fault.Unreachable, at once: a
+	// node on the way is not connected, and the error says which. What a method raised is a *RaisedError.
+	Ask(ctx context.Context, who string, c FarCall) (json.RawMessage, error)
+	// Reads reports whether a method of a node changes nothing there.
+	Reads(method string) bool
+}
+
+// FarCall is a call at another node.
+type FarCall struct {
+	Node   string
+	Agent  string // wire.NodeName for the node itself
+	Method string
+	Args   wire.Arguments
+}
+
+const farBody = 4 << 20
+
+func farRoutes() []route {
+	return []route{
+		{method: "POST", path: prefix + "/nodes/{name}/call", role: identity.Viewer, body: farBody, serve: (*server).callFar, audit: "node.call"},
+	}
+}
+
+// farCall is the body of a call to another node.
+type farCall struct {
+	Agent   string                     `json:"agent"`
+	Method  string                     `json:"method"`
+	Args    []json.RawMessage          `json:"args"`
+	Kwargs  map[string]json.RawMessage `json:"kwargs"`
+	Timeout float64                    `json:"timeout"`
+}
+
+// callFar calls a method of an agent of another node, or of the node itself.
+func (s *server) callFar(w http.ResponseWriter, r *request) error {
+	if s.cfg.Far == nil {
+		return absent("other nodes")
+	}
+	in := s.read(r)
+	node := in.segment("name")
+	r.did(node, nil)
+	if in.err != nil {
+		return in.err
+	}
+	body := farCall{Agent: wire.NodeName, Timeout: callTime.Seconds()}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	r.did(clip(node+"/"+body.Agent+":"+body.Method), auditedCall(body.Args, body.Kwargs))
+	if body.Method == "" {
+		return fault.E("api.call", fault.Invalid, "method", errMissing)
+	}
+	patience := time.Duration(body.Timeout * float64(time.Second))
+	if body.Timeout <= 0 || body.Timeout > maxCall.Seconds() {
+		return fault.E("api.call", fault.Invalid, "timeout", errCallTime)
+	}
+	if err := s.mayCallFar(r.user, &body); err != nil {
+		return err
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	result, err := s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	if raised, ok := errors.AsType[*RaisedError](err); ok {
+		return fault.E("api.call", fault.Rejected, clip(node+"/"+body.Agent+":"+body.Method), raised)
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, answer.CallResult{Result: result})
+}
+
+var errFarRole = errors.New("needs the role operator; viewers may only read at other nodes")
+
+// mayCallFar says what people may ask of other nodes by their roles: viewers read, operators call and
+// command at the levels that are theirs here. What this node may do there the other nodes judge.
+func (s *server) mayCallFar(u identity.User, c *farCall) error {
+	if c.Agent == wire.NodeName && s.cfg.Far.Reads(c.Method) {
+		return nil
+	}
+	if !u.Role.Includes(identity.Operator) {
+		return fault.E("api.call", fault.Refused, clip(c.Method), errFarRole)
+	}
+	if c.Agent != wire.NodeName {
+		return nil
+	}
+	return mayLevel(u, c.Kwargs)
+}
+
+// personLevel is that of people's commands that name none.
+const personLevel = `8`
+
+// mayLevel judges the levels of commands, and puts that of people where there is none.
+func mayLevel(u identity.User, kwargs map[string]json.RawMessage) error {
+	_, single := kwargs["point"]
+	if _, named := kwargs["level"]; single && !named && kwargs["value"] != nil {
+		kwargs["level"] = json.RawMessage(personLevel)
+	}
+	if err := levelAllowed(u, kwargs["level"]); err != nil {
+		return err
+	}
+	if kwargs["commands"] == nil {
+		return nil
+	}
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(kwargs["commands"], &list); err != nil {
+		return fault.E("api.call", fault.Invalid, "commands", errors.New("must be a list of commands"))
+	}
+	for _, c := range list {
+		if _, named := c["level"]; !named {
+			c["level"] = json.RawMessage(personLevel)
+		}
+		if err := levelAllowed(u, c["level"]); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return fault.E("api.call", fault.Invalid, "commands", err)
+	}
+	kwargs["commands"] = text
+	return nil
+}
+
+func levelAllowed(u identity.User, text json.RawMessage) error {
+	if text == nil {
+		return nil
+	}
+	level := 0
+	if err := json.Unmarshal(text, &level); err != nil {
+		return fault.E("api.call", fault.Invalid, "level", fmt.Errorf("must be a number from 1 to 16, not %.20s", text))
+	}
+	return asker(&request{user: u}).Command("", level, point.Value{})
+}
+
+// distant answers the request at another node if it names one with node=: true then. method is what
+// that node is asked, with the parameters of the request, which were read here before.
+func (s *server) distant(w http.ResponseWriter, r *request, method string) (bool, error) {
+	in := s.read(r)
+	node, named := in.text("node")
+	if in.err != nil || !named || node == "" {
+		return false, in.err
+	}
+	if s.cfg.Far == nil {
+		return true, absent("other nodes")
+	}
+	if s.cfg.Far.Self(node) {
+		return false, nil
+	}
+	args := wire.Arguments{Kwargs: map[string]json.RawMessage{}}
+	for name, v := range s.asWritten(r) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return true, fault.E("api.distant", fault.Invalid, name, err)
+		}
+		args.Kwargs[name] = text
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	defer cancel()
+	result, err := s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, wire.NodeName, method, args})
+	if err != nil {
+		return true, err
+	}
+	return true, writeJSON(w, result)
+}
+
+// asWritten returns the parameters of a request as arguments of a method of the same meaning: those
+// in lists as lists, numbers as numbers.
+func (s *server) asWritten(r *request) map[string]any {
+	out := map[string]any{}
+	for name, values := range r.params {
+		switch {
+		case name == "node" || name == "local" || len(values) == 0 || values[0] == "":
+		case name == "point":
+			out["points"] = values
+		case name == "functions":
+			out[name] = strings.Split(values[0], ",")
+		case name == "limit" || name == "page":
+			out[name] = json.RawMessage(values[0])
+		case name == "newest":
+			out[name] = values[0] == "true" || values[0] == "1"
+		case name == "tag":
+			out["tags"] = s.read(r).tags()
+		default:
+			out[name] = values[0]
+		}
+	}
+	return out
+}

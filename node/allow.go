@@ -1,0 +1,41 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"voltbus/config"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// allowed returns what the nodes above may do here: what uplink.allow says, or, without it, to read and
+// subscribe to what is sent, and to ask the nodes below what only reads. It fails with fault.Invalid.
+func allowed(u *config.Uplink) (identity.Grants, error) {
+	var g identity.Grants
+	if u.Allow == nil {
+		if g.Read = u.Select; len(g.Read) == 0 {
+			g.Read = []point.Pattern{"**"}
+		}
+		g.Subscribe = g.Read
+		for _, method := range tree.Readers() {
+			g.Call = append(g.Call, identity.CallGrant{Agent: "*/" + wire.NodeName, Method: method})
+		}
+		return g, nil
+	}
+	for i, text := range u.Allow {
+		verb, object, _ := strings.Cut(strings.TrimSpace(text), " ")
+		more, err := identity.ParseCapability(verb, strings.TrimSpace(object))
+		if bad := more.Validate(); err == nil && len(bad) > 0 {
+			err = bad[0]
+		}
+		if err != nil {
+			return g, fault.E("node.allowed", fault.Invalid, fmt.Sprintf("uplink.allow[%d]", i), fmt.Errorf("%q: %w", text, err))
+		}
+		g = g.With(more)
+	}
+	return g, nil
+}

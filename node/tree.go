@@ -1,0 +1,240 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"voltbus/api"
+	"voltbus/api/answer"
+	"voltbus/audit"
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/sender"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// treeFile remembers who is below this node.
+const treeFile = "tree.json"
+
+// openTree lets this node and those around it ask each other.
+func (n *Node) openTree(context.Context) error {
+	if _, err := allowed(&n.opts.Config.Uplink); err != nil {
+		return err
+	}
+	n.tree = tree.New(tree.Config{
+		Name: n.opts.Config.Node.Name, Origins: n.ownOrigins, Children: n.childrenNow, Parent: n.parentNow, Place: n.sender.Above,
+		Grants: n.grantsOf, Up: n.askAbove, Down: n.askBelow, Here: n.answerVisitor,
+		Tell: n.tellOfRequest, Refused: n.tellOfNode,
+		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
+	})
+	return nil
+}
+
+// Tree returns what is known of the nodes around this one.
+func (n *Node) Tree() *tree.Tree { return n.tree }
+
+// ownOrigins lists the names of this node's origins.
+func (n *Node) ownOrigins() []string {
+	var names []string
+	for _, lane := range n.recorder.Lanes() {
+		names = append(names, lane.Origin)
+	}
+	return names
+}
+
+// childrenNow lists the children that may connect, and which of them are.
+func (n *Node) childrenNow() []tree.Child {
+	present := n.bus.Present()
+	var list []tree.Child
+	for _, c := range n.children.List() {
+		if c.State == identity.ChildApproved {
+			_, online := present[c.Caller()]
+			list = append(list, tree.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
+		}
+	}
+	return list
+}
+
+// parentNow says how this node stands with its parent.
+func (n *Node) parentNow() (tree.Above, bool) {
+	m, member := n.parent.Current()
+	if !member {
+		return tree.Above{}, false
+	}
+	state, since := n.sender.State()
+	return tree.Above{Name: m.Parent, As: m.Name, Online: state == sender.Connected, Since: since}, true
+}
+
+var errNotAbove = errors.New("asks from above, and is not the parent of this node")
+
+// grantsOf returns what a neighbour may do here.
+func (n *Node) grantsOf(from tree.Hop) (identity.Grants, error) {
+	const op = "node.grantsOf"
+	if !from.Above {
+		c, err := n.children.Child(from.Name)
+		if err != nil || c.State != identity.ChildApproved {
+			return identity.Grants{}, fault.E(op, fault.Refused, from.Name, errNoChild)
+		}
+		return c.All(), nil
+	}
+	if _, member := n.parent.Current(); !member {
+		return identity.Grants{}, fault.E(op, fault.Refused, from.Name, errNotAbove)
+	}
+	return allowed(&n.Config().Uplink)
+}
+
+// askAbove asks the parent.
+func (n *Node) askAbove(ctx context.Context, method string, body []byte) ([]byte, error) {
+	data, err := n.parent.Ask(ctx, method, body)
+	if err == nil || !fault.Is(err, fault.Unreachable) {
+		return data, err
+	}
+	if _, answered := errors.AsType[*wire.Failure](err); answered || errors.Is(err, enrol.ErrDetached) {
+		return nil, err
+	}
+	return nil, fault.E("node.askAbove", fault.Unreachable, method, &tree.LostError{})
+}
+
+// askBelow asks a child.
+func (n *Node) askBelow(ctx context.Context, child, method string, body []byte) ([]byte, error) {
+	data, err := n.bus.CallHeld(ctx, identity.ChildPrefix+child, method, body)
+	if errors.Is(err, bus.ErrLost) {
+		err = fault.E("node.askBelow", fault.Unreachable, child, &tree.LostError{})
+	}
+	return data, err
+}
+
+// answerVisitor answers what is asked of this node, or of one of its agents, from another one.
+func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+	if r.Agent == wire.NodeName {
+		return n.service.Visit(ctx, &identity.Agent{Name: v.Caller(), Grants: v.Grants}, r.Method, r.Body)
+	}
+	if _, err := n.agents.Agent(r.Agent); err != nil {
+		return nil, err
+	}
+	if err := n.demanded(ctx, v, r); err != nil {
+		return nil, err
+	}
+	data, err := n.bus.CallHeld(ctx, r.Agent, r.Method, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Parse(r.Agent+":"+r.Method, data)
+}
+
+// demanded judges what a method demands of callers: agents answer the node whatever they demand, so it
+// judges here for whom it asks.
+func (n *Node) demanded(ctx context.Context, v *tree.Visitor, r *tree.Request) error {
+	if r.Method == "inspect" || r.Method == "ping" {
+		return nil
+	}
+	list, err := calls{n}.Methods(ctx, r.Agent)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Name != r.Method {
+			continue
+		}
+		for _, need := range list[i].Needs {
+			if err := r.Holds(&v.Grants, need); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tellOfRequest writes a request through the tree into the audit log. What people ask here the API
+// tells of.
+func (n *Node) tellOfRequest(e tree.Event) {
+	r := e.Request
+	if e.From == "" && !strings.HasPrefix(r.Caller, "agent:") {
+		return
+	}
+	entry := audit.Entry{Actor: r.Caller, Action: "node.call", Subject: r.Call(), Outcome: "ok"}
+	if e.From != "" {
+		entry.Actor, entry.Action = "node:"+e.From, "node.answer"
+		if e.Passed {
+			entry.Action = "node.pass"
+		}
+	}
+	if e.Err != nil {
+		entry.Outcome = e.Err.Error()
+	}
+	entry.Detail, _ = json.Marshal(struct { // texts
+		Caller string   `json:"caller"`
+		Path   []string `json:"path,omitempty"`
+	}{r.Caller, r.Path})
+	n.audit.Offer(entry)
+}
+
+// tellOfNode writes into the audit log that a node is not let into the tree.
+func (n *Node) tellOfNode(child string, r tree.Refused) {
+	n.audit.Offer(audit.Entry{Actor: "child:" + child, Action: "node.refused", Subject: r.Name, Outcome: r.Why})
+}
+
+// answersTree reports whether a request of a neighbour is one about the tree.
+func answersTree(r *bus.Request) bool {
+	switch r.Method {
+	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod:
+		return true
+	}
+	return false
+}
+
+// answerTree answers a child's request about the tree.
+func (n *Node) answerTree(ctx context.Context, r *bus.Request) []byte {
+	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
+	if r.Method == tree.RelayMethod {
+		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
+	}
+	answer, err := n.tree.Report(child, r.Data)
+	if err != nil {
+		return refusal(err)
+	}
+	return wire.AppendResult(nil, answer)
+}
+
+// answerParentTree answers the parent's request about the tree.
+func (n *Node) answerParentTree(ctx context.Context, r *bus.Request) []byte {
+	if r.Method == tree.RelayMethod {
+		m, _ := n.parent.Current()
+		return n.tree.Relay(ctx, tree.Hop{Name: m.Parent, Above: true}, r.Data)
+	}
+	if err := n.tree.Above(r.Data); err != nil {
+		return refusal(err)
+	}
+	return wire.AppendResult(nil, []byte("null"))
+}
+
+// far implements api.Far.
+type far struct{ node *Node }
+
+// Self implements api.Far.
+func (f far) Self(name string) bool { return f.node.tree.Self(name) }
+
+// Reads implements api.Far.
+func (far) Reads(method string) bool { return tree.Reads(method) }
+
+// Ask implements api.Far.
+func (f far) Ask(ctx context.Context, who string, c api.FarCall) (json.RawMessage, error) {
+	body, err := json.Marshal(c.Args)
+	if err != nil {
+		return nil, fault.E("node.Ask", fault.Invalid, c.Node, err)
+	}
+	result, err := f.node.tree.Ask(ctx, who, nil, tree.Request{Node: c.Node, Agent: c.Agent, Method: c.Method, Body: body})
+	if there, ok := errors.AsType[*wire.Failure](err); ok && there.Kind == wire.RemoteKind {
+		return nil, &api.RaisedError{Raised: answer.Raised{Type: there.Type, Message: there.Message, Args: there.Args}}
+	}
+	if err == nil && len(result) == 0 {
+		result = json.RawMessage("null")
+	}
+	return result, err
+}

@@ -1,0 +1,244 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api/client"
+	agent "voltbus/bus/client"
+	"voltbus/config"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// member is a node of a tree of nodes.
+type member struct {
+	*running
+	cfg *config.Config
+}
+
+// chain is region ◀ campus ◀ plant, with links that can be cut.
+type chain struct {
+	region, campus, plant member
+	toRegion, toCampus    *proxy
+}
+
+// plantChain runs three nodes. extra are sections of the configuration of campus and plant, such as
+// uplink, and grants what each child may do at its parent.
+func plantChain(t *testing.T, extra map[string]string, grants map[string]identity.Grants) *chain {
+	t.Helper()
+	c := &chain{toRegion: newProxy(t), toCampus: newProxy(t)}
+	grow := func(name string) member {
+		cfg := nodeOf(t, t.TempDir(), name, listenAnywhere+extra[name])
+		return member{run(t, cfg), cfg}
+	}
+	c.region = grow("region")
+	c.toRegion.lead(c.region.BusAddr())
+	c.campus = grow("campus")
+	c.toCampus.lead(c.campus.BusAddr())
+	c.plant = grow("plant")
+	hang := func(parent, child member, link *proxy, prefix string) {
+		invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{link.Addr().String()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := child.JoinParent(wait(t), invited.Code, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hang(c.region, c.campus, c.toRegion, "campus")
+	hang(c.campus, c.plant, c.toCampus, "plant")
+	awaitTrue(t, "the region knows the plant, and the plant the region", func() bool {
+		above, _ := c.plant.Tree().Ancestors()
+		below := c.region.Tree().Below()
+		return len(above) == 2 && len(below) == 2 && below[0].Away.IsZero() && below[1].Away.IsZero()
+	})
+	return c
+}
+
+// awaitTrue waits until something holds.
+func awaitTrue(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ctx := wait(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("it did not come to this: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func remoteCalls(names ...string) identity.Grants {
+	var g identity.Grants
+	for _, n := range names {
+		agent, method, _ := strings.Cut(n, ":")
+		g.Call = append(g.Call, identity.CallGrant{Agent: agent, Method: method})
+	}
+	return g
+}
+
+func TestNodesAndAgentsOfATreeCallEachOtherByName(t *testing.T) {
+	c := plantChain(t, map[string]string{
+		"campus": "uplink: {allow: [\"call plant/boiler\", \"call */node:ping\", \"read **\"]}\n",
+		"plant":  "uplink: {allow: [\"call boiler\", \"read **\"]}\n",
+	}, map[string]identity.Grants{"plant": remoteCalls("region/tariff:limit"), "campus": remoteCalls("tariff")})
+	offerAll(t, join(t, c.plant.running, c.plant.cfg, "boiler", identity.Grants{}))
+	offerAll(t, join(t, c.region.running, c.region.cfg, "tariff", identity.Grants{}))
+	weather := join(t, c.region.running, c.region.cfg, "weather", remoteCalls("plant/boiler:limit", "plant/boiler:fail", "plant/boiler:tune", "campus/*", "plant/node"))
+	var got string
+	if err := weather.Call(wait(t), "plant/boiler", "limit", &got, "a"); err != nil || got != "node a 15" {
+		t.Errorf("an agent of the region calls one of the plant: %q, %v", got, err)
+	}
+	result, err := c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "limit", Kwargs: map[string]json.RawMessage{"device": json.RawMessage(`"b"`)}})
+	if err != nil || string(result) != `"node b 15"` {
+		t.Errorf("a person at the region calls it: %s, %v", result, err)
+	}
+	up := join(t, c.plant.running, c.plant.cfg, "meter", remoteCalls("region/tariff"))
+	if err := up.Call(wait(t), "region/tariff", "limit", &got, "c"); err != nil || got != "node c 15" {
+		t.Errorf("an agent of the plant calls one of the region: %q, %v", got, err)
+	}
+	if err := up.Call(wait(t), "region/tariff", "ping", nil); !fault.Is(err, fault.Refused) || identity.MissingOf(err) != "call region/tariff:ping" {
+		t.Errorf("what campus does not let the plant ask: %v", err)
+	}
+	if err := weather.Call(wait(t), "plant/boiler", "fail", nil); err == nil || !strings.Contains(err.Error(), "too hot") {
+		t.Errorf("what a method raises comes as %v", err)
+	}
+	// It demands the capability tune, which uplink.allow of the plant does not give.
+	if err := weather.Call(wait(t), "plant/boiler", "tune", nil); !fault.Is(err, fault.Refused) || identity.MissingOf(err) != "hold tune" {
+		t.Errorf("what a method demands: %v", err)
+	}
+	if err := weather.Call(wait(t), "plant/boiler", "sleep", nil); identity.MissingOf(err) != "call plant/boiler:sleep" {
+		t.Errorf("what the caller may not at home: %v", err)
+	}
+	if err := weather.Call(wait(t), "plant/node", "ping", &got); err != nil || got != "pong" {
+		t.Errorf("the plant itself is asked: %q, %v", got, err)
+	}
+	if err := weather.Call(wait(t), "campus/boiler", "limit", nil); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call boiler:limit") {
+		t.Errorf("what campus does not allow: %v", err)
+	}
+	if err := weather.Call(wait(t), "campus/node", "config_get", nil); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a method that is not asked from afar: %v", err)
+	}
+	for _, audited := range []struct {
+		at    member
+		actor string
+		what  string
+	}{{c.region, "agent:weather", "node.call"}, {c.campus, "node:region", "node.pass"}, {c.plant, "node:campus", "node.answer"}} {
+		awaitTrue(t, audited.what+" is in the audit log", func() bool {
+			return slices.ContainsFunc(audited.at.told(client.AuditFilter{Action: audited.what}), func(line string) bool {
+				return strings.HasPrefix(line, audited.actor+" "+audited.what+" ok")
+			})
+		})
+	}
+}
+
+func TestNothingIsCommandedFromAboveUnlessItIsAllowed(t *testing.T) {
+	c := plantChain(t, nil, nil)
+	offerAll(t, join(t, c.plant.running, c.plant.cfg, "boiler", identity.Grants{}))
+	_, err := c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "limit"})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call plant/boiler:limit") {
+		t.Errorf("without uplink.allow the region calls the plant's agent: %v", err)
+	}
+	set := client.Call{Method: "set", Kwargs: map[string]json.RawMessage{"point": json.RawMessage(`"ahu1/fan"`), "value": json.RawMessage("1")}}
+	result, err := c.campus.CallNode(wait(t), "plant", "node", set)
+	if err != nil || !strings.Contains(string(result), `"status":"refused"`) || !strings.Contains(string(result), "missing: command ahu1/fan@8") {
+		t.Errorf("a command from above: %s, %v", result, err)
+	}
+	_, err = c.plant.CallNode(wait(t), "region", "node", client.Call{Method: "latest", Kwargs: map[string]json.RawMessage{"pattern": json.RawMessage(`"**"`)}})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call region/node:latest") {
+		t.Errorf("the plant reads at the region: %v", err)
+	}
+}
+
+func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
+	allow := "uplink: {allow: [\"call */*\", \"call boiler\"]}\n"
+	c := plantChain(t, map[string]string{"campus": allow, "plant": allow}, nil)
+	boiler := join(t, c.plant.running, c.plant.cfg, "boiler", identity.Grants{})
+	arrived := make(chan struct{})
+	err := boiler.Handle(agent.Method{Name: "hold", Do: func(ctx context.Context, _ *agent.Request) (any, error) {
+		close(arrived)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A link that is cut while a call is under way ends the call.
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.region.CallNode(context.Background(), "plant", "boiler", client.Call{Method: "hold", Timeout: time.Minute})
+		done <- err
+	}()
+	select {
+	case <-arrived:
+	case err := <-done:
+		t.Fatalf("the call came back: %v", err)
+	}
+	c.toCampus.lead("")
+	c.toCampus.cut()
+	if err := <-done; !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant") {
+		t.Errorf("a call over a link that is cut: %v", err)
+	}
+	awaitTrue(t, "the region knows that the plant is away", func() bool { return !c.region.Tree().Below()[1].Away.IsZero() })
+	_, err = c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "ping", Timeout: time.Minute})
+	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant is not connected to campus since ") {
+		t.Errorf("a call to a node that is away: %v", err)
+	}
+	c.toRegion.lead("")
+	c.toRegion.cut()
+	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
+	_, err = c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "ping", Timeout: time.Minute})
+	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "campus is not connected to region") {
+		t.Errorf("a call behind a node that is away: %v", err)
+	}
+	c.toRegion.lead(c.region.BusAddr())
+	c.toCampus.lead(c.campus.BusAddr())
+	awaitTrue(t, "the plant answers again", func() bool {
+		_, err := c.region.CallNode(wait(t), "plant", "node", client.Call{Method: "ping"})
+		return err == nil
+	})
+}
+
+func TestANameStandsOnceInATreeOfNodes(t *testing.T) {
+	c := plantChain(t, nil, nil)
+	cfg := nodeOf(t, t.TempDir(), "harbour", listenAnywhere)
+	harbour := run(t, cfg)
+	twin := run(t, nodeOf(t, t.TempDir(), "Plant", listenAnywhere))
+	below(t, c.region.running, harbour, c.region.BusAddr(), "harbour")
+	below(t, harbour, twin, harbour.BusAddr(), "twin")
+	awaitTrue(t, "harbour is told that its Plant is not let in", func() bool {
+		_, refused := harbour.Tree().Ancestors()
+		return len(refused) == 1 && refused[0].Name == "Plant" && strings.Contains(refused[0].Why, "campus/plant")
+	})
+	awaitTrue(t, "the audit log of the region says so", func() bool {
+		told := c.region.told(client.AuditFilter{Action: "node.refused"})
+		return len(told) == 1 && strings.HasPrefix(told[0], "child:harbour node.refused")
+	})
+	if list := c.region.Tree().Below(); len(list) != 3 {
+		t.Errorf("the region knows %+v, want campus, plant and harbour", list)
+	}
+}
+
+func TestWhatUplinkAllowSaysMustBeGrantable(t *testing.T) {
+	for text, words := range map[string]string{
+		"call a b:c":        "uplink.allow[1]",
+		"command campus":    "uplink.allow[1]",
+		"subscribe campus*": "uplink.allow[1]",
+	} {
+		cfg := nodeOf(t, t.TempDir(), "plant", listenAnywhere+"uplink: {allow: [\"read a\", \""+text+"\"]}\n")
+		if n, err := openLogged(cfg, slog.New(slog.DiscardHandler)); err == nil || !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %v", text, err)
+			if err == nil {
+				_ = n.Close()
+			}
+		}
+	}
+}

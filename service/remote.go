@@ -1,0 +1,102 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// Tree passes requests on to other nodes, as package tree does.
+type Tree interface {
+	Ask(ctx context.Context, caller string, g *identity.Grants, r tree.Request) (json.RawMessage, error)
+}
+
+// remote are the arguments of the method.
+type remote struct {
+	Node    string                     `json:"node"`
+	Agent   string                     `json:"agent"`
+	Method  string                     `json:"method"`
+	Args    []json.RawMessage          `json:"args"`
+	Kwargs  map[string]json.RawMessage `json:"kwargs"`
+	Timeout float64                    `json:"timeout"`
+}
+
+func remoteMethods() map[string]method {
+	return map[string]method{
+		"remote": {
+			"Call a method of an agent of another node; the agent node is that node itself.",
+			remote{Agent: wire.NodeName},
+			"what the method returns", (*Service).remote,
+		},
+	}
+}
+
+var errPatience = fmt.Errorf("is a number of seconds, more than 0 and at most %g", deadline.Seconds())
+
+// remote passes a request on to another node.
+func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
+	if s.cfg.Tree == nil {
+		return nil, absent("other nodes")
+	}
+	in := remote{Agent: wire.NodeName, Timeout: tree.UsualTime.Seconds()}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if !(in.Timeout > 0 && in.Timeout <= deadline.Seconds()) {
+		return nil, fault.E("service.remote", fault.Invalid, "timeout", errPatience)
+	}
+	body, err := json.Marshal(wire.Arguments{Args: in.Args, Kwargs: in.Kwargs})
+	if err != nil {
+		return nil, fault.E("service.remote", fault.Invalid, "args", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Timeout*float64(time.Second)))
+	defer cancel()
+	result, err := s.cfg.Tree.Ask(ctx, "agent:"+r.agent.Name, &r.grants, tree.Request{Node: in.Node, Agent: in.Agent, Method: in.Method, Body: body})
+	if err == nil && len(result) == 0 {
+		result = json.RawMessage("null")
+	}
+	return result, err
+}
+
+// changes are the methods that a visitor may ask for beside those that only read.
+func changes() []string { return []string{"cancel", "release", "renew", "reserve", "set", "set_many"} }
+
+// visitable lists what may be asked of this node from another one.
+func (s *Service) visitable() map[string]method {
+	out := maps.Clone(s.methods)
+	maps.DeleteFunc(out, func(name string, _ method) bool {
+		return !tree.Reads(name) && !slices.Contains(changes(), name)
+	})
+	return out
+}
+
+var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")
+
+// Visit answers what somebody asks of this node from another one: under the name and grants of the
+// neighbour by which it came.
+func (s *Service) Visit(ctx context.Context, visitor *identity.Agent, name string, body []byte) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	m, is := s.visitable()[name]
+	if !is {
+		return nil, fault.E("service.Visit", fault.NotFound, clip(name), errNotFromAfar)
+	}
+	kwargs, err := parseEnvelope(body)
+	if err != nil {
+		return nil, err
+	}
+	result, err := m.answer(s, ctx, &request{agent: *visitor, grants: visitor.Grants, kwargs: kwargs, far: true})
+	if err == nil && len(result) > MaxBody-envelope {
+		err = fault.E("service.Visit", fault.Invalid, name, errAnswer)
+	}
+	return result, err
+}

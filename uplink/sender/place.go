@@ -1,0 +1,36 @@
+package sender
+
+import (
+	"time"
+
+	"voltbus/point"
+)
+
+// Above returns where a path here lies at the parent, selected or not, as far as it is known: the prefix
+// is that of the last connection. "" is where everything lies.
+func (s *Sender) Above(path point.Path) point.Path {
+	s.mu.Lock()
+	prefix := s.status.Prefix
+	s.mu.Unlock()
+	if path != "" {
+		return newPaths(nil, s.cfg.Rename, prefix).place(path)
+	}
+	for _, r := range s.cfg.Rename {
+		if r.From == "" {
+			return r.To
+		}
+	}
+	return prefix
+}
+
+// Sent reports whether a point is one of those that are sent, and where it lies at the parent.
+func (s *Sender) Sent(path point.Path) (point.Path, bool) {
+	return s.Above(path), newPaths(s.cfg.Select, nil, "").selects(path)
+}
+
+// State returns how the way up is, and since when.
+func (s *Sender) State() (State, time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status.State, s.status.Since
+}
