@@ -41,8 +41,8 @@ type Config struct {
 
 // Node is the section "node".
 type Node struct {
-	// Name is how other nodes know this one: letters, digits, "-" and "_". Every reading
-	// carries it as its origin, so choose it once. The host's name if left out.
+	// Name is how other nodes know this one: letters, digits, "-" and "_". The host's
+	// name if left out.
 	Name string `yaml:"name" example:"plant-1"`
 	// Data is the directory of everything that the node keeps, relative to this file. One node
 	// uses it at a time.
