@@ -36,7 +36,7 @@ func (n *Node) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.sink = sink.New(sink.Config{Log: n.log}, n.blocks, n.store)
+	n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Log: n.log}, n.blocks, n.store)
 	return nil
 }
 

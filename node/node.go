@@ -58,6 +58,8 @@ type Options struct {
 	// name; nil for a program without one.
 	AgentExec []string
 	SDK       func() (name string, wheel []byte, err error)
+	// Stored is told of the blocks that the store has, see sink.Config; nil tells nobody.
+	Stored func(blocks []*point.Block)
 	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
 	// the node.
 	Lab api.Lab

@@ -39,7 +39,10 @@ type Config struct {
 	Every   time.Duration // shortest time between commits under little load, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
-	Log     *slog.Logger
+	// Stored is told of the blocks of each commit, repeats among them, right after it and from one
+	// goroutine. It must return soon and keep none of them; nil tells nobody.
+	Stored func(blocks []*point.Block)
+	Log    *slog.Logger
 }
 
 // Sink is one log's way into one store. Stats may be called at any time.
@@ -73,6 +76,9 @@ func New(cfg Config, log Log, st Store) *Sink {
 	}
 	if cfg.Retry == 0 {
 		cfg.Retry = time.Second
+	}
+	if cfg.Stored == nil {
+		cfg.Stored = func([]*point.Block) {}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -201,6 +207,7 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 	if err != nil {
 		return fmt.Errorf("store %d blocks: %w", len(batch), err)
 	}
+	s.cfg.Stored(batch)
 	s.mu.Lock()
 	recovered := s.stats.Err != nil
 	s.stats.Err = nil

@@ -188,6 +188,28 @@ func TestEveryBlockIsStoredOnceWhateverFails(t *testing.T) {
 	})
 }
 
+func TestWhoAsksIsToldOfBlocksWhenTheStoreHasThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, st := newLog("log"), &moody{Store: memory.New(memory.Options{}), away: []bool{true, true}}
+		told := 0
+		s := sink.New(sink.Config{Samples: 50, Stored: func(blocks []*point.Block) {
+			for _, b := range blocks {
+				told += b.Len()
+			}
+			checkRun(t, values(t, st, "a"), told)
+		}}, log, st)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		log.add(t, "a", 1, 30, 5)
+		time.Sleep(20 * time.Second) //nolint:forbidigo // virtual time
+		cancel()
+		if err := <-done; err != nil || told != 150 {
+			t.Errorf("told of %d samples, want 150: %v", told, err)
+		}
+	})
+}
+
 func TestBlocksAreStoredWithinTheCommitTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, st := newLog("log"), memory.New(memory.Options{})

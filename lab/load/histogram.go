@@ -32,6 +32,39 @@ func (h *Histogram) Add(d time.Duration) {
 // Merge adds the counts of another histogram.
 func (h *Histogram) Merge(o *Histogram) { h.h.Merge(o.h) }
 
+// Bar counts the latencies of one length.
+type Bar struct {
+	Latency time.Duration `json:"latency"` // nanoseconds
+	Count   int64         `json:"count"`
+}
+
+// Bars returns what was counted, so that another process can add it to its own.
+func (h *Histogram) Bars() []Bar {
+	var out []Bar
+	for _, b := range h.h.Distribution() {
+		if b.Count > 0 {
+			out = append(out, Bar{Latency: time.Duration(b.To), Count: b.Count})
+		}
+	}
+	return out
+}
+
+// AddBars adds what another histogram counted.
+func (h *Histogram) AddBars(bars []Bar) {
+	for _, b := range bars {
+		_ = h.h.RecordValues(min(max(int64(b.Latency), shortest), longest), b.Count) // cannot be out of range
+	}
+}
+
+// Count is how many latencies were counted.
+func (h *Histogram) Count() uint64 { return uint64(h.h.TotalCount()) }
+
+// Least is the shortest latency; 0 if there is none.
+func (h *Histogram) Least() time.Duration { return time.Duration(h.h.Min()) }
+
+// Most is the longest latency; 0 if there is none.
+func (h *Histogram) Most() time.Duration { return time.Duration(h.h.Max()) }
+
 // At returns the latency that the given share, 0 to 100, does not exceed.
 func (h *Histogram) At(percent float64) time.Duration {
 	return time.Duration(h.h.ValueAtQuantile(percent))

@@ -161,6 +161,21 @@ func TestAHistogramKeepsThreeDigits(t *testing.T) {
 	}
 }
 
+func TestBarsCarryAHistogramToAnotherProcess(t *testing.T) {
+	h, other := load.NewHistogram(), load.NewHistogram()
+	for i := range 1000 {
+		h.Add(time.Duration(i+1) * time.Millisecond)
+	}
+	other.Add(time.Second)
+	other.AddBars(h.Bars())
+	if other.Count() != 1001 || !near(other.At(50), 500*time.Millisecond) || !near(other.Least(), time.Millisecond) || !near(other.Most(), time.Second) {
+		t.Error(other.Count(), other.At(50), other.Least(), other.Most())
+	}
+	if bars := load.NewHistogram().Bars(); len(bars) != 0 {
+		t.Errorf("an empty one has %v", bars)
+	}
+}
+
 func TestAGeneratorThatFallsBehindSaysSo(t *testing.T) {
 	h := load.HeadRoom{}
 	h.Add(load.HeadRoom{Due: 100, Sent: 100, Late: 1})

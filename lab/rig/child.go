@@ -26,6 +26,9 @@ type Child struct {
 	ended  bool
 }
 
+// longestLine is what a child may say at once: the latencies of a second of many samples.
+const longestLine = 8 << 20
+
 // Start starts program with the kind of part as its last argument and hands it the configuration.
 // Stop or Kill it.
 func Start(program []string, kind string, config any) (*Child, error) {
@@ -51,6 +54,7 @@ func Start(program []string, kind string, config any) (*Child, error) {
 		return nil, fault.E("rig.Start", fault.Unavailable, kind, err)
 	}
 	c.lines = bufio.NewScanner(out)
+	c.lines.Buffer(nil, longestLine)
 	if _, err := c.in.Write(append(line, '\n')); err != nil {
 		return nil, errors.Join(c.failed(err), c.Kill())
 	}
@@ -124,8 +128,11 @@ func (c *Child) Kill() error {
 // Serve plays the part of a child process: kind is the last argument, in and out are its standard
 // streams. It returns when in is closed or ctx ends.
 func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
-	if kind == outstationsKind { // has its own words
+	switch kind { // these have their own words
+	case outstationsKind:
 		return serveOutstations(ctx, in, out)
+	case stationKind:
+		return serveStation(ctx, in, out)
 	}
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
 		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,

@@ -28,20 +28,6 @@ type NodeReady struct {
 	Data string `json:"data"`
 }
 
-// Start starts the node and waits until it listens.
-func (n Node) Start(program []string) (*Child, NodeReady, error) {
-	var ready NodeReady
-	c, err := Start(program, nodeKind, n)
-	if err != nil {
-		return nil, ready, err
-	}
-	if err := c.Next(&ready); err != nil {
-		_ = c.Kill() // its last words are in err
-		return nil, ready, err
-	}
-	return c, ready, nil
-}
-
 // serveNode runs a node in this process, as "voltbus run" does.
 func serveNode(ctx context.Context, raw []byte, out io.Writer) error {
 	var n Node

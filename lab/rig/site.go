@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,12 +24,30 @@ type Site struct {
 	Points   int // of each
 	Interval time.Duration
 	Seed     int64
+
+	Name    string        // of the node; "" for lab
+	Bus     bool          // whether it listens for nodes below it
+	NoStore bool          // whether it only keeps a log
+	Stagger time.Duration // over which the devices are spread; 0 reads all at once
+	LogSize string        // bound of the log; "" for 8GiB
 }
 
 // Write writes the configuration into dir, which holds the node's data too, and returns the file.
 func (s Site) Write(dir string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "node: {name: lab, data: data}\nlisten: {http: \"127.0.0.1:0\", bus: \"off\"}\nlog: {max_bytes: 8GiB}\n")
+	bus := "off"
+	if s.Bus {
+		bus = "127.0.0.1:0"
+	}
+	fmt.Fprintf(&b, "node: {name: %s, data: data}\nlisten: {http: \"127.0.0.1:0\", bus: %q}\nlog: {max_bytes: %s}\n",
+		cmp.Or(s.Name, "lab"), bus, cmp.Or(s.LogSize, "8GiB"))
+	if s.NoStore {
+		b.WriteString("store: {engine: none}\n")
+	}
+	spread := ""
+	if s.Stagger > 0 {
+		spread = fmt.Sprintf("    group: all\n    stagger: %s\n", s.Stagger)
+	}
 	if s.Devices > 0 {
 		b.WriteString("devices:\n")
 	}
@@ -37,8 +56,8 @@ func (s Site) Write(dir string) (string, error) {
 		if line < s.Devices%lines {
 			n++
 		}
-		fmt.Fprintf(&b, "  - path: lab/line%d/device{n}\n    driver: sim\n    interval: %s\n    count: %d\n    record: true\n"+
-			"    config: {model: random, points: %d, line: line%d, seed: %d}\n", line, s.Interval, n, s.Points, line, s.Seed+int64(line))
+		fmt.Fprintf(&b, "  - path: lab/line%d/device{n}\n    driver: sim\n    interval: %s\n    count: %d\n    record: true\n%s"+
+			"    config: {model: random, points: %d, line: line%d, seed: %d}\n", line, s.Interval, n, spread, s.Points, line, s.Seed+int64(line))
 	}
 	file := filepath.Join(dir, fmt.Sprintf("lab%d.yaml", s.Devices))
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
@@ -52,16 +71,26 @@ type Running struct {
 	*Child
 	*client.Client
 	URL       string // of its API
+	Bus       string // where nodes below it find it; "" if they do not
 	transport *http.Transport
 }
 
 // Open starts a node on a configuration file. Close it, or Kill it and then Close it.
 func Open(program []string, file string) (*Running, error) {
-	c, ready, err := Node{Config: file}.Start(program)
+	return open(program, nodeKind, Node{Config: file})
+}
+
+// open starts a part that is a node and says so when it listens.
+func open(program []string, kind string, part any) (*Running, error) {
+	c, err := Start(program, kind, part)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{Child: c, URL: ready.HTTP, transport: &http.Transport{}}
+	var ready NodeReady
+	if err := c.Next(&ready); err != nil {
+		return nil, errors.Join(err, c.Kill()) // its last words are in err
+	}
+	r := &Running{Child: c, URL: ready.HTTP, Bus: ready.Bus, transport: &http.Transport{}}
 	token, err := identity.ReadToken(filepath.Join(ready.Data, identity.AdminTokenFile))
 	if err == nil {
 		r.Client, err = client.New(ready.HTTP, token, r.transport)

@@ -14,6 +14,7 @@ import (
 func List() []experiment.Experiment {
 	return []experiment.Experiment{
 		pnnlFY17Table2(),
+		cloudScale(),
 		pnnl30858Table2(),
 		pnnl30858Table4(),
 		largeMessages(),

@@ -1,0 +1,227 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"voltbus/lab/account"
+	"voltbus/lab/experiment"
+	"voltbus/lab/load"
+	"voltbus/lab/machine"
+	"voltbus/lab/rig"
+)
+
+// tree is nodes that report to each other, each in a process of its own. The last of their way is
+// the first node.
+type tree struct {
+	bench  *experiment.Bench
+	trial  *experiment.Trial
+	nodes  []*rig.Running
+	meters []*machine.Meter
+	names  []string
+}
+
+// plant starts the node where everything arrives.
+func (t *tree) plant(site rig.Site) (*rig.Running, error) {
+	site.Bus = true
+	file, err := site.Write(t.trial.Dir)
+	if err != nil {
+		return nil, err
+	}
+	n, err := rig.Station{Config: file, Apart: apart}.Open(t.bench.Program())
+	if err != nil {
+		return nil, err
+	}
+	t.add(n, site.Name)
+	return n, nil
+}
+
+// apart is the node whose samples stations count apart from the others.
+const apart = "returning"
+
+func (t *tree) add(n *rig.Running, name string) {
+	t.nodes, t.names, t.meters = append(t.nodes, n), append(t.names, name), append(t.meters, machine.NewMeter(n.Process()))
+}
+
+// graft starts a node below another one, which takes its points below prefix.
+func (t *tree) graft(ctx context.Context, parent *rig.Running, site rig.Site, name, prefix string) (*rig.Running, error) {
+	place, err := parent.Provision(ctx, filepath.Join(t.trial.Dir, "bundles"), name, prefix, "")
+	if err != nil {
+		return nil, err
+	}
+	n, err := site.Below(t.bench.Program(), place)
+	if err != nil {
+		return nil, err
+	}
+	t.add(n, name)
+	return n, nil
+}
+
+// close ends the nodes, those at the leaves first.
+func (t *tree) close() error {
+	last := slices.Clone(t.nodes)
+	slices.Reverse(last)
+	return rig.Ended(last)
+}
+
+// every is how often something that runs by the wall clock is looked at.
+const every = 100 * time.Millisecond
+
+// until looks again and again until what is looked for is there.
+func until(ctx context.Context, there func() (bool, error)) error {
+	for {
+		if ok, err := there(); ok || err != nil {
+			return err
+		}
+		if err := pause(ctx, every); err != nil {
+			return err
+		}
+	}
+}
+
+// arrived waits until a node has stored something of each node that reads devices.
+func (t *tree) arrived(ctx context.Context, at *rig.Running) error {
+	return until(ctx, func() (bool, error) {
+		accounts, err := at.Accounts(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, name := range t.names {
+			if a := accounts[name]; name != t.names[0] && a.Stored == 0 {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// watched is what a node did through a window.
+type watched struct {
+	delays *load.Histogram
+	apart  uint64
+	heap   uint64
+	usage  machine.Usage
+	took   time.Duration
+}
+
+// watch counts the delays at a node through the window, after the warm-up.
+func (t *tree) watch(ctx context.Context, at *rig.Running) (*watched, error) {
+	if err := pause(ctx, t.bench.Duration("warm-up")); err != nil {
+		return nil, err
+	}
+	if _, err := at.Delays(); err != nil {
+		return nil, err
+	}
+	w := &watched{delays: load.NewHistogram()}
+	meter, began := machine.NewMeter(at.Process()), time.Now()
+	for w.took < t.bench.Duration("window") {
+		if err := pause(ctx, min(time.Second, max(every, t.bench.Duration("window")-w.took))); err != nil {
+			return nil, err
+		}
+		before := time.Since(began) - w.took
+		d, err := at.Delays()
+		if err != nil {
+			return nil, err
+		}
+		w.took = time.Since(began)
+		w.add(t.trial, &d, before)
+	}
+	var err error
+	w.usage, err = meter.Usage()
+	return w, err
+}
+
+// add adds what was stored in a while.
+func (w *watched) add(t *experiment.Trial, d *rig.Delays, while time.Duration) {
+	h := load.NewHistogram()
+	h.AddBars(d.Bars)
+	w.delays.Merge(h)
+	w.apart += d.Apart
+	w.heap = d.Heap
+	t.Report(experiment.Progress{
+		Rate: float64(h.Count()+d.Apart) / while.Seconds(), P50: h.At(50).Seconds(), P99: h.At(99).Seconds(),
+		Message: fmt.Sprintf("longest delay %s", w.delays.Most().Round(time.Millisecond)),
+	})
+}
+
+// record records what was watched; value is the metric.
+func (w *watched) record(t *experiment.Trial, value time.Duration) {
+	t.Value(value.Seconds())
+	t.Also("first stored after", "s", w.delays.Least().Seconds())
+	t.Also("median", "s", w.delays.At(50).Seconds())
+	t.Also("p99", "s", w.delays.At(99).Seconds())
+	t.Also("last stored after", "s", w.delays.Most().Seconds())
+	t.Also("stored", "samples/s", float64(w.delays.Count())/w.took.Seconds())
+	t.Also("processor of the centre", "cores", w.usage.Cores())
+	t.Also("memory of the centre", "MB", float64(w.usage.Memory)/1e6)
+	t.Also("of it in use by Go", "MB", float64(w.heap)/1e6)
+	t.Latency(w.delays)
+	t.Usage("centre", w.usage)
+}
+
+// audit has the devices read no more, waits until all that was produced has arrived in the store of
+// the first node, and closes the account.
+func (t *tree) audit(ctx context.Context) error {
+	for _, n := range t.nodes[1:] {
+		if err := n.Hush(); err != nil {
+			return err
+		}
+	}
+	var books books
+	err := until(ctx, func() (_ bool, err error) {
+		books, err = t.balance(ctx)
+		return books.settled, err
+	})
+	if err != nil {
+		return err
+	}
+	balance := books.balance
+	rows := uint64(0)
+	if err := t.nodes[0].Numbers(ctx, "SELECT count(*)::BIGINT FROM samples", 1, func(v int64) { rows = uint64(v) }); err != nil {
+		return err
+	}
+	balance.Found = min(rows, balance.Acknowledged)
+	balance.Lost, balance.Repeated = balance.Acknowledged-balance.Found, rows-balance.Found
+	for _, g := range books.gaps {
+		t.bench.Note("%s", g)
+	}
+	t.trial.Account(balance)
+	return nil
+}
+
+// books are the accounts of all nodes.
+type books struct {
+	balance account.Balance
+	gaps    []string // what does not balance at the first node, in sentences
+	settled bool     // nothing is under way
+}
+
+// balance compares what the nodes that read devices say with what the first node has stored.
+func (t *tree) balance(ctx context.Context) (s books, err error) {
+	accounts, err := t.nodes[0].Accounts(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.settled = true
+	b := &s.balance
+	for i, n := range t.nodes[1:] {
+		mine, err := n.Accounts(ctx)
+		if err != nil {
+			return s, err
+		}
+		own, there := mine[t.names[i+1]], accounts[t.names[i+1]]
+		b.Sent += own.Produced
+		b.Acknowledged += own.Acknowledged
+		b.Refused += own.Refused
+		if own.Produced != own.Acknowledged+own.Refused || there.Acknowledged != own.Acknowledged || there.BacklogSamples > 0 {
+			s.settled = false
+		}
+		if there.Missing > 0 || !there.Balanced {
+			s.gaps = append(s.gaps, fmt.Sprintf("The ledger of the centre does not balance for %s: %d missing of %d.", t.names[i+1], there.Missing, there.Acknowledged))
+		}
+	}
+	return s, nil
+}
