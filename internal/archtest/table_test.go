@@ -68,6 +68,7 @@ var table = []rule{
 	{"uplink/sender", []string{"uplink", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
 	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
+	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control/desk", []string{"control", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the desk carries out what control decides: it hands writes to devices, and is told who asks"},
 	{"control/access", []string{"control", "control/desk", "device", "identity", "api/answer", "point", "fault"}, parts, "access puts to the desk what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},
