@@ -14,6 +14,7 @@ import (
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/testing/link"
 )
 
 // member is a node of a tree of nodes.
@@ -25,25 +26,25 @@ type member struct {
 // chain is region ◀ campus ◀ plant, with links that can be cut.
 type chain struct {
 	region, campus, plant member
-	toRegion, toCampus    *proxy
+	toRegion, toCampus    *link.Link
 }
 
 // plantChain runs three nodes. extra are sections of the configuration of campus and plant, such as
 // uplink, and grants what each child may do at its parent.
 func plantChain(t *testing.T, extra map[string]string, grants map[string]identity.Grants) *chain {
 	t.Helper()
-	c := &chain{toRegion: newProxy(t), toCampus: newProxy(t)}
+	c := &chain{toRegion: link.New(t), toCampus: link.New(t)}
 	grow := func(name string) member {
 		cfg := nodeOf(t, t.TempDir(), name, listenAnywhere+extra[name])
 		return member{run(t, cfg), cfg}
 	}
 	c.region = grow("region")
-	c.toRegion.lead(c.region.BusAddr())
+	c.toRegion.Lead(c.region.BusAddr())
 	c.campus = grow("campus")
-	c.toCampus.lead(c.campus.BusAddr())
+	c.toCampus.Lead(c.campus.BusAddr())
 	c.plant = grow("plant")
-	hang := func(parent, child member, link *proxy, prefix string) {
-		invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{link.Addr().String()}})
+	hang := func(parent, child member, way *link.Link, prefix string) {
+		invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{way.Addr()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,8 +183,8 @@ func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
 	case err := <-done:
 		t.Fatalf("the call came back: %v", err)
 	}
-	c.toCampus.lead("")
-	c.toCampus.cut()
+	c.toCampus.Lead("")
+	c.toCampus.Cut()
 	if err := <-done; !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant") {
 		t.Errorf("a call over a link that is cut: %v", err)
 	}
@@ -192,15 +193,15 @@ func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant is not connected to campus since ") {
 		t.Errorf("a call to a node that is away: %v", err)
 	}
-	c.toRegion.lead("")
-	c.toRegion.cut()
+	c.toRegion.Lead("")
+	c.toRegion.Cut()
 	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
 	_, err = c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "ping", Timeout: time.Minute})
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "campus is not connected to region") {
 		t.Errorf("a call behind a node that is away: %v", err)
 	}
-	c.toRegion.lead(c.region.BusAddr())
-	c.toCampus.lead(c.campus.BusAddr())
+	c.toRegion.Lead(c.region.BusAddr())
+	c.toCampus.Lead(c.campus.BusAddr())
 	awaitTrue(t, "the plant answers again", func() bool {
 		_, err := c.region.CallNode(wait(t), "plant", "node", client.Call{Method: "ping"})
 		return err == nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/point"
+	"voltbus/testing/link"
 )
 
 // telemetry returns scans of devices × 18 points as buildings report them, a minute apart.
@@ -32,13 +33,13 @@ func telemetry(devices, scans int) []point.Sample {
 func BenchmarkCatchUp(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		link := newProxy(b)
+		way := link.New(b)
 		parent := run(b, nodeOf(b, b.TempDir(), "campus", listenAnywhere+"store: {engine: none}\n"))
-		link.lead(parent.BusAddr())
+		way.Lead(parent.BusAddr())
 		child := run(b, nodeOf(b, b.TempDir(), "plant", listenAnywhere+"store: {engine: none}\n"))
-		below(b, parent, child, link.Addr().String(), "campus/plant")
-		link.lead("")
-		link.cut()
+		below(b, parent, child, way.Addr(), "campus/plant")
+		way.Lead("")
+		way.Cut()
 		samples := telemetry(500, 300)
 		for i := 0; i < len(samples); i += 9000 {
 			if err := child.Record(wait(b), samples[i:min(i+9000, len(samples))]); err != nil {
@@ -46,7 +47,7 @@ func BenchmarkCatchUp(b *testing.B) {
 			}
 		}
 		direct := parent.BusAddr()
-		link.lead(direct)
+		way.Lead(direct)
 		b.StartTimer()
 		began := time.Now()
 		var first time.Time

@@ -2,93 +2,15 @@ package node_test
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"voltbus/api/client"
 	"voltbus/config"
 	"voltbus/point"
+	"voltbus/testing/link"
 )
-
-// proxy passes connections on, and cuts them when it is told to.
-type proxy struct {
-	net.Listener
-	mu    sync.Mutex
-	to    string
-	away  bool
-	conns map[net.Conn]bool
-}
-
-func newProxy(t testing.TB) *proxy {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{Listener: l, conns: map[net.Conn]bool{}}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { p.serve(c) })
-		}
-	})
-	t.Cleanup(func() { _ = l.Close(); p.cut(); all.Wait() })
-	return p
-}
-
-func (p *proxy) serve(c net.Conn) {
-	defer c.Close()
-	p.mu.Lock()
-	to, away := p.to, p.away
-	p.mu.Unlock()
-	if away {
-		return
-	}
-	up, err := net.Dial("tcp", to)
-	if err != nil {
-		return
-	}
-	defer up.Close()
-	p.mu.Lock()
-	p.conns[c], p.conns[up] = true, true
-	p.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_, _ = io.Copy(c, up)
-		_ = c.Close()
-	}()
-	_, _ = io.Copy(up, c)
-	_ = up.Close()
-	<-done
-	p.mu.Lock()
-	delete(p.conns, c)
-	delete(p.conns, up)
-	p.mu.Unlock()
-}
-
-// cut ends all connections.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for c := range p.conns {
-		_ = c.Close()
-	}
-}
-
-func (p *proxy) lead(to string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.to, p.away = to, to == ""
-}
 
 // nodeOf loads a configuration for a node of a name.
 func nodeOf(t testing.TB, dir, name, text string) *config.Config {
@@ -123,11 +45,11 @@ func stored(r *running, origin string) (uint64, bool) {
 func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
 	const total, portion = 100_000, 500
 	up, down := nodeOf(t, t.TempDir(), "campus", listenAnywhere), nodeOf(t, t.TempDir(), "plant", "listen: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\n")
-	link := newProxy(t)
+	way := link.New(t)
 	parent := run(t, up)
-	link.lead(parent.BusAddr())
+	way.Lead(parent.BusAddr())
 	child := run(t, down)
-	below(t, parent, child, link.Addr().String(), "campus/plant")
+	below(t, parent, child, way.Addr(), "campus/plant")
 	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	for sent := 0; sent < total; sent += portion {
 		samples := make([]point.Sample, portion)
@@ -142,16 +64,16 @@ func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
 		}
 		switch sent / portion {
 		case 20, 60, 61, 62, 140:
-			link.cut()
+			way.Cut()
 		case 40:
-			link.lead("")
-			link.cut()
+			way.Lead("")
+			way.Cut()
 		case 50:
-			link.lead(parent.BusAddr())
+			way.Lead(parent.BusAddr())
 		case 80:
 			parent.halt()
 			parent = run(t, up)
-			link.lead(parent.BusAddr())
+			way.Lead(parent.BusAddr())
 		case 100:
 			child.halt()
 			child = run(t, down)

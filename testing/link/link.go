@@ -1,0 +1,254 @@
+// Package link stands between two programs as a network does that is cut, slow, far or broken in one
+// direction. It carries the octets of TCP connections on loopback, and never changes or reorders them.
+package link
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The directions of a link.
+const (
+	Up   direction = iota // from who dials to who listens
+	Down                  // back
+)
+
+type direction int
+
+// Link is a network with one address. It is safe for concurrent use, and ends with its test.
+type Link struct {
+	listener net.Listener
+	all      sync.WaitGroup
+
+	mu      sync.Mutex
+	to      string
+	conns   map[*wire]bool
+	changed chan struct{} // closed when something below changes
+	held    [2]bool
+	delay   time.Duration
+	rate    int64
+	free    [2]time.Time // when the octets that passed are paid
+	life    int64
+	carried [2]int64
+}
+
+// New returns a link that leads nowhere yet: connections to it end at once.
+func New(t testing.TB) *Link {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Link{listener: listener, conns: map[*wire]bool{}, changed: make(chan struct{})}
+	l.all.Go(l.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		l.Cut()
+		l.all.Wait()
+	})
+	return l
+}
+
+// Addr returns where the link is dialed.
+func (l *Link) Addr() string { return l.listener.Addr().String() }
+
+// Lead says where new connections go; nowhere with "". Those that are open stay.
+func (l *Link) Lead(to string) { l.set(func() { l.to = to }) }
+
+// Cut ends all connections. New ones can be made at once.
+func (l *Link) Cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.conns {
+		w.end()
+	}
+}
+
+// Hold lets nothing through in a direction, until it is told otherwise: what was sent waits, as when
+// packets are lost and sent again.
+func (l *Link) Hold(d direction, hold bool) { l.set(func() { l.held[d] = hold }) }
+
+// Delay lets each octet be under way for so long, in each direction.
+func (l *Link) Delay(d time.Duration) { l.set(func() { l.delay = d }) }
+
+// Rate bounds what passes in each direction, in octets a second for all connections together; 0 is
+// as fast as it goes.
+func (l *Link) Rate(octets int64) { l.set(func() { l.rate = octets }) }
+
+// Flap ends each connection after so many octets upwards, somewhere in a message; 0 ends none.
+func (l *Link) Flap(octets int64) { l.set(func() { l.life = octets }) }
+
+// Carried returns how many octets passed in a direction.
+func (l *Link) Carried(d direction) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.carried[d]
+}
+
+func (l *Link) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *Link) accept() {
+	for {
+		near, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		l.all.Go(func() { l.carry(near) })
+	}
+}
+
+// carry serves one connection.
+func (l *Link) carry(near net.Conn) {
+	defer near.Close()
+	l.mu.Lock()
+	to := l.to
+	l.mu.Unlock()
+	if to == "" {
+		return
+	}
+	far, err := new(net.Dialer).DialContext(context.Background(), "tcp", to)
+	if err != nil {
+		return
+	}
+	w := &wire{link: l, near: near, far: far, done: make(chan struct{})}
+	defer w.end()
+	l.mu.Lock()
+	l.conns[w] = true
+	l.mu.Unlock()
+	var pumps sync.WaitGroup
+	pumps.Go(func() { w.pump(Up, near, far) })
+	pumps.Go(func() { w.pump(Down, far, near) })
+	pumps.Wait()
+	l.mu.Lock()
+	delete(l.conns, w)
+	l.mu.Unlock()
+}
+
+// wire is one connection through a link.
+type wire struct {
+	link      *Link
+	near, far net.Conn
+	once      sync.Once
+	done      chan struct{}
+}
+
+func (w *wire) end() {
+	w.once.Do(func() {
+		close(w.done)
+		_ = w.near.Close()
+		_ = w.far.Close()
+	})
+}
+
+// What a direction may hold: then the sender's own buffers fill, as with a real network.
+const (
+	piece  = 4 << 10
+	pieces = 32
+)
+
+type parcel struct {
+	data []byte
+	came time.Time
+}
+
+// pump carries one direction until the connection ends.
+func (w *wire) pump(d direction, from, to net.Conn) {
+	defer w.end()
+	queue := make(chan parcel, pieces)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		defer w.end()
+		w.deliver(d, to, queue)
+	})
+	defer writing.Wait()
+	defer close(queue)
+	for {
+		data := make([]byte, piece)
+		n, err := from.Read(data)
+		if n > 0 {
+			select {
+			case queue <- parcel{data[:n], time.Now()}:
+			case <-w.done:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (w *wire) deliver(d direction, to net.Conn, queue <-chan parcel) {
+	var passed int64
+	for p := range queue {
+		last := false
+		if life := w.life(d); life > 0 && passed+int64(len(p.data)) >= life {
+			p.data, last = p.data[:max(life-passed, 0)], true
+		}
+		if !w.await(d, p) {
+			return
+		}
+		if _, err := to.Write(p.data); err != nil || last {
+			return
+		}
+		passed += int64(len(p.data))
+	}
+}
+
+func (w *wire) life(d direction) int64 {
+	w.link.mu.Lock()
+	defer w.link.mu.Unlock()
+	if d == Up {
+		return w.link.life
+	}
+	return 0
+}
+
+// await returns when a parcel may pass; false if the connection ended before.
+func (w *wire) await(d direction, p parcel) bool {
+	for {
+		wait, changed := w.link.due(d, p)
+		if wait == 0 {
+			return true
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-w.done:
+			timer.Stop()
+			return false
+		}
+		timer.Stop()
+	}
+}
+
+// due returns how long a parcel must wait; 0 lets it pass, and counts it.
+func (l *Link) due(d direction, p parcel) (wait time.Duration, changed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.held[d] {
+		return time.Hour, l.changed
+	}
+	if wait := l.delay - now.Sub(p.came); wait > 0 {
+		return wait, l.changed
+	}
+	if l.rate > 0 {
+		if wait := l.free[d].Sub(now); wait > 0 {
+			return wait, l.changed
+		}
+		l.free[d] = now.Add(time.Duration(int64(len(p.data)) * int64(time.Second) / l.rate))
+	}
+	l.carried[d] += int64(len(p.data))
+	return 0, nil
+}
