@@ -8,6 +8,7 @@ import { agents } from "./shots-agents";
 import { controls } from "./shots-control";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
+import { nodes } from "./shots-nodes";
 import { building, hostile, type Site, troubled } from "./sites";
 import type { Stand } from "./stand";
 import { plant, Settings } from "./stand-config";
@@ -245,4 +246,11 @@ const mine: readonly Shot[] = [
 ];
 
 /** Every picture that can be made. */
-export const shots: readonly Shot[] = [...mine, ...explorer, ...inside, ...agents, ...controls];
+export const shots: readonly Shot[] = [
+  ...mine,
+  ...explorer,
+  ...inside,
+  ...agents,
+  ...controls,
+  ...nodes,
+];

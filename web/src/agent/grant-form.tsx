@@ -5,6 +5,8 @@ import { wordsOf } from "../use-poll";
 import { grantOf, type Kind, kinds, type Typed } from "./grant";
 
 interface Props {
+  /** A kind that cannot be granted here. */
+  without?: Kind;
   onGrant(grants: Grants): Promise<unknown>;
   onGranted(): void;
 }
@@ -30,7 +32,7 @@ const whats: Record<Kind, string> = {
 };
 
 /** Grants one more capability. */
-export function GrantForm({ onGrant, onGranted }: Props) {
+export function GrantForm({ without, onGrant, onGranted }: Props) {
   const [typed, setTyped] = useState(empty);
   const [problem, setProblem] = useState("");
   const submit = async (event: Event) => {
@@ -68,11 +70,13 @@ export function GrantForm({ onGrant, onGranted }: Props) {
           value={typed.kind}
           onChange={(e) => setTyped({ ...typed, kind: e.currentTarget.value as Kind })}
         >
-          {Object.entries(kinds).map(([kind, words]) => (
-            <option key={kind} value={kind}>
-              {words}
-            </option>
-          ))}
+          {Object.entries(kinds)
+            .filter(([kind]) => kind !== without)
+            .map(([kind, words]) => (
+              <option key={kind} value={kind}>
+                {words}
+              </option>
+            ))}
         </select>
       </label>
       {field("what", whats[typed.kind], typed.kind in paths ? "campus/b1 or campus/*/ahu1/**" : "")}

@@ -59,7 +59,7 @@ export function AgentPage(props: Props) {
       </p>
       <Controls {...common} row={row} onChanged={onChanged} />
       <Facts row={row} now={api.now()} />
-      <nav class="agent-parts" aria-label="Parts">
+      <nav class="parts" aria-label="Parts">
         {parts.map((p) => (
           <a
             key={p.key}

@@ -32,7 +32,7 @@ export function ControlScreen({ api, session, place, books, epoch }: ScreenProps
         <h1>Control</h1>
         {includes(role, "operator") && told.data && <ReleaseAll {...shared} holdings={told.data} />}
       </div>
-      <nav class="control-parts" aria-label="Parts of control">
+      <nav class="parts" aria-label="Parts of control">
         {parts.map(({ address, name }) => (
           <a
             key={address}

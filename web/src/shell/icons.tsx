@@ -5,6 +5,7 @@ const drawings = {
   explore: "M3 4v16h18M7 15l4-5 4 3 5-7",
   control: "M6 4v7M6 15v5M12 4v3M12 11v9M18 4v10M18 18v2M4 13h4M10 9h4M16 16h4",
   bus: "M3 12h18M7 12V6M12 12v6M17 12V6M5.5 4h3M10.5 20h3M15.5 4h3",
+  nodes: "M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4",
   ledger: "M5 3h14v18H5zM9 8h6M9 12h6M9 16.5l1.5 1.5 3.5-3.5",
   settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
   lab: "M9 3h6M10 3v6l-5 9.5A1.7 1.7 0 0 0 6.5 21h11a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9",

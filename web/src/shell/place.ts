@@ -123,11 +123,21 @@ export const pointAddress = (path: string) => addressOf("point", path);
 export const pointAt = (place: Place) => pathAt(place);
 
 /** The address of an agent's page. */
-export const agentAddress = (name: string) =>
-  name === "." || name === ".." ? "/agents" : `/agents/${encodeURIComponent(name)}`;
+export const agentAddress = (name: string) => namedAddress("agents", name);
 
 /** The inverse of agentAddress; "" if the address names no agent. */
-export function agentAt({ path }: Place): string {
+export const agentAt = (place: Place) => nameAt(place);
+
+/** The address of a node's page. */
+export const nodeAddress = (name: string) => namedAddress("node", name);
+
+/** The inverse of nodeAddress; "" if the address names no node. */
+export const nodeAt = (place: Place) => nameAt(place);
+
+const namedAddress = (screen: string, name: string) =>
+  name === "." || name === ".." ? `/${screen}` : `/${screen}/${encodeURIComponent(name)}`;
+
+function nameAt({ path }: Place): string {
   try {
     return decodeURIComponent(path.split("/")[2] ?? "");
   } catch {

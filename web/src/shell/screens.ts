@@ -99,6 +99,23 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../agent/agents")).AgentsScreen,
   },
   {
+    path: "nodes",
+    name: "Nodes",
+    icon: "nodes",
+    role: "viewer",
+    place: "more",
+    key: "n",
+    load: async () => (await import("../node/nodes")).NodesScreen,
+  },
+  {
+    path: "node",
+    name: "Node",
+    icon: "nodes",
+    role: "viewer",
+    place: "link",
+    load: async () => (await import("../node/page")).NodeScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",

@@ -1,0 +1,148 @@
+// What the stand-in answers about other nodes: those below it, the codes that are out, the one above.
+
+import type { Child, Door, Invitation, Parent, Uplink } from "../src/generated/api";
+import { type Call, type Handlers, Refusal } from "./stand";
+import { inMinutes } from "./stand-control";
+
+const fingerprint = "1f0c 9d2b 77ae 4c10 5b3e 0a6d";
+
+/** A node below, approved and connected unless said otherwise. */
+export const childOf = (name: string, more: Partial<Child> = {}): Child => ({
+  ...{ name, public: `U${name.toUpperCase()}`, fingerprint, state: "approved", prefix: "campus" },
+  ...{ grants: {}, version: "0.9.0", invitation: "i0", joined: inMinutes(-3000), by: "person:ann" },
+  ...{ changed: inMinutes(-2990), keys: 1, online: onlineSince(-1440), ...more },
+});
+
+const traffic = { messages: 120, bytes: 48_000 };
+
+/** A connection since so many minutes from now. */
+export const onlineSince = (minutes: number) => ({
+  ...{ since: inMinutes(minutes), address: "10.0.4.17:51234", in: traffic, out: traffic },
+});
+
+/** A node that waits for approval. */
+export const pendingOf = (name: string, more: Partial<Child> = {}) =>
+  childOf(name, {
+    state: "pending",
+    by: "",
+    joined: inMinutes(-3),
+    online: onlineSince(-3),
+    ...more,
+  });
+
+const noParent: Parent = {
+  ...{ member: false, parent: "", addresses: [], fingerprint: "", name: "", prefix: "" },
+  ...{ state: "", why: "", key_fingerprint: "" },
+};
+
+/** What goes up, all of it taken. */
+export const uplinkOf = (more: Partial<Uplink> = {}): Uplink => ({
+  ...{ state: "connected", since: inMinutes(-600), reason: "", rtt_ms: 12.4, offset_ms: -3 },
+  ...{ waiting: 0, origins: [] },
+  lanes: [
+    { name: "normal", frames: 0, octets: 0, sent: 48_300_000, back: 1 },
+    { name: "urgent", frames: 0, octets: 0, sent: 120_000, back: 0 },
+  ],
+  ...more,
+});
+
+/** A node above. */
+export const parentOf = (more: Partial<Parent> = {}): Parent => ({
+  ...{ member: true, parent: "region", addresses: ["region.example:4222"], name: "campus" },
+  ...{ prefix: "region/campus", state: "approved", why: "", joined: inMinutes(-9000) },
+  fingerprint: "3b1f52c09a7e44d18c6b0f95ad2e7731".repeat(2),
+  key_fingerprint: fingerprint,
+  uplink: uplinkOf(),
+  ...more,
+});
+
+const codeOf = "vb1kq7nt4c2xw9p3m5d8h6r0s1v4b7z2y9j3f6g8k1q5t7n0c4x2w8p6";
+
+/** A square of dark and light that is no code, but as large as one. */
+const picture = Array.from({ length: 45 }, (_, y) =>
+  Array.from({ length: 45 }, (_, x) => ((x * 7 + y * 13 + x * y) % 5 < 2 ? "1" : "0")).join(""),
+);
+
+/** The other nodes of a stand-in. */
+export class Joined {
+  children: Child[] = [];
+  invitations: Invitation[] = [];
+  parent: Parent = noParent;
+  door: Door = {
+    ...{ node: "campus", addresses: ["10.0.4.2:4222"], fingerprint: "c0".repeat(32) },
+    authority: "",
+  };
+  /** What was asked to be changed, the latest last. */
+  readonly asked: { method: string; resource: string; body: unknown }[] = [];
+
+  readonly handlers: Handlers = {
+    "GET children": () => ({ children: this.children }),
+    "POST children/*": (call) => this.decide(call),
+    "PATCH children/*": (call) => this.note(call),
+    "PUT children/*": (call) => {
+      const child = this.find(call);
+      if (child) child.prefix = (call.body as { prefix: string }).prefix;
+      return this.note(call);
+    },
+    "DELETE children/*": (call) => {
+      const child = this.find(call);
+      this.children = this.children.filter((c) => c !== child);
+      this.note(call);
+    },
+    "GET invitations": () => ({ invitations: this.invitations }),
+    "POST invitations": (call) => this.invite(call),
+    "DELETE invitations/*": (call) => {
+      const id = call.resource.split("/")[1];
+      const found = this.invitations.find((i) => i.id === id);
+      if (found) found.state = "cancelled";
+      return this.note(call);
+    },
+    "GET door": () => this.door,
+    "GET parent": () => this.parent,
+    "POST parent": (call) => {
+      this.note(call);
+      const { code } = call.body as { code: string };
+      if (!code.startsWith("vb1")) {
+        return new Refusal(400, "the code was not copied right: copy it once more, whole");
+      }
+      const { uplink: _, ...rest } = parentOf({ state: "pending", prefix: "" });
+      this.parent = rest;
+      return this.parent;
+    },
+    "DELETE parent": (call) => {
+      this.parent = noParent;
+      this.note(call);
+    },
+    "POST parent/rotate": (call) => this.note(call),
+  };
+
+  private note({ method, resource, body }: Call): unknown {
+    this.asked.push({ method, resource, body });
+    return { done: true };
+  }
+
+  private find({ resource }: Call): Child | undefined {
+    return this.children.find((c) => c.name === decodeURIComponent(resource.split("/")[1] ?? ""));
+  }
+
+  private decide(call: Call): unknown {
+    const child = this.find(call);
+    const verdict = call.resource.split("/")[2];
+    if (!child) return new Refusal(404, "there is no such node", "not-found");
+    child.state = verdict === "approve" ? "approved" : "revoked";
+    if (verdict !== "approve") delete child.online;
+    return this.note(call);
+  }
+
+  private invite(call: Call): unknown {
+    const wanted = call.body as Partial<Invitation>;
+    const invitation: Invitation = {
+      ...{ id: `i${this.invitations.length + 1}`, state: "open", approved: false, name: "" },
+      ...{ prefix: "", grants: {}, created: inMinutes(0), expires: inMinutes(1440) },
+      ...{ by: "person:admin", used_by: "", ...wanted },
+    };
+    this.invitations.unshift(invitation);
+    this.note(call);
+    return { invitation, code: codeOf, qr: picture, addresses: this.door.addresses };
+  }
+}

@@ -1,0 +1,31 @@
+// What is known of other nodes, in words.
+
+import { plain } from "../format";
+import type { Child } from "../generated/api";
+import type { Level } from "../health";
+
+/** Where the points of a node may lie. */
+export const placeWords = (prefix: string) =>
+  prefix ? `Its points lie below ${plain(prefix)}` : "Its points may lie anywhere";
+
+/** How something stands, in a few words. */
+export interface Standing {
+  level: Level;
+  words: string;
+}
+
+/** How a node below stands with this one, as far as its connection says. */
+export function childStanding(c: Pick<Child, "state" | "online">): Standing {
+  switch (c.state) {
+    case "pending":
+      return { level: "warn", words: "waits for approval" };
+    case "revoked":
+      return { level: "bad", words: "shut out" };
+    case "approved":
+      return c.online
+        ? { level: "good", words: "connected" }
+        : { level: "bad", words: "not connected" };
+    default:
+      return { level: "wait", words: plain(String(c.state)) };
+  }
+}
