@@ -111,6 +111,7 @@ type Config struct {
 	Far       Far
 	Children  Children
 	Parent    Parent
+	Nodes     Nodes
 	Node      string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.

@@ -42,7 +42,7 @@ func escapeLabel(s string) string {
 func (s *server) metrics(w http.ResponseWriter, r *request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
-		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.ownMetrics,
+		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.nodeMetrics, s.ownMetrics,
 	} {
 		if err := part(r.Context(), e); err != nil {
 			return err

@@ -36,7 +36,7 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
-		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(),
+		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(),
 	)
 }
 

@@ -133,6 +133,18 @@ func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
 	return state.First, state.Last, err
 }
 
+// Written returns when a block was written to the log; fault.NotFound if it is not kept.
+func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
+	msg, err := l.stream.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return time.Time{}, fault.E("bus.Written", fault.NotFound, strconv.FormatUint(sequence, 10), err)
+	}
+	if err != nil {
+		return time.Time{}, fault.E("bus.Written", fault.Unavailable, logStream, err)
+	}
+	return msg.Time, nil
+}
+
 // Recover brings the log back after a failed write: the server refuses all writes after one, even
 // when the reason, such as a full disk, is gone.
 func (l *Log) Recover(ctx context.Context) error {

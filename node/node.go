@@ -36,6 +36,7 @@ import (
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/fleet"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
@@ -89,6 +90,8 @@ type Node struct {
 	receiver *receiver.Receiver
 	sender   *sender.Sender
 	tree     *tree.Tree
+	book     *fleet.Book
+	reports  *fleet.Reporter
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
@@ -127,7 +130,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openBook, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -190,6 +193,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if !n.opts.Idle {
 		start("children", n.receiver.Run)
 		start("tree", n.tree.Run)
+		start("reports", n.reports.Run)
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)

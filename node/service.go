@@ -14,6 +14,7 @@ import (
 	"voltbus/presence"
 	"voltbus/query"
 	"voltbus/service"
+	"voltbus/uplink/fleet"
 	"voltbus/wire"
 )
 
@@ -53,6 +54,9 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 	}
 	if strings.HasPrefix(r.From, identity.ChildPrefix) && answersTree(r) {
 		return n.answerTree(ctx, r)
+	}
+	if r.Method == fleet.ReportMethod && strings.HasPrefix(r.From, identity.ChildPrefix) {
+		return n.answerReport(r)
 	}
 	return n.service.Answer(ctx, r.From, r.Method, r.Data)
 }

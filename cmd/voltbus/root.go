@@ -62,7 +62,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newInvite(f), newChildren(f), newProvision(f), newJoin(f), newLeave(f), newUplink(f),
+		newNodes(f), newInvite(f), newChildren(f), newProvision(f), newJoin(f), newLeave(f), newUplink(f),
 	} {
 		cmd.GroupID = "nodes"
 		root.AddCommand(cmd)

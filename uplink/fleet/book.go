@@ -186,7 +186,8 @@ func (r *record) seen() Seen { return Seen{Status: r.facts.status(), Heard: r.he
 // lonelyTime is how long a node is remembered that nobody knows to be in the tree.
 const lonelyTime = time.Minute
 
-// Keep forgets the nodes that are no more in the tree. known reports whether a child tells of a node.
+// Keep forgets the nodes that are no more in the tree. known reports whether a node stands
+// below a child, or is it; names are in lower case.
 func (b *Book) Keep(known func(child, node string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -46,10 +46,12 @@ func plant(name string, above *site) *site {
 	s.book = fleet.NewBook(s.now)
 	s.report = fleet.NewReporter(fleet.Config{
 		Own: s.own, Parent: s.parent, Up: s.up, Now: s.now, Log: slog.New(slog.DiscardHandler),
-		Known: func(_, node string) bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return !s.gone[node]
+		Known: func() func(_, node string) bool {
+			return func(_, node string) bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return !s.gone[node]
+			}
 		},
 	}, s.book)
 	return s

@@ -26,8 +26,9 @@ type Config struct {
 	Parent func() (since time.Time, online bool)
 	// Up asks the parent: fault.Unreachable, at once, without one.
 	Up func(ctx context.Context, method string, body []byte) ([]byte, error)
-	// Known reports whether a node stands below a child, for forgetting those that do not.
-	Known func(child, node string) bool
+	// Known returns how to tell whether a node stands below a child, for forgetting those that do not.
+	// Names are in lower case.
+	Known func() func(child, node string) bool
 	Log   *slog.Logger
 	Now   func() time.Time
 }
@@ -85,7 +86,7 @@ func (r *Reporter) look(ctx context.Context) {
 	rtt, offset := r.Link()
 	s.RTT, s.Offset = Rounded(millis(rtt), 3), float64(offset.Milliseconds())
 	r.book.Own(s)
-	r.book.Keep(r.cfg.Known)
+	r.book.Keep(r.cfg.Known())
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -84,6 +85,19 @@ func (s *Sender) Place() uint64 {
 		return 0
 	}
 	return min(s.memory.Lanes[uplink.Normal], s.memory.Lanes[uplink.Urgent])
+}
+
+// Acknowledged returns how far the parent has each origin, as far as this node remembers.
+func (s *Sender) Acknowledged() map[string]uplink.Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := maps.Clone(s.memory.Origins)
+	for name, o := range s.counts {
+		if o.Position.Sequence > out[name].Sequence {
+			out[name] = o.Position
+		}
+	}
+	return out
 }
 
 func (s *Sender) setState(state State, err error) (changed bool) {

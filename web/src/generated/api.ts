@@ -805,6 +805,98 @@ export interface Door {
   authority: string;
 }
 
+export interface Nodes {
+  nodes: Node[];
+  /** The parent and those above it, the nearest first */
+  above: string[];
+  /** Nodes below this one that its parent does not let into the tree */
+  refused: {
+    name: string;
+    why: string;
+  }[];
+}
+
+/** Figures are 0, texts empty where the node does not say. */
+export interface Node {
+  name: string;
+  /** here: it is the one that answers */
+  state: "here" | "connected" | "away";
+  /** Since when it is away; of a child that is connected, since when it is */
+  since?: string;
+  /** The node above it; empty without one */
+  parent: string;
+  /** The nodes from below the one that answers to this one; empty for itself */
+  path: string[];
+  /** Below which its points are here */
+  prefix: string;
+  /** Of its blocks */
+  origins: string[];
+  /** When it said what follows, by the clock of the one that answers; missing: never */
+  heard?: string;
+  version: string;
+  /** collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it) */
+  roles: string[];
+  /** By its clock */
+  started?: string;
+  /** Its way to its parent: connecting, connected, refused, pending, revoked; empty without a parent */
+  link: string;
+  /** Why it is not connected, or why its data is not taken */
+  link_note: string;
+  /** Of a report to its parent and the answer, in milliseconds */
+  rtt_ms: number;
+  /** Its clock less that of its parent, as it measured, in milliseconds */
+  offset_ms: number;
+  /** The same, as its parent measured; only of children of the one that answers */
+  skew_ms?: number;
+  /** Samples that its parent does not have yet */
+  waiting: number;
+  /** Of them in its log, about */
+  waiting_octets: number;
+  /** When the oldest of them was recorded, by its clock */
+  waiting_since?: string;
+  /** Octets left for its data */
+  disk: number;
+  disk_size: number;
+  /** The temperature of the board, if it tells */
+  celsius?: number;
+  /** Octets */
+  memory: number;
+  /** Processors in use */
+  cpu: number;
+  devices: number;
+  /** Those that do not answer */
+  devices_failing: number;
+  /** Of its own devices */
+  points: number;
+  agents: number;
+  /** Those that end again and again, or say that they are bad */
+  agents_failing: number;
+  /** Open ones */
+  alerts: number;
+  /** ok, degraded; empty: unknown */
+  health: string;
+  /** What a person should know, such as that it went back to an older configuration */
+  note: string;
+  received?: Received;
+}
+
+/** What came from a child since the start of the one that answers */
+export interface Received {
+  blocks: number;
+  samples: number;
+  octets: number;
+  /** Samples that were here already */
+  repeated: number;
+  /** Samples that it could not send any more */
+  missing: number;
+  /** Samples that were left out on the way */
+  left: number;
+  /** Frames that came too fast; they come again */
+  dropped: number;
+  /** Why its last block was not taken; empty if it was */
+  reason: string;
+}
+
 export interface Parent {
   /** Whether there is a node above this one; if not, the rest is empty */
   member: boolean;

@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+)
+
+// Nodes are this node and those below it.
+type Nodes interface {
+	Nodes(ctx context.Context) (answer.Nodes, error)
+	// Node returns one of them by name; fault.NotFound.
+	Node(ctx context.Context, name string) (answer.Node, error)
+}
+
+const noNodes = "other nodes"
+
+func nodeRoutes() []route {
+	return []route{
+		{method: "GET", path: prefix + "/nodes", role: identity.Viewer, serve: (*server).nodes},
+		{method: "GET", path: prefix + "/nodes/{name}", role: identity.Viewer, serve: (*server).node},
+	}
+}
+
+func (s *server) nodes(w http.ResponseWriter, r *request) error {
+	if s.cfg.Nodes == nil {
+		return absent(noNodes)
+	}
+	list, err := s.cfg.Nodes.Nodes(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, list)
+}
+
+func (s *server) node(w http.ResponseWriter, r *request) error {
+	if s.cfg.Nodes == nil {
+		return absent(noNodes)
+	}
+	in := s.read(r)
+	name := in.segment("name")
+	if in.err != nil {
+		return in.err
+	}
+	n, err := s.cfg.Nodes.Node(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, n)
+}
+
+// nodeMetrics writes how the way to the parent is, and what is known of the nodes below.
+func (s *server) nodeMetrics(ctx context.Context, e *exposition) error {
+	if s.cfg.Nodes == nil {
+		return nil
+	}
+	list, err := s.cfg.Nodes.Nodes(ctx)
+	if err != nil || len(list.Nodes) == 0 {
+		return err
+	}
+	if self := &list.Nodes[0]; self.Link != "" {
+		e.single("voltbus_uplink_connected", "gauge", "1 if this node is connected to its parent.", one(self.Link == answer.NodeOnline))
+		e.single("voltbus_uplink_rtt_seconds", "gauge", "Time of a report to the parent and the answer.", self.RTTMS/1000)
+		e.single("voltbus_uplink_clock_offset_seconds", "gauge", "Clock of this node less that of its parent.", self.OffsetMS/1000)
+		e.single("voltbus_uplink_waiting_samples", "gauge", "Samples that the parent does not have yet.", float64(self.Waiting))
+		age := 0.0
+		if self.WaitingSince != nil {
+			age = max(0, s.cfg.Now().Sub(*self.WaitingSince).Seconds())
+		}
+		e.single("voltbus_uplink_waiting_seconds", "gauge", "Age of the oldest sample that the parent does not have yet.", age)
+	}
+	for _, f := range nodeFigures() {
+		e.family(f.name, f.kind, f.help)
+		for i := range list.Nodes[1:] {
+			if n := &list.Nodes[1+i]; f.child == nil {
+				e.value(f.name, "node", n.Name, f.of(n))
+			} else if n.Received != nil {
+				e.value(f.name, "node", n.Name, float64(f.child(n.Received)))
+			}
+		}
+	}
+	return nil
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// nodeFigure is a figure of the nodes below: of all, or of children only.
+type nodeFigure struct {
+	name, kind, help string
+	of               func(*answer.Node) float64
+	child            func(*answer.Received) uint64
+}
+
+func nodeFigures() []nodeFigure {
+	const gauge, counter = "gauge", "counter"
+	return []nodeFigure{
+		{"voltbus_node_connected", gauge, "1 if a node below is connected.", func(n *answer.Node) float64 { return one(n.State == answer.NodeOnline) }, nil},
+		{"voltbus_node_rtt_seconds", gauge, "Time of a report of a node below to its parent and the answer.", func(n *answer.Node) float64 { return n.RTTMS / 1000 }, nil},
+		{"voltbus_node_clock_offset_seconds", gauge, "Clock of a node below less that of its parent.", func(n *answer.Node) float64 { return n.OffsetMS / 1000 }, nil},
+		{"voltbus_node_waiting_samples", gauge, "Samples of a node below that its parent does not have yet.", func(n *answer.Node) float64 { return float64(n.Waiting) }, nil},
+		{"voltbus_node_disk_bytes", gauge, "Bytes that a node below has left for its data.", func(n *answer.Node) float64 { return float64(n.Disk) }, nil},
+		{"voltbus_node_devices_failing", gauge, "Devices of a node below that do not answer.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
+		{"voltbus_node_agents_failing", gauge, "Agents of a node below that fail.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
+		{"voltbus_node_alerts", gauge, "Open alerts of a node below.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
+		{"voltbus_child_received_samples_total", counter, "Samples that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Samples }},
+		{"voltbus_child_received_bytes_total", counter, "Bytes of blocks that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Octets }},
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+)
+
+func newNodes(f *flags) *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "nodes [name]", Short: "Show this node and all below it: how they are and what waits", Args: cobra.MaximumNArgs(1),
+		Long: `Show this node and all below it, as they said last: each reports every ten seconds. Of a node that is
+away the last that is known is shown, and since when it is away. With a name, all about that node.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if len(args) == 0 {
+					return s.listNodes(ctx, &out)
+				}
+				n, err := s.Node(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				if out.json || out.name == "json" {
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(n)
+				}
+				showNode(cmd, &n)
+				return nil
+			})
+		},
+	}
+	out.register(cmd)
+	f.where.register(cmd)
+	return cmd
+}
+
+func (s session) listNodes(ctx context.Context, out *format) error {
+	list, err := s.Client.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := out.open(s.OutOrStdout(), "node", "state", "roles", "version", "rtt_ms", "clock_ms", "waiting", "behind", "disk_gb", "celsius", "devices", "agents", "alerts", "heard")
+	if err != nil {
+		return err
+	}
+	for i := range list.Nodes {
+		n := &list.Nodes[i]
+		name := n.Name
+		if out.name == "table" && !out.json {
+			name = strings.Repeat("  ", len(n.Path)) + name
+		}
+		err := rows.row(name, stateOf(n), strings.Join(n.Roles, ","), n.Version, fmt.Sprintf("%.1f", n.RTTMS), fmt.Sprintf("%+.0f", n.OffsetMS),
+			n.Waiting, behind(n), gigabytes(n.Disk), celsius(n), failing(n.Devices, n.DevicesFailing), failing(n.Agents, n.AgentsFailing), n.Alerts, heard(n))
+		if err != nil {
+			return err
+		}
+	}
+	if err := rows.end(); err != nil {
+		return err
+	}
+	for _, r := range list.Refused {
+		fmt.Fprintf(s.ErrOrStderr(), "%s is not let into the tree above: %s\n", plain(r.Name), plain(r.Why))
+	}
+	return nil
+}
+
+func stateOf(n *answer.Node) string {
+	if n.State == answer.NodeAway && n.Since != nil {
+		return "away since " + n.Since.Local().Format(time.DateTime)
+	}
+	return n.State
+}
+
+// behind says how old the oldest sample is that the parent of a node does not have.
+func behind(n *answer.Node) string {
+	if n.WaitingSince == nil || n.Waiting == 0 {
+		return ""
+	}
+	return max(0, time.Since(*n.WaitingSince)).Round(time.Second).String()
+}
+
+func gigabytes(octets int64) string {
+	if octets == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", float64(octets)/1e9)
+}
+
+func celsius(n *answer.Node) string {
+	if n.Celsius == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", *n.Celsius)
+}
+
+func failing(all, bad int) string {
+	if bad == 0 {
+		return strconv.Itoa(all)
+	}
+	return fmt.Sprintf("%d (%d failing)", all, bad)
+}
+
+func heard(n *answer.Node) string {
+	if n.Heard == nil {
+		return "never"
+	}
+	return ago(*n.Heard)
+}
+
+// showNode shows all about a node.
+func showNode(cmd *cobra.Command, n *answer.Node) {
+	line := func(what, format string, args ...any) {
+		cmd.Printf("%-14s %s\n", what, plain(fmt.Sprintf(format, args...)))
+	}
+	line("node", "%s", n.Name)
+	line("state", "%s", stateOf(n))
+	if n.Parent != "" {
+		line("parent", "%s", n.Parent)
+	}
+	if n.Prefix != "" {
+		line("points below", "%s", n.Prefix)
+	}
+	line("origins", "%s", strings.Join(n.Origins, ", "))
+	line("heard", "%s", heard(n))
+	if n.Heard == nil && n.State != answer.NodeHere {
+		return
+	}
+	line("roles", "%s", strings.Join(n.Roles, ", "))
+	line("version", "%s", n.Version)
+	if n.Started != nil {
+		line("started", "%s", n.Started.Local().Format(time.DateTime))
+	}
+	showNodeLink(n, line)
+	line("disk", "%s of %s GB left", gigabytes(n.Disk), gigabytes(n.DiskSize))
+	if n.Celsius != nil {
+		line("board", "%.1f °C", *n.Celsius)
+	}
+	line("memory", "%.0f MB, %.2f processors", float64(n.Memory)/1e6, n.CPU)
+	line("devices", "%s, %d points", failing(n.Devices, n.DevicesFailing), n.Points)
+	line("agents", "%s", failing(n.Agents, n.AgentsFailing))
+	line("alerts", "%d open", n.Alerts)
+	line("health", "%s", n.Health)
+	if n.Note != "" {
+		line("note", "%s", n.Note)
+	}
+	if r := n.Received; r != nil {
+		line("received", "%d samples in %d blocks, %d octets; %d were here already, %d missing, %d left out", r.Samples, r.Blocks, r.Octets, r.Repeated, r.Missing, r.Left)
+		if r.Reason != "" {
+			line("not taken", "%s", r.Reason)
+		}
+	}
+}
+
+func showNodeLink(n *answer.Node, line func(string, string, ...any)) {
+	if n.Link == "" {
+		return
+	}
+	line("uplink", "%s", n.Link)
+	if n.LinkNote != "" {
+		line("", "%s", n.LinkNote)
+	}
+	line("round trip", "%.1f ms", n.RTTMS)
+	text := fmt.Sprintf("%+.0f ms against its parent's", n.OffsetMS)
+	if n.SkewMS != nil {
+		text += fmt.Sprintf(" (measured here: %+.0f ms)", *n.SkewMS)
+	}
+	line("clock", "%s", text)
+	if n.Waiting > 0 {
+		line("waiting", "%d samples, about %d octets, the oldest for %s", n.Waiting, n.WaitingOctets, behind(n))
+	} else {
+		line("waiting", "nothing")
+	}
+}

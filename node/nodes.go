@@ -1,0 +1,149 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/uplink/fleet"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// answerReport takes how a child says that it and those below it are.
+func (n *Node) answerReport(r *bus.Request) []byte {
+	const op = "node.answerReport"
+	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
+	if _, known := n.childGrants(child); !known {
+		return refusal(fault.E(op, fault.Refused, child, errNoChild))
+	}
+	answer, err := n.book.Take(child, r.Data)
+	if err != nil {
+		return refusal(err)
+	}
+	return wire.AppendResult(nil, answer)
+}
+
+// standing returns how to tell whether a node stands below a child now.
+func (n *Node) standing() func(child, name string) bool {
+	is := map[[2]string]bool{}
+	for _, b := range n.tree.Below() {
+		is[[2]string{strings.ToLower(b.Path[0]), strings.ToLower(b.Name)}] = true
+	}
+	return func(child, name string) bool { return is[[2]string{child, name}] }
+}
+
+// nodes implements api.Nodes.
+type nodes struct{ node *Node }
+
+// Nodes implements api.Nodes.
+func (a nodes) Nodes(ctx context.Context) (answer.Nodes, error) {
+	above, refused := a.node.tree.Ancestors()
+	below := a.node.tree.Below()
+	out := answer.Nodes{Nodes: make([]answer.Node, 0, 1+len(below)), Above: append([]string{}, above...), Refused: []answer.RefusedNode{}}
+	for _, r := range refused {
+		out.Refused = append(out.Refused, answer.RefusedNode{Name: r.Name, Why: r.Why})
+	}
+	out.Nodes = append(out.Nodes, a.self(ctx))
+	for i := range below {
+		out.Nodes = append(out.Nodes, a.show(&below[i]))
+	}
+	return out, nil
+}
+
+var errNoNode = errors.New("no node of this name is known here; voltbus nodes lists those that are")
+
+// Node implements api.Nodes.
+func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
+	if a.node.tree.Self(name) {
+		return a.self(ctx), nil
+	}
+	below := a.node.tree.Below()
+	for i := range below {
+		if strings.EqualFold(below[i].Name, name) {
+			return a.show(&below[i]), nil
+		}
+	}
+	return answer.Node{}, fault.E("node.Node", fault.NotFound, name, errNoNode)
+}
+
+// self shows this node. The way to its parent is shown as it is now.
+func (a nodes) self(ctx context.Context) answer.Node {
+	seen := a.node.book.Self()
+	seen.Link, seen.LinkNote, seen.Waiting, seen.WaitingOctets, seen.WaitingSince = "", "", 0, 0, 0
+	a.node.linkStatus(ctx, &seen.Status)
+	out := shownNode(&seen)
+	out.Name, out.State, out.Path, out.Origins = a.node.opts.Config.Node.Name, answer.NodeHere, []string{}, a.node.ownOrigins()
+	if m, member := a.node.parent.Current(); member {
+		out.Parent = m.Parent
+	}
+	return out
+}
+
+// show shows a node below this one.
+func (a nodes) show(b *tree.Node) answer.Node {
+	seen, _ := a.node.book.Look(b.Path[0], b.Name)
+	out := shownNode(&seen)
+	out.Name, out.Path, out.Prefix = b.Name, append([]string{}, b.Path...), string(b.Prefix)
+	out.Origins = append([]string{}, b.Origins...)
+	out.Parent = a.node.opts.Config.Node.Name
+	if hops := len(b.Path); hops > 1 {
+		out.Parent = b.Path[hops-2]
+	}
+	out.State = answer.NodeOnline
+	if !b.Away.IsZero() {
+		out.State, out.Since = answer.NodeAway, moment(b.Away.UTC())
+	}
+	if len(b.Path) == 1 {
+		a.received(&out, &seen)
+	}
+	return out
+}
+
+// received adds what this node measured of a child.
+func (a nodes) received(out *answer.Node, seen *fleet.Seen) {
+	if since, is := a.node.bus.Present()[identity.ChildPrefix+out.Name]; is {
+		out.Since = moment(since.UTC())
+	}
+	if !seen.Heard.IsZero() {
+		skew := millis(seen.Skew)
+		out.SkewMS = &skew
+	}
+	c, had := a.node.receiver.Status()[out.Name]
+	if !had {
+		return
+	}
+	r := &answer.Received{
+		Blocks: c.Blocks, Samples: c.Samples, Octets: c.Octets, Repeated: c.Repeated, Missing: c.Missing, Left: c.Left, Dropped: c.Dropped,
+	}
+	if c.Refusal != nil {
+		r.Reason = c.Refusal.Error()
+	}
+	out.Received = r
+}
+
+// shownNode is what a node says of itself.
+func shownNode(s *fleet.Seen) answer.Node {
+	out := answer.Node{
+		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: moment(s.Heard.UTC()),
+		Link: s.Link, LinkNote: s.LinkNote, RTTMS: s.RTT, OffsetMS: s.Offset,
+		Waiting: s.Waiting, WaitingOctets: s.WaitingOctets, Disk: s.Disk, DiskSize: s.DiskSize, Celsius: s.Temperature,
+		Memory: s.Memory, CPU: s.CPU, Devices: s.Devices, DevicesFailing: s.DevicesFailing, Points: s.Points,
+		Agents: s.Agents, AgentsFailing: s.AgentsFailing, Alerts: s.Alerts, Health: s.Health, Note: s.Note,
+	}
+	if s.Heard.IsZero() {
+		out.Heard = nil
+	}
+	if s.Started != 0 {
+		out.Started = moment(time.Unix(s.Started, 0).UTC())
+	}
+	if s.WaitingSince != 0 {
+		out.WaitingSince = moment(time.Unix(s.WaitingSince, 0).UTC())
+	}
+	return out
+}

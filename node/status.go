@@ -1,0 +1,183 @@
+package node
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"voltbus/agent"
+	"voltbus/device"
+	"voltbus/internal/machine"
+	"voltbus/presence"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/fleet"
+	"voltbus/uplink/sender"
+)
+
+// gauge measures how much of the processors this process uses between two looks.
+type gauge struct {
+	mu   sync.Mutex
+	at   time.Time
+	used time.Duration
+}
+
+func (g *gauge) look() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, used := time.Now(), machine.Processor()
+	before, had := used-g.used, !g.at.IsZero()
+	took := now.Sub(g.at)
+	g.at, g.used = now, used
+	if !had || took <= 0 {
+		return 0
+	}
+	return before.Seconds() / took.Seconds()
+}
+
+// openBook lets this node tell its parent how it is, and know how those below it are.
+func (n *Node) openBook(context.Context) error {
+	n.book = fleet.NewBook(now)
+	use := new(gauge)
+	n.reports = fleet.NewReporter(fleet.Config{
+		Own: func(ctx context.Context) fleet.Status { return n.status(ctx, use) },
+		Parent: func() (time.Time, bool) {
+			above, is := n.parentNow()
+			return above.Since, is && above.Online
+		},
+		Up: n.askAbove, Known: n.standing, Log: n.log, Now: now,
+	}, n.book)
+	return nil
+}
+
+// figures is to how many digits a figure is told that changes all the time.
+const figures = 3
+
+// status says how this node is.
+func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
+	s := fleet.Status{
+		Version: n.opts.Version.Version, Roles: n.roles(), Started: n.started.Unix(),
+		Memory: int64(fleet.Rounded(float64(machine.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
+		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status,
+	}
+	free, size := machine.Room(n.opts.Config.Node.Data)
+	s.Disk, s.DiskSize = int64(fleet.Rounded(float64(free), figures)), size
+	if t, known := machine.Temperature(machine.System()); known {
+		t = math.Round(2*t) / 2
+		s.Temperature = &t
+	}
+	for _, d := range n.fleet.Devices() {
+		s.Devices++
+		s.Points += d.Points
+		if d.Status == device.Offline || d.Status == device.Hung {
+			s.DevicesFailing++
+		}
+	}
+	s.Agents, s.AgentsFailing = n.countAgents()
+	n.linkStatus(ctx, &s)
+	return s
+}
+
+// roles says in words what this node is there for, by what it is made of.
+func (n *Node) roles() []string {
+	cfg := n.Config()
+	_, member := n.parent.Current()
+	var words []string
+	for _, r := range []struct {
+		word string
+		is   bool
+	}{
+		{"collector", len(cfg.Devices) > 0},
+		{"concentrator", len(n.childrenNow()) > 0},
+		{"store", n.store != nil},
+		{"agents", len(n.agents.List()) > 0},
+		{"child", member},
+	} {
+		if r.is {
+			words = append(words, r.word)
+		}
+	}
+	return words
+}
+
+// countAgents counts the agents, and those that fail or say that they are bad.
+func (n *Node) countAgents() (all, failing int) {
+	bad := map[string]bool{}
+	names := map[string]bool{}
+	if n.supervisor != nil {
+		list := n.supervisor.List()
+		for i := range list {
+			names[list[i].Name] = true
+			bad[list[i].Name] = list[i].State == agent.BackingOff || list[i].State == agent.Failed
+		}
+	}
+	online := n.bus.Present()
+	registered := n.agents.List()
+	for i := range registered {
+		a := &registered[i]
+		if !a.Active() {
+			continue
+		}
+		names[a.Name] = true
+		if since, is := online[a.Name]; is {
+			h := n.presence.Look(a.Name, since)
+			bad[a.Name] = bad[a.Name] || h.Status == presence.Bad || h.Status == presence.Silent
+		}
+	}
+	for name := range names {
+		if bad[name] {
+			failing++
+		}
+	}
+	return len(names), failing
+}
+
+// linkStatus says how the way to the parent is, and what waits for it.
+func (n *Node) linkStatus(ctx context.Context, s *fleet.Status) {
+	m, member := n.parent.Current()
+	if !member {
+		return
+	}
+	up := n.sender.Status()
+	s.Link = string(up.State)
+	switch {
+	case m.State != enrol.Approved:
+		s.Link, s.LinkNote = string(m.State), m.Why
+	case s.Link == "":
+		s.Link = string(sender.Connecting)
+	case up.Err != nil:
+		s.LinkNote = up.Err.Error()
+	default:
+		for i := range up.Origins {
+			if err := up.Origins[i].Err; err != nil {
+				s.LinkNote = err.Error()
+			}
+		}
+	}
+	if s.Waiting = n.waiting(); s.Waiting == 0 {
+		return
+	}
+	log, err := n.blocks.State(ctx)
+	place := max(n.sender.Place()+1, log.First)
+	if err != nil || place > log.Last {
+		return
+	}
+	share := float64(log.Last-place+1) / float64(log.Last-log.First+1)
+	s.WaitingOctets = uint64(fleet.Rounded(share*float64(log.Bytes), figures))
+	if at, err := n.blocks.Written(ctx, place); err == nil {
+		s.WaitingSince = at.Unix()
+	}
+}
+
+// waiting counts the samples that the parent does not have yet, those that the selection leaves out
+// included until it is known that they are.
+func (n *Node) waiting() (samples uint64) {
+	has := n.sender.Acknowledged()
+	for origin, p := range n.ownPositions() {
+		samples += p.Samples - min(p.Samples, has[origin].Samples)
+	}
+	for origin, p := range n.recorder.Others() {
+		samples += p.Samples - min(p.Samples, has[origin].Samples)
+	}
+	return samples
+}
