@@ -15,7 +15,9 @@ import (
 const (
 	callerRunning = 64        // of one caller at a time; more wait
 	callerWaiting = 1024      // of one caller; more are refused
+	callerParked  = 1024      // of one caller that wait for something else than the processor
 	deskRunning   = 1024      // of all callers at a time
+	deskParked    = 8192      // of all callers
 	deskBytes     = 256 << 20 // of bodies that run or wait
 )
 
@@ -30,11 +32,15 @@ type Request struct {
 	Header  map[string][]string
 	// Respond sends the one answer; it is no error if nobody waits for it any more.
 	Respond func([]byte) error
+	// Park says that the request from now on only waits, such as for a disk or a device, so that
+	// another one of the caller may run. Where too many are parked it does nothing. Call it once, in
+	// the handler's own goroutine.
+	Park func()
 }
 
 // Serve answers the requests on subjects prefix + caller + method, such as "rpc.node.", until the
-// bus is closed. Of one caller at most 64 run at a time; the others wait, callers taking turns, and
-// what is too much is refused with fault.Unavailable. handler runs in several goroutines at once;
+// bus is closed. Of one caller at most 64 run at a time, and 1024 are parked; the others wait, callers
+// taking turns, and what is too much is refused with fault.Unavailable. handler runs in several goroutines at once;
 // its context ends when the bus closes.
 func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
 	ctx, end := context.WithCancel(context.Background())
@@ -92,6 +98,7 @@ type desk struct {
 	callers map[string]*caller
 	turns   []*caller // those with waiting requests that may run, in turn
 	running int
+	parked  int
 	bytes   int
 }
 
@@ -99,6 +106,7 @@ type desk struct {
 type caller struct {
 	name    string
 	running int
+	parked  int
 	waiting []Request
 	inTurn  bool
 }
@@ -140,11 +148,16 @@ func (d *desk) take(r Request) bool {
 	d.bytes += len(r.Data)
 	c.waiting = append(c.waiting, r)
 	d.queue(c)
-	if d.running < deskRunning && len(d.turns) > 0 {
+	d.hire()
+	return true
+}
+
+// hire lets one more worker come if there is something for it.
+func (d *desk) hire() {
+	if !d.closed && d.running < deskRunning && len(d.turns) > 0 {
 		d.running++
 		d.workers.Go(d.work)
 	}
-	return true
 }
 
 // queue gives the caller a turn if it has something that may run.
@@ -157,7 +170,7 @@ func (d *desk) queue(c *caller) {
 
 // forget keeps the table from growing with callers that ask nothing.
 func (d *desk) forget(c *caller) {
-	if c.running == 0 && len(c.waiting) == 0 {
+	if c.running+c.parked == 0 && len(c.waiting) == 0 {
 		delete(d.callers, c.name)
 	}
 }
@@ -169,14 +182,49 @@ func (d *desk) work() {
 		if !ok {
 			return
 		}
+		parked := false
+		r.Park = func() { parked = parked || d.park(c) }
 		d.handler(d.ctx, r)
-		d.mu.Lock()
-		c.running--
-		d.bytes -= len(r.Data)
-		d.queue(c)
-		d.forget(c)
-		d.mu.Unlock()
+		if !d.done(c, len(r.Data), parked) {
+			return
+		}
 	}
+}
+
+// park lets others run instead of a request of the caller; false if too many are parked.
+func (d *desk) park(c *caller) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.parked >= callerParked || d.parked >= deskParked {
+		return false
+	}
+	c.running--
+	c.parked++
+	d.running--
+	d.parked++
+	d.queue(c)
+	d.hire()
+	return true
+}
+
+// done takes note of an answer, and reports whether the worker may take another request.
+func (d *desk) done(c *caller, size int, parked bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bytes -= size
+	stays := true
+	if parked {
+		c.parked--
+		d.parked--
+		if stays = d.running < deskRunning; stays {
+			d.running++
+		}
+	} else {
+		c.running--
+	}
+	d.queue(c)
+	d.forget(c)
+	return stays
 }
 
 // next takes the first request of the caller whose turn it is.

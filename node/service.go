@@ -58,7 +58,7 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 	if r.Method == fleet.ReportMethod && strings.HasPrefix(r.From, identity.ChildPrefix) {
 		return n.answerReport(r)
 	}
-	return n.service.Answer(ctx, r.From, r.Method, r.Data)
+	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park})
 }
 
 // hear takes what an agent says of its health or of an alert. What is wrong is its business.

@@ -18,6 +18,7 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
+	"voltbus/service"
 	"voltbus/testing/peers"
 	"voltbus/wire"
 )
@@ -183,7 +184,7 @@ func TestTheAnswersOfTheNodeFitTheDocument(t *testing.T) {
 				body = `{"kwargs":` + ask.kwargs + `}`
 				fits(t, d.schema(t, "/components/messages/"+ask.method+"/payload"), []byte(body))
 			}
-			answer := desk.Answer(t.Context(), "boiler", ask.method, []byte(body))
+			answer := desk.Answer(t.Context(), service.Call{From: "boiler", Method: ask.method, Body: []byte(body)})
 			if bytes.HasPrefix(answer, []byte(`{"error"`)) {
 				t.Fatalf("gives %s", answer)
 			}
@@ -192,7 +193,7 @@ func TestTheAnswersOfTheNodeFitTheDocument(t *testing.T) {
 	}
 	failures := d.schema(t, "/components/schemas/error")
 	for _, method := range []string{"record", "boil", "range"} {
-		fits(t, failures, desk.Answer(t.Context(), "boiler", method, []byte(`{"kwargs":{"samples":[{"point":"x/y","value":1}]}}`)))
+		fits(t, failures, desk.Answer(t.Context(), service.Call{From: "boiler", Method: method, Body: []byte(`{"kwargs":{"samples":[{"point":"x/y","value":1}]}}`)}))
 	}
 }
 

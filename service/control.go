@@ -86,6 +86,7 @@ func (s *Service) get(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+	r.waits()
 	return s.cfg.Control.Get(ctx, access.Agent(&r.agent), in.Points)
 }
 
@@ -96,6 +97,7 @@ func (s *Service) set(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+	r.waits()
 	out, err := s.cfg.Control.Command(ctx, access.Agent(&r.agent), &answer.NewCommands{Commands: []answer.NewCommand{in.NewCommand}, Wait: in.Wait})
 	if err != nil {
 		return nil, err
@@ -108,6 +110,7 @@ func (s *Service) setMany(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+	r.waits()
 	return s.cfg.Control.Command(ctx, access.Agent(&r.agent), &in)
 }
 

@@ -128,16 +128,24 @@ var (
 	errAnswer = errors.New("the answer has more than 8 MiB; ask for a shorter time, fewer points, a limit or pages")
 )
 
+// Call is a request as it came.
+type Call struct {
+	From, Method string
+	Body         []byte
+	// Park is called when the request only waits from then on, as for devices; nil if nobody cares.
+	Park func()
+}
+
 // Answer answers a request: the body of the reply. It never fails: what goes wrong is in the reply.
-func (s *Service) Answer(ctx context.Context, from, name string, body []byte) []byte {
+func (s *Service) Answer(ctx context.Context, c Call) []byte {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	result, err := s.ask(ctx, from, name, body)
+	result, err := s.ask(ctx, &c)
 	if err == nil && len(result) > MaxBody-envelope {
-		err = fault.E("service.Answer", fault.Invalid, name, errAnswer)
+		err = fault.E("service.Answer", fault.Invalid, c.Method, errAnswer)
 	}
 	if err != nil {
-		return s.failed(ctx, from, name, err)
+		return s.failed(ctx, c.From, c.Method, err)
 	}
 	return appendResult(result)
 }
@@ -145,23 +153,23 @@ func (s *Service) Answer(ctx context.Context, from, name string, body []byte) []
 // envelope is what a reply has beside its result, at most.
 const envelope = 64
 
-func (s *Service) ask(ctx context.Context, from, name string, body []byte) ([]byte, error) {
-	m, ok := s.methods[name]
+func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
+	m, ok := s.methods[c.Method]
 	if !ok {
-		return nil, fault.E("service.Answer", fault.NotFound, clip(name), s.unknown())
+		return nil, fault.E("service.Answer", fault.NotFound, clip(c.Method), s.unknown())
 	}
-	if len(body) > MaxBody {
-		return nil, fault.E("service.Answer", fault.Invalid, name, errBody)
+	if len(c.Body) > MaxBody {
+		return nil, fault.E("service.Answer", fault.Invalid, c.Method, errBody)
 	}
-	a, err := s.cfg.Registry.Agent(from)
+	a, err := s.cfg.Registry.Agent(c.From)
 	if err != nil {
 		return nil, err
 	}
-	kwargs, err := parseEnvelope(body)
+	kwargs, err := parseEnvelope(c.Body)
 	if err != nil {
 		return nil, err
 	}
-	return m.answer(s, ctx, &request{agent: a, grants: a.Grants, kwargs: kwargs})
+	return m.answer(s, ctx, &request{agent: a, grants: a.Grants, kwargs: kwargs, park: c.Park})
 }
 
 // request is a request of an agent.
@@ -170,6 +178,14 @@ type request struct {
 	grants identity.Grants
 	kwargs []byte // JSON of an object; nil for none
 	far    bool   // it came from another node
+	park   func()
+}
+
+// waits says that from now on the request waits for others.
+func (r *request) waits() {
+	if r.park != nil {
+		r.park()
+	}
 }
 
 func absent(what string) error { return fault.E("service", fault.Unavailable, what, errAbsent) }

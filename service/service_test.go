@@ -118,7 +118,7 @@ func (d *desk) ask(from, method, kwargs string) (string, *wire.Failure) {
 		body = `{"kwargs":` + kwargs + `}`
 	}
 	var reply wire.Reply
-	out := d.Answer(d.t.Context(), from, method, []byte(body))
+	out := d.Answer(d.t.Context(), service.Call{From: from, Method: method, Body: []byte(body)})
 	if err := json.Unmarshal(out, &reply); err != nil {
 		d.t.Fatalf("the reply %s: %v", out, err)
 	}

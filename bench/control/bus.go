@@ -50,7 +50,7 @@ func (b *bench) open(ctx context.Context, dir string) (*node.Node, error) {
 	var text strings.Builder
 	text.WriteString("node: {name: bench, data: data}\nlisten: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\nstore: {engine: none}\ndevices:\n")
 	for i := range b.devices {
-		fmt.Fprintf(&text, "  - {path: site/d%d, driver: sim, interval: 1h, config: {model: zone, seed: %d}}\n", i, i+1)
+		fmt.Fprintf(&text, "  - {path: site/d%d, driver: sim, interval: 1h, read_at_start: false, config: {model: zone, seed: %d}}\n", i, i+1)
 		b.points = append(b.points, point.Path(fmt.Sprintf("site/d%d/setpoint", i)))
 	}
 	file := filepath.Join(dir, "voltbus.yaml")

@@ -82,7 +82,7 @@ func openHall(t *testing.T) *hall {
 	t.Cleanup(func() { must(t, h.Close()) })
 	desk := service.New(service.Config{Node: "node", Registry: h.registry, Presence: room, Bus: h, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	must(t, h.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
-		_ = r.Respond(desk.Answer(ctx, r.From, r.Method, r.Data)) // who asked may be gone
+		_ = r.Respond(desk.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data})) // who asked may be gone
 	}))
 	h.registry.Notify(func(c identity.AgentChange) {
 		h.Repermit(c.After.Public)
