@@ -92,12 +92,10 @@ func (m *Model) Approve(now Instant, a Approval) Decision {
 		if d = refusal; ok {
 			d = m.accept(t, c)
 		}
-		m.answers.replace(ref{a.Requester, a.Command}, d)
-		m.touch(recordAnswer, keyOf(a.Requester, a.Command))
+		m.answerAnew(ref{a.Requester, a.Command}, d)
 		return m.leave(d)
 	}
 	m.withdraw(p, CauseCanceled)
-	m.answers.replace(ref{a.Requester, a.Command}, d)
-	m.touch(recordAnswer, keyOf(a.Requester, a.Command))
+	m.answerAnew(ref{a.Requester, a.Command}, d)
 	return m.leave(Decision{Status: Accepted})
 }

@@ -75,8 +75,7 @@ func (s *workState) json() []byte {
 	return o.JSON
 }
 
-func (s *answerState) json() ([]byte, error) {
-	o := &point.Object{JSON: make([]byte, 0, 256)}
+func (s *answerState) write(o *point.Object) error {
 	o.Begin()
 	o.Text("requester", s.Requester)
 	o.Text("id", s.ID)
@@ -94,7 +93,7 @@ func (s *answerState) json() ([]byte, error) {
 		if len(list.holders) > 0 {
 			data, err := json.Marshal(list.holders)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			o.Name(list.name)
 			o.JSON = append(o.JSON, data...)
@@ -104,5 +103,5 @@ func (s *answerState) json() ([]byte, error) {
 	o.Moment("later", s.Later)
 	o.True("wins", s.Wins)
 	o.End()
-	return o.JSON, nil
+	return nil
 }

@@ -162,7 +162,7 @@ func text(t *testing.T, records []Record) string {
 	t.Helper()
 	var b strings.Builder
 	for _, r := range records {
-		var fields map[string]any
+		var fields any
 		if err := json.Unmarshal(r.Data, &fields); err != nil {
 			t.Fatal(err)
 		}

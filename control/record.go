@@ -38,7 +38,8 @@ const (
 	recordOverride = "override"
 	recordPoint    = "point"
 	recordProposal = "proposal"
-	recordAnswer   = "answer"
+	recordAnswers  = "answers" // those that were given together
+	recordAnswer   = "answer"  // one, as programs before wrote it
 )
 
 type recordKey struct{ kind, key string }
@@ -57,6 +58,7 @@ const manyChanges = 1000
 // one over the other, in a transaction each time and before the effects are acted upon, they are the
 // whole state.
 func (m *Model) Changes() []Record {
+	m.answers.open = nil
 	records := make([]Record, 0, len(m.changed))
 	for key := range m.changed {
 		records = append(records, Record{Kind: key.kind, Key: key.key, Data: m.record(key)})
@@ -70,7 +72,7 @@ func (m *Model) Changes() []Record {
 
 func sortRecords(records []Record) {
 	slices.SortFunc(records, func(a, b Record) int {
-		return cmp.Or(rank(a.Kind)-rank(b.Kind), strings.Compare(a.Key, b.Key))
+		return cmp.Or(rank(a.Kind)-rank(b.Kind), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Key, b.Key))
 	})
 }
 
@@ -87,7 +89,7 @@ func rank(kind string) int {
 		return 3
 	case recordProposal:
 		return 4
-	case recordAnswer:
+	case recordAnswers, recordAnswer:
 		return 5
 	}
 	return -1
@@ -110,8 +112,8 @@ func (m *Model) Export(now Instant) State {
 	for r := range m.proposals {
 		m.touch(recordProposal, keyOf(r.requester, r.id))
 	}
-	for r := range m.answers.known {
-		m.touch(recordAnswer, keyOf(r.requester, r.id))
+	for key := range m.answers.sheets {
+		m.touch(recordAnswers, key)
 	}
 	records := slices.DeleteFunc(m.Changes(), func(r Record) bool { return r.Data == nil })
 	return State{Version: Version, Time: now.Wall.UTC(), Records: records}
@@ -142,11 +144,8 @@ func (m *Model) record(key recordKey) json.RawMessage {
 		if p := m.proposals[splitKey(key.key)]; p != nil {
 			content = m.stateOfProposal(p)
 		}
-	case recordAnswer:
-		if r := splitKey(key.key); m.answers.known[r] != nil {
-			s := stateOfAnswer(r, m.answers.known[r])
-			data, err = s.json()
-		}
+	case recordAnswers:
+		data, err = m.answers.record(key.key)
 	}
 	if content != nil {
 		data, err = json.Marshal(content)
@@ -183,7 +182,7 @@ func (m *Model) Import(now Instant, s State) (Effects, error) {
 	m.now = now
 	records := slices.Clone(s.Records)
 	sortRecords(records)
-	answers := make([]answerState, 0, len(records))
+	answers := make([]keptAnswer, 0, len(records))
 	for i := range records {
 		if err := m.restore(&records[i], &answers); err != nil {
 			return Effects{}, fault.E(op, fault.Corrupt, records[i].Kind+" "+records[i].Key, fmt.Errorf(

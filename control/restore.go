@@ -218,7 +218,7 @@ func stateOfAnswer(r ref, a *answer) answerState {
 }
 
 // restore takes one record over.
-func (m *Model) restore(r *Record, answers *[]answerState) error {
+func (m *Model) restore(r *Record, answers *[]keptAnswer) error {
 	if r.Data == nil {
 		return nil
 	}
@@ -236,9 +236,17 @@ func (m *Model) restore(r *Record, answers *[]answerState) error {
 		return restoreAs(r, func(s *workState) error { return m.restoreWork(point.Path(r.Key), s) })
 	case recordProposal:
 		return restoreAs(r, m.restoreProposal)
+	case recordAnswers:
+		return restoreAs(r, func(list *[]answerState) error {
+			for _, s := range *list {
+				*answers = append(*answers, keptAnswer{s, r.Key})
+			}
+			return nil
+		})
 	case recordAnswer:
+		m.touch(recordAnswer, r.Key) // it is gone when its sheet is kept
 		return restoreAs(r, func(s *answerState) error {
-			*answers = append(*answers, *s)
+			*answers = append(*answers, keptAnswer{*s, ""})
 			return nil
 		})
 	}
@@ -375,19 +383,43 @@ func (m *Model) restoreProposal(s *commandState) error {
 	return nil
 }
 
-// restoreAnswers takes the remembered decisions over, in the order of their making.
-func (m *Model) restoreAnswers(answers []answerState) {
-	slices.SortFunc(answers, func(a, b answerState) int { return cmp.Compare(a.Order, b.Order) })
+// keptAnswer is an answer, and the sheet on which it was kept; "" if it was kept alone.
+type keptAnswer struct {
+	answerState
+	sheet string
+}
+
+// restoreAnswers takes the remembered decisions over, in the order of their making. A sheet may hold some
+// that were forgotten long ago: those are older than all others.
+func (m *Model) restoreAnswers(answers []keptAnswer) {
+	slices.SortStableFunc(answers, func(a, b keptAnswer) int { return cmp.Compare(a.Order, b.Order) })
+	last := make(map[ref]int, len(answers))
+	for i := range answers {
+		last[ref{answers[i].Requester, answers[i].ID}] = i
+	}
 	for i := range answers {
 		s := &answers[i]
-		if m.answers.known[ref{s.Requester, s.ID}] != nil {
-			continue
+		if r := (ref{s.Requester, s.ID}); last[r] == i {
+			m.restoreAnswer(r, s)
 		}
-		d := Decision{Status: s.Status, Why: s.Why, Holders: s.Holders, Lost: s.Lost, Until: s.Until, Later: s.Later, Wins: s.Wins}
-		if s.Kind != "" {
-			kind, _ := fault.ParseKind(s.Kind)
-			d.Err = fault.E("control.once", kind, s.Subject, errors.New(s.Text))
-		}
-		m.answers.put(ref{s.Requester, s.ID}, s.Mark, d)
+	}
+	m.answers.open = nil
+}
+
+func (m *Model) restoreAnswer(r ref, s *keptAnswer) {
+	d := Decision{Status: s.Status, Why: s.Why, Holders: s.Holders, Lost: s.Lost, Until: s.Until, Later: s.Later, Wins: s.Wins}
+	if s.Kind != "" {
+		kind, _ := fault.ParseKind(s.Kind)
+		d.Err = fault.E("control.once", kind, s.Subject, errors.New(s.Text))
+	}
+	a := &m.answers
+	if s.sheet == "" {
+		a.order = max(a.order, s.Order-min(s.Order, 1))
+		m.remember(r, s.Mark, d)
+		return
+	}
+	a.order = max(a.order, s.Order)
+	if over := a.add(r, &answer{order: s.Order, mark: s.Mark, decision: d, sheet: a.sheet(s.sheet)}); over != "" {
+		m.touch(recordAnswers, over)
 	}
 }

@@ -30,8 +30,12 @@ const File = "control.db"
 var schema string
 
 const (
-	version     = 1
+	version     = 2
 	application = 0x56424354 // "VBCT": the file is the state of control
+
+	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file. The same
+	// pages come again and again, so the more there are together, the fewer are copied.
+	checkpoint = 4096
 )
 
 // Journal is the open file. It is safe for concurrent use. Its methods return fault.Unavailable when the
@@ -97,7 +101,8 @@ func (j *Journal) open(ctx context.Context) error {
 		return err
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()+
-		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		fmt.Sprintf("&_pragma=wal_autocheckpoint(%d)", checkpoint))
 	if err != nil {
 		return err
 	}
@@ -143,6 +148,9 @@ func prepare(ctx context.Context, db *sql.DB) error {
 			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
 	case id == application && found == version:
 		return nil
+	case id == application: // version 1 only kept each answer in a record of its own, which package control still reads
+		_, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
+		return err
 	case tables > 0:
 		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
 	}
