@@ -241,8 +241,15 @@ class Bus(Listening, History, Control):
     ) -> Any:
         """Have the node call an agent of another node: it gives up a little before the caller."""
         node, agent = callee.split("/", 1)
-        ask = {"node": node, "agent": agent, "method": method, "args": list(args), "kwargs": kwargs}
-        ask["timeout"] = max(min(timeout, 120.0) * 0.95, 0.001)
+        patience = max(min(timeout, 120.0) * 0.95, 0.001)
+        ask = {
+            "node": node,
+            "agent": agent,
+            "method": method,
+            "args": list(args),
+            "kwargs": kwargs,
+            "timeout": patience,
+        }
         return await self.request("node", "remote", (), ask, timeout=timeout)
 
     async def notify(self, agent: str, method: str, /, *args: Any, **kwargs: Any) -> None:

@@ -164,9 +164,7 @@ class Control:
         done = _convert(answer, Results).results
         return [msgspec.structs.replace(w, reported=value_of(w.reported)) for w in done]
 
-    async def release(
-        self, point: str = "", *, task: str = "", id: str = "", node: str = ""
-    ) -> None:
+    async def release(self, point: str = "", *, task: str = "", id: str = "", node: str = "") -> None:
         """End own commands: of a point, a task, an id; without any, all, and all reservations."""
         ask: dict[str, Any] = {"point": point, "task": task, "id": id}
         ask = {k: v for k, v in ask.items() if v} or {"all": True}
