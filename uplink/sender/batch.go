@@ -31,9 +31,9 @@ func (b *batch) begin(from *point.Block, log uint64, lost string) {
 }
 
 // fits reports whether a block may come into the same frame: it follows, and there is room.
-func (b *batch) fits(next *point.Block, most int) bool {
+func (b *batch) fits(next *point.Block, most, text int) bool {
 	return next.FirstSequence() == b.block.Sequence+1 && next.Lost == "" && next.Before == b.block.End() &&
-		b.block.Len()+next.Len() <= most && b.text+textOf(next) <= maxText
+		b.block.Len()+next.Len() <= most && b.text+textOf(next) <= text
 }
 
 func textOf(b *point.Block) int {

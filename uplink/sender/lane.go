@@ -27,16 +27,13 @@ type lane struct {
 	epoch  uint64
 	place  uint64                     // of the log, up to which all is acknowledged
 	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
-	window int64
+	window window
 }
 
 func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome, place uint64) *lane {
 	l := &lane{
 		Sender: s, name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
-		place: place, acked: map[string]uplink.Position{}, window: s.cfg.Window,
-	}
-	if w.Window > 0 {
-		l.window = min(l.window, w.Window)
+		place: place, acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window),
 	}
 	for origin, p := range w.Positions {
 		if uplink.LaneOf(origin) == name {
@@ -126,12 +123,13 @@ type flying struct {
 	log      uint64 // place of its first block in the log
 	octets   int64
 	created  time.Time
+	sent     time.Time
 }
 
 func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) error {
 	for {
 		next := in
-		if p.owing || p.octets >= p.window || len(p.flight) >= maxFlight {
+		if p.owing || p.octets >= p.window.open || len(p.flight) >= maxFlight {
 			next = nil
 		}
 		var err error
@@ -191,7 +189,7 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 		return nil
 	}
 	open := p.open[b.Origin]
-	if open != nil && !open.fits(b, p.cfg.Samples) {
+	if open != nil && !open.fits(b, p.window.samples(p.cfg.Samples), p.window.text()) {
 		if err := p.flush(open); err != nil {
 			return err
 		}
@@ -202,7 +200,7 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 	}
 	open.add(b, p.paths)
 	p.sent[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
-	if open.block.Len() >= p.cfg.Samples || open.text >= maxText {
+	if open.block.Len() >= p.window.samples(p.cfg.Samples) || open.text >= p.window.text() {
 		return p.flush(open)
 	}
 	if p.name == uplink.Urgent && idle {
@@ -306,7 +304,7 @@ func (p *pass) flush(b *batch) error {
 		p.patience.Reset(p.cfg.Patience)
 	}
 	octets := int64(len(p.frame))
-	p.flight = append(p.flight, flying{block.Origin, block.Sequence, b.log, octets, block.Created})
+	p.flight = append(p.flight, flying{block.Origin, block.Sequence, b.log, octets, block.Created, time.Now()})
 	p.octets += octets
 	p.count(block, octets)
 	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.name == uplink.Normal {
@@ -343,8 +341,10 @@ func (p *pass) answer(a *uplink.Answer) error {
 // settle takes what the parent has out of flight, and moves the lane's place.
 func (p *pass) settle(origin string, to, from uplink.Position) {
 	kept := p.flight[:0]
+	now := time.Now()
 	for _, f := range p.flight {
 		if f.origin == origin && f.sequence <= to.Sequence {
+			p.window.answered(&f, p.octets, now)
 			p.octets -= f.octets
 			continue
 		}

@@ -105,8 +105,11 @@ func (s *Sender) begin(l uplink.Lane, w *uplink.Welcome, last uint64) uint64 {
 		if uplink.LaneOf(origin) != l {
 			continue
 		}
-		if w.Positions[origin].Sequence < p.Sequence {
+		switch has := w.Positions[origin].Sequence; {
+		case has < p.Sequence:
 			place = 0 // the parent was put back, or is another one
+		case has > p.Sequence:
+			s.gained++ // its answer was lost
 		}
 		s.memory.Origins[origin] = w.Positions[origin]
 	}

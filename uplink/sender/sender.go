@@ -114,6 +114,7 @@ type Sender struct {
 	mu     sync.Mutex
 	memory memory
 	status Status
+	gained uint64 // times that the parent had more than before
 	counts map[string]*Origin
 }
 
@@ -142,13 +143,13 @@ func (s *Sender) Run(ctx context.Context) error {
 	defer keeping.Wait()
 	wait := firstPause
 	for ctx.Err() == nil {
-		began := time.Now()
+		began, before := time.Now(), s.progress()
 		err := s.connect(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		if time.Since(began) > longestPause {
-			wait = firstPause
+		if time.Since(began) > longestPause || s.progress() != before {
+			wait = firstPause // also on a link that flaps: each connection that brings something is worth it
 		}
 		s.report(err)
 		if errors.Is(err, errRedial) {

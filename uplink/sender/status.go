@@ -189,7 +189,17 @@ func (s *Sender) acknowledged(origin string, to, from uplink.Position) {
 	o := s.origin(origin)
 	o.Position, o.Err = to, nil
 	s.memory.Origins[origin] = to
+	if to.Sequence > from.Sequence {
+		s.gained++
+	}
 	o.Acknowledged += to.Samples - min(to.Samples, from.Samples)
+}
+
+// progress counts the times that the parent had more than before.
+func (s *Sender) progress() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gained
 }
 
 // trouble notes why an origin is not taken.
