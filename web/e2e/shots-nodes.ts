@@ -1,5 +1,6 @@
 import { phone, type Shot, wide } from "./shot";
 import { building } from "./sites";
+import { ledgerHandlers } from "./stand-ledger";
 import { childOf, Joined, parentOf, pendingOf, uplinkOf } from "./stand-nodes";
 
 const draft = { documented: false } as const;
@@ -80,8 +81,29 @@ const member = {
   ready: (page) => page.getByRole("list", { name: "What it may" }).waitFor(),
 } satisfies Partial<Shot>;
 
+/** A plant that was cut off for a while, and catches up by 1,000 samples a second. */
+function catchingUp(): Pick<Shot, "site" | "scheme" | "handlers"> {
+  const began = Date.now();
+  const way = () => {
+    const come = Math.min(40_000, Date.now() - began);
+    return { plant: 912_000, campus: 890_000 + come / 2, here: 872_000 + come };
+  };
+  return { site: building, scheme: "light", handlers: ledgerHandlers(way) };
+}
+
+const ledger = {
+  address: "/ledger",
+  ready: async (page) => {
+    await page.getByText("a second arrive").waitFor();
+    await page.getByRole("img", { name: "1 hole" }).waitFor();
+  },
+} satisfies Partial<Shot>;
+
 /** The screens of other nodes. */
 export const nodes: readonly Shot[] = [
+  { ...catchingUp(), ...ledger, ...kept, name: "ledger-nodes", size: wide },
+  { ...catchingUp(), ...ledger, ...draft, name: "ledger-nodes-phone", size: phone },
+  { ...catchingUp(), ...ledger, ...draft, name: "ledger-nodes-dark", size: wide, scheme: "dark" },
   { ...base(), ...code, ...kept, name: "nodes-join", size: wide },
   { ...base(), ...code, ...draft, name: "nodes-join-phone", size: phone },
   { ...base(), ...form, ...draft, name: "nodes-invite", size: wide, scheme: "dark" },

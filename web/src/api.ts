@@ -46,6 +46,54 @@ export interface Ledger extends Pick<generated.Ledger, "state" | "reason"> {
   gaps: generated.Gap[] | null;
   log: generated.Log | null;
   damaged: generated.Damage[] | null;
+  /** About the whole subtree, which an older node does not tell. */
+  sentence?: string;
+  sum?: LedgerSum;
+  nodes?: LedgerNode[] | null;
+}
+
+/** The account of a node of the subtree, as it said itself. */
+export interface LedgerNode {
+  node: string;
+  /** The nodes on the way to it, itself last; empty: the one that answers. */
+  path: string[];
+  /** here, current, old (it is away, and said this last) or silent (it said nothing yet). */
+  state: string;
+  /** When it said so. */
+  as_of?: string;
+  /** Why it is not current. */
+  reason: string;
+  /** The state of its ledger: ok, paused, backlog. */
+  ledger: string;
+  /** Whether it has a store. */
+  stores: boolean;
+  /** Below which its points lie here. */
+  prefix: string;
+  origins: Hop[] | null;
+  gaps: generated.Gap[] | null;
+}
+
+/** How an origin stands at a node. */
+export interface Hop extends generated.Origin {
+  /** How many of its samples the node above has on disk; left out without one. */
+  above?: number;
+}
+
+/** The account of the whole subtree. */
+export interface LedgerSum {
+  nodes: number;
+  /** Of them those whose word is old, or missing. */
+  old: number;
+  origins: number;
+  /** Acknowledged where they were produced. */
+  samples: number;
+  stored: number;
+  left_out: number;
+  missing: number;
+  /** On their way. */
+  waiting: number;
+  refused: number;
+  repeated: number;
 }
 
 /** How the node does as a program. */

@@ -1,24 +1,41 @@
-import type { Damage, Gap, Ledger, Log, Origin } from "../api";
+import type { Damage, Ledger, LedgerNode, Log, Origin } from "../api";
 import { bytes, count, dateTime, plain, plural } from "../format";
 import type { ScreenProps } from "../shell/screens";
+import { Chains } from "./chains";
+import { gapsOf, type KnownGap } from "./gaps";
+import { NodeHeat } from "./heat";
+import { Believe, Catching, levelOf, useSubtree } from "./subtree";
 import { follows, inMemory, meaningOf, sentence } from "./words";
 import "../style/data-table.css";
 import "./ledger.css";
 
 /** The account of every sample: what was produced, acknowledged, stored, and what became of the rest. */
-export function LedgerScreen({ books, problem }: ScreenProps) {
-  if (!books) return <p class="asking">{problem || "Asking the node for its books…"}</p>;
-  const { ledger } = books;
-  const { level, text } = sentence(ledger);
+export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
+  const { data: told } = useSubtree(api, epoch);
+  const ledger = told?.ledger ?? books?.ledger;
+  if (!ledger) return <p class="asking">{problem || "Asking the node for its books…"}</p>;
+  const nodes = ledger.nodes ?? [];
+  const { sum } = ledger;
+  const isTree = nodes.length > 1 && sum !== undefined;
+  const { level, text } =
+    isTree && !ledger.reason
+      ? { level: levelOf(sum), text: plain(ledger.sentence ?? "") }
+      : sentence(ledger);
   return (
     <div class="screen">
       <h1>Ledger</h1>
-      <p class={`card ledger-word is-${level}`} role="status" aria-label="Account">
+      <div class={`card ledger-word is-${level}`}>
         <span class="dot" aria-hidden="true" />
-        {text}
-      </p>
+        <p role="status" aria-label="Account">
+          {text}
+        </p>
+        {isTree && <Catching sum={sum} course={told?.course} />}
+      </div>
+      {isTree && <Believe sum={sum} nodes={nodes} />}
+      {(isTree || hasAbove(nodes)) && <Chains nodes={nodes} now={api.now()} />}
+      {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} />}
       <Origins origins={ledger.origins ?? []} />
-      <Gaps gaps={ledger.gaps ?? []} />
+      <Gaps gaps={gapsIn(ledger)} named={isTree} />
       <div class="ledger-pair">
         {ledger.log && <LogPanel log={ledger.log} />}
         <Damages damaged={ledger.damaged ?? []} />
@@ -28,13 +45,20 @@ export function LedgerScreen({ books, problem }: ScreenProps) {
   );
 }
 
+const hasAbove = (nodes: readonly LedgerNode[]) =>
+  nodes.some((n) => (n.origins ?? []).some((o) => o.above !== undefined));
+
+/** The gaps of all nodes, or, of a node that tells only its own, those. */
+const gapsIn = ({ nodes, gaps }: Ledger): KnownGap[] =>
+  nodes && nodes.length > 0 ? gapsOf(nodes) : (gaps ?? []).map((g) => ({ ...g, nodes: [] }));
+
 const columns = ["Produced", "Acknowledged", "Stored", "On the way", "Refused", "Lost", "Repeats"];
 const mostRows = 200;
 
 function Origins({ origins }: { origins: readonly Origin[] }) {
   return (
     <section class="card panel" aria-labelledby="origins-title">
-      <h2 id="origins-title">Samples by origin</h2>
+      <h2 id="origins-title">Samples by origin, at this node</h2>
       {origins.length === 0 && <p class="quiet">Nothing was recorded yet.</p>}
       {origins.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
@@ -108,7 +132,7 @@ function Follows({ sign, n, more, of }: FollowsProps) {
 
 const mostGaps = 100;
 
-function Gaps({ gaps }: { gaps: readonly Gap[] }) {
+function Gaps({ gaps, named }: { gaps: readonly KnownGap[]; named: boolean }) {
   return (
     <section class="card panel" aria-labelledby="gaps-title">
       <h2 id="gaps-title">Gaps</h2>
@@ -125,6 +149,7 @@ function Gaps({ gaps }: { gaps: readonly Gap[] }) {
                   Samples
                 </th>
                 <th scope="col">Noticed</th>
+                {named && <th scope="col">Known at</th>}
                 <th scope="col">Reason</th>
               </tr>
             </thead>
@@ -137,6 +162,7 @@ function Gaps({ gaps }: { gaps: readonly Gap[] }) {
                   </td>
                   <td class="number is-bad">{count(g.samples)}</td>
                   <td>{dateTime(Date.parse(g.noticed))}</td>
+                  {named && <td>{g.nodes.map(plain).join(", ")}</td>}
                   <td>
                     <strong>{plain(g.reason)}</strong>{" "}
                     <span class="quiet">{meaningOf(g.reason)}</span>

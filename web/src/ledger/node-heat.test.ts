@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import type { HeatRow } from "../site/coverage";
+import { homeOf, rowsByNode } from "./node-heat";
+
+const placed = [
+  { node: "region", prefix: "", depth: 0 },
+  { node: "campus", prefix: "campus", depth: 1 },
+  { node: "plant", prefix: "campus/b1", depth: 2 },
+  { node: "anywhere", prefix: "", depth: 1 },
+];
+
+const row = (path: string, expected: number, coverage: (number | null)[]): HeatRow => ({
+  ...{ path, points: 1, present: expected, expected, coverage },
+});
+
+describe("completeness by node", () => {
+  test.each([
+    ["campus/b1/boiler", "plant"],
+    ["campus/b12/boiler", "campus"],
+    ["office/meter", "region"],
+  ])("puts %s to %s", (path, node) => {
+    expect(homeOf(path, placed)).toBe(node);
+  });
+
+  test("takes the deepest of nodes with one place", () => {
+    const same = [...placed, { node: "below", prefix: "campus/b1", depth: 3 }];
+    expect(homeOf("campus/b1/boiler", same)).toBe("below");
+  });
+
+  test("weighs devices by what they should have brought", () => {
+    const rows = rowsByNode(
+      [
+        row("campus/b1/fast", 300, [1, 0.5, null]),
+        row("campus/b1/slow", 100, [0, 1, null]),
+        row("office/meter", 10, [1, 1, 1]),
+      ],
+      placed,
+    );
+    expect(rows.map((r) => [r.path, r.expected, r.coverage])).toEqual([
+      ["region", 10, [1, 1, 1]],
+      ["plant", 400, [0.75, 0.625, null]],
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+// How complete the history is here, by the node that the points come from.
+
+import { isUnder } from "../path";
+import type { HeatRow } from "../site/coverage";
+
+/** A node with the place of its points here; "" for anywhere. */
+export interface Placed {
+  node: string;
+  prefix: string;
+  /** How far below it is; 0 is the one that answers. */
+  depth: number;
+}
+
+/** The node that a path belongs to: of those with a place around it that with the longest, then the deepest. */
+export function homeOf(path: string, placed: readonly Placed[]): string {
+  const [home] = placed
+    .filter((p) => p.depth > 0 && p.prefix !== "" && isUnder(path, p.prefix))
+    .sort((a, b) => b.prefix.length - a.prefix.length || b.depth - a.depth);
+  return (home ?? placed.find((p) => p.depth === 0))?.node ?? "";
+}
+
+/** One row for each node, in the order in which they are given; nodes without points are left out. */
+export function rowsByNode(rows: readonly HeatRow[], placed: readonly Placed[]): HeatRow[] {
+  const byNode = new Map<string, HeatRow[]>();
+  for (const row of rows) {
+    const home = homeOf(row.path, placed);
+    const list = byNode.get(home) ?? [];
+    list.push(row);
+    byNode.set(home, list);
+  }
+  return placed.flatMap(({ node }) => {
+    const found = byNode.get(node);
+    return found ? [together(node, found)] : [];
+  });
+}
+
+/** Rows as one: a cell is complete as its rows are together, each with the weight of what it expects. */
+function together(node: string, rows: readonly HeatRow[]): HeatRow {
+  const cells = Math.max(...rows.map((r) => r.coverage.length));
+  const sum = (pick: (r: HeatRow) => number) => rows.reduce((n, r) => n + pick(r), 0);
+  const coverage = Array.from({ length: cells }, (_, i) => {
+    let share = 0;
+    let weight = 0;
+    for (const r of rows) {
+      const c = r.coverage[i];
+      if (c === null || c === undefined) continue;
+      share += c * Math.max(1, r.expected);
+      weight += Math.max(1, r.expected);
+    }
+    return weight > 0 ? Math.min(1, share / weight) : null;
+  });
+  return {
+    path: node,
+    points: sum((r) => r.points),
+    present: sum((r) => r.present),
+    expected: sum((r) => r.expected),
+    coverage,
+  };
+}
