@@ -36,6 +36,19 @@ describe("the way of an origin", () => {
     expect(chain.above).toBe(70);
   });
 
+  test("stands above others if it lost something, then if something comes, then if it is long", () => {
+    const origins = (n: number) => [
+      hop("calm", 5),
+      hop("coming", n),
+      hop("lost", 5, { missing: 1, stored: 4 }),
+    ];
+    const chains = chainsOf([
+      node("region", [], [hop("region~r", 9, own), ...origins(4)], "here"),
+      node("campus", ["campus"], origins(5)),
+    ]);
+    expect(chains.map((c) => c.origin)).toEqual(["lost", "coming", "calm", "region~r"]);
+  });
+
   test("adds up: what was produced is here or coming", () => {
     const chain = chainOf(
       node("campus", [], [hop("plant~a", 80, { stored: 75, backlog_samples: 5 })], "here"),

@@ -29,7 +29,7 @@ export interface Chain {
 /** Whether an origin is the urgent lane of a node. */
 export const isUrgent = (origin: string) => origin.endsWith("!");
 
-/** All ways to the node that answers, by origin. */
+/** All ways to the node that answers: those that lost something first, then those on which something comes, then the longest. */
 export function chainsOf(nodes: readonly LedgerNode[]): Chain[] {
   const stops = new Map<string, { node: LedgerNode; account: Hop }[]>();
   for (const node of nodes) {
@@ -41,7 +41,13 @@ export function chainsOf(nodes: readonly LedgerNode[]): Chain[] {
   }
   return [...stops]
     .map(([origin, found]) => chainOf(origin, found))
-    .sort((a, b) => (a.origin < b.origin ? -1 : 1));
+    .sort(
+      (a, b) =>
+        lostOf(b) - lostOf(a) ||
+        Number(comingOf(b) > 0) - Number(comingOf(a) > 0) ||
+        b.stops.length - a.stops.length ||
+        (a.origin < b.origin ? -1 : 1),
+    );
 }
 
 function chainOf(origin: string, found: { node: LedgerNode; account: Hop }[]): Chain {
