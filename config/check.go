@@ -59,6 +59,12 @@ func (d *Device) validateSchedule(r report) {
 	}
 }
 
+// branch returns the first part of a path.
+func branch(p point.Path) string {
+	first, _, _ := strings.Cut(string(p), "/")
+	return first
+}
+
 // badPath says why p cannot be the path of a device, or "".
 func badPath(p point.Path) string {
 	const example = "such as campus/building/boiler"
@@ -67,8 +73,8 @@ func badPath(p point.Path) string {
 		return "is missing; write the device's place, " + example
 	case err != nil:
 		return fmt.Sprintf("%q is not a path: %v", p, err)
-	case p == "control" || strings.HasPrefix(string(p), "control/"):
-		return fmt.Sprintf("%q lies where commands are recorded; begin it with something else than control, %s", p, example)
+	case branch(p) == "control" || branch(p) == "control-level":
+		return fmt.Sprintf("%q lies where commands are recorded; begin it with something else than %s, %s", p, branch(p), example)
 	case strings.HasPrefix(string(p), "/") || strings.HasSuffix(string(p), "/") || strings.Contains(string(p), "//"):
 		return fmt.Sprintf("%q has an empty part; write single slashes between the parts, %s", p, example)
 	}

@@ -21,6 +21,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"README.md",
 		"docs/tutorials/first-minutes.md",
 		"docs/tutorials/your-first-modbus-device.md",
+		"docs/guides/control.md",
 		"docs/guides/dnp3.md",
 		"docs/tutorials/your-first-agent.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
