@@ -54,7 +54,10 @@ type Live interface {
 
 // Ledger gives the account of all samples.
 type Ledger interface {
+	// Ledger is about this node.
 	Ledger(ctx context.Context) (answer.Ledger, error)
+	// LedgerBelow is about every node below it, too.
+	LedgerBelow(ctx context.Context) (answer.Ledger, error)
 }
 
 // Health judges the node. Its answer must come at once.

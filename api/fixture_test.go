@@ -101,7 +101,9 @@ type state struct {
 	err    error
 }
 
-func (s *state) Health(context.Context) answer.Health             { return s.health }
+func (s *state) Health(context.Context) answer.Health                   { return s.health }
+func (s *state) LedgerBelow(ctx context.Context) (answer.Ledger, error) { return s.Ledger(ctx) }
+
 func (s *state) Ledger(context.Context) (answer.Ledger, error)    { return s.ledger, s.err }
 func (s *state) Devices(context.Context) ([]answer.Device, error) { return devices(), s.err }
 func (s *state) SQL(ctx context.Context, q string, columns func([]string) error, row func([]any) error) error {

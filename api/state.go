@@ -53,11 +53,20 @@ func (s *server) ledger(w http.ResponseWriter, r *request) error {
 	if s.cfg.Ledger == nil {
 		return absent("ledger")
 	}
-	l, err := s.cfg.Ledger.Ledger(r.Context())
+	in := s.read(r)
+	local := in.truth("local")
+	if in.err != nil {
+		return in.err
+	}
+	look := s.cfg.Ledger.LedgerBelow
+	if local {
+		look = s.cfg.Ledger.Ledger
+	}
+	l, err := look(r.Context())
 	if err != nil {
 		return err
 	}
-	l.Origins, l.Gaps, l.Damaged = notNil(l.Origins), notNil(l.Gaps), notNil(l.Damaged)
+	l.Origins, l.Gaps, l.Damaged, l.Nodes = notNil(l.Origins), notNil(l.Gaps), notNil(l.Damaged), notNil(l.Nodes)
 	return writeJSON(w, l)
 }
 

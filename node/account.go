@@ -19,8 +19,37 @@ import (
 // maxGaps is how many gaps the ledger shows.
 const maxGaps = 1000
 
-// Ledger implements api.Ledger: for each origin what was produced, acknowledged and stored.
+// ledgersFile remembers what nodes below said of their ledgers.
+const ledgersFile = "ledgers.json"
+
+// Ledger implements api.Ledger: for each origin what was produced, acknowledged and stored here.
 func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
+	out, err := n.ownLedger(ctx)
+	if err == nil {
+		n.ledgers.Complete(ctx, &out, false)
+	}
+	return out, err
+}
+
+// LedgerBelow implements api.Ledger: Ledger of this node and of every node below it.
+func (n *Node) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
+	out, err := n.ownLedger(ctx)
+	if err == nil {
+		n.ledgers.Complete(ctx, &out, true)
+	}
+	return out, err
+}
+
+// heldAbove returns how many samples of each origin the parent has.
+func (n *Node) heldAbove() map[string]uint64 {
+	out := map[string]uint64{}
+	for _, o := range n.sender.Status().Origins {
+		out[o.Name] = o.Position.Samples
+	}
+	return out
+}
+
+func (n *Node) ownLedger(ctx context.Context) (answer.Ledger, error) {
 	out := answer.Ledger{State: "ok", Origins: []answer.Origin{}, Gaps: []answer.Gap{}, Damaged: []answer.Damage{}}
 	state, err := n.blocks.State(ctx)
 	if err != nil {

@@ -37,6 +37,7 @@ import (
 	"voltbus/store"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/fleet"
+	"voltbus/uplink/ledger"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
@@ -92,6 +93,7 @@ type Node struct {
 	tree     *tree.Tree
 	book     *fleet.Book
 	reports  *fleet.Reporter
+	ledgers  *ledger.Book
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
@@ -194,6 +196,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("children", n.receiver.Run)
 		start("tree", n.tree.Run)
 		start("reports", n.reports.Run)
+		start("ledger", n.ledgers.Run)
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)

@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/ledger"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
@@ -33,7 +34,21 @@ func (n *Node) openTree(context.Context) error {
 		Tell: n.tellOfRequest, Refused: n.tellOfNode,
 		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
 	})
+	n.ledgers = ledger.New(ledger.Config{
+		Name: n.opts.Config.Node.Name, Own: n.ownLedger, Stores: n.store != nil, Above: n.heldAbove, Below: n.tree.Below,
+		Ask:  n.askLedger,
+		File: filepath.Join(n.opts.Config.Node.Data, ledgersFile), Log: n.log, Now: now,
+	})
 	return nil
+}
+
+// askLedger asks a child for the accounts of its subtree.
+func (n *Node) askLedger(ctx context.Context, child string, body []byte) ([]byte, error) {
+	data, err := n.askBelow(ctx, child, ledger.Method, body)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Parse(child, data)
 }
 
 // Tree returns what is known of the nodes around this one.
@@ -183,17 +198,22 @@ func (n *Node) tellOfNode(child string, r tree.Refused) {
 // answersTree reports whether a request of a neighbour is one about the tree.
 func answersTree(r *bus.Request) bool {
 	switch r.Method {
-	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod:
+	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod, ledger.Method:
 		return true
 	}
 	return false
 }
+
+var errFromBelow = errors.New("is nothing that a node is asked from below")
 
 // answerTree answers a child's request about the tree.
 func (n *Node) answerTree(ctx context.Context, r *bus.Request) []byte {
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
 	if r.Method == tree.RelayMethod {
 		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
+	}
+	if r.Method != tree.ReportMethod {
+		return refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
 	}
 	answer, err := n.tree.Report(child, r.Data)
 	if err != nil {
@@ -207,6 +227,13 @@ func (n *Node) answerParentTree(ctx context.Context, r *bus.Request) []byte {
 	if r.Method == tree.RelayMethod {
 		m, _ := n.parent.Current()
 		return n.tree.Relay(ctx, tree.Hop{Name: m.Parent, Above: true}, r.Data)
+	}
+	if r.Method == ledger.Method {
+		answer, err := n.ledgers.Answer(ctx, r.Data)
+		if err != nil {
+			return refusal(err)
+		}
+		return wire.AppendResult(nil, answer)
 	}
 	if err := n.tree.Above(r.Data); err != nil {
 		return refusal(err)

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	agent "voltbus/bus/client"
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/point"
 	"voltbus/testing/link"
 )
 
@@ -242,4 +244,59 @@ func TestWhatUplinkAllowSaysMustBeGrantable(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
+	c := plantChain(t, nil, nil)
+	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	record := func(from, n int) {
+		t.Helper()
+		samples := make([]point.Sample, n)
+		for i := range samples {
+			samples[i] = point.Sample{Point: "ahu1/temp", Time: base.Add(time.Duration(from+i) * time.Second), Value: point.IntOf(int64(from + i))}
+		}
+		if err := c.plant.Record(wait(t), samples); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sees := func(at member, samples, stored, waiting uint64) func() bool {
+		return func() bool {
+			l, err := at.LedgerBelow(wait(t))
+			return err == nil && l.Sum.Samples == samples && l.Sum.Stored == stored && l.Sum.Waiting == waiting && l.Sum.Missing == 0
+		}
+	}
+	record(0, 500)
+	awaitTrue(t, "the region has 500 samples of 3 nodes", sees(c.region, 500, 500, 0))
+	var l answer.Ledger
+	awaitTrue(t, "all nodes say how they are", func() bool {
+		var err error
+		l, err = c.region.LedgerBelow(wait(t))
+		return err == nil && l.Sum.Old == 0
+	})
+	if l.Sentence != "Nothing was lost of 500 samples of 3 nodes." {
+		t.Errorf("the region says %q", l.Sentence)
+	}
+	c.toRegion.Lead("")
+	c.toRegion.Cut()
+	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
+	record(500, 250)
+	awaitTrue(t, "campus has 750", sees(c.campus, 750, 750, 0))
+	l, err := c.region.LedgerBelow(wait(t))
+	if err != nil || l.Sum.Samples != 500 || l.Sum.Old != 2 || l.Nodes[1].State != "old" || l.Nodes[2].State != "old" || !strings.Contains(l.Sentence, "is old.") {
+		t.Errorf("while campus is away the region says %+v %q, %v", l.Sum, l.Sentence, err)
+	}
+	c.toRegion.Lead(c.region.BusAddr())
+	awaitTrue(t, "the region has 750 samples", sees(c.region, 750, 750, 0))
+	awaitTrue(t, "every node has 750, and says so", func() bool {
+		l, err := c.region.LedgerBelow(wait(t))
+		hops := 0
+		for _, n := range l.Nodes {
+			for _, h := range n.Origins {
+				if strings.HasPrefix(h.Origin.Origin, "plant~") && h.Balanced && h.Acknowledged == 750 && h.Stored == 750 && (h.Above == nil || *h.Above == 750) {
+					hops++
+				}
+			}
+		}
+		return err == nil && l.Sum.Old == 0 && hops == 3
+	})
 }

@@ -162,6 +162,11 @@ type Ledger struct {
 	Gaps    []Gap    `json:"gaps"`
 	Log     Log      `json:"log"`
 	Damaged []Damage `json:"damaged"`
+	// Sentence says of the whole subtree whether something was lost, Sum counts, and Nodes are the
+	// accounts of its nodes, this one first.
+	Sentence string       `json:"sentence"`
+	Sum      LedgerSum    `json:"sum"`
+	Nodes    []LedgerNode `json:"nodes"`
 }
 
 // Origin is the account of one origin, in samples.

@@ -74,7 +74,12 @@ func (c *Client) Devices(ctx context.Context) (d answer.Devices, err error) {
 	return d, c.get(ctx, "devices", nil, &d)
 }
 
-// Ledger returns the account of all samples.
+// LedgerHere is Ledger of the node alone.
+func (c *Client) LedgerHere(ctx context.Context) (l answer.Ledger, err error) {
+	return l, c.get(ctx, "ledger", url.Values{"local": {"true"}}, &l)
+}
+
+// Ledger returns the account of all samples, of the node and of those below it.
 func (c *Client) Ledger(ctx context.Context) (l answer.Ledger, err error) {
 	return l, c.get(ctx, "ledger", nil, &l)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -173,12 +175,19 @@ func (s session) listDevices(ctx context.Context, out *format) error {
 }
 
 func newLedger(f *flags) *cobra.Command {
-	asJSON := false
+	asJSON, local := false, false
 	cmd := &cobra.Command{
 		Use: "ledger", Short: "Show that nothing was lost, or what was", Args: cobra.NoArgs,
+		Long: `Show that nothing was lost, or what was: of this node and of every node below it, for each origin what
+was produced and acknowledged there, and what is stored, left out, missing or on its way at each node. Nodes
+that do not answer are shown with what they said last.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				l, err := s.Ledger(ctx)
+				look := s.Ledger
+				if local {
+					look = s.LedgerHere
+				}
+				l, err := look(ctx)
 				if err != nil {
 					return err
 				}
@@ -190,10 +199,63 @@ func newLedger(f *flags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&local, "local", false, "only this node")
 	return cmd
 }
 
+// printNodes prints how origins stand at each node.
+func printNodes(cmd *cobra.Command, l *answer.Ledger) error {
+	cmd.Println(plain(l.Sentence))
+	cmd.Println()
+	if len(l.Nodes) < 2 {
+		return nil
+	}
+	var out format
+	out.name = "table"
+	rows, err := out.open(cmd.OutOrStdout(), "NODE", "ORIGIN", "ACKNOWLEDGED", "STORED", "LEFT OUT", "MISSING", "ABOVE HAS", "ADDS UP", "AS OF")
+	if err != nil {
+		return err
+	}
+	for i := range l.Nodes {
+		if err := printHops(rows, &l.Nodes[i]); err != nil {
+			return err
+		}
+	}
+	if err := rows.end(); err != nil {
+		return err
+	}
+	cmd.Println()
+	return nil
+}
+
+// printHops prints how origins stand at a node.
+func printHops(out rows, n *answer.LedgerNode) error {
+	at, asOf := strings.Repeat("  ", len(n.Path))+n.Node, ""
+	if n.State == "old" || n.State == "silent" {
+		asOf = n.State + ": " + n.Reason
+		if !n.AsOf.IsZero() {
+			asOf = timeText(&n.AsOf) + " " + asOf
+		}
+	}
+	if len(n.Origins) == 0 {
+		return out.row(at, "", "", "", "", "", "", "", asOf)
+	}
+	for k := range n.Origins {
+		h, above := &n.Origins[k], ""
+		if h.Above != nil {
+			above = strconv.FormatUint(*h.Above, 10)
+		}
+		if err := out.row(at, h.Origin.Origin, h.Acknowledged, h.Stored, h.Left, h.Missing, above, yes(h.Balanced), asOf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func printLedger(cmd *cobra.Command, l *answer.Ledger) error {
+	if err := printNodes(cmd, l); err != nil {
+		return err
+	}
 	var out format
 	out.name = "table"
 	rows, err := out.open(cmd.OutOrStdout(), "ORIGIN", "PRODUCED", "ACKNOWLEDGED", "STORED", "WAITING", "REFUSED", "MISSING", "REPEATED", "LEFT OUT", "ADDS UP")

@@ -649,6 +649,69 @@ export interface Ledger {
   gaps: Gap[];
   log: Log;
   damaged: Damage[];
+  /** Of all nodes: whether something was lost, and what and why */
+  sentence?: string;
+  sum?: LedgerSum;
+  /** This node first, then those below it, each after the one above it */
+  nodes?: LedgerNode[];
+}
+
+/** The account of a node, as it said itself */
+export interface LedgerNode {
+  node: string;
+  /** The nodes on the way to it, itself last; empty: this one */
+  path: string[];
+  /** old: it does not answer, and this is what it said last; silent: it said nothing yet */
+  state: "here" | "current" | "old" | "silent";
+  as_of?: Time;
+  /** Why it is old or silent, or why the state of its ledger is not ok */
+  reason: string;
+  /** The state of its ledger: ok, paused, backlog */
+  ledger: string;
+  /** It has a store */
+  stores: boolean;
+  /** Below which its points lie here */
+  prefix: string;
+  origins: Hop[];
+  gaps: Gap[];
+}
+
+/** How an origin stands at a node */
+export interface Hop {
+  origin: string;
+  /** It is the node's own */
+  own: boolean;
+  produced: Count;
+  acknowledged: Count;
+  stored: Count;
+  refused: Count;
+  missing: Count;
+  repeated: Count;
+  left_out: Count;
+  backlog_blocks: Count;
+  backlog_samples: Count;
+  balanced: boolean;
+  /** Samples that the parent of the node has on disk, missing ones and those left out included; none without a parent, or before it was asked */
+  above?: number;
+}
+
+/** samples = stored + missing + left_out + waiting, over all origins */
+export interface LedgerSum {
+  nodes: Count;
+  /** Of them those whose word is old or missing */
+  old: number;
+  origins: Count;
+  /** Acknowledged where they were produced */
+  samples: number;
+  /** At this node */
+  stored: number;
+  left_out: Count;
+  missing: Count;
+  /** On their way */
+  waiting: number;
+  /** That were never acknowledged */
+  refused: number;
+  repeated: Count;
 }
 
 export interface Config {

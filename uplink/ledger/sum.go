@@ -1,0 +1,205 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"voltbus/api/answer"
+)
+
+// origin is how an origin stands in the subtree.
+type origin struct {
+	home    string // the node that it is of; "" for one that is not below
+	samples uint64 // acknowledged there, as far as is known
+	refused uint64
+	here    answer.Origin // at the top
+	stored  uint64
+}
+
+// origins gathers what is known of each origin: at its home, and at the top, which is the first node.
+func origins(nodes []answer.LedgerNode) map[string]*origin {
+	all := map[string]*origin{}
+	of := func(name string) *origin {
+		if all[name] == nil {
+			all[name] = &origin{}
+		}
+		return all[name]
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		for k := range n.Origins {
+			h := &n.Origins[k]
+			o := of(h.Origin.Origin)
+			if h.Own {
+				o.home, o.samples, o.refused = n.Node, h.Acknowledged, h.Refused
+			}
+			if i > 0 {
+				continue
+			}
+			o.here, o.stored = h.Origin, h.Stored
+			if !n.Stores {
+				o.stored = h.Acknowledged - min(h.Acknowledged, h.Missing+h.Left)
+			}
+		}
+	}
+	for _, o := range all {
+		o.samples = max(o.samples, o.stored+o.here.Missing+o.here.Left) // the home was asked earlier
+	}
+	return all
+}
+
+// sum counts the subtree.
+func sum(nodes []answer.LedgerNode) answer.LedgerSum {
+	out := answer.LedgerSum{Nodes: len(nodes)}
+	for i := range nodes {
+		if s := nodes[i].State; s == "old" || s == "silent" {
+			out.Old++
+		}
+	}
+	for _, o := range origins(nodes) {
+		out.Origins++
+		out.Samples += o.samples
+		out.Stored += o.stored
+		out.Left += o.here.Left
+		out.Missing += o.here.Missing
+		out.Repeated += o.here.Repeated
+		out.Refused += o.refused
+		out.Waiting += o.samples - (o.stored + o.here.Missing + o.here.Left)
+	}
+	return out
+}
+
+// sentence says whether something was lost, and what.
+func sentence(nodes []answer.LedgerNode, s *answer.LedgerSum) string {
+	var b strings.Builder
+	whole := count(s.Samples, "sample") + " of " + count(uint64(s.Nodes), "node")
+	if s.Missing == 0 {
+		b.WriteString("Nothing was lost of " + whole + ".")
+	} else {
+		fmt.Fprintf(&b, "%s of %s: %s.", missingOf(s.Missing), whole, losses(nodes))
+	}
+	if s.Waiting > 0 {
+		fmt.Fprintf(&b, " %s still on the way.", are(s.Waiting, "is", "are"))
+	}
+	if s.Left > 0 {
+		fmt.Fprintf(&b, " %s left out on the way, because nobody selected them.", are(s.Left, "was", "were"))
+	}
+	if s.Refused > 0 {
+		fmt.Fprintf(&b, " %s refused before anybody was told they were kept.", are(s.Refused, "was", "were"))
+	}
+	if list := unbalanced(nodes); list != "" {
+		b.WriteString(" The account does not add up at " + list + ".")
+	}
+	if old := olds(nodes); old != "" {
+		b.WriteString(" " + old)
+	}
+	return b.String()
+}
+
+func missingOf(n uint64) string { return are(n, "is", "are") + " missing" }
+
+// losses says of which origins samples are missing, and why.
+func losses(nodes []answer.LedgerNode) string {
+	all := origins(nodes)
+	why := map[string]map[string]bool{}
+	for i := range nodes[0].Gaps {
+		g := &nodes[0].Gaps[i]
+		if why[g.Origin] == nil {
+			why[g.Origin] = map[string]bool{}
+		}
+		why[g.Origin][reason(g.Reason)] = true
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if o := all[name]; o.here.Missing > 0 {
+			text := grouped(o.here.Missing) + " of " + name
+			if w := slices.Sorted(maps.Keys(why[name])); len(w) > 0 {
+				text += ", " + strings.Join(w, " and ")
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func reason(word string) string {
+	switch word {
+	case "dropped":
+		return "dropped by the bound of a log"
+	case "corrupt":
+		return "damaged on a disk"
+	}
+	return "why is " + word
+}
+
+// unbalanced lists where an origin does not add up.
+func unbalanced(nodes []answer.LedgerNode) string {
+	var list []string
+	for i := range nodes {
+		for k := range nodes[i].Origins {
+			if !nodes[i].Origins[k].Balanced {
+				list = append(list, nodes[i].Node+" for "+nodes[i].Origins[k].Origin.Origin)
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// olds says whose word is old.
+func olds(nodes []answer.LedgerNode) string {
+	var old, silent []string
+	for i := range nodes {
+		switch n := &nodes[i]; n.State {
+		case "old":
+			old = append(old, n.Node+" ("+n.AsOf.UTC().Format("2006-01-02 15:04:05")+")")
+		case "silent":
+			silent = append(silent, n.Node)
+		}
+	}
+	var parts []string
+	if len(old) > 0 {
+		parts = append(parts, "What is known of "+shortened(old)+" is old.")
+	}
+	if len(silent) > 0 {
+		parts = append(parts, "Nothing is known of "+shortened(silent)+" yet.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// named is how many nodes a sentence names.
+const named = 5
+
+func shortened(list []string) string {
+	if len(list) <= named {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:named], ", ") + " and " + strconv.Itoa(len(list)-named) + " more"
+}
+
+// are says how many samples are something, by the verb for one and for many.
+func are(n uint64, one, many string) string {
+	verb := many
+	if n == 1 {
+		verb = one
+	}
+	return count(n, "sample") + " " + verb
+}
+
+func count(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return grouped(n) + " " + thing
+}
+
+// grouped writes a number with commas.
+func grouped(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
