@@ -29,6 +29,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
+	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -182,6 +183,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start := func(name string, run func(context.Context) error) { //nolint:contextcheck // parts end one after another, not with ctx
 		upward = append(upward, startStage(name, run, fail))
 	}
+	start("memory", memory.Follow)
 	start("audit", n.audit.Run)
 	n.tellStart(ctx)
 	if n.sink != nil {

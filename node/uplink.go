@@ -5,9 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
-	"time"
 
 	"voltbus/bus"
 	"voltbus/catalog"
@@ -22,9 +20,6 @@ import (
 
 // uplinkFile remembers how far the parent has the log.
 const uplinkFile = "uplink.json"
-
-// askTimeout bounds what is asked of the parent.
-const askTimeout = 20 * time.Second
 
 // openUplink makes what sends the log to the parent. It dials nobody.
 func (n *Node) openUplink(context.Context) error {
@@ -93,10 +88,10 @@ func (n *Node) sendTo(ctx context.Context, m *enrol.Membership) {
 
 // above implements sender.Session over a connection to the parent.
 type above struct {
-	*bus.Parent
-	node    *Node
-	answers chan uplink.Answer
-	detach  func()
+	sender.Session
+	node   *Node
+	parent *bus.Parent
+	detach func()
 }
 
 // dialUp dials as knock does, for a connection that stays.
@@ -121,15 +116,7 @@ func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
 		door.Close()
 		return nil, fault.E("node.dialParent", fault.Internal, "", errDoor)
 	}
-	s := &above{Parent: p, node: n, answers: make(chan uplink.Answer, 64), detach: func() {}}
-	err = p.Answers(func(data []byte) {
-		if a, err := uplink.ParseAnswer(data); err == nil {
-			select {
-			case s.answers <- a:
-			case <-p.Ended():
-			}
-		}
-	})
+	session, err := sender.Over(p)
 	if err == nil {
 		err = p.Serve(n.answerAbove)
 	}
@@ -137,30 +124,13 @@ func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
 		p.Close()
 		return nil, err
 	}
-	return s, nil
-}
-
-func (s *above) ask(ctx context.Context, method string, question, answer any) error {
-	body, err := json.Marshal(question)
-	if err != nil {
-		return fault.E("node.ask", fault.Internal, method, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	data, err := s.Ask(ctx, method, body)
-	if err != nil || answer == nil {
-		return err
-	}
-	if err := json.Unmarshal(data, answer); err != nil {
-		return fault.E("node.ask", fault.Corrupt, method, fmt.Errorf("the parent's answer cannot be read: %w", err))
-	}
-	return nil
+	return &above{Session: session, node: n, parent: p, detach: func() {}}, nil
 }
 
 // Hello implements sender.Session. What the parent says of this node is kept.
 func (s *above) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, err error) {
-	if err = s.ask(ctx, uplink.HelloMethod, h, &w); err == nil {
-		s.detach = s.node.parent.Attach(s.Ask)
+	if w, err = s.Session.Hello(ctx, h); err == nil {
+		s.detach = s.node.parent.Attach(s.parent.Ask)
 		return w, errors.Join(s.node.parent.Met(w.Name, w.Prefix), s.node.parent.Report(enrol.Approved, ""))
 	}
 	if state, why := enrol.StateOf(err); state != "" {
@@ -169,30 +139,10 @@ func (s *above) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, er
 	return w, err
 }
 
-// Positions implements sender.Session.
-func (s *above) Positions(ctx context.Context, origins []string) (map[string]uplink.Position, error) {
-	var p uplink.Positions
-	return p.Positions, s.ask(ctx, uplink.PositionsMethod, uplink.Origins{Origins: origins}, &p)
-}
-
-// Describe implements sender.Session.
-func (s *above) Describe(ctx context.Context, points []uplink.Description) error {
-	return s.ask(ctx, uplink.DescribeMethod, uplink.Descriptions{Points: points}, nil)
-}
-
-// Send implements sender.Session.
-func (s *above) Send(lane uplink.Lane, frame []byte) error { return s.Parent.Send(string(lane), frame) }
-
-// Answers implements sender.Session.
-func (s *above) Answers() <-chan uplink.Answer { return s.answers }
-
-// Done implements sender.Session.
-func (s *above) Done() <-chan struct{} { return s.Ended() }
-
 // Close implements sender.Session.
 func (s *above) Close() {
 	s.detach()
-	s.Parent.Close()
+	s.Session.Close()
 }
 
 var errAbove = errors.New("is nothing that a node is asked from above")

@@ -36,7 +36,7 @@ type Store interface {
 
 // Config sets a sink's rhythm. Zero values mean the defaults.
 type Config struct {
-	Every   time.Duration // shortest time between commits under little load, and so about the longest that a block waits: default 1 s
+	Every   time.Duration // longest time between commits, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
 	// Stored is told of the blocks of each commit, repeats among them, right after it and from one
@@ -160,14 +160,26 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 	return sequence + 1, nil
 }
 
-// soon is how long the first block after a quiet time waits for others.
-const soon = 20 * time.Millisecond
+// The rhythm of commits under little load: the first block after a quiet time waits a little for
+// others, and between two commits lies much more time than the one before took, so that a fast store
+// has samples early and a slow one is not worn out.
+const (
+	soon       = 20 * time.Millisecond
+	leastRest  = 200 * time.Millisecond
+	restFactor = 20
+)
+
+// rest is how long the next commit waits after one that took so long.
+func (s *Sink) rest(took time.Duration) time.Duration {
+	return min(max(leastRest, restFactor*took), s.cfg.Every)
+}
 
 // gather collects blocks and commits them, until the channel is closed.
 func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 	var batch []*point.Block
 	samples := 0
 	var last time.Time // of the last commit
+	rest := s.cfg.Every
 	due := time.NewTimer(time.Hour)
 	due.Stop()
 	defer due.Stop()
@@ -178,7 +190,7 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 				return s.commit(context.WithoutCancel(ctx), batch)
 			}
 			if len(batch) == 0 {
-				due.Reset(max(soon, s.cfg.Every-time.Since(last)))
+				due.Reset(max(soon, rest-time.Since(last)))
 			}
 			batch = append(batch, b)
 			if samples += b.Len(); samples < s.cfg.Samples {
@@ -186,11 +198,13 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 			}
 		case <-due.C:
 		}
+		began := time.Now()
 		if err := s.commit(ctx, batch); err != nil {
 			return err
 		}
 		release(batch)
 		batch, samples, last = batch[:0], 0, time.Now()
+		rest = s.rest(last.Sub(began))
 		due.Stop()
 	}
 }

@@ -210,20 +210,39 @@ func TestWhoAsksIsToldOfBlocksWhenTheStoreHasThem(t *testing.T) {
 	})
 }
 
-func TestBlocksAreStoredWithinTheCommitTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log, st := newLog("log"), memory.New(memory.Options{})
-		_, stop := running(t, log, st)
-		defer stop()
-		log.add(t, "a", 1, 1, 5)
-		time.Sleep(50 * time.Millisecond)  //nolint:forbidigo // virtual time
-		checkRun(t, values(t, st, "a"), 5) // after a quiet time at once
-		log.add(t, "a", 2, 1, 5)
-		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // virtual time
-		checkRun(t, values(t, st, "a"), 5) // then not more than once a second
-		time.Sleep(600 * time.Millisecond) //nolint:forbidigo // virtual time
-		checkRun(t, values(t, st, "a"), 10)
-	})
+// slow is a store that takes its time for a commit.
+type slow struct {
+	*memory.Store
+	takes time.Duration
+}
+
+func (s *slow) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
+	time.Sleep(s.takes) //nolint:forbidigo // virtual time
+	return s.Store.Append(ctx, blocks)
+}
+
+func TestAStoreGetsBlocksAsOftenAsItsCommitsAreFast(t *testing.T) {
+	for name, tt := range map[string]struct{ takes, rest time.Duration }{
+		"a fast one":       {0, 200 * time.Millisecond},
+		"one of a disk":    {20 * time.Millisecond, 400 * time.Millisecond},
+		"one that labours": {80 * time.Millisecond, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log, st := newLog("log"), &slow{memory.New(memory.Options{}), tt.takes}
+				_, stop := running(t, log, st)
+				defer stop()
+				log.add(t, "a", 1, 1, 5)
+				time.Sleep(21*time.Millisecond + tt.takes) //nolint:forbidigo // virtual time
+				checkRun(t, values(t, st, "a"), 5)         // after a quiet time at once
+				log.add(t, "a", 2, 1, 5)
+				time.Sleep(tt.rest - 10*time.Millisecond) //nolint:forbidigo // virtual time
+				checkRun(t, values(t, st, "a"), 5)
+				time.Sleep(20*time.Millisecond + tt.takes) //nolint:forbidigo // virtual time
+				checkRun(t, values(t, st, "a"), 10)
+			})
+		})
+	}
 }
 
 func TestAnotherLogIsReadFromItsBeginning(t *testing.T) {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"math"
 	"runtime/debug"
 	"testing"
@@ -40,5 +41,32 @@ func TestTuneLeavesWhatTheEnvironmentSays(t *testing.T) {
 	}
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		t.Errorf("limit is %d, want it untouched", limit)
+	}
+}
+
+func TestMuchThatIsAliveGrowsLessBeforeItIsCollected(t *testing.T) {
+	for name, tt := range map[string]struct {
+		alive uint64
+		want  int
+	}{
+		"nothing is known": {0, collectAt},
+		"little":           {10 << 20, collectAt},
+		"100 MiB":          {100 << 20, 114},
+		"1 GiB":            {1 << 30, 56},
+	} {
+		if got := percent(tt.alive); got != tt.want {
+			t.Errorf("%s: %d %%, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestFollowingEndsWithItsContext(t *testing.T) {
+	for _, set := range []string{"", "50"} {
+		t.Setenv("GOGC", set)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := Follow(ctx); err != nil {
+			t.Error(err)
+		}
 	}
 }

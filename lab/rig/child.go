@@ -136,6 +136,7 @@ func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error 
 	}
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
 		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,
+		backlogKind: serveBacklog,
 	}
 	part, ok := parts[kind]
 	if !ok {

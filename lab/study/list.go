@@ -15,6 +15,8 @@ func List() []experiment.Experiment {
 	return []experiment.Experiment{
 		pnnlFY17Table2(),
 		cloudScale(),
+		chain(),
+		catchUp(),
 		pnnl30858Table2(),
 		pnnl30858Table4(),
 		largeMessages(),

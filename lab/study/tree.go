@@ -17,11 +17,12 @@ import (
 // tree is nodes that report to each other, each in a process of its own. The last of their way is
 // the first node.
 type tree struct {
-	bench  *experiment.Bench
-	trial  *experiment.Trial
-	nodes  []*rig.Running
-	meters []*machine.Meter
-	names  []string
+	bench   *experiment.Bench
+	trial   *experiment.Trial
+	nodes   []*rig.Running
+	meters  []*machine.Meter
+	names   []string
+	sources []string // of the nodes that read devices
 }
 
 // plant starts the node where everything arrives.
@@ -57,6 +58,9 @@ func (t *tree) graft(ctx context.Context, parent *rig.Running, site rig.Site, na
 		return nil, err
 	}
 	t.add(n, name)
+	if site.Devices > 0 {
+		t.sources = append(t.sources, name)
+	}
 	return n, nil
 }
 
@@ -89,8 +93,8 @@ func (t *tree) arrived(ctx context.Context, at *rig.Running) error {
 		if err != nil {
 			return false, err
 		}
-		for _, name := range t.names {
-			if a := accounts[name]; name != t.names[0] && a.Stored == 0 {
+		for _, name := range t.sources {
+			if accounts[name].Stored == 0 {
 				return false, nil
 			}
 		}
@@ -103,7 +107,9 @@ type watched struct {
 	delays *load.Histogram
 	apart  uint64
 	heap   uint64
+	meter  *machine.Meter
 	usage  machine.Usage
+	began  time.Time
 	took   time.Duration
 }
 
@@ -112,26 +118,38 @@ func (t *tree) watch(ctx context.Context, at *rig.Running) (*watched, error) {
 	if err := pause(ctx, t.bench.Duration("warm-up")); err != nil {
 		return nil, err
 	}
-	if _, err := at.Delays(); err != nil {
+	w, err := t.begin(at)
+	if err != nil {
 		return nil, err
 	}
-	w := &watched{delays: load.NewHistogram()}
-	meter, began := machine.NewMeter(at.Process()), time.Now()
-	for w.took < t.bench.Duration("window") {
+	for w.took < t.bench.Duration("window") || w.delays.Count() == 0 {
 		if err := pause(ctx, min(time.Second, max(every, t.bench.Duration("window")-w.took))); err != nil {
 			return nil, err
 		}
-		before := time.Since(began) - w.took
-		d, err := at.Delays()
-		if err != nil {
+		if err := w.look(t.trial, at); err != nil {
 			return nil, err
 		}
-		w.took = time.Since(began)
-		w.add(t.trial, &d, before)
 	}
-	var err error
-	w.usage, err = meter.Usage()
+	w.usage, err = w.meter.Usage()
 	return w, err
+}
+
+// begin begins to count the delays at a node.
+func (t *tree) begin(at *rig.Running) (*watched, error) {
+	_, err := at.Delays() // what was before does not count
+	return &watched{delays: load.NewHistogram(), meter: machine.NewMeter(at.Process()), began: time.Now()}, err
+}
+
+// look adds what was stored since the look before.
+func (w *watched) look(t *experiment.Trial, at *rig.Running) error {
+	d, err := at.Delays()
+	if err != nil {
+		return err
+	}
+	before := w.took
+	w.took = time.Since(w.began)
+	w.add(t, &d, w.took-before)
+	return nil
 }
 
 // add adds what was stored in a while.
@@ -219,7 +237,7 @@ func (t *tree) balance(ctx context.Context) (s books, err error) {
 		if own.Produced != own.Acknowledged+own.Refused || there.Acknowledged != own.Acknowledged || there.BacklogSamples > 0 {
 			s.settled = false
 		}
-		if there.Missing > 0 || !there.Balanced {
+		if there.Missing > 0 || (!there.Balanced && there.Acknowledged > 0) {
 			s.gaps = append(s.gaps, fmt.Sprintf("The ledger of the centre does not balance for %s: %d missing of %d.", t.names[i+1], there.Missing, there.Acknowledged))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"voltbus/fault"
 	"voltbus/point"
@@ -170,6 +171,7 @@ func (b *batch) number(block *point.Block) {
 			id, ok = b.fresh[p]
 		}
 		if !ok {
+			p = point.Path(strings.Clone(string(p))) // it is cut from all strings of its block, which must not stay
 			id = uint32(len(b.s.cat.paths) + len(b.paths))
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"voltbus/fault"
@@ -16,15 +14,6 @@ import (
 	"voltbus/point"
 	"voltbus/uplink"
 )
-
-// maxAllowed bounds the paths that a lane remembers as allowed.
-const maxAllowed = 1 << 20
-
-func clone(p point.Path) string { return strings.Clone(string(p)) }
-
-func sameRecord(a, b *identity.Grants) bool {
-	return a.Administer == b.Administer && slices.Equal(a.Record, b.Record)
-}
 
 // Counts are what came from a child since the start.
 type Counts struct {

@@ -39,9 +39,7 @@ type lane struct {
 
 	decoder wire.Decoder
 	block   point.Block
-	said    string              // the last refusal, so that it is told once
-	allowed map[point.Path]bool // paths that grants let pass
-	grants  *identity.Grants
+	said    string // the last refusal, so that it is told once
 }
 
 // maxUnderway bounds the blocks of a lane that the recorder has and are not on disk.
@@ -174,20 +172,13 @@ func (l *lane) judge(b *point.Block) error {
 	if err := l.owns(l.child, b.Origin); err != nil {
 		return err
 	}
-	if l.grants == nil || !sameRecord(l.grants, &child.Grants) || len(l.allowed) > maxAllowed {
-		l.grants, l.allowed = &child.Grants, map[point.Path]bool{}
-	}
-	for _, path := range b.Points {
-		if l.allowed[path] {
-			continue
-		}
+	for _, path := range b.Points { // remembering those that may pass would save little time and cost much memory
 		if err := path.Validate(); err != nil {
 			return fault.E(op, fault.Invalid, fmt.Sprintf("%.80q", string(path)), err)
 		}
 		if err := child.Grants.MayRecord(path); err != nil {
 			return err
 		}
-		l.allowed[point.Path(clone(path))] = true
 	}
 	return nil
 }

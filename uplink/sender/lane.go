@@ -78,7 +78,10 @@ func (l *lane) pass(ctx context.Context) error {
 	l.epoch++
 	p := &pass{
 		lane: l, read: l.place, sent: map[string]uplink.Position{}, open: map[string]*batch{}, blocked: map[string]flying{},
-		due: stopped(), paid: stopped(), retry: stopped(), patience: stopped(),
+		due: stopped(), paid: stopped(), retry: stopped(), patience: stopped(), own: map[string]bool{},
+	}
+	for origin := range l.cfg.Own() {
+		p.own[origin] = true
 	}
 	for _, timer := range []*time.Timer{p.due, p.paid, p.retry, p.patience} {
 		defer timer.Stop()
@@ -112,6 +115,7 @@ type pass struct {
 	blocked map[string]flying // refused origins → their first block that waits
 	owing   bool              // the rate limit wants a pause
 	armed   bool              // due runs
+	own     map[string]bool   // this node's origins
 
 	due, paid, retry, patience *time.Timer
 }
@@ -203,10 +207,14 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 	if open.block.Len() >= p.window.samples(p.cfg.Samples) || open.text >= p.window.text() {
 		return p.flush(open)
 	}
-	if p.name == uplink.Urgent && idle {
-		return p.flushAll()
+	if idle {
+		if err := p.flushReady(); err != nil {
+			return err
+		}
 	}
-	p.arm()
+	if len(p.open) > 0 {
+		p.arm()
+	}
 	return nil
 }
 
@@ -277,8 +285,13 @@ func (p *pass) flushDue() error {
 	return nil
 }
 
-func (p *pass) flushAll() error {
-	for _, b := range p.open {
+// flushReady sends what need not wait for more: all of the urgent lane, and blocks of other nodes,
+// which those gathered already. Once on the way is enough.
+func (p *pass) flushReady() error {
+	for origin, b := range p.open {
+		if p.name != uplink.Urgent && p.own[origin] {
+			continue
+		}
 		if err := p.flush(b); err != nil {
 			return err
 		}

@@ -182,6 +182,27 @@ func TestUrgentBlocksOvertakeABacklog(t *testing.T) {
 	})
 }
 
+func TestBlocksOfOthersDoNotWaitOnTheirWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, 1)
+		s.startParent()
+		s.startChild()
+		s.record("leaf~1", path(0), 1) // the parent is asked about both
+		s.record("child~1", path(1), 1)
+		s.until("both are known", s.arrived)
+		s.record("leaf~1", path(0), 1)
+		s.record("child~1", path(1), 1)
+		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // virtual
+		p := s.receiver.Positions([]string{"leaf~1", "child~1"})
+		if p["leaf~1"].Sequence != 2 || p["child~1"].Sequence != 1 {
+			t.Errorf("the parent has %+v, want the block of the leaf and not yet that of the child", p)
+		}
+		s.until("the child's block is there", s.arrived)
+		s.stop()
+		s.account()
+	})
+}
+
 func TestAnOriginThatIsRefusedWaitsAndTheOthersGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, 1)
