@@ -111,7 +111,8 @@ func (s *Service) setMany(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	r.waits()
-	return s.cfg.Control.Command(ctx, access.Agent(&r.agent), &in)
+	out, err := s.cfg.Control.Command(ctx, access.Agent(&r.agent), &in)
+	return &out, err
 }
 
 func (s *Service) release(ctx context.Context, r *request) (any, error) {

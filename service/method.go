@@ -89,6 +89,9 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 }
 
 func encode(v any) ([]byte, error) {
+	if quick, ok := v.(interface{ AppendJSON(dst []byte) []byte }); ok {
+		return quick.AppendJSON(nil), nil
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fault.E("service.encode", fault.Internal, "", err)

@@ -80,6 +80,9 @@ func parseEnvelope(body []byte) (kwargs []byte, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
+	if quick, ok := quickEnvelope(body); ok {
+		return quick, nil
+	}
 	var e struct {
 		Args   []json.RawMessage `json:"args"`
 		Kwargs json.RawMessage   `json:"kwargs"`
@@ -91,6 +94,18 @@ func parseEnvelope(body []byte) (kwargs []byte, err error) {
 		return nil, fault.E(op, fault.Invalid, "args", errPositional)
 	}
 	return e.Kwargs, nil
+}
+
+// quickEnvelope reads a body with nothing but arguments by name; false if encoding/json must.
+func quickEnvelope(body []byte) (kwargs []byte, ok bool) {
+	r := wire.NewReader(body)
+	ok = r.Members(func(name []byte) (ok bool) {
+		if string(name) == "kwargs" && kwargs == nil {
+			kwargs, ok = r.Value()
+		}
+		return ok
+	})
+	return kwargs, ok && kwargs != nil && r.Ended()
 }
 
 var errMore = errors.New("something follows behind the object")
@@ -110,6 +125,9 @@ func strict(text []byte, into any) error {
 // decode reads the arguments by name. Unknown ones are refused, with those that there are.
 func (r *request) decode(into any) error {
 	if len(r.kwargs) == 0 || string(r.kwargs) == "null" {
+		return nil
+	}
+	if quick, ok := into.(interface{ Scan(data []byte) bool }); ok && quick.Scan(r.kwargs) {
 		return nil
 	}
 	err := strict(r.kwargs, into)

@@ -2,20 +2,25 @@ package wire
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"voltbus/point"
 )
 
-// reader reads JSON as voltbus and most others write it, several times as fast as encoding/json. It
-// takes nothing that is not JSON; of what it does not take, encoding/json has the last word.
-type reader struct {
+// Reader reads JSON as voltbus and most others write it, several times as fast as encoding/json. It
+// takes nothing that is not JSON; of what it does not take, encoding/json has the last word. What it
+// returns are parts of the text. It is used by one goroutine at a time.
+type Reader struct {
 	text []byte
 	at   int
 }
 
+// NewReader returns a reader of a text.
+func NewReader(text []byte) *Reader { return &Reader{text: text} }
+
 // next skips white space, and takes c if it comes next.
-func (r *reader) next(c byte) bool {
+func (r *Reader) next(c byte) bool {
 	r.blank()
 	if r.at < len(r.text) && r.text[r.at] == c {
 		r.at++
@@ -24,20 +29,20 @@ func (r *reader) next(c byte) bool {
 	return false
 }
 
-func (r *reader) blank() {
+func (r *Reader) blank() {
 	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == '\n' || r.text[r.at] == '\t' || r.text[r.at] == '\r') {
 		r.at++
 	}
 }
 
-// ended reports whether nothing follows.
-func (r *reader) ended() bool {
+// Ended reports whether nothing follows.
+func (r *Reader) Ended() bool {
 	r.blank()
 	return r.at == len(r.text)
 }
 
-// plain takes a text of plain ASCII, without its quotes.
-func (r *reader) plain() ([]byte, bool) {
+// Plain takes a text of plain ASCII, without its quotes.
+func (r *Reader) Plain() ([]byte, bool) {
 	if !r.next('"') {
 		return nil, false
 	}
@@ -55,13 +60,13 @@ func (r *reader) plain() ([]byte, bool) {
 }
 
 // key takes the name of a member.
-func (r *reader) key() ([]byte, bool) {
-	name, ok := r.plain()
+func (r *Reader) key() ([]byte, bool) {
+	name, ok := r.Plain()
 	return name, ok && r.next(':')
 }
 
-// value takes a value of any kind, as it is written.
-func (r *reader) value() (json.RawMessage, bool) {
+// Value takes a value of any kind, as it is written.
+func (r *Reader) Value() (json.RawMessage, bool) {
 	r.blank()
 	begin := r.at
 	if r.at == len(r.text) {
@@ -69,7 +74,7 @@ func (r *reader) value() (json.RawMessage, bool) {
 	}
 	switch r.text[r.at] {
 	case '"':
-		_, ok := r.plain()
+		_, ok := r.Plain()
 		return r.text[begin:r.at], ok
 	case '{', '[':
 		return r.nested()
@@ -107,7 +112,7 @@ func isNumber(word []byte) bool {
 }
 
 // nested takes an object or a list.
-func (r *reader) nested() (json.RawMessage, bool) {
+func (r *Reader) nested() (json.RawMessage, bool) {
 	begin, depth, quoted := r.at, 0, false
 	for ; r.at < len(r.text); r.at++ {
 		c := r.text[r.at]
@@ -130,8 +135,8 @@ func (r *reader) nested() (json.RawMessage, bool) {
 	return nil, false
 }
 
-// members calls take with the members of an object, which takes the value; false ends it.
-func (r *reader) members(take func(name []byte) bool) bool {
+// Members calls take with the members of an object, which takes the value; false ends it.
+func (r *Reader) Members(take func(name []byte) bool) bool {
 	if !r.next('{') {
 		return false
 	}
@@ -151,15 +156,15 @@ func (r *reader) members(take func(name []byte) bool) bool {
 
 // quickArguments reads the body of a request; false if encoding/json must. What is given twice, it must.
 func quickArguments(body []byte) (a Arguments, ok bool) {
-	r := reader{text: body}
-	ok = r.members(func(name []byte) bool {
+	r := Reader{text: body}
+	ok = r.Members(func(name []byte) bool {
 		switch {
 		case string(name) == "args" && a.Args == nil:
 			return r.list(&a.Args)
 		case string(name) == "kwargs" && a.Kwargs == nil:
 			a.Kwargs = map[string]json.RawMessage{}
-			return r.members(func(name []byte) bool {
-				value, ok := r.value()
+			return r.Members(func(name []byte) bool {
+				value, ok := r.Value()
 				if _, twice := a.Kwargs[string(name)]; twice {
 					return false
 				}
@@ -168,42 +173,59 @@ func quickArguments(body []byte) (a Arguments, ok bool) {
 			})
 		}
 		return false
-	}) && r.ended()
+	}) && r.Ended()
 	return a, ok
 }
 
 // list takes a list.
-func (r *reader) list(into *[]json.RawMessage) bool {
+func (r *Reader) list(into *[]json.RawMessage) bool {
+	*into = []json.RawMessage{}
+	return r.Each(func() bool {
+		value, ok := r.Value()
+		*into = append(*into, value)
+		return ok
+	})
+}
+
+// Each calls take for each element of a list, which takes it; false ends it.
+func (r *Reader) Each(take func() bool) bool {
 	if !r.next('[') {
 		return false
 	}
-	*into = []json.RawMessage{}
 	if r.next(']') {
 		return true
 	}
 	for {
-		value, ok := r.value()
-		if !ok {
+		if !take() {
 			return false
 		}
-		*into = append(*into, value)
 		if !r.next(',') {
 			return r.next(']')
 		}
 	}
 }
 
+// Number takes a number.
+func (r *Reader) Number() (float64, bool) {
+	word, ok := r.Value()
+	if !ok || word[0] != '-' && (word[0] < '0' || word[0] > '9') {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(word), 64)
+	return n, err == nil
+}
+
 // quickResult returns the result of a reply that has nothing else.
 func quickResult(body []byte) (json.RawMessage, bool) {
-	r := reader{text: body}
+	r := Reader{text: body}
 	if !r.next('{') {
 		return nil, false
 	}
 	if name, ok := r.key(); !ok || string(name) != "result" {
 		return nil, false
 	}
-	value, ok := r.value()
-	return value, ok && r.next('}') && r.ended()
+	value, ok := r.Value()
+	return value, ok && r.next('}') && r.Ended()
 }
 
 // Entry is one point of a live message of a scan.
@@ -234,12 +256,12 @@ func ParseEntries(data []byte) (*Scan, []Entry, error) {
 func quickScan(data []byte) (*Scan, []Entry, bool) {
 	s := &Scan{}
 	var list []Entry
-	r := reader{text: data}
-	ok := r.members(func(name []byte) (ok bool) {
+	r := Reader{text: data}
+	ok := r.Members(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "device":
 			var device []byte
-			device, ok = r.plain()
+			device, ok = r.Plain()
 			s.Device = point.Path(device)
 		case "time":
 			s.Time, ok = r.moment()
@@ -252,11 +274,11 @@ func quickScan(data []byte) (*Scan, []Entry, bool) {
 		}
 		return ok
 	})
-	return s, list, ok && r.ended()
+	return s, list, ok && r.Ended()
 }
 
-func (r *reader) moment() (time.Time, bool) {
-	text, ok := r.plain()
+func (r *Reader) moment() (time.Time, bool) {
+	text, ok := r.Plain()
 	if !ok {
 		return time.Time{}, false
 	}
@@ -267,10 +289,10 @@ func (r *reader) moment() (time.Time, bool) {
 // usualPoints is how many points a scan has room for at first.
 const usualPoints = 32
 
-func (r *reader) entries() ([]Entry, bool) {
+func (r *Reader) entries() ([]Entry, bool) {
 	list := make([]Entry, 0, usualPoints)
-	ok := r.members(func(name []byte) bool {
-		value, ok := r.value()
+	ok := r.Members(func(name []byte) bool {
+		value, ok := r.Value()
 		list = append(list, Entry{string(name), value})
 		return ok
 	})

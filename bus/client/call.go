@@ -207,6 +207,11 @@ func (c *Client) call(ctx context.Context, agent, method string, result, args an
 	if strings.Contains(agent, "/") {
 		return c.callFar(ctx, agent, method, result, body)
 	}
+	return c.callWith(ctx, agent, method, result, body)
+}
+
+// callWith calls with the body of the request; nil for none.
+func (c *Client) callWith(ctx context.Context, agent, method string, result any, body []byte) error {
 	data, err := c.request(ctx, agent, method, body)
 	if err != nil {
 		return err
@@ -226,6 +231,9 @@ func decodeReply(agent, method string, data []byte, result any) error {
 		return failureError(agent, method, reply.Error)
 	}
 	if result == nil || len(reply.Result) == 0 {
+		return nil
+	}
+	if quick, ok := result.(interface{ Scan(data []byte) bool }); ok && quick.Scan(reply.Result) {
 		return nil
 	}
 	if err := json.Unmarshal(reply.Result, result); err != nil {

@@ -59,7 +59,8 @@ func (c *Client) WriteMany(ctx context.Context, commands []Command) ([]answer.Co
 		in.Commands[i] = commands[i].request()
 	}
 	var out answer.CommandResults
-	err := c.ask(ctx, "set_many", in, &out)
+	body := append(in.AppendJSON([]byte(`{"kwargs":`)), '}')
+	err := c.callWith(ctx, wire.NodeName, "set_many", &out, body)
 	return out.Results, err
 }
 

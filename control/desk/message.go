@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"encoding/json"
 	"time"
 
 	"voltbus/control"
@@ -49,11 +48,33 @@ func (m *Message) Topic() point.Path {
 	return Prefix.Join(string(m.Path))
 }
 
-// JSON returns the message as it is sent.
+// JSON returns the message as it is sent, as package json would write it: there are two or three for each
+// command.
 func (m *Message) JSON() []byte {
-	body, err := json.Marshal(m)
-	if err != nil {
-		return nil // no field can fail
+	o := &point.Object{JSON: make([]byte, 0, 256)}
+	o.Begin()
+	o.Text("kind", string(m.Kind))
+	o.Some("path", string(m.Path))
+	o.Some("requester", m.Requester)
+	o.Some("task", m.Task)
+	o.Some("command", m.Command)
+	if m.Level != 0 {
+		o.Uint("level", uint64(m.Level))
 	}
-	return body
+	if m.Value != nil {
+		o.Name("value")
+		o.JSON = m.Value.AppendJSON(o.JSON)
+	}
+	o.Some("cause", string(m.Cause))
+	o.Some("by", m.By)
+	o.Some("reason", m.Reason)
+	o.Moment("from", m.From)
+	o.Moment("until", m.Until)
+	if m.Write != 0 {
+		o.Uint("write", m.Write)
+	}
+	o.Some("fault", m.Fault)
+	o.Some("text", m.Text)
+	o.End()
+	return o.JSON
 }
