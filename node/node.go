@@ -151,6 +151,9 @@ func (n *Node) Close() error {
 	if n.supervisor != nil {
 		errs = append(errs, n.supervisor.Close())
 	}
+	if n.service != nil {
+		n.service.Close()
+	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}

@@ -27,7 +27,7 @@ func (n *Node) openService(ctx context.Context) error {
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
-		Documents: n.docs, Control: n.control, Tree: n.tree,
+		Documents: n.docs, Control: n.control, Tree: n.tree, Live: n.bus,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	if n.store != nil {

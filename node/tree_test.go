@@ -300,3 +300,62 @@ func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
 		return err == nil && l.Sum.Old == 0 && hops == 3
 	})
 }
+
+func TestLiveMessagesAndCommandsGoThroughTheTreeAsFarAsAllowed(t *testing.T) {
+	room := "devices:\n  site/room: {driver: sim, interval: 1s, config: {model: zone}}\n"
+	c := plantChain(t, map[string]string{
+		"campus": "uplink: {allow: [\"call plant/node\"]}\n",
+		"plant":  room + "uplink: {allow: [\"subscribe site\", \"command site/room/setpoint@8\"]}\n",
+	}, nil)
+	hear := func(cursor, pattern string) (got struct {
+		Cursor   string
+		Messages []struct {
+			Device string
+			Points map[string]any
+		}
+		Begun bool
+	}, err error,
+	) {
+		result, err := c.region.CallNode(wait(t), "plant", "node", client.Call{Method: "listen", Kwargs: map[string]json.RawMessage{
+			"pattern": json.RawMessage(`"` + pattern + `"`), "cursor": json.RawMessage(`"` + cursor + `"`),
+		}})
+		if err == nil {
+			err = json.Unmarshal(result, &got)
+		}
+		return got, err
+	}
+	begun, err := hear("", "site/**")
+	if err != nil || !begun.Begun {
+		t.Fatalf("the region listens at the plant: %+v, %v", begun, err)
+	}
+	got, err := hear(begun.Cursor, "site/**")
+	if err != nil || len(got.Messages) == 0 || got.Messages[0].Device != "site/room" || got.Messages[0].Points["setpoint"] == nil {
+		t.Errorf("the region hears %+v, %v", got, err)
+	}
+	set := func(value string, level string) string {
+		result, err := c.region.CallNode(wait(t), "plant", "node", client.Call{Method: "set", Kwargs: map[string]json.RawMessage{
+			"point": json.RawMessage(`"site/room/setpoint"`), "value": json.RawMessage(value), "level": json.RawMessage(level),
+		}})
+		if err != nil {
+			return err.Error()
+		}
+		return string(result)
+	}
+	if done := set("23", "8"); !strings.Contains(done, `"status":"accepted"`) {
+		t.Errorf("an allowed command from the region: %s", done)
+	}
+	if held, err := c.plant.Held(wait(t), "agent:@campus"); err != nil || len(held.Commands) != 1 {
+		t.Errorf("the command is held by %+v, %v", held, err)
+	}
+	if done := set("24", "5"); !strings.Contains(done, "missing: command site/room/setpoint@5") {
+		t.Errorf("a command at a level that is not allowed: %s", done)
+	}
+	c.toCampus.Lead("")
+	c.toCampus.Cut()
+	awaitTrue(t, "the plant is away", func() bool { _, err := hear(got.Cursor, "site/**"); return fault.Is(err, fault.Unreachable) })
+	c.toCampus.Lead(c.campus.BusAddr())
+	awaitTrue(t, "the region hears the plant again, where it stopped", func() bool {
+		again, err := hear(got.Cursor, "site/**")
+		return err == nil && !again.Begun && len(again.Messages) > 0
+	})
+}

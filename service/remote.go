@@ -32,6 +32,11 @@ type remote struct {
 
 func remoteMethods() map[string]method {
 	return map[string]method{
+		"listen": {
+			"The live messages of points since the last answer, whose cursor is given; waits for some.",
+			listen{},
+			"{cursor, messages, dropped, begun}", (*Service).listen,
+		},
 		"remote": {
 			"Call a method of an agent of another node; the agent node is that node itself.",
 			remote{Agent: wire.NodeName},

@@ -93,6 +93,7 @@ type Config struct {
 	Documents Documents
 	Control   *access.Access
 	Tree      Tree
+	Live      Live
 	// Refused is told what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger
@@ -113,6 +114,7 @@ type Service struct {
 	methods map[string]method
 	clients clients
 	parsers parsers
+	ears    ears
 	turns   turn.Turns[[2]string] // by agent and key
 }
 

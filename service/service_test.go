@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"voltbus/api/answer"
@@ -272,4 +274,104 @@ func TestWhatTheNodeRefusesIsToldWithWhatIsMissing(t *testing.T) {
 	if len(d.refused) != 1 || !reflect.DeepEqual(d.refused[0], want) {
 		t.Errorf("told were %+v, want %+v", d.refused, want)
 	}
+}
+
+// live is what devices report in a test.
+type live struct {
+	deliver map[int]func(json.RawMessage)
+	sel     map[int]wire.Selection
+}
+
+// Subscribe implements service.Live.
+func (l *live) Subscribe(sel wire.Selection, deliver func(json.RawMessage)) (func(), error) {
+	n := len(l.deliver)
+	l.deliver[n], l.sel[n] = deliver, sel
+	return func() { delete(l.deliver, n) }, nil
+}
+
+func (l *live) report(device, name string, value int) {
+	for n, deliver := range l.deliver {
+		sel := l.sel[n]
+		data, err := sel.FilterScan(fmt.Appendf(nil, `{"device":%q,"time":"2026-03-01T12:00:00Z","points":{%q:%d}}`, device, name, value), point.Path(device))
+		if err == nil && data != nil {
+			deliver(data)
+		}
+	}
+}
+
+func TestWhoListensFromAfarHearsWhatHeMayAndInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &live{deliver: map[int]func(json.RawMessage){}, sel: map[int]wire.Selection{}}
+		s := service.New(service.Config{Live: l, Log: slog.New(slog.DiscardHandler), Now: noon})
+		defer s.Close()
+		ask := func(who, cursor string, g identity.Grants) (got struct {
+			Cursor   string
+			Messages []struct{ Points map[string]int }
+			Dropped  int
+			Begun    bool
+		}, err error,
+		) {
+			t.Helper()
+			body := fmt.Appendf(nil, `{"kwargs":{"pattern":"site/**","cursor":%q}}`, cursor)
+			result, err := s.Visit(t.Context(), &identity.Agent{Name: who, Grants: g}, "listen", body)
+			if err == nil {
+				err = json.Unmarshal(result, &got)
+			}
+			return got, err
+		}
+		may := identity.Grants{Subscribe: []point.Pattern{"site/ahu"}}
+		begun, err := ask("@campus", "", may)
+		if err != nil || !begun.Begun || len(begun.Messages) > 0 {
+			t.Fatalf("it begins with %+v, %v", begun, err)
+		}
+		l.report("site/ahu", "temp", 1)
+		l.report("site/boiler", "temp", 2)
+		l.report("site/ahu", "temp", 3)
+		got, err := ask("@campus", begun.Cursor, may)
+		if err != nil || len(got.Messages) != 2 || got.Messages[0].Points["temp"] != 1 || got.Messages[1].Points["temp"] != 3 {
+			t.Errorf("it hears %+v, %v", got, err)
+		}
+		if again, _ := ask("@campus", begun.Cursor, may); len(again.Messages) != 2 {
+			t.Errorf("an answer that was lost is not given again: %+v", again)
+		}
+		if other, _ := ask("@region", got.Cursor, may); !other.Begun || len(other.Messages) > 0 {
+			t.Errorf("another one goes on with the cursor: %+v", other)
+		}
+		go func() {
+			<-time.After(3 * time.Second)
+			l.report("site/ahu", "temp", 4)
+		}()
+		began := time.Now()
+		late, err := ask("@campus", got.Cursor, may)
+		if err != nil || len(late.Messages) != 1 || time.Since(began) != 3*time.Second {
+			t.Errorf("it waits for %+v, %v", late, err)
+		}
+		if none, err := ask("@campus", late.Cursor, identity.Grants{}); err != nil || len(none.Messages) > 0 {
+			t.Errorf("without anything new it says %+v, %v", none, err)
+		}
+		l.report("site/ahu", "temp", 5)
+		if none, _ := ask("@campus", late.Cursor, may); len(none.Messages) > 0 {
+			t.Errorf("what came when it might not be heard is heard: %+v", none)
+		}
+		for i := range 5000 {
+			l.report("site/ahu", "temp", i)
+		}
+		much, err := ask("@campus", late.Cursor, may)
+		if err != nil || len(much.Messages) != 4096 || much.Dropped != 5000-4096 || much.Messages[4095].Points["temp"] != 4999 {
+			t.Errorf("of 5,000 it hears %d and %d were dropped, %v", len(much.Messages), much.Dropped, err)
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if len(l.deliver) != 0 {
+			t.Errorf("%d still listen after nobody asked for two minutes", len(l.deliver))
+		}
+		for i := range 33 {
+			if _, err = ask("@campus", "", may); (err != nil) != (i == 32) {
+				t.Fatalf("the %dth that listens: %v", i+1, err)
+			}
+		}
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("too many: %v", err)
+		}
+	})
 }

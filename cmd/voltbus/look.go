@@ -86,18 +86,22 @@ func (s session) listPoints(ctx context.Context, filter client.Filter, out *form
 }
 
 func newTail(f *flags) *cobra.Command {
-	asJSON, limit := false, 0
+	asJSON, limit, node := false, 0, ""
 	cmd := &cobra.Command{
 		Use: "tail [pattern]", Short: "Show values as they come", Long: "Show values as they come, until interrupted.\n\n" + patternHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if node != "" {
+					return s.followFar(ctx, node, argument(args), asJSON, limit)
+				}
 				return s.follow(ctx, argument(args), asJSON, limit)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the live messages as they are, one a line")
 	cmd.Flags().IntVarP(&limit, "count", "n", 0, "end after so many messages")
+	nodeFlag(cmd, &node)
 	return cmd
 }
 
@@ -118,6 +122,38 @@ func (s session) follow(ctx context.Context, pattern string, asJSON bool, limit 
 		}
 		return s.printScan(message)
 	})
+}
+
+// followFar shows live messages of another node, as long as it is asked for them.
+func (s session) followFar(ctx context.Context, node, pattern string, asJSON bool, limit int) error {
+	if pattern == "" {
+		pattern = "**"
+	}
+	cursor, seen := "", 0
+	for ctx.Err() == nil {
+		var got struct {
+			Cursor   string            `json:"cursor"`
+			Messages []json.RawMessage `json:"messages"`
+			Dropped  int               `json:"dropped"`
+		}
+		if err := s.askNode(ctx, node, "listen", map[string]any{"pattern": pattern, "cursor": cursor}, &got); err != nil {
+			return err
+		}
+		if cursor = got.Cursor; got.Dropped > 0 {
+			s.PrintErrf("%d messages came faster than they could be shown\n", got.Dropped)
+		}
+		for _, message := range got.Messages {
+			if asJSON {
+				s.Println(string(message))
+			} else if err := s.printScan(message); err != nil {
+				return err
+			}
+			if seen++; limit > 0 && seen >= limit {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 func (s session) printScan(message json.RawMessage) error {

@@ -27,7 +27,7 @@ const part = 0.95
 
 // Readers lists the methods of a node that change nothing there: the audit log is not told of them.
 func Readers() []string {
-	return []string{"aggregate", "get", "inspect", "latest", "ledger", "listen", "ping", "points", "range", "schedule", "who"}
+	return []string{"aggregate", "get", "inspect", "latest", "listen", "ping", "points", "range", "schedule", "who"}
 }
 
 // Reads reports whether a method of a node changes nothing there.

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -251,6 +251,21 @@ class Bus(Listening, History, Control):
             "timeout": patience,
         }
         return await self.request("node", "remote", (), ask, timeout=timeout)
+
+    async def listen(self, pattern: str, *, node: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield the live messages of scans of points of another node, as they come.
+
+        Needs ``call <node>/node:listen`` here; the nodes on the way and the other node judge what
+        may be heard. What came while nobody listened is not known. Raises ``Unreachable`` when the
+        node is away: listen again later.
+        """
+        cursor = ""
+        while True:
+            ask = {"pattern": pattern, "cursor": cursor, "wait": 10.0}
+            heard = await self.request(f"{node}/node", "listen", (), ask, timeout=20.0)
+            cursor = heard["cursor"]
+            for message in heard["messages"]:
+                yield message
 
     async def notify(self, agent: str, method: str, /, *args: Any, **kwargs: Any) -> None:
         """Call a method without waiting: nobody tells whether it was carried out."""
