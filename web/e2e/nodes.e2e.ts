@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
-import { childOf, Joined, parentOf, pendingOf, uplinkOf } from "./stand-nodes";
+import { AuditLog } from "./stand-audit";
+import {
+  campusNodes,
+  childOf,
+  Joined,
+  parentOf,
+  pendingOf,
+  toldNode,
+  uplinkOf,
+} from "./stand-nodes";
 
 const open = useBrowser();
 
@@ -97,7 +106,7 @@ describe("a node below", () => {
     const joined = new Joined();
     joined.children.push(childOf("plant"));
     const { page } = await enter(joined, "/nodes");
-    await page.getByRole("link", { name: "plant" }).click();
+    await page.goto(new URL("/node/plant", page.url()).href);
     const state = page.getByRole("status", { name: "State" });
     await state.getByText("connected").waitFor();
     await page.getByRole("button", { name: "Shut it out…" }).click();
@@ -150,6 +159,79 @@ describe("a node below", () => {
       expect(await sidewaysScroll(page)).toBe(0);
       expect(await seriousViolations(page)).toEqual([]);
     }
+  });
+});
+
+describe("the fleet", () => {
+  test("is a list to sort and filter, with an address for what is shown", async () => {
+    const joined = new Joined();
+    joined.nodes = campusNodes();
+    const { page, complaints } = await enter(joined, "/nodes", "viewer");
+    const sentence = page.getByRole("status", { name: "All nodes" });
+    await sentence.getByText("1 of 6 nodes is away or shut out").waitFor();
+    const list = page.getByRole("region", { name: "List of nodes" });
+    const names = () => list.getByRole("rowheader").getByRole("link").allTextContents();
+    expect(await names()).toEqual(joined.nodes.map((n) => n.name));
+    await list.getByText("1,026,000 samples").waitFor();
+    await list.getByText("2 h behind").waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await list.getByRole("button", { name: "State" }).click();
+    await expect.poll(async () => (await names())[0]).toBe("plant-2");
+    expect(new URL(page.url()).search).toBe("?sort=state");
+    await page.getByLabel("Filter the nodes").fill("0.8");
+    await expect.poll(names).toEqual(["plant-4"]);
+    await page.getByLabel("Filter the nodes").fill("");
+    await page.getByLabel("Only those that need somebody").check();
+    await expect.poll(names).toEqual(["plant-2", "plant-1", "plant-4", "plant-5"]);
+    await page.reload();
+    await expect.poll(names).toEqual(["plant-2", "plant-1", "plant-4", "plant-5"]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("is a map of who hangs under whom", async () => {
+    const joined = new Joined();
+    joined.nodes = campusNodes();
+    const { page } = await enter(joined, "/nodes?show=map", "viewer");
+    const map = page.getByRole("list", { name: "Map of the nodes" });
+    const plant = map.getByRole("listitem").filter({ hasText: "plant-1" }).last();
+    await plant.getByRole("link", { name: "cellar" }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await map.getByRole("link", { name: "plant-2" }).click();
+    await page.getByRole("heading", { name: "plant-2" }).waitFor();
+    await page.getByText("connecting: no route to host").waitFor();
+    await page.getByText("1,026,000 samples, 3.9 MB").waitFor();
+  });
+
+  test("shows on a phone what a node says of itself, hostile words as text", async () => {
+    const joined = new Joined();
+    const [name = "", version = "", note = "", role = ""] = attacks;
+    const words = { version, note, roles: [role], prefix: name, link_note: note, origins: [role] };
+    joined.nodes.push(toldNode(name, [name], words));
+    const opening = { site: building, handlers: joined.handlers, browser: phone };
+    const { page } = await open({ ...opening, address: "/nodes" });
+    for (const address of ["/nodes", "/nodes?show=map", `/node/${encodeURIComponent(name)}`]) {
+      await page.goto(new URL(address, page.url()).href);
+      await page.getByText(name, { exact: true }).first().waitFor();
+      expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+      expect(await page.locator("main :is(img, iframe, object, style)").count()).toBe(0);
+      expect(await sidewaysScroll(page)).toBe(0);
+      expect(await seriousViolations(page)).toEqual([]);
+    }
+  });
+
+  test("tells engineers what happened to a node", async () => {
+    const joined = new Joined();
+    joined.nodes = campusNodes();
+    const log = new AuditLog([
+      { actor: "person:ann", action: "child.approve", subject: "plant-1", outcome: "accepted" },
+    ]);
+    const handlers = { ...joined.handlers, ...log.handlers };
+    const { page } = await open({
+      ...{ site: building, address: "/node/plant-1", role: "engineer", handlers },
+    });
+    await page.getByText("8,204,100").waitFor();
+    await page.getByRole("link", { name: "What happened" }).click();
+    await page.getByRole("region", { name: "Entries" }).getByText("child.approve").waitFor();
   });
 });
 

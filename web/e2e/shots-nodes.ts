@@ -1,7 +1,7 @@
 import { phone, type Shot, wide } from "./shot";
 import { building } from "./sites";
 import { ledgerHandlers } from "./stand-ledger";
-import { childOf, Joined, parentOf, pendingOf, uplinkOf } from "./stand-nodes";
+import { campusNodes, childOf, Joined, parentOf, pendingOf, uplinkOf } from "./stand-nodes";
 
 const draft = { documented: false } as const;
 const kept = { documented: true } as const;
@@ -9,6 +9,8 @@ const kept = { documented: true } as const;
 /** A campus below a region, with plants below it. */
 function campus(): Joined {
   const made = new Joined();
+  made.nodes = campusNodes();
+  made.above = ["region"];
   made.children.push(
     childOf("plant-1", { grants: { read: ["weather/**"] } }),
     childOf("plant-2"),
@@ -76,8 +78,23 @@ const above = {
   ready: (page) => page.getByRole("status", { name: "Node above" }).waitFor(),
 } satisfies Partial<Shot>;
 
-const member = {
+const list = {
+  address: "/nodes",
+  ready: (page) => page.getByText("1,026,000 samples").waitFor(),
+} satisfies Partial<Shot>;
+
+const map = {
+  address: "/nodes?show=map",
+  ready: (page) => page.getByRole("list", { name: "Map of the nodes" }).waitFor(),
+} satisfies Partial<Shot>;
+
+const node = {
   address: "/node/plant-1",
+  ready: (page) => page.getByText("8,204,100").waitFor(),
+} satisfies Partial<Shot>;
+
+const member = {
+  address: "/node/plant-1?part=joined",
   ready: (page) => page.getByRole("list", { name: "What it may" }).waitFor(),
 } satisfies Partial<Shot>;
 
@@ -110,6 +127,11 @@ export const nodes: readonly Shot[] = [
   { ...base(), ...approve, ...draft, name: "nodes-approve", size: wide },
   { ...base(), ...above, ...draft, name: "nodes-above", size: wide },
   { ...base(), ...above, ...draft, name: "nodes-above-phone", size: phone },
-  { ...base(), ...member, ...draft, name: "node-page", size: wide },
-  { ...base(), ...member, ...draft, name: "node-page-phone", size: phone },
+  { ...base(), ...list, ...kept, name: "nodes", size: wide },
+  { ...base(), ...list, ...draft, name: "nodes-phone", size: phone },
+  { ...base(), ...map, ...kept, name: "nodes-map", size: wide },
+  { ...base(), ...map, ...draft, name: "nodes-map-phone", size: phone },
+  { ...base(), ...node, ...draft, name: "node-page", size: wide },
+  { ...base(), ...node, ...draft, name: "node-page-phone", size: phone },
+  { ...base(), ...member, ...draft, name: "node-joined", size: wide },
 ];

@@ -1,6 +1,7 @@
 // What the stand-in answers about other nodes: those below it, the codes that are out, the one above.
 
-import type { Child, Door, Invitation, Parent, Uplink } from "../src/generated/api";
+import type { Child, Door, Invitation, Node, Parent, Uplink } from "../src/generated/api";
+import { aNode } from "../src/node/testing";
 import { type Call, type Handlers, Refusal } from "./stand";
 import { inMinutes } from "./stand-control";
 
@@ -63,9 +64,42 @@ const picture = Array.from({ length: 45 }, (_, y) =>
   Array.from({ length: 45 }, (_, x) => ((x * 7 + y * 13 + x * y) % 5 < 2 ? "1" : "0")).join(""),
 );
 
+const gigabyte = 1_000_000_000;
+
+/** A node that tells all of itself. */
+export const toldNode = (name: string, path: string[], more: Partial<Node> = {}): Node =>
+  aNode(name, {
+    ...{ path, parent: path.at(-2) ?? "campus", prefix: `campus/${name}`, since: inMinutes(-1440) },
+    ...{ origins: [`${name}~9sd2kq`], heard: inMinutes(-0.1), started: inMinutes(-4000) },
+    ...{ roles: ["collector", "store", "child"], link: "connected", rtt_ms: 8.2, offset_ms: 12 },
+    ...{ disk: 41 * gigabyte, disk_size: 64 * gigabyte, memory: 88_000_000, cpu: 0.07 },
+    ...{ celsius: 47, devices: 12, points: 216, agents: 2, ...more },
+  });
+
+/** A campus with plants: one away, one with silent devices, one whose clock is wrong. */
+export const campusNodes = (): Node[] => [
+  toldNode("campus", [], { state: "here", parent: "", roles: ["concentrator", "store"] }),
+  toldNode("plant-1", ["plant-1"], {
+    ...{ devices_failing: 2, roles: ["collector", "concentrator", "child"], waiting: 40 },
+    received: {
+      ...{ blocks: 4100, samples: 8_204_100, octets: 24_600_000, repeated: 120, missing: 0 },
+      ...{ left: 0, dropped: 0, reason: "" },
+    },
+  }),
+  toldNode("cellar", ["plant-1", "cellar"], { rtt_ms: 31.5, devices: 4, agents: 0 }),
+  toldNode("plant-2", ["plant-2"], {
+    ...{ state: "away", since: inMinutes(-95), waiting: 1_026_000, waiting_octets: 3_900_000 },
+    ...{ waiting_since: inMinutes(-95), link: "connecting", link_note: "no route to host" },
+  }),
+  toldNode("plant-4", ["plant-4"], { offset_ms: -7_200_000, version: "0.8.2", agents_failing: 1 }),
+  toldNode("plant-5", ["plant-5"], { disk: 3 * gigabyte }),
+];
+
 /** The other nodes of a stand-in. */
 export class Joined {
   children: Child[] = [];
+  nodes: Node[] = [toldNode("campus", [], { state: "here", parent: "" })];
+  above: string[] = [];
   invitations: Invitation[] = [];
   parent: Parent = noParent;
   door: Door = {
@@ -76,6 +110,7 @@ export class Joined {
   readonly asked: { method: string; resource: string; body: unknown }[] = [];
 
   readonly handlers: Handlers = {
+    "GET nodes": () => ({ nodes: this.nodes, above: this.above, refused: [] }),
     "GET children": () => ({ children: this.children }),
     "POST children/*": (call) => this.decide(call),
     "PATCH children/*": (call) => this.note(call),

@@ -1,55 +1,225 @@
-import { dateTime, plain, plural } from "../format";
-import type { Child } from "../generated/api";
-import { nodeAddress } from "../shell/place";
+import { bytes, count, plain, plural, span } from "../format";
+import type { Child, Node, Nodes } from "../generated/api";
+import { go, nodeAddress } from "../shell/place";
+import {
+  type Choice,
+  choiceAddress,
+  choiceIn,
+  chosen,
+  fleetSentence,
+  nodeStanding,
+  offsetOf,
+  offsetWords,
+  type SortKey,
+  waitsFor,
+} from "./fleet";
+import { FleetMap } from "./map";
 import { childStanding } from "./words";
 
-/** The nodes below this one. */
-export function List({ nodes }: { nodes: readonly Child[] }) {
-  if (nodes.length === 0) return <Empty />;
+interface Props {
+  fleet: Nodes;
+  /** The nodes that joined this one, also those that are not in the tree. */
+  joined: readonly Child[];
+  search: string;
+  now: number;
+}
+
+/** This node and all below it: a list to sort and filter, or a map of who hangs under whom. */
+export function List({ fleet, joined, search, now }: Props) {
+  const choice = choiceIn(search);
+  const choose = (part: Partial<Choice>) => go(choiceAddress({ ...choice, ...part }), "replace");
+  const shown = chosen(fleet.nodes, choice, now);
+  const sentence = fleetSentence(fleet.nodes, now);
+  const outside = joined.filter((c) => c.state === "revoked");
   return (
-    <section class="card panel" aria-labelledby="nodes-title">
-      <h2 id="nodes-title">{plural(nodes.length, "node")} below this one</h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section class="scroll-x" tabIndex={0} aria-label="All nodes">
-        <table class="data-table nodes-table">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">State</th>
-              <th scope="col">Its points lie below</th>
-              <th scope="col">Connected since</th>
-              <th scope="col">Version when it joined</th>
-            </tr>
-          </thead>
-          <tbody>
-            {nodes.map((c) => (
-              <Line key={c.name} child={c} />
+    <>
+      <div class={`card node-word is-${sentence.level}`}>
+        <p role="status" aria-label="All nodes">
+          <span class="dot" aria-hidden="true" /> {sentence.words}
+        </p>
+        {fleet.above.length > 0 && (
+          <p class="quiet">
+            Above: {fleet.above.map(plain).join(" ← ")}. <a href="/nodes/parent">How it stands</a>
+          </p>
+        )}
+      </div>
+      {fleet.refused.map((r) => (
+        <p key={r.name} class="problem">
+          The node above does not let {plain(r.name)} into the tree: {plain(r.why)}
+        </p>
+      ))}
+      {fleet.nodes.length === 1 && <Empty />}
+      {fleet.nodes.length > 1 && (
+        <section class="card panel" aria-labelledby="nodes-title">
+          <div class="panel-head">
+            <h2 id="nodes-title">
+              {shown.length === fleet.nodes.length
+                ? plural(shown.length, "node")
+                : `${shown.length} of ${plural(fleet.nodes.length, "node")}`}
+            </h2>
+            <Filter choice={choice} onChoose={choose} />
+          </div>
+          {choice.asMap ? (
+            <FleetMap nodes={fleet.nodes} shown={shown} now={now} />
+          ) : (
+            <Table nodes={shown} choice={choice} now={now} onSort={(sort) => choose({ sort })} />
+          )}
+        </section>
+      )}
+      {outside.length > 0 && (
+        <p class="quiet">
+          Shut out:{" "}
+          {outside.map((c) => (
+            <a key={c.name} href={nodeAddress(c.name)}>
+              {plain(c.name)} ({childStanding(c).words}){" "}
+            </a>
+          ))}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface FilterProps {
+  choice: Choice;
+  onChoose(part: Partial<Choice>): void;
+}
+
+const Filter = ({ choice, onChoose }: FilterProps) => (
+  <div class="agent-filter">
+    <input
+      type="search"
+      aria-label="Filter the nodes"
+      placeholder="Name, role, version, state"
+      maxLength={100}
+      value={choice.words}
+      onInput={(e) => onChoose({ words: e.currentTarget.value })}
+    />
+    <label class="node-only">
+      <input
+        type="checkbox"
+        checked={choice.onlyTroubled}
+        onChange={(e) => onChoose({ onlyTroubled: e.currentTarget.checked })}
+      />
+      Only those that need somebody
+    </label>
+    {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
+    <div role="group" aria-label="Form" class="joined">
+      <button type="button" aria-pressed={!choice.asMap} onClick={() => onChoose({ asMap: false })}>
+        List
+      </button>
+      <button type="button" aria-pressed={choice.asMap} onClick={() => onChoose({ asMap: true })}>
+        Map
+      </button>
+    </div>
+  </div>
+);
+
+const columns: readonly { key: SortKey; name: string; number?: boolean }[] = [
+  { key: "name", name: "Name" },
+  { key: "state", name: "State" },
+  { key: "version", name: "Version" },
+  { key: "rtt", name: "Round trip", number: true },
+  { key: "clock", name: "Clock", number: true },
+  { key: "waiting", name: "Waits to go up", number: true },
+  { key: "disk", name: "Disk left", number: true },
+  { key: "agents", name: "Agents", number: true },
+  { key: "devices", name: "Devices", number: true },
+];
+
+const mostShown = 500;
+
+interface TableProps {
+  nodes: readonly Node[];
+  choice: Choice;
+  now: number;
+  onSort(sort: SortKey | ""): void;
+}
+
+function Table({ nodes, choice, now, onSort }: TableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+    <section class="scroll-x" tabIndex={0} aria-label="List of nodes">
+      <table class="data-table nodes-table">
+        <thead>
+          <tr>
+            {columns.map((c) => (
+              <th
+                key={c.key}
+                scope="col"
+                class={c.number ? "number" : ""}
+                {...(choice.sort === c.key ? { "aria-sort": "ascending" as const } : {})}
+              >
+                <button
+                  type="button"
+                  class="link"
+                  title={choice.sort === c.key ? "Back to the order of the tree" : "Sort by this"}
+                  onClick={() => onSort(choice.sort === c.key ? "" : c.key)}
+                >
+                  {c.name}
+                  {choice.sort === c.key ? " ↓" : ""}
+                </button>
+              </th>
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        </thead>
+        <tbody>
+          {nodes.slice(0, mostShown).map((n) => (
+            <Line key={n.path.join("/")} node={n} isTree={choice.sort === ""} now={now} />
+          ))}
+        </tbody>
+      </table>
+      {nodes.length === 0 && <p class="empty">No node is like that.</p>}
+      {nodes.length > mostShown && (
+        <p class="quiet">… and {plural(nodes.length - mostShown, "more node")}; filter them.</p>
+      )}
     </section>
   );
 }
 
-function Line({ child: c }: { child: Child }) {
-  const at = childStanding(c);
+function Line({ node: n, isTree, now }: { node: Node; isTree: boolean; now: number }) {
+  const at = nodeStanding(n, now);
+  const waits = waitsFor(n, now);
+  const depth = isTree ? Math.min(8, n.path.length) : 0;
+  const isHere = n.state === "here";
   return (
     <tr>
       <th scope="row">
-        <a class="link" href={nodeAddress(c.name)}>
-          {plain(c.name)}
-        </a>
+        <span class={`node-depth-${depth}`}>
+          <a class="link" href={nodeAddress(n.name)}>
+            {plain(n.name)}
+          </a>
+        </span>
+        <span class={`node-more node-depth-${depth}`}>{n.roles.map(plain).join(", ")}</span>
       </th>
-      <td class={`node-state is-${at.level}`}>
-        <span class="dot" aria-hidden="true" /> {at.words}
+      <td>
+        <span class={`node-state is-${at.level}`}>
+          <span class="dot" aria-hidden="true" /> {at.words}
+        </span>
+        {n.note && <span class="node-more">{plain(n.note)}</span>}
       </td>
-      <td>{plain(c.prefix) || "anywhere"}</td>
-      <td class="number">{c.online ? dateTime(Date.parse(c.online.since)) : "–"}</td>
-      <td>{plain(c.version) || "–"}</td>
+      <td>{plain(n.version) || "–"}</td>
+      <td class="number">{isHere || !n.heard ? "–" : `${n.rtt_ms.toFixed(1)} ms`}</td>
+      <td class={`number${Math.abs(offsetOf(n)) > 5000 ? " is-bad" : ""}`}>
+        {isHere || !n.heard ? "–" : offsetWords(offsetOf(n))}
+      </td>
+      <td class="number">
+        {n.waiting === 0 ? "nothing" : plural(n.waiting, "sample")}
+        {waits > 0 && <span class="node-more">{span(waits)}</span>}
+      </td>
+      <td class="number">{n.disk_size > 0 ? bytes(n.disk) : "–"}</td>
+      <td class={`number${n.agents_failing > 0 ? " is-bad" : ""}`}>
+        {part(n.agents, n.agents_failing)}
+      </td>
+      <td class={`number${n.devices_failing > 0 ? " is-bad" : ""}`}>
+        {part(n.devices, n.devices_failing)}
+      </td>
     </tr>
   );
 }
+
+const part = (all: number, failing: number) =>
+  failing > 0 ? `${count(all - failing)} of ${count(all)}` : count(all);
 
 /** How to begin. */
 const Empty = () => (

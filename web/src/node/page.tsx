@@ -1,9 +1,14 @@
 import { useCallback, useState } from "preact/hooks";
 import { plain } from "../format";
-import { nodeAt } from "../shell/place";
+import type { Child, Node } from "../generated/api";
+import { nodeAddress, nodeAt } from "../shell/place";
+import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
-import { children } from "./calls";
+import { known } from "./calls";
+import { Facts } from "./facts";
+import { nodeStanding } from "./fleet";
+import { History } from "./history";
 import { Member } from "./member";
 import { childStanding } from "./words";
 import "../agent/agents.css";
@@ -12,44 +17,93 @@ import "./nodes.css";
 
 const every = 4000;
 
-/** One node below this one. */
-export function NodeScreen({ api, session, place, epoch }: ScreenProps) {
+/** One node: how it is, how it is joined, and what happened to it. */
+export function NodeScreen(props: ScreenProps) {
+  const { api, place, epoch } = props;
   const [changes, setChanges] = useState(0);
-  const ask = useCallback(() => children(api), [api]);
+  const ask = useCallback(() => known(api), [api]);
   const { data, problem } = usePoll(ask, every, epoch + changes);
   const name = nodeAt(place);
   if (!data) return <p class="asking">{plain(problem) || "Asking about the node…"}</p>;
-  const child = data.find((c) => c.name === name);
-  if (!child) {
-    return (
-      <div class="card nothing">
-        <h1>There is no node {plain(name)}</h1>
-        <p>It may have been forgotten, or be called otherwise.</p>
-        <p class="actions">
-          <a class="button" href="/nodes">
-            Go to the nodes
-          </a>
-        </p>
-      </div>
-    );
-  }
-  const at = childStanding(child);
+  const node = data.fleet.nodes.find((n) => n.name === name);
+  const child = data.joined.find((c) => c.name === name);
+  if (!node && !child) return <Nobody name={name} />;
+  return (
+    <Page
+      {...props}
+      key={name}
+      {...{ name, node, child, problem }}
+      onChanged={() => setChanges((n) => n + 1)}
+    />
+  );
+}
+
+const Nobody = ({ name }: { name: string }) => (
+  <div class="card nothing">
+    <h1>There is no node {plain(name)}</h1>
+    <p>It may have been forgotten, or be called otherwise.</p>
+    <p class="actions">
+      <a class="button" href="/nodes">
+        Go to the nodes
+      </a>
+    </p>
+  </div>
+);
+
+interface PageProps extends ScreenProps {
+  name: string;
+  /** What it says of itself; undefined of one that is not in the tree. */
+  node: Node | undefined;
+  /** How it is joined, if it is directly below. */
+  child: Child | undefined;
+  onChanged(): void;
+}
+
+function Page(props: PageProps) {
+  const { api, session, place, epoch, name, node, child, problem, onChanged } = props;
+  const now = api.now();
+  const isOut = child && child.state !== "approved";
+  const at = node && !isOut ? nodeStanding(node, now) : child && childStanding(child);
+  const parts = partsOf(node, child, session.role);
+  const asked = new URLSearchParams(place.search).get("part") ?? "";
+  const part = parts.find((p) => p.key === asked)?.key ?? parts[0]?.key;
   return (
     <div class="screen nodes">
       <h1>{plain(name)}</h1>
       <p class="agent-head">
-        <span class={`node-state is-${at.level}`} role="status" aria-label="State">
-          <span class="dot" aria-hidden="true" /> {at.words}
+        <span class={`node-state is-${at?.level}`} role="status" aria-label="State">
+          <span class="dot" aria-hidden="true" /> {at?.words}
         </span>
+        {node?.note && <span>{plain(node.note)}</span>}
         <a href="/nodes">All nodes</a>
+        <a href="/ledger">Ledger</a>
       </p>
       {problem && <p class="problem">{plain(problem)}</p>}
-      <Member
-        api={api}
-        role={session.role}
-        child={child}
-        onChanged={() => setChanges((n) => n + 1)}
-      />
+      <nav class="parts" aria-label="Parts">
+        {parts.map((p) => (
+          <a
+            key={p.key}
+            href={nodeAddress(name) + (p.key ? `?part=${p.key}` : "")}
+            {...(p.key === part ? { "aria-current": "page" as const } : {})}
+          >
+            {p.label}
+          </a>
+        ))}
+      </nav>
+      {part === "" && node && <Facts node={node} now={now} />}
+      {part === "joined" && child && (
+        <Member api={api} role={session.role} child={child} onChanged={onChanged} />
+      )}
+      {part === "history" && <History api={api} name={name} epoch={epoch} />}
     </div>
   );
+}
+
+/** The parts that there are of a node, and that who looks may see. */
+function partsOf(node: Node | undefined, child: Child | undefined, role: string) {
+  return [
+    ...(node ? [{ key: "", label: "How it is" }] : []),
+    ...(child ? [{ key: "joined", label: "How it is joined" }] : []),
+    ...(includes(role, "engineer") ? [{ key: "history", label: "What happened" }] : []),
+  ];
 }

@@ -1,0 +1,106 @@
+import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
+import type { Node, Received } from "../generated/api";
+import { offsetOf, offsetWords, waitsFor } from "./fleet";
+
+interface Props {
+  node: Node;
+  now: number;
+}
+
+/** How a node says that it is, and what came from it. */
+export function Facts({ node: n, now }: Props) {
+  return (
+    <>
+      <section class="card panel" aria-labelledby="facts-title">
+        <h2 id="facts-title">
+          {n.heard
+            ? `As it said ${span(Math.max(0, now - Date.parse(n.heard)))} ago`
+            : "It has not said anything of itself yet"}
+        </h2>
+        <dl class="agent-facts node-facts">
+          {factsOf(n, now).map(([name, value]) => (
+            <div key={name}>
+              <dt class="quiet">{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      {n.received && <Came received={n.received} />}
+    </>
+  );
+}
+
+const moment = (time: string | undefined) => (time ? dateTime(Date.parse(time)) : "–");
+
+/** A part of a whole, with what is not well about it. */
+const failing = (all: number, bad: number, word: string) =>
+  bad > 0 ? `${count(all)}, of them ${count(bad)} ${word}` : count(all);
+
+function factsOf(n: Node, now: number): [string, string][] {
+  const isHere = n.state === "here";
+  const waits = waitsFor(n, now);
+  const left = n.disk_size > 0 ? ` of ${bytes(n.disk_size)}` : "";
+  return [
+    ["Is there as", n.roles.map(plain).join(", ") || "–"],
+    ["Version", plain(n.version) || "–"],
+    ["Runs since (its clock)", moment(n.started)],
+    ["Node above it", plain(n.parent) || "–"],
+    ["Its points lie here below", plain(n.prefix) || "any path"],
+    [
+      "Link to the node above it",
+      [n.link, n.link_note]
+        .filter((t) => t)
+        .map(plain)
+        .join(": ") || "–",
+    ],
+    [n.state === "away" ? "Away since" : "Connected since", isHere ? "–" : moment(n.since)],
+    ["Round trip", isHere || !n.heard ? "–" : `${n.rtt_ms.toFixed(1)} ms`],
+    ["Its clock", isHere || !n.heard ? "–" : offsetWords(offsetOf(n))],
+    [
+      "Waits to go up",
+      n.waiting > 0 ? `${plural(n.waiting, "sample")}, ${bytes(n.waiting_octets)}` : "nothing",
+    ],
+    ["The oldest of it", waits > 0 ? span(waits) : "–"],
+    ["Disk left", n.disk_size > 0 ? bytes(n.disk) + left : "–"],
+    ["Memory", n.memory > 0 ? bytes(n.memory) : "–"],
+    ["Processors in use", n.heard ? percentOf(n.cpu) : "–"],
+    ["Board", n.celsius === undefined ? "does not tell" : `${n.celsius.toFixed(0)} °C`],
+    ["Devices", failing(n.devices, n.devices_failing, "silent")],
+    ["Points", count(n.points)],
+    ["Agents", failing(n.agents, n.agents_failing, "failing")],
+    ["Open alerts", count(n.alerts)],
+    ["Origins", n.origins.map(plain).join(", ") || "–"],
+  ];
+}
+
+function Came({ received: r }: { received: Received }) {
+  const facts: [string, string][] = [
+    ["Samples", count(r.samples)],
+    ["Blocks", count(r.blocks)],
+    ["On the wire", bytes(r.octets)],
+    ["A sample", r.samples > 0 ? `${(r.octets / r.samples).toFixed(1)} octets` : "–"],
+    ["Came twice", count(r.repeated)],
+    ["Left out on purpose", count(r.left)],
+    ["Could not be sent any more", count(r.missing)],
+  ];
+  return (
+    <section class="card panel" aria-labelledby="came-title">
+      <h2 id="came-title">What came from it since this node started</h2>
+      {r.reason && (
+        <p class="problem">
+          Its data is not taken: {plain(r.reason)} It waits there, and goes on when the right is
+          given here or its configuration is changed.
+        </p>
+      )}
+      <dl class="agent-facts node-facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt class="quiet">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
