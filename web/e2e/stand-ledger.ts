@@ -34,7 +34,7 @@ function nodesOf({ plant, campus, here, lost = 0, away }: Way): LedgerNode[] {
     ...{ state: path.length === 0 ? "here" : "current", as_of: new Date(now).toISOString() },
   });
   const old = {
-    ...{ state: "old", reason: "not connected since 10:04" },
+    ...{ state: "old" as const, reason: "not connected since 10:04" },
     as_of: new Date(now - (away ?? 0)).toISOString(),
   };
   return [

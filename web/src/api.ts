@@ -9,6 +9,9 @@ export type {
   Columns,
   Damage,
   Gap,
+  Hop,
+  LedgerNode,
+  LedgerSum,
   Log,
   Origin,
   Series as PlotSeries,
@@ -48,52 +51,8 @@ export interface Ledger extends Pick<generated.Ledger, "state" | "reason"> {
   damaged: generated.Damage[] | null;
   /** About the whole subtree, which an older node does not tell. */
   sentence?: string;
-  sum?: LedgerSum;
-  nodes?: LedgerNode[] | null;
-}
-
-/** The account of a node of the subtree, as it said itself. */
-export interface LedgerNode {
-  node: string;
-  /** The nodes on the way to it, itself last; empty: the one that answers. */
-  path: string[];
-  /** here, current, old (it is away, and said this last) or silent (it said nothing yet). */
-  state: string;
-  /** When it said so. */
-  as_of?: string;
-  /** Why it is not current. */
-  reason: string;
-  /** The state of its ledger: ok, paused, backlog. */
-  ledger: string;
-  /** Whether it has a store. */
-  stores: boolean;
-  /** Below which its points lie here. */
-  prefix: string;
-  origins: Hop[] | null;
-  gaps: generated.Gap[] | null;
-}
-
-/** How an origin stands at a node. */
-export interface Hop extends generated.Origin {
-  /** How many of its samples the node above has on disk; left out without one. */
-  above?: number;
-}
-
-/** The account of the whole subtree. */
-export interface LedgerSum {
-  nodes: number;
-  /** Of them those whose word is old, or missing. */
-  old: number;
-  origins: number;
-  /** Acknowledged where they were produced. */
-  samples: number;
-  stored: number;
-  left_out: number;
-  missing: number;
-  /** On their way. */
-  waiting: number;
-  refused: number;
-  repeated: number;
+  sum?: generated.LedgerSum;
+  nodes?: generated.LedgerNode[] | null;
 }
 
 /** How the node does as a program. */
@@ -188,8 +147,9 @@ export class Api {
     return (await this.get<generated.Devices>("devices")).devices;
   }
 
-  ledger(): Promise<Ledger> {
-    return this.get("ledger");
+  /** The account of this node, and, unless it is local, of all below it. */
+  ledger(scope: "local" | "all"): Promise<Ledger> {
+    return this.get("ledger", scope === "local" ? { local: "true" } : {});
   }
 
   /** How the node does; a node that does not do well answers, too. */

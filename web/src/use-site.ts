@@ -49,7 +49,7 @@ const manyDevices = 1000;
 export function useBooks(api: Api, epoch: number): Polled<Books> {
   const [many, setMany] = useState(false);
   const ask = useCallback(async () => {
-    const [devices, ledger] = await Promise.all([api.devices(), api.ledger()]);
+    const [devices, ledger] = await Promise.all([api.devices(), api.ledger("local")]);
     return { devices, ledger };
   }, [api]);
   const polled = usePoll(ask, many ? 30_000 : 5000, epoch);

@@ -8,7 +8,12 @@ const hop = (origin: string, acknowledged: number, more: Partial<Hop> = {}): Hop
   ...{ balanced: true, ...more },
 });
 
-const node = (name: string, path: string[], origins: Hop[], state = "current"): LedgerNode => ({
+const node = (
+  name: string,
+  path: string[],
+  origins: Hop[],
+  state: LedgerNode["state"] = "current",
+): LedgerNode => ({
   ...{ node: name, path, state, reason: "", ledger: "ok", stores: true, prefix: "" },
   ...{ origins, gaps: [] },
 });
@@ -75,7 +80,7 @@ describe("the way of an origin", () => {
     ["a figure is under way", { balanced: false }, {}, "current", "warn", "on its way"],
     ["the child is away", {}, {}, "old", "wait", "said last"],
     ["the child never spoke", {}, { own: false }, "current", "wait", "has not said"],
-  ])("is judged when %s", (_, here, there, state, level, words) => {
+  ] as const)("is judged when %s", (_, here, there, state, level, words) => {
     const chain = chainOf(
       node("campus", [], [hop("plant~a", 100, here)], "here"),
       node("plant", ["plant"], [hop("plant~a", 100, { ...own, ...there })], state),

@@ -19,7 +19,7 @@ const longest = 12_000;
 export function useSubtree(api: Api, epoch: number) {
   const marks = useRef<Mark[]>([]);
   const ask = useCallback(async (): Promise<Told> => {
-    const ledger = await api.ledger();
+    const ledger = await api.ledger("all");
     const { sum } = ledger;
     if (!sum) return { ledger, course: undefined };
     const now = { at: performance.now(), waiting: sum.waiting, here: sum.stored };
