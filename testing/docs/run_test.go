@@ -24,6 +24,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/guides/control.md",
 		"docs/guides/dnp3.md",
 		"docs/tutorials/your-first-agent.md",
+		"docs/tutorials/join-a-second-node.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
 		"docs/guides/notebooks.md",
 		"docs/guides/query-the-history-with-python.md",
