@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -278,18 +279,33 @@ func TestWhatTheNodeRefusesIsToldWithWhatIsMissing(t *testing.T) {
 
 // live is what devices report in a test.
 type live struct {
+	mu      sync.Mutex
 	deliver map[int]func(json.RawMessage)
 	sel     map[int]wire.Selection
 }
 
 // Subscribe implements service.Live.
 func (l *live) Subscribe(sel wire.Selection, deliver func(json.RawMessage)) (func(), error) {
-	n := len(l.deliver)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.sel)
 	l.deliver[n], l.sel[n] = deliver, sel
-	return func() { delete(l.deliver, n) }, nil
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.deliver, n)
+	}, nil
+}
+
+func (l *live) listening() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.deliver)
 }
 
 func (l *live) report(device, name string, value int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for n, deliver := range l.deliver {
 		sel := l.sel[n]
 		data, err := sel.FilterScan(fmt.Appendf(nil, `{"device":%q,"time":"2026-03-01T12:00:00Z","points":{%q:%d}}`, device, name, value), point.Path(device))
@@ -362,8 +378,8 @@ func TestWhoListensFromAfarHearsWhatHeMayAndInOrder(t *testing.T) {
 		}
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		if len(l.deliver) != 0 {
-			t.Errorf("%d still listen after nobody asked for two minutes", len(l.deliver))
+		if n := l.listening(); n != 0 {
+			t.Errorf("%d still listen after nobody asked for two minutes", n)
 		}
 		for i := range 33 {
 			if _, err = ask("@campus", "", may); (err != nil) != (i == 32) {
