@@ -133,6 +133,8 @@ func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error 
 		return serveOutstations(ctx, in, out)
 	case stationKind:
 		return serveStation(ctx, in, out)
+	case crowdKind:
+		return serveCrowd(ctx, in, out)
 	}
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
 		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,

@@ -78,7 +78,8 @@ func measureChain(ctx context.Context, b *experiment.Bench, t *experiment.Trial,
 	if err != nil {
 		return err
 	}
-	w.record(t, w.delays.At(99))
+	t.Value(w.delays.At(99).Seconds())
+	w.record(t)
 	row.usage("hop")
 	return row.audit(ctx)
 }

@@ -105,7 +105,8 @@ func (s *cloudTrial) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.record(s.trial, w.delays.Most())
+	s.trial.Value(w.delays.Most().Seconds())
+	w.record(s.trial)
 	n := float64(s.buildings)
 	s.trial.Also("processor of the centre per collector", "cores", w.usage.Cores()/n)
 	s.trial.Also("memory of the centre per collector", "MB", (float64(w.usage.Memory)-float64(before.Memory))/n/1e6)

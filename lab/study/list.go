@@ -17,6 +17,7 @@ func List() []experiment.Experiment {
 		cloudScale(),
 		chain(),
 		catchUp(),
+		manyChildren(),
 		pnnl30858Table2(),
 		pnnl30858Table4(),
 		largeMessages(),

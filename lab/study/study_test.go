@@ -40,6 +40,7 @@ func tiny() map[string]map[string]string {
 		"cloud-scale":          {"buildings": "1,2", "devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
 		"chain":                {"devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
 		"catch-up":             {"samples": "3000", "devices": "10", "batch": "5", "others": "1", "other-devices": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
+		"many-children":        {"children": "5", "points": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
 		"historian-backlog":    {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
 		"ingest-line-protocol": {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
 		"recorder-kill":        {"kills": "2", "answers": "30"},

@@ -165,9 +165,8 @@ func (w *watched) add(t *experiment.Trial, d *rig.Delays, while time.Duration) {
 	})
 }
 
-// record records what was watched; value is the metric.
-func (w *watched) record(t *experiment.Trial, value time.Duration) {
-	t.Value(value.Seconds())
+// record records what was watched.
+func (w *watched) record(t *experiment.Trial) {
 	t.Also("first stored after", "s", w.delays.Least().Seconds())
 	t.Also("median", "s", w.delays.At(50).Seconds())
 	t.Also("p99", "s", w.delays.At(99).Seconds())
@@ -196,16 +195,20 @@ func (t *tree) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	balance := books.balance
+	for _, g := range books.gaps {
+		t.bench.Note("%s", g)
+	}
+	return t.rows(ctx, books.balance)
+}
+
+// rows counts the rows of the first node and closes the account.
+func (t *tree) rows(ctx context.Context, balance account.Balance) error {
 	rows := uint64(0)
 	if err := t.nodes[0].Numbers(ctx, "SELECT count(*)::BIGINT FROM samples", 1, func(v int64) { rows = uint64(v) }); err != nil {
 		return err
 	}
 	balance.Found = min(rows, balance.Acknowledged)
 	balance.Lost, balance.Repeated = balance.Acknowledged-balance.Found, rows-balance.Found
-	for _, g := range books.gaps {
-		t.bench.Note("%s", g)
-	}
 	t.trial.Account(balance)
 	return nil
 }
