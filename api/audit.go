@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"voltbus/api/answer"
@@ -224,6 +225,9 @@ func ending(err error) string {
 func actorOf(u identity.User) string {
 	if name, ok := u.RecordName(); ok {
 		return "token:" + name
+	}
+	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
+		return "node:" + node
 	}
 	return "person:" + u.Name
 }

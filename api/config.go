@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -23,6 +24,10 @@ type Settings interface {
 	// ChangeConfig writes and applies a text; fault.Conflict if the file holds another version
 	// than the change is made from.
 	ChangeConfig(ctx context.Context, c ConfigChange) (answer.ConfigApplied, error)
+	// ConfirmConfig lets the text of a version stay that is on trial; fault.NotFound if it is not.
+	ConfirmConfig(ctx context.Context, version string) error
+	// ReloadConfig applies what stands in the file.
+	ReloadConfig(ctx context.Context, user identity.User) (answer.ConfigApplied, error)
 	// ConfigSchema returns the JSON Schema of the file.
 	ConfigSchema() []byte
 }
@@ -32,6 +37,9 @@ type ConfigChange struct {
 	Text    string
 	Version string        // of the text that it was made from
 	User    identity.User // who makes it: sections other than devices need an administrator
+	// Bound is how long it may take to confirm the change, before the node goes back; 0 needs no
+	// confirmation. Only what holds at once can be tried.
+	Bound time.Duration
 }
 
 // Problems is the cause of an error: everything that is wrong with a configuration.
@@ -60,11 +68,13 @@ const configBody = 8 << 20
 func configRoutes() []route {
 	const engineer = identity.Engineer
 	return []route{
-		{method: "GET", path: prefix + "/config", role: engineer, serve: (*server).config},
-		{method: "PUT", path: prefix + "/config", role: engineer, body: configBody, serve: (*server).changeConfig, audit: "config.apply"},
-		{method: "POST", path: prefix + "/config/check", role: engineer, body: configBody, serve: (*server).checkConfig},
+		{method: "GET", path: prefix + "/config", remote: "config.get", role: engineer, serve: (*server).config},
+		{method: "PUT", path: prefix + "/config", remote: "config.set", role: engineer, body: configBody, serve: (*server).changeConfig, audit: "config.apply"},
+		{method: "POST", path: prefix + "/config/check", remote: "config.check", role: engineer, body: configBody, serve: (*server).checkConfig},
+		{method: "POST", path: prefix + "/config/confirm", remote: "config.confirm", role: engineer, body: loginBody, serve: (*server).confirmConfig, audit: "config.confirm"},
+		{method: "POST", path: prefix + "/config/reload", remote: "config.reload", role: engineer, serve: (*server).reloadConfig, audit: "config.reload"},
 		{method: "GET", path: prefix + "/config/schema", role: engineer, serve: (*server).configSchema},
-		{method: "GET", path: prefix + "/config/versions/{version}", role: engineer, serve: (*server).configVersion},
+		{method: "GET", path: prefix + "/config/versions/{version}", remote: "config.version", role: engineer, serve: (*server).configVersion},
 	}
 }
 
@@ -128,9 +138,13 @@ func (s *server) changeConfig(w http.ResponseWriter, r *request) error {
 	var body struct {
 		Text    *string `json:"text"`
 		Version string  `json:"version"`
+		Confirm float64 `json:"confirm"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
+	}
+	if body.Confirm < 0 || body.Confirm > maxTrial.Seconds() {
+		return fault.E("api.changeConfig", fault.Invalid, "confirm", errBound)
 	}
 	if body.Text == nil { // an empty one removes all devices
 		return fault.E("api.changeConfig", fault.Invalid, "text", errMissing)
@@ -138,8 +152,46 @@ func (s *server) changeConfig(w http.ResponseWriter, r *request) error {
 	if body.Version == "" {
 		return fault.E("api.changeConfig", fault.Invalid, "version", errVersion)
 	}
-	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{Text: *body.Text, Version: body.Version, User: r.user})
+	applied, err := s.cfg.Settings.ChangeConfig(r.Context(), ConfigChange{
+		Text: *body.Text, Version: body.Version, User: r.user, Bound: time.Duration(body.Confirm * float64(time.Second)),
+	})
 	r.did("", map[string]any{"from": body.Version, "to": applied.Version, "changes": applied.Changes.Words})
+	if err != nil {
+		return err
+	}
+	applied.Changes = filled(applied.Changes)
+	return writeJSON(w, applied)
+}
+
+// maxTrial is how long a configuration may be on trial.
+const maxTrial = time.Hour
+
+var errBound = fmt.Errorf("is how many seconds it may take to confirm the change, up to %g", maxTrial.Seconds())
+
+func (s *server) confirmConfig(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	var body struct {
+		Version string `json:"version"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	r.did(clip(body.Version), nil)
+	if err := s.cfg.Settings.ConfirmConfig(r.Context(), body.Version); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) reloadConfig(w http.ResponseWriter, r *request) error {
+	if s.cfg.Settings == nil {
+		return absent(noSettings)
+	}
+	applied, err := s.cfg.Settings.ReloadConfig(r.Context(), r.user)
+	r.did("", map[string]any{"to": applied.Version, "changes": applied.Changes.Words})
 	if err != nil {
 		return err
 	}

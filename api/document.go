@@ -37,18 +37,18 @@ func documentRoutes() []route {
 	const at = prefix + "/documents"
 	named := []string{"owner", "name"}
 	list := []route{
-		{method: "GET", path: at, role: viewer, serve: (*server).documents, params: []string{"owner"}},
-		{method: "GET", path: at + "/text", role: viewer, serve: (*server).document, params: []string{"owner", "name", "version"}},
-		{method: "PUT", path: at + "/text", role: engineer, body: documentBody, serve: (*server).setDocument, params: named, audit: "document.set"},
+		{method: "GET", path: at, remote: "document.list", role: viewer, serve: (*server).documents, params: []string{"owner"}},
+		{method: "GET", path: at + "/text", remote: "document.get", role: viewer, serve: (*server).document, params: []string{"owner", "name", "version"}},
+		{method: "PUT", path: at + "/text", remote: "document.set", role: engineer, body: documentBody, serve: (*server).setDocument, params: named, audit: "document.set"},
 		{
-			method: "DELETE", path: at + "/text", role: engineer, serve: (*server).deleteDocument, audit: "document.delete",
+			method: "DELETE", path: at + "/text", remote: "document.delete", role: engineer, serve: (*server).deleteDocument, audit: "document.delete",
 			params: []string{"owner", "name", "expect", "note"},
 		},
-		{method: "POST", path: at + "/check", role: engineer, body: documentBody, serve: (*server).checkDocument, params: named},
+		{method: "POST", path: at + "/check", remote: "document.check", role: engineer, body: documentBody, serve: (*server).checkDocument, params: named},
 		{method: "GET", path: at + "/resolved", role: viewer, serve: (*server).resolvedDocument, params: named},
-		{method: "GET", path: at + "/history", role: viewer, serve: (*server).documentHistory, params: named},
-		{method: "GET", path: at + "/diff", role: viewer, serve: (*server).documentDiff, params: []string{"owner", "name", "from", "to"}},
-		{method: "POST", path: at + "/rollback", role: engineer, body: loginBody, serve: (*server).rollbackDocument, params: named, audit: "document.rollback"},
+		{method: "GET", path: at + "/history", remote: "document.history", role: viewer, serve: (*server).documentHistory, params: named},
+		{method: "GET", path: at + "/diff", remote: "document.diff", role: viewer, serve: (*server).documentDiff, params: []string{"owner", "name", "from", "to"}},
+		{method: "POST", path: at + "/rollback", remote: "document.rollback", role: engineer, body: loginBody, serve: (*server).rollbackDocument, params: named, audit: "document.rollback"},
 		{method: "GET", path: at + "/schema", role: viewer, serve: (*server).documentSchema, params: named},
 		{method: "PUT", path: at + "/schema", role: engineer, body: documentBody, serve: (*server).setDocumentSchema, params: named, audit: "document.schema"},
 	}

@@ -99,6 +99,12 @@ func (s *server) mayCallFar(u identity.User, c *farCall) error {
 	if c.Agent == wire.NodeName && s.cfg.Far.Reads(c.Method) {
 		return nil
 	}
+	if role, _, is := Errand(c.Method); is && c.Agent == wire.NodeName { // as the operation itself
+		if !u.Role.Includes(role) {
+			return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v", role))
+		}
+		return nil
+	}
 	if !u.Role.Includes(identity.Operator) {
 		return fault.E("api.call", fault.Refused, clip(c.Method), errFarRole)
 	}

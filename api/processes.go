@@ -41,13 +41,17 @@ func processRoutes() []route {
 	const viewer, operator, engineer = identity.Viewer, identity.Operator, identity.Engineer
 	const path = prefix + "/agents/{name}"
 	do := func(action string, role identity.Role) route {
-		return route{method: "POST", path: path + "/" + action, role: role, serve: func(s *server, w http.ResponseWriter, r *request) error {
+		remote := ""
+		if action != "rollback" && action != "approve" {
+			remote = "agent." + action
+		}
+		return route{method: "POST", path: path + "/" + action, role: role, remote: remote, serve: func(s *server, w http.ResponseWriter, r *request) error {
 			return s.operate(w, r, action)
 		}}
 	}
 	return []route{
-		{method: "GET", path: prefix + "/processes", role: viewer, serve: (*server).processes},
-		{method: "GET", path: path + "/process", role: viewer, serve: (*server).process},
+		{method: "GET", path: prefix + "/processes", role: viewer, remote: "agent.list", serve: (*server).processes},
+		{method: "GET", path: path + "/process", role: viewer, remote: "agent.show", serve: (*server).process},
 		{
 			method: "PUT", path: path + "/process", role: engineer, body: agent.MaxUpload, serve: (*server).install,
 			params: []string{"entry", "grant", "memory", "priority"},
@@ -56,10 +60,13 @@ func processRoutes() []route {
 		do("start", operator), do("stop", operator), do("restart", operator),
 		do("enable", engineer), do("disable", engineer), do("rollback", engineer),
 		do("approve", identity.Administrator),
-		{method: "GET", path: path + "/logs", role: viewer, serve: (*server).logs, params: []string{"level", "search", "since", "limit"}},
+		{
+			method: "GET", path: path + "/logs", role: viewer, remote: "agent.logs", serve: (*server).logs,
+			params: []string{"level", "search", "since", "limit"},
+		},
 		{
 			method: "GET", path: path + "/logs/follow", role: viewer, stream: true, serve: (*server).followLogs,
-			params: []string{"level", "search", "since", "limit"},
+			params: []string{"level", "search", "since", "limit", "node"},
 		},
 		{method: "GET", path: path + "/crashes/{report}", role: viewer, serve: (*server).crash},
 	}
@@ -258,6 +265,9 @@ func shownLines(entries []journal.Entry) []answer.ProcessLine {
 
 // followLogs sends each line as an event, until the reader or the agent goes.
 func (s *server) followLogs(w http.ResponseWriter, r *request) error {
+	if node := r.params.Get("node"); node != "" && s.cfg.Far != nil && !s.cfg.Far.Self(node) {
+		return s.followFar(w, r, node)
+	}
 	j, f, err := s.lines(r)
 	if err != nil {
 		return err

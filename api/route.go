@@ -18,6 +18,7 @@ type route struct {
 	record  bool          // a token that can only record may call it too
 	foreign bool          // parameters and answers are those of another program's API: unknown ones are its business
 	stream  bool          // the answer is long or endless: no HEAD, no compression
+	remote  string        // the method by which it is asked of another node with node=; "" if it cannot be
 	audit   string        // the action under which the audit log is told of it; "" for none
 	serve   func(*server, http.ResponseWriter, *request) error
 }
@@ -32,12 +33,18 @@ const (
 
 // routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
-	return slices.Concat(
+	list := slices.Concat(
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
 		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(),
 	)
+	for i := range list {
+		if list[i].remote != "" {
+			list[i].params = append(slices.Clone(list[i].params), "node")
+		}
+	}
+	return list
 }
 
 func accessRoutes() []route {

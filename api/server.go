@@ -129,7 +129,12 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		w = zw
 	}
 	req := &request{Request: r, user: user, params: params}
-	err = rt.serve(s, w, req)
+	if node := s.elsewhere(rt, params); node != "" {
+		rt.audit = rt.action()
+		err = s.errand(w, req, &rt, node)
+	} else {
+		err = rt.serve(s, w, req)
+	}
 	s.tell(req, rt, err)
 	return err
 }

@@ -14,11 +14,12 @@ type Changes struct {
 	Removed []point.Path // devices to stop
 	Changed []point.Path // devices to stop and start
 	Restart []string     // sections that only a new start of the node takes over
+	Allow   bool         // what nodes above may do here, uplink.allow, which holds at once
 }
 
 // Empty reports whether nothing differs.
 func (c Changes) Empty() bool {
-	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0
+	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow
 }
 
 // Compare tells what must be done to get from one configuration to another. Where devices are
@@ -39,6 +40,7 @@ func Compare(before, after *Config) Changes {
 			c.Removed = append(c.Removed, path)
 		}
 	}
+	c.Allow = !reflect.DeepEqual(before.Uplink.Allow, after.Uplink.Allow)
 	for _, s := range []struct {
 		name    string
 		differs bool
@@ -50,7 +52,7 @@ func Compare(before, after *Config) Changes {
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},
 		{"control", before.Control != after.Control},
-		{"uplink", !reflect.DeepEqual(before.Uplink, after.Uplink)},
+		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {
 		if s.differs {
@@ -58,6 +60,12 @@ func Compare(before, after *Config) Changes {
 		}
 	}
 	return c
+}
+
+// equal compares all but what holds at once.
+func (n Uplink) equal(other Uplink) bool {
+	n.Allow, other.Allow = nil, nil
+	return reflect.DeepEqual(n, other)
 }
 
 func byPath(c *Config) map[point.Path]*Device {

@@ -30,6 +30,9 @@ func (n *Node) tellBefore(ctx context.Context) {
 	case !s.Clean:
 		before = "was killed, or the power failed"
 	}
+	if n.opts.WentBack != nil {
+		defer n.tellBack(ctx, n.opts.WentBack, nil)
+	}
 	n.tell(ctx, n.deed("node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before}))
 }
 

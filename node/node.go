@@ -20,6 +20,7 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
+	"voltbus/config/revision"
 	"voltbus/control/access"
 	"voltbus/control/desk"
 	"voltbus/control/journal"
@@ -66,6 +67,8 @@ type Options struct {
 	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
 	// the node.
 	Lab api.Lab
+	// WentBack is what revision.Recover found when the configuration was read; nil for nothing.
+	WentBack *revision.Trial
 }
 
 // Node is an open node. Its methods are safe for concurrent use.
@@ -105,6 +108,7 @@ type Node struct {
 	desk     *desk.Desk     // nil for an idle node
 	control  *access.Access // nil for an idle node
 	server   *server
+	settings *settings // nil for a node without a file
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
@@ -213,6 +217,9 @@ func (n *Node) Run(ctx context.Context) error {
 		start("agents", n.supervisor.Run)
 	}
 	start("approval", n.awaitApproval)
+	if n.settings != nil && !n.opts.Idle {
+		start("trial", n.settings.watchTrial)
+	}
 	start("server", n.server.run)
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")

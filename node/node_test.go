@@ -14,6 +14,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/config"
+	"voltbus/config/revision"
 	"voltbus/driver/all"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -51,8 +52,14 @@ func open(cfg *config.Config) (*node.Node, error) {
 }
 
 func openLogged(cfg *config.Config, log *slog.Logger) (*node.Node, error) {
+	return openBack(cfg, log, nil)
+}
+
+// openBack opens a node whose configuration went back.
+func openBack(cfg *config.Config, log *slog.Logger, back *revision.Trial) (*node.Node, error) {
 	return node.Open(context.Background(), node.Options{
 		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: log, Version: answer.Version{Version: "test"},
+		WentBack:  back,
 		AgentExec: []string{os.Args[0]}, // there are agents; no test here has one started
 	})
 }
@@ -69,6 +76,21 @@ func runLogged(t testing.TB, cfg *config.Config, log *slog.Logger) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runNode(t, n, cfg)
+}
+
+// runBack is run for a node whose configuration went back.
+func runBack(t testing.TB, cfg *config.Config, back *revision.Trial) *running {
+	t.Helper()
+	n, err := openBack(cfg, slog.New(slog.DiscardHandler), back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runNode(t, n, cfg)
+}
+
+func runNode(t testing.TB, n *node.Node, cfg *config.Config) *running {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{Node: n, t: t, stop: stop, done: make(chan error, 1)}
 	go func() { r.done <- n.Run(ctx) }()

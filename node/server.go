@@ -58,8 +58,11 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
 	if n.opts.File != "" {
-		file := newSettings(n)
-		cfg.Settings, cfg.Catalogue = file, file
+		n.settings = newSettings(n)
+		if n.opts.WentBack != nil {
+			n.settings.trial.say(wentBack(n.opts.WentBack, n.started))
+		}
+		cfg.Settings, cfg.Catalogue = n.settings, n.settings
 	}
 	cfg.Lab = n.opts.Lab
 	if n.supervisor != nil {

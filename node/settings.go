@@ -26,6 +26,7 @@ type settings struct {
 	file   *revision.File
 	trying chan struct{} // holds an entry for each device that is tried
 	read   parsed
+	trial  trial
 }
 
 // parsed is what the file said when it was read last.
@@ -57,7 +58,7 @@ func (s *settings) meaning(version string, text []byte) *config.Config {
 }
 
 func newSettings(n *Node) *settings {
-	return &settings{node: n, trying: make(chan struct{}, tryAtOnce), file: revision.New(revision.Options{
+	return &settings{node: n, trial: trial{wake: make(chan struct{}, 1)}, trying: make(chan struct{}, tryAtOnce), file: revision.New(revision.Options{
 		Name: n.opts.File, Dir: filepath.Join(n.opts.Config.Node.Data, "config"), Now: now,
 	})}
 }
@@ -83,7 +84,7 @@ func (s *settings) Config(context.Context) (answer.Config, error) {
 	if cfg := s.meaning(out.Version, text); cfg != nil {
 		c := config.Compare(s.node.Config(), cfg)
 		out.Restart = c.Restart
-		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0
+		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0 && !c.Allow
 	}
 	return out, nil
 }
@@ -126,6 +127,13 @@ func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.C
 	if err := s.permit(cfg, c.User); err != nil {
 		return answer.ConfigApplied{}, err
 	}
+	if c.Bound > 0 {
+		return s.tryConfig(ctx, c, cfg)
+	}
+	if _, is, err := s.file.Trial(); err != nil || is {
+		return answer.ConfigApplied{}, errors.Join(err, onTrial(is))
+	}
+	s.trial.say("")
 	var done config.Changes
 	err := s.file.Change([]byte(c.Text), c.Version, c.User.Name, func() error {
 		var err error
@@ -138,6 +146,16 @@ func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.C
 	return answer.ConfigApplied{Version: revision.VersionOf([]byte(c.Text)), Changes: changes(done)}, nil
 }
 
+// onTrial returns why nothing else is written while a configuration is on trial.
+func onTrial(is bool) error {
+	if !is {
+		return nil
+	}
+	return fault.E("node.ChangeConfig", fault.Conflict, "configuration", errOnTrial)
+}
+
+var errOnTrial = errors.New("another configuration is on trial; confirm it, or wait until the node goes back")
+
 // permit lets engineers change devices only: the other sections say where the node listens and
 // what it keeps. They are compared with those in the file, which may wait for a new start.
 func (s *settings) permit(cfg *config.Config, user identity.User) error {
@@ -147,7 +165,11 @@ func (s *settings) permit(cfg *config.Config, user identity.User) error {
 			before = in
 		}
 	}
-	sections := config.Compare(before, cfg).Restart
+	differ := config.Compare(before, cfg)
+	sections := differ.Restart
+	if differ.Allow {
+		sections = append(slices.Clone(sections), "uplink.allow")
+	}
 	if len(sections) == 0 || user.Role.Includes(identity.Administrator) {
 		return nil
 	}
@@ -208,6 +230,9 @@ func changes(c config.Changes) answer.ConfigChanges {
 		if more := len(list.paths) - maxWords; more > 0 {
 			out.Words = append(out.Words, fmt.Sprintf("and %d more devices: each %s", more, list.text))
 		}
+	}
+	if c.Allow {
+		out.Words = append(out.Words, "uplink.allow is changed: what nodes above may do here")
 	}
 	for _, section := range c.Restart {
 		out.Words = append(out.Words, "the section "+section+" changes when the node is started again")

@@ -74,6 +74,9 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 		}
 	}
 	s.Agents, s.AgentsFailing = n.countAgents()
+	if n.settings != nil {
+		s.Note = n.settings.trial.said()
+	}
 	n.linkStatus(ctx, &s)
 	return s
 }

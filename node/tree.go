@@ -127,6 +127,9 @@ func (n *Node) askBelow(ctx context.Context, child, method string, body []byte) 
 
 // answerVisitor answers what is asked of this node, or of one of its agents, from another one.
 func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+	if _, _, is := api.Errand(r.Method); is && r.Agent == wire.NodeName { //nolint:contextcheck // it looks up, and runs nothing
+		return n.runErrand(ctx, v, r)
+	}
 	if r.Agent == wire.NodeName {
 		return n.service.Visit(ctx, &identity.Agent{Name: v.Caller(), Grants: v.Grants}, r.Method, r.Body)
 	}
@@ -171,6 +174,9 @@ func (n *Node) demanded(ctx context.Context, v *tree.Visitor, r *tree.Request) e
 func (n *Node) tellOfRequest(e tree.Event) {
 	r := e.Request
 	if e.From == "" && !strings.HasPrefix(r.Caller, "agent:") {
+		return
+	}
+	if _, reads, is := api.Errand(r.Method); is && reads && r.Agent == wire.NodeName && !fault.Is(e.Err, fault.Refused) {
 		return
 	}
 	entry := audit.Entry{Actor: r.Caller, Action: "node.call", Subject: r.Call(), Outcome: "ok"}

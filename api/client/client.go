@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ type Client struct {
 	base  *url.URL
 	token string
 	http  *http.Client
+	node  string // another node that is asked by way of this one; "" for none
 }
 
 var errAddress = errors.New("is not an address of a node; write http://localhost:8080")
@@ -42,6 +44,15 @@ func New(address, token string, transport http.RoundTripper) (*Client, error) {
 	// A redirect would carry the token elsewhere; the API has none.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: base, token: token, http: &http.Client{Transport: transport, CheckRedirect: stay}}, nil
+}
+
+// At returns a client that asks another node of the tree by way of this one, "" for this one. Only
+// operations that can be asked from afar can be used: those of agents that are installed, of documents
+// and of the configuration.
+func (c *Client) At(node string) *Client {
+	clone := *c
+	clone.node = node
+	return &clone
 }
 
 // Version returns the program that answers.
@@ -123,6 +134,13 @@ func (c *Client) send(ctx context.Context, method, path string, params url.Value
 		content = bytes.NewReader(b)
 	}
 	target := c.base.JoinPath("api/v1", path)
+	if c.node != "" {
+		params = maps.Clone(params)
+		if params == nil {
+			params = url.Values{}
+		}
+		params.Set("node", c.node)
+	}
 	target.RawQuery = params.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), content)
 	if err != nil {

@@ -49,7 +49,7 @@ func agentExec() ([]string, error) {
 // newAgentProcess returns the subcommands about agents that are installed.
 func newAgentProcess(f *flags) []*cobra.Command {
 	return []*cobra.Command{
-		newAgentNew(), newAgentSDK(), newAgentInstall(f), newAgentList(f), newAgentStatus(f), newAgentLogs(f),
+		newAgentNew(), newAgentSDK(), newAgentInstall(f), f.where.elsewhere(newAgentList(f)), f.where.elsewhere(newAgentStatus(f)), f.where.elsewhere(newAgentLogs(f)),
 		newAgentOperate(f, "start", "Start an agent, now and after each start of the node"),
 		newAgentOperate(f, "stop", "End an agent, until it is started again"),
 		newAgentOperate(f, "restart", "End an agent and start it again"),
@@ -159,7 +159,7 @@ func askForGrants(ctx context.Context, s session, p *answer.Process) error {
 }
 
 func newAgentOperate(f *flags, action, short string) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: action + " <name>", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
@@ -171,6 +171,10 @@ func newAgentOperate(f *flags, action, short string) *cobra.Command {
 			})
 		},
 	}
+	if action != "rollback" && action != "approve" {
+		f.where.elsewhere(cmd)
+	}
+	return cmd
 }
 
 func newAgentRemove(f *flags) *cobra.Command {
@@ -229,6 +233,9 @@ func newAgentStatus(f *flags) *cobra.Command {
 					return json.NewEncoder(s.OutOrStdout()).Encode(p)
 				}
 				printStatus(s, &p)
+				if f.where.node != "" {
+					return nil
+				}
 				return printTraffic(ctx, s, p.Name)
 			})
 		},

@@ -25,12 +25,14 @@ func newConfig(f *flags) *cobra.Command {
 		Use: "config", Short: "Keep configuration documents of agents and devices",
 		Long: `Keep configuration documents: texts with versions that agents read while they run. The owner is
 agent/<name>, device/<path>, or shared for documents that all others may refer to with
-config://<name>. The configuration of the node itself is in voltbus.yaml; see voltbus check.`,
+config://<name>. The configuration of the node itself is in voltbus.yaml; see voltbus check. "voltbus
+config show" and "apply" read and change that file of a node that runs, also of another node.`,
 	}
 	for _, sub := range []*cobra.Command{
 		newConfigStore(f), newConfigGet(f), newConfigList(f), newConfigHistory(f), newConfigDiff(f),
-		newConfigRollback(f), newConfigDelete(f), newConfigEdit(f),
+		newConfigRollback(f), newConfigDelete(f), newConfigEdit(f), newConfigShow(f), newConfigApply(f),
 	} {
+		f.where.elsewhere(sub)
 		f.where.register(sub)
 		strictArgs(sub)
 		cmd.AddCommand(sub)

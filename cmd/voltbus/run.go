@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/config"
+	"voltbus/config/revision"
 	"voltbus/driver/all"
 	"voltbus/identity"
 	"voltbus/node"
@@ -50,6 +51,10 @@ func configFlag(cmd *cobra.Command, file *string) {
 
 // runNode runs the node that the file describes, until ctx ends. ready is called when it listens.
 func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*node.Node)) (err error) {
+	back, err := revision.Recover(file)
+	if err != nil {
+		return err
+	}
 	cfg, err := config.Load(file, all.Kinds())
 	if err != nil {
 		return err
@@ -69,7 +74,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	// What the node keeps is nobody else's, agents with users of their own included.
 	syscall.Umask(0o077)
 	n, err := node.Open(ctx, node.Options{
-		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, SDK: python.Wheel,
+		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, SDK: python.Wheel, WentBack: back,
 	})
 	if err != nil {
 		return err

@@ -105,6 +105,9 @@ func newReload(f *flags) *cobra.Command {
 		Short: "Let a running node on this machine read its configuration again",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.where.node != "" {
+				return reloadElsewhere(f, cmd)
+			}
 			dir, err := f.where.directory()
 			if err != nil {
 				return err
@@ -121,7 +124,7 @@ func newReload(f *flags) *cobra.Command {
 		},
 	}
 	f.where.register(cmd)
-	return cmd
+	return f.where.elsewhere(cmd)
 }
 
 // readAddresses returns how the node that runs on a data directory is reached.

@@ -30,6 +30,7 @@ type where struct {
 	caFile    string
 	config    string
 	data      string
+	node      string // another node, which is asked by way of the one above
 }
 
 func (w *where) register(cmd *cobra.Command) {
@@ -41,6 +42,12 @@ func (w *where) register(cmd *cobra.Command) {
 	fs.StringVar(&w.data, "data", "", "data directory of the node on this machine; its history is read also while no node runs")
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
 	_ = cmd.MarkFlagDirname("data")
+}
+
+// elsewhere lets a command be about another node of the tree.
+func (w *where) elsewhere(cmd *cobra.Command) *cobra.Command {
+	nodeFlag(cmd, &w.node)
+	return cmd
 }
 
 var errNowhere = errors.New("there is no voltbus.yaml here, and no demonstration; name the node with --url, --config or --data")
@@ -198,7 +205,7 @@ func (w *where) with(cmd *cobra.Command, work func(context.Context, session) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(cmd.Context(), session{cmd, c}), end())
+	return errors.Join(work(cmd.Context(), session{cmd, c.At(w.node)}), end())
 }
 
 // ago formats how long something has been, for people.

@@ -38,7 +38,8 @@ type File struct {
 	now    func() time.Time
 	writer atomicfile.Writer
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	trials sync.Mutex // one after another; held before mu
 }
 
 // Options say which file to keep.

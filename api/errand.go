@@ -1,0 +1,440 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// Operations with a remote method are done at another node when node= names one: their parameters and
+// body travel through the tree as arguments by name, and the other node answers as it would answer HTTP.
+// This node judges by the role of who asks, the other one by what it allows to its neighbours: the
+// capability is "call node:<method>".
+
+// elsewhere returns the other node that a request names, "" for none.
+func (s *server) elsewhere(rt route, params url.Values) string {
+	node := params.Get("node")
+	if rt.remote == "" || node == "" || (s.cfg.Far != nil && s.cfg.Far.Self(node)) {
+		return ""
+	}
+	return node
+}
+
+// changes reports whether the operation changes something.
+func (rt *route) changes() bool {
+	return rt.method != http.MethodGet && !strings.HasSuffix(rt.remote, ".check")
+}
+
+// action is under which name the audit log is told when it is asked of another node; "" for not at all.
+func (rt *route) action() string {
+	if rt.changes() {
+		return cmp.Or(rt.audit, rt.remote)
+	}
+	return ""
+}
+
+const bodyArgument = "body"
+
+// errand lets another node do what is asked.
+func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node string) error {
+	r.did(clip(node), nil)
+	if s.cfg.Far == nil {
+		return absent(noNodes)
+	}
+	args, err := s.arguments(w, r, rt)
+	if err != nil {
+		return err
+	}
+	r.did(subjectOf(node, args), map[string]string{"node": node})
+	if rt.remote == configSet {
+		return s.tryFar(w, r, node, args)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	defer cancel()
+	result, err := s.ask(ctx, r, node, rt.remote, args)
+	if err != nil {
+		return err
+	}
+	if string(result) == "null" {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return writeJSON(w, result)
+}
+
+func (s *server) ask(ctx context.Context, r *request, node, method string, args map[string]json.RawMessage) (json.RawMessage, error) {
+	return s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, wire.NodeName, method, wire.Arguments{Kwargs: args}})
+}
+
+// subjectOf says what a request at another node is about, for the audit log.
+func subjectOf(node string, args map[string]json.RawMessage) string {
+	parts := []string{node}
+	for _, name := range []string{"owner", "name"} {
+		var text string
+		if json.Unmarshal(args[name], &text) == nil && text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return clip(strings.Join(parts, ": "))
+}
+
+// arguments collects what a request says: in its path, its query and its body.
+func (s *server) arguments(w http.ResponseWriter, r *request, rt *route) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	put := func(name, value string) {
+		text, err := json.Marshal(value)
+		if err == nil { // texts always can be written
+			args[name] = text
+		}
+	}
+	in := s.read(r)
+	for _, name := range names(rt.path) {
+		put(name, in.segment(name))
+	}
+	for _, name := range rt.params {
+		if value, given := in.text(name); given && name != "node" {
+			put(name, value)
+		}
+	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	if rt.body > 0 {
+		var body json.RawMessage
+		if err := readJSON(w, r, &body); err != nil {
+			return nil, err
+		}
+		args[bodyArgument] = body
+	}
+	return args, nil
+}
+
+// names lists what stands in braces in a path.
+func names(path string) (list []string) {
+	for part := range strings.SplitSeq(path, "/") {
+		if name, is := strings.CutPrefix(part, "{"); is {
+			list = append(list, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return list
+}
+
+type visitorKey struct{}
+
+const maxVisit = 7 << 20 // octets of an answer to another node
+
+var (
+	errErrand   = errors.New("is nothing that can be asked of a node from another one")
+	errArgument = errors.New("is not a text")
+	errVisit    = fmt.Errorf("the answer has more than %d MiB; ask for less", maxVisit>>20)
+)
+
+// Errand returns the role that people need to ask for an operation of another node, and whether it
+// changes nothing; false if there is no such method.
+func Errand(method string) (role identity.Role, reads, known bool) {
+	rt, known := errandRoute(method)
+	return rt.role, known && !rt.changes(), known
+}
+
+func errandRoute(method string) (route, bool) {
+	list := routes()
+	i := slices.IndexFunc(list, func(rt route) bool { return rt.remote == method && method != "" })
+	if i < 0 {
+		return route{}, false
+	}
+	return list[i], true
+}
+
+// Visit has h, which New returned, do what another node asks for, in the name of a neighbour, which is
+// allowed to: a user whose name begins with identity.ChildPrefix. It returns the answer, null for none.
+func Visit(ctx context.Context, h http.Handler, who identity.User, method string, args map[string]json.RawMessage) (json.RawMessage, error) {
+	const op = "api.Visit"
+	rt, known := errandRoute(method) //nolint:contextcheck // it looks up, and runs nothing
+	if !known {
+		return nil, fault.E(op, fault.NotFound, clip(method), errErrand)
+	}
+	req, err := rt.visit(context.WithValue(ctx, visitorKey{}, who), args)
+	if err != nil {
+		return nil, err
+	}
+	w := &visitAnswer{header: http.Header{}}
+	h.ServeHTTP(w, req)
+	body := json.RawMessage(w.body.Bytes())
+	if w.full {
+		return nil, fault.E(op, fault.Invalid, clip(method), errVisit)
+	}
+	if w.status >= http.StatusBadRequest {
+		var p answer.Problem
+		if err := json.Unmarshal(body, &p); err != nil {
+			return nil, fault.E(op, fault.Internal, clip(method), err)
+		}
+		kind, _ := fault.ParseKind(p.Kind)
+		return nil, fault.E(op, kind, p.Subject, errors.New(p.Detail))
+	}
+	if len(body) == 0 {
+		body = json.RawMessage("null")
+	}
+	return body, nil
+}
+
+// visit makes a request of arguments.
+func (rt *route) visit(ctx context.Context, args map[string]json.RawMessage) (*http.Request, error) {
+	const op = "api.Visit"
+	text := func(name string) (value string, given bool, err error) {
+		raw, given := args[name]
+		if given && json.Unmarshal(raw, &value) != nil {
+			err = fault.E(op, fault.Invalid, clip(name), errArgument)
+		}
+		return value, given, err
+	}
+	path := rt.path
+	for _, name := range names(rt.path) {
+		value, given, err := text(name)
+		if err == nil && (!given || value == "") {
+			err = fault.E(op, fault.Invalid, name, errMissing)
+		}
+		if err != nil {
+			return nil, err
+		}
+		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
+	}
+	query := url.Values{}
+	for _, name := range rt.params {
+		value, given, err := text(name)
+		if err != nil {
+			return nil, err
+		}
+		if given && name != "node" {
+			query.Set(name, value)
+		}
+	}
+	target := "http://localhost" + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, rt.method, target, bytes.NewReader(args[bodyArgument]))
+	if err != nil {
+		return nil, fault.E(op, fault.Invalid, clip(rt.remote), err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return req, nil
+}
+
+// visitAnswer collects an answer.
+type visitAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+	full   bool
+}
+
+// Header implements http.ResponseWriter.
+func (w *visitAnswer) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *visitAnswer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *visitAnswer) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.body.Len()+len(b) > maxVisit {
+		w.full = true
+		return 0, errVisit
+	}
+	return w.body.Write(b)
+}
+
+// How a configuration is tried at another node.
+const (
+	configSet   = "config.set"
+	usualTrial  = time.Minute
+	confirmWait = time.Second // between two attempts to confirm it
+)
+
+// tryFar changes the configuration of another node, and confirms that once the node answers. A node that
+// is not reached in time goes back by itself.
+func (s *server) tryFar(w http.ResponseWriter, r *request, node string, args map[string]json.RawMessage) error {
+	const op = "api.changeConfig"
+	var body map[string]json.RawMessage
+	bound := usualTrial.Seconds()
+	if err := json.Unmarshal(args[bodyArgument], &body); err != nil {
+		return fault.E(op, fault.Invalid, "body", errObject)
+	}
+	if given := body["confirm"]; given != nil {
+		if err := json.Unmarshal(given, &bound); err != nil || bound < 1 || bound > maxTrial.Seconds() {
+			return fault.E(op, fault.Invalid, "confirm", errBound)
+		}
+	}
+	text, err := json.Marshal(bound)
+	if err != nil {
+		return fault.E(op, fault.Invalid, "confirm", errBound)
+	}
+	body["confirm"] = text
+	if args[bodyArgument], err = json.Marshal(body); err != nil {
+		return fault.E(op, fault.Invalid, "body", err)
+	}
+	limit := time.Duration(bound * float64(time.Second))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit + answerTimeout)) // a connection without deadlines has none
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	defer cancel()
+	result, err := s.ask(ctx, r, node, configSet, args)
+	if err != nil {
+		return err
+	}
+	var applied answer.ConfigApplied
+	if err := json.Unmarshal(result, &applied); err != nil {
+		return fault.E(op, fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
+	}
+	r.did(clip(node), map[string]any{"node": node, "to": applied.Version, "changes": applied.Changes.Words})
+	if err := s.confirmFar(ctx, r, node, applied.Version); err != nil {
+		return err
+	}
+	return writeJSON(w, result)
+}
+
+var errLostContact = errors.New("the configuration was applied there, but the node could not be reached to confirm it; it goes back to the one before by itself")
+
+// confirmFar tells the node that it was reached with its new configuration.
+func (s *server) confirmFar(ctx context.Context, r *request, node, version string) error {
+	const op = "api.changeConfig"
+	body, err := json.Marshal(struct {
+		Version string `json:"version"`
+	}{version})
+	if err != nil {
+		return fault.E(op, fault.Invalid, node, err)
+	}
+	again := time.NewTicker(confirmWait)
+	defer again.Stop()
+	for {
+		_, err := s.ask(ctx, r, node, "config.confirm", map[string]json.RawMessage{bodyArgument: body})
+		switch {
+		case err == nil:
+			return nil
+		case !fault.Is(err, fault.Unreachable) && !fault.Is(err, fault.Timeout) && !fault.Is(err, fault.Unavailable):
+			return fault.E(op, fault.KindOf(err), node, fmt.Errorf("the configuration was applied there and is not confirmed; the node goes back by itself: %w", err))
+		}
+		select {
+		case <-ctx.Done():
+			return fault.E(op, fault.Unreachable, node, fmt.Errorf("%w (%w)", errLostContact, err))
+		case <-again.C:
+		}
+	}
+}
+
+// lookFar is how often another node is asked for new lines.
+const lookFar = time.Second
+
+// followFar sends the lines of an agent of another node as they are read there, a second later at most.
+func (s *server) followFar(w http.ResponseWriter, r *request, node string) error {
+	rt, _ := errandRoute("agent.logs")
+	args, err := s.arguments(w, r, &rt)
+	if err != nil {
+		return err
+	}
+	release, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer release()
+	first, last, err := s.linesFar(r, node, args, nil)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	again := time.NewTicker(lookFar)
+	defer again.Stop()
+	for lines := first; ; {
+		for _, line := range lines {
+			if p.send(appendEvent(nil, "line", line)) != nil {
+				return nil // the reader has gone, which is how streams end
+			}
+		}
+		if p.send([]byte(": still\n\n")) != nil {
+			return nil
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-again.C:
+		}
+		if _, err := s.user(r.Request); err != nil {
+			return s.lastEvent(p, r, err)
+		}
+		if lines, last, err = s.linesFar(r, node, args, last); err != nil {
+			return s.lastEvent(p, r, err)
+		}
+	}
+}
+
+// lastLines are the newest lines that were sent: those of the newest time.
+type lastLines struct {
+	since string
+	lines []json.RawMessage
+}
+
+// linesFar asks another node for the lines since the last ones, and returns those that are new.
+func (s *server) linesFar(r *request, node string, args map[string]json.RawMessage, last *lastLines) ([]json.RawMessage, *lastLines, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	defer cancel()
+	if last != nil && last.since != "" {
+		text, err := json.Marshal(last.since)
+		if err != nil {
+			return nil, nil, fault.E("api.logs", fault.Corrupt, node, err)
+		}
+		args["since"], args["limit"] = text, json.RawMessage(fmt.Sprintf("%q", strconv.Itoa(maxLines)))
+	}
+	result, err := s.ask(ctx, r, node, "agent.logs", args)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list struct {
+		Entries []json.RawMessage `json:"entries"`
+	}
+	if err := json.Unmarshal(result, &list); err != nil {
+		return nil, nil, fault.E("api.logs", fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
+	}
+	next := &lastLines{}
+	if last != nil {
+		next = &lastLines{last.since, last.lines}
+	}
+	var fresh []json.RawMessage
+	for _, line := range list.Entries {
+		var at struct {
+			Time string `json:"time"`
+		}
+		if json.Unmarshal(line, &at) != nil || (last != nil && holds(last.lines, line)) {
+			continue
+		}
+		if at.Time != next.since {
+			next = &lastLines{since: at.Time}
+		}
+		next.lines = append(next.lines, line)
+		fresh = append(fresh, line)
+	}
+	return fresh, next, nil
+}
+
+func holds(lines []json.RawMessage, line json.RawMessage) bool {
+	return slices.ContainsFunc(lines, func(l json.RawMessage) bool { return bytes.Equal(l, line) })
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+)
+
+func newConfigShow(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "show", Short: "Show the configuration file of a node that runs", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				c, err := s.Configuration(ctx)
+				if err == nil {
+					s.Print(c.Text)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newConfigApply(f *flags) *cobra.Command {
+	var bound time.Duration
+	cmd := &cobra.Command{
+		Use: "apply <file>", Short: "Replace the configuration file of a node that runs, - for standard input", Args: cobra.ExactArgs(1),
+		Long: `Replace the configuration file of a node that runs, and apply it. Another node (--node) applies it on
+trial: if it is not reached and confirmed within --confirm, or if it is killed before, it goes back to
+the configuration before by itself, and says so in its audit log and in "voltbus nodes". What needs
+a new start cannot be tried, and is refused then.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readText(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			if bound < time.Second || bound > time.Hour {
+				return usage(errors.New("--confirm is a time from 1s to 1h"))
+			}
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return s.applyConfig(ctx, text, bound, f.where.node != "")
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&bound, "confirm", time.Minute, "how long another node may stay out of reach before it goes back")
+	return cmd
+}
+
+func (s session) applyConfig(ctx context.Context, text string, bound time.Duration, elsewhere bool) error {
+	found, err := s.CheckConfig(ctx, text)
+	if err != nil {
+		return err
+	}
+	if err := complain(s.Command, found.Problems); err != nil {
+		return err
+	}
+	now, err := s.Configuration(ctx)
+	if err != nil {
+		return err
+	}
+	if !elsewhere {
+		bound = 0
+	}
+	applied, err := s.SetConfig(ctx, text, now.Version, bound)
+	if err != nil {
+		return err
+	}
+	s.showApplied(&applied)
+	return nil
+}
+
+func (s session) showApplied(a *answer.ConfigApplied) {
+	s.Printf("version %s is applied\n", a.Version)
+	for _, word := range a.Changes.Words {
+		s.Println("  " + plain(word))
+	}
+}
+
+// reloadElsewhere lets another node read its configuration again.
+func reloadElsewhere(f *flags, cmd *cobra.Command) error {
+	return f.where.with(cmd, func(ctx context.Context, s session) error {
+		applied, err := s.ReloadConfig(ctx)
+		if err == nil {
+			s.showApplied(&applied)
+		}
+		return err
+	})
+}

@@ -1,0 +1,196 @@
+package node_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api/client"
+	"voltbus/config"
+	"voltbus/config/revision"
+	"voltbus/driver/all"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// file is the configuration file of a node.
+func (m *member) file() string { return filepath.Join(filepath.Dir(m.cfg.Node.Data), "voltbus.yaml") }
+
+func (m *member) text(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(m.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// hasTold reports whether the audit log of a node has an entry that begins so.
+func (m *member) hasTold(action, begins string) bool {
+	return slices.ContainsFunc(m.told(client.AuditFilter{Action: action}), func(line string) bool { return strings.HasPrefix(line, begins) })
+}
+
+const passErrands = "uplink: {allow: [\"call plant/node\"]}\n"
+
+func TestANodeIsOperatedFromAboveOnlyAsItAllows(t *testing.T) {
+	c := plantChain(t, map[string]string{
+		"campus": passErrands,
+		"plant":  "uplink: {allow: [\"call node:agent.list\", \"call node:document.set\", \"call node:document.get\", \"call node:agent.start\"]}\n",
+	}, nil)
+	plant := c.region.At("plant")
+	if _, err := plant.AgentProcesses(wait(t)); err != nil {
+		t.Errorf("the region lists the agents of the plant: %v", err)
+	}
+	if _, err := plant.Operate(wait(t), "boiler", "start"); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "plant says: ") {
+		t.Errorf("an agent is started that the plant does not have: %v", err)
+	}
+	if _, err := plant.Operate(wait(t), "boiler", "stop"); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "plant says: missing: call node:agent.stop") {
+		t.Errorf("what the plant does not allow: %v", err)
+	}
+	if _, err := c.region.At("campus").AgentProcesses(wait(t)); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call node:agent.list") {
+		t.Errorf("what campus does not allow: %v", err)
+	}
+	if _, err := c.plant.At("region").AgentProcesses(wait(t)); !fault.Is(err, fault.Refused) {
+		t.Errorf("a child operates its parent: %v", err)
+	}
+	if _, err := plant.SetDocument(wait(t), "shared", "limits", client.NewDocument{Text: "most: 12\n", Type: "yaml", Note: "from afar"}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := plant.Document(wait(t), "shared", "limits", 0)
+	if err != nil || d.Text == nil || *d.Text != "most: 12\n" || d.By != "node:campus" {
+		t.Errorf("the document at the plant: %+v, %v", d, err)
+	}
+	for _, told := range []struct {
+		at             *member
+		action, begins string
+	}{
+		{&c.region, "document.set", "person:admin document.set ok"},
+		{&c.campus, "node.pass", "node:region node.pass ok"},
+		{&c.plant, "document.set", "node:campus document.set ok"},
+		{&c.plant, "node.answer", "node:campus node.answer ok"},
+		{&c.region, "agent.stop", "person:admin agent.stop"},
+		{&c.plant, "node.answer", "node:campus node.answer missing: call node:agent.stop"},
+	} {
+		awaitTrue(t, told.at.cfg.Node.Name+" tells its audit log "+told.begins, func() bool { return told.at.hasTold(told.action, told.begins) })
+	}
+}
+
+func TestPeopleDoAtOtherNodesOnlyWhatTheirRoleAllowsHere(t *testing.T) {
+	c := plantChain(t, map[string]string{"campus": "uplink: {allow: [administer]}\n", "plant": "uplink: {allow: [administer]}\n"}, nil)
+	token, err := c.region.Issue(wait(t), identity.User{Name: "ada", Role: identity.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewer, err := client.New(c.region.HTTPAddr(), token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := viewer.At("plant").AgentProcesses(wait(t)); err != nil {
+		t.Errorf("a viewer lists agents: %v", err)
+	}
+	if _, err := viewer.At("plant").Operate(wait(t), "boiler", "stop"); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "operator") {
+		t.Errorf("a viewer stops an agent: %v", err)
+	}
+	if _, err := viewer.At("plant").Configuration(wait(t)); !fault.Is(err, fault.Refused) {
+		t.Errorf("a viewer reads the configuration: %v", err)
+	}
+	if _, err := viewer.CallNode(wait(t), "plant", "node", client.Call{Method: "config.get"}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "engineer") {
+		t.Errorf("a viewer reads it by the call: %v", err)
+	}
+}
+
+const errands = "uplink: {allow: [\"call node:config.get\", \"call node:config.set\", \"call node:config.check\", \"call node:config.confirm\", \"call node:config.reload\"]}\n"
+
+func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
+	c := plantChain(t, map[string]string{"campus": passErrands, "plant": errands}, nil)
+	plant := c.region.At("plant")
+	now, err := plant.Configuration(wait(t))
+	if err != nil || now.Text != c.plant.text(t) {
+		t.Fatalf("the text at the plant: %+v, %v", now, err)
+	}
+	next := now.Text + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
+	if _, err := plant.SetConfig(wait(t), next, "0123456789abcdef", 0); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a change of another version: %v", err)
+	}
+	if _, err := plant.SetConfig(wait(t), "devices: 7\n", now.Version, 0); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a wrong text: %v", err)
+	}
+	if _, err := plant.SetConfig(wait(t), strings.Replace(next, "127.0.0.1:0", "127.0.0.1:1", 1), now.Version, 0); !fault.Is(err, fault.Rejected) || !strings.Contains(err.Error(), "listen") {
+		t.Errorf("what needs a new start: %v", err)
+	}
+	applied, err := plant.SetConfig(wait(t), next, now.Version, time.Minute)
+	if err != nil || !slices.Equal(applied.Changes.Added, []string{"ahu1"}) || c.plant.text(t) != next || len(c.plant.Config().Devices) != 1 {
+		t.Errorf("the push: %+v, %v, %d devices", applied, err, len(c.plant.Config().Devices))
+	}
+	if err := c.plant.ConfirmConfig(wait(t), applied.Version); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it was confirmed, and can be once more: %v", err)
+	}
+	awaitTrue(t, "both ends tell their audit logs", func() bool {
+		return c.plant.hasTold("config.apply", "node:campus config.apply ok") && c.plant.hasTold("config.confirm", "node:campus config.confirm ok") &&
+			c.region.hasTold("config.apply", "person:admin config.apply ok")
+	})
+	if err := os.WriteFile(c.plant.file(), []byte(now.Text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := plant.ReloadConfig(wait(t)); err != nil || !slices.Equal(again.Changes.Removed, []string{"ahu1"}) {
+		t.Errorf("the plant reads its file again: %+v, %v", again, err)
+	}
+}
+
+// The new configuration takes from those above the right to confirm it: they lose contact by it.
+func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
+	c := plantChain(t, map[string]string{"campus": passErrands, "plant": errands}, nil)
+	plant := c.region.At("plant")
+	now, err := plant.Configuration(wait(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := strings.Replace(now.Text, errands, "uplink: {allow: []}\ndevices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", 1)
+	_, err = plant.SetConfig(wait(t), locked, now.Version, time.Second)
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
+		t.Errorf("the push says %v", err)
+	}
+	awaitTrue(t, "the plant goes back", func() bool { return c.plant.text(t) == now.Text && len(c.plant.Config().Devices) == 0 })
+	awaitTrue(t, "its audit log says so", func() bool { return c.plant.hasTold("config.rollback", "node config.rollback ok") })
+	if again, err := plant.Configuration(wait(t)); err != nil || again.Version != now.Version {
+		t.Errorf("it is reached again: %v", err)
+	}
+	eventually(t, "those above see it", func() bool {
+		n, err := c.region.Client.Node(wait(t), "plant")
+		return err == nil && strings.HasPrefix(n.Note, "went back to the configuration before at ")
+	})
+}
+
+func TestANodeThatEndsDuringATrialStartsWithTheConfigurationBefore(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	m := member{run(t, cfg), cfg}
+	before := m.text(t)
+	next := before + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
+	applied, err := m.SetConfig(wait(t), next, revision.VersionOf([]byte(before)), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.SetConfig(wait(t), next+"\n", applied.Version, 0); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a change during a trial: %v", err)
+	}
+	m.halt()
+	back, err := revision.Recover(m.file())
+	if err != nil || back == nil || m.text(t) != before {
+		t.Fatalf("%+v, %v, %q", back, err, m.text(t))
+	}
+	cfg, err = config.Load(m.file(), all.Kinds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = member{runBack(t, cfg, back), cfg}
+	if !m.hasTold("config.rollback", "node config.rollback ok") {
+		t.Errorf("its audit log has %q", m.told(client.AuditFilter{}))
+	}
+	eventually(t, "it says so", func() bool {
+		n, err := m.Client.Node(wait(t), "test")
+		return err == nil && strings.HasPrefix(n.Note, "went back")
+	})
+}
