@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"voltbus/api"
@@ -32,6 +33,11 @@ func (n *Node) childChanged(c identity.ChildChange) {
 	for _, key := range c.Keys {
 		n.bus.Repermit(key)
 	}
+	before, after := c.Before.All(), c.After.All()
+	if c.Before.Name != "" && (c.Before.Prefix != c.After.Prefix || !slices.Equal(before.Record, after.Record)) {
+		// A child hears of its prefix when it greets, and then sends what was refused before.
+		n.bus.Drop(c.After.Public, "where its points may be changed")
+	}
 }
 
 // tellOfEnrolment writes what a child did into the audit log.
@@ -59,8 +65,9 @@ func (c children) Children(context.Context) ([]answer.Child, error) {
 	}
 	list := c.node.children.List()
 	out := make([]answer.Child, len(list))
+	blocks := c.node.receiver.Status()
 	for i := range list {
-		out[i] = shownChild(&list[i], online[list[i].Caller()])
+		out[i] = shownChild(&list[i], online[list[i].Caller()], blocks[list[i].Name].Refusal)
 	}
 	return out, nil
 }
@@ -173,20 +180,25 @@ func (c children) show(child identity.Child, err error) (answer.Child, error) {
 	if err != nil {
 		return answer.Child{}, err
 	}
+	refusal := c.node.receiver.Status()[child.Name].Refusal
 	for _, p := range c.node.bus.Online() {
 		if p.Name == child.Caller() {
-			return shownChild(&child, p), nil
+			return shownChild(&child, p, refusal), nil
 		}
 	}
-	return shownChild(&child, bus.Presence{}), nil
+	return shownChild(&child, bus.Presence{}, refusal), nil
 }
 
-// shownChild returns a child as the API shows it; the zero Presence is one that is not connected.
-func shownChild(c *identity.Child, p bus.Presence) answer.Child {
+// shownChild returns a child as the API shows it; the zero Presence is one that is not
+// connected, and refusal why blocks of it are not taken.
+func shownChild(c *identity.Child, p bus.Presence, refusal error) answer.Child {
 	out := answer.Child{
 		Name: c.Name, Public: c.Public, Print: identity.KeyPrint(c.Public), State: string(c.State), Prefix: string(c.Prefix),
 		Grants: c.Grants, Version: c.Version, Invitation: c.Invitation, Joined: c.Joined.UTC(), Changed: c.Changed.UTC(), By: c.By,
 		Keys: 1 + len(c.Previous),
+	}
+	if refusal != nil {
+		out.Refusal = refusal.Error()
 	}
 	if p.Name != "" {
 		out.Online = &answer.AgentOnline{Since: p.Since.UTC(), Address: p.Address, In: answer.Traffic(p.In), Out: answer.Traffic(p.Out)}

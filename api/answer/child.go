@@ -21,6 +21,7 @@ type Child struct {
 	By         string          `json:"by"`               // who changed it; "" if nobody had to
 	Keys       int             `json:"keys"`             // how many it has had
 	Online     *AgentOnline    `json:"online,omitempty"` // nil: it is not connected
+	Refusal    string          `json:"refusal"`          // why blocks of it are not taken; "" if they are
 }
 
 // Children are the nodes below this one, by name.

@@ -1,11 +1,14 @@
 package receiver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"voltbus/fault"
@@ -14,6 +17,9 @@ import (
 	"voltbus/point"
 	"voltbus/uplink"
 )
+
+// maxRefused bounds the origins of a lane whose refusals are remembered.
+const maxRefused = 10_000
 
 // Counts are what came from a child since the start.
 type Counts struct {
@@ -27,7 +33,7 @@ type Counts struct {
 	Missing  uint64 // samples of blocks that the child could not send any more
 	Left     uint64 // samples that were left out on the way
 	Dropped  uint64 // frames that were not taken because too much waited; they come again
-	Refusal  error  // why its last block was not taken; nil in normal operation
+	Refusal  error  // why an origin's blocks are not taken; nil in normal operation
 	Origins  map[string]uplink.Position
 }
 
@@ -42,6 +48,13 @@ func (r *Receiver) Status() map[string]Counts {
 		for origin, owner := range r.owners {
 			if o := r.origins[origin]; owner == child && o != nil {
 				one.Origins[origin] = o.kept
+			}
+		}
+		for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
+			if l := r.lanes[laneKey{child, name}]; l != nil {
+				for _, origin := range slices.Sorted(maps.Keys(l.refused)) {
+					one.Refusal = cmp.Or(one.Refusal, l.refused[origin])
+				}
 			}
 		}
 		out[child] = one
@@ -64,7 +77,11 @@ func (r *Receiver) greet(child string, h *uplink.Hello) {
 	defer r.mu.Unlock()
 	c := r.count(child)
 	c.Version, c.Greeted, c.Offset = h.Version, time.Now(), time.Until(h.Time)
-	c.Refusal = nil
+	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
+		if l := r.lanes[laneKey{child, name}]; l != nil {
+			clear(l.refused) // what still is not taken shows again
+		}
+	}
 }
 
 func (r *Receiver) takenOf(origin string) uplink.Position {
@@ -108,8 +125,8 @@ func (l *lane) keep(u *underway) uplink.Position {
 		c.Blocks++
 		c.Samples += uint64(u.samples)
 		c.Octets += uint64(u.octets)
-		c.Refusal = nil
-		l.said = ""
+		delete(l.refused, u.answer.Origin)
+		delete(l.said, u.answer.Origin)
 		if u.answer.Sequence > o.kept.Sequence {
 			o.kept = u.answer.Position
 		}
@@ -133,10 +150,12 @@ func (l *lane) lostTrack(origin string) uplink.Position {
 func (l *lane) refuse(err error) {
 	origin := l.block.Origin
 	l.mu.Lock()
-	c := l.count(l.child)
-	c.Refusal = err
-	again := l.said == err.Error()
-	l.said = err.Error()
+	again := l.said[origin] == err.Error()
+	if len(l.said) > maxRefused {
+		clear(l.refused)
+		clear(l.said)
+	}
+	l.refused[origin], l.said[origin] = err, err.Error()
 	l.mu.Unlock()
 	if again {
 		return

@@ -33,13 +33,14 @@ type lane struct {
 	child string
 	name  uplink.Lane
 
-	waiting []arrival // these three under Receiver.mu
+	waiting []arrival // these five under Receiver.mu
 	octets  int64
 	busy    bool
+	refused map[string]error  // origins whose blocks are not taken
+	said    map[string]string // the last refusal of an origin, so that it is told once
 
 	decoder wire.Decoder
 	block   point.Block
-	said    string // the last refusal, so that it is told once
 }
 
 // maxUnderway bounds the blocks of a lane that the recorder has and are not on disk.

@@ -168,7 +168,7 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	key := laneKey{child, name}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{Receiver: r, child: child, name: name}
+		l = &lane{Receiver: r, child: child, name: name, refused: map[string]error{}, said: map[string]string{}}
 		r.lanes[key] = l
 	}
 	if l.octets+int64(len(data)) > 2*r.cfg.Window {

@@ -820,6 +820,8 @@ export interface Child {
   by: string;
   /** How many keys it has had */
   keys: number;
+  /** Why blocks of it are not taken, such as a point outside its prefix; empty if they are */
+  refusal: string;
   /** Left out if it is not connected */
   online?: {
     since: Time;
