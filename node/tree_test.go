@@ -276,6 +276,9 @@ func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
 	if l.Sentence != "Nothing was lost of 500 samples of 3 nodes." {
 		t.Errorf("the region says %q", l.Sentence)
 	}
+	if l.Nodes[2].Prefix != "campus/plant" {
+		t.Errorf("the plant is %+v", l.Nodes[2])
+	}
 	c.toRegion.Lead("")
 	c.toRegion.Cut()
 	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
