@@ -150,9 +150,12 @@ func typeName(kind reflect.Kind) string {
 	return "number"
 }
 
-// fieldsOf lists the names that the struct behind to has in JSON.
+// fieldsOf lists the names that the struct behind to has in JSON; none if it is something else.
 func fieldsOf(to any) []string {
 	t := reflect.TypeOf(to).Elem()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
 	names := make([]string, t.NumField())
 	for i := range names {
 		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")

@@ -362,6 +362,9 @@ func (s *server) followFar(w http.ResponseWriter, r *request, node string) error
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
+	if p.send([]byte(": connected\n\n")) != nil {
+		return nil
+	}
 	again := time.NewTicker(lookFar)
 	defer again.Stop()
 	for lines := first; ; {
