@@ -2,7 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api, LedgerNode } from "../api";
 import { percent, plain, plural, shortTime } from "../format";
 import { nodeAddress } from "../shell/place";
-import { type HeatMap, holesOf, type Span, spans } from "../site/coverage";
+import { type HeatMap, holesOf, spans as longSpans } from "../site/coverage";
 import { Strip } from "../site/strip";
 import { usePoll } from "../use-poll";
 import { rowsByNode } from "./node-heat";
@@ -13,6 +13,14 @@ interface Props {
   epoch: number;
   nodes: readonly LedgerNode[];
 }
+
+/** A quarter of an hour shows a cable that is pulled and put back. */
+const spans = [
+  { key: "15min", label: "15 minutes", ms: 15 * 60_000, steps: 90 },
+  ...longSpans,
+] as const;
+
+type Span = (typeof spans)[number];
 
 const rowsOfPage = 1000;
 const mostPages = 5;
