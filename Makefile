@@ -9,6 +9,8 @@ MAKEFLAGS += --no-print-directory
 
 PKG       ?= ./...
 FUZZTIME  ?= 10s
+SOAK      ?= 10m
+SEED      ?=
 BENCH     ?= .
 BENCHTIME ?= 1s
 COUNT     ?= 1
@@ -103,6 +105,10 @@ bench-web: build/.chromium build ## measure the screens in Chromium against a re
 race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detector
 	$(GOTESTSUM) --format pkgname --format-icons text -- -race -shuffle=on -timeout $(TIMEOUT) \
 	  $$(go list $(PKG) | grep -Ev '$(RACE_SKIP)')
+
+.PHONY: soak-nodes
+soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m); SEED repeats a run
+	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
 .PHONY: fuzz
 fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		killedChild(dir)
 		return
 	}
+	if arguments := os.Getenv(treeEnv); arguments != "" {
+		treeChild(arguments)
+		return
+	}
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*ipQueue[...]).recycle"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
