@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
+import { type Call, Refusal } from "./stand";
 import { AuditLog } from "./stand-audit";
 import {
   campusNodes,
@@ -217,6 +218,39 @@ describe("the fleet", () => {
       expect(await sidewaysScroll(page)).toBe(0);
       expect(await seriousViolations(page)).toEqual([]);
     }
+  });
+
+  test("starts and stops the agents of another node, and says what is refused there", async () => {
+    const joined = new Joined();
+    joined.nodes = campusNodes();
+    let state = "running";
+    const asked: string[] = [];
+    const name = attacks[0];
+    const handlers = {
+      ...joined.handlers,
+      "GET processes": ({ query }: Call) => {
+        asked.push(`list at ${query.get("node")}`);
+        return { processes: [{ name, state, crashes: [] }], isolation: [], why_not: "" };
+      },
+      "POST agents/*": ({ resource, query }: Call) => {
+        asked.push(`${resource.split("/").at(-1)} at ${query.get("node")}`);
+        if (state === "stopped") return new Refusal(403, "plant-1 does not let it be started");
+        state = "stopped";
+        return {};
+      },
+    };
+    const { page } = await open({
+      ...{ site: building, address: "/node/plant-1?part=agents", role: "operator", handlers },
+    });
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: `stop ${name}` }).click();
+    await page.getByRole("button", { name: `start ${name}` }).click();
+    await page.getByText("plant-1 does not let it be started").waitFor();
+    expect(new Set(asked)).toEqual(
+      new Set(["list at plant-1", "stop at plant-1", "start at plant-1"]),
+    );
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+    expect(await seriousViolations(page)).toEqual([]);
   });
 
   test("tells engineers what happened to a node", async () => {

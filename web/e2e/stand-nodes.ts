@@ -11,7 +11,7 @@ const fingerprint = "1f0c 9d2b 77ae 4c10 5b3e 0a6d";
 export const childOf = (name: string, more: Partial<Child> = {}): Child => ({
   ...{ name, public: `U${name.toUpperCase()}`, fingerprint, state: "approved", prefix: "campus" },
   ...{ grants: {}, version: "0.9.0", invitation: "i0", joined: inMinutes(-3000), by: "person:ann" },
-  ...{ changed: inMinutes(-2990), keys: 1, online: onlineSince(-1440), ...more },
+  ...{ changed: inMinutes(-2990), keys: 1, online: onlineSince(-1440), refusal: "", ...more },
 });
 
 const traffic = { messages: 120, bytes: 48_000 };

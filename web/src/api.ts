@@ -113,6 +113,27 @@ export class Api {
   /** Is called when a request found no node. */
   unreachable = (): void => {};
 
+  /** Another node of the tree that is asked by way of this one; "" for this one itself. */
+  private readonly node: string;
+
+  constructor(node = "") {
+    this.node = node;
+  }
+
+  /** The API of another node, asked by way of this one, as far as both let it be asked. */
+  at(node: string): Api {
+    const far = new Api(node);
+    far.clockAhead = this.clockAhead;
+    far.loggedOut = () => this.loggedOut();
+    far.unreachable = () => this.unreachable();
+    return far;
+  }
+
+  /** The address of a resource of the node that is asked. */
+  address(resource: string, query: Query = {}): string {
+    return address(resource, this.node ? { ...query, node: this.node } : query);
+  }
+
   /** The node's time in milliseconds since 1970. */
   now(): number {
     return Date.now() + this.clockAhead;
@@ -161,7 +182,7 @@ export class Api {
 
   /** Asks for a resource below /api/v1/. */
   async get<T>(resource: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-    const response = await this.fetch(address(resource, query), {
+    const response = await this.fetch(this.address(resource, query), {
       cache: "no-store",
       ...(signal ? { signal } : {}),
     });
@@ -177,7 +198,7 @@ export class Api {
       headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(body);
     }
-    const response = await this.fetch(address(resource), init);
+    const response = await this.fetch(this.address(resource), init);
     await this.inspect(response);
     const text = await response.text();
     return (text === "" ? undefined : JSON.parse(text)) as T;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Api, address } from "../api";
+import type { Api } from "../api";
 import { Events, type Link } from "../events";
 import type { ProcessLine } from "../generated/api";
 import { Lines } from "./lines";
@@ -40,7 +40,7 @@ export function useLog(
     lines.clear();
     redraw();
     const query = { ...(level ? { level } : {}), ...(search ? { search } : {}), limit: 200 };
-    const target = address(`agents/${encodeURIComponent(name)}/logs/follow`, query);
+    const target = api.address(`agents/${encodeURIComponent(name)}/logs/follow`, query);
     const told = (next: Link) => {
       // A stream that begins anew begins with the newest lines
       if (next.state === "live" && !lines.held) lines.clear();

@@ -31,6 +31,7 @@ export function Member({ api, role, child: c, onChanged }: Props) {
     <section class="card panel" aria-labelledby="member-title">
       <h2 id="member-title">How it is joined</h2>
       <Facts child={c} />
+      {c.refusal && <p class="problem">{plain(c.refusal)}</p>}
       <Fingerprint label="Its key" of={c.fingerprint} />
       <h2>What it may do here</h2>
       <Rights api={api} child={c} may={may} onChange={change} />

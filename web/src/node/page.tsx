@@ -5,6 +5,7 @@ import { nodeAddress, nodeAt } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
+import { FarAgents } from "./agents";
 import { known } from "./calls";
 import { Facts } from "./facts";
 import { nodeStanding } from "./fleet";
@@ -94,6 +95,7 @@ function Page(props: PageProps) {
       {part === "joined" && child && (
         <Member api={api} role={session.role} child={child} onChanged={onChanged} />
       )}
+      {part === "agents" && <FarAgents api={api} node={name} role={session.role} epoch={epoch} />}
       {part === "history" && <History api={api} name={name} epoch={epoch} />}
     </div>
   );
@@ -103,6 +105,7 @@ function Page(props: PageProps) {
 function partsOf(node: Node | undefined, child: Child | undefined, role: string) {
   return [
     ...(node ? [{ key: "", label: "How it is" }] : []),
+    ...(node && node.state !== "here" ? [{ key: "agents", label: "Agents" }] : []),
     ...(child ? [{ key: "joined", label: "How it is joined" }] : []),
     ...(includes(role, "engineer") ? [{ key: "history", label: "What happened" }] : []),
   ];
