@@ -89,7 +89,7 @@ func ParseCode(text string) (*Code, error) {
 	if !ok {
 		return nil, fault.E(op, fault.Invalid, "code", errCode)
 	}
-	b, err := base64.RawURLEncoding.DecodeString(rest)
+	b, err := base64.RawURLEncoding.Strict().DecodeString(rest)
 	if err != nil || len(b) < crc32.Size {
 		return nil, fault.E(op, fault.Invalid, "code", errCodeSum)
 	}
