@@ -16,9 +16,33 @@ import (
 	"voltbus/wire"
 )
 
-// Protocol is the version of what is said. Sides of different versions work together as long as
-// both are at least 1: what one does not know it ignores.
+// Protocol is the version of what is said. Fields that are added do not change it: who does not know
+// them ignores them, and who does not get them does without.
 const Protocol = 1
+
+// The versions that are understood: also the next one, so that either end may be updated first.
+const (
+	OldestProtocol = 1
+	NewestProtocol = Protocol + 1
+)
+
+// Understand refuses the version that the node other speaks if the node here does not understand it:
+// fault.Invalid, with which of the two to update.
+func Understand(protocol int, other, here string) error {
+	var update string
+	switch {
+	case protocol < OldestProtocol:
+		update = other
+	case protocol > NewestProtocol:
+		update = here
+	default:
+		return nil
+	}
+	return fault.E("uplink.Understand", fault.Invalid, other, fmt.Errorf(
+		"%w: it speaks %d, and %s understands %d to %d; update the program of %s", errProtocol, protocol, here, OldestProtocol, NewestProtocol, update))
+}
+
+var errProtocol = errors.New("the versions of the uplink are too far apart")
 
 // Lane is a way up. Each keeps its order, and the urgent one overtakes the other.
 type Lane string

@@ -24,7 +24,7 @@ const maxRefused = 10_000
 // Counts are what came from a child since the start.
 type Counts struct {
 	Version  string        // of its program, as it said
-	Offset   time.Duration // its clock less this one, when it greeted; the way is in it
+	Offset   time.Duration // its clock less this one, when it greeted; the way is in it; 0 if it did not say it
 	Greeted  time.Time
 	Blocks   uint64 // on disk
 	Samples  uint64 // on disk
@@ -76,7 +76,10 @@ func (r *Receiver) greet(child string, h *uplink.Hello) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.count(child)
-	c.Version, c.Greeted, c.Offset = h.Version, time.Now(), time.Until(h.Time)
+	c.Version, c.Greeted, c.Offset = h.Version, time.Now(), 0
+	if !h.Time.IsZero() { // it said it
+		c.Offset = time.Until(h.Time)
+	}
 	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
 		if l := r.lanes[laneKey{child, name}]; l != nil {
 			clear(l.refused) // what still is not taken shows again

@@ -87,6 +87,7 @@ func (l *lane) next(out chan underway) (arrival, bool) {
 
 // take judges a frame and hands its block to the recorder.
 func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
+	l.block.Reset() // a frame that cannot be read is of no origin
 	frame, err := uplink.ParseFrame(a.data)
 	if err == nil {
 		err = l.decoder.DecodeBlock(frame.Block, &l.block)

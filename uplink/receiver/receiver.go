@@ -114,10 +114,7 @@ func (r *Receiver) Run(ctx context.Context) error {
 	return nil
 }
 
-var (
-	errNoChild  = errors.New("is no child of this node, or not approved")
-	errProtocol = errors.New("speaks a version of the uplink that this node does not know; update it")
-)
+var errNoChild = errors.New("is no child of this node, or not approved")
 
 // Hello answers a child's greeting; fault.Refused if it is none, fault.Invalid if it cannot be
 // understood.
@@ -127,8 +124,8 @@ func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) 
 	if !known {
 		return uplink.Welcome{}, fault.E(op, fault.Refused, child, errNoChild)
 	}
-	if h.Protocol < 1 {
-		return uplink.Welcome{}, fault.E(op, fault.Invalid, child, errProtocol)
+	if err := uplink.Understand(h.Protocol, child, r.cfg.Name); err != nil {
+		return uplink.Welcome{}, err
 	}
 	names := make([]string, 0, len(h.Origins))
 	for name := range h.Origins {

@@ -5,6 +5,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,13 +211,11 @@ func (s *Sender) known() map[string]uplink.Position {
 	return origins
 }
 
-var errProtocol = errors.New("the parent speaks a version of the uplink that this node does not know; update this node")
-
 // judge refuses a parent that cannot be understood, or that has more than was ever recorded here.
 func (s *Sender) judge(w *uplink.Welcome) error {
 	const op = "sender.Run"
-	if w.Protocol < 1 {
-		return fault.E(op, fault.Invalid, w.Name, errProtocol)
+	if err := uplink.Understand(w.Protocol, cmp.Or(w.Name, "the parent"), "this node"); err != nil {
+		return err
 	}
 	for origin, own := range s.cfg.Own() {
 		if p := w.Positions[origin]; p.Sequence > own.Sequence {

@@ -31,7 +31,7 @@ type Status struct {
 	Parent string        // name of the parent, as it said last
 	Prefix point.Path    // below which all points stand there
 	RTT    time.Duration // of the greeting
-	Offset time.Duration // the parent's clock less this one, half the way back taken into account
+	Offset time.Duration // the parent's clock less this one, half the way back taken into account; 0 if it did not say it
 	Lanes  []Lane
 	// Origins are those that were sent or asked about since the start, by name.
 	Origins []Origin
@@ -132,7 +132,9 @@ func (s *Sender) greeted(w *uplink.Welcome, asked time.Time) {
 	changed := s.setState(Connected, nil)
 	s.status.Parent, s.status.Prefix = w.Name, w.Prefix
 	s.status.RTT = now.Sub(asked)
-	s.status.Offset = w.Time.Sub(asked.Add(s.status.RTT / 2))
+	if s.status.Offset = 0; !w.Time.IsZero() { // it said it
+		s.status.Offset = w.Time.Sub(asked.Add(s.status.RTT / 2))
+	}
 	for _, o := range s.counts {
 		o.Err = nil
 	}
