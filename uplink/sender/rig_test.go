@@ -137,6 +137,7 @@ type site struct {
 	cfg  sender.Config
 
 	child    *memoryLog
+	ahead    time.Duration      // of the child's clock; 0: its samples have times of 1970
 	produced map[string][]int64 // values by origin
 	heads    map[string]uplink.Position
 
@@ -187,11 +188,15 @@ func (s *site) record(origin string, path point.Path, n int) {
 	s.mu.Lock()
 	head := s.heads[origin]
 	b := &point.Block{
-		Origin: origin, Sequence: head.Sequence + 1, Before: head.Samples, Created: time.Now().UTC(), Points: []point.Path{path},
+		Origin: origin, Sequence: head.Sequence + 1, Before: head.Samples, Created: time.Now().Add(s.ahead).UTC(), Points: []point.Path{path},
 	}
 	for range n {
 		v := int64(len(s.produced[origin]))
-		b.Append(0, &point.Sample{Time: time.UnixMicro(v), Value: point.IntOf(v)})
+		at := time.UnixMicro(v)
+		if s.ahead != 0 {
+			at = b.Created.Add(time.Duration(v) * time.Microsecond)
+		}
+		b.Append(0, &point.Sample{Time: at, Value: point.IntOf(v)})
 		s.produced[origin] = append(s.produced[origin], v)
 	}
 	s.heads[origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
