@@ -190,6 +190,10 @@ func recall(file string, log *slog.Logger) map[string]string {
 func (r *Receiver) own(child, origin string) error {
 	before, known := r.owners[origin]
 	r.owners[origin] = child
+	r.owned[child]++
+	if known {
+		r.owned[before]--
+	}
 	if r.cfg.File == "" {
 		return nil
 	}
@@ -200,8 +204,10 @@ func (r *Receiver) own(child, origin string) error {
 	if err == nil {
 		return nil
 	}
+	r.owned[child]--
 	if delete(r.owners, origin); known {
 		r.owners[origin] = before
+		r.owned[before]++
 	}
 	return fault.E("receiver.Receive", fault.Unavailable, origin, err)
 }

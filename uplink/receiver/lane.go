@@ -171,9 +171,6 @@ func (l *lane) judge(b *point.Block) error {
 	if b.Origin == "" || uplink.LaneOf(b.Origin) != l.name {
 		return fault.E(op, fault.Invalid, b.Origin, errNotLane)
 	}
-	if err := l.owns(l.child, b.Origin); err != nil {
-		return err
-	}
 	for _, path := range b.Points { // remembering those that may pass would save little time and cost much memory
 		if err := path.Validate(); err != nil {
 			return fault.E(op, fault.Invalid, fmt.Sprintf("%.80q", string(path)), err)
@@ -182,7 +179,7 @@ func (l *lane) judge(b *point.Block) error {
 			return err
 		}
 	}
-	return nil
+	return l.owns(l.child, b.Origin) // last: it is remembered
 }
 
 // settle waits until a block is on disk, and answers.

@@ -48,9 +48,12 @@ type Config struct {
 	// Refused is told of refusals, once for each reason; nil tells nobody. It must return soon.
 	Refused func(Refusal)
 	// File remembers by which child the blocks of an origin come; "" remembers nothing over a restart.
-	File   string
-	Window int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
-	Log    *slog.Logger
+	File string
+	// Origins is from how many origins at most a child may send: default 20,000, two lanes of as many
+	// nodes as there may be below one.
+	Origins int
+	Window  int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
+	Log     *slog.Logger
 }
 
 // Receiver takes blocks. Its methods are safe for concurrent use.
@@ -61,6 +64,7 @@ type Receiver struct {
 	mu      sync.Mutex
 	origins map[string]*origin
 	owners  map[string]string // origin → child
+	owned   map[string]int    // child → its origins
 	lanes   map[laneKey]*lane
 	counts  map[string]*Counts // by child
 	ctx     context.Context    //nolint:containedctx // of Run; nil while it does not run
@@ -78,12 +82,18 @@ type laneKey struct {
 	lane  uplink.Lane
 }
 
-const window = 16 << 20
+const (
+	window     = 16 << 20
+	maxOrigins = 20_000
+)
 
 // New returns a receiver that goes on behind positions: what log and store have of all origins.
 func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *Receiver {
 	if cfg.Window == 0 {
 		cfg.Window = window
+	}
+	if cfg.Origins == 0 {
+		cfg.Origins = maxOrigins
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -93,7 +103,10 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 	}
 	r := &Receiver{
 		cfg: cfg, recorder: recorder, origins: map[string]*origin{}, lanes: map[laneKey]*lane{}, counts: map[string]*Counts{},
-		owners: recall(cfg.File, cfg.Log),
+		owners: recall(cfg.File, cfg.Log), owned: map[string]int{},
+	}
+	for _, child := range r.owners {
+		r.owned[child]++
 	}
 	for name, p := range positions {
 		r.origins[name] = &origin{taken: p, kept: p}
@@ -198,6 +211,10 @@ var (
 	errNotLane = errors.New("the block came by the wrong lane")
 )
 
+// errOrigins says that a child sends from more origins than are kept.
+const errOrigins = "%s sent from %d origins already, and no more are taken from it: does its data directory get lost again and again, " +
+	"or does it invent them? If all is right, stop this node, remove origins.json from its data directory and start it: those that still send are learned anew"
+
 // owns lets the blocks of an origin come by one child only: by another one they could take the place
 // of those that are to come. An origin that moved is let in when its old way is gone.
 func (r *Receiver) owns(child, name string) error {
@@ -216,8 +233,8 @@ func (r *Receiver) owns(child, name string) error {
 			return fault.E(op, fault.Conflict, name, fmt.Errorf("%w, %s; if it moved, remove that child or let it leave", errMoved, owner))
 		}
 	}
-	if err := r.own(child, name); err != nil {
-		return err
+	if r.owned[child] >= r.cfg.Origins {
+		return fault.E(op, fault.Refused, name, fmt.Errorf(errOrigins, child, r.cfg.Origins))
 	}
-	return nil
+	return r.own(child, name)
 }

@@ -130,7 +130,9 @@ func repack(t testing.TB, block []byte, change func([]byte) []byte) []byte {
 }
 
 // key is what stands before a field of protobuf: its number and its type.
-func key(payload []byte, field, kind uint64) []byte { return binary.AppendUvarint(payload, field<<3|kind) }
+func key(payload []byte, field, kind uint64) []byte {
+	return binary.AppendUvarint(payload, field<<3|kind)
+}
 
 // added puts fields behind a payload that nobody knows yet: a number, a text and eight octets.
 func added(payload []byte) []byte {
