@@ -43,12 +43,12 @@ func newChildrenList(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				r, err := out.open(cmd.OutOrStdout(), "name", "state", "fingerprint", "prefix", "online", "version", "joined", "by")
+				r, err := out.open(cmd.OutOrStdout(), "name", "state", "fingerprint", "prefix", "online", "version", "joined", "by", "refusal")
 				if err != nil {
 					return err
 				}
 				for _, c := range list.Children {
-					err := r.row(c.Name, c.State, c.Print, c.Prefix, c.Online != nil, c.Version, c.Joined.Format(time.RFC3339), c.By)
+					err := r.row(c.Name, c.State, c.Print, c.Prefix, c.Online != nil, c.Version, c.Joined.Format(time.RFC3339), c.By, c.Refusal)
 					if err != nil {
 						return err
 					}
