@@ -90,6 +90,13 @@ func (r *Recorder) hand(b *batch) (*receipt, <-chan struct{}, error) {
 	return b.receipt, nil, nil
 }
 
+// Paused returns why nothing is recorded now, of the kind unavailable; nil in normal operation.
+func (r *Recorder) Paused() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.paused
+}
+
 // Others returns, per origin whose blocks were passed on, the last block on disk.
 func (r *Recorder) Others() map[string]Position {
 	r.mu.Lock()

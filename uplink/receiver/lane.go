@@ -3,6 +3,7 @@ package receiver
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -105,6 +106,13 @@ func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 		a.respond(answer)
 		return
 	}
+	if err := l.recorder.Paused(); err != nil {
+		if kept := l.keptOf(b.Origin); b.Sequence > kept.Sequence {
+			answer.Failure, answer.Position = unavailable(err), kept
+			a.respond(answer) // also for one that waits for the disk already: that may take long
+			return
+		}
+	}
 	taken := l.takenOf(b.Origin)
 	switch {
 	case b.Sequence <= taken.Sequence:
@@ -184,11 +192,35 @@ func (l *lane) judge(b *point.Block) error {
 
 // settle waits until a block is on disk, and answers.
 func (l *lane) settle(ctx context.Context, u *underway) {
-	if err := u.wait(ctx); err != nil {
+	if err := l.await(ctx, u); err != nil {
 		u.answer.Position = l.lostTrack(u.answer.Origin)
 		u.answer.Failure = unavailable(err)
 	} else {
 		u.answer.Position = l.keep(u)
 	}
 	u.respond(u.answer)
+}
+
+// patience is how long a block may take to the disk before somebody looks whether anything is recorded.
+const patience = 2 * time.Second
+
+// await waits until a block is on disk, however long that takes. When recording was paused with the
+// block under way it tells the sender so, once: it asks again from time to time, and take answers.
+func (l *lane) await(ctx context.Context, u *underway) error {
+	told := u.octets == 0 // a mere answer
+	for {
+		some, cancel := context.WithTimeout(ctx, patience)
+		err := u.wait(some)
+		late := err != nil && some.Err() != nil && ctx.Err() == nil
+		cancel()
+		if !late {
+			return err
+		}
+		if paused := l.recorder.Paused(); paused != nil && !told {
+			told = true
+			answer := u.answer
+			answer.Position, answer.Failure = l.keptOf(answer.Origin), unavailable(paused)
+			u.respond(answer)
+		}
+	}
 }

@@ -21,8 +21,11 @@ import (
 // Recorder is where blocks go.
 type Recorder interface {
 	// Forward appends the encoded block of another origin to the log, in the order of the calls. The
-	// function that it returns waits until the block is on disk.
+	// function that it returns waits until the block is on disk; it may be called again when its
+	// context has ended.
 	Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error)
+	// Paused returns why nothing is recorded now; nil in normal operation.
+	Paused() error
 }
 
 // Child is what a child may do here.

@@ -31,6 +31,8 @@ func (ready) Forward(context.Context, *point.Block, []byte) (func(context.Contex
 	return func(context.Context) error { return nil }, nil
 }
 
+func (ready) Paused() error { return nil }
+
 // parent runs a receiver with the child "plant", which may record below "plant".
 func parent(t *testing.T, cfg receiver.Config) *receiver.Receiver {
 	t.Helper()
@@ -42,7 +44,12 @@ func parent(t *testing.T, cfg receiver.Config) *receiver.Receiver {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	return r
 }
 

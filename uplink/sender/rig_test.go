@@ -94,6 +94,15 @@ type disk struct {
 	mu   sync.Mutex
 	full bool
 	kept int // entries that are on disk
+
+	stuck  chan struct{} // what is appended is not on disk before this is closed; nil: is
+	paused error
+}
+
+func (d *disk) Paused() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.paused
 }
 
 const flush = 5 * time.Millisecond
@@ -101,13 +110,24 @@ const flush = 5 * time.Millisecond
 func (d *disk) Forward(_ context.Context, _ *point.Block, data []byte) (func(context.Context) error, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.full {
+	switch {
+	case d.full:
 		return nil, errFull
+	case d.paused != nil:
+		return nil, d.paused
 	}
 	d.log.append(data)
 	at := len(d.log.entries)
 	due := time.Now().Add(flush)
+	stuck := d.stuck
 	return func(ctx context.Context) error {
+		if stuck != nil {
+			select {
+			case <-stuck:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 		select {
 		case <-time.After(time.Until(due)):
 			d.mu.Lock()
