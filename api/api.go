@@ -32,6 +32,13 @@ type Engine interface {
 	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
 }
 
+// Wide answers as an Engine does, with what nodes below have and this one does not yet, as package
+// federation does.
+type Wide interface {
+	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
+	Range(ctx context.Context, req query.Request) (query.Answer, error)
+}
+
 // Points lists points.
 type Points interface {
 	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
@@ -80,6 +87,7 @@ type Stats interface {
 type Config struct {
 	Auth    Auth
 	Engine  Engine
+	Wide    Wide // nil: answers are from this node's store alone
 	Points  Points
 	Live    Live
 	Ledger  Ledger

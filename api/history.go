@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -20,30 +21,44 @@ func (s *server) latest(w http.ResponseWriter, r *request) error {
 		return absent("history")
 	}
 	in := s.read(r)
-	sel := in.selection(true)
+	sel, local := in.selection(true), in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
 	if far, err := s.distant(w, r, "latest"); far {
 		return err
 	}
-	samples, err := s.cfg.Engine.Latest(r.Context(), sel)
+	n, err := s.newest(r.Context(), sel, local)
 	if err != nil {
 		return err
 	}
+	return writeLatest(w, &n)
+}
+
+// newest looks at this node alone, or at those below, too.
+func (s *server) newest(ctx context.Context, sel query.Selection, local bool) (n query.Newest, err error) {
+	if s.cfg.Wide != nil && !local {
+		return s.cfg.Wide.Latest(ctx, sel)
+	}
+	n.Samples, err = s.cfg.Engine.Latest(ctx, sel)
+	return n, err
+}
+
+func writeLatest(w http.ResponseWriter, n *query.Newest) error {
 	out := &output{w: w}
 	out.begin(jsonType)
 	out.buf = append(out.buf, `{"samples":[`...)
-	for i := range samples {
+	for i := range n.Samples {
 		if i > 0 {
 			out.buf = append(out.buf, ',')
 		}
-		out.buf = shape.AppendSample(out.buf, &samples[i])
+		out.buf = shape.AppendSample(out.buf, &n.Samples[i])
 		if err := out.spill(); err != nil {
 			return err
 		}
 	}
-	out.buf = append(out.buf, `]}`...)
+	out.buf = shape.AppendSources(append(out.buf, ']'), n.Sources)
+	out.buf = append(out.buf, '}')
 	return out.end()
 }
 
@@ -54,13 +69,18 @@ func (s *server) ranged(w http.ResponseWriter, r *request) error {
 	in := s.read(r)
 	req := in.paged()
 	req.Limit, req.Newest = in.number("limit", 0, 1, maxLimit), in.truth("newest")
+	local := in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
 	if far, err := s.distant(w, r, "range"); far {
 		return err
 	}
-	a, err := s.cfg.Engine.Range(r.Context(), req)
+	look := s.cfg.Engine.Range
+	if s.cfg.Wide != nil && !local {
+		look = s.cfg.Wide.Range
+	}
+	a, err := look(r.Context(), req)
 	if err != nil {
 		return err
 	}
@@ -111,7 +131,7 @@ func writeSeries(w http.ResponseWriter, a *query.Answer, form seriesForm) error 
 		out.buf = append(out.buf, `,"next":`...)
 		out.buf = point.AppendQuoted(out.buf, a.Next)
 	}
-	out.buf = append(out.buf, '}')
+	out.buf = append(shape.AppendSources(out.buf, a.Sources), '}')
 	return out.end()
 }
 

@@ -64,11 +64,11 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/latest", role: viewer, serve: (*server).latest,
-			params: []string{"point", "pattern", "node"},
+			params: []string{"point", "pattern", "node", "local"},
 		},
 		{
 			method: "GET", path: prefix + "/range", role: viewer, serve: (*server).ranged,
-			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after", "node"},
+			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after", "node", "local"},
 		},
 		{
 			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,

@@ -38,6 +38,7 @@ import (
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/ledger"
 	"voltbus/uplink/receiver"
@@ -98,6 +99,7 @@ type Node struct {
 	book     *fleet.Book
 	reports  *fleet.Reporter
 	ledgers  *ledger.Book
+	wide     *federation.Federation // nil without a store
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service

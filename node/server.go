@@ -54,6 +54,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	}
 	if n.store != nil {
 		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
+		cfg.Wide = n.wide
 		cfg.Prometheus = promql.New(n.store, n.catalog, now, n.opts.Version.Version)
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}

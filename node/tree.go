@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/federation"
 	"voltbus/uplink/ledger"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
@@ -34,6 +35,9 @@ func (n *Node) openTree(context.Context) error {
 		Tell: n.tellOfRequest, Refused: n.tellOfNode,
 		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
 	})
+	if n.store != nil {
+		n.wide = n.newFederation()
+	}
 	n.ledgers = ledger.New(ledger.Config{
 		Name: n.opts.Config.Node.Name, Own: n.ownLedger, Stores: n.store != nil, Above: n.heldAbove, Below: n.tree.Below,
 		Ask:  n.askLedger,
@@ -204,7 +208,7 @@ func (n *Node) tellOfNode(child string, r tree.Refused) {
 // answersTree reports whether a request of a neighbour is one about the tree.
 func answersTree(r *bus.Request) bool {
 	switch r.Method {
-	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod, ledger.Method:
+	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod, ledger.Method, federation.Method:
 		return true
 	}
 	return false
@@ -240,6 +244,9 @@ func (n *Node) answerParentTree(ctx context.Context, r *bus.Request) []byte {
 			return refusal(err)
 		}
 		return wire.AppendResult(nil, answer)
+	}
+	if r.Method == federation.Method {
+		return n.answerHistory(ctx, r)
 	}
 	if err := n.tree.Above(r.Data); err != nil {
 		return refusal(err)

@@ -63,6 +63,10 @@ type Selection struct {
 	Pattern point.Pattern
 	Keep    func(point.Path) bool // of the points of a pattern, those that it lets pass; nil for all
 
+	// Elsewhere reports whether a named point may be known to another node: that this one does not know
+	// it is no error then. nil for none.
+	Elsewhere func(point.Path) bool
+
 	// Page is how many points of a pattern one answer is about, 0 for all; After is the Next of
 	// the page before, "" for the first. They do not apply to Latest, exports and plots.
 	Page  int
@@ -129,7 +133,7 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 		return nil, err
 	}
 	if len(sel.Points) > 0 {
-		if err := e.silent(ctx, "query.Latest", paths, samples); err != nil {
+		if err := e.silent(ctx, "query.Latest", &sel, paths, samples); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +183,7 @@ func (e *Engine) resolve(ctx context.Context, op string, sel Selection) (entries
 	if err != nil || len(sel.Points) == 0 {
 		return entries, next, err
 	}
-	return entries, "", e.exist(ctx, op, entries)
+	return entries, "", e.exist(ctx, op, sel.local(entries))
 }
 
 // matching returns the paths behind After that the pattern selects: at least one more than a page

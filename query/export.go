@@ -62,7 +62,7 @@ func (e *Engine) stored(ctx context.Context, sel Selection) ([]point.Path, error
 		if err != nil {
 			return nil, err
 		}
-		return paths, e.silent(ctx, "query.Export", paths, samples)
+		return paths, e.silent(ctx, "query.Export", &sel, paths, samples)
 	}
 	all, err := e.store.Points(ctx)
 	if err != nil {

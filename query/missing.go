@@ -58,7 +58,7 @@ func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) 
 }
 
 // silent returns fault.NotFound if a path without a sample does not exist at all.
-func (e *Engine) silent(ctx context.Context, op string, paths []point.Path, samples []point.Sample) error {
+func (e *Engine) silent(ctx context.Context, op string, sel *Selection, paths []point.Path, samples []point.Sample) error {
 	quiet := without(paths, samples)
 	if len(quiet) == 0 {
 		return nil
@@ -67,7 +67,15 @@ func (e *Engine) silent(ctx context.Context, op string, paths []point.Path, samp
 	if err != nil {
 		return err
 	}
-	return e.exist(ctx, op, entries)
+	return e.exist(ctx, op, sel.local(entries))
+}
+
+// local returns the entries of points that must be known here.
+func (s *Selection) local(entries []catalog.Entry) []catalog.Entry {
+	if s.Elsewhere == nil {
+		return entries
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e catalog.Entry) bool { return s.Elsewhere(e.Path) })
 }
 
 // without lists the paths that have no sample at their place.

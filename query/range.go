@@ -27,6 +27,7 @@ type Answer struct {
 	Series   []Series
 	Total    Coverage   // over the series whose interval is known
 	Next     point.Path // the After of the next page of points; "" if this is the last
+	Sources  []Source   // other nodes that the answer concerns; an Engine names none
 }
 
 // Range returns the samples of a range.

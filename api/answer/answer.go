@@ -50,6 +50,20 @@ type Sample struct {
 // Latest is the newest value of several points.
 type Latest struct {
 	Samples []Sample `json:"samples"`
+	Sources []Source `json:"sources,omitempty"`
+}
+
+// Source is another node of which points were asked for.
+type Source struct {
+	Node    string     `json:"node"`
+	State   string     `json:"state"`             // stored, asked, unreachable, refused, late or failed
+	From    *time.Time `json:"from,omitempty"`    // what it was, or should have been, asked for begins here
+	To      *time.Time `json:"to,omitempty"`      // and ends here
+	Samples int        `json:"samples"`           // that it gave, and are not stored here
+	Since   *time.Time `json:"since,omitempty"`   // it is not connected
+	Waiting uint64     `json:"waiting,omitempty"` // samples that it had not sent when it last told
+	Missing string     `json:"missing,omitempty"` // the capability
+	Why     string     `json:"why,omitempty"`
 }
 
 // Series are the samples of a point.
@@ -72,6 +86,7 @@ type Range struct {
 	To           time.Time `json:"to"`
 	Step         *float64  `json:"step,omitempty"` // of a plot: seconds, or 0 for all samples
 	Next         string    `json:"next,omitempty"` // the "after" of the next page of points; "" if this is the last
+	Sources      []Source  `json:"sources,omitempty"`
 }
 
 // Bucket summarises a step. Figures are null where there are no numbers.

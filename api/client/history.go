@@ -64,6 +64,7 @@ type Span struct {
 	From    string
 	To      string
 	Node    string // another node of the tree, which is asked instead; "" for none
+	Local   bool   // of Latest and Range: the nodes below are not asked for what they did not send yet
 }
 
 func (s *Span) params() url.Values {
@@ -87,13 +88,20 @@ func (s *Span) selection() url.Values {
 // Latest returns the newest sample of each selected point that has any; times do not apply. An
 // empty Span selects everything.
 func (c *Client) Latest(ctx context.Context, s Span) (l answer.Latest, err error) {
-	return l, c.get(ctx, "latest", s.selection(), &l)
+	params := s.selection()
+	if s.Local {
+		params.Set("local", "true")
+	}
+	return l, c.get(ctx, "latest", params, &l)
 }
 
 // Range returns samples, at most limit of each point, the oldest or the newest; 0 for all.
 func (c *Client) Range(ctx context.Context, s Span, limit int, newest bool) (r answer.Range, err error) {
 	params := s.params()
 	setNumber(params, "limit", limit)
+	if s.Local {
+		params.Set("local", "true")
+	}
 	if newest {
 		params.Set("newest", "true")
 	}

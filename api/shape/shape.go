@@ -3,6 +3,7 @@
 package shape
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
@@ -82,6 +83,18 @@ func AppendEnd(dst []byte, a *query.Answer) []byte {
 	dst = wire.AppendTime(dst, a.From)
 	dst = append(dst, `,"to":`...)
 	return wire.AppendTime(dst, a.To)
+}
+
+// AppendSources appends the sources of an answer as its last field; nothing if there are none.
+func AppendSources(dst []byte, list []query.Source) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	text, err := json.Marshal(list)
+	if err != nil { // texts, times and numbers are always written
+		return dst
+	}
+	return append(append(dst, `,"sources":`...), text...)
 }
 
 // Aggregate is an answer in steps.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
 )
@@ -20,6 +21,7 @@ import (
 // span holds the flags that select a piece of history.
 type span struct {
 	from, to, node string
+	local          bool
 }
 
 const selectHelp = `Points are named by their whole paths, or by one pattern in quotes: * stands for anything
@@ -35,7 +37,7 @@ func (s *span) register(cmd *cobra.Command) {
 
 // of returns the selection of the arguments: points by name, or one pattern.
 func (s *span) of(args []string) (client.Span, error) {
-	sel := client.Span{From: s.from, To: s.to, Node: s.node}
+	sel := client.Span{From: s.from, To: s.to, Node: s.node, Local: s.local}
 	if len(args) == 1 {
 		sel.Pattern = args[0]
 		return sel, nil
@@ -74,6 +76,7 @@ func newQuery(f *flags) *cobra.Command {
 	when.register(cmd)
 	nodeFlag(cmd, &when.node)
 	out.register(cmd)
+	cmd.Flags().BoolVar(&when.local, "local", false, "without --step: do not ask nodes below for what they have not sent yet")
 	cmd.Flags().StringVar(&steps.Step, "step", "", "summarise steps of this length, such as 15m, 1d, 1w, 1mo or 1y")
 	cmd.Flags().StringVar(&steps.Zone, "zone", "", "with --step: at round local times of this time zone, such as Europe/Berlin")
 	cmd.Flags().StringVar(&steps.Functions, "function", "", "with --step: only these figures: mean, min, max, sum, count, first, last, timeweighted, stddev, median, p95 …")
@@ -113,7 +116,28 @@ func (s session) printSamples(ctx context.Context, sel client.Span, bound newest
 		return err
 	}
 	s.reportCoverage(r.Completeness)
+	s.reportSources(r.Sources)
 	return nil
+}
+
+// reportSources says on standard error which nodes could not be asked for what is not stored here.
+func (s session) reportSources(list []answer.Source) {
+	for _, from := range list {
+		if from.State == "stored" || from.State == "asked" {
+			continue
+		}
+		text := from.State
+		if from.Since != nil {
+			text += " since " + from.Since.Format(time.RFC3339)
+		}
+		if from.Missing != "" {
+			text += ", missing: " + from.Missing
+		}
+		if from.Waiting > 0 {
+			text += fmt.Sprintf(", %d samples waited there", from.Waiting)
+		}
+		s.PrintErrf("%s: %s: %s\n", from.Node, text, plain(from.Why))
+	}
 }
 
 func (s session) printSummaries(ctx context.Context, sel client.Span, steps client.Steps, out *format) error {

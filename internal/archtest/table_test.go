@@ -68,6 +68,7 @@ var table = []rule{
 	{"uplink/sender", []string{"uplink", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
 	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
 	{"uplink/ledger", []string{"uplink/tree", "api/answer", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
+	{"uplink/federation", []string{"query", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
 	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},

@@ -456,6 +456,30 @@ export interface Sample {
 
 export interface Latest {
   samples: Sample[];
+  sources?: Sources;
+}
+
+/** Nodes below whose points were asked for; absent if there are none */
+export type Sources = Source[];
+
+export interface Source {
+  node: string;
+  /** stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed */
+  state: "stored" | "asked" | "unreachable" | "refused" | "late" | "failed";
+  /** What it was asked for begins here; absent for the beginning */
+  from?: string;
+  /** What it was asked for ends here; absent for the newest */
+  to?: string;
+  /** That it gave and are not stored here */
+  samples: number;
+  /** Not connected since */
+  since?: string;
+  /** Samples that it had not sent when it last told */
+  waiting?: number;
+  /** The capability that it misses, such as read site/** */
+  missing?: string;
+  /** What that means for the answer */
+  why?: string;
 }
 
 /** [milliseconds since 1970, value], and the quality behind them if it is not good */
@@ -482,6 +506,7 @@ export interface Range {
   from: Time;
   to: Time;
   next: Next;
+  sources?: Sources;
 }
 
 /** The samples of a series, column by column */

@@ -1,0 +1,72 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/query"
+	"voltbus/uplink/federation"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// newFederation lets questions about the history reach what nodes below have not sent yet.
+func (n *Node) newFederation() *federation.Federation {
+	return federation.New(federation.Config{
+		Engine: query.New(n.store, n.catalog, query.DefaultLimits(), now), Newest: n.store.Latest,
+		Children: n.historians, Ask: n.askHistory, Below: n.sender.Below,
+	})
+}
+
+// historians lists the children as those who may be asked for history.
+func (n *Node) historians() []federation.Child {
+	if len(n.children.List()) == 0 {
+		return nil
+	}
+	away := map[string]time.Time{}
+	below := n.tree.Below()
+	for i := range below {
+		if len(below[i].Path) == 1 {
+			away[strings.ToLower(below[i].Name)] = below[i].Away
+		}
+	}
+	var list []federation.Child
+	for _, c := range n.childrenNow() {
+		seen, _ := n.book.Look(c.Name, c.Name)
+		list = append(list, federation.Child{
+			Name: c.Name, Prefix: c.Prefix, Online: c.Online, Away: away[strings.ToLower(c.Name)], Waiting: seen.Waiting,
+		})
+	}
+	return list
+}
+
+// askHistory asks a child for samples that are not stored here.
+func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byte, error) {
+	data, err := n.askBelow(ctx, child, federation.Method, body)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Parse(child, data)
+}
+
+var errNoHistory = errors.New("this node keeps no history; its parent has what it sent")
+
+// answerHistory answers the parent's question for samples that it does not have.
+func (n *Node) answerHistory(ctx context.Context, r *bus.Request) []byte {
+	if n.wide == nil {
+		return refusal(fault.E("node.answerHistory", fault.Unavailable, "history", errNoHistory))
+	}
+	grants, err := allowed(&n.Config().Uplink)
+	if err != nil {
+		return refusal(err)
+	}
+	answer, err := n.wide.Answer(ctx, &grants, r.Data)
+	if err != nil {
+		return refusal(err)
+	}
+	return wire.AppendResult(nil, answer)
+}

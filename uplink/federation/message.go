@@ -1,0 +1,124 @@
+package federation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/wire"
+)
+
+// Method is what a parent asks of its child: a Query, answered with a Reply.
+const Method = "history.below"
+
+// Bounds of what is asked of one child.
+const (
+	MaxTime    = 2 * time.Second // for all children of a node
+	maxHops    = 16
+	maxPoints  = 1000
+	maxSamples = 200_000
+	atOnce     = 8 // children
+)
+
+// part is how much of its time a node gives those below it, so that it can still answer itself.
+const part = 0.8
+
+// Query asks for samples that the parent does not have.
+type Query struct {
+	Points []Wanted `json:"points"`
+	To     int64    `json:"to,omitempty"` // microseconds since 1970
+	Limit  int      `json:"limit,omitempty"`
+	Newest bool     `json:"newest,omitempty"`
+	Latest bool     `json:"latest,omitempty"` // only the newest sample of each, without an end
+	Hops   int      `json:"hops"`             // that it may still go down
+	Time   float64  `json:"time"`             // seconds that the answer may take
+}
+
+// Wanted is a point of a query, as the parent names it.
+type Wanted struct {
+	Point point.Path `json:"point"`
+	From  int64      `json:"from"` // microseconds since 1970
+}
+
+// Reply is the answer.
+type Reply struct {
+	Points  []Told         `json:"points"` // in the order asked
+	Block   []byte         `json:"block"`  // see package wire; its points are places in Points
+	Missing string         `json:"missing,omitempty"`
+	Sources []query.Source `json:"sources,omitempty"` // below the child
+}
+
+// Told is what a child says of a point.
+type Told struct {
+	Unit    string `json:"unit,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Cut     bool   `json:"cut,omitempty"` // the limit cut its samples
+	Unknown bool   `json:"unknown,omitempty"`
+	Refused bool   `json:"refused,omitempty"`
+}
+
+var (
+	errQuery  = fmt.Errorf("asks for 1 to %d points, and gives a time of up to %v and up to %d hops", maxPoints, MaxTime, maxHops)
+	errLarge  = fmt.Errorf("has more than %d samples that are not stored here; ask for a shorter time, fewer points or a limit", maxSamples)
+	errLong   = fmt.Errorf("is asked for %d points at most; name fewer, or ask in pages", maxPoints)
+	errAnswer = errors.New("its answer does not fit what it was asked for; is its version another one?")
+)
+
+func parseQuery(body []byte) (*Query, error) {
+	const op = "federation.Answer"
+	q := &Query{}
+	if err := json.Unmarshal(body, q); err != nil {
+		return nil, fault.E(op, fault.Invalid, "query", fmt.Errorf("%w: %w", errQuery, err))
+	}
+	if len(q.Points) == 0 || len(q.Points) > maxPoints || q.Hops < 0 || q.Hops > maxHops || q.Limit < 0 ||
+		!(q.Time > 0 && q.Time <= MaxTime.Seconds()) {
+		return nil, fault.E(op, fault.Invalid, "query", errQuery)
+	}
+	for _, w := range q.Points {
+		if err := w.Point.Validate(); err != nil {
+			return nil, fault.E(op, fault.Invalid, "query", err)
+		}
+	}
+	return q, nil
+}
+
+// pack writes the samples of the points, in their order, into the reply.
+func (r *Reply) pack(samples [][]point.Sample) error {
+	b := &point.Block{}
+	for i, list := range samples {
+		if b.Len()+len(list) > maxSamples {
+			return fault.E("federation.Answer", fault.Invalid, "samples", errLarge)
+		}
+		b.Points = append(b.Points, point.Path(strconv.Itoa(i)))
+		for j := range list {
+			b.Append(uint32(i), &list[j])
+		}
+	}
+	var err error
+	r.Block, err = new(wire.Encoder).AppendPacked(nil, b)
+	return err
+}
+
+// unpack reads the samples of the points, in the order asked.
+func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
+	b := &point.Block{}
+	if err := new(wire.Decoder).DecodeBlock(r.Block, b); err != nil {
+		return nil, err
+	}
+	if len(r.Points) != len(points) || len(b.Points) != len(points) || b.Len() > maxSamples {
+		return nil, fault.E("federation.Ask", fault.Corrupt, "reply", errAnswer)
+	}
+	out := make([][]point.Sample, len(points))
+	for i := range b.Len() {
+		s := b.Sample(i)
+		at := b.Point[i]
+		s.Point = points[at].Point
+		out[at] = append(out[at], s)
+	}
+	return out, nil
+}
