@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import msgspec
 
 from . import _call, _json, _place
 from ._connection import Connection
+from ._far import Far
 from ._history import History, moment
 from ._listen import Listening, capability
 from ._protocol import Headers, Raw, encode_headers
@@ -42,7 +43,7 @@ _scan = msgspec.json.Decoder(Scan)
 _point = msgspec.json.Decoder(Sample)
 
 
-class Bus(Listening, History, Control):
+class Bus(Listening, History, Control, Far):
     """A connection to a node under a name. ``connect`` makes one.
 
     Use it with ``async with``: nothing outlives the block. It belongs to one event loop and may be
@@ -235,37 +236,6 @@ class Bus(Listening, History, Control):
         except (Unreachable, Timeout) as e:
             raise type(e)(e.message, subject=e.subject or f"{agent}:{method}") from None
         return _call.answered(raw)
-
-    async def _far(
-        self, callee: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], timeout: float
-    ) -> Any:
-        """Have the node call an agent of another node: it gives up a little before the caller."""
-        node, agent = callee.split("/", 1)
-        patience = max(min(timeout, 120.0) * 0.95, 0.001)
-        ask = {
-            "node": node,
-            "agent": agent,
-            "method": method,
-            "args": list(args),
-            "kwargs": kwargs,
-            "timeout": patience,
-        }
-        return await self.request("node", "remote", (), ask, timeout=timeout)
-
-    async def listen(self, pattern: str, *, node: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the live messages of scans of points of another node, as they come.
-
-        Needs ``call <node>/node:listen`` here; the nodes on the way and the other node judge what
-        may be heard. What came while nobody listened is not known. Raises ``Unreachable`` when the
-        node is away: listen again later.
-        """
-        cursor = ""
-        while True:
-            ask = {"pattern": pattern, "cursor": cursor, "wait": 10.0}
-            heard = await self.request(f"{node}/node", "listen", (), ask, timeout=20.0)
-            cursor = heard["cursor"]
-            for message in heard["messages"]:
-                yield message
 
     async def notify(self, agent: str, method: str, /, *args: Any, **kwargs: Any) -> None:
         """Call a method without waiting: nobody tells whether it was carried out."""
