@@ -177,8 +177,21 @@ func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, en
 
 // Rotate makes a new key, has the parent take it in place of the old one, and uses it from then on. A
 // crash at any moment leaves a key that the parent takes. It asks on the connection that is attached, or
-// else on one of its own.
+// else on one of its own; if the parent says that there is one already, this program may be making it
+// just now, and it is waited for.
 func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
+	next, err := p.rotate(ctx, dial)
+	if !fault.Is(err, fault.Conflict) || !p.awaitAttached(ctx) {
+		return next, err
+	}
+	if used, rerr := identity.ReadKey(filepath.Join(p.dir, KeyFile)); rerr == nil && next != nil && used.Public() == next.Public() {
+		return next, nil // that connection has it already
+	}
+	return p.rotate(ctx, dial)
+}
+
+// rotate is Rotate without patience. With an error it may return the key that was about to be taken.
+func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	m, member := p.Current()
 	if !member {
 		return nil, fault.E("enrol.Rotate", fault.NotFound, ParentFile, errNoParent)
@@ -210,7 +223,7 @@ func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		err = p.taken(ctx, next, dial, err)
 	}
 	if err != nil {
-		return nil, err
+		return next, err
 	}
 	if err := p.Settled(next); err != nil {
 		return nil, err

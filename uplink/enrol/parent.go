@@ -69,14 +69,15 @@ type Parent struct {
 	current Membership
 	member  bool
 	changed chan struct{}
-	ask     *Asker // nil: there is no connection
+	ask     *Asker        // nil: there is no connection
+	arrived chan struct{} // closed at the next Attach
 }
 
 var errMembership = errors.New("cannot be read as a membership; restore it from a copy, or remove it and join again")
 
 // OpenParent reads the membership in the data directory; none is no error.
 func OpenParent(dir string, now func() time.Time) (*Parent, error) {
-	p := &Parent{dir: dir, now: now, changed: make(chan struct{})}
+	p := &Parent{dir: dir, now: now, changed: make(chan struct{}), arrived: make(chan struct{})}
 	file := filepath.Join(dir, ParentFile)
 	b, err := os.ReadFile(file)
 	switch {
@@ -245,6 +246,8 @@ func (p *Parent) Attach(ask Asker) (detach func()) {
 	defer p.mu.Unlock()
 	mine := &ask
 	p.ask = mine
+	close(p.arrived)
+	p.arrived = make(chan struct{})
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -275,4 +278,26 @@ func (p *Parent) attached() Asker {
 		return nil
 	}
 	return *p.ask
+}
+
+// attachTime is how long a connection that may be on its way is waited for.
+const attachTime = 3 * time.Second
+
+// awaitAttached waits for a moment until there is a connection; false if none comes.
+func (p *Parent) awaitAttached(ctx context.Context) bool {
+	p.mu.Lock()
+	there, arrived := p.ask != nil, p.arrived
+	p.mu.Unlock()
+	if there {
+		return true
+	}
+	late := time.NewTimer(attachTime)
+	defer late.Stop()
+	select {
+	case <-arrived:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
 }
