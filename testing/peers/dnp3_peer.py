@@ -27,6 +27,7 @@ one command a line and reads what happens, one event a line:
     deletefile NAME
     readdir NAME               answers "directory RESULT NAMES"
 
+    open                            a channel is connected
     value KIND INDEX VALUE SOURCE   a point arrived; SOURCE is "event" or "static"
     time INDEX MS INTERVAL UNITS    a repeating time arrived
     attribute SET VARIATION TEXT    a device attribute arrived
@@ -69,11 +70,15 @@ class Control:
 
 
 class Listener(dnp3.IChannelListener):
-    def __init__(self) -> None:
+    """Says when a channel is connected."""
+
+    def __init__(self, control: Control) -> None:
         super().__init__()
+        self.control = control
 
     def OnStateChange(self, state) -> None:
-        pass
+        if state == dnp3.ChannelState.OPEN:
+            self.control.send("open")
 
 
 KINDS = {
@@ -251,7 +256,7 @@ class Peer:
     def __init__(self, control: Control) -> None:
         self.control = control
         self.manager = dnp3.DNP3Manager(1)
-        self.listener = Listener()
+        self.listener = Listener(self.control)
         self.values = Values(control)
         self.keep: list[object] = []
 

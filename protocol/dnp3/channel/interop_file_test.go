@@ -96,7 +96,7 @@ func TestAForeignMasterReadsAndWritesFilesOfOurOutstation(t *testing.T) {
 	}
 	peer := peers.StartDNP3(t)
 	peer.Do(t, "master %s", port)
-	peer.Await(t, "dialing")
+	peer.Await(t, "open") // before that it knows no way to the files
 	sum := crc32.ChecksumIEEE
 	for _, c := range []struct{ command, want string }{
 		{"readfile log.bin", fmt.Sprintf("file SUCCESS SUCCESS 3000 %d", sum(counting(3000)))},
