@@ -1,7 +1,6 @@
 package node_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -97,35 +96,5 @@ func killAgent(t *testing.T, place string, acknowledged []map[int]bool) int {
 	t.Helper()
 	child := exec.CommandContext(wait(t), os.Args[0])
 	child.Env = append(os.Environ(), agentEnv+"="+place)
-	child.Stderr = os.Stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	enough, highest, seen := 20+rand.IntN(100), 0, 0
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		var w, batch int
-		if _, err := fmt.Sscan(lines.Text(), &w, &batch); err != nil {
-			if seen < enough {
-				t.Errorf("the agent says %q", lines.Text())
-			}
-			break
-		}
-		acknowledged[w][batch] = true
-		highest = max(highest, batch)
-		if seen++; seen == enough {
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	_ = child.Wait() // killed
-	if seen < enough {
-		t.Fatalf("%d batches were acknowledged, want %d", seen, enough)
-	}
-	return highest + 1 // was on its way, perhaps
+	return killAfter(t, child, 20+rand.IntN(100), acknowledged) + 1 // was on its way, perhaps
 }

@@ -101,6 +101,13 @@ func killOne(t *testing.T, dir string, first int, acknowledged []map[int]bool) i
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", crashEnv, dir, first))
+	return killAfter(t, child, 50+rand.IntN(400), acknowledged)
+}
+
+// killAfter starts a process that prints a writer and a batch for each batch that it knows to be on
+// disk, and kills it when it has printed enough. It notes them, and returns the highest batch.
+func killAfter(t *testing.T, child *exec.Cmd, enough int, acknowledged []map[int]bool) int {
+	t.Helper()
 	child.Stderr = os.Stderr
 	out, err := child.StdoutPipe()
 	if err != nil {
@@ -109,13 +116,13 @@ func killOne(t *testing.T, dir string, first int, acknowledged []map[int]bool) i
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	enough, highest, seen := 50+rand.IntN(400), first, 0
+	highest, seen := 0, 0
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		var w, batch int
 		if _, err := fmt.Sscan(lines.Text(), &w, &batch); err != nil {
 			if seen < enough {
-				t.Errorf("the node says %q", lines.Text())
+				t.Errorf("the process says %q", lines.Text())
 			}
 			break
 		}
@@ -129,7 +136,7 @@ func killOne(t *testing.T, dir string, first int, acknowledged []map[int]bool) i
 	}
 	_ = child.Wait() // killed
 	if seen < enough {
-		t.Fatalf("the node acknowledged %d batches, want %d", seen, enough)
+		t.Fatalf("%d batches were acknowledged, want %d", seen, enough)
 	}
 	return highest
 }

@@ -49,9 +49,11 @@ func (r *running) record(samples []point.Sample) {
 	}
 }
 
-func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
-	dir := t.TempDir()
-	data := filepath.Join(dir, "data")
+// smallDisk returns a folder whose folder "data" is a disk of 400 MB of its own.
+func smallDisk(t *testing.T) (dir, data string) {
+	t.Helper()
+	dir = t.TempDir()
+	data = filepath.Join(dir, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +65,11 @@ func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return dir, data
+}
+
+func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
+	dir, data := smallDisk(t)
 	r := run(t, load(t, dir, listenAnywhere+"log: {min_free: 200MiB}\n"+zones))
 	ctx := context.Background()
 	eventually(t, "recording works", func() bool { return r.ledger().Origins[0].Stored > 20 })

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"voltbus/api/answer"
@@ -274,19 +273,7 @@ func TestAParentThatWasRenamedGetsOn(t *testing.T) {
 }
 
 func TestAParentWithAFullDiskTakesWhatWaitedWhenThereIsRoom(t *testing.T) {
-	dir := t.TempDir()
-	data := filepath.Join(dir, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=400m"); err != nil {
-		t.Skipf("needs the right to mount a small file system: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(data, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir, data := smallDisk(t)
 	p := newPair(t, "")
 	full := run(t, nodeOf(t, dir, "full", listenAnywhere+"log: {min_free: 200MiB}\n"))
 	if err := p.child.LeaveParent(wait(t)); err != nil {
