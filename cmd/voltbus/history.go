@@ -186,7 +186,7 @@ func (s session) meant(ctx context.Context, sel client.Span, err error) error {
 	if !fault.Is(err, fault.NotFound) || sel.Pattern == "" || strings.Contains(sel.Pattern, "*") {
 		return err
 	}
-	if _, named := s.Latest(ctx, client.Span{Points: []string{sel.Pattern}}); named != nil {
+	if _, named := s.Latest(ctx, client.Span{Points: []string{sel.Pattern}, Node: sel.Node, Local: sel.Local}); named != nil {
 		return named
 	}
 	return err
