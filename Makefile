@@ -110,6 +110,27 @@ race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detecto
 soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m); SEED repeats a run
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
+# The last version whose nodes do not say who asks from another node, send large blocks whole, and write
+# the file of origins anew for each.
+OLD ?= ff0a157
+
+.PHONY: skew
+skew: build/.go ## run nodes of the program at the commit OLD together with those of this one
+	old=$$(tools/program_at.sh $(OLD) build/skew) && \
+	  go build -trimpath -o build/skew/voltbus-now ./cmd/voltbus && \
+	  VOLTBUS_OLD=$$old VOLTBUS_NEW=$(CURDIR)/build/skew/voltbus-now \
+	  go test -count=1 -v -run 'TestProgramsOfTwoVersions|TestNodesThatAreUpdated' ./node
+
+.PHONY: test-timescale
+test-timescale: build/.go build/.postgresql ## test the store in PostgreSQL and nodes with it on this machine's TimescaleDB
+	VOLTBUS_TIMESCALEDB=1 go test -count=1 -timeout $(TIMEOUT) ./store/postgres
+	VOLTBUS_TIMESCALEDB=1 go test -count=1 -timeout $(TIMEOUT) -run 'Database' ./node
+
+.PHONY: try-bundles
+try-bundles: build ## set machines up from bundles with the real cloud-init, Ansible and systemd; as root
+	testing/bundles/prepare.sh build/try-bundles
+	testing/bundles/try.sh build/try-bundles bin/voltbus
+
 .PHONY: fuzz
 fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG
 	tools/fuzz.sh $(FUZZTIME) $(PKG)

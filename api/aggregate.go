@@ -13,13 +13,18 @@ func (s *server) aggregate(w http.ResponseWriter, r *request) error {
 	}
 	in := s.read(r)
 	req, how := in.paged(), query.Aggregation{Step: in.step("1h"), Zone: in.zone(), Functions: in.functions()}
+	local := in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
 	if far, err := s.distant(w, r, "aggregate"); far {
 		return err
 	}
-	a, err := s.cfg.Engine.Aggregate(r.Context(), req, how)
+	summarise := s.cfg.Engine.Aggregate
+	if s.cfg.Wide != nil && !local {
+		summarise = s.cfg.Wide.Aggregate
+	}
+	a, err := summarise(r.Context(), req, how)
 	if err != nil {
 		return err
 	}

@@ -176,10 +176,10 @@ func TestAnswersAreCompressedForThoseWhoCan(t *testing.T) {
 func TestExportIsCSVThatReadsBack(t *testing.T) {
 	n := start(t)
 	var file bytes.Buffer
-	size, err := n.client.Export(t.Context(), client.Span{Pattern: "**", From: "2026-03-01T12:00:00Z"}, "csv", &file)
+	done, err := n.client.Export(t.Context(), client.Span{Pattern: "**", From: "2026-03-01T12:00:00Z"}, "csv", &file)
 	must(t, err)
-	if size != int64(file.Len()) {
-		t.Errorf("the size is %d of %d", size, file.Len())
+	if done.Bytes != int64(file.Len()) {
+		t.Errorf("the size is %d of %d", done.Bytes, file.Len())
 	}
 	rows, err := csv.NewReader(&file).ReadAll()
 	must(t, err)
@@ -261,18 +261,20 @@ func TestAParquetFileIsSentWholeAndRemoved(t *testing.T) {
 	f := &filer{}
 	n := start(t, func(c *api.Config) { c.Engine = f })
 	var got bytes.Buffer
-	size, err := n.client.Export(t.Context(), client.Span{Pattern: "**"}, "parquet", &got)
+	done, err := n.client.Export(t.Context(), client.Span{Pattern: "**"}, "parquet", &got)
 	must(t, err)
-	if size != 400_000 || !bytes.HasPrefix(got.Bytes(), []byte("PAR1PAR1")) {
-		t.Errorf("got %d bytes", size)
+	if done.Bytes != 400_000 || !bytes.HasPrefix(got.Bytes(), []byte("PAR1PAR1")) {
+		t.Errorf("got %d bytes", done.Bytes)
 	}
-	if _, err := os.Stat(filepath.Dir(f.file)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was prepared is still there: %v", err)
-	}
+	prepared := f.file
 	f.err = fault.E("store", fault.Unavailable, "disk", errors.New("is full"))
 	reply := n.get("/api/v1/export?pattern=**&format=parquet")
 	if p := reply.problem(t); p.Subject != "disk" || reply.Header.Get("Content-Disposition") != "" {
 		t.Errorf("a full disk gives %+v, %v", p, reply.Header)
+	}
+	n.server.Close() // which waits until the requests are over: what was prepared goes after the last octet
+	if _, err := os.Stat(filepath.Dir(prepared)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was prepared is still there: %v", err)
 	}
 }
 

@@ -37,6 +37,11 @@ type Engine interface {
 type Wide interface {
 	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)
+	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
+	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
+	// Export calls begin, before emit, with what is known of other nodes.
+	Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error
+	ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error)
 }
 
 // Points lists points.
@@ -105,6 +110,9 @@ type Config struct {
 	Rates   Rates
 	Tokens  Tokens
 	Version answer.Version
+
+	// Logbook has the newest records of the node's own log; nil for a node that does not run.
+	Logbook Logbook
 
 	// Audit is told what people change, and who was refused; nil for nobody.
 	Audit Audit
@@ -186,7 +194,7 @@ func New(cfg Config) http.Handler {
 		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
 		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
 	}
-	s.feeds = newFeeds(cfg.Live, cfg.StreamBuffer)
+	s.feeds = newFeeds(cfg.StreamBuffer)
 	s.routes = index(routes())
 	return s
 }

@@ -20,6 +20,7 @@ import (
 type Audit interface {
 	Append(ctx context.Context, entries ...audit.Entry) error
 	Offer(e audit.Entry)
+	Gather(e audit.Entry)
 	List(ctx context.Context, f audit.Filter) (entries []audit.Entry, next uint64, err error)
 	Export(ctx context.Context, f audit.Filter, emit func(*audit.Entry) error) error
 	Verify(ctx context.Context, kept *audit.Head) (audit.Report, error)
@@ -228,6 +229,9 @@ func actorOf(u identity.User) string {
 	}
 	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
 		return "node:" + node
+	}
+	if p, err := identity.ParsePrincipal(u.Name); err == nil && p.Node != "" { // nor so: somebody of another node
+		return u.Name
 	}
 	return "person:" + u.Name
 }

@@ -152,7 +152,7 @@ func auditedCall(args []json.RawMessage, kwargs map[string]json.RawMessage) any 
 		detail.Args[i] = withoutSecrets(arg)
 	}
 	for name, arg := range kwargs {
-		if detail.Kwargs[name] = withoutSecrets(arg); secretName(name) {
+		if detail.Kwargs[name] = withoutSecrets(arg); SecretName(name) {
 			detail.Kwargs[name] = json.RawMessage(hidden)
 		}
 	}
@@ -165,8 +165,8 @@ func auditedCall(args []json.RawMessage, kwargs map[string]json.RawMessage) any 
 // hidden stands for a secret.
 const hidden = `"(hidden)"`
 
-// secretName reports whether something of this name is probably a secret.
-func secretName(name string) bool {
+// SecretName reports whether something of this name is probably a secret.
+func SecretName(name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "privatekey"}
 	return plain == "pin" || plain == "seed" || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(plain, word) })
@@ -199,7 +199,7 @@ func hide(v any) {
 		}
 	case map[string]any:
 		for name, e := range v {
-			if hide(e); secretName(name) {
+			if hide(e); SecretName(name) {
 				v[name] = json.RawMessage(hidden)
 			}
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/api/answer"
 	"voltbus/api/arrowstream"
+	"voltbus/api/shape"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/query"
@@ -26,22 +29,24 @@ func (s *server) export(w http.ResponseWriter, r *request) error {
 	in := s.read(r)
 	req := in.span()
 	format, _ := in.text("format")
+	local := in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
 	name := fmt.Sprintf("voltbus-%s-%s", req.From.Format("20060102T150405Z"), req.To.Format("20060102T150405Z"))
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
+	from := s.exporter(w, local)
 	switch format {
 	case "", "csv":
 		disposition(w, name+".csv", "text/csv; charset=utf-8")
-		return s.exportCSV(p, r, req)
+		return exportCSV(p, r, from.stream(req))
 	case "arrow":
 		disposition(w, name+".arrows", arrowstream.Media)
-		return s.exportArrow(p, r, req)
+		return exportArrow(p, r, from.stream(req))
 	case "parquet":
 		disposition(w, name+".parquet", "application/vnd.apache.parquet")
-		return s.exportParquet(p, r, req)
+		return s.exportParquet(p, r, req, from)
 	}
 	return fault.E("api.query", fault.Invalid, "format", errFormat)
 }
@@ -51,10 +56,55 @@ func disposition(w http.ResponseWriter, name, media string) {
 	w.Header().Set("Content-Type", media)
 }
 
-func (s *server) exportCSV(w *patient, r *request, req query.Request) error {
+// stream calls emit with runs of samples.
+type stream func(ctx context.Context, emit func([]point.Sample) error) error
+
+// exporter is what samples are exported from: this node's store, or, unless wide is nil, also the nodes
+// below.
+type exporter struct {
+	engine Engine
+	wide   Wide
+	header http.Header
+}
+
+func (s *server) exporter(w http.ResponseWriter, local bool) exporter {
+	from := exporter{engine: s.cfg.Engine, header: w.Header()}
+	if !local {
+		from.wide = s.cfg.Wide
+	}
+	return from
+}
+
+func (e exporter) stream(req query.Request) stream {
+	return func(ctx context.Context, emit func([]point.Sample) error) error {
+		if e.wide == nil {
+			return e.engine.Export(ctx, req, emit)
+		}
+		return e.wide.Export(ctx, req, e.tell, emit)
+	}
+}
+
+func (e exporter) parquet(ctx context.Context, req query.Request, file string) error {
+	if e.wide == nil {
+		_, err := e.engine.ExportParquet(ctx, req, file)
+		return err
+	}
+	sources, err := e.wide.ExportParquet(ctx, req, file)
+	e.tell(sources)
+	return err
+}
+
+// tell writes the sources into the header, before the samples.
+func (e exporter) tell(sources []query.Source) {
+	if text := shape.SourcesLine(sources); text != "" {
+		e.header.Set(answer.SourcesHeader, text)
+	}
+}
+
+func exportCSV(w *patient, r *request, from stream) error {
 	out := &output{w: w}
 	out.buf = append(make([]byte, 0, 2*chunk), "point,time,value,kind,quality\n"...)
-	err := s.cfg.Engine.Export(r.Context(), req, func(run []point.Sample) error {
+	err := from(r.Context(), func(run []point.Sample) error {
 		for i := range run {
 			out.buf = appendCSV(out.buf, &run[i])
 			if err := out.spill(); err != nil {
@@ -70,9 +120,9 @@ func (s *server) exportCSV(w *patient, r *request, req query.Request) error {
 }
 
 // exportArrow sends a stream of Arrow, batch by batch.
-func (s *server) exportArrow(w *patient, r *request, req query.Request) error {
+func exportArrow(w *patient, r *request, from stream) error {
 	var out *arrowstream.Writer
-	err := s.cfg.Engine.Export(r.Context(), req, func(run []point.Sample) error {
+	err := from(r.Context(), func(run []point.Sample) error {
 		if out == nil {
 			out = arrowstream.New(w) // an error before the first sample is still a problem
 		}
@@ -127,14 +177,14 @@ func appendField(dst []byte, s string) []byte {
 }
 
 // exportParquet lets the store write a file, which is sent and removed.
-func (s *server) exportParquet(w *patient, r *request, req query.Request) (err error) {
+func (s *server) exportParquet(w *patient, r *request, req query.Request, from exporter) (err error) {
 	dir, err := os.MkdirTemp(s.cfg.TempDir, "voltbus-export-")
 	if err != nil {
 		return fault.E("api.export", fault.Unavailable, "parquet", fmt.Errorf("no room to prepare the file: %w", err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	name := filepath.Join(dir, "export.parquet")
-	if _, err := s.cfg.Engine.ExportParquet(r.Context(), req, name); err != nil {
+	if err := from.parquet(r.Context(), req, name); err != nil {
 		return err
 	}
 	f, err := os.Open(name)

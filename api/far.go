@@ -160,19 +160,27 @@ func levelAllowed(u identity.User, text json.RawMessage) error {
 	return asker(&request{user: u}).Command("", level, point.Value{})
 }
 
+// other returns the node that node= names; "" for this one.
+func (s *server) other(r *request) (string, error) {
+	in := s.read(r)
+	node, _ := in.text("node")
+	switch {
+	case in.err != nil || node == "":
+		return "", in.err
+	case s.cfg.Far == nil:
+		return "", absent("other nodes")
+	case s.cfg.Far.Self(node):
+		return "", nil
+	}
+	return node, nil
+}
+
 // distant answers the request at another node if it names one with node=: true then. method is what
 // that node is asked, with the parameters of the request, which were read here before.
 func (s *server) distant(w http.ResponseWriter, r *request, method string) (bool, error) {
-	in := s.read(r)
-	node, named := in.text("node")
-	if in.err != nil || !named || node == "" {
-		return false, in.err
-	}
-	if s.cfg.Far == nil {
-		return true, absent("other nodes")
-	}
-	if s.cfg.Far.Self(node) {
-		return false, nil
+	node, err := s.other(r)
+	if err != nil || node == "" {
+		return err != nil, err
 	}
 	args := wire.Arguments{Kwargs: map[string]json.RawMessage{}}
 	for name, v := range s.asWritten(r) {
@@ -197,14 +205,14 @@ func (s *server) asWritten(r *request) map[string]any {
 	out := map[string]any{}
 	for name, values := range r.params {
 		switch {
-		case name == "node" || name == "local" || len(values) == 0 || values[0] == "":
+		case name == "node" || len(values) == 0 || values[0] == "":
 		case name == "point":
 			out["points"] = values
 		case name == "functions":
 			out[name] = strings.Split(values[0], ",")
 		case name == "limit" || name == "page":
 			out[name] = json.RawMessage(values[0])
-		case name == "newest":
+		case name == "newest" || name == "local":
 			out[name] = values[0] == "true" || values[0] == "1"
 		case name == "tag":
 			out["tags"] = s.read(r).tags()

@@ -2,36 +2,37 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
-
-	"voltbus/wire"
 )
 
 // feeds holds the live messages that are read now: those of one selection are asked for, filtered
 // and written as events once, however many read them. It is safe for concurrent use.
 type feeds struct {
-	live Live
 	most int // bytes of events that may wait for a reader
 
 	mu   sync.Mutex
 	list map[string]*feed
 }
 
-func newFeeds(live Live, most int) *feeds {
-	return &feeds{live: live, most: most, list: make(map[string]*feed)}
+func newFeeds(most int) *feeds {
+	return &feeds{most: most, list: make(map[string]*feed)}
 }
 
-// join adds a reader of what the selection selects; selections with one key are alike. leave takes
-// the reader away, and ends the feed with its last one.
-func (s *feeds) join(key string, sel wire.Selection) (l *listener, leave func(), err error) {
+// source begins to fill a feed, and returns how that is ended.
+type source func(*feed) (stop func(), err error)
+
+// join adds a reader of what a source gives; sources with one key are alike. leave takes the reader
+// away, and ends the feed with its last one.
+func (s *feeds) join(key string, from source) (l *listener, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.list[key]
-	if f == nil {
+	if f == nil || f.ended() {
 		f = &feed{most: int64(s.most), readers: make(map[*listener]struct{}), news: make(chan struct{})}
-		if f.stop, err = s.live.Subscribe(sel, f.deliver); err != nil {
+		if f.stop, err = from(f); err != nil {
 			return nil, nil, err
 		}
 		s.list[key] = f
@@ -42,9 +43,12 @@ func (s *feeds) join(key string, sel wire.Selection) (l *listener, leave func(),
 
 func (s *feeds) leave(key string, f *feed, l *listener) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f.leave(l) == 0 {
+	last := f.leave(l) == 0
+	if last && s.list[key] == f {
 		delete(s.list, key)
+	}
+	s.mu.Unlock()
+	if last {
 		f.stop()
 	}
 }
@@ -57,10 +61,12 @@ const pieceSize = 16 << 10
 type feed struct {
 	most int64
 	stop func()
+	open chan struct{} // closed when the source listens or failed to; nil for one that does so at once
 
 	mu      sync.Mutex
 	pieces  []piece
 	end     int64 // of the last piece: how many bytes there were since the feed began
+	err     error // why nothing comes any more
 	readers map[*listener]struct{}
 	waiting bool          // somebody waits for news
 	news    chan struct{} // is closed by what comes next, if somebody waits
@@ -94,11 +100,48 @@ func (f *feed) leave(l *listener) int {
 	return len(f.readers)
 }
 
-// deliver appends a message as an event. It never waits for a reader.
-func (f *feed) deliver(message json.RawMessage) {
+// begun waits until the source listens, and returns why it does not.
+func (f *feed) begun(ctx context.Context) error {
+	if f.open == nil {
+		return nil
+	}
+	select {
+	case <-f.open:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.append("scan", message)
+	return f.err
+}
+
+// ended reports whether nothing comes any more.
+func (f *feed) ended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err != nil
+}
+
+// fail tells the readers why nothing comes any more, after what came.
+func (f *feed) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+	f.tell()
+}
+
+// deliver appends a live message as an event. It never waits for a reader.
+func (f *feed) deliver(message json.RawMessage) { f.put("scan", message) }
+
+func (f *feed) put(event string, message json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.append(event, message)
+	f.tell()
+}
+
+// tell wakes those who wait for news. The caller holds mu.
+func (f *feed) tell() {
 	if f.waiting {
 		f.waiting = false
 		close(f.news)
@@ -134,18 +177,21 @@ func (f *feed) forget() {
 	f.pieces = f.pieces[:kept]
 }
 
-// take appends to parts the events that the reader has not taken yet, and reports whether more
-// came than may wait. If there are none, news is closed when there are. parts must not be changed.
-func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, over bool) {
+// take appends to parts the events that the reader has not taken yet. If there are none, news is closed
+// when there are. errSlow says that more came than may wait, another error why nothing comes any more.
+// parts must not be changed.
+func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, err error) {
 	f := l.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.end-l.at > f.most:
-		return parts, nil, true
+		return parts, nil, errSlow
+	case f.end == l.at && f.err != nil:
+		return parts, nil, f.err
 	case f.end == l.at:
 		f.waiting = true
-		return parts, f.news, false
+		return parts, f.news, nil
 	}
 	for _, p := range f.pieces {
 		if from := max(0, l.at-p.start); from < int64(len(p.data)) {
@@ -153,7 +199,7 @@ func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, over 
 		}
 	}
 	l.at = f.end
-	return parts, nil, false
+	return parts, nil, nil
 }
 
 // eventFrame is what appendEvent adds to the name and the data of an event, at most.

@@ -93,11 +93,15 @@ func (s *server) plot(w http.ResponseWriter, r *request) error {
 	}
 	in := s.read(r)
 	req, pixels := in.span(), in.number("pixels", plotPixels, query.MinPixels, query.MaxPixels)
-	columns := in.columns()
+	columns, local := in.columns(), in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
-	a, err := s.cfg.Engine.Plot(r.Context(), req, pixels)
+	draw := s.cfg.Engine.Plot
+	if s.cfg.Wide != nil && !local {
+		draw = s.cfg.Wide.Plot
+	}
+	a, err := draw(r.Context(), req, pixels)
 	if err != nil {
 		return err
 	}

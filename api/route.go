@@ -20,6 +20,7 @@ type route struct {
 	stream  bool          // the answer is long or endless: no HEAD, no compression
 	remote  string        // the method by which it is asked of another node with node=; "" if it cannot be
 	audit   string        // the action under which the audit log is told of it; "" for none
+	watched string        // the action under which the audit log is told that somebody reads it; "" for none
 	serve   func(*server, http.ResponseWriter, *request) error
 }
 
@@ -37,7 +38,7 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
 		configRoutes(), peopleRoutes(), driverRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
-		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(),
+		auditRoutes(), documentRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
 	)
 	for i := range list {
 		if list[i].remote != "" {
@@ -72,11 +73,11 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,
-			params: []string{"point", "pattern", "from", "to", "pixels", "format"},
+			params: []string{"point", "pattern", "from", "to", "pixels", "format", "local"},
 		},
 		{
 			method: "GET", path: prefix + "/aggregate", role: viewer, serve: (*server).aggregate,
-			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after", "node"},
+			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after", "node", "local"},
 		},
 		{
 			method: "GET", path: prefix + "/completeness", role: viewer, serve: (*server).completeness,
@@ -84,11 +85,11 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/stream", role: viewer, stream: true, serve: (*server).stream,
-			params: []string{"pattern", "unit", "tag"},
+			params: []string{"pattern", "unit", "tag", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,
-			params: []string{"point", "pattern", "from", "to", "format"},
+			params: []string{"point", "pattern", "from", "to", "format", "local"},
 		},
 		{
 			method: "POST", path: prefix + "/sql", role: identity.Engineer, body: sqlBody, stream: true,

@@ -41,6 +41,8 @@ type server struct {
 	received atomic.Uint64 // bytes of bodies, inflated
 	replayed atomic.Uint64 // requests that were answered as before
 
+	nodeWatch nodeWatch
+
 	feeds    *feeds
 	readers  atomic.Int64
 	cut      atomic.Uint64
@@ -129,11 +131,17 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		w = zw
 	}
 	req := &request{Request: r, user: user, params: params}
+	if rt.stream {
+		s.tellReading(req, &rt, nil) // how it ends may be much later
+	}
 	if node := s.elsewhere(rt, params); node != "" {
 		rt.audit = rt.action()
 		err = s.errand(w, req, &rt, node)
 	} else {
 		err = rt.serve(s, w, req)
+	}
+	if !rt.stream {
+		s.tellReading(req, &rt, err)
 	}
 	s.tell(req, rt, err)
 	return err

@@ -24,10 +24,7 @@ var (
 // stream sends live messages as server-sent events until the reader goes, falls behind, or its
 // login ends.
 func (s *server) stream(w http.ResponseWriter, r *request) error {
-	if s.cfg.Live == nil {
-		return absent("live stream")
-	}
-	key, sel, err := s.liveSelection(r)
+	key, from, err := s.source(r)
 	if err != nil {
 		return err
 	}
@@ -36,17 +33,35 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	defer release()
-	l, leave, err := s.feeds.join(key, sel)
+	l, leave, err := s.feeds.join(key, from)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	if err := l.feed.begun(r.Context()); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
 	return s.relay(p, r, l)
+}
+
+// source returns where the messages that a stream is asked for come from: this node, or the one of node=.
+func (s *server) source(r *request) (key string, from source, err error) {
+	if node, err := s.other(r); err != nil || node != "" {
+		if err != nil {
+			return "", nil, err
+		}
+		return s.farSource(r, node)
+	}
+	if s.cfg.Live == nil {
+		return "", nil, absent("live stream")
+	}
+	key, sel, err := s.liveSelection(r)
+	return key, func(f *feed) (func(), error) { return s.cfg.Live.Subscribe(sel, f.deliver) }, err
 }
 
 const (
@@ -139,10 +154,9 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 		}
 		clear(parts) // what was written may be forgotten
 		var news <-chan struct{}
-		var over bool
-		if parts, news, over = l.take(parts[:0]); over {
-			s.cut.Add(1)
-			return s.lastEvent(w, r, fault.E("api.stream", fault.Unavailable, "stream", errSlow))
+		var err error
+		if parts, news, err = l.take(parts[:0]); err != nil {
+			return s.lastEvent(w, r, s.reason(err))
 		}
 		if len(parts) > 0 {
 			continue
@@ -158,6 +172,15 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 			parts = append(parts, []byte(": alive\n\n"))
 		}
 	}
+}
+
+// reason says why a stream ends, and counts who is cut off.
+func (s *server) reason(err error) error {
+	if !errors.Is(err, errSlow) {
+		return err
+	}
+	s.cut.Add(1)
+	return fault.E("api.stream", fault.Unavailable, "stream", err)
 }
 
 // lastEvent tells the reader why the stream ends.

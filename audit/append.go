@@ -99,7 +99,7 @@ func (l *Log) Offer(e Entry) {
 }
 
 // Run writes what Offer hands over, notes each second where the log ends, and follows the whole
-// chain once a day. It returns nil when ctx ends and everything is written.
+// chain once a day, and the sums of Gather. It returns nil when ctx ends and everything is written.
 func (l *Log) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { l.write(ctx); return nil })
@@ -110,12 +110,14 @@ func (l *Log) Run(ctx context.Context) error {
 func (l *Log) write(ctx context.Context) {
 	tick := time.NewTicker(anchorEvery)
 	defer tick.Stop()
-	for ctx.Err() == nil {
+	for ended := false; !ended; {
 		select {
 		case <-ctx.Done():
+			ended = true
 		case <-l.news:
 		case <-tick.C:
 		}
+		l.ripe(ended)
 		l.commit <- struct{}{}
 		_ = l.flush() //nolint:contextcheck // what is taken is written, also at the end; Status tells
 		if l.wrote {

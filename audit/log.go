@@ -55,6 +55,7 @@ type Log struct {
 	failed   error
 	verified time.Time
 	closed   bool
+	gathered map[kind]*gathering
 }
 
 // Status is how a log does.
@@ -80,7 +81,7 @@ type Status struct {
 // program wrote gives fault.Conflict. Close it after use.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	file := filepath.Join(dir, File)
-	l := &Log{file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+	l := &Log{file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1), gathered: map[kind]*gathering{}}
 	err := l.open(ctx)
 	if !fault.Is(err, fault.Corrupt) {
 		if err != nil {

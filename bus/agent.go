@@ -37,8 +37,22 @@ func (b *Bus) Announce(topic point.Path, body []byte) error {
 // An agent that is not there gives fault.Unreachable at once, one that does not answer before ctx
 // ends fault.Timeout.
 func (b *Bus) Call(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
+	return b.ask(ctx, agent, request("", agent, method, body))
+}
+
+// request is a call of the node, on behalf of somebody of another node; "" for nobody.
+func request(caller, agent, method string, body []byte) *nats.Msg {
+	m := &nats.Msg{Subject: wire.CallSubject(agent, wire.NodeName, method), Data: body}
+	if caller != "" {
+		m.Header = nats.Header{wire.CallerHeader: {caller}}
+	}
+	return m
+}
+
+// ask sends a request to an agent or a child, and returns the body of the answer.
+func (b *Bus) ask(ctx context.Context, agent string, ask *nats.Msg) ([]byte, error) {
 	const op = "bus.Call"
-	m, err := b.requests.RequestWithContext(ctx, wire.CallSubject(agent, wire.NodeName, method), body)
+	m, err := b.requests.RequestMsgWithContext(ctx, ask)
 	switch {
 	case err == nil:
 		return m.Data, nil

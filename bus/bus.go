@@ -4,6 +4,7 @@
 package bus
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -28,9 +29,8 @@ const (
 
 	maxSubscribed = 1 << 16 // subscriptions of one connection
 
-	// A connection that was cut without a word is found dead after pingEvery × (pingsOut+1).
-	pingEvery = 15 * time.Second
-	pingsOut  = 2
+	silence  = 45 * time.Second
+	pingsOut = 2 // a connection that was cut without a word is found dead after one more
 )
 
 var (
@@ -52,7 +52,13 @@ type Config struct {
 	// Refused is told what connections tried and may not, and who was cut off; nil tells nobody.
 	// One goroutine calls it, which it must not hold up.
 	Refused func(Violation)
-	Limits  Limits // for each connection from outside; zero for the defaults
+	// Passed is told who with an exclusive name came and ended, within a quarter of a second; what ends
+	// with the bus is not told. nil tells nobody. The goroutine of Refused calls it, too.
+	Passed func(Passage)
+	Limits Limits // for each connection from outside; zero for the defaults
+	// Silence is how long nothing may be heard of a connection from outside before it is closed:
+	// default 45 s.
+	Silence time.Duration
 	Log     *slog.Logger
 }
 
@@ -150,7 +156,7 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxPending:                 maxPending,
 		MaxControlLine:             4096,
 		MaxSubs:                    maxSubscribed,
-		PingInterval:               pingEvery,
+		PingInterval:               cmp.Or(b.cfg.Silence, silence) / (pingsOut + 1),
 		MaxPingsOut:                pingsOut,
 		WriteDeadline:              5 * time.Second,
 		AlwaysEnableNonce:          true,

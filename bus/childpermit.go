@@ -35,6 +35,7 @@ func ChildPermit(c *identity.Child, public string) Permit {
 			"%w %s, if its key is %s", errPending, c.Name, identity.KeyPrint(c.Public)))})
 	}
 	p := AgentPermit(&identity.Agent{Name: caller, Grants: c.All()})
+	p.Prompt = true
 	p.Publish = append(p.Publish, wire.UpSubject(caller, wire.NormalLane), wire.UpSubject(caller, wire.UrgentLane))
 	return p.tidy()
 }

@@ -18,13 +18,14 @@ func (g *guests) find(id uint64) *guest {
 	return nil
 }
 
-// sweep forgets who is gone, and returns who was kept aside for long enough.
-func (g *guests) sweep(now time.Time) (closing []uint64) {
+// sweep forgets who is gone, and returns who was kept aside for long enough, and who came and ended.
+func (g *guests) sweep(now time.Time) (closing []uint64, passed []Passage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	passed = g.passages()
 	for id, n := range g.byID {
 		switch {
-		case !g.alive(n):
+		case !g.alive(n) && (n.ended || !n.came): // else its end is told first
 			delete(g.byID, id)
 			if g.holders[n.permit.Name] == n {
 				delete(g.holders, n.permit.Name)
@@ -38,7 +39,7 @@ func (g *guests) sweep(now time.Time) (closing []uint64) {
 			delete(g.pauses, key)
 		}
 	}
-	return closing
+	return closing, passed
 }
 
 // anyHeavy reports whether somebody sent much at the last look.
@@ -89,6 +90,7 @@ func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time)
 
 // cut begins a pause for a connection's holder, and says so.
 func (g *guests) cut(n *guest, why string, now time.Time) Violation {
+	n.closed = "it " + why
 	g.keepAway(n.key, why, now)
 	return Violation{Name: n.permit.Name, Key: n.key, Count: 1, Publish: true, Flood: why}
 }

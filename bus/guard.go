@@ -88,6 +88,7 @@ type guard struct {
 	total Traffic   // of all, at the last look
 	at    time.Time // of the last look
 	subs  int       // of all, when each connection's were counted last
+	held  []Passage // that are told with the next tick
 }
 
 // telling counts a violation that is told again and again.
@@ -137,7 +138,9 @@ func (g *guard) run() {
 			g.drain() // before who left is forgotten
 			g.tell(now)
 			g.measure(now)
-			g.bus.disconnect(g.bus.guests.sweep(now))
+			closing, passed := g.bus.guests.sweep(now)
+			g.bus.disconnect(closing)
+			g.tellPassages(passed)
 		}
 	}
 }
@@ -167,7 +170,7 @@ func (g *guard) note(t trespass) {
 	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
 	if t.aside != "" { // each attempt is another connection, but one story
 		t = trespass{subject: n.key, aside: t.aside}
-		v.Conflict, v.Address = n.barred.Err.Err.Error(), n.address
+		v.Conflict, v.Address, v.Replaced = n.barred.Err.Err.Error(), n.address, t.aside == AsideReplaced
 		if k := g.told[t]; k != nil {
 			k.v.Count++
 			return

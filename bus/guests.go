@@ -38,6 +38,11 @@ type guest struct {
 	sent    Traffic   // when it was looked at last
 	counted bool      // sent is known
 	heavy   time.Time // since when it sends more than the limits; zero: it does not
+
+	asked  chan struct{} // closed when it is known whether it is there; nil while nobody asks
+	closed string        // why this node closes it; "" while it does not
+	came   bool          // it was told that it came
+	ended  bool          // and that it ended
 }
 
 func newGuests(b *Bus) *guests {
@@ -55,6 +60,7 @@ const (
 func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	if permit, known := g.admit(key); known && permit.Exclusive && permit.Aside == nil {
 		g.awaitLeave(permit.Name)
+		g.challenge(permit.Name)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,7 +79,7 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	g.byID[n.id] = n
 	if n.barred != nil {
 		n.leaves = n.since.Add(cmp.Or(n.barred.Stay, barredFor))
-		if n.barred.Why == AsideConflict {
+		if n.barred.Why == AsideConflict || n.barred.Why == AsideReplaced {
 			g.bus.guard.offer(trespass{id: n.id, aside: n.barred.Why})
 		}
 		c.RegisterUser(&server.User{Username: key, Account: g.bus.aside, Permissions: n.permit.barred()})
@@ -120,7 +126,7 @@ func (g *guests) awaitLeave(name string) {
 
 // holder returns the living connection that has an exclusive name.
 func (g *guests) holder(name string) *guest {
-	if h := g.holders[name]; h != nil && g.alive(h) {
+	if h := g.holders[name]; h != nil && h.closed == "" && g.alive(h) {
 		return h
 	}
 	return nil
@@ -140,7 +146,13 @@ func (g *guests) barrier(n *guest) *Aside {
 	if !n.permit.Exclusive {
 		return nil
 	}
-	if h := g.holder(n.permit.Name); h != nil {
+	h := g.holder(n.permit.Name)
+	if h != nil && h.asked != nil {
+		return &Aside{Why: AsideAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
+			"is connected already, from %s since %s; that connection is being asked whether it is still there, and is closed if it is not; try again in a few seconds",
+			h.address, h.since.UTC().Format(time.RFC3339)))}
+	}
+	if h != nil {
 		return &Aside{Why: AsideConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; end that program, or give this one an identity of its own",
 			h.address, h.since.UTC().Format(time.RFC3339)))}
@@ -158,14 +170,16 @@ func (b *Bus) Repermit(publicKey string) {
 	for id, n := range b.guests.byID {
 		switch {
 		case n.key != publicKey:
-		case !known || n.permit.Name != permit.Name || n.permit.why() != permit.why():
-			closing = append(closing, id)
+		case !known:
+			closing, n.closed = append(closing, id), whyShut
+		case n.permit.Name != permit.Name || n.permit.why() != permit.why():
+			closing, n.closed = append(closing, id), whyChanged(&permit)
 		case n.barred != nil || n.permit.same(&permit):
 		default:
 			n.permit = permit
 			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.permissions()})
 			if !b.subscriptionsAllowed(id, &permit) {
-				closing = append(closing, id)
+				closing, n.closed = append(closing, id), whyOther
 			}
 		}
 	}
@@ -194,7 +208,7 @@ func (b *Bus) Drop(publicKey, why string) {
 	b.guests.mu.Lock()
 	for id, n := range b.guests.byID {
 		if n.key == publicKey {
-			closing = append(closing, id)
+			closing, n.closed = append(closing, id), why
 			b.cfg.Log.Info("bus connection is closed", slog.String("name", n.permit.Name), slog.String("why", why))
 		}
 	}

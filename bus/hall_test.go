@@ -21,13 +21,14 @@ type hall struct {
 	*fixture
 	registry *identity.Registry
 	refused  chan bus.Violation
+	passed   chan bus.Passage
 	keys     map[string]signer
 }
 
 func openHall(t *testing.T, limits bus.Limits) *hall {
 	t.Helper()
 	server, client := certificate(t)
-	h := &hall{refused: make(chan bus.Violation, 10_000), keys: map[string]signer{}}
+	h := &hall{refused: make(chan bus.Violation, 10_000), passed: make(chan bus.Passage, 10_000), keys: map[string]signer{}}
 	c, err := catalog.Open(t.Context(), t.TempDir(), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +40,7 @@ func openHall(t *testing.T, limits bus.Limits) *hall {
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
 		Limits: limits, Refused: func(v bus.Violation) { h.refused <- v },
+		Passed: func(p bus.Passage) { h.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			a, known := h.registry.ByKey(public)
 			return bus.AgentPermit(&a), known && a.Active()

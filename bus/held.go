@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"voltbus/fault"
 )
 
@@ -18,21 +20,31 @@ const holdEvery = 100 * time.Millisecond
 // CallHeld is Call for somebody with an exclusive name. It does not wait for the answer of one whose
 // connection ends meanwhile: that is fault.Unreachable with ErrLost.
 func (b *Bus) CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error) {
-	const op = "bus.CallHeld"
+	return b.CallFor(ctx, "", name, method, body)
+}
+
+// CallFor is CallHeld on behalf of somebody of another node, such as agent:campus/weather, of whom the
+// callee is told; "" for nobody.
+func (b *Bus) CallFor(ctx context.Context, caller, name, method string, body []byte) ([]byte, error) {
 	b.guests.mu.Lock()
 	holder := b.guests.holder(name)
 	b.guests.mu.Unlock()
 	if holder == nil {
-		return nil, fault.E(op, fault.Unreachable, name, errAbsent)
+		return nil, fault.E("bus.CallHeld", fault.Unreachable, name, errAbsent)
 	}
+	return b.askHeld(ctx, holder, name, request(caller, name, method, body))
+}
+
+// askHeld asks who holds an exclusive name, as long as it is connected.
+func (b *Bus) askHeld(ctx context.Context, holder *guest, name string, m *nats.Msg) ([]byte, error) {
 	asking, end := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { b.awaitEnd(asking, holder, end) })
 	defer watch.Wait()
 	defer end(nil)
-	data, err := b.Call(asking, name, method, body)
+	data, err := b.ask(asking, name, m)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(asking), ErrLost) {
-		return nil, fault.E(op, fault.Unreachable, name, ErrLost)
+		return nil, fault.E("bus.CallHeld", fault.Unreachable, name, ErrLost)
 	}
 	return data, err
 }

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -24,13 +25,25 @@ type Joiner struct {
 
 const (
 	joinTimeout = 10 * time.Second
-	joinPing    = 10 * time.Second // a connection that was cut without a word is noticed after three of them
+	joinSilence = 30 * time.Second // after which a connection that was cut without a word is noticed
 )
 
 // Join connects to a node. config says which node it must be, and name is who asks, such as
 // "+" and the ID of an invitation. It fails with fault.Unreachable if nobody answers, and with
 // fault.Refused if another node answers, or the node does not know the key. Close it after use.
 func Join(ctx context.Context, address string, config *tls.Config, key Signer, name string) (*Joiner, error) {
+	return join(ctx, Way{address, config, joinSilence}, key, name)
+}
+
+// Way is how another node is reached.
+type Way struct {
+	Address string
+	TLS     *tls.Config // says which node it must be
+	// Silence is how long nothing may be heard of the node before the connection ends; 0 for 30 s.
+	Silence time.Duration
+}
+
+func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error) {
 	const op = "bus.Join"
 	timeout := joinTimeout
 	if end, ok := ctx.Deadline(); ok {
@@ -38,8 +51,8 @@ func Join(ctx context.Context, address string, config *tls.Config, key Signer, n
 	}
 	j := &Joiner{name: name, ended: make(chan struct{})}
 	var err error
-	j.conn, err = nats.Connect("tls://"+address, nats.Secure(config), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
-		nats.NoReconnect(), nats.PingInterval(joinPing), nats.MaxPingsOutstanding(2), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
+	j.conn, err = nats.Connect("tls://"+to.Address, nats.Secure(to.TLS), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
+		nats.NoReconnect(), nats.PingInterval(cmp.Or(to.Silence, joinSilence)/(pingsOut+1)), nats.MaxPingsOutstanding(pingsOut), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asks hears it
 		nats.ClosedHandler(func(*nats.Conn) { close(j.ended) }))
 	if err == nil {
@@ -49,9 +62,10 @@ func Join(ctx context.Context, address string, config *tls.Config, key Signer, n
 		return nil, refusal
 	}
 	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
-		return nil, fault.E(op, fault.Refused, address, errStranger)
+		return nil, fault.E(op, fault.Refused, to.Address, errStranger)
 	}
-	return nil, fault.E(op, fault.Unreachable, address, fmt.Errorf("no connection to the node: %w", err))
+	return nil, fault.E(op, fault.Unreachable, to.Address, fmt.Errorf(
+		"no connection to the node: %w; look whether it runs and listens there (listen.bus), and whether a firewall lets this one out", err))
 }
 
 var errStranger = errors.New("the node does not know this code or key")

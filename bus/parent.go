@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"sync"
@@ -35,8 +34,8 @@ type Parent struct {
 }
 
 // DialParent connects as Join does. name is the child's caller name, such as "@plant-1".
-func DialParent(ctx context.Context, address string, config *tls.Config, key Signer, name string) (*Parent, error) {
-	j, err := Join(ctx, address, config, key, name)
+func DialParent(ctx context.Context, to Way, key Signer, name string) (*Parent, error) {
+	j, err := join(ctx, to, key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +62,14 @@ func (p *Parent) Answers(deliver func(data []byte)) error {
 }
 
 // Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
-// context ends with the connection.
+// context ends with the connection. Pings are answered here, however many calls run.
 func (p *Parent) Serve(handler func(context.Context, Request)) error {
+	err := p.listen(wire.PingSubject(p.name), deskBytes, func(m *nats.Msg) {
+		_ = m.Respond(nil) // who asked may be gone
+	})
+	if err != nil {
+		return err
+	}
 	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", deskBytes, func(m *nats.Msg) {
 		call, err := wire.ParseCall(m.Subject)
 		if err != nil || (m.Reply != "" && !wire.IsInbox(m.Reply, call.Caller)) {

@@ -21,7 +21,10 @@ type Permit struct {
 	// Exclusive allows one living connection of the name: a second one is told so by the answer to
 	// hello, may do nothing else, and is closed soon.
 	Exclusive bool
-	Publish   []string // subjects, with * and >
+	// Prompt says that the holder answers a ping at once, whatever it does. When a second one comes, a
+	// holder that does not is closed: its machine is gone, or the way to it.
+	Prompt  bool
+	Publish []string // subjects, with * and >
 	// Subscribe lists subjects too; none may end in *, behind which the server would let > pass.
 	Subscribe []string
 	Responses bool // one answer to each request that it receives
@@ -43,6 +46,7 @@ const (
 	AsideRevoked  = "revoked"  // it is shut out
 	AsideReplaced = "replaced" // the key is one that was replaced by another
 	AsideConflict = "conflict" // the name is connected already
+	AsideAsked    = "asked"    // the name is connected already, and it is not known yet whether that connection lives
 	AsideFlood    = "flood"    // it sent too much a moment ago
 )
 
@@ -144,7 +148,7 @@ func (p Permit) tidy() Permit {
 }
 
 func (p *Permit) same(o *Permit) bool {
-	return p.Name == o.Name && p.Node == o.Node && p.why() == o.why() && p.Exclusive == o.Exclusive && p.Responses == o.Responses &&
+	return p.Name == o.Name && p.Node == o.Node && p.why() == o.why() && p.Exclusive == o.Exclusive && p.Prompt == o.Prompt && p.Responses == o.Responses &&
 		slices.Equal(p.Publish, o.Publish) && slices.Equal(p.Subscribe, o.Subscribe)
 }
 

@@ -15,9 +15,10 @@ type Violation struct {
 	// Flood tells that the connection was cut off because it sent too much; there is no subject
 	// then.
 	Flood string
-	// Conflict tells that a second connection with an exclusive name was kept aside; there is no
-	// subject then.
+	// Conflict tells that a connection was kept aside, as the second one with an exclusive name, or as one
+	// with a key that was replaced; there is no subject then.
 	Conflict string
+	Replaced bool   // of a conflict: it is about the key
 	Address  string // of a conflict: where the second one comes from
 }
 

@@ -49,7 +49,7 @@ func (c *Catalog) below(ctx context.Context, tx *sql.Tx, child string, infos []p
 			gone = append(gone, p)
 		}
 	}
-	if err := c.upsert(ctx, tx, theirs); err != nil {
+	if err := c.put(ctx, tx, upsertPoint, theirs); err != nil {
 		return err
 	}
 	for i := range theirs {
@@ -58,6 +58,33 @@ func (c *Catalog) below(ctx context.Context, tx *sql.Tx, child string, infos []p
 		}
 	}
 	return c.remove(ctx, tx, gone)
+}
+
+const ownersOf = `SELECT path, child FROM point
+WHERE path IN (SELECT value FROM json_each(?)) AND (child <> '' OR device <> '')`
+
+// Owners returns which child described each of the points, "" for points of this node's own devices.
+// Points of which nobody told whose they are are left out.
+func (c *Catalog) Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error) {
+	const op = "catalog.Owners"
+	list, err := json.Marshal(paths)
+	if err != nil {
+		return nil, wrap(op, File, err)
+	}
+	rows, err := c.db.QueryContext(ctx, ownersOf, string(list))
+	if err != nil {
+		return nil, wrap(op, File, err)
+	}
+	defer rows.Close()
+	owners := map[point.Path]string{}
+	for rows.Next() {
+		var p, child string
+		if err := rows.Scan(&p, &child); err != nil {
+			return nil, wrap(op, File, err)
+		}
+		owners[point.Path(p)] = child
+	}
+	return owners, wrap(op, File, rows.Err())
 }
 
 // ownPaths returns which of the paths are points of this node's own devices.

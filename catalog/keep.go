@@ -68,7 +68,7 @@ func (c *Catalog) adjust(ctx context.Context, tx *sql.Tx, query string, args []a
 			changed = append(changed, infos[i])
 		}
 	}
-	if err := c.upsert(ctx, tx, changed); err != nil {
+	if err := c.put(ctx, tx, upsertPoint, changed); err != nil {
 		return err
 	}
 	maps.DeleteFunc(there, func(p point.Path, _ point.Info) bool { return stay[p] })

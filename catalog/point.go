@@ -27,10 +27,12 @@ const (
 	maxTag         = 256
 )
 
-const upsertPoint = `
+const insertPoint = `
 INSERT INTO point (path, kind, unit, description, writable, device, interval, tags, first_seen, removed)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
-ON CONFLICT (path) DO UPDATE SET
+`
+
+const upsertPoint = insertPoint + `ON CONFLICT (path) DO UPDATE SET
     kind = excluded.kind, unit = excluded.unit, description = excluded.description,
     writable = excluded.writable, device = excluded.device, interval = excluded.interval,
     tags = excluded.tags, removed = NULL,
@@ -48,12 +50,24 @@ func (c *Catalog) Upsert(ctx context.Context, infos []point.Info) error {
 			return fault.E("catalog.Upsert", fault.Invalid, string(infos[i].Path), err)
 		}
 	}
-	err := c.write(ctx, func(tx *sql.Tx) error { return c.upsert(ctx, tx, infos) })
+	err := c.write(ctx, func(tx *sql.Tx) error { return c.put(ctx, tx, upsertPoint, infos) })
 	return wrap("catalog.Upsert", File, err)
 }
 
-func (c *Catalog) upsert(ctx context.Context, tx *sql.Tx, infos []point.Info) error {
-	insert, err := tx.PrepareContext(ctx, upsertPoint)
+// Adopt adds the points that are not known, in one transaction. What is known stays as it is, also removed points. With
+// an error nothing was changed.
+func (c *Catalog) Adopt(ctx context.Context, infos []point.Info) error {
+	for i := range infos {
+		if err := validate(&infos[i]); err != nil {
+			return fault.E("catalog.Adopt", fault.Invalid, string(infos[i].Path), err)
+		}
+	}
+	err := c.write(ctx, func(tx *sql.Tx) error { return c.put(ctx, tx, insertPoint+"ON CONFLICT DO NOTHING", infos) })
+	return wrap("catalog.Adopt", File, err)
+}
+
+func (c *Catalog) put(ctx context.Context, tx *sql.Tx, statement string, infos []point.Info) error {
+	insert, err := tx.PrepareContext(ctx, statement)
 	if err != nil {
 		return err
 	}

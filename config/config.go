@@ -230,6 +230,9 @@ type Uplink struct {
 	Rate Size `yaml:"rate" example:"128KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
+	// Silence is how long nothing may be heard of the node above before this one connects anew, and,
+	// half as long again, of a node or agent below before it counts as gone. The node must be started anew.
+	Silence time.Duration `yaml:"silence" example:"30s"`
 	// Allow are capabilities, as "voltbus children grant" takes them: what the nodes above may do
 	// here, and at nodes below this one (call node/agent:method). If it is left out they may read and
 	// subscribe to what is sent, and ask nodes below what only reads, but call and command nothing;
@@ -270,7 +273,7 @@ func Default() *Config {
 			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},
 		},
-		Uplink:  Uplink{Age: 200 * time.Millisecond},
+		Uplink:  Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}
 }

@@ -134,7 +134,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour},
 		Agents:   Default().Agents,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
-		Uplink:   Uplink{Age: 200 * time.Millisecond},
+		Uplink:   Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Include:  []string{"devices.d/*.yaml"},
 		Devices: []Device{
 			{

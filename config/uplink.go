@@ -13,6 +13,8 @@ const (
 	minUplinkRate = KiB
 	minUplinkAge  = 10 * time.Millisecond
 	maxUplinkAge  = time.Minute
+	minSilence    = time.Second
+	maxSilence    = 10 * time.Minute
 )
 
 func (n *Uplink) validate(r report) {
@@ -46,6 +48,9 @@ func (n *Uplink) validate(r report) {
 	}
 	if n.Age < minUplinkAge || n.Age > maxUplinkAge {
 		r("uplink.age", "%s is out of range; write 10ms to 1m, such as 200ms", duration(n.Age))
+	}
+	if n.Silence < minSilence || n.Silence > maxSilence {
+		r("uplink.silence", "%s is out of range; write 1s to 10m, such as 30s", duration(n.Silence))
 	}
 }
 

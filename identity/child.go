@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
+	"strings"
 	"time"
 
 	"voltbus/fault"
@@ -122,7 +122,7 @@ var nodeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 var (
 	errChildName   = errors.New("a node's name has 1 to 64 letters, digits, and - _ after the first")
-	errChildPrefix = errors.New("must be a path such as campus/b1, without *")
+	errChildPrefix = errors.New("must be a path such as campus/b1, without * and braces; in an invitation {name} stands for the node's name")
 	errChildGrants = errors.New("a node can be granted publish, record, subscribe, read, command and call, but neither to administer nor to hold")
 )
 
@@ -134,12 +134,13 @@ func CheckChildName(name string) error {
 	return nil
 }
 
-func checkPrefix(prefix point.Path) error {
+// CheckPrefix returns nil, or a fault.Invalid error that says what the prefix of a node looks like.
+func CheckPrefix(prefix point.Path) error {
 	if prefix == "" {
 		return nil
 	}
-	if err := prefix.Validate(); err != nil || slices.Contains([]byte(prefix), '*') {
-		return fault.E("identity.checkPrefix", fault.Invalid, "prefix", errors.Join(errChildPrefix, err))
+	if err := prefix.Validate(); err != nil || strings.ContainsAny(string(prefix), "*{}") {
+		return fault.E("identity.CheckPrefix", fault.Invalid, "prefix", errors.Join(errChildPrefix, err))
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func checkChild(c *Child) error {
 	if !nkeys.IsValidPublicUserKey(c.Public) {
 		return fault.E("identity.checkChild", fault.Invalid, "public", errPublic)
 	}
-	if err := checkPrefix(c.Prefix); err != nil {
+	if err := CheckPrefix(c.Prefix); err != nil {
 		return err
 	}
 	c.Version = clipText(c.Version, maxVersion)
@@ -220,7 +220,7 @@ func (r *Children) Regrant(ctx context.Context, name string, change func(*Grants
 func (r *Children) Confine(ctx context.Context, name string, prefix point.Path) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		c.Prefix = prefix
-		return checkPrefix(prefix)
+		return CheckPrefix(prefix)
 	})
 }
 

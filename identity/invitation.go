@@ -73,7 +73,7 @@ func checkWish(wish *Invitation, now time.Time) error {
 			return err
 		}
 	}
-	if err := checkPrefix(prefixFor(wish.Prefix, "x")); err != nil {
+	if err := CheckPrefix(prefixFor(wish.Prefix, "x")); err != nil {
 		return err
 	}
 	if life := wish.Expires.Sub(now); life < leastLife-time.Second || life > mostLife+time.Second {

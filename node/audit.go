@@ -8,11 +8,13 @@ import (
 
 	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/uplink/fleet"
 	"voltbus/wire"
 )
 
 func (n *Node) openAudit(ctx context.Context) error {
 	var err error
+	n.links = fleet.NewLinks(n.tellOfLink)
 	n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now)
 	return err
 }
@@ -86,6 +88,9 @@ func (n *Node) refusedByBus(v bus.Violation) {
 	}
 	if v.Conflict != "" {
 		verb, outcome = "connect twice", "kept aside: "+v.Conflict
+	}
+	if v.Replaced {
+		verb = "connect with a replaced key"
 	}
 	detail, _ := json.Marshal(struct {
 		Tried   string `json:"tried"`

@@ -21,8 +21,14 @@ type pair struct {
 // newPair runs both. extra are sections of the child's configuration.
 func newPair(t *testing.T, extra string) *pair {
 	t.Helper()
+	return newPairOf(t, "", extra)
+}
+
+// newPairOf is newPair with sections for the parent, too.
+func newPairOf(t *testing.T, above, extra string) *pair {
+	t.Helper()
 	p := &pair{t: t, way: link.New(t)}
-	p.parent = run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere))
+	p.parent = run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+above))
 	p.way.Lead(p.parent.BusAddr())
 	p.child = run(t, nodeOf(t, t.TempDir(), "plant", listenNowhere+extra))
 	below(t, p.parent, p.child, p.way.Addr(), "campus/plant")
@@ -176,7 +182,92 @@ func TestOnASlowLinkUrgentReadingsPassTheBacklog(t *testing.T) {
 	if o := p.parent.ledger().Origins; len(o) < 2 || o[0].Missing+o[1].Missing != 0 {
 		t.Errorf("the ledger: %+v", o)
 	}
-	if latest, err := p.parent.Latest(wait(t), client.Span{Points: []string{"campus/plant/alarm"}}); err != nil || len(latest.Samples) != 1 {
+	if latest, err := p.parent.Latest(wait(t), client.Span{Points: []string{"campus/plant/alarm"}, Local: true}); err != nil || len(latest.Samples) != 1 {
 		t.Errorf("the alarm: %+v, %v", latest, err)
+	}
+}
+
+// Each connection carries a seventh of the block, as on a slow link that is cut each minute.
+func TestABlockAsLargeAsTheLogTakesComesOverALinkThatIsCutAgainAndAgain(t *testing.T) {
+	p := newPair(t, "uplink: {urgent: [alarm]}\n")
+	p.connected()
+	p.way.Lead("")
+	p.way.Cut()
+	const texts, each = 17, 64 << 10 // a block is closed when it has a mebibyte
+	s := numbers("p", 0, texts)
+	for i := range s {
+		s[i].Value = point.TextOf(noise(each))
+	}
+	p.child.record(s)
+	p.sent += texts
+	const size = texts * each
+	before := p.way.Carried(link.Up)
+	p.way.Flap(size / 7)
+	p.way.Lead(p.parent.BusAddr())
+	eventually(t, "a part of it is there", func() bool { return p.way.Carried(link.Up)-before > size/7 })
+	p.child.record(numbers("alarm", 0, 1))
+	eventually(t, "the alarm is at the parent", func() bool { return p.parent.stored("campus/plant/alarm") == 1 })
+	p.record(10)
+	eventually(t, "all is there", func() bool { return p.parent.stored("campus/plant/p") == p.sent })
+	if octets := p.way.Carried(link.Up) - before; octets > 2*size {
+		t.Errorf("%d octets went up for a block of %d", octets, size)
+	}
+	p.way.Flap(0)
+	p.child.record(numbers("alarm", 1, 1))
+	eventually(t, "the urgent lane goes on", func() bool { return p.parent.stored("campus/plant/alarm") == 2 })
+	for _, o := range p.parent.ledger().Origins {
+		if o.Missing+o.Repeated != 0 || !o.Balanced {
+			t.Errorf("the ledger: %+v", o)
+		}
+	}
+}
+
+// seen reports whether the parent takes the child for connected.
+func (p *pair) seen() bool {
+	p.t.Helper()
+	c, err := p.parent.Child(wait(p.t), "plant")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c.Online != nil
+}
+
+// Neither end hears that the other one is gone: no packet says so. Each notices it by the silence.
+func TestBothEndsNoticeThatNothingComesAnyMore(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		up, down bool
+	}{
+		{"nothing comes up", true, false},
+		{"nothing comes down", false, true},
+		{"nothing comes in either direction", true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const silence = "uplink: {silence: 1s}\n"
+			p := newPairOf(t, silence, silence)
+			p.record(100)
+			p.equal()
+			p.way.Hold(link.Up, c.up)
+			p.way.Hold(link.Down, c.down)
+			p.record(100)
+			eventually(t, "the child says that it has no connection, and why", func() bool {
+				a, err := p.child.Client.Parent(wait(t))
+				return err == nil && a.Uplink != nil && a.Uplink.State == "connecting" && a.Uplink.Reason != ""
+			})
+			eventually(t, "the parent shows that it is gone", func() bool { return !p.seen() })
+			if u := p.uplink(); u.Waiting == 0 {
+				t.Errorf("the child takes for acknowledged what nobody answered: %+v", u)
+			}
+			p.record(100)
+			p.way.Hold(link.Up, false)
+			p.way.Hold(link.Down, false)
+			p.equal()
+			p.connected()
+			eventually(t, "the parent shows that it is there", p.seen)
+			if o := of(p.parent, "plant"); o.Missing != 0 || !o.Balanced {
+				t.Errorf("the ledger: %+v", o)
+			}
+		})
 	}
 }

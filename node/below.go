@@ -21,11 +21,15 @@ import (
 // originsFile remembers by which child the blocks of an origin come.
 const originsFile = "origins.json"
 
+// outagesFile remembers when children were away, and what became of what they recorded meanwhile.
+const outagesFile = "outages.json"
+
 // openReceiver lets children send their blocks.
 func (n *Node) openReceiver(context.Context) error {
 	n.receiver = receiver.New(receiver.Config{
 		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Refused: n.refusedBelow,
-		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Log: n.log,
+		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.storeName, Log: n.log,
+		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
 	return n.bus.TakeBlocks(func(a bus.Arrival) { //nolint:contextcheck // the receiver has that of its Run
 		n.receiver.Receive(a.Child, uplink.Lane(a.Lane), a.Data, func(answer uplink.Answer) { a.Answer(answer.Encode()) })
@@ -57,7 +61,7 @@ func (n *Node) refusedBelow(r receiver.Refusal) {
 		Tried   string `json:"tried"`
 		Missing string `json:"missing,omitempty"`
 	}{"send blocks", r.Missing}) // texts
-	n.audit.Offer(audit.Entry{
+	n.audit.Gather(audit.Entry{ // a child may have many origins, and invent more
 		Actor: "child:" + r.Child, Action: "refused", Subject: r.Origin, Outcome: r.Err.Error(), Detail: detail,
 	})
 }

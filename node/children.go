@@ -33,10 +33,15 @@ func (n *Node) childChanged(c identity.ChildChange) {
 	for _, key := range c.Keys {
 		n.bus.Repermit(key)
 	}
+	if c.Before.State == identity.ChildApproved && c.After.State != identity.ChildApproved {
+		n.reviewFar(n.tree.Branch(c.Before.Name)...)
+	} else if c.Before.State == identity.ChildApproved {
+		n.reviewFar()
+	}
 	before, after := c.Before.All(), c.After.All()
 	if c.Before.Name != "" && (c.Before.Prefix != c.After.Prefix || !slices.Equal(before.Record, after.Record)) {
 		// A child hears of its prefix when it greets, and then sends what was refused before.
-		n.bus.Drop(c.After.Public, "where its points may be changed")
+		n.bus.Drop(c.After.Public, "the place of its points has changed")
 	}
 }
 

@@ -23,7 +23,7 @@ func (n *Node) openControl(ctx context.Context) error {
 	var err error
 	n.desk, err = desk.Open(ctx, desk.Config{
 		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
-		Online: n.agentsOnline, Absence: cfg.Absence, Record: n.recordCommands,
+		Online: n.requestersOnline, Absence: cfg.Absence, Record: n.recordCommands,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {
@@ -67,18 +67,6 @@ func (n *Node) reviewAgent(c identity.AgentChange) {
 		n.desk.Review(who.Name, desk.Rights{Command: who.Command, Reserve: who.Reserve})
 	default:
 	}
-}
-
-// agentsOnline returns the names of the agents that are on the bus.
-func (n *Node) agentsOnline() map[string]bool {
-	names := map[string]bool{}
-	for _, p := range n.bus.Online() {
-		names[p.Name] = true
-	}
-	if above, is := n.parentNow(); is && above.Online { // as a visitor of that name
-		names[identity.ChildPrefix+above.Name] = true
-	}
-	return names
 }
 
 // recordCommands keeps what points are commanded.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,11 +26,13 @@ const (
 )
 
 // crashChild runs a node in dir and records, printing "writer batch" for each acknowledged batch,
-// until it is killed. The argument behind the directory is the number of the first batch.
+// until it is killed. The arguments behind the directory are the number of the first batch, and the
+// engine of the store.
 func crashChild(dir string) {
-	dir, first, _ := strings.Cut(dir, "|")
-	start, _ := strconv.Atoi(first)
-	cfg := load(&testing.T{}, dir, listenAnywhere)
+	arguments := strings.Split(dir, "|")
+	dir = arguments[0]
+	start, _ := strconv.Atoi(arguments[1])
+	cfg := load(&testing.T{}, dir, listenAnywhere+"store: {engine: "+arguments[2]+"}\n")
 	n, err := open(cfg)
 	if err != nil {
 		fmt.Println("error", err)
@@ -71,16 +74,24 @@ func crashSamples(w, batch int) []point.Sample {
 // One node is killed at a random moment again and again, always under load. In the end every
 // sample that was ever acknowledged is in the history, once.
 func TestKilledAtAnyMomentEveryAcknowledgedSampleIsThereOnce(t *testing.T) {
-	const kills = 6
 	dir := t.TempDir()
-	acknowledged := make([]map[int]bool, crashWriters)
-	for w := range acknowledged {
-		acknowledged[w] = map[int]bool{}
+	acknowledged := killOften(t, dir, "duckdb", 6)
+	checkKilled(t, dir, acknowledged)
+}
+
+// A node without a store starts where it noted that its log was, and has no other that knows its numbers.
+func TestKilledWithoutAStoreNoNumberIsUsedTwice(t *testing.T) {
+	dir := t.TempDir()
+	acknowledged := killOften(t, dir, "none", 4)
+	if _, err := os.Stat(filepath.Join(dir, "data", "mark.json")); err != nil {
+		t.Error(err)
 	}
-	next := 0
-	for range kills {
-		next = killOne(t, dir, next, acknowledged) + 1
-	}
+	checkKilled(t, dir, acknowledged)
+}
+
+// checkKilled starts the node with a store, and checks that it has all that was acknowledged, once.
+func checkKilled(t *testing.T, dir string, acknowledged []map[int]bool) {
+	t.Helper()
 	r := run(t, load(t, dir, listenAnywhere))
 	eventually(t, "the store has all of the log", func() bool {
 		o := r.ledger().Origins[0]
@@ -88,19 +99,33 @@ func TestKilledAtAnyMomentEveryAcknowledgedSampleIsThereOnce(t *testing.T) {
 	})
 	o := r.ledger().Origins[0]
 	if o.Missing != 0 || !o.Balanced {
-		t.Errorf("the ledger after %d kills: %+v", kills, o)
+		t.Errorf("the ledger after the kills: %+v", o)
 	}
 	for w := range acknowledged {
 		checkWriter(t, r, w, acknowledged[w])
 	}
 }
 
+// killOften kills the child again and again, and returns what was acknowledged, by writer.
+func killOften(t *testing.T, dir, engine string, kills int) []map[int]bool {
+	t.Helper()
+	acknowledged := make([]map[int]bool, crashWriters)
+	for w := range acknowledged {
+		acknowledged[w] = map[int]bool{}
+	}
+	next := 0
+	for range kills {
+		next = killOne(t, dir, next, engine, acknowledged) + 1
+	}
+	return acknowledged
+}
+
 // killOne starts the child, lets it acknowledge a random number of batches, and kills it. It adds
 // what was acknowledged, and returns the highest batch.
-func killOne(t *testing.T, dir string, first int, acknowledged []map[int]bool) int {
+func killOne(t *testing.T, dir string, first int, engine string, acknowledged []map[int]bool) int {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", crashEnv, dir, first))
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d|%s", crashEnv, dir, first, engine))
 	return killAfter(t, child, 50+rand.IntN(400), acknowledged)
 }
 

@@ -113,6 +113,9 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	n.mu.Lock()
 	n.config = &next
 	n.mu.Unlock()
+	if changes.Allow {
+		n.reviewFar()
+	}
 	n.log.InfoContext(ctx, "configuration applied", slog.Int("added", len(changes.Added)),
 		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),
 		slog.Any("needs_restart", changes.Restart))

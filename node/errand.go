@@ -29,6 +29,9 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 	if err := v.Grants.MayCall(wire.NodeName, r.Method, named); err != nil {
 		return nil, err
 	}
-	who := identity.User{Name: v.Caller(), Role: identity.Administrator} // what it may is judged above
+	who := identity.User{Name: v.Neighbour(), Role: identity.Administrator} // what it may is judged above
+	if v.For != (identity.Principal{}) {
+		who.Name = v.For.String()
+	}
 	return api.Visit(ctx, n.server.handler, who, r.Method, args.Kwargs)
 }

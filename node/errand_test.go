@@ -60,7 +60,7 @@ func TestANodeIsOperatedFromAboveOnlyAsItAllows(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := plant.Document(wait(t), "shared", "limits", 0)
-	if err != nil || d.Text == nil || *d.Text != "most: 12\n" || d.By != "node:campus" {
+	if err != nil || d.Text == nil || *d.Text != "most: 12\n" || d.By != "person:region/admin" {
 		t.Errorf("the document at the plant: %+v, %v", d, err)
 	}
 	for _, told := range []struct {
@@ -68,11 +68,11 @@ func TestANodeIsOperatedFromAboveOnlyAsItAllows(t *testing.T) {
 		action, begins string
 	}{
 		{&c.region, "document.set", "person:admin document.set ok"},
-		{&c.campus, "node.pass", "node:region node.pass ok"},
-		{&c.plant, "document.set", "node:campus document.set ok"},
-		{&c.plant, "node.answer", "node:campus node.answer ok"},
+		{&c.campus, "node.pass", "person:region/admin node.pass ok"},
+		{&c.plant, "document.set", "person:region/admin document.set ok"},
+		{&c.plant, "node.answer", "person:region/admin node.answer ok"},
 		{&c.region, "agent.stop", "person:admin agent.stop"},
-		{&c.plant, "node.answer", "node:campus node.answer missing: call node:agent.stop"},
+		{&c.plant, "node.answer", "person:region/admin node.answer missing: call node:agent.stop"},
 	} {
 		awaitTrue(t, told.at.cfg.Node.Name+" tells its audit log "+told.begins, func() bool { return told.at.hasTold(told.action, told.begins) })
 	}
@@ -129,7 +129,7 @@ func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 		t.Errorf("it was confirmed, and can be once more: %v", err)
 	}
 	awaitTrue(t, "both ends tell their audit logs", func() bool {
-		return c.plant.hasTold("config.apply", "node:campus config.apply ok") && c.plant.hasTold("config.confirm", "node:campus config.confirm ok") &&
+		return c.plant.hasTold("config.apply", "person:region/admin config.apply ok") && c.plant.hasTold("config.confirm", "person:region/admin config.confirm ok") &&
 			c.region.hasTold("config.apply", "person:admin config.apply ok")
 	})
 	if err := os.WriteFile(c.plant.file(), []byte(now.Text), 0o600); err != nil {

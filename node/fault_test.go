@@ -28,7 +28,7 @@ func numbers(path point.Path, from, n int) []point.Sample {
 // stored returns how many samples of a point the history has.
 func (r *running) stored(path string) int {
 	r.t.Helper()
-	a, err := r.Aggregate(context.Background(), client.Span{Points: []string{path}, From: "2025-01-01T00:00:00Z", To: "2027-01-01T00:00:00Z"}, client.Steps{Step: "1000d"})
+	a, err := r.Aggregate(context.Background(), client.Span{Points: []string{path}, From: "2025-01-01T00:00:00Z", To: "2027-01-01T00:00:00Z", Local: true}, client.Steps{Step: "1000d"})
 	if fault.Is(err, fault.NotFound) {
 		return 0 // nothing of it was stored yet
 	}

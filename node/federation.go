@@ -8,17 +8,18 @@ import (
 
 	"voltbus/bus"
 	"voltbus/fault"
+	"voltbus/point"
 	"voltbus/query"
 	"voltbus/uplink/federation"
-	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
 
 // newFederation lets questions about the history reach what nodes below have not sent yet.
 func (n *Node) newFederation() *federation.Federation {
 	return federation.New(federation.Config{
-		Engine: query.New(n.store, n.catalog, query.DefaultLimits(), now), Newest: n.store.Latest,
-		Children: n.historians, Ask: n.askHistory, Below: n.sender.Below,
+		Name: n.opts.Config.Node.Name, Store: n.store, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
+		Children: n.historians, Ask: n.askHistory, Below: n.sender.Below, Place: n.sender.Place,
+		Sent: func(p point.Path) bool { _, sent := n.sender.Sent(p); return sent },
 	})
 }
 
@@ -37,20 +38,21 @@ func (n *Node) historians() []federation.Child {
 	var list []federation.Child
 	for _, c := range n.childrenNow() {
 		seen, _ := n.book.Look(c.Name, c.Name)
-		list = append(list, federation.Child{
+		child := federation.Child{
 			Name: c.Name, Prefix: c.Prefix, Online: c.Online, Away: away[strings.ToLower(c.Name)], Waiting: seen.Waiting,
-		})
+		}
+		if c.Prefix == "" {
+			granted, _ := n.childGrants(c.Name)
+			child.Record = granted.Grants.Record
+		}
+		list = append(list, child)
 	}
 	return list
 }
 
 // askHistory asks a child for samples that are not stored here.
 func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byte, error) {
-	data, err := n.askBelow(ctx, child, federation.Method, body)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Parse(child, data)
+	return n.askChild(ctx, child, federation.Method, body, "answer questions about what it did not send")
 }
 
 var errNoHistory = errors.New("this node keeps no history; its parent has what it sent")

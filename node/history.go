@@ -13,7 +13,6 @@ import (
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/store/duckdb"
-	"voltbus/store/postgres"
 )
 
 func (n *Node) openStore(ctx context.Context) error {
@@ -40,20 +39,6 @@ func (n *Node) openStore(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) openDatabase(ctx context.Context, retention store.Retention) error {
-	cfg := n.opts.Config.Store
-	st, err := postgres.Open(ctx, postgres.Options{
-		URL: cfg.URL, PasswordFile: cfg.PasswordFile, Schema: cfg.Schema, Writer: n.opts.Config.Node.Name,
-		TLS:     postgres.TLS{Off: cfg.TLS.Mode == "off", CA: cfg.TLS.CA, Cert: cfg.TLS.Certificate, Key: cfg.TLS.Key},
-		Patient: true, Retention: retention, Log: n.log,
-	})
-	if err != nil {
-		return err
-	}
-	n.store = st
-	return nil
-}
-
 // findStart finds what this directory's blocks are called, and where the numbers of all origins go
 // on: behind what the store has, or the log, if it is further. While the store is away the log
 // alone must know.
@@ -64,6 +49,31 @@ func (n *Node) findStart(ctx context.Context) (recorder.Start, error) {
 		return recorder.Start{}, fault.E("node.Open", fault.Invalid, dir, err)
 	}
 	n.origin = cmp.Or(kept, name)
+	start, err := n.resume(ctx)
+	if err != nil {
+		return recorder.Start{}, err
+	}
+	if kept != "" {
+		return start, n.claimOrigin(ctx)
+	}
+	if start.Own.Sequence == 0 { // else the directory is from before origins had a mark
+		n.origin = datadir.NewOrigin(name)
+	}
+	if err := datadir.KeepOrigin(dir, n.origin); err != nil {
+		return recorder.Start{}, fault.E("node.Open", fault.Unavailable, dir, err)
+	}
+	return start, n.claimOrigin(ctx)
+}
+
+// resume finds where the numbers of the origin and of all others go on.
+func (n *Node) resume(ctx context.Context) (recorder.Start, error) {
+	if n.store == nil {
+		mark, err := n.markFile().Read()
+		if err != nil {
+			n.log.WarnContext(ctx, "the log is read from its beginning", slog.Any("err", err))
+		}
+		return recorder.Resume(ctx, n.blocks, n.blocks.ID(), mark, n.origin)
+	}
 	known, from, missing := n.storeSide(ctx)
 	if missing != nil && !away(missing) {
 		return recorder.Start{}, missing
@@ -77,25 +87,33 @@ func (n *Node) findStart(ctx context.Context) (recorder.Start, error) {
 	case missing != nil:
 		n.log.WarnContext(ctx, "numbering goes on behind the log, since the store is away", slog.Uint64("sequence", start.Own.Sequence))
 	}
-	if kept != "" {
-		return start, nil
-	}
-	if start.Own.Sequence == 0 { // else the directory is from before origins had a mark
-		n.origin = datadir.NewOrigin(name)
-	}
-	if err := datadir.KeepOrigin(dir, n.origin); err != nil {
-		return recorder.Start{}, fault.E("node.Open", fault.Unavailable, dir, err)
-	}
 	return start, nil
+}
+
+// markFile is where a node without a store keeps how far it was in its log.
+func (n *Node) markFile() recorder.MarkFile {
+	return recorder.MarkFile(filepath.Join(n.opts.Config.Node.Data, "mark.json"))
+}
+
+// keepMark returns what the recorder tells its place in the log to; nil if a store knows it.
+func (n *Node) keepMark() func(recorder.Mark) error {
+	if n.store != nil {
+		return nil
+	}
+	file, name := n.markFile(), n.blocks.ID()
+	return func(m recorder.Mark) error {
+		m.Log = name
+		return file.Write(m)
+	}
 }
 
 // storeSide returns the store's positions, and the sequence of the log from which on it has nothing.
 func (n *Node) storeSide(ctx context.Context) (known map[string]recorder.Position, from uint64, err error) {
-	if n.store == nil {
-		return nil, 1, nil
-	}
 	positions, err := n.storePositions(ctx)
 	if err != nil {
+		return nil, 1, err
+	}
+	if positions, err = n.hereOnly(ctx, positions); err != nil {
 		return nil, 1, err
 	}
 	known = make(map[string]recorder.Position, len(positions))

@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 		treeChild(arguments)
 		return
 	}
+	if file := os.Getenv(trialEnv); file != "" {
+		trialChild(file)
+		return
+	}
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server.(*ipQueue[...]).recycle"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),

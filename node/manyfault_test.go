@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
@@ -269,6 +270,69 @@ func TestAParentThatWasRenamedGetsOn(t *testing.T) {
 	p.equal()
 	if a, err := p.child.Client.Parent(wait(t)); err != nil || a.Parent != "main-campus" {
 		t.Errorf("the child's parent is %+v, %v", a, err)
+	}
+}
+
+func TestAChildThatWasRenamedIsTheSameChild(t *testing.T) {
+	p := newPair(t, "")
+	p.record(10)
+	p.equal()
+	before := of(p.parent, "plant").Origin
+	p.child.halt()
+	cfg := p.child.Config()
+	cfg.Node.Name = "boiler-house"
+	p.child = run(t, cfg)
+	p.record(10)
+	p.equal()
+	o := of(p.parent, "plant")
+	if o.Origin != before || o.Stored != 20 || o.Missing+o.Repeated != 0 || !o.Balanced {
+		t.Errorf("the ledger: %+v, the origin was %s", o, before)
+	}
+	if n := len(p.parent.ledger().Origins); n > 2 {
+		t.Errorf("the parent knows of %d origins: %+v", n, p.parent.ledger().Origins)
+	}
+	if c, err := p.parent.Child(wait(t), "plant"); err != nil || c.Online == nil {
+		t.Errorf("the parent's child is %+v, %v", c, err)
+	}
+	eventually(t, "the parent has it under the name with which it joined, once", func() bool {
+		n, err := p.parent.Client.Nodes(wait(t))
+		return err == nil && len(n.Nodes) == 2 && n.Nodes[1].Name == "plant" && n.Nodes[1].State == answer.NodeOnline
+	})
+	eventually(t, "it answers to both names", func() bool {
+		return p.child.Tree().Self("plant") && p.child.Tree().Self("boiler-house")
+	})
+}
+
+func TestSamplesOfAClockThatJumpsWhileTheyGoUpAreAllThere(t *testing.T) {
+	p := newPair(t, "")
+	total := 0
+	record := func(from, n int, shift time.Duration) {
+		s := numbers("p", from, n)
+		for i := range s {
+			s[i].Time = s[i].Time.Add(shift)
+		}
+		p.child.record(s)
+		total += n
+	}
+	for i := range 20 {
+		record(100*i, 100, 0)
+		record(100*i, 50, 500*time.Millisecond-time.Hour) // an hour back, among what was there, or before it
+		record(100*i, 50, 250*time.Millisecond+24*300*time.Hour)
+		if i%5 == 2 {
+			p.way.Cut()
+		}
+	}
+	p.sent = total
+	p.equal()
+	eventually(t, "the child has stored its own", func() bool { return of(p.child, "plant").Stored == uint64(total) })
+	if has := counted(t, p.child.Client, "p"); has.all != total || has.times != total {
+		t.Errorf("the child has %+v of %d samples", has, total)
+	}
+	if has := counted(t, p.parent.Client, "campus/plant/p"); has.all != total || has.times != total {
+		t.Errorf("the parent has %+v of %d samples", has, total)
+	}
+	if o := of(p.parent, "plant"); o.Stored != uint64(total) || o.Missing+o.Repeated != 0 || !o.Balanced {
+		t.Errorf("the ledger: %+v", o)
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
+	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/presence"
@@ -37,6 +38,7 @@ import (
 	"voltbus/service"
 	"voltbus/sink"
 	"voltbus/store"
+	"voltbus/store/postgres"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
@@ -76,6 +78,7 @@ type Options struct {
 type Node struct {
 	opts    Options
 	log     *slog.Logger
+	logbook *logbook.Book // nil for an idle node
 	started time.Time
 
 	claim    *datadir.Claim
@@ -90,14 +93,16 @@ type Node struct {
 	parent   *enrol.Parent
 	bus      *bus.Bus
 	blocks   *bus.Log
-	store    history // nil for a node without one
-	origin   string  // what the directory's own blocks are called
+	store    history         // nil for a node without one
+	database *postgres.Store // the store, if it is that one; else nil
+	origin   string          // what the directory's own blocks are called
 	recorder *recorder.Recorder
 	receiver *receiver.Receiver
 	sender   *sender.Sender
 	tree     *tree.Tree
 	book     *fleet.Book
 	reports  *fleet.Reporter
+	links    *fleet.Links
 	ledgers  *ledger.Book
 	wide     *federation.Federation // nil without a store
 	gate     *gate.Gate
@@ -138,6 +143,10 @@ type scrubber interface {
 // do. Close it, or Run it, which closes it.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
+	if !o.Idle {
+		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logOctets, api.SecretName)
+		n.log = slog.New(n.logbook)
+	}
 	for _, open := range []func(context.Context) error{
 		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openBook, n.openService, n.openAgents, n.openServer,
 	} {
@@ -147,6 +156,12 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	return n, nil
 }
+
+// logOctets is how much of its own log a node keeps in memory.
+const logOctets = 1 << 20
+
+// Log is the log of the node: that of the options, which the node keeps the newest records of.
+func (n *Node) Log() *slog.Logger { return n.log }
 
 // Close ends a node that does not run.
 func (n *Node) Close() error {
@@ -195,9 +210,13 @@ func (n *Node) Run(ctx context.Context) error {
 	start("memory", memory.Follow)
 	start("audit", n.audit.Run)
 	n.tellStart(ctx)
+	start("links", n.links.Run)
 	if n.sink != nil {
 		start("store upkeep", n.maintain)
 		start("sink", n.sink.Run)
+	}
+	if n.database != nil {
+		start("points of the database", n.watchDatabase)
 	}
 	if !n.opts.Idle {
 		start("uplink", n.sendUp)

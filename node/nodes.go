@@ -11,6 +11,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/fleet"
+	"voltbus/uplink/receiver"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -50,8 +51,9 @@ func (a nodes) Nodes(ctx context.Context) (answer.Nodes, error) {
 		out.Refused = append(out.Refused, answer.RefusedNode{Name: r.Name, Why: r.Why})
 	}
 	out.Nodes = append(out.Nodes, a.self(ctx))
+	here := a.meet()
 	for i := range below {
-		out.Nodes = append(out.Nodes, a.show(&below[i]))
+		out.Nodes = append(out.Nodes, a.show(&below[i], here))
 	}
 	return out, nil
 }
@@ -66,7 +68,7 @@ func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 	below := a.node.tree.Below()
 	for i := range below {
 		if strings.EqualFold(below[i].Name, name) {
-			return a.show(&below[i]), nil
+			return a.show(&below[i], a.meet()), nil
 		}
 	}
 	return answer.Node{}, fault.E("node.Node", fault.NotFound, name, errNoNode)
@@ -85,8 +87,19 @@ func (a nodes) self(ctx context.Context) answer.Node {
 	return out
 }
 
+// met is what this node knows of its children by their connections.
+type met struct {
+	present  map[string]time.Time
+	received map[string]receiver.Counts
+	outages  func(child string) []receiver.Outage
+}
+
+func (a nodes) meet() *met {
+	return &met{present: a.node.bus.Present(), received: a.node.receiver.Status(), outages: a.node.receiver.Outages}
+}
+
 // show shows a node below this one.
-func (a nodes) show(b *tree.Node) answer.Node {
+func (a nodes) show(b *tree.Node, here *met) answer.Node {
 	seen, _ := a.node.book.Look(b.Path[0], b.Name)
 	out := shownNode(&seen)
 	out.Name, out.Path, out.Prefix = b.Name, append([]string{}, b.Path...), string(b.Prefix)
@@ -100,21 +113,26 @@ func (a nodes) show(b *tree.Node) answer.Node {
 		out.State, out.Since = answer.NodeAway, moment(b.Away.UTC())
 	}
 	if len(b.Path) == 1 {
-		a.received(&out, &seen)
+		here.add(&out, &seen)
 	}
 	return out
 }
 
-// received adds what this node measured of a child.
-func (a nodes) received(out *answer.Node, seen *fleet.Seen) {
-	if since, is := a.node.bus.Present()[identity.ChildPrefix+out.Name]; is {
+// add adds what this node measured of a child.
+func (h *met) add(out *answer.Node, seen *fleet.Seen) {
+	if since, is := h.present[identity.ChildPrefix+out.Name]; is {
 		out.Since = moment(since.UTC())
 	}
 	if !seen.Heard.IsZero() {
 		skew := millis(seen.Skew)
 		out.SkewMS = &skew
 	}
-	c, had := a.node.receiver.Status()[out.Name]
+	for _, o := range h.outages(out.Name) {
+		out.Outages = append(out.Outages, answer.Outage{
+			From: o.From.UTC(), To: moment(o.To.UTC()), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: moment(o.Done.UTC()),
+		})
+	}
+	c, had := h.received[out.Name]
 	if !had {
 		return
 	}

@@ -1,12 +1,22 @@
 package node_test
 
 import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/bus"
 	"voltbus/fault"
+	"voltbus/testing/link"
+	"voltbus/uplink/fleet"
+	"voltbus/wire"
 )
 
 // nodeAt returns what a node says of another, or itself.
@@ -54,4 +64,82 @@ func TestANodeKnowsHowAllBelowItAre(t *testing.T) {
 		n := c.plant.nodeAt("plant")
 		return n.State == answer.NodeHere && n.Link != "connected" && strings.Contains(n.LinkNote, "connection")
 	})
+}
+
+func TestWhatWaitedWhileALinkWasCutIsCountedAndToldWhenAllIsThere(t *testing.T) {
+	c := plantChain(t, map[string]string{"plant": "devices: {ahu1: {driver: sim, interval: 200ms, count: 1}}\n"}, nil)
+	for _, at := range []struct {
+		parent, below *running
+		child         string
+		way           *link.Link
+		to            member
+	}{
+		{c.campus.running, c.plant.running, "plant", c.toCampus, c.campus},
+		{c.region.running, c.campus.running, "campus", c.toRegion, c.region}, // which has no devices: what waits is the plant's
+	} {
+		came := func() uint64 {
+			if r := at.parent.nodeAt(at.child).Received; r != nil {
+				return r.Samples
+			}
+			return 0
+		}
+		eventually(t, "samples came", func() bool { return came() > 0 })
+		if n := at.parent.nodeAt(at.child); len(n.Outages) != 0 {
+			t.Errorf("%s before the link was cut: %+v", at.child, n.Outages)
+		}
+		at.way.Lead("")
+		at.way.Cut()
+		eventually(t, "an outage lasts", func() bool {
+			n := at.parent.nodeAt(at.child)
+			return n.State == answer.NodeAway && len(n.Outages) == 1 && n.Outages[0].To == nil
+		})
+		before := of(at.below, "plant").Acknowledged
+		eventually(t, "more comes where the link is cut", func() bool { return of(at.below, "plant").Acknowledged > before+50 })
+		at.way.Lead(at.to.BusAddr())
+		eventually(t, "all is there", func() bool {
+			list := at.parent.nodeAt(at.child).Outages
+			return len(list) == 1 && list[0].Done != nil
+		})
+		o := at.parent.nodeAt(at.child).Outages[0]
+		if o.To == nil || !o.From.Before(*o.To) || o.Done.Before(*o.To) || o.Waited < 50 || o.Coming != 0 || o.Missing != 0 {
+			t.Errorf("what became of it at %s: %+v", at.child, o)
+		}
+	}
+}
+
+// A program that was made before a question existed answers as programs of all versions do.
+func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
+	cfg := nodeOf(t, t.TempDir(), "campus", listenAnywhere)
+	parent := run(t, cfg)
+	as := access(t, cfg, "plant")
+	if _, err := parent.AddChild(wait(t), client.NewChild{Name: "plant", Public: as.Key.Public()}); err != nil {
+		t.Fatal(err)
+	}
+	child, err := bus.DialParent(wait(t), bus.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	if err := child.Serve(func(_ context.Context, r bus.Request) {
+		body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{Kind: "refused", Subject: r.Method, Message: "is nothing that a node is asked from above"}})
+		_ = r.Respond(body)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	says := func(want string) {
+		t.Helper()
+		var l answer.Ledger
+		eventually(t, "the ledger says "+want, func() bool {
+			if l, err = parent.Client.Ledger(wait(t)); err != nil {
+				t.Fatal(err)
+			}
+			return len(l.Nodes) == 2 && l.Nodes[1].State == "silent" && l.Nodes[1].Reason == want
+		})
+	}
+	says("plant: its program does not tell its ledger yet; update it")
+	report := fmt.Sprintf(`{"time":%q,"nodes":[{"f":true,"s":{"version":"0.3.1"}}]}`, time.Now().UTC().Format(time.RFC3339))
+	if _, err := child.Ask(wait(t), fleet.ReportMethod, []byte(report)); err != nil {
+		t.Fatal(err)
+	}
+	says("plant: version 0.3.1 of its program does not tell its ledger yet; update it")
 }

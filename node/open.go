@@ -77,7 +77,8 @@ func (n *Node) openBus(ctx context.Context) error {
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Log: n.log,
+		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Passed: n.turnedBelow, Log: n.log,
+		Silence: n.opts.Config.Uplink.Silence * 3 / 2,
 		Limits: bus.Limits{
 			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,
 		},
@@ -99,7 +100,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
-		Room: n.checkRoom, Log: n.log,
+		Room: n.checkRoom, Log: n.log, Mark: n.keepMark(),
 	}, n.blocks, start)
 	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)
 	return nil

@@ -73,7 +73,13 @@ func (p parent) JoinParent(ctx context.Context, text, name string) (answer.Paren
 }
 
 // LeaveParent implements api.Parent.
-func (p parent) LeaveParent(context.Context) error { return p.node.parent.Leave() }
+func (p parent) LeaveParent(context.Context) error {
+	err := p.node.parent.Leave()
+	if err == nil {
+		p.node.reviewFar()
+	}
+	return err
+}
 
 // RotateKey implements api.Parent.
 func (p parent) RotateKey(ctx context.Context) (answer.Parent, error) {

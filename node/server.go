@@ -52,10 +52,13 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)},
 		Audit: n.audit, Documents: n.docs, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log, TempDir: n.opts.Config.Node.Data,
 	}
+	if n.logbook != nil {
+		cfg.Logbook = n.logbook
+	}
 	if n.store != nil {
 		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
 		cfg.Wide = n.wide
-		cfg.Prometheus = promql.New(n.store, n.catalog, now, n.opts.Version.Version)
+		cfg.Prometheus = promql.New(n.wide, n.catalog, now, n.opts.Version.Version)
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
 	if n.opts.File != "" {

@@ -31,7 +31,7 @@ func (n *Node) openService(ctx context.Context) error {
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	if n.store != nil {
-		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
+		cfg.Engine, cfg.Wide = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide
 	}
 	n.service = service.New(cfg)
 	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, n.hear)

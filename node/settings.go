@@ -127,6 +127,9 @@ func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.C
 	if err := s.permit(cfg, c.User); err != nil {
 		return answer.ConfigApplied{}, err
 	}
+	if err := s.file.Writable(); err != nil {
+		return answer.ConfigApplied{}, err
+	}
 	if c.Bound > 0 {
 		return s.tryConfig(ctx, c, cfg)
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/service"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/ledger"
@@ -30,7 +32,7 @@ func (n *Node) openTree(context.Context) error {
 		return err
 	}
 	n.tree = tree.New(tree.Config{
-		Name: n.opts.Config.Node.Name, Origins: n.ownOrigins, Children: n.childrenNow, Parent: n.parentNow, Place: n.sender.Above,
+		Name: n.opts.Config.Node.Name, Origins: n.ownOrigins, Children: n.watchChildren, Parent: n.parentNow, Place: n.sender.Above,
 		Grants: n.grantsOf, Up: n.askAbove, Down: n.askBelow, Here: n.answerVisitor,
 		Tell: n.tellOfRequest, Refused: n.tellOfNode,
 		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
@@ -48,11 +50,7 @@ func (n *Node) openTree(context.Context) error {
 
 // askLedger asks a child for the accounts of its subtree.
 func (n *Node) askLedger(ctx context.Context, child string, body []byte) ([]byte, error) {
-	data, err := n.askBelow(ctx, child, ledger.Method, body)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Parse(child, data)
+	return n.askChild(ctx, child, ledger.Method, body, "tell its ledger")
 }
 
 // Tree returns what is known of the nodes around this one.
@@ -75,6 +73,18 @@ func (n *Node) childrenNow() []tree.Child {
 		if c.State == identity.ChildApproved {
 			_, online := present[c.Caller()]
 			list = append(list, tree.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
+		}
+	}
+	return list
+}
+
+// watchChildren lists the children as childrenNow does, and notes those that are away.
+func (n *Node) watchChildren() []tree.Child {
+	list := n.childrenNow()
+	for _, c := range list {
+		if !c.Online {
+			seen, _ := n.book.Look(c.Name, c.Name)
+			n.receiver.Gone(c.Name, seen.Heard)
 		}
 	}
 	return list
@@ -129,13 +139,38 @@ func (n *Node) askBelow(ctx context.Context, child, method string, body []byte) 
 	return data, err
 }
 
+// askChild asks a child for what it may be too old to know: what is what it does not do then.
+func (n *Node) askChild(ctx context.Context, child, method string, body []byte, what string) ([]byte, error) {
+	data, err := n.askBelow(ctx, child, method, body)
+	if err != nil {
+		return nil, err
+	}
+	result, err := tree.Parse(child, data)
+	if e, is := errors.AsType[*fault.Error](err); is && e.Kind == fault.Refused && e.Subject == method { // so a node of any version answers what it does not know
+		seen, _ := n.book.Look(child, child)
+		return nil, fault.E("node.askChild", fault.NotFound, child, &tooOldError{version: seen.Version, what: what})
+	}
+	return result, err
+}
+
+// tooOldError says that a child's program does not know what it was asked.
+type tooOldError struct{ version, what string }
+
+func (e *tooOldError) Error() string {
+	program := "its program"
+	if e.version != "" {
+		program = "version " + e.version + " of its program"
+	}
+	return program + " does not " + e.what + " yet; update it"
+}
+
 // answerVisitor answers what is asked of this node, or of one of its agents, from another one.
 func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
 	if _, _, is := api.Errand(r.Method); is && r.Agent == wire.NodeName { //nolint:contextcheck // it looks up, and runs nothing
 		return n.runErrand(ctx, v, r)
 	}
 	if r.Agent == wire.NodeName {
-		return n.service.Visit(ctx, &identity.Agent{Name: v.Caller(), Grants: v.Grants}, r.Method, r.Body)
+		return n.service.Visit(ctx, &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}, r.Method, r.Body)
 	}
 	if _, err := n.agents.Agent(r.Agent); err != nil {
 		return nil, err
@@ -143,7 +178,7 @@ func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Reque
 	if err := n.demanded(ctx, v, r); err != nil {
 		return nil, err
 	}
-	data, err := n.bus.CallHeld(ctx, r.Agent, r.Method, r.Body)
+	data, err := n.bus.CallFor(ctx, v.For.String(), r.Agent, r.Method, r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -180,29 +215,40 @@ func (n *Node) tellOfRequest(e tree.Event) {
 	if e.From == "" && !strings.HasPrefix(r.Caller, "agent:") {
 		return
 	}
-	if _, reads, is := api.Errand(r.Method); is && reads && r.Agent == wire.NodeName && !fault.Is(e.Err, fault.Refused) {
-		return
+	offer := n.audit.Offer
+	if _, reads, is := api.Errand(r.Method); is && reads && r.Agent == wire.NodeName && e.Claimed == "" && !fault.Is(e.Err, fault.Refused) {
+		if r.Method != api.LogMethod || !e.Passed {
+			return
+		}
+		offer = n.audit.Gather // who follows a log asks each second
 	}
 	entry := audit.Entry{Actor: r.Caller, Action: "node.call", Subject: r.Call(), Outcome: "ok"}
 	if e.From != "" {
-		entry.Actor, entry.Action = "node:"+e.From, "node.answer"
+		entry.Actor, entry.Action = cmp.Or(r.For, "node:"+e.From), "node.answer"
 		if e.Passed {
 			entry.Action = "node.pass"
+		}
+	}
+	if e.Claimed != "" {
+		if entry.Actor = "node:" + e.From; fault.Is(e.Err, fault.Refused) {
+			entry.Action = "node.forged"
 		}
 	}
 	if e.Err != nil {
 		entry.Outcome = e.Err.Error()
 	}
 	entry.Detail, _ = json.Marshal(struct { // texts
-		Caller string   `json:"caller"`
-		Path   []string `json:"path,omitempty"`
-	}{r.Caller, r.Path})
-	n.audit.Offer(entry)
+		Caller  string   `json:"caller"`
+		Path    []string `json:"path,omitempty"`
+		By      string   `json:"by,omitempty"` // the neighbour
+		Claimed string   `json:"claimed,omitempty"`
+	}{r.Caller, r.Path, e.From, e.Claimed})
+	offer(entry)
 }
 
 // tellOfNode writes into the audit log that a node is not let into the tree.
 func (n *Node) tellOfNode(child string, r tree.Refused) {
-	n.audit.Offer(audit.Entry{Actor: "child:" + child, Action: "node.refused", Subject: r.Name, Outcome: r.Why})
+	n.audit.Gather(audit.Entry{Actor: "child:" + child, Action: "node.refused", Subject: r.Name, Outcome: r.Why})
 }
 
 // answersTree reports whether a request of a neighbour is one about the tree.

@@ -97,15 +97,15 @@ func TestNodesAndAgentsOfATreeCallEachOtherByName(t *testing.T) {
 	offerAll(t, join(t, c.region.running, c.region.cfg, "tariff", identity.Grants{}))
 	weather := join(t, c.region.running, c.region.cfg, "weather", remoteCalls("plant/boiler:limit", "plant/boiler:fail", "plant/boiler:tune", "campus/*", "plant/node"))
 	var got string
-	if err := weather.Call(wait(t), "plant/boiler", "limit", &got, "a"); err != nil || got != "node a 15" {
+	if err := weather.Call(wait(t), "plant/boiler", "limit", &got, "a"); err != nil || got != "agent:region/weather a 15" {
 		t.Errorf("an agent of the region calls one of the plant: %q, %v", got, err)
 	}
 	result, err := c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "limit", Kwargs: map[string]json.RawMessage{"device": json.RawMessage(`"b"`)}})
-	if err != nil || string(result) != `"node b 15"` {
+	if err != nil || string(result) != `"person:region/admin b 15"` {
 		t.Errorf("a person at the region calls it: %s, %v", result, err)
 	}
 	up := join(t, c.plant.running, c.plant.cfg, "meter", remoteCalls("region/tariff"))
-	if err := up.Call(wait(t), "region/tariff", "limit", &got, "c"); err != nil || got != "node c 15" {
+	if err := up.Call(wait(t), "region/tariff", "limit", &got, "c"); err != nil || got != "agent:plant/meter c 15" {
 		t.Errorf("an agent of the plant calls one of the region: %q, %v", got, err)
 	}
 	if err := up.Call(wait(t), "region/tariff", "ping", nil); !fault.Is(err, fault.Refused) || identity.MissingOf(err) != "call region/tariff:ping" {
@@ -134,7 +134,7 @@ func TestNodesAndAgentsOfATreeCallEachOtherByName(t *testing.T) {
 		at    member
 		actor string
 		what  string
-	}{{c.region, "agent:weather", "node.call"}, {c.campus, "node:region", "node.pass"}, {c.plant, "node:campus", "node.answer"}} {
+	}{{c.region, "agent:weather", "node.call"}, {c.campus, "agent:region/weather", "node.pass"}, {c.plant, "agent:region/weather", "node.answer"}} {
 		awaitTrue(t, audited.what+" is in the audit log", func() bool {
 			return slices.ContainsFunc(audited.at.told(client.AuditFilter{Action: audited.what}), func(line string) bool {
 				return strings.HasPrefix(line, audited.actor+" "+audited.what+" ok")
@@ -347,7 +347,7 @@ func TestLiveMessagesAndCommandsGoThroughTheTreeAsFarAsAllowed(t *testing.T) {
 	if done := set("23", "8"); !strings.Contains(done, `"status":"accepted"`) {
 		t.Errorf("an allowed command from the region: %s", done)
 	}
-	if held, err := c.plant.Held(wait(t), "agent:@campus"); err != nil || len(held.Commands) != 1 {
+	if held, err := c.plant.Held(wait(t), "person:region/admin"); err != nil || len(held.Commands) != 1 {
 		t.Errorf("the command is held by %+v, %v", held, err)
 	}
 	if done := set("24", "5"); !strings.Contains(done, "missing: command site/room/setpoint@5") {

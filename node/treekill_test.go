@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/client"
 	"voltbus/config"
+	"voltbus/point"
 	"voltbus/testing/link"
 )
 
@@ -30,9 +32,9 @@ const (
 // treeChild runs a node in dir and prints where its bus is. If it is told where to begin, it records a
 // sample after the other and prints how many are acknowledged.
 func treeChild(arguments string) {
-	dir, rest, _ := strings.Cut(arguments, "|")
-	name, first, _ := strings.Cut(rest, "|")
-	n, err := open(nodeOf(&testing.T{}, dir, name, listenAnywhere))
+	part := strings.SplitN(arguments, "|", 5)
+	name, first, path := part[1], part[2], point.Path(part[3])
+	n, err := open(nodeOf(&testing.T{}, part[0], name, part[4]))
 	if err != nil {
 		fmt.Println("error", err)
 		return
@@ -43,7 +45,7 @@ func treeChild(arguments string) {
 	if next, err := strconv.Atoi(first); err == nil {
 		go func() {
 			for ; ; next += treeBatch {
-				if err := n.Record(context.Background(), numbers("p", next, treeBatch)); err != nil {
+				if err := n.Record(context.Background(), numbers(path, next, treeBatch)); err != nil {
 					fmt.Println("error", err)
 					return
 				}
@@ -61,7 +63,8 @@ const treeBatch = 20
 type process struct {
 	t      *testing.T
 	cfg    *config.Config
-	writes bool
+	writes point.Path // "" for none
+	text   string     // of the configuration
 	below  *link.Link // by which its child reaches it; nil for the last one
 
 	cmd     *exec.Cmd
@@ -77,10 +80,10 @@ func (p *process) start() {
 	p.t.Helper()
 	p.cmd = exec.CommandContext(p.t.Context(), os.Args[0])
 	first := "-"
-	if p.writes {
+	if p.writes != "" {
 		first = strconv.Itoa(p.count())
 	}
-	p.cmd.Env = append(os.Environ(), treeEnv+"="+filepath.Dir(p.cfg.Node.Data)+"|"+p.cfg.Node.Name+"|"+first)
+	p.cmd.Env = append(os.Environ(), treeEnv+"="+strings.Join([]string{filepath.Dir(p.cfg.Node.Data), p.cfg.Node.Name, first, string(p.writes), p.text}, "|"))
 	p.cmd.Stderr = os.Stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -166,7 +169,10 @@ func line(t *testing.T) []*process {
 	for i, name := range names {
 		cfg := nodeOf(t, t.TempDir(), name, listenAnywhere)
 		nodes[i] = run(t, cfg)
-		all[i] = &process{t: t, cfg: cfg, writes: name == "child", grown: make(chan struct{})}
+		all[i] = &process{t: t, cfg: cfg, text: listenAnywhere, grown: make(chan struct{})}
+		if name == "child" {
+			all[i].writes = "p"
+		}
 		if i > 0 {
 			way := link.New(t)
 			way.Lead(nodes[i-1].BusAddr())
@@ -253,24 +259,38 @@ func TestNodesInARowKilledAtAnyMomentHaveEverySampleOnce(t *testing.T) {
 		if o := of(nodes[i], "child"); o.Missing+o.Left != 0 || !o.Balanced {
 			t.Errorf("the ledger of %s: %+v", all[i].cfg.Node.Name, o)
 		}
-		if n := distinct(t, nodes[i], path); n != acknowledged && n != acknowledged+treeBatch {
-			t.Errorf("%s has %d different samples, %d were acknowledged", all[i].cfg.Node.Name, n, acknowledged)
+		has := counted(t, nodes[i].Client, path)
+		want := counts{all: has.all, different: has.all, times: has.all, first: 0, last: has.all - 1}
+		if has != want || (has.all != acknowledged && has.all != acknowledged+treeBatch) {
+			t.Errorf("%s has %+v, %d were acknowledged", all[i].cfg.Node.Name, has, acknowledged)
 		}
 	}
 }
 
-// distinct counts the different values that the history has of a point.
-func distinct(t *testing.T, r *running, path string) (n int) {
+// counts are what the history itself says of a point whose samples are 0, 1, 2 …: nothing of the ledger
+// is in them.
+type counts struct {
+	all, different int // samples, and different pairs of time and value
+	times          int // different times
+	first, last    int // least and largest value
+}
+
+func counted(t *testing.T, from *client.Client, path string) (c counts) {
 	t.Helper()
-	_, err := r.SQL(context.Background(), fmt.Sprintf("SELECT count(DISTINCT value::BIGINT) FROM samples WHERE point = '%s'", path), 1,
-		func([]string) error { return nil },
-		func(row []jsonRaw) error {
-			var err error
-			n, err = strconv.Atoi(strings.Trim(string(row[0]), `"`))
-			return err
-		})
+	query := fmt.Sprintf("SELECT count(*), count(DISTINCT (time, value::BIGINT)), count(DISTINCT time), min(value::BIGINT), max(value::BIGINT) "+
+		"FROM samples WHERE point = '%s'", path)
+	_, err := from.SQL(context.Background(), query, 1, func([]string) error { return nil }, func(row []jsonRaw) error {
+		for i, to := range []*int{&c.all, &c.different, &c.times, &c.first, &c.last} {
+			n, err := strconv.Atoi(strings.Trim(string(row[i]), `"`))
+			if err != nil {
+				return err
+			}
+			*to = n
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return c
 }

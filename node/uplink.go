@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"voltbus/bus"
 	"voltbus/catalog"
@@ -29,9 +31,9 @@ func (n *Node) openUplink(context.Context) error {
 		renames[i] = sender.Rename(r)
 	}
 	n.sender = sender.New(sender.Config{
-		Dial: n.dialParent, Own: n.ownPositions, Describe: n.describeUp,
+		Dial: n.dialParent, Own: n.ownPositions, Store: n.storeName, Describe: n.describeUp,
 		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
-		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Log: n.log,
+		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: n.turnedAbove, Log: n.log,
 	}, n.blocks)
 	return nil
 }
@@ -91,12 +93,13 @@ type above struct {
 	sender.Session
 	node   *Node
 	parent *bus.Parent
+	key    *identity.Key // that it was made with
 	detach func()
 }
 
 // dialUp dials as knock does, for a connection that stays.
-func dialUp(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
-	p, err := bus.DialParent(ctx, address, config, key, name)
+func (n *Node) dialUp(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
+	p, err := bus.DialParent(ctx, bus.Way{Address: address, TLS: config, Silence: n.opts.Config.Uplink.Silence}, key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ var errDoor = errors.New("the connection to the parent is of another kind")
 
 // dialParent connects to the parent.
 func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
-	door, _, err := n.parent.Open(ctx, dialUp)
+	door, key, err := n.parent.Open(ctx, n.dialUp)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +127,19 @@ func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
 		p.Close()
 		return nil, err
 	}
-	return &above{Session: session, node: n, parent: p, detach: func() {}}, nil
+	return &above{Session: session, node: n, parent: p, key: key, detach: func() {}}, nil
 }
+
+// Renewed implements sender.Renewer.
+func (s *above) Renewed() bool { return s.node.parent.Replaced(s.key) }
 
 // Hello implements sender.Session. What the parent says of this node is kept.
 func (s *above) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, err error) {
+	for origin, have := range s.node.receiver.Positions(slices.Collect(maps.Keys(h.Origins))) {
+		if have.Sequence > h.Origins[origin].Sequence { // what waits here of nodes below
+			h.Origins[origin] = have
+		}
+	}
 	if w, err = s.Session.Hello(ctx, h); err == nil {
 		s.detach = s.node.parent.Attach(s.parent.Ask)
 		return w, errors.Join(s.node.parent.Met(w.Name, w.Prefix), s.node.parent.Report(enrol.Approved, ""))
@@ -147,14 +158,10 @@ func (s *above) Close() {
 
 var errAbove = errors.New("is nothing that a node is asked from above")
 
-// answerAbove answers what the parent asks: whether this node is there, and what concerns the tree.
+// answerAbove answers what the parent asks that concerns the tree.
 func (n *Node) answerAbove(ctx context.Context, r bus.Request) {
 	if r.From == wire.NodeName && answersTree(&r) {
 		_ = r.Respond(n.answerParentTree(ctx, &r)) // who asked may be gone
-		return
-	}
-	if r.From == wire.NodeName && r.Method == "ping" {
-		_ = r.Respond(wire.AppendResult(nil, []byte(`"pong"`))) // who asked may be gone
 		return
 	}
 	_ = r.Respond(refusal(fault.E("node.answerAbove", fault.Refused, r.Method, errAbove)))

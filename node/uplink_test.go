@@ -89,7 +89,7 @@ func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
 	if n, _ := stored(parent, "plant"); n != total {
 		t.Errorf("the parent has %d samples, want %d: %+v", n, total, parent.ledger().Origins)
 	}
-	latest, err := parent.Latest(wait(t), client.Span{Points: []string{"campus/plant/ahu7/temp"}})
+	latest, err := parent.Latest(wait(t), client.Span{Points: []string{"campus/plant/ahu7/temp"}, Local: true})
 	if err != nil || len(latest.Samples) != 1 {
 		t.Errorf("the newest sample: %+v, %v", latest, err)
 	}
@@ -119,7 +119,7 @@ func TestSamplesPassAnyNumberOfNodesWithTheirOrigin(t *testing.T) {
 			return got == count && balanced
 		})
 	}
-	latest, err := chain[0].Latest(wait(t), client.Span{Points: []string{"p1/p2/p3/ahu/temp"}})
+	latest, err := chain[0].Latest(wait(t), client.Span{Points: []string{"p1/p2/p3/ahu/temp"}, Local: true})
 	if err != nil || len(latest.Samples) != 1 {
 		t.Errorf("the newest sample at the top: %+v, %v", latest, err)
 	}

@@ -2,9 +2,11 @@ package promql
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
+	"voltbus/query"
 	"voltbus/store"
 )
 
@@ -34,9 +37,10 @@ const (
 // Prefix is the address below which the API is, such as in Prefix + "/query".
 const Prefix = "/prometheus/api/v1"
 
-// Store gives samples.
+// Store gives samples, also those that nodes below have not sent yet, as package federation does.
 type Store interface {
-	Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error
+	// Read calls begin with what is known of other nodes, if there are some, and then emit as a store.Store does.
+	Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error
 }
 
 // Points lists points.
@@ -178,10 +182,16 @@ func run(r *http.Request, q prom.Query) ([]byte, error) {
 	}
 	value, cut := first(result.Value, most)
 	body := appendResult(nil, value)
+	warnings, _ := result.Warnings.AsStrings("", 0, 0) // remarks on the query are not for those who look at a panel
+	slices.Sort(warnings)
 	if cut {
-		body = append(body, `,"warnings":["results truncated due to limit"]`...) // a neighbour of "data"
+		warnings = append(warnings, "results truncated due to limit")
 	}
-	return body, nil
+	if len(warnings) == 0 {
+		return body, nil
+	}
+	list, err := json.Marshal(warnings)
+	return append(append(body, `,"warnings":`...), list...), err // a neighbour of "data"
 }
 
 // first returns at most so many series of a value, and whether there were more.

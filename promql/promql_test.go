@@ -15,6 +15,8 @@ import (
 	"voltbus/catalog"
 	"voltbus/point"
 	"voltbus/promql"
+	"voltbus/query"
+	"voltbus/store"
 	"voltbus/store/memory"
 )
 
@@ -26,6 +28,12 @@ func noon() time.Time { return time.Unix(1_800_000_000, 0).UTC() }
 // start returns a handler over two air handling units that report each minute, one of which fell
 // silent after half an hour, a counter, a text, and a point with a hostile name.
 func start(t *testing.T) http.Handler {
+	t.Helper()
+	c, s := history(t)
+	return promql.New(below{s, nil}, c, func() time.Time { return noon().Add(time.Hour) }, "1.2.3")
+}
+
+func history(t *testing.T) (*catalog.Catalog, *memory.Store) {
 	t.Helper()
 	ctx := context.Background()
 	c, err := catalog.Open(ctx, t.TempDir(), noon)
@@ -64,7 +72,36 @@ func start(t *testing.T) http.Handler {
 	if _, err := s.Append(ctx, []*point.Block{b}); err != nil {
 		t.Fatal(err)
 	}
-	return promql.New(s, c, func() time.Time { return noon().Add(time.Hour) }, "1.2.3")
+	return c, s
+}
+
+// below is a store together with what is known of nodes below.
+type below struct {
+	*memory.Store
+	sources []query.Source
+}
+
+func (s below) Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error {
+	begin(s.sources)
+	return s.Store.Read(ctx, r, emit)
+}
+
+func TestANodeBecauseOfWhichSamplesAreMissingIsAWarning(t *testing.T) {
+	c, s := history(t)
+	sources := []query.Source{
+		{Node: "campus", State: query.SourceAsked},
+		{Node: "plant", State: query.SourceLate, Why: "its answer did not come"},
+		{Node: "house", State: query.SourceUnreachable, Why: "it is not connected"},
+	}
+	h := promql.New(below{s, sources}, c, noon, "1.2.3")
+	status, got := ask(t, h, "POST", "/query", url.Values{"query": {`temp + temp`}, "time": {fmt.Sprint(noon().Unix())}, "limit": {"1"}})
+	want := `,"warnings":["house is unreachable: it is not connected","plant is late: its answer did not come","results truncated due to limit"]}`
+	if status != http.StatusOK || !strings.HasSuffix(got, want) || !strings.Contains(got, `"result":[{`) {
+		t.Errorf("got %d %s, want …%s", status, got, want)
+	}
+	if _, got := ask(t, h, "POST", "/query", url.Values{"query": {`1+1`}}); strings.Contains(got, "warnings") {
+		t.Errorf("a question about no point warns: %s", got)
+	}
 }
 
 // ask sends a request as Grafana does: forms by POST, the rest by GET.

@@ -17,6 +17,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
+	"voltbus/query"
 	"voltbus/store"
 )
 
@@ -83,7 +84,7 @@ func (q *querier) read(ctx context.Context, chosen []series, from, to int64) (*s
 		r.Points = append(r.Points, chosen[i].entry.Path)
 	}
 	total := 0
-	err := q.store.Read(ctx, r, func(run []point.Sample) error {
+	err := q.store.Read(ctx, r, set.warn, func(run []point.Sample) error {
 		if total += len(run); total > maxSamples {
 			return fault.E("promql.Select", fault.Invalid, "samples", fmt.Errorf(
 				"the query reads more than %d samples; ask for a shorter time or fewer points", maxSamples))
@@ -159,8 +160,18 @@ func (s *samples) Len() int { return len(s.list) }
 
 // seriesSet implements storage.SeriesSet.
 type seriesSet struct {
-	list []*samples
-	at   int
+	list     []*samples
+	at       int
+	warnings annotations.Annotations
+}
+
+// warn tells of nodes because of which samples are missing.
+func (s *seriesSet) warn(sources []query.Source) {
+	for _, node := range sources {
+		if !node.Whole() {
+			s.warnings.Add(fmt.Errorf("%s is %s: %s", node.Node, node.State, node.Why))
+		}
+	}
 }
 
 // Next implements storage.SeriesSet.
@@ -173,7 +184,7 @@ func (s *seriesSet) At() storage.Series { return s.list[s.at] }
 func (*seriesSet) Err() error { return nil }
 
 // Warnings implements storage.SeriesSet.
-func (*seriesSet) Warnings() annotations.Annotations { return nil }
+func (s *seriesSet) Warnings() annotations.Annotations { return s.warnings }
 
 // LabelValues implements storage.Querier.
 func (q *querier) LabelValues(ctx context.Context, name string, _ *storage.LabelHints, matchers ...*labels.Matcher) ([]string, annotations.Annotations, error) {

@@ -34,6 +34,8 @@ type Summaries struct {
 	Series []Summary
 	Total  Coverage
 	Next   point.Path // the After of the next page of points; "" if this is the last
+
+	Sources []Source // other nodes that the answer concerns; an Engine names none
 }
 
 // Aggregate summarises the samples of the range in steps. The first and the last bucket know only

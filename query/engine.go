@@ -186,6 +186,20 @@ func (e *Engine) resolve(ctx context.Context, op string, sel Selection) (entries
 	return entries, "", e.exist(ctx, op, sel.local(entries))
 }
 
+// Selected returns the points that a question is about, as far as this node knows them: those named, or
+// of a pattern its page, also none. They may be more than one answer may have.
+func (e *Engine) Selected(ctx context.Context, sel Selection) ([]point.Path, error) {
+	if len(sel.Points) > 0 {
+		return unique(sel.Points), nil
+	}
+	paths, err := e.matching(ctx, &sel)
+	if err != nil {
+		return nil, err
+	}
+	paths, _ = sel.page(paths)
+	return paths, nil
+}
+
 // matching returns the paths behind After that the pattern selects: at least one more than a page
 // has, or than may be, if there are so many.
 func (e *Engine) matching(ctx context.Context, sel *Selection) ([]point.Path, error) {

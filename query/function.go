@@ -85,7 +85,7 @@ func extras(functions []Function, entries []catalog.Entry) store.Extras {
 			x.Quantiles = append(x.Quantiles, q)
 		}
 	}
-	if slices.Contains(functions, TimeWeighted) {
+	if Holds(functions) {
 		for i := range entries {
 			hold := holdUnknown
 			if entries[i].Interval > 0 {
@@ -95,6 +95,19 @@ func extras(functions []Function, entries []catalog.Entry) store.Extras {
 		}
 	}
 	return x
+}
+
+// Holds reports whether the functions need to know the last sample before the range.
+func Holds(functions []Function) bool { return slices.Contains(functions, TimeWeighted) }
+
+// Hold returns how old the last sample before the range may be to count in it, for the points of which
+// this is known; 0 if the functions do not need it.
+func Hold(functions []Function, entries []catalog.Entry) time.Duration {
+	var longest time.Duration
+	for _, hold := range extras(functions, entries).Hold {
+		longest = max(longest, hold)
+	}
+	return longest
 }
 
 // Values returns the functions' figures of a bucket that was asked for them, NaN for those that

@@ -22,7 +22,7 @@ type Source struct {
 	State   string     `json:"state"`
 	From    *time.Time `json:"from,omitempty"`    // what it was, or should have been, asked for begins here; nil for the beginning
 	To      *time.Time `json:"to,omitempty"`      // and ends here; nil for the newest
-	Samples int        `json:"samples"`           // that it gave, and are not stored here
+	Samples int        `json:"samples"`           // that it gave
 	Since   *time.Time `json:"since,omitempty"`   // it is not connected
 	Waiting uint64     `json:"waiting,omitempty"` // samples that it had not sent yet when it last told
 	Missing string     `json:"missing,omitempty"` // the capability
@@ -36,18 +36,4 @@ func (s *Source) Whole() bool { return s.State == SourceStored || s.State == Sou
 type Newest struct {
 	Samples []point.Sample
 	Sources []Source
-}
-
-// Put replaces the samples of a series by those with what another node has, and counts what was added.
-func (a *Answer) Put(series int, samples, added []point.Sample) {
-	s := &a.Series[series]
-	t := newTally(added, time.Time{})
-	s.Samples = samples
-	s.Coverage.Present += t.present
-	s.Coverage.Bad += t.bad
-	list := make([]Coverage, len(a.Series))
-	for i := range a.Series {
-		list[i] = a.Series[i].Coverage
-	}
-	a.Total = total(list)
 }

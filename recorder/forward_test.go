@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"voltbus/fault"
@@ -280,6 +281,8 @@ func TestNothingOfAnyOriginIsLostOrRepeatedOverFailuresAndRestarts(t *testing.T)
 		lives := rapid.SliceOfN(rapid.IntRange(1, 60), 1, 4).Draw(rt, "milliseconds of lives")
 		children := rapid.IntRange(0, 3).Draw(rt, "children")
 		writers := rapid.IntRange(1, 4).Draw(rt, "writers")
+		cfg.MarkEvery = rapid.SampledFrom([]int{1, 100, 1000}).Draw(rt, "octets between marks")
+		back := rapid.SliceOfN(rapid.IntRange(0, 6), len(lives), len(lives)).Draw(rt, "marks back")
 		synctest.Test(t, func(t *testing.T) {
 			h := &histories{log: &memoryLog{latency: 2 * time.Millisecond}, cfg: cfg, acknowledged: map[string]bool{}}
 			i := 0
@@ -290,6 +293,7 @@ func TestNothingOfAnyOriginIsLostOrRepeatedOverFailuresAndRestarts(t *testing.T)
 				return stored
 			}
 			for life, ms := range lives {
+				h.back = back[life]
 				h.live(t, fmt.Sprint(life), time.Duration(ms)*time.Millisecond, writers, children)
 			}
 			h.check(t, children)
@@ -302,6 +306,9 @@ type histories struct {
 	log *memoryLog
 	cfg recorder.Config
 
+	marks []recorder.Mark // in the order in which they were made
+	back  int             // how many marks the next life does not know of; it knows none if there are fewer
+
 	mu           sync.Mutex
 	acknowledged map[string]bool // own samples as "lane value"
 	forwarded    [3]child        // what of each child was acknowledged
@@ -311,7 +318,7 @@ func (h *histories) live(t *testing.T, life string, length time.Duration, writer
 	h.log.mu.Lock()
 	h.log.broken = false // as the log of a node that starts
 	h.log.mu.Unlock()
-	r, stop := startAt(t, h.cfg, h.log)
+	r, stop := h.start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	for w := range writers {
@@ -324,6 +331,32 @@ func (h *histories) live(t *testing.T, life string, length time.Duration, writer
 	stop()
 	cancel()
 	group.Wait()
+}
+
+// start starts a recorder at one of the last marks, as after a kill, and checks that the log alone
+// would have it start there, too.
+func (h *histories) start(t *testing.T) (*recorder.Recorder, func()) {
+	t.Helper()
+	cfg := h.cfg
+	cfg.Origin = "node"
+	cfg.Mark = func(m recorder.Mark) error {
+		m.Log = "log"
+		h.marks = append(h.marks, m)
+		return nil
+	}
+	var mark recorder.Mark
+	if n := len(h.marks); n > h.back {
+		mark = h.marks[n-1-h.back]
+	}
+	begin, err := recorder.Resume(t.Context(), h.log, "log", mark, "node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := recorder.FindStart(t.Context(), h.log, 1, nil, "node")
+	if diff := cmp.Diff(whole, begin, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Fatalf("from the mark at %d (-whole log +mark): %s, %v", mark.Sequence, diff, err)
+	}
+	return run(t, recorder.New(cfg, h.log, begin))
 }
 
 // write records samples until the recorder ends.

@@ -14,14 +14,15 @@ type lane struct {
 	stats Stats
 
 	// The writer alone uses these.
-	sequence uint64 // of the last block numbered
-	samples  uint64 // in all blocks numbered
-	silent   int    // octets of other origins behind the last block
+	stored   Position // with what is on disk
+	sequence uint64   // of the last block numbered
+	samples  uint64   // in all blocks numbered
+	silent   int      // octets of other origins behind the last block
 }
 
 func newLane(origin string, p Position) *lane {
 	return &lane{
-		origin: origin, sequence: p.Sequence, samples: p.Samples,
+		origin: origin, stored: p, sequence: p.Sequence, samples: p.Samples,
 		stats: Stats{
 			Origin: origin, Produced: p.Samples + p.Refused, Acknowledged: p.Samples,
 			Refused: p.Refused, Sequence: p.Sequence,

@@ -40,6 +40,10 @@ type Config struct {
 	Urgent []point.Pattern
 	// Room returns why nothing can be written now, such as a full disk, or nil.
 	Room func() error
+	// Mark is told now and then, and at the end, where all origins stand, with all but the log's name; it
+	// keeps that for the next start. It is called by one goroutine, which writes nothing meanwhile. nil: nobody is told.
+	Mark      func(Mark) error
+	MarkEvery int // octets of the log between two marks: default 64 MiB
 	// Retry is how long the recorder waits before it tries a log that failed again: default 500 ms.
 	Retry time.Duration
 	Log   *slog.Logger
@@ -55,6 +59,7 @@ func (c Config) withDefaults() Config {
 	set(&c.InFlight, 32)
 	set(&c.Queue, 64)
 	set(&c.Anchor, 1<<20)
+	set(&c.MarkEvery, 64<<20)
 	if c.MaxAge == 0 {
 		c.MaxAge = 5 * time.Millisecond
 	}

@@ -76,7 +76,7 @@ func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, er
 	if err := w.log.Recover(ctx); err != nil {
 		return nil, err
 	}
-	_, last, err := w.log.Last(ctx)
+	data, last, err := w.log.Last(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,8 @@ func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, er
 	if stored, err = Survey(ctx, w.log, from, nil); err != nil {
 		return nil, err
 	}
-	w.last, w.settled = last, last
+	w.last = last
+	w.note(last, data)
 	return stored, nil
 }
 
@@ -98,6 +99,7 @@ func (w *writer) acknowledge(b *batch) {
 		l.stats.Acknowledged += n
 		l.stats.Pending -= n
 		l.stats.Sequence = b.behind.Sequence
+		l.stored = b.behind
 	} else {
 		w.others[b.origin].stored = b.behind
 	}

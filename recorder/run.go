@@ -20,17 +20,21 @@ const drainTime = 10 * time.Second
 type writer struct {
 	*Recorder
 	encoder wire.Encoder
-	turn    uint64   // of the last block handed to the log
-	last    uint64   // the log's last sequence, counting blocks in flight
-	settled uint64   // the log's sequence up to which blocks are on disk
-	flight  []*batch // appended and not answered, oldest first
-	octets  int      // in flight
-	retry   []*batch // numbered and not on disk, to be appended again
-	failed  bool     // the log refuses blocks
-	due     bool     // the open block is old enough to be closed
-	armed   bool     // age runs
-	age     *time.Timer
-	again   *time.Timer
+	turn    uint64 // of the last block handed to the log
+	last    uint64 // the log's last sequence, counting blocks in flight
+	settled uint64 // the log's sequence up to which blocks are on disk
+	sum     uint32 // of the entry at settled
+
+	unmarked int      // octets settled behind the last mark
+	unsure   bool     // a block that was refused may be on disk: no mark may stand behind it
+	flight   []*batch // appended and not answered, oldest first
+	octets   int      // in flight
+	retry    []*batch // numbered and not on disk, to be appended again
+	failed   bool     // the log refuses blocks
+	due      bool     // the open block is old enough to be closed
+	armed    bool     // age runs
+	age      *time.Timer
+	again    *time.Timer
 }
 
 // Run writes blocks until ctx ends, then writes what is still queued, and returns nil. Samples
@@ -45,11 +49,13 @@ func (r *Recorder) Run(ctx context.Context) error {
 	w.again.Stop()
 	defer w.age.Stop()
 	defer w.again.Stop()
-	_, last, err := w.log.Last(work)
+	data, last, err := w.log.Last(work)
 	if err != nil {
 		return err
 	}
-	w.last, w.settled = last, last
+	w.last = last
+	w.note(last, data)
+	w.makeMark()
 	for ctx.Err() == nil {
 		w.step(ctx, work)
 	}
@@ -175,10 +181,12 @@ func (w *writer) settle(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		if !w.failed { // else one before it may be on disk without an answer
-			w.settled = b.place
+			w.note(b.place, b.data)
 		}
 		w.acknowledge(b)
+		w.markDue()
 	case ctx.Err() != nil:
+		w.unsure = true
 		w.refuse(b, err)
 	default:
 		w.fail(b, err)
@@ -211,6 +219,7 @@ func (w *writer) drain(ctx context.Context) {
 		w.refuse(b, errors.Join(errStopped, w.Stats().Paused))
 	}
 	w.retry = nil
+	w.makeMark()
 	w.moveQueue()
 }
 

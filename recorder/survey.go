@@ -10,9 +10,9 @@ import (
 
 // Position is where an origin stands: its last block.
 type Position struct {
-	Sequence uint64
-	Samples  uint64 // in all blocks up to Sequence, also those left out: point.Block.End
-	Refused  uint64 // point.Block.Refused
+	Sequence uint64 `json:"sequence"`
+	Samples  uint64 `json:"samples"` // in all blocks up to Sequence, also those left out: point.Block.End
+	Refused  uint64 `json:"refused"` // point.Block.Refused
 }
 
 // behind returns where the block's origin stands with it.

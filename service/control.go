@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"voltbus/api/answer"
-	"voltbus/control/access"
 	"voltbus/point"
 )
 
@@ -87,7 +86,7 @@ func (s *Service) get(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	r.waits()
-	return s.cfg.Control.Get(ctx, access.Agent(&r.agent), in.Points)
+	return s.cfg.Control.Get(ctx, r.asker(), in.Points)
 }
 
 // set answers as setMany does one of its commands: what was refused, or failed at the device, is in the
@@ -98,7 +97,7 @@ func (s *Service) set(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	r.waits()
-	out, err := s.cfg.Control.Command(ctx, access.Agent(&r.agent), &answer.NewCommands{Commands: []answer.NewCommand{in.NewCommand}, Wait: in.Wait})
+	out, err := s.cfg.Control.Command(ctx, r.asker(), &answer.NewCommands{Commands: []answer.NewCommand{in.NewCommand}, Wait: in.Wait})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func (s *Service) setMany(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	r.waits()
-	out, err := s.cfg.Control.Command(ctx, access.Agent(&r.agent), &in)
+	out, err := s.cfg.Control.Command(ctx, r.asker(), &in)
 	return &out, err
 }
 
@@ -120,7 +119,7 @@ func (s *Service) release(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.cfg.Control.Release(ctx, access.Agent(&r.agent), &answer.CommandSelection{
+	return s.cfg.Control.Release(ctx, r.asker(), &answer.CommandSelection{
 		Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, All: in.All,
 	})
 }
@@ -130,7 +129,7 @@ func (s *Service) renew(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.cfg.Control.Renew(ctx, access.Agent(&r.agent), &answer.CommandSelection{
+	return s.cfg.Control.Renew(ctx, r.asker(), &answer.CommandSelection{
 		Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, Lease: in.Lease,
 	})
 }
@@ -140,7 +139,7 @@ func (s *Service) reserve(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.cfg.Control.Reserve(ctx, access.Agent(&r.agent), &in)
+	return s.cfg.Control.Reserve(ctx, r.asker(), &in)
 }
 
 func (s *Service) cancelTask(ctx context.Context, r *request) (any, error) {
@@ -148,7 +147,7 @@ func (s *Service) cancelTask(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.cfg.Control.Cancel(ctx, access.Agent(&r.agent), in.Task)
+	return s.cfg.Control.Cancel(ctx, r.asker(), in.Task)
 }
 
 func (s *Service) who(ctx context.Context, r *request) (any, error) {
@@ -156,7 +155,7 @@ func (s *Service) who(ctx context.Context, r *request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.cfg.Control.Who(ctx, access.Agent(&r.agent), point.Path(in.Path))
+	return s.cfg.Control.Who(ctx, r.asker(), point.Path(in.Path))
 }
 
 func (s *Service) schedule(ctx context.Context, r *request) (any, error) {
@@ -174,5 +173,5 @@ func (s *Service) schedule(ctx context.Context, r *request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.cfg.Control.Tasks(ctx, access.Agent(&r.agent), point.Path(in.Path), from, to)
+	return s.cfg.Control.Tasks(ctx, r.asker(), point.Path(in.Path), from, to)
 }

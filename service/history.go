@@ -30,6 +30,7 @@ type points struct {
 type latest struct {
 	Points  []string `json:"points"`
 	Pattern *string  `json:"pattern"`
+	Local   bool     `json:"local"`
 }
 
 // span are the arguments of methods about a time.
@@ -40,6 +41,7 @@ type span struct {
 	To      raw      `json:"to"`
 	Page    int      `json:"page"`
 	After   string   `json:"after"`
+	Local   bool     `json:"local"` // of this node's store alone
 }
 
 // ranged are the arguments of the method range.
@@ -182,21 +184,30 @@ func (s *Service) latest(ctx context.Context, r *request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	samples, err := s.cfg.Engine.Latest(ctx, sel)
+	n, err := s.newest(ctx, sel, in.Local)
 	if err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, 128*(len(samples)+1)), `{"samples":[`...)
-	for i := range samples {
+	out := append(make([]byte, 0, 128*(len(n.Samples)+1)), `{"samples":[`...)
+	for i := range n.Samples {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = shape.AppendSample(out, &samples[i])
+		out = shape.AppendSample(out, &n.Samples[i])
 		if len(out) > MaxBody {
 			break // Answer refuses it
 		}
 	}
-	return append(out, `]}`...), nil
+	return append(shape.AppendSources(append(out, ']'), n.Sources), '}'), nil
+}
+
+// newest looks at this node alone, or at those below, too.
+func (s *Service) newest(ctx context.Context, sel query.Selection, local bool) (n query.Newest, err error) {
+	if s.cfg.Wide != nil && !local {
+		return s.cfg.Wide.Latest(ctx, sel)
+	}
+	n.Samples, err = s.cfg.Engine.Latest(ctx, sel)
+	return n, err
 }
 
 // request returns what the arguments ask for: the last hour if they do not say when.
@@ -251,7 +262,11 @@ func (s *Service) ranged(ctx context.Context, r *request) ([]byte, error) {
 		return nil, err
 	}
 	req.Newest = in.Newest
-	a, err := s.cfg.Engine.Range(ctx, req)
+	look := s.cfg.Engine.Range
+	if s.cfg.Wide != nil && !in.Local {
+		look = s.cfg.Wide.Range
+	}
+	a, err := look(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +295,7 @@ func appendRange(a *query.Answer) []byte {
 	out = shape.AppendEnd(out, a)
 	out = append(out, `,"next":`...)
 	out = point.AppendQuoted(out, a.Next)
-	return append(out, '}')
+	return append(shape.AppendSources(out, a.Sources), '}')
 }
 
 func (s *Service) aggregate(ctx context.Context, r *request) ([]byte, error) {
@@ -307,7 +322,11 @@ func (s *Service) aggregate(ctx context.Context, r *request) ([]byte, error) {
 	if how.Functions, err = query.ParseFunctions(in.Functions); err != nil {
 		return nil, err
 	}
-	a, err := s.cfg.Engine.Aggregate(ctx, req, how)
+	summarise := s.cfg.Engine.Aggregate
+	if s.cfg.Wide != nil && !in.Local {
+		summarise = s.cfg.Wide.Aggregate
+	}
+	a, err := summarise(ctx, req, how)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ type ears struct {
 
 // ear listens for somebody, as long as it is asked.
 type ear struct {
-	who, pattern string
-	stop         func()
-	lease        *time.Timer
+	neighbour, who, pattern string
+	stop                    func()
+	lease                   *time.Timer
 
 	mu      sync.Mutex
 	grants  identity.Grants
@@ -166,7 +166,7 @@ func (l *ears) find(id string, r *request, pattern string) *ear {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.list[id]
-	if e == nil || e.who != r.agent.Name || e.pattern != pattern {
+	if e == nil || e.neighbour != r.agent.Name || e.who != r.far || e.pattern != pattern {
 		return nil
 	}
 	e.lease.Reset(earLease)
@@ -183,14 +183,14 @@ func (s *Service) hearFor(r *request, pattern string) (id string, e *ear, err er
 	defer l.mu.Unlock()
 	others := 0
 	for _, o := range l.list {
-		if o.who == r.agent.Name {
+		if o.neighbour == r.agent.Name {
 			others++
 		}
 	}
 	if others >= earsEach {
 		return "", nil, fault.E("service.listen", fault.Unavailable, r.agent.Name, errEars)
 	}
-	e = &ear{who: r.agent.Name, pattern: pattern, grants: r.grants, news: make(chan struct{}, 1)}
+	e = &ear{neighbour: r.agent.Name, who: r.far, pattern: pattern, grants: r.grants, news: make(chan struct{}, 1)}
 	e.stop, err = s.cfg.Live.Subscribe(wire.Selection{Patterns: []point.Pattern{point.Pattern(pattern)}, Keep: e.keep}, e.hear)
 	if err != nil {
 		return "", nil, err

@@ -36,12 +36,12 @@ func methods() map[string]method {
 			"{accepted}", (*Service).record,
 		},
 		"points": {"List the points that may be read.", points{}, "{points, next}", (*Service).points},
-		"latest": {"The newest sample of each point.", latest{}, "{samples}", (*Service).latest},
-		"range":  {"The samples of a time.", ranged{}, "{series, completeness, from, to, next}", (*Service).ranged},
+		"latest": {"The newest sample of each point.", latest{}, "{samples, sources}", (*Service).latest},
+		"range":  {"The samples of a time.", ranged{}, "{series, completeness, from, to, next, sources}", (*Service).ranged},
 		"aggregate": {
 			"Summaries of a time in steps.",
 			aggregate{},
-			"{series, completeness, from, to, step, step_name, zone, next}", (*Service).aggregate,
+			"{series, completeness, from, to, step, step_name, zone, next, sources}", (*Service).aggregate,
 		},
 		"peers":   {"The agents of this node, and how they are.", none{}, "[{name, online, since, status, context, version}]", (*Service).peers},
 		"refused": {"Tell of a request that was refused to a caller.", refused{}, "null", (*Service).refused},
@@ -70,7 +70,7 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 		return nil, err
 	}
 	methods := s.methods
-	if r.far {
+	if r.far != "" {
 		methods = s.visitable()
 	}
 	list := make([]wire.Method, 0, len(methods))

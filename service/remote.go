@@ -86,9 +86,16 @@ func (s *Service) visitable() map[string]method {
 
 var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")
 
-// Visit answers what somebody asks of this node from another one: under the name and grants of the
-// neighbour by which it came.
-func (s *Service) Visit(ctx context.Context, visitor *identity.Agent, name string, body []byte) (json.RawMessage, error) {
+// Visitor is who asks something of this node from another one.
+type Visitor struct {
+	Neighbour string          // by which it came, such as @campus
+	Requester string          // to whom belongs what is done, such as agent:campus/weather
+	Grants    identity.Grants // of the neighbour
+}
+
+// Visit answers what somebody asks of this node from another one: in the visitor's name, and with what
+// the neighbour may do.
+func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	m, is := s.visitable()[name]
@@ -99,7 +106,9 @@ func (s *Service) Visit(ctx context.Context, visitor *identity.Agent, name strin
 	if err != nil {
 		return nil, err
 	}
-	result, err := m.answer(s, ctx, &request{agent: *visitor, grants: visitor.Grants, kwargs: kwargs, far: true})
+	result, err := m.answer(s, ctx, &request{
+		agent: identity.Agent{Name: v.Neighbour, Grants: v.Grants}, grants: v.Grants, kwargs: kwargs, far: v.Requester,
+	})
 	if err == nil && len(result) > MaxBody-envelope {
 		err = fault.E("service.Visit", fault.Invalid, name, errAnswer)
 	}

@@ -66,6 +66,14 @@ type Engine interface {
 	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
 }
 
+// Wide answers as an Engine does, with what nodes below have and this one does not yet, as package
+// federation does.
+type Wide interface {
+	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
+	Range(ctx context.Context, req query.Request) (query.Answer, error)
+	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
+}
+
 // Points lists points.
 type Points interface {
 	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
@@ -89,6 +97,7 @@ type Config struct {
 	Gate      Gate
 	Repeats   Repeats
 	Engine    Engine
+	Wide      Wide // nil: answers are from this node's store alone
 	Points    Points
 	Documents Documents
 	Control   *access.Access
@@ -179,8 +188,16 @@ type request struct {
 	agent  identity.Agent
 	grants identity.Grants
 	kwargs []byte // JSON of an object; nil for none
-	far    bool   // it came from another node
+	far    string // to whom belongs what is done, if it came from another node; the agent is the neighbour
 	park   func()
+}
+
+// asker is who asks something of control.
+func (r *request) asker() *access.Who {
+	if r.far != "" {
+		return access.Visitor(r.far, &r.grants)
+	}
+	return access.Agent(&r.agent)
 }
 
 // waits says that from now on the request waits for others.

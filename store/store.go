@@ -176,3 +176,12 @@ type Exporter interface {
 	// ExportParquet writes the file and returns the number of samples.
 	ExportParquet(ctx context.Context, r Range, file string) (int64, error)
 }
+
+// MixedExporter is an Exporter that writes samples which it does not hold into the file, too.
+type MixedExporter interface {
+	Exporter
+	// ExportMixed writes the file as if the added samples were stored, and later than all others: they
+	// win at the same time. They lie in the range, by point in time order and one for each time. Points
+	// that the store never met come behind the others of their day, in path order.
+	ExportMixed(ctx context.Context, r Range, added map[point.Path][]point.Sample, file string) (int64, error)
+}

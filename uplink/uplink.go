@@ -82,7 +82,7 @@ type Hello struct {
 	Protocol int                 `json:"protocol"`
 	Version  string              `json:"version"` // of the program, for people
 	Time     time.Time           `json:"time"`    // the child's clock
-	Origins  map[string]Position `json:"origins"` // what the child remembers as acknowledged, and all that its own origins have
+	Origins  map[string]Position `json:"origins"` // what the child has of all origins that it sends
 }
 
 // Welcome is the parent's answer to a Hello.
@@ -93,7 +93,12 @@ type Welcome struct {
 	Time      time.Time           `json:"time"`             // the parent's clock
 	Positions map[string]Position `json:"positions"`        // what the parent has of the origins in the Hello: this counts
 	Window    int64               `json:"window"`           // octets of a lane that may be under way
+	Parts     bool                `json:"parts,omitempty"`  // blocks may come in parts
+	Store     string              `json:"store,omitempty"`  // the database that the parent stores into; "" for files of its own, UnknownStore while it is away
 }
+
+// UnknownStore stands for a database that was not reached yet, so that nobody knows which one it is.
+const UnknownStore = "unknown"
 
 // Origins asks for positions.
 type Origins struct {
@@ -116,6 +121,8 @@ type Answer struct {
 	// Failure says why a block was not taken. Of the kind unavailable it is for a while; else the
 	// origin waits until somebody changes what stands in the way.
 	Failure *wire.Failure `json:"failure,omitempty"`
+	// Part answers a part that is not the last.
+	Part *Held `json:"part,omitempty"`
 }
 
 // Err returns the failure as an error of its kind, or nil.

@@ -18,6 +18,11 @@ const (
 // NodeName is what the node is called as sender and receiver; no agent can have this name.
 const NodeName = "node"
 
+// CallerHeader is the header of a request of the node in which it says for whom it asks, such as
+// agent:campus/weather: an identity.Principal of another node. In requests of anybody else it means
+// nothing.
+const CallerHeader = "Voltbus-Caller"
+
 // The kinds of news.
 const (
 	NewsStanding = "standing" // the grants changed

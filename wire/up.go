@@ -14,3 +14,7 @@ const EnrolMethod = "enrol"
 
 // UpSubject is where a child sends blocks of a lane.
 func UpSubject(caller, lane string) string { return UpPrefix + Token(caller) + "." + lane }
+
+// PingSubject is where a child is asked whether it is there. It is none of the subjects of calls: a
+// request that two subscriptions of one connection receive may not be answered.
+func PingSubject(caller string) string { return CallPrefix + Token(caller) + ".ping" }

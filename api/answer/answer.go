@@ -53,13 +53,16 @@ type Latest struct {
 	Sources []Source `json:"sources,omitempty"`
 }
 
+// SourcesHeader is the header of an export that holds its sources: a list of Source as JSON in ASCII.
+const SourcesHeader = "Voltbus-Sources"
+
 // Source is another node of which points were asked for.
 type Source struct {
 	Node    string     `json:"node"`
 	State   string     `json:"state"`             // stored, asked, unreachable, refused, late or failed
 	From    *time.Time `json:"from,omitempty"`    // what it was, or should have been, asked for begins here
 	To      *time.Time `json:"to,omitempty"`      // and ends here
-	Samples int        `json:"samples"`           // that it gave, and are not stored here
+	Samples int        `json:"samples"`           // that it gave
 	Since   *time.Time `json:"since,omitempty"`   // it is not connected
 	Waiting uint64     `json:"waiting,omitempty"` // samples that it had not sent when it last told
 	Missing string     `json:"missing,omitempty"` // the capability
@@ -125,6 +128,7 @@ type Aggregate struct {
 	StepName     string    `json:"step_name"`
 	Zone         string    `json:"zone"` // "" if steps begin at from
 	Next         string    `json:"next"` // the "after" of the next page of points; "" if this is the last
+	Sources      []Source  `json:"sources,omitempty"`
 }
 
 // Completeness is a heat map: a row for each branch, a cell for each step.

@@ -1,6 +1,9 @@
 package answer
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // The states of a node.
 const (
@@ -49,7 +52,19 @@ type Node struct {
 	Health         string `json:"health"` // ok, degraded; "" unknown
 	Note           string `json:"note"`   // what a person should know
 
+	Outages  []Outage  `json:"outages,omitempty"`  // of a child: when it was away, the newest first
 	Received *Received `json:"received,omitempty"` // of a child: what came since the start of the one that answers
+}
+
+// Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
+type Outage struct {
+	From    time.Time  `json:"from"`           // when it was heard of last
+	To      *time.Time `json:"to,omitempty"`   // when it came back; nil: it has not yet
+	Waited  uint64     `json:"waited"`         // samples that were there and not here when it came back
+	Coming  uint64     `json:"coming"`         // of them those that are still not on disk here
+	Missing uint64     `json:"missing"`        // of them those that it could not send any more
+	Left    uint64     `json:"left"`           // of them those that were left out on purpose
+	Done    *time.Time `json:"done,omitempty"` // when the last of them was on disk here; nil: not yet
 }
 
 // Received counts what came from a child.
@@ -75,4 +90,16 @@ type Nodes struct {
 	Nodes   []Node        `json:"nodes"`
 	Above   []string      `json:"above"`   // the parent and those above it, the nearest first
 	Refused []RefusedNode `json:"refused"` // nodes below that the parent does not let in
+}
+
+// NodesChange is an event of the stream about nodes: the first one is whole, the others are what changed
+// since the one before.
+type NodesChange struct {
+	Whole bool `json:"whole,omitempty"` // nodes that are not here are no more
+	// Nodes are those that changed: name, and the fields of a Node that changed, null for one that is
+	// no more. One that is new comes with all.
+	Nodes   []map[string]json.RawMessage `json:"nodes"`
+	Gone    []string                     `json:"gone,omitempty"`    // names of those that are no more
+	Above   *[]string                    `json:"above,omitempty"`   // as in Nodes, if it changed
+	Refused *[]RefusedNode               `json:"refused,omitempty"` // as in Nodes, if it changed
 }

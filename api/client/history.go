@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -64,7 +65,7 @@ type Span struct {
 	From    string
 	To      string
 	Node    string // another node of the tree, which is asked instead; "" for none
-	Local   bool   // of Latest and Range: the nodes below are not asked for what they did not send yet
+	Local   bool   // the nodes below are not asked for what they did not send yet
 }
 
 func (s *Span) params() url.Values {
@@ -77,6 +78,9 @@ func (s *Span) params() url.Values {
 func (s *Span) selection() url.Values {
 	params := url.Values{}
 	set(params, "node", s.Node)
+	if s.Local {
+		params.Set("local", "true")
+	}
 	if len(s.Points) > 0 {
 		params["point"] = s.Points
 	} else {
@@ -89,9 +93,6 @@ func (s *Span) selection() url.Values {
 // empty Span selects everything.
 func (c *Client) Latest(ctx context.Context, s Span) (l answer.Latest, err error) {
 	params := s.selection()
-	if s.Local {
-		params.Set("local", "true")
-	}
 	return l, c.get(ctx, "latest", params, &l)
 }
 
@@ -99,9 +100,6 @@ func (c *Client) Latest(ctx context.Context, s Span) (l answer.Latest, err error
 func (c *Client) Range(ctx context.Context, s Span, limit int, newest bool) (r answer.Range, err error) {
 	params := s.params()
 	setNumber(params, "limit", limit)
-	if s.Local {
-		params.Set("local", "true")
-	}
 	if newest {
 		params.Set("newest", "true")
 	}
@@ -131,22 +129,34 @@ func (c *Client) Aggregate(ctx context.Context, s Span, how Steps) (a answer.Agg
 	return a, c.get(ctx, "aggregate", params, &a)
 }
 
-// Export writes all samples of the span to w, as "csv" or "parquet", and returns the number of
-// bytes. With an error, what was written is not complete.
-func (c *Client) Export(ctx context.Context, s Span, format string, w io.Writer) (int64, error) {
+// Exported is what is known of a file of samples.
+type Exported struct {
+	Bytes   int64
+	Sources []answer.Source // nodes below whose points were asked for; those because of which something is missing first
+}
+
+// Export writes all samples of the span to w, as "csv", "parquet" or "arrow". With an error, what was
+// written is not complete.
+func (c *Client) Export(ctx context.Context, s Span, format string, w io.Writer) (Exported, error) {
 	params := s.params()
 	set(params, "format", format)
 	resp, err := c.call(ctx, http.MethodGet, "export", params, nil)
 	if err != nil {
-		return 0, err
+		return Exported{}, err
 	}
 	defer resp.Body.Close()
-	n, err := io.Copy(w, resp.Body)
-	if err != nil {
-		return n, fault.E("client.Export", fault.Unreachable, "export", fmt.Errorf(
-			"the file is not complete after %d bytes: %w", n, err))
+	var out Exported
+	if text := resp.Header.Get(answer.SourcesHeader); text != "" {
+		if err := json.Unmarshal([]byte(text), &out.Sources); err != nil {
+			return out, fault.E("client.Export", fault.Corrupt, answer.SourcesHeader, err)
+		}
 	}
-	return n, nil
+	out.Bytes, err = io.Copy(w, resp.Body)
+	if err != nil {
+		return out, fault.E("client.Export", fault.Unreachable, "export", fmt.Errorf(
+			"the file is not complete after %d bytes: %w", out.Bytes, err))
+	}
+	return out, nil
 }
 
 // Samples reads a series of a Range as samples.

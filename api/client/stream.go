@@ -20,18 +20,41 @@ const maxLine = 64 << 20
 
 var errEnded = errors.New("the stream ended; the node may be restarting, try again")
 
-// Stream calls emit with each live message of the pattern until ctx ends, which gives nil, emit
+// Live says which live messages are wanted.
+type Live struct {
+	Pattern string
+	Node    string // another one whose messages they are; "" for the node itself
+	// Dropped is told how many came faster than they were taken from another node; nil tells nobody.
+	Dropped func(messages int)
+}
+
+// Stream calls emit with each live message of the pattern, as Follow does.
+func (c *Client) Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error {
+	return c.Follow(ctx, Live{Pattern: pattern}, emit)
+}
+
+// Follow calls emit with each live message until ctx ends, which gives nil, emit
 // returns an error, which is returned, or the node ends the stream, which gives its reason. The
 // message is valid until emit returns.
-func (c *Client) Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error {
+func (c *Client) Follow(ctx context.Context, want Live, emit func(json.RawMessage) error) error {
 	params := url.Values{}
-	set(params, "pattern", pattern)
+	set(params, "pattern", want.Pattern)
+	set(params, "node", want.Node)
 	resp, err := c.call(ctx, http.MethodGet, "stream", params, nil)
 	if err != nil {
 		return endOf(ctx, err)
 	}
 	defer resp.Body.Close()
-	return endOf(ctx, events(resp.Body, emit))
+	return endOf(ctx, events(resp.Body, func(event string, data json.RawMessage) error {
+		if event != "dropped" {
+			return emit(data)
+		}
+		var lost struct{ Messages int }
+		if err := json.Unmarshal(data, &lost); err == nil && want.Dropped != nil {
+			want.Dropped(lost.Messages)
+		}
+		return nil
+	}))
 }
 
 // endOf returns nil for whatever happened because ctx was cancelled.
@@ -43,7 +66,7 @@ func endOf(ctx context.Context, err error) error {
 }
 
 // events reads server-sent events. The node writes each event's data on one line.
-func events(body io.Reader, emit func(json.RawMessage) error) error {
+func events(body io.Reader, emit func(event string, data json.RawMessage) error) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxLine)
 	var event string
@@ -60,7 +83,7 @@ func events(body io.Reader, emit func(json.RawMessage) error) error {
 		if event == "error" {
 			return lastWords(data)
 		}
-		if err := emit(data); err != nil {
+		if err := emit(event, data); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,16 @@
 package shape
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"voltbus/api/answer"
 	"voltbus/point"
@@ -97,6 +103,60 @@ func AppendSources(dst []byte, list []query.Source) []byte {
 	return append(append(dst, `,"sources":`...), text...)
 }
 
+// maxLine bounds a header.
+const maxLine = 4000
+
+// SourcesLine returns the sources as JSON in ASCII, for a header: those first because of which something
+// is missing, and at least one, as many as fit. "" if there are none.
+func SourcesLine(list []query.Source) string {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b query.Source) int {
+		return cmp.Compare(whole(&a), whole(&b))
+	})
+	for ; len(list) > 0; list = list[:len(list)-1] {
+		text, err := json.Marshal(sources(list))
+		if err != nil { // texts, times and numbers are always written
+			return ""
+		}
+		if line := ascii(text); len(line) <= maxLine || len(list) == 1 {
+			return line
+		}
+	}
+	return ""
+}
+
+func whole(s *query.Source) int {
+	if s.Whole() {
+		return 1
+	}
+	return 0
+}
+
+// ascii escapes what does not belong into a header.
+func ascii(text []byte) string {
+	var out strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case r < utf8.RuneSelf:
+			out.WriteRune(r)
+		case r <= 0xFFFF:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.String()
+}
+
+func sources(list []query.Source) []answer.Source {
+	out := make([]answer.Source, len(list))
+	for i := range list {
+		out[i] = answer.Source(list[i])
+	}
+	return out
+}
+
 // Aggregate is an answer in steps.
 func Aggregate(a *query.Summaries) answer.Aggregate {
 	out := answer.Aggregate{
@@ -108,6 +168,9 @@ func Aggregate(a *query.Summaries) answer.Aggregate {
 	}
 	if ratio, known := a.Total.Ratio(); known {
 		out.Completeness = &ratio
+	}
+	if len(a.Sources) > 0 {
+		out.Sources = sources(a.Sources)
 	}
 	for i := range a.Series {
 		out.Series[i] = summary(&a.Series[i], a.Functions)

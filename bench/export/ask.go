@@ -51,7 +51,7 @@ func (t *task) export(ctx context.Context, format string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stdout, "| %s | %d | %d | %.2f | %.2f | %d MB |\n", format, t.samples, n/1e6, used.Wall, used.CPU, used.Peak/1e6)
+	fmt.Fprintf(os.Stdout, "| %s | %d | %d | %.2f | %.2f | %d MB |\n", format, t.samples, n.Bytes/1e6, used.Wall, used.CPU, used.Peak/1e6)
 	return nil
 }
 

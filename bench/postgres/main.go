@@ -1,5 +1,5 @@
-// Command postgres compares the PostgreSQL store with the DuckDB store: the same samples through the
-// log and the sink of a node into each, then the same questions. See README.md beside it.
+// Command postgres compares the PostgreSQL store, with partitions and with hypertables of TimescaleDB, with the DuckDB store: the
+// same samples through the log and the sink of a node into each, then the same questions. See README.md beside it.
 package main
 
 import (
@@ -65,7 +65,20 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err = errors.Join(err, file.Close()); err != nil { //nolint:contextcheck // a store is closed whatever became of the context
 		return err
 	}
-	server, err := peers.StartPostgreSQL("shared_buffers=1GB", "max_wal_size=4GB") //nolint:contextcheck // the server outlives any context
+	if err := b.database(ctx, "PostgreSQL", dir, peers.StartPostgreSQL); err != nil {
+		return err
+	}
+	err = b.database(ctx, "TimescaleDB", dir, peers.StartTimescaleDB)
+	if errors.Is(err, peers.ErrNoTimescaleDB) {
+		fmt.Println("not measured:", err)
+		return nil
+	}
+	return err
+}
+
+// database measures a PostgreSQL of its own.
+func (b *bench) database(ctx context.Context, name, dir string, start func(settings ...string) (*peers.PostgreSQL, error)) (err error) {
+	server, err := start("shared_buffers=1GB", "max_wal_size=4GB")
 	if err != nil {
 		return err
 	}
@@ -74,7 +87,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.measure(ctx, "PostgreSQL", dir, db), db.Close()) //nolint:contextcheck // a store is closed whatever became of the context
+	return errors.Join(b.measure(ctx, name, dir, db), db.Close()) //nolint:contextcheck // a store is closed whatever became of the context
 }
 
 // measure fills a store through a log and a sink of its own, and asks it.

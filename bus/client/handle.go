@@ -36,9 +36,13 @@ type Method struct {
 
 // Request is a call that is being answered.
 type Request struct {
-	From string // who calls; the node made sure of it
+	// From is who calls; the node made sure of it: an agent of this node by its name, somebody of another
+	// node as agent:campus/weather or person:campus/ada, and node for the node itself, which also asks for
+	// people of this node.
+	From string
 	wire.Arguments
 	params []wire.Param
+	by     string // whose request it is on the bus
 }
 
 var (
@@ -230,7 +234,7 @@ func (c *Client) onRequest(m *nats.Msg) {
 
 var errLeaving = errors.New("the agent is ending; nothing was done")
 
-func (c *Client) answerCall(m *nats.Msg) { c.respond(m, c.serve(m.Subject, m.Data)) }
+func (c *Client) answerCall(m *nats.Msg) { c.respond(m, c.serve(m)) }
 
 func (c *Client) respond(m *nats.Msg, body []byte) {
 	if m.Reply == "" {
@@ -252,8 +256,8 @@ func answerable(m *nats.Msg) bool {
 }
 
 // serve answers a call.
-func (c *Client) serve(subject string, data []byte) []byte {
-	call, err := wire.ParseCall(subject)
+func (c *Client) serve(msg *nats.Msg) []byte {
+	call, err := wire.ParseCall(msg.Subject)
 	if err != nil {
 		return encodeFailure(err)
 	}
@@ -264,11 +268,14 @@ func (c *Client) serve(subject string, data []byte) []byte {
 	if m == nil {
 		return encodeFailure(fault.E("client.Handle", fault.NotFound, c.opts.Name+":"+name, errors.New("there is no such method; inspect lists those that there are")))
 	}
-	args, err := wire.ParseArguments(data)
+	args, err := wire.ParseArguments(msg.Data)
 	if err != nil {
 		return encodeFailure(err)
 	}
-	r := &Request{From: from, Arguments: args, params: m.Params}
+	r := &Request{From: from, Arguments: args, params: m.Params, by: from}
+	if afar := msg.Header.Get(wire.CallerHeader); afar != "" && from == wire.NodeName { // nobody else is believed
+		r.From = afar
+	}
 	if err := c.mayCall(m, r); err != nil {
 		if fault.Is(err, fault.Refused) {
 			c.tellRefusal(m.Name, from, err)
@@ -280,16 +287,16 @@ func (c *Client) serve(subject string, data []byte) []byte {
 
 // mayCall judges a caller by what the node says that it is bound to. The node asks for everybody.
 func (c *Client) mayCall(m *Method, r *Request) error {
-	if r.From == wire.NodeName {
+	if r.by == wire.NodeName {
 		return nil
 	}
-	bound, known := c.Standing().Callers[r.From]
+	bound, known := c.Standing().Callers[r.by]
 	if !known {
 		// The server let it pass, so it may have been granted just now.
 		if err := c.askStanding(c.methods.ctx); err != nil {
 			return err
 		}
-		bound = c.Standing().Callers[r.From]
+		bound = c.Standing().Callers[r.by]
 	}
 	if bound.Administer || (m.Needs == "" && free(bound.Call, m.Name)) {
 		return nil
@@ -331,7 +338,7 @@ func (c *Client) do(m *Method, r *Request) (body []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			f := &wire.Failure{Kind: wire.RemoteKind, Type: "panic", Message: fmt.Sprint(cause)}
-			if bound := c.Standing().Callers[r.From]; bound.Grants().Holds("trace", nil) == nil {
+			if bound := c.Standing().Callers[r.by]; bound.Grants().Holds("trace", nil) == nil {
 				f.Trace = string(debug.Stack())
 			}
 			body = encodeReply(wire.Reply{Error: f})

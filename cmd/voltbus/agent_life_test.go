@@ -16,6 +16,22 @@ import (
 // An agent lives with the real SDK, once installed by uv and once by pip, from the registry that
 // these are configured for.
 func TestAnAgentLivesFromItsFirstLineToItsEnd(t *testing.T) {
+	uv := installer(t)
+	t.Run("installed by uv", func(t *testing.T) {
+		if uv == "" {
+			t.Skip("there is no uv; make peers fetches it")
+		}
+		live(t, "agent", uv)
+	})
+	t.Run("installed by pip", func(t *testing.T) { live(t, "agent", "") })
+}
+
+func TestAnAgentIsOperatedAndCalledFromTwoNodesAbove(t *testing.T) { live(t, "tree", installer(t)) }
+
+// installer returns where uv is, "" if there is none. Without the SDK in the program there is nothing to
+// test.
+func installer(t *testing.T) string {
+	t.Helper()
 	if _, _, err := python.Wheel(); errors.Is(err, python.ErrNotBuilt) {
 		t.Skip(err)
 	}
@@ -23,25 +39,18 @@ func TestAnAgentLivesFromItsFirstLineToItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(uv); err != nil {
-		if uv, err = exec.LookPath("uv"); err != nil {
-			uv = ""
-		}
+	if _, err := os.Stat(uv); err == nil {
+		return uv
 	}
-	t.Run("installed by uv", func(t *testing.T) {
-		if uv == "" {
-			t.Skip("there is no uv; make peers fetches it")
-		}
-		live(t, uv)
-	})
-	t.Run("installed by pip", func(t *testing.T) { live(t, "") })
+	uv, _ = exec.LookPath("uv") // pip does it, too
+	return uv
 }
 
-// live plays the script with uv at a path, or without.
-func live(t *testing.T, uv string) {
+// live plays a script with uv at a path, or without.
+func live(t *testing.T, script, uv string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Files: []string{"testdata/life/agent.txtar"},
+		Files: []string{filepath.Join("testdata", "life", script+".txtar")},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			for _, v := range os.Environ() { // as pip and uv are configured here

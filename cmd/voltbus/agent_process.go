@@ -287,26 +287,33 @@ func newAgentLogs(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs <name>", Short: "Show what an agent printed", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				show := func(l answer.ProcessLine) error { return printLine(s, l) }
-				if follow {
-					return s.FollowLogs(ctx, args[0], lines, show)
-				}
-				list, err := s.Logs(ctx, args[0], lines)
-				for i := 0; err == nil && i < len(list.Entries); i++ {
-					err = show(list.Entries[i])
-				}
-				return err
-			})
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return showLogs(ctx, s, args[0], lines, follow) })
 		},
 	}
+	logFlags(cmd, &lines, &follow)
+	return cmd
+}
+
+// logFlags are the flags that say which lines of a log are shown.
+func logFlags(cmd *cobra.Command, lines *client.Lines, follow *bool) {
 	fs := cmd.Flags()
-	fs.BoolVarP(&follow, "follow", "f", false, "go on with what it prints from now")
-	fs.StringVar(&lines.Level, "level", "", "least important level: debug, info, warning, error or critical")
+	fs.BoolVarP(follow, "follow", "f", false, "go on with what comes from now")
+	fs.StringVar(&lines.Level, "level", "", "least important level: debug, info, warning, error, or critical of agents")
 	fs.StringVar(&lines.Search, "grep", "", "only lines that hold this text")
 	fs.StringVar(&lines.Since, "since", "", "first time, such as -1h or 2026-01-31")
 	fs.IntVarP(&lines.Limit, "lines", "n", 0, "the newest that many (default 200)")
-	return cmd
+}
+
+func showLogs(ctx context.Context, s session, agent string, lines client.Lines, follow bool) error {
+	show := func(l answer.ProcessLine) error { return printLine(s, l) }
+	if follow {
+		return s.FollowLogs(ctx, agent, lines, show)
+	}
+	list, err := s.Logs(ctx, agent, lines)
+	for i := 0; err == nil && i < len(list.Entries); i++ {
+		err = show(list.Entries[i])
+	}
+	return err
 }
 
 func printLine(s session, l answer.ProcessLine) error {

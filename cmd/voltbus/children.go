@@ -15,6 +15,9 @@ func newChildren(f *flags) *cobra.Command {
 	cmd.Use, cmd.Short = "children", "List the nodes that send their data here, approve them and shut them out"
 	cmd.Long = `List the nodes that send their data here, approve them and shut them out. Before you approve one, compare
 the fingerprint of its key with what voltbus join or voltbus uplink status shows there.`
+	cmd.Example = `  voltbus children
+  voltbus children approve plant-1
+  voltbus children grant plant-1 read 'weather/**'`
 	list := newChildrenList(f)
 	f.where.register(cmd)
 	subs := []*cobra.Command{

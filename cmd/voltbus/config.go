@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,8 +112,11 @@ func readText(cmd *cobra.Command, file string) (string, error) {
 	} else {
 		b, err = os.ReadFile(file)
 	}
-	if err != nil {
-		return "", usage(fmt.Errorf("read the document: %w", err))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fault.E("voltbus", fault.Invalid, file, errors.New("does not exist; name a file, or - for standard input"))
+	case err != nil:
+		return "", fault.E("voltbus", fault.Invalid, file, fmt.Errorf("cannot be read: %w; name a file, or - for standard input", err))
 	}
 	return string(b), nil
 }

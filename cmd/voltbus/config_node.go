@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 )
 
 func newConfigShow(f *flags) *cobra.Command {
@@ -33,10 +35,15 @@ func newConfigApply(f *flags) *cobra.Command {
 trial: if it is not reached and confirmed within --confirm, or if it is killed before, it goes back to
 the configuration before by itself, and says so in its audit log and in "voltbus nodes". What needs
 a new start cannot be tried, and is refused then.`,
+		Example: `  voltbus config show --node plant-1 > plant-1.yaml
+  voltbus config apply plant-1.yaml --node plant-1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readText(cmd, args[0])
 			if err != nil {
 				return err
+			}
+			if strings.TrimSpace(text) == "" {
+				return fault.E("voltbus", fault.Invalid, args[0], errors.New("is empty; to remove all devices, leave the other sections there"))
 			}
 			if bound < time.Second || bound > time.Hour {
 				return usage(errors.New("--confirm is a time from 1s to 1h"))

@@ -62,6 +62,9 @@ func newQuery(f *flags) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sel, err := when.of(args)
+			if newest && limit == 0 {
+				err = errors.Join(err, usage(errors.New("--newest needs --limit: say how many samples of each point")))
+			}
 			if err != nil {
 				return err
 			}
@@ -76,13 +79,17 @@ func newQuery(f *flags) *cobra.Command {
 	when.register(cmd)
 	nodeFlag(cmd, &when.node)
 	out.register(cmd)
-	cmd.Flags().BoolVar(&when.local, "local", false, "without --step: do not ask nodes below for what they have not sent yet")
+	localFlag(cmd, &when.local)
 	cmd.Flags().StringVar(&steps.Step, "step", "", "summarise steps of this length, such as 15m, 1d, 1w, 1mo or 1y")
 	cmd.Flags().StringVar(&steps.Zone, "zone", "", "with --step: at round local times of this time zone, such as Europe/Berlin")
 	cmd.Flags().StringVar(&steps.Functions, "function", "", "with --step: only these figures: mean, min, max, sum, count, first, last, timeweighted, stddev, median, p95 …")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "most samples of each point")
 	cmd.Flags().BoolVar(&newest, "newest", false, "with --limit: the newest samples instead of the oldest")
 	return cmd
+}
+
+func localFlag(cmd *cobra.Command, local *bool) {
+	cmd.Flags().BoolVar(local, "local", false, "do not ask nodes below for what they have not sent yet")
 }
 
 // newestOf bounds an answer: at most limit samples of each point, the oldest or the newest.
@@ -120,10 +127,20 @@ func (s session) printSamples(ctx context.Context, sel client.Span, bound newest
 	return nil
 }
 
-// reportSources says on standard error which nodes could not be asked for what is not stored here.
+// reportSources says on standard error which nodes below took part, and because of which of them
+// something is missing.
 func (s session) reportSources(list []answer.Source) {
 	for _, from := range list {
-		if from.State == "stored" || from.State == "asked" {
+		switch from.State {
+		case "stored":
+			continue
+		case "asked":
+			if from.Samples > 0 {
+				s.PrintErrf("%s: gave %d samples\n", from.Node, from.Samples)
+			}
+			if from.Why != "" {
+				s.PrintErrf("%s: %s\n", from.Node, plain(from.Why))
+			}
 			continue
 		}
 		text := from.State
@@ -137,6 +154,9 @@ func (s session) reportSources(list []answer.Source) {
 			text += fmt.Sprintf(", %d samples waited there", from.Waiting)
 		}
 		s.PrintErrf("%s: %s: %s\n", from.Node, text, plain(from.Why))
+		if from.From != nil {
+			s.PrintErrf("%s: from %s on samples may be missing\n", from.Node, from.From.Format(time.RFC3339))
+		}
 	}
 }
 
@@ -177,6 +197,7 @@ func (s session) printSummaries(ctx context.Context, sel client.Span, steps clie
 		return err
 	}
 	s.reportCoverage(a.Completeness)
+	s.reportSources(a.Sources)
 	return nil
 }
 
@@ -220,6 +241,7 @@ func newExport(f *flags) *cobra.Command {
 		},
 	}
 	when.register(cmd)
+	localFlag(cmd, &when.local)
 	cmd.Flags().StringVarP(&file, "output", "o", file, "file to write; - for standard output")
 	cmd.Flags().StringVarP(&kind, "format", "f", "", "csv, parquet or arrow (default: by the file's name, else csv)")
 	return cmd
@@ -239,7 +261,8 @@ func kindOf(file string) string {
 // export writes to a temporary file beside the wanted one, so that a failure leaves no half file.
 func (s session) export(ctx context.Context, sel client.Span, kind, file string) error {
 	if file == "-" {
-		_, err := s.Export(ctx, sel, kind, s.OutOrStdout())
+		done, err := s.Export(ctx, sel, kind, s.OutOrStdout())
+		s.reportSources(done.Sources)
 		return s.meant(ctx, sel, err)
 	}
 	out, err := os.CreateTemp(filepath.Dir(file), ".voltbus-export-*")
@@ -247,7 +270,7 @@ func (s session) export(ctx context.Context, sel client.Span, kind, file string)
 		return fault.E("voltbus", fault.Invalid, file, fmt.Errorf("cannot be written: %w", errors.Unwrap(err)))
 	}
 	progress := &progress{cmd: s.Command, w: out, begin: time.Now()}
-	n, err := s.Export(ctx, sel, kind, progress)
+	done, err := s.Export(ctx, sel, kind, progress)
 	progress.done()
 	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(s.meant(ctx, sel, err), os.Remove(out.Name()))
@@ -255,7 +278,8 @@ func (s session) export(ctx context.Context, sel client.Span, kind, file string)
 	if err := os.Rename(out.Name(), file); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
-	s.PrintErrf("wrote %s, %.1f MB\n", file, float64(n)/1e6)
+	s.PrintErrf("wrote %s, %.1f MB\n", file, float64(done.Bytes)/1e6)
+	s.reportSources(done.Sources)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ recognised, so that nobody else can pose as it.`,
   voltbus invite --prefix 'campus/{name}' --grant 'read weather/**' --address campus.example.org:4222`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			end, err := endOf(expires, time.Now())
-			if err != nil {
+			if err = errors.Join(err, apart(cmd, "quiet", "json"), apart(cmd, "quiet", "qr")); err != nil {
 				return err
 			}
 			if !end.IsZero() {
@@ -80,6 +81,9 @@ func grantsOf(list []string) (identity.Grants, error) {
 	var g identity.Grants
 	for _, text := range list {
 		verb, object, _ := strings.Cut(strings.TrimSpace(text), " ")
+		if object == "" && verb != "administer" {
+			return g, usage(fmt.Errorf("--grant %q: write what it may do and for what, such as 'read weather/**'", text))
+		}
 		one, err := identity.ParseCapability(verb, strings.TrimSpace(object))
 		if err != nil {
 			return g, err

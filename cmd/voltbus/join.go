@@ -30,6 +30,8 @@ the code, or with - in its place, it is read from standard input, where no list 
 This node makes a key of its own, checks that it talks to the node of the code and to nobody else, and
 asks. If the code says so it is connected at once, otherwise when somebody approved it there. It works
 whether this node runs or not. A join that failed can be repeated.`,
+		Example: `  voltbus join < code.txt
+  voltbus join --name plant-2 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code, err := readCode(cmd, args)
 			if err != nil {

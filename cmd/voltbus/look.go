@@ -80,7 +80,7 @@ func (s session) listPoints(ctx context.Context, filter client.Filter, out *form
 		}
 	}
 	if !found {
-		return fault.E("points", fault.NotFound, filter.Pattern, errors.New("no point matches"))
+		return fault.E("points", fault.NotFound, filter.Pattern, errors.New("no point matches; voltbus points alone lists all"))
 	}
 	return rows.end()
 }
@@ -91,11 +91,11 @@ func newTail(f *flags) *cobra.Command {
 		Use: "tail [pattern]", Short: "Show values as they come", Long: "Show values as they come, until interrupted.\n\n" + patternHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return usage(errors.New("--count must be 1 or more"))
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				if node != "" {
-					return s.followFar(ctx, node, argument(args), asJSON, limit)
-				}
-				return s.follow(ctx, argument(args), asJSON, limit)
+				return s.follow(ctx, client.Live{Pattern: argument(args), Node: node}, asJSON, limit)
 			})
 		},
 	}
@@ -105,14 +105,15 @@ func newTail(f *flags) *cobra.Command {
 	return cmd
 }
 
-func (s session) follow(ctx context.Context, pattern string, asJSON bool, limit int) error {
+func (s session) follow(ctx context.Context, want client.Live, asJSON bool, limit int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if p, err := s.Points(ctx, client.Filter{Pattern: pattern, Limit: 1}); err == nil && len(p.Points) == 0 {
-		s.PrintErrf("no point matches %q now; waiting for one\n", pattern)
+	if p, err := s.Points(ctx, client.Filter{Pattern: want.Pattern, Limit: 1}); want.Node == "" && err == nil && len(p.Points) == 0 {
+		s.PrintErrf("no point matches %q now; waiting for one\n", want.Pattern)
 	}
+	want.Dropped = func(messages int) { s.PrintErrf("%d messages came faster than they could be shown\n", messages) }
 	seen := 0
-	return s.Stream(ctx, pattern, func(message json.RawMessage) error {
+	return s.Follow(ctx, want, func(message json.RawMessage) error {
 		if seen++; limit > 0 && seen >= limit {
 			cancel()
 		}
@@ -122,38 +123,6 @@ func (s session) follow(ctx context.Context, pattern string, asJSON bool, limit 
 		}
 		return s.printScan(message)
 	})
-}
-
-// followFar shows live messages of another node, as long as it is asked for them.
-func (s session) followFar(ctx context.Context, node, pattern string, asJSON bool, limit int) error {
-	if pattern == "" {
-		pattern = "**"
-	}
-	cursor, seen := "", 0
-	for ctx.Err() == nil {
-		var got struct {
-			Cursor   string            `json:"cursor"`
-			Messages []json.RawMessage `json:"messages"`
-			Dropped  int               `json:"dropped"`
-		}
-		if err := s.askNode(ctx, node, "listen", map[string]any{"pattern": pattern, "cursor": cursor}, &got); err != nil {
-			return err
-		}
-		if cursor = got.Cursor; got.Dropped > 0 {
-			s.PrintErrf("%d messages came faster than they could be shown\n", got.Dropped)
-		}
-		for _, message := range got.Messages {
-			if asJSON {
-				s.Println(string(message))
-			} else if err := s.printScan(message); err != nil {
-				return err
-			}
-			if seen++; limit > 0 && seen >= limit {
-				return nil
-			}
-		}
-	}
-	return nil
 }
 
 func (s session) printScan(message json.RawMessage) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,6 +38,9 @@ type rows interface {
 // open starts the output.
 func (f *format) open(w io.Writer, columns ...string) (rows, error) {
 	name := f.name
+	if f.json && name == "csv" {
+		return nil, usage(errors.New("--json and --format csv exclude each other: leave one away"))
+	}
 	if f.json {
 		name = "json"
 	}

@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
+	"voltbus/uplink/bundle"
 	"voltbus/uplink/enrol"
 )
 
@@ -21,6 +26,7 @@ import (
 type provisioning struct {
 	count     int
 	first     int
+	from      string
 	out       string
 	name      string
 	prefix    string
@@ -35,45 +41,96 @@ func newProvision(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "provision", Short: "Prepare many nodes that join without a person: a bundle for each", Args: cobra.NoArgs,
 		Long: `Prepare many nodes that join without a person. Each gets a folder with its configuration, its key and what
-it must know of this node, which knows it as approved; cloud-init.yaml puts the same on a new machine,
-and hosts.yaml lists the folders for Ansible.
+it must know of this node, which knows it as approved. In the folder, cloud-init has what cloud-init puts on a
+new machine; hosts.yaml and playbook.yaml beside the folders install the nodes with Ansible.
+
+With --from the nodes are the rows of a CSV file with a heading: the column name, and if you like prefix, and
+host, where Ansible finds the machine. Every other column is a label, which stands in hosts.yaml.
 
 The keys are made here and are nowhere else, so keep the folders like keys, and remove them when the nodes
-run. The command can be repeated: what is there stays.`,
+run. A node that was connected has taken a key of its own: its folder lets nobody in any more. The command can
+be repeated: what is there stays.`,
 		Example: `  voltbus provision --count 50 --out bundles
-  voltbus provision --count 3 --first 51 --name 'plant-%03d' --prefix 'region/{name}' --out bundles`,
+  voltbus provision --count 3 --first 51 --name 'plant-%03d' --prefix 'region/{name}' --out bundles
+  voltbus provision --from plants.csv --out bundles`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := grantsOf(p.grants)
 			if err != nil {
 				return err
 			}
-			names, err := p.names()
+			list, err := p.list(cmd)
 			if err != nil {
 				return err
 			}
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return p.run(ctx, s, names, g) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return p.run(ctx, s, list, g) })
 		},
 	}
 	f.where.register(cmd)
 	fs := cmd.Flags()
 	fs.IntVar(&p.count, "count", 1, "how many nodes")
 	fs.IntVar(&p.first, "first", 1, "number of the first one")
-	fs.StringVar(&p.out, "out", "", "folder to write to")
+	fs.StringVar(&p.from, "from", "", "CSV file with the nodes, in place of --count, --first and --name")
+	fs.StringVar(&p.out, "out", "", "folder to write to, which must be given")
 	fs.StringVar(&p.name, "name", "node-%02d", "how they are called; %d or %02d stands for the number")
 	fs.StringVar(&p.prefix, "prefix", "", "path below which all points of a node must be; {name} stands for its name; default: anywhere")
 	fs.StringArrayVar(&p.grants, "grant", nil, "what each may do here besides, such as 'read weather/**'; may be repeated")
 	fs.StringArrayVar(&p.addresses, "address", nil, "host:port where the nodes reach the bus of this one; may be repeated; default: what this one knows")
 	_ = cmd.MarkFlagDirname("out")
+	_ = cmd.MarkFlagFilename("from", "csv")
 	return cmd
 }
 
-// names lists the names of the nodes.
-func (p *provisioning) names() ([]string, error) {
-	switch {
-	case p.out == "":
+// planned is a node that gets a bundle.
+type planned struct {
+	bundle.Host
+	prefix string
+}
+
+// list returns the nodes that were asked for.
+func (p *provisioning) list(cmd *cobra.Command) ([]planned, error) {
+	if p.out == "" {
 		return nil, usage(errors.New("say with --out where the bundles are written"))
-	case p.count < 1 || p.count > mostBundles || p.first < 0:
+	}
+	if info, err := os.Stat(p.out); err == nil && !info.IsDir() {
+		return nil, usage(fmt.Errorf("--out %s is a file; name a folder", p.out))
+	}
+	var list []planned
+	if p.from != "" {
+		for _, other := range []string{"count", "first", "name"} {
+			if cmd.Flags().Changed(other) {
+				return nil, usage(fmt.Errorf("the file of --from says which nodes there are; leave --%s away", other))
+			}
+		}
+		list, err := plannedFrom(p.from, p.prefix)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("--from %s does not exist; name a CSV file with a heading, such as name,prefix,host", p.from)
+		}
+		if err != nil {
+			return nil, usage(err)
+		}
+		return list, nil
+	}
+	names, err := p.names()
+	for _, name := range names {
+		list = append(list, planned{bundle.Host{Name: name}, prefixOf(p.prefix, name)})
+	}
+	return list, err
+}
+
+func prefixOf(prefix, name string) string {
+	return strings.ReplaceAll(prefix, identity.PrefixOfName, name)
+}
+
+// countedName is a name with at most one place for a number.
+var countedName = regexp.MustCompile(`^[^%]*(%(0[1-9])?d[^%]*)?$`)
+
+// names lists the names of nodes that are counted.
+func (p *provisioning) names() ([]string, error) {
+	if p.count < 1 || p.count > mostBundles || p.first < 0 {
 		return nil, usage(fmt.Errorf("--count must be from 1 to %d, and --first 0 or more", mostBundles))
+	}
+	if !countedName.MatchString(p.name) {
+		return nil, usage(fmt.Errorf("--name %q: write %%d or %%02d once, where the number stands", p.name))
 	}
 	seen := map[string]bool{}
 	names := make([]string, p.count)
@@ -85,62 +142,150 @@ func (p *provisioning) names() ([]string, error) {
 		if err := identity.CheckChildName(names[i]); err != nil {
 			return nil, usage(fmt.Errorf("--name %q gives %q: %w", p.name, names[i], err))
 		}
-		if seen[names[i]] {
+		if seen[strings.ToLower(names[i])] {
 			return nil, usage(fmt.Errorf("--name %q gives the same name twice; write %%d for the number", p.name))
 		}
-		seen[names[i]] = true
+		seen[strings.ToLower(names[i])] = true
 	}
 	return names, nil
 }
 
-func (p *provisioning) run(ctx context.Context, s session, names []string, g identity.Grants) error {
+// door returns what the nodes must know of this one.
+func (p *provisioning) door(ctx context.Context, s session) (answer.Door, error) {
 	door, err := s.Door(ctx)
 	if err != nil {
-		return err
+		return door, err
 	}
 	if len(p.addresses) > 0 {
 		door.Addresses = p.addresses
 	}
 	if len(door.Addresses) == 0 {
-		return usage(errors.New("nothing listens for other nodes: set listen.bus and start this node, or give --address"))
+		return door, usage(errors.New("nothing listens for other nodes: set listen.bus and start this node, or give --address"))
 	}
 	for _, a := range door.Addresses {
 		if err := enrol.CheckAddress(a); err != nil {
-			return err
+			return door, err
 		}
 	}
-	for _, name := range names {
-		prefix := strings.ReplaceAll(p.prefix, identity.PrefixOfName, name)
-		if err := p.register(ctx, s, name, prefix, g); err != nil {
-			return err
-		}
-		err := enrol.WriteBundle(p.out, &enrol.Bundle{
-			Parent: door.Node, Addresses: door.Addresses, Fingerprint: door.Fingerprint, Authority: door.Authority,
-			Name: name, Prefix: point.Path(prefix),
-		}, time.Now())
-		if err != nil {
-			return err
-		}
-	}
-	if err := enrol.WriteInventory(p.out, names); err != nil {
-		return err
-	}
-	s.Printf("%d nodes are approved; their bundles are in %s, with their keys\n", len(names), filepath.Clean(p.out))
-	return nil
+	return door, nil
 }
 
-// register makes the key of a node and has it known here. One that is known already is left as it is.
-func (p *provisioning) register(ctx context.Context, s session, name, prefix string, g identity.Grants) error {
-	key, err := enrol.BundleKey(p.out, name)
+// outcome is what became of the nodes.
+type outcome struct {
+	hosts  []bundle.Host // that have bundles
+	joined []string      // names of those that need none any more
+	known  []error       // names that others have
+}
+
+func (p *provisioning) run(ctx context.Context, s session, list []planned, g identity.Grants) error {
+	door, err := p.door(ctx, s)
 	if err != nil {
 		return err
 	}
-	_, err = s.AddChild(ctx, client.NewChild{Name: name, Public: key.Public(), Prefix: prefix, Grants: g})
-	if !fault.Is(err, fault.Conflict) {
+	var done outcome
+	for i := range list {
+		one := &list[i]
+		err := p.prepare(ctx, s, one, &door, g)
+		switch {
+		case err == nil:
+			done.hosts = append(done.hosts, one.Host)
+		case errors.Is(err, errJoined):
+			done.joined = append(done.joined, one.Name)
+		case fault.Is(err, fault.Conflict):
+			done.known = append(done.known, fmt.Errorf("%s: %w", one.Name, reasonOf(err)))
+		default:
+			return errors.Join(fmt.Errorf("%s: %w", one.Name, err), p.finish(s, &done))
+		}
+	}
+	return p.finish(s, &done)
+}
+
+// prepare makes the bundle of a node, if it needs one.
+func (p *provisioning) prepare(ctx context.Context, s session, one *planned, door *answer.Door, g identity.Grants) error {
+	prefix, err := p.register(ctx, s, one, g)
+	if err != nil {
 		return err
 	}
-	if c, there := s.Child(ctx, name); there == nil && c.Public == key.Public() {
-		return nil
+	return bundle.Write(p.out, &bundle.Bundle{
+		Parent: door.Node, Addresses: door.Addresses, Fingerprint: door.Fingerprint, Authority: door.Authority,
+		Name: one.Name, Prefix: point.Path(prefix),
+	}, time.Now())
+}
+
+// reasonOf is an error without where it comes from.
+func reasonOf(err error) error {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
+		return e.Err
 	}
 	return err
+}
+
+// finish writes what the bundles have in common, and says which nodes got none.
+func (p *provisioning) finish(s session, done *outcome) error {
+	if len(done.hosts) > 0 {
+		if err := errors.Join(bundle.Shared(p.out), bundle.WriteInventory(p.out, done.hosts)); err != nil {
+			return err
+		}
+		s.Printf("%s approved; the bundles are in %s, with the keys\n", nodes(len(done.hosts), "is", "are"), filepath.Clean(p.out))
+	}
+	if n := len(done.joined); n > 0 {
+		s.Printf("%s joined already, so that no bundle is made: %s\n"+
+			"to set a machine up anew, voltbus children remove the node and remove its folder first\n", nodes(n, "has", "have"), someOf(done.joined))
+	}
+	if n := len(done.known); n > 0 {
+		return fault.E("voltbus provision", fault.Conflict, nodes(n, "gets", "get")+" no bundle", errors.Join(done.known...))
+	}
+	return nil
+}
+
+// nodes counts nodes that do something, by the verb for one and for many.
+func nodes(n int, one, many string) string {
+	if n == 1 {
+		return "1 node " + one
+	}
+	return fmt.Sprintf("%d nodes %s", n, many)
+}
+
+// someOf names the first of many.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+var (
+	errJoined = errors.New("has joined already")
+	errNamed  = errors.New("a node of this name is known here, with another key; choose another name, or voltbus children remove it first")
+)
+
+// register makes the key of a node, has it known here, and returns its prefix. One that is known already
+// is left as it is.
+func (p *provisioning) register(ctx context.Context, s session, one *planned, g identity.Grants) (string, error) {
+	key, err := bundle.Key(p.out, one.Name)
+	if err != nil {
+		return "", err
+	}
+	c, err := s.AddChild(ctx, client.NewChild{Name: one.Name, Public: key.Public(), Prefix: one.prefix, Grants: g})
+	if err == nil {
+		return c.Prefix, nil
+	}
+	if fault.Is(err, fault.Invalid) {
+		bundle.Drop(p.out, one.Name)
+	}
+	if !fault.Is(err, fault.Conflict) {
+		return "", err
+	}
+	if c, err = s.Child(ctx, one.Name); err != nil {
+		return "", err
+	}
+	if c.Public == key.Public() {
+		return c.Prefix, nil
+	}
+	bundle.Drop(p.out, one.Name)
+	if c.Keys > 1 {
+		return "", fault.E("provision", fault.Conflict, one.Name, errJoined)
+	}
+	return "", fault.E("provision", fault.Conflict, one.Name, errNamed)
 }

@@ -40,9 +40,7 @@ durably and shows it.
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetOut(os.Stdout)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	p := root.PersistentFlags()
 	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
 	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
@@ -55,7 +53,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newDevices(f), newAlerts(f), f.where.elsewhere(newAgentLogs(f)),
+		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newDevices(f), newAlerts(f), f.where.elsewhere(newLogs(f)),
 	} {
 		cmd.GroupID = "data"
 		f.where.register(cmd)
@@ -90,7 +88,7 @@ func strictArgs(cmd *cobra.Command) {
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+			return wrongArgs(cmd, args, err)
 		}
 		return nil
 	}

@@ -34,7 +34,7 @@ SIGHUP, or "voltbus reload": devices that did not change go on without a missed 
 				return err
 			}
 			return runNode(cmd.Context(), file, log, func(n *node.Node) {
-				log.Info("node runs", slog.String("name", n.Config().Node.Name), slog.String("page", n.HTTPAddr()),
+				n.Log().Info("node runs", slog.String("name", n.Config().Node.Name), slog.String("page", n.HTTPAddr()),
 					slog.String("token_in", filepath.Join(n.Config().Node.Data, identity.AdminTokenFile)),
 					slog.String("bus", n.BusAddr()), slog.Int("devices", len(n.Config().Devices)))
 			})
@@ -87,7 +87,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 		case err := <-done:
 			return err
 		case <-hangup:
-			reload(ctx, n, file, log)
+			reload(ctx, n, file, n.Log())
 		}
 	}
 }

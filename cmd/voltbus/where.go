@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -155,10 +156,12 @@ func remote(url, token, caFile string) (*client.Client, error) {
 	})
 }
 
+var errNoData = errors.New("is not the data directory of a node; start the node once with voltbus run, or say with --config or --data which one is meant")
+
 // openHere opens the data directory in this process, without devices, to look at what it holds.
 func (w *where) openHere(ctx context.Context, dir string) (*client.Client, func() error, error) {
 	if _, err := os.Stat(filepath.Join(dir, identity.AdminTokenFile)); err != nil {
-		return nil, nil, fault.E("voltbus", fault.NotFound, dir, errors.New("is not the data directory of a node"))
+		return nil, nil, fault.E("voltbus", fault.NotFound, dir, errNoData)
 	}
 	cfg := config.Default()
 	if w.data == "" {
@@ -205,7 +208,11 @@ func (w *where) with(cmd *cobra.Command, work func(context.Context, session) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(cmd.Context(), session{cmd, c.At(w.node)}), end())
+	err = work(cmd.Context(), session{cmd, c.At(w.node)})
+	if w.node != "" && fault.Is(err, fault.Refused) && strings.Contains(err.Error(), "says: missing: ") {
+		err = fmt.Errorf("%w; a node gives it to those above it in its uplink.allow, and to those below it with voltbus children grant", err)
+	}
+	return errors.Join(err, end())
 }
 
 // ago formats how long something has been, for people.

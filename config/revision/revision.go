@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
 )
@@ -128,14 +130,34 @@ func (f *File) target() (string, fs.FileInfo, error) {
 	return name, info, err
 }
 
+// Writable returns nil if the file can be replaced as far as its folder says, which it does not touch, or else
+// fault.Refused with what to do.
+func (f *File) Writable() error {
+	const op = "revision.Writable"
+	target, _, err := f.target()
+	if err != nil {
+		return f.fail(op, f.name, err)
+	}
+	dir := filepath.Dir(target)
+	if err := unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return f.fail(op, dir, err)
+	}
+	return nil
+}
+
 // fail gives an error of the file system its kind and says what to do.
 func (f *File) fail(op, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.E(op, fault.NotFound, name, errors.New("does not exist any more; restore it, or start the node with another"))
+	case errors.Is(err, unix.EROFS):
+		return fault.E(op, fault.Refused, name, errors.New(
+			"this node may not write here; in its unit, let it write to the folder of its configuration "+
+				"(ReadWritePaths=), or edit the file by hand and reload it"))
 	case errors.Is(err, fs.ErrPermission):
 		return fault.E(op, fault.Refused, name, errors.New(
-			"this node's user may not write here; make it the owner of the file and its folder, or edit the file by hand"))
+			"this node's user may not write here; let its group write to the folder of its configuration "+
+				"(chgrp, chmod g+w), or edit the file by hand and reload it"))
 	}
 	return fault.E(op, fault.Unavailable, name, fmt.Errorf("cannot be written: %w; make room, or check the disk", err))
 }

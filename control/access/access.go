@@ -41,7 +41,7 @@ type Desk interface {
 
 // Who asks, and what it may do.
 type Who struct {
-	Name  string        // of the requester: agent:<name>, person:<name>
+	Name  string        // of the requester: agent:<name>, person:<name>; of another node agent:<node>/<name>
 	Level control.Level // of its commands that name none
 	// Manages allows to end what others hold.
 	Manages bool
@@ -83,10 +83,14 @@ const (
 )
 
 // Agent is who asks by the bus.
-func Agent(a *identity.Agent) *Who {
-	grants := a.Grants
+func Agent(a *identity.Agent) *Who { return Visitor("agent:"+a.Name, &a.Grants) }
+
+// Visitor is who asks from another node, by the name that is kept of it and with what the neighbour may
+// do by which it asks.
+func Visitor(name string, g *identity.Grants) *Who {
+	grants := *g
 	return &Who{
-		Name: "agent:" + a.Name, Level: AgentLevel, Manages: grants.Administer,
+		Name: name, Level: AgentLevel, Manages: grants.Administer,
 		Command: grants.MayCommand, Reserve: grants.MayReserve,
 		See: func(path point.Path) error {
 			if grants.MayReserve(path) == nil {

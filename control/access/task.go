@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/control"
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 )
 
@@ -126,8 +127,10 @@ func (a *Access) Overrides(ctx context.Context) (answer.Holders, error) {
 
 var errAgree = errors.New("is missing; write true to approve, false to refuse")
 
+var errSame = errors.New("it needs a second person, and an account of the same name at another node is none; have somebody else approve it")
+
 // Approve takes a second person's word about a command that waits. Who may not give the command may not
-// approve it.
+// approve it, and nobody approves what was asked under the own name at another node.
 func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (answer.Decided, error) {
 	if in.Agree == nil {
 		return answer.Decided{}, fault.E("access.Approve", fault.Invalid, "agree", errAgree)
@@ -142,6 +145,9 @@ func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (an
 		if err := a.refuse(who, "control.approve", string(s.Path), who.Command(s.Path, int(s.Level), s.Value)); err != nil {
 			return answer.Decided{}, err
 		}
+	}
+	if in.Requester != who.Name && identity.SamePerson(in.Requester, who.Name) {
+		return answer.Decided{}, a.refuse(who, "control.approve", clip(in.Requester), fault.E("access.Approve", fault.Refused, clip(in.Requester), errSame))
 	}
 	return decided(a.cfg.Desk.Approve(ctx, control.Approval{Requester: in.Requester, Command: in.ID, By: who.Name, Agree: *in.Agree}))
 }

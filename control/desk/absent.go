@@ -1,19 +1,15 @@
 package desk
 
 import (
-	"strings"
 	"time"
 
 	"voltbus/control"
 )
 
-// agentPrefix begins the names of requesters that are agents.
-const agentPrefix = "agent:"
-
 // lookEvery is the time between looks at who is on the bus, at most.
 const lookEvery = 5 * time.Second
 
-// absent knows since when agents that hold something are gone.
+// absent knows since when requesters that hold something are gone.
 type absent struct {
 	since map[string]time.Duration // on the steady clock
 	next  time.Duration            // when to look; 0: never looked
@@ -28,7 +24,7 @@ func (a *absent) due(now control.Instant) time.Duration {
 	return a.next - now.Steady
 }
 
-// lookAround ends everything of agents that are gone for too long.
+// lookAround ends everything of requesters that are gone for too long.
 func (d *Desk) lookAround(t *turn) {
 	if a := &d.absent; d.cfg.Online == nil {
 		a.off = true
@@ -38,16 +34,12 @@ func (d *Desk) lookAround(t *turn) {
 	}
 	d.absent.next = t.now.Steady + min(lookEvery, max(d.cfg.Absence/4, time.Second))
 	gone := make(map[string]time.Duration)
-	var online map[string]bool
+	var online func(requester string) bool
 	for _, requester := range d.model.Requesters() {
-		agent, is := strings.CutPrefix(requester, agentPrefix)
-		if !is {
-			continue
-		}
 		if online == nil {
 			online = d.cfg.Online()
 		}
-		if online[agent] {
+		if online(requester) {
 			continue
 		}
 		since, known := d.absent.since[requester]

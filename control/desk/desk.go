@@ -55,10 +55,11 @@ type Config struct {
 	Fleet   Fleet
 	Journal Journal
 	Audit   Audit
-	// Online returns the names of the agents that are on the bus; nil if nobody knows, and then none
-	// counts as gone.
-	Online func() map[string]bool
-	// Absence is how long an agent may be gone before everything of it ends; 0 is 1 min.
+	// Online returns what tells for a moment whether a requester is there: an agent on the bus, somebody of
+	// another node while that is reached. People of this node always are. nil if nobody knows, and then
+	// none counts as gone.
+	Online func() func(requester string) bool
+	// Absence is how long a requester may be gone before everything of it ends; 0 is 1 min.
 	Absence time.Duration
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
 	// is told of for the first time. It may take its time. nil: nobody does.
@@ -111,6 +112,7 @@ type Desk struct {
 
 	mu      sync.Mutex
 	reviews map[string]*Rights // requesters whose rights changed; nil: they have none
+	judges  []Judge            // of those whose rights may have changed
 	trouble error              // why nothing can be kept
 	damage  error              // what was wrong with the state when it was opened
 }

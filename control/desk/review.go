@@ -22,6 +22,19 @@ func (d *Desk) Dismiss(requester string) { d.review(requester, nil) }
 // approval, and reservations. It does not wait, and can be called at any time.
 func (d *Desk) Review(requester string, may Rights) { d.review(requester, &may) }
 
+// Judge says what a requester may do, if it is one of those of whom it knows; no Rights for one that may
+// not do anything any more.
+type Judge func(requester string) (may *Rights, knows bool)
+
+// ReviewAll is Review, or Dismiss, for everybody who holds something and of whom judge knows. It is called
+// in the goroutine of Run.
+func (d *Desk) ReviewAll(judge Judge) {
+	d.mu.Lock()
+	d.judges = append(d.judges, judge)
+	d.mu.Unlock()
+	d.nudge()
+}
+
 func (d *Desk) review(requester string, may *Rights) {
 	d.mu.Lock()
 	if before, known := d.reviews[requester]; !known || before != nil {
@@ -43,8 +56,16 @@ func (d *Desk) nudge() {
 func (d *Desk) reviewAll(t *turn) {
 	d.mu.Lock()
 	reviews := d.reviews
-	d.reviews = make(map[string]*Rights)
+	judges := d.judges
+	d.reviews, d.judges = make(map[string]*Rights), nil
 	d.mu.Unlock()
+	for _, judge := range judges {
+		for _, requester := range d.model.Requesters() {
+			if may, knows := judge(requester); knows {
+				reviews[requester] = may
+			}
+		}
+	}
 	for _, requester := range slices.Sorted(maps.Keys(reviews)) {
 		if may := reviews[requester]; may == nil {
 			d.leave(t, requester, control.CauseLeft, node)

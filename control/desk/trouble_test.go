@@ -271,14 +271,40 @@ func TestWhoIsDismissedHoldsNothingAnyMore(t *testing.T) {
 	})
 }
 
+func TestThoseWhoseRightsChangedTogetherHoldOnlyWhatTheyMayHold(t *testing.T) {
+	virtual(t, 3, func(t *testing.T, s *site) {
+		defer s.start().stop()
+		s.set(wish("campus/tune", "b/d0/sp", 22))
+		s.set(wish("campus/night", "b/d1/sp", 23))
+		s.set(wish("tune", "b/d2/sp", 24))
+		s.ReviewAll(func(requester string) (*desk.Rights, bool) {
+			switch requester {
+			case "agent:campus/tune":
+				return nil, true
+			case "agent:campus/night":
+				return &desk.Rights{
+					Command: func(point.Path, int, point.Value) error { return nil }, Reserve: func(point.Path) error { return nil },
+				}, true
+			}
+			return nil, false
+		})
+		pass(time.Second)
+		s.holds("b/d0/sp", 20)
+		s.holds("b/d1/sp", 23)
+		s.holds("b/d2/sp", 24)
+		s.says("agent:campus/tune", "control.leave", "accepted")
+	})
+}
+
 func TestAnAgentThatIsGoneForTooLongHoldsNothingAnyMore(t *testing.T) {
 	virtual(t, 1, func(t *testing.T, s *site) {
 		var mu sync.Mutex
 		online := map[string]bool{"tune": true}
-		s.cfg.Online = func() map[string]bool {
+		s.cfg.Online = func() func(string) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			return map[string]bool{"tune": online["tune"]}
+			is := online["tune"]
+			return func(requester string) bool { return is && requester == "agent:tune" }
 		}
 		defer s.start().stop()
 		set := func(there bool) { mu.Lock(); online["tune"] = there; mu.Unlock() }

@@ -53,6 +53,7 @@ var table = []rule{
 
 	{"store/storetest", []string{"store", "store/memory", "point", "fault"}, parts, "the conformance suite judges every store alike, against the one in memory"},
 	{"store", nouns, nil, "the contract"},
+	{"store/overlay", []string{"store", "point", "fault"}, []string{"store/memory"}, "an overlay is compared with the store in memory"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
 	{"catalog", []string{"document", "identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
@@ -60,15 +61,17 @@ var table = []rule{
 	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
-	{"promql", []string{"store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue"},
+	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},
 
 	{"service", []string{"uplink/tree", "identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
+	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/..."}, "a bundle is files; who the parent is and what it knows is given to it"},
+	{"deploy/systemd", nil, nil, "a file for others, which the program carries"},
 	{"uplink/sender", []string{"uplink", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
 	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
 	{"uplink/ledger", []string{"uplink/tree", "api/answer", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
-	{"uplink/federation", []string{"query", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus"},
+	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
 	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
@@ -108,12 +111,12 @@ var owners = []owner{
 	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, nil, "only bus speaks NATS"},
 	{"github.com/duckdb/", []string{"store/duckdb/..."}, nil, "only store/duckdb knows its engine"},
 	{"github.com/jackc/", []string{"store/postgres"}, nil, "only store/postgres speaks to PostgreSQL"},
-	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/..."}, "only api/arrowstream writes Arrow"},
+	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/...", "node"}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
 	{"modernc.org/sqlite", []string{"catalog/...", "audit", "control/journal"}, nil, "only catalog, the audit log and the state of control keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
-	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, experiments and the API's document are YAML"},
+	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
 	{"google.golang.org/protobuf", []string{"wire/...", "bench/..."}, nil, "only wire knows the encoding"},
 }
 

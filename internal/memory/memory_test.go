@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -44,19 +45,43 @@ func TestTuneLeavesWhatTheEnvironmentSays(t *testing.T) {
 	}
 }
 
-func TestMuchThatIsAliveGrowsLessBeforeItIsCollected(t *testing.T) {
+func TestTheHeapGrowsByWhatIsAliveAndWhatCollectingCosts(t *testing.T) {
+	const quiet, usual, busy = 0.001, 0.01, 0.1
 	for name, tt := range map[string]struct {
+		now   int
 		alive uint64
+		cost  float64
 		want  int
 	}{
-		"nothing is known": {0, collectAt},
-		"little":           {10 << 20, collectAt},
-		"100 MiB":          {100 << 20, 114},
-		"1 GiB":            {1 << 30, 56},
+		"nothing is known":                         {collectAt, 0, quiet, collectAt},
+		"little is alive":                          {collectAt, 4 << 20, quiet, collectAt},
+		"collecting costs little":                  {200, 40 << 20, quiet, 150},
+		"collecting costs neither little nor much": {200, 40 << 20, usual, 200},
+		"collecting costs much":                    {80, 40 << 20, busy, 160},
+		"as much lies about as may":                {200, 40 << 20, busy, 210},
+		"as little lies about as may":              {70, 40 << 20, quiet, 65},
+		"more is alive than before":                {200, 100 << 20, busy, 114},
+		"very much is alive, and it costs much":    {100, 1 << 30, busy, 56},
+		"very much is alive, and it costs little":  {30, 1 << 30, quiet, 26},
 	} {
-		if got := percent(tt.alive); got != tt.want {
+		if got := next(tt.now, tt.alive, tt.cost); got != tt.want {
 			t.Errorf("%s: %d %%, want %d", name, got, tt.want)
 		}
+	}
+}
+
+func TestTheGaugeSeesCollections(t *testing.T) {
+	g := newGauge()
+	g.look()
+	kept := make([]byte, 8<<20)
+	runtime.GC()
+	alive, cost := g.look()
+	if alive < uint64(len(kept)) || cost <= 0 || cost > 1 {
+		t.Errorf("%d octets are alive and collecting took %v of the time", alive, cost)
+	}
+	runtime.KeepAlive(kept)
+	if _, cost := g.look(); cost != 0 {
+		t.Errorf("collecting took %v of the time without a collection", cost)
 	}
 }
 

@@ -51,6 +51,19 @@ func TestAProcessThatHasGoneIsNotFound(t *testing.T) {
 	}
 }
 
+func TestPagesOfFilesArePartOfAProcessesMemory(t *testing.T) {
+	u, err := machine.NewMeter(os.Getpid()).Usage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file := machine.FileMemory(os.Getpid()); file == 0 || file >= u.Memory {
+		t.Errorf("%d octets of %d are pages of files", file, u.Memory)
+	}
+	if file := machine.FileMemory(1 << 30); file != 0 {
+		t.Errorf("a process that has gone has %d octets", file)
+	}
+}
+
 func TestUsagesAddUp(t *testing.T) {
 	u := machine.Usage{Wall: 1, CPU: 1, Memory: 5, Peak: 7, Written: 1, Threads: 2}
 	u.Add(machine.Usage{Wall: 1, CPU: 2, Memory: 4, Peak: 9, Written: 2, Threads: 1})

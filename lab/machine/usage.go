@@ -89,3 +89,9 @@ func read(pid int) (u Usage, err error) {
 	u.Written = number(keyed(dir+"io", "write_bytes", ":"))
 	return u, nil
 }
+
+// FileMemory returns how many octets of a process's memory are pages of files, such as the program: the
+// system has them on disk and takes them back when it needs room. It is 0 for a process that has gone.
+func FileMemory(pid int) uint64 {
+	return number(strings.TrimSuffix(keyed(fmt.Sprintf("/proc/%d/status", pid), "RssFile", ":"), " kB")) << 10
+}

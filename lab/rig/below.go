@@ -11,7 +11,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/point"
-	"voltbus/uplink/enrol"
+	"voltbus/uplink/bundle"
 )
 
 // Provision makes the node of a name a child of this one, as voltbus provision does: its bundle is
@@ -22,7 +22,7 @@ func (r *Running) Provision(ctx context.Context, dir, name, prefix, address stri
 	if err != nil {
 		return "", err
 	}
-	key, err := enrol.BundleKey(dir, name)
+	key, err := bundle.Key(dir, name)
 	if err != nil {
 		return "", err
 	}
@@ -32,7 +32,7 @@ func (r *Running) Provision(ctx context.Context, dir, name, prefix, address stri
 	if address == "" {
 		address = r.Bus
 	}
-	return filepath.Join(dir, name), enrol.WriteBundle(dir, &enrol.Bundle{
+	return filepath.Join(dir, name), bundle.Write(dir, &bundle.Bundle{
 		Parent: door.Node, Addresses: []string{address}, Fingerprint: door.Fingerprint, Authority: door.Authority,
 		Name: name, Prefix: point.Path(prefix),
 	}, time.Now())

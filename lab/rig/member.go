@@ -35,7 +35,7 @@ func (c *Crowd) member(i int, config *tls.Config) (*member, error) {
 	caller := identity.ChildPrefix + CrowdName(i)
 	m.sender = sender.New(sender.Config{
 		Dial: func(ctx context.Context) (sender.Session, error) {
-			conn, err := bus.DialParent(ctx, c.Address, config.Clone(), key, caller)
+			conn, err := bus.DialParent(ctx, bus.Way{Address: c.Address, TLS: config.Clone()}, key, caller)
 			if err != nil {
 				return nil, err
 			}

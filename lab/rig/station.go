@@ -37,6 +37,7 @@ type Delays struct {
 	Bars    []load.Bar `json:"bars"`
 	Apart   uint64     `json:"apart"`   // samples of the node that is counted apart
 	Heap    uint64     `json:"heap"`    // octets that are in use
+	Taken   uint64     `json:"taken"`   // octets that Go has of the system, those in use among them
 	Failure string     `json:"failure"` // why the order was not followed
 }
 
@@ -105,7 +106,7 @@ func (c *clockwork) take() Delays {
 	runtime.ReadMemStats(&m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := Delays{Bars: c.h.Bars(), Apart: c.apart, Heap: m.HeapInuse + m.StackInuse}
+	d := Delays{Bars: c.h.Bars(), Apart: c.apart, Heap: m.HeapInuse + m.StackInuse, Taken: m.Sys - m.HeapReleased}
 	c.h, c.apart = load.NewHistogram(), 0
 	return d
 }

@@ -25,7 +25,7 @@ func cloudScale() experiment.Experiment {
 			"Every building is a whole node in a process of its own, with simulated devices that are read each interval, spread over it; it keeps a log and no store. It is enrolled by provisioning, without a person, and sends over TLS to the centre, a node in a process of its own with the default store.",
 			"The centre notes of every sample how long after its time the transaction that stored it was committed. After a warm-up these delays are counted through the window. The metric is the longest one; the shortest, the median and the 99th percentile stand beside it.",
 			"Then the devices are read no more, and the accounts are closed: all that the buildings produced must be refused there or stored at the centre, once, by the ledgers of both and by a count of the rows.",
-			"Memory of a collector at the centre is what the centre's resident memory grew by since before the first one joined, divided by their number: buffers and caches of the store are in it.",
+			"Memory of a collector at the centre is what the centre's resident memory grew by since before the first one joined, divided by their number: buffers and caches of the store are in it. Its parts stand below: what Go took, with what it has to spare; pages of the program's file, which the system takes back when it needs room; and the rest, which is the store's engine.",
 		},
 		Limits: []string{
 			"All nodes share one machine and its clock: what is measured is the program and not a network, and the processor time of the collectors comes out of the same cores.",
@@ -94,7 +94,7 @@ func (s *cloudTrial) run(ctx context.Context) (err error) {
 	if err := pause(ctx, time.Second); err != nil { // the start's garbage is not the collectors'
 		return err
 	}
-	before, err := machine.NewMeter(centre.Process()).Usage()
+	before, err := memoryOf(centre)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,35 @@ func (s *cloudTrial) run(ctx context.Context) (err error) {
 	}
 	s.trial.Value(w.delays.Most().Seconds())
 	w.record(s.trial)
-	n := float64(s.buildings)
-	s.trial.Also("processor of the centre per collector", "cores", w.usage.Cores()/n)
-	s.trial.Also("memory of the centre per collector", "MB", (float64(w.usage.Memory)-float64(before.Memory))/n/1e6)
-	s.trial.Also("memory of the centre before", "MB", float64(before.Memory)/1e6)
+	after := memory{all: float64(w.usage.Memory), file: float64(machine.FileMemory(centre.Process())), runtime: float64(w.taken)}
+	s.trial.Also("processor of the centre per collector", "cores", w.usage.Cores()/float64(s.buildings))
+	s.perCollector(before, after)
 	s.collectors()
 	return s.tree.audit(ctx)
+}
+
+// memory is what a process has of it, in octets.
+type memory struct{ all, file, runtime float64 }
+
+// memoryOf returns what a node has of it now.
+func memoryOf(n *rig.Running) (memory, error) {
+	u, err := machine.NewMeter(n.Process()).Usage()
+	if err != nil {
+		return memory{}, err
+	}
+	d, err := n.Delays()
+	return memory{all: float64(u.Memory), file: float64(machine.FileMemory(n.Process())), runtime: float64(d.Taken)}, err
+}
+
+// perCollector records what the centre's memory grew by, and which parts of it did.
+func (s *cloudTrial) perCollector(before, after memory) {
+	each := float64(s.buildings) * 1e6
+	rest := func(m memory) float64 { return m.all - m.file - m.runtime }
+	s.trial.Also("memory of the centre per collector", "MB", (after.all-before.all)/each)
+	s.trial.Also("of it taken by Go", "MB", (after.runtime-before.runtime)/each)
+	s.trial.Also("of it taken by the store's engine", "MB", (rest(after)-rest(before))/each)
+	s.trial.Also("of it pages of the program's file", "MB", (after.file-before.file)/each)
+	s.trial.Also("memory of the centre before", "MB", before.all/1e6)
 }
 
 // join starts the buildings and waits until the centre has something of each.

@@ -106,7 +106,8 @@ func (t *tree) arrived(ctx context.Context, at *rig.Running) error {
 type watched struct {
 	delays *load.Histogram
 	apart  uint64
-	heap   uint64
+	heap   uint64 // of Go, in use
+	taken  uint64 // of Go, with what it has to spare
 	meter  *machine.Meter
 	usage  machine.Usage
 	began  time.Time
@@ -158,7 +159,7 @@ func (w *watched) add(t *experiment.Trial, d *rig.Delays, while time.Duration) {
 	h.AddBars(d.Bars)
 	w.delays.Merge(h)
 	w.apart += d.Apart
-	w.heap = d.Heap
+	w.heap, w.taken = d.Heap, d.Taken
 	t.Report(experiment.Progress{
 		Rate: float64(h.Count()+d.Apart) / while.Seconds(), P50: h.At(50).Seconds(), P99: h.At(99).Seconds(),
 		Message: fmt.Sprintf("longest delay %s", w.delays.Most().Round(time.Millisecond)),

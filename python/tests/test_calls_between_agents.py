@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,9 @@ from voltbus import (
     Unreachable,
     caller,
 )
+from voltbus._protocol import Raw, encode_headers
+from voltbus._serve import Methods, Served
+from voltbus.grant import Bound, Standing
 
 from .conftest import WithWorld
 from .world import World
@@ -51,6 +56,36 @@ async def boiler_of(world: World) -> Bus:
     boiler.offer("nothing", nothing)
     boiler.offer("tune", limit, "tune")
     return boiler
+
+
+def test_who_of_another_node_calls_is_known_and_only_the_node_is_believed() -> None:
+    answers: list[object] = []
+
+    class Answering:
+        name, standing = "boiler", Standing(callers={"liar": Bound(call=(Call("boiler"),))})
+
+        def respond(self, raw: Raw, data: bytes) -> None:
+            answers.append(json.loads(data).get("result"))
+
+    async def later() -> str:
+        return caller()
+
+    async def test() -> None:
+        host: Any = Answering()
+        jobs: list[asyncio.Task[None]] = []
+        host.spawn = lambda job, _: jobs.append(asyncio.ensure_future(job))
+        methods = Methods(host)
+        methods.add(Served("who", caller))
+        methods.add(Served("later", later))
+        head = encode_headers({"Voltbus-Caller": "agent:campus/weather"})
+        for method in ("who", "later"):
+            for by, block in (("node", head), ("node", b""), ("liar", head)):
+                inbox = "_INBOX.1" if by == "node" else f"_INBOX.{by}.1"
+                methods.on_request(Raw(f"rpc.boiler.{by}.{method}", inbox, block, b""))
+                await asyncio.gather(*jobs)
+
+    asyncio.run(test())
+    assert answers == ["agent:campus/weather", "node", "liar"] * 2
 
 
 def test_a_call_brings_arguments_there_and_the_result_back(try_on: WithWorld) -> None:

@@ -223,6 +223,16 @@ def test_recorded_samples_can_be_read(try_on: WithWorld) -> None:
         assert [p.path for p in (await agent.points("analysis/**")).points] == ["analysis/a b/temp"]
         hour = await agent.aggregate("analysis/**", start, step="1h")
         assert sum(b.count for b in hour.series[0].buckets) == 4
+        assert latest.sources == found.sources == hour.sources == ()  # there is no other node
+        assert await agent.latest("analysis", local=True) == latest
+        assert (
+            await agent.range(["analysis/a b/temp"], start, start + timedelta(minutes=2), local=True)
+            == found
+        )
+        alone = await agent.aggregate(
+            "analysis/**", start, hour.series[0].buckets[0].end, step="1h", local=True
+        )
+        assert [b.count for b in alone.series[0].buckets] == [b.count for b in hour.series[0].buckets]
 
     try_on(test)
 

@@ -1,8 +1,11 @@
+import asyncio
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
-from voltbus.model import Range, Sample, Series
+from voltbus._history import History
+from voltbus.model import Range, Sample, Series, Source
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
@@ -27,3 +30,61 @@ def test_a_range_becomes_a_frame_of_its_good_samples() -> None:
         ("a", 1.5), ("b", 9), ("a", 2.5), ("b", 3),
     ]  # fmt: skip
     assert answer.series[1].samples[0].name == "b"
+
+
+class Answered(History):
+    """A bus whose node gives one answer to every question."""
+
+    def __init__(self, **answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[dict[str, Any]] = []
+
+    async def node(self, method: str, **kwargs: Any) -> Any:
+        self.asked.append({"method": method} | kwargs)
+        return self.answer
+
+
+def test_an_answer_says_because_of_which_node_something_is_missing() -> None:
+    told = [
+        {
+            "node": "plant",
+            "state": "asked",
+            "from": "2026-01-01T11:00:00Z",
+            "to": "2026-01-01T12:00:00Z",
+            "samples": 3,
+        },
+        {
+            "node": "house",
+            "state": "unreachable",
+            "samples": 0,
+            "since": "2026-01-01T12:00:00Z",
+            "waiting": 7,
+            "why": "x",
+        },
+    ]
+
+    async def test() -> None:
+        bus = Answered(series=[], samples=[], sources=told)
+        newest = await bus.latest("a")
+        for answer in (newest, await bus.range("a", NOON), await bus.aggregate("a", NOON, step="1h")):
+            plant, house = answer.sources
+            assert plant == Source("plant", "asked", NOON - timedelta(hours=1), NOON, samples=3)
+            assert (house.state, house.since, house.waiting, house.why) == ("unreachable", NOON, 7, "x")
+            assert (plant.whole, house.whole) == (True, False)
+        assert newest == {}
+
+    asyncio.run(test())
+
+
+def test_nodes_below_are_asked_unless_the_answer_is_to_be_local() -> None:
+    async def test() -> None:
+        bus = Answered(series=[], samples=[])
+        for local in (False, True):
+            bus.asked.clear()
+            await bus.latest("a", local=local)
+            await bus.range("a", NOON, local=local)
+            await bus.aggregate("a", NOON, step="1h", local=local)
+            assert [a["method"] for a in bus.asked] == ["latest", "range", "aggregate"]
+            assert [a.get("local", False) for a in bus.asked] == [local] * 3
+
+    asyncio.run(test())

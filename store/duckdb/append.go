@@ -45,23 +45,23 @@ type batch struct {
 	s     *Store
 	conn  *engine.Conn
 	fresh map[point.Path]uint32 // points that have no samples yet
-	paths []point.Path          // of fresh, by id from len(s.cat.paths) on
+	paths []point.Path          // of fresh, in the order of their ids, the first of which is cat.names.Next
 	days  map[store.Day]*dayWriter
 	*scratch
 }
 
 // scratch is memory that batches use one after the other.
 type scratch struct {
-	newest  []newest     // by id; all zero between batches
-	touched []uint32     // ids with an entry in newest
-	points  []point.Path // of the block before; empty between batches
-	ids     []uint32     // of points
-	words   map[store.Day]words
+	newest []newest     // of the points of the batch; empty between batches
+	places []uint32     // by id: where its entry in newest stands, plus one; all zero between batches
+	points []point.Path // of the block before; empty between batches
+	ids    []uint32     // of points
+	words  map[store.Day]words
 }
 
 // newest is the latest sample of a point so far, seen from within the batch.
 type newest struct {
-	seen  bool
+	id    uint32
 	text  bool         // the batch has a text of the point
 	time  int64        // math.MinInt64 if there is none
 	block *point.Block // nil if the sample is older than the batch
@@ -101,7 +101,7 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 			}
 		}
 	}
-	if err := savePoints(b.conn, b.paths, len(b.s.cat.paths)); err != nil {
+	if err := savePoints(b.conn, b.paths, int(b.s.cat.names.Next())); err != nil {
 		return err
 	}
 	return saveEntry(ctx, b.conn, e)
@@ -142,10 +142,10 @@ func (b *batch) follow(block *point.Block, i, j int) (ordered bool) {
 	ordered = true
 	for ; i < j; i++ {
 		id, t := b.ids[block.Point[i]], block.Time[i]
-		n := &b.newest[id]
-		if !n.seen {
-			b.begin(id, n)
+		if b.places[id] == 0 {
+			b.begin(id)
 		}
+		n := &b.newest[b.places[id]-1]
 		if block.Kind[i] == point.Text {
 			n.text = true
 		}
@@ -166,33 +166,31 @@ func (b *batch) number(block *point.Block) {
 	}
 	b.points, b.ids = block.Points, b.ids[:0]
 	for _, p := range block.Points {
-		id, ok := b.s.cat.ids[p]
+		id, ok := b.s.cat.id(p)
 		if !ok {
 			id, ok = b.fresh[p]
 		}
 		if !ok {
 			p = point.Path(strings.Clone(string(p))) // it is cut from all strings of its block, which must not stay
-			id = uint32(len(b.s.cat.paths) + len(b.paths))
+			id = b.s.cat.names.Next() + uint32(len(b.paths))
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)
 		}
 		b.ids = append(b.ids, id)
 	}
-	if n := len(b.s.cat.paths) + len(b.paths); len(b.newest) < n {
-		b.newest = append(b.newest, make([]newest, n-len(b.newest))...)
+	if grow := int(b.s.cat.names.Next()) + len(b.paths) - len(b.places); grow > 0 {
+		b.places = append(b.places, make([]uint32, grow)...)
 	}
 }
 
 // begin takes over what is known of the point from before the batch.
-func (b *batch) begin(id uint32, n *newest) {
-	n.seen, n.time = true, math.MinInt64
-	b.touched = append(b.touched, id)
-	if int(id) >= len(b.s.cat.latest) {
-		return
+func (b *batch) begin(id uint32) {
+	n := newest{id: id, time: math.MinInt64}
+	if int(id) < len(b.s.cat.last) && b.s.cat.last[id].known {
+		n.time = b.s.cat.last[id].time
 	}
-	if l := &b.s.cat.latest[id]; l.known {
-		n.time = l.time
-	}
+	b.newest = append(b.newest, n)
+	b.places[id] = uint32(len(b.newest))
 }
 
 // day returns the writer of a day and makes its table if there is none.
@@ -220,15 +218,22 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	return w, nil
 }
 
+// keepNewest is for how many points a batch finds memory that the one before left.
+const keepNewest = 1 << 16
+
 // close frees the appenders and leaves the scratch clean.
 func (b *batch) close() {
 	for _, w := range b.days {
 		w.tableWriter.close()
 	}
-	for _, id := range b.touched {
-		b.newest[id] = newest{}
+	for i := range b.newest {
+		b.places[b.newest[i].id] = 0
 	}
-	b.touched, b.points = b.touched[:0], nil
+	clear(b.newest) // blocks must not stay
+	if b.newest = b.newest[:0]; cap(b.newest) > keepNewest {
+		b.newest = nil
+	}
+	b.points = nil
 }
 
 // publish makes the committed batch visible to readers.
@@ -239,13 +244,13 @@ func (b *batch) publish(e *store.Entry) {
 	for _, p := range b.paths {
 		s.cat.add(p)
 	}
-	for _, id := range b.touched {
-		n := &b.newest[id]
+	for i := range b.newest {
+		n := &b.newest[i]
 		if n.block != nil {
-			s.cat.see(id, row{time: n.time, value: n.block.Value(n.index), quality: n.block.Quality[n.index]})
+			s.cat.see(n.id, row{time: n.time, value: n.block.Value(n.index), quality: n.block.Quality[n.index]})
 		}
 		if n.text {
-			s.cat.texts[id] = true
+			s.cat.last[n.id].worded = true
 		}
 	}
 	days := maps.Clone(s.days)

@@ -2,67 +2,71 @@ package duckdb
 
 import (
 	"context"
+	"slices"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
+	"voltbus/internal/lexicon"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
 )
 
-// catalogue numbers the points and knows the latest sample of each. Numbers start at 0 and are
+// catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
 // never used again.
 type catalogue struct {
-	ids    map[point.Path]uint32
-	paths  []point.Path // by id
-	latest []latest     // by id
-	texts  []bool       // by id: whether a table has a text of the point; true too often does no harm
+	names *lexicon.Index
+	last  []last            // by id
+	texts map[uint32]string // by id: what the newest sample says, if it is a text
 }
 
-// latest is the newest sample of a point by time.
-type latest struct {
-	row
-	known bool
-}
-
-func newCatalogue() *catalogue { return &catalogue{ids: make(map[point.Path]uint32)} }
-
-// add numbers a point.
-func (c *catalogue) add(p point.Path) uint32 {
-	id := uint32(len(c.paths))
-	c.ids[p] = id
-	c.paths = append(c.paths, p)
-	c.latest = append(c.latest, latest{})
-	c.texts = append(c.texts, false)
-	return id
+func newCatalogue() *catalogue {
+	return &catalogue{names: lexicon.New(), texts: make(map[uint32]string)}
 }
 
 // put gives a point the number that it had. Numbers in between, whose points were lost with a
 // damaged database, stay unused.
 func (c *catalogue) put(id uint32, p point.Path) {
-	for len(c.paths) <= int(id) {
-		c.paths = append(c.paths, "")
-		c.latest = append(c.latest, latest{})
-		c.texts = append(c.texts, false)
-	}
-	c.paths[id] = p
-	c.ids[p] = id
-}
-
-// see takes the row as the point's latest sample unless a newer one is known.
-func (c *catalogue) see(id uint32, r row) {
-	if l := &c.latest[id]; !l.known || r.time >= l.time {
-		*l = latest{row: r, known: true}
+	c.names.Put(id, string(p))
+	if grow := int(c.names.Next()) - len(c.last); grow > 0 {
+		c.last = append(c.last, make([]last, grow)...)
 	}
 }
 
-// drop forgets the latest samples that lie in the day.
-func (c *catalogue) drop(key store.Day) {
-	for i := range c.latest {
-		if l := &c.latest[i]; l.known && store.DayOf(l.time) == key {
-			*l = latest{}
+// add numbers a point.
+func (c *catalogue) add(p point.Path) { c.put(c.names.Next(), p) }
+
+// id returns the number of a point; false if it has none.
+func (c *catalogue) id(p point.Path) (uint32, bool) { return c.names.Find(string(p)) }
+
+// pathsAtOnce is how many paths stand in one piece of memory, which stays as long as one of them is used.
+const pathsAtOnce = 256
+
+// paths lists the points in path order.
+func (c *catalogue) paths() []point.Path {
+	out := make([]point.Path, 0, c.names.Len())
+	var text []byte
+	var ends []int
+	flush := func() {
+		piece, begin := string(text), 0
+		for _, end := range ends {
+			out = append(out, point.Path(piece[begin:end]))
+			begin = end
+		}
+		text, ends = text[:0], ends[:0]
+	}
+	for id := range c.names.Next() {
+		if !c.names.Has(id) {
+			continue
+		}
+		text = c.names.Append(text, id)
+		if ends = append(ends, len(text)); len(ends) == pathsAtOnce {
+			flush()
 		}
 	}
+	flush()
+	slices.Sort(out)
+	return out
 }
 
 // loadCatalogue reads points and latest samples: those saved when a day was closed, and those of
@@ -102,18 +106,18 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day)
 
 // loadTable takes over the latest samples of a day's table.
 func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) error {
-	numbers := make([]float64, len(c.latest)) // by id: where the text of the latest sample stands, from 1
+	numbers := make([]float64, len(c.last)) // by id: where the text of the latest sample stands, from 1
 	texts := make(map[float64]string)
 	err := conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
 		cols := tableColumnsOf(ch, nil)
 		for i, id := range cols.id {
 			number := 0.0
 			if cols.kindAt(i) == point.Text {
-				c.texts[id] = true
+				c.last[id].worded = true
 				number = cols.value[i] + 1
 			}
-			if l := &c.latest[id]; !l.known || cols.time[i] >= l.time {
-				*l = latest{row: cols.at(i), known: true}
+			if l := &c.last[id]; !l.known || cols.time[i] >= l.time {
+				c.take(id, cols.at(i))
 				numbers[id] = number
 			}
 		}
@@ -132,7 +136,7 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table stri
 	}
 	for id, number := range numbers {
 		if number > 0 {
-			c.latest[id].value = point.TextOf(texts[number-1])
+			c.say(uint32(id), texts[number-1])
 		}
 	}
 	return nil
@@ -173,9 +177,9 @@ func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
 		return err
 	}
 	defer w.close()
-	for id := range cat.latest {
-		if l := &cat.latest[id]; l.known {
-			if err := w.add(uint32(id), &l.row); err != nil {
+	for id := range cat.names.Next() {
+		if r, known := cat.latest(id); known {
+			if err := w.add(id, &r); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"voltbus/fault"
+	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
 )
@@ -20,6 +21,11 @@ var errExportLimit = errors.New("an export takes a range without a limit of samp
 // ExportParquet implements store.Exporter. The file is written beside the store first and then
 // put in place, so that it is there whole or not at all. An existing file is replaced.
 func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (int64, error) {
+	return s.ExportMixed(ctx, r, nil, file)
+}
+
+// ExportMixed implements store.MixedExporter, as ExportParquet does.
+func (s *Store) ExportMixed(ctx context.Context, r store.Range, added map[point.Path][]point.Sample, file string) (int64, error) {
 	const op = "duckdb.ExportParquet"
 	if err := r.Check(op); err != nil {
 		return 0, err
@@ -35,7 +41,7 @@ func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (
 	if err := tmp.Close(); err != nil {
 		return 0, fault.E(op, fault.Unavailable, file, err)
 	}
-	n, err := s.export(ctx, &r, tmp.Name())
+	n, err := s.export(ctx, &r, added, tmp.Name())
 	if err != nil {
 		return 0, s.fail(op, file, err)
 	}
@@ -48,7 +54,7 @@ func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (
 // export writes the samples day by day, each by point in the order in which the store met them and
 // then time, and counts them. Closed days lie so already: sorting the whole again would take three
 // times as long.
-func (s *Store) export(ctx context.Context, r *store.Range, file string) (n int64, err error) {
+func (s *Store) export(ctx context.Context, r *store.Range, added map[point.Path][]point.Sample, file string) (n int64, err error) {
 	c, err := s.borrow(ctx, "duckdb.ExportParquet")
 	if err != nil {
 		return 0, err
@@ -64,7 +70,12 @@ func (s *Store) export(ctx context.Context, r *store.Range, file string) (n int6
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(open)) }()
-	statement, err := s.exportSQL(ctx, c, v.days, r, open)
+	e := &export{s: s, conn: c, r: r, numbers: s.number(r.Points), open: open}
+	e.ids = newGroup(r.Points, e.numbers).ids
+	if err := e.mix(ctx, added); err != nil {
+		return 0, err
+	}
+	statement, err := e.sql(ctx, v.days)
 	if err != nil {
 		return 0, err
 	}
@@ -76,9 +87,14 @@ func (s *Store) export(ctx context.Context, r *store.Range, file string) (n int6
 	return n, err
 }
 
-// copyAlone runs a statement about files in a database of its own, with one thread: with more of
-// them DuckDB collects whatever is out of order, up to all the memory that the store may use.
+// copyAlone runs a statement about files in a database of its own.
 func (s *Store) copyAlone(ctx context.Context, statement string, each func(*engine.Chunk) error) error {
+	return s.alone(func(c *engine.Conn) error { return c.Query(ctx, statement, each) })
+}
+
+// alone lends a connection to a database of its own, in memory and with one thread: with more of
+// them DuckDB collects whatever is out of order, up to all the memory that the store may use.
+func (s *Store) alone(use func(*engine.Conn) error) error {
 	settings := s.options.settings()
 	settings["threads"] = "1"
 	db, err := engine.Open("", settings)
@@ -91,24 +107,35 @@ func (s *Store) copyAlone(ctx context.Context, statement string, each func(*engi
 		return err
 	}
 	defer c.Close()
-	return c.Query(ctx, statement, each)
+	return use(c)
 }
 
 // exportColumns are the columns of an export.
 const exportColumns = "point, time, value, exact, text, " + kindWord + " AS kind, quality"
 
-// exportSQL returns a query for the samples of the range in those days. What is in tables it puts,
-// sorted, into files of the directory open first.
-func (s *Store) exportSQL(ctx context.Context, c *engine.Conn, days []*day, r *store.Range, open string) (string, error) {
-	g := newGroup(r.Points, s.number(r.Points))
+// export is how a range is written.
+type export struct {
+	s       *Store
+	conn    *engine.Conn
+	r       *store.Range
+	numbers []int64  // of its points; -1 for those that the store never met
+	ids     []uint32 // the others, sorted
+	open    string   // a directory for files with what cannot be read as it lies
+
+	added string             // a file with the columns point and sampleColumns; "" if nothing is added
+	mixed map[store.Day]bool // days to which something is added
+}
+
+// sql returns a query for the samples of the range in those days, and what is added. What is in tables,
+// and what is to be mixed, it puts, sorted, into files of the directory open first.
+func (e *export) sql(ctx context.Context, days []*day) (string, error) {
 	parts := []string{"SELECT ''::VARCHAR, NULL::TIMESTAMP, NULL::DOUBLE, NULL::BIGINT, NULL::VARCHAR, 0::UTINYINT, 0::UTINYINT WHERE false"}
-	for i, run := range runs(days) {
-		where := conditions(exactly(run, g.ids, r))
-		files := s.filesOf(&part{days: run})
-		if run[0].table != "" {
-			name := filepath.Join(open, strconv.Itoa(i))
-			err := c.Exec(ctx, "COPY (SELECT p.path AS point, d.* FROM (SELECT * FROM ("+s.daySQL(run[0])+")"+where+
-				") d JOIN main.points p USING (id) ORDER BY d.id, d.time) TO "+quote(name)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
+	for i, run := range e.runs(days) {
+		where := conditions(exactly(run, e.ids, e.r))
+		files := e.s.filesOf(&part{days: run})
+		if run[0].table != "" || e.mixed[run[0].key] {
+			name := filepath.Join(e.open, strconv.Itoa(i))
+			err := e.conn.Exec(ctx, "COPY ("+e.daySorted(run[0])+") TO "+quote(name)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
 			if err != nil {
 				return "", err
 			}
@@ -119,12 +146,14 @@ func (s *Store) exportSQL(ctx context.Context, c *engine.Conn, days []*day, r *s
 	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ") e(point, time, value, exact, text, kind, quality)", nil
 }
 
-// runs cuts the days into those without a table, as many together as follow each other, and others,
-// each alone.
-func runs(days []*day) [][]*day {
+// runs cuts the days into those that can be read as they lie, as many together as follow each other,
+// and others, each alone.
+func (e *export) runs(days []*day) [][]*day {
+	plain := func(d *day) bool { return d.table == "" && !e.mixed[d.key] }
+	days = e.withAdded(days)
 	var out [][]*day
 	for i, d := range days {
-		if i > 0 && d.table == "" && days[i-1].table == "" {
+		if i > 0 && plain(d) && plain(days[i-1]) {
 			out[len(out)-1] = append(out[len(out)-1], d)
 		} else {
 			out = append(out, []*day{d})

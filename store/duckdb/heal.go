@@ -177,8 +177,8 @@ func (s *Store) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, n
 	}
 	fresh := make(map[uint32]point.Path)
 	for id, p := range points {
-		known, ok := cat.ids[p]
-		if (ok && known != id) || (!ok && int(id) < len(cat.paths) && cat.paths[id] != "") {
+		known, ok := cat.id(p)
+		if (ok && known != id) || (!ok && cat.names.Has(id)) {
 			return errNumbering
 		}
 		if !ok {

@@ -54,6 +54,7 @@ func (o *Options) settings() map[string]string {
 		"threads":                      strconv.Itoa(o.Threads),
 		"memory_limit":                 strconv.FormatInt(o.MemoryLimit, 10) + "B",
 		"temp_directory":               o.Dir + "/tmp",
+		"checkpoint_threshold":         "4MB",   // what is newer lies in memory as it came, not packed
 		"enable_external_file_cache":   "false", // a second copy of what the system caches; reading is no slower without
 		"autoinstall_known_extensions": "false",
 		"autoload_known_extensions":    "false",

@@ -18,12 +18,7 @@ func (s *Store) Points(ctx context.Context) ([]point.Path, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := make([]point.Path, 0, len(s.cat.ids))
-	for p := range s.cat.ids {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out, nil
+	return s.cat.paths(), nil
 }
 
 // Latest implements store.Store.
@@ -35,8 +30,12 @@ func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample,
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for i, p := range paths {
-		if id, ok := s.cat.ids[p]; ok && s.cat.latest[id].known {
-			out[i] = s.cat.latest[id].sample(p)
+		id, ok := s.cat.id(p)
+		if !ok {
+			continue
+		}
+		if r, known := s.cat.latest(id); known {
+			out[i] = r.sample(p)
 		}
 	}
 	return out, nil
@@ -142,7 +141,7 @@ const groupSamples = 400_000
 // groupSize returns how many points are read together.
 func (s *Store) groupSize(days []*day) int {
 	s.mu.RLock()
-	points := uint64(len(s.cat.ids))
+	points := uint64(s.cat.names.Len())
 	s.mu.RUnlock()
 	perPoint := samplesIn(days)/max(1, points) + 1
 	return int(max(1, groupSamples/perPoint))
@@ -155,7 +154,7 @@ func (s *Store) number(points []point.Path) []int64 {
 	out := make([]int64, len(points))
 	for i, p := range points {
 		out[i] = -1
-		if id, ok := s.cat.ids[p]; ok {
+		if id, ok := s.cat.id(p); ok {
 			out[i] = int64(id)
 		}
 	}

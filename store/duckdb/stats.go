@@ -2,9 +2,11 @@ package duckdb
 
 import (
 	"context"
+	"math"
 	"os"
 
 	"voltbus/store"
+	"voltbus/store/duckdb/engine"
 )
 
 // Stats implements store.Store. Samples counts those in tables as often as they were stored; what
@@ -33,7 +35,7 @@ func (s *Store) counts() store.Stats {
 	days := s.allDays()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := store.Stats{Points: len(s.cat.ids), Replaced: s.replaced, Expired: s.expired}
+	out := store.Stats{Points: s.cat.names.Len(), Replaced: s.replaced, Expired: s.expired}
 	for _, d := range days {
 		out.Samples += d.rows + d.stored
 		out.Bytes += d.bytes
@@ -47,12 +49,14 @@ func (s *Store) counts() store.Stats {
 	if len(days) > 0 {
 		out.Oldest = days[0].key.Start()
 	}
-	for i := range s.cat.latest {
-		if l := &s.cat.latest[i]; l.known {
-			if t := l.sample("").Time; t.After(out.Newest) {
-				out.Newest = t
-			}
+	newest := int64(math.MinInt64)
+	for i := range s.cat.last {
+		if l := &s.cat.last[i]; l.known {
+			newest = max(newest, l.time)
 		}
+	}
+	if newest != math.MinInt64 {
+		out.Newest = engine.Time(newest)
 	}
 	return out
 }

@@ -128,7 +128,7 @@ func (s *Store) hasText(ids []uint32) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range ids {
-		if s.cat.texts[id] {
+		if s.cat.last[id].worded {
 			return true
 		}
 	}

@@ -23,8 +23,9 @@ var errRace = errors.New("another node stored samples of the same points and tim
 // storable reports whether PostgreSQL can keep the text.
 func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
-// Append implements store.Store. It returns fault.Conflict if another node stores an origin of the
-// blocks in this database now.
+// Append implements store.Store. Blocks of one origin may come from several nodes, as when a child stores
+// here itself and its parent does too: the positions belong to all writers, so that each block is stored by the one that comes
+// first. It returns fault.Conflict if another node has this store's name or one of its own origins.
 func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
 	const op = "postgres.Append"
 	if err := check(op, blocks); err != nil {
@@ -35,26 +36,21 @@ func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result
 	if err := s.connected(ctx, op); err != nil || len(blocks) == 0 {
 		return store.Result{}, err
 	}
-	var origins []string
-	for _, b := range blocks {
-		if !slices.Contains(origins, b.Origin) {
-			origins = append(origins, b.Origin)
-		}
-	}
-	slices.Sort(origins)
-	if err := s.claim(ctx, op, origins); err != nil {
-		if fault.KindOf(err) != fault.Conflict {
-			s.disconnect(ctx)
-		}
+	entry, err := s.store(ctx, op, blocks)
+	if err != nil {
 		return store.Result{}, err
 	}
-	entry := store.NewLedger(s.held, s.cursor).Post(blocks, time.Now())
-	if err := s.store(ctx, op, &entry); err != nil {
-		return store.Result{}, err
-	}
-	maps.Copy(s.held, entry.Positions)
 	s.cursor = entry.Cursor
 	return entry.Result, nil
+}
+
+// originsOf lists the origins of blocks in the order of their names, each once.
+func originsOf(blocks []*point.Block) []string {
+	seen := make(map[string]bool)
+	for _, b := range blocks {
+		seen[b.Origin] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func check(op string, blocks []*point.Block) error {
@@ -69,15 +65,22 @@ func check(op string, blocks []*point.Block) error {
 	return nil
 }
 
-// store writes the entry in one transaction. The caller holds write.
-func (s *Store) store(ctx context.Context, op string, entry *store.Entry) error {
-	if err := s.makeDays(ctx, op, daysOf(entry.Blocks)); err != nil {
-		return err
+// store decides about the blocks and writes them in one transaction. The caller holds write.
+func (s *Store) store(ctx context.Context, op string, blocks []*point.Block) (entry store.Entry, err error) {
+	if err := s.makeDays(ctx, op, daysOf(blocks)); err != nil {
+		return entry, err
 	}
 	var fresh map[point.Path]int32
 	var l load
-	err := s.transaction(ctx, op, func() error {
-		var err error
+	err = s.transaction(ctx, op, func() error {
+		if err := s.shareDays(ctx); err != nil {
+			return err
+		}
+		positions, err := s.lockPositions(ctx, originsOf(blocks))
+		if err != nil {
+			return err
+		}
+		entry = store.NewLedger(positions, s.cursor).Post(blocks, time.Now())
 		if fresh, err = s.number(ctx, entry.Blocks); err != nil {
 			return err
 		}
@@ -88,16 +91,16 @@ func (s *Store) store(ctx context.Context, op string, entry *store.Entry) error 
 		if err := s.count(ctx, &l); err != nil {
 			return err
 		}
-		return s.save(ctx, entry, l.replaced)
+		return s.save(ctx, &entry, blocks, l.replaced)
 	})
 	if err != nil {
-		return err
+		return entry, err
 	}
 	s.mu.Lock()
 	maps.Copy(s.ids, fresh)
 	s.mu.Unlock()
 	l.remember(s.seen)
-	return nil
+	return entry, nil
 }
 
 // number finds the numbers of points that this store has not met yet, and gives numbers to new
@@ -118,8 +121,11 @@ func (s *Store) number(ctx context.Context, blocks []*point.Block) (map[point.Pa
 	}
 	// In order, so that two writers do not wait for each other.
 	paths := slices.Sorted(maps.Keys(unknown))
-	_, err := s.conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
+	added, err := s.conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
 		WHERE NOT EXISTS (SELECT FROM point p WHERE p.path = u.path) ORDER BY n ON CONFLICT DO NOTHING`, paths)
+	if err == nil && added.RowsAffected() > 0 {
+		_, err = s.conn.Exec(ctx, "SELECT pg_notify($1, '')", s.channel())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +220,8 @@ func (s *Store) insert(ctx context.Context, l *load, expected int64) error {
 func (s *Store) count(ctx context.Context, l *load) error {
 	batch := &pgx.Batch{}
 	for _, day := range slices.Sorted(maps.Keys(l.newest)) {
+		// A hypertable makes a day anew that another node has dropped since.
+		batch.Queue("INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", day.Start())
 		batch.Queue(`INSERT INTO tally VALUES ($1, $2, $3, $4) ON CONFLICT (day, writer)
 			DO UPDATE SET samples = tally.samples + $3, newest = greatest(tally.newest, $4)`,
 			day.Start(), s.options.Writer, l.added[day], time.UnixMicro(l.newest[day]).UTC())

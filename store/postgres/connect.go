@@ -54,8 +54,14 @@ func (s *Store) begin(ctx context.Context, op string) error {
 	if err := s.prepare(ctx, op); err != nil {
 		return err
 	}
-	if err := s.hold(ctx, op, s.options.Writer); err != nil {
+	if err := s.claim(ctx, op); err != nil {
 		return err
+	}
+	if err := s.settle(ctx, op); err != nil {
+		return s.fail(op, err)
+	}
+	if err := s.identify(ctx); err != nil {
+		return s.fail(op, err)
 	}
 	_, err := s.conn.Exec(ctx, "INSERT INTO writer (name) VALUES ($1) ON CONFLICT DO NOTHING", s.options.Writer)
 	if err == nil {
@@ -89,28 +95,21 @@ func (s *Store) connected(ctx context.Context, op string) error {
 	return s.connect(ctx, op)
 }
 
-// hold claims an origin for this connection, and reads its position. The caller holds write.
+// hold claims a name for this connection. The caller holds write.
 func (s *Store) hold(ctx context.Context, op, origin string) error {
-	if _, ok := s.held[origin]; ok {
+	if s.held[origin] {
 		return nil
 	}
 	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 1))", s.options.Schema+" "+origin)
 	if stateOf(err) == stateLocked {
 		return fault.E(op, fault.Conflict, origin, fmt.Errorf(
-			"another node stores the samples of this origin in the database now%s; stop it, or give this node another node.name", s.holder(ctx, origin)))
+			"another node of this name or with a copy of this data directory stores in the database now%s; stop it, or give this node another node.name and an empty data directory", s.holder(ctx, origin)))
 	}
 	if err != nil {
 		return s.fail(op, err)
 	}
-	rows, err := s.conn.Query(ctx, selectPositions+" WHERE origin = $1", origin)
-	if err != nil {
-		return s.fail(op, err)
-	}
-	positions, err := scanPositions(rows)
-	if err == nil {
-		s.held[origin] = positions[origin]
-	}
-	return s.fail(op, err)
+	s.held[origin] = true
+	return nil
 }
 
 // holder says who has claimed the origin, as far as the server tells.

@@ -78,7 +78,7 @@ func states() []struct {
 		{stateNoTable, fault.Unavailable, "a table is not there any more; it is tried again"},
 		{"28", fault.Refused, "the server does not admit this user; correct the user in store.url or the password in store.password_file"},
 		{"3D000", fault.NotFound, "there is no such database; make it with createdb"},
-		{"42501", fault.Refused, "the user lacks a right; make it the owner of the database"},
+		{"42501", fault.Refused, "the user lacks a right; make it the owner of the schema, or of the database: the guide to PostgreSQL lists what it needs"},
 		{"25006", fault.Refused, "the server only reads; name the one that writes in store.url"},
 		{"XX001", fault.Corrupt, "stored data is damaged"},
 		{"XX002", fault.Corrupt, "an index is damaged; REINDEX it"},

@@ -13,7 +13,7 @@ import (
 // partition returns the name of the table with the samples of a day.
 func partition(d store.Day) string { return "sample_" + d.Start().Format("20060102") }
 
-// makeDays makes the partitions that are missing. The caller holds write.
+// makeDays makes the partitions or chunks that are missing. The caller holds write.
 func (s *Store) makeDays(ctx context.Context, op string, days []store.Day) error {
 	for _, d := range days {
 		if s.days[d] {
@@ -28,33 +28,23 @@ func (s *Store) makeDays(ctx context.Context, op string, days []store.Day) error
 	return nil
 }
 
-// makeDay makes a partition unless it is there. It is made beside the table and then attached, which
-// waits for nobody that reads or writes.
+// makeDay makes room for a day unless it is there.
 func (s *Store) makeDay(ctx context.Context, d store.Day) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
 	}
-	name := partition(d)
-	var there bool
-	if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+"."+name).Scan(&there); err != nil || there {
+	l, err := s.layout(ctx)
+	if err != nil {
 		return err
 	}
-	from, to := d.Start().Format(time.RFC3339), d.End().Format(time.RFC3339)
-	for _, statement := range []string{
-		"CREATE TABLE " + name + " (LIKE sample INCLUDING DEFAULTS, CHECK (time >= '" + from + "' AND time < '" + to + "'))",
-		"ALTER TABLE sample ATTACH PARTITION " + name + " FOR VALUES FROM ('" + from + "') TO ('" + to + "')",
-	} {
-		if _, err := s.conn.Exec(ctx, statement); err != nil {
-			return err
-		}
+	if l.partitioned {
+		err = s.makePartition(ctx, d)
+	} else {
+		err = s.makeChunk(ctx, d)
 	}
-	_, err := s.conn.Exec(ctx, "INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", d.Start())
-	return err
-}
-
-// lockDays keeps other nodes from making or dropping days until the transaction ends.
-func (s *Store) lockDays(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
+	if err == nil {
+		_, err = s.conn.Exec(ctx, "INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", d.Start())
+	}
 	return err
 }
 
@@ -66,8 +56,8 @@ type kept struct {
 	closed  bool
 }
 
-// Maintain implements store.Store. It makes tomorrow's partition, closes days, and drops what is
-// beyond this node's retention, and partitions that stayed empty. Several nodes may do it: the strictest retention holds.
+// Maintain implements store.Store. It makes room for tomorrow, closes days, and drops what is
+// beyond this node's retention, and days that stayed empty. Several nodes may do it: the strictest retention holds.
 func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 	const op = "postgres.Maintain"
 	s.upkeep.Lock()
@@ -129,10 +119,14 @@ func (s *Store) dropDays(ctx context.Context, op string, days []kept, now time.T
 	return nil
 }
 
-// look lists the days that have a partition, the oldest first. The caller holds write.
+// look lists the days that there is room for, the oldest first. The caller holds write.
 func (s *Store) look(ctx context.Context) ([]kept, error) {
+	l, err := s.layout(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.conn.Query(ctx, `SELECT d.day - date '1970-01-01', d.closed, coalesce((SELECT sum(samples) FROM tally t WHERE t.day = d.day), 0)::bigint,
-		coalesce(pg_total_relation_size(to_regclass($1 || '.sample_' || to_char(d.day, 'YYYYMMDD'))), 0) FROM day d ORDER BY 1`, s.options.Schema)
+		coalesce(`+l.sizeOfDay()+`, 0) FROM day d ORDER BY 1`, s.options.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +145,20 @@ func (s *Store) look(ctx context.Context) ([]kept, error) {
 func (s *Store) drop(ctx context.Context, op string, d store.Day) error {
 	delete(s.days, d)
 	return s.transaction(ctx, op, func() error {
-		if err := s.lockDays(ctx); err != nil {
+		if err := s.aloneWithDays(ctx); err != nil {
 			return err
 		}
-		if _, err := s.conn.Exec(ctx, "DROP TABLE IF EXISTS "+partition(d)); err != nil {
+		l, err := s.layout(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.dropSamples(ctx, l, d); err != nil {
 			return fmt.Errorf("drop the day %v: %w", d, err)
 		}
 		if _, err := s.conn.Exec(ctx, "DELETE FROM day WHERE day = $1", d.Start()); err != nil {
 			return err
 		}
-		_, err := s.conn.Exec(ctx, `WITH gone AS (DELETE FROM tally WHERE day = $1 RETURNING samples)
+		_, err = s.conn.Exec(ctx, `WITH gone AS (DELETE FROM tally WHERE day = $1 RETURNING samples)
 			UPDATE writer SET expired = expired + coalesce((SELECT sum(samples) FROM gone), 0) WHERE name = $2`, d.Start(), s.options.Writer)
 		return err
 	})

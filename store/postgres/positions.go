@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"voltbus/fault"
+	"voltbus/point"
 	"voltbus/store"
 )
 
@@ -78,16 +78,40 @@ func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	return out, nil
 }
 
-// save writes positions, gaps and cursor, within a transaction. The caller holds write.
-func (s *Store) save(ctx context.Context, e *store.Entry, replaced int64) error {
-	batch := &pgx.Batch{}
-	for _, origin := range e.Origins() {
-		p := e.Positions[origin]
-		batch.Queue(`INSERT INTO position (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (origin) DO UPDATE
-			SET sequence = $2, samples = $3, stored = $4, repeated = $5, missing = $6, refused = $7, time = $8, left_out = $9`,
-			origin, int64(p.Sequence), int64(p.Samples), int64(p.Stored), int64(p.Repeated), int64(p.Missing), int64(p.Refused), p.Time, int64(p.Left))
+// lockPositions returns the positions of origins, and keeps other writers from changing them until the
+// transaction ends. The names ascend, so that two writers do not wait for each other. The caller holds write.
+func (s *Store) lockPositions(ctx context.Context, origins []string) (map[string]store.Position, error) {
+	out, err := s.selectLocked(ctx, origins)
+	if err != nil || len(out) == len(origins) {
+		return out, err
 	}
+	_, err = s.conn.Exec(ctx, `INSERT INTO position (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
+		SELECT origin, 0, 0, 0, 0, 0, 0, $2::timestamptz, 0 FROM unnest($1::text[]) WITH ORDINALITY u(origin, n) ORDER BY n ON CONFLICT DO NOTHING`,
+		origins, time.Unix(0, 0).UTC())
+	if err != nil {
+		return nil, err
+	}
+	return s.selectLocked(ctx, origins)
+}
+
+func (s *Store) selectLocked(ctx context.Context, origins []string) (map[string]store.Position, error) {
+	rows, err := s.conn.Query(ctx, selectPositions+" WHERE origin = ANY($1::text[]) ORDER BY origin FOR UPDATE", origins)
+	if err != nil {
+		return nil, err
+	}
+	return scanPositions(rows)
+}
+
+// save writes positions, gaps and cursor, within a transaction: one statement for all origins. The caller holds write.
+func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block, replaced int64) error {
+	batch := &pgx.Batch{}
+	c := columnsOf(e)
+	batch.Queue(`UPDATE position p SET sequence = u.sequence, samples = u.samples, stored = u.stored, repeated = u.repeated,
+		missing = u.missing, refused = u.refused, time = u.time, left_out = u.left_out
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::timestamptz[], $9::bigint[])
+		u(origin, sequence, samples, stored, repeated, missing, refused, time, left_out) WHERE p.origin = u.origin`,
+		c.origins, c.sequence, c.samples, c.stored, c.repeated, c.missing, c.refused, c.time, c.left)
+	s.saveWays(batch, blocks)
 	for _, g := range e.Gaps {
 		batch.Queue("INSERT INTO gap (origin, first, last, samples, reason, noticed) VALUES ($1, $2, $3, $4, $5, $6)",
 			g.Origin, int64(g.First), int64(g.Last), int64(g.Samples), g.Reason, g.Noticed)
@@ -97,15 +121,21 @@ func (s *Store) save(ctx context.Context, e *store.Entry, replaced int64) error 
 	return s.conn.SendBatch(ctx, batch).Close()
 }
 
-// claim holds the origins of the blocks. The caller holds write.
-func (s *Store) claim(ctx context.Context, op string, origins []string) error {
-	for _, o := range origins {
-		if !storable(o) {
-			return fault.E(op, fault.Invalid, o, errOrigin)
-		}
-		if err := s.hold(ctx, op, o); err != nil {
-			return err
-		}
+// positionColumns are positions in the form of arrays.
+type positionColumns struct {
+	origins                                                     []string
+	sequence, samples, stored, repeated, missing, refused, left []int64
+	time                                                        []time.Time
+}
+
+func columnsOf(e *store.Entry) positionColumns {
+	c := positionColumns{origins: e.Origins()}
+	for _, origin := range c.origins {
+		p := e.Positions[origin]
+		c.sequence, c.samples = append(c.sequence, int64(p.Sequence)), append(c.samples, int64(p.Samples))
+		c.stored, c.repeated = append(c.stored, int64(p.Stored)), append(c.repeated, int64(p.Repeated))
+		c.missing, c.refused = append(c.missing, int64(p.Missing)), append(c.refused, int64(p.Refused))
+		c.left, c.time = append(c.left, int64(p.Left)), append(c.time, p.Time)
 	}
-	return nil
+	return c
 }

@@ -14,8 +14,21 @@ var schema1 string
 // schema2 counts what was left out on the way over several nodes.
 const schema2 = "ALTER TABLE position ADD COLUMN left_out bigint NOT NULL DEFAULT 0"
 
+// schema3 lets several nodes store one origin: each notes how far its own log has it. What was stored before may have come
+// by any of them.
+const schema3 = `CREATE TABLE way (
+	writer   text NOT NULL,
+	origin   text NOT NULL,
+	sequence bigint NOT NULL,
+	samples  bigint NOT NULL,
+	refused  bigint NOT NULL,
+	PRIMARY KEY (writer, origin)
+);
+INSERT INTO way SELECT w.name, p.origin, p.sequence, p.samples, p.refused FROM writer w, position p;
+ALTER TABLE schema_version ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid();`
+
 // steps lead from each version of the tables to the next: steps[0] makes them.
-func steps() []string { return []string{schema1, schema2} }
+func steps() []string { return []string{schema1 + samplesView, schema2, schema3} }
 
 // prepare makes the tables or brings them to this program's version. The caller holds write.
 func (s *Store) prepare(ctx context.Context, op string) error {
@@ -54,6 +67,25 @@ func (s *Store) version(ctx context.Context) (version int, err error) {
 		err = fault.E("postgres.Open", fault.Conflict, s.place(), fmt.Errorf("%w (they have version %d, this program knows %d)", errVersion, version, len(steps())))
 	}
 	return version, err
+}
+
+// identify reads which tables these are. The caller holds write.
+func (s *Store) identify(ctx context.Context) error {
+	var id string
+	if err := s.conn.QueryRow(ctx, "SELECT id::text FROM schema_version").Scan(&id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.id = id
+	s.mu.Unlock()
+	return nil
+}
+
+// ID names the tables: stores with the same ID write into the same ones. It is "" before the first connection.
+func (s *Store) ID() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.id
 }
 
 // migrate takes the steps that are missing, within a transaction.

@@ -29,7 +29,7 @@ var (
 
 	// beyond are functions that have an effect which no transaction takes back, that reach out of the database, or that run text
 	// as a statement. U& could hide a name.
-	beyond = regexp.MustCompile(`(?i)u&|\b(pg_(terminate|cancel|advisory|try_advisory|read_|ls_|stat_file|stat_reset|notify|sleep|reload|rotate|switch|promote|create_|drop_|replication|logical|log_|backup|wal_|import|export)\w*|set_config|dblink\w*|lo_\w+|loread|lowrite|\w*_to_xml\w*|nextval|setval|postgres_fdw\w*)\b`)
+	beyond = regexp.MustCompile(`(?i)u&|\b(pg_(terminate|cancel|advisory|try_advisory|read_|ls_|stat_file|stat_reset|notify|sleep|reload|rotate|switch|promote|create_|drop_|replication|logical|log_|backup|wal_|import|export)\w*|set_config|dblink\w*|lo_\w+|loread|lowrite|\w*_to_xml\w*|nextval|setval|postgres_fdw\w*|_timescaledb_\w*)\b`)
 )
 
 // SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind,

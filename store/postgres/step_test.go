@@ -15,6 +15,7 @@ func TestTablesOfTheVersionBeforeAreBroughtUpAndGoOn(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	server.Query(t, "DROP TABLE "+o.Schema+".way; ALTER TABLE "+o.Schema+".schema_version DROP COLUMN id")
 	server.Query(t, "ALTER TABLE "+o.Schema+".position DROP COLUMN left_out")
 	server.Query(t, "UPDATE "+o.Schema+".schema_version SET version = 1")
 	s = open(t, o)
@@ -26,5 +27,8 @@ func TestTablesOfTheVersionBeforeAreBroughtUpAndGoOn(t *testing.T) {
 	all, err := s.Positions(t.Context())
 	if p := all["edge-1"]; err != nil || p.Sequence != 3 || p.Samples != 17 || p.Stored != 10 || p.Repeated != 5 || p.Left != 7 {
 		t.Errorf("the position is %+v, %v", p, err)
+	}
+	if ways, err := s.Ways(t.Context()); err != nil || ways["edge-1"].Sequence != 3 || ways["edge-1"].Samples != 17 {
+		t.Errorf("the way is %+v, %v", ways, err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package postgres keeps the history in PostgreSQL, for those who want a server: one database that
 // several nodes may write to at once, and that other programs query. Samples lie in one table
-// with a partition for each UTC day, each point and time once; positions and cursor are committed
+// with a partition or, with TimescaleDB, a chunk for each UTC day, each point and time once; positions and cursor are committed
 // with them. The tables are documented in docs/formats/postgres.md.
 package postgres
 
@@ -26,16 +26,19 @@ type Store struct {
 	config  *pgx.ConnConfig
 	pool    *pgxpool.Pool // its connections cannot write
 
-	upkeep sync.Mutex // held by Maintain; taken before write
-	write  sync.Mutex // guards what follows: it belongs to the holder
-	conn   *pgx.Conn  // of the writer; nil after a loss
-	held   map[string]store.Position
+	upkeep sync.Mutex      // held by Maintain; taken before write
+	write  sync.Mutex      // guards what follows: it belongs to the holder
+	conn   *pgx.Conn       // of the writer; nil after a loss
+	own    []string        // origins that belong to this node
+	held   map[string]bool // names that the connection has claimed
 	cursor store.Cursor
 	seen   map[int32]int64    // per point the newest time that this store wrote
-	days   map[store.Day]bool // that have a partition
+	days   map[store.Day]bool // that there is room for
+	said   string             // how samples lie, as the log has it
 
 	mu     sync.RWMutex
 	closed bool
+	id     string // of the tables; "" before the first connection
 	ids    map[point.Path]int32
 }
 
@@ -124,7 +127,7 @@ func (s *Store) usable(ctx context.Context, op string) error {
 
 // forget drops what is known of the database. The caller holds write.
 func (s *Store) forget() {
-	s.held = make(map[string]store.Position)
+	s.held = make(map[string]bool)
 	s.cursor = store.Cursor{}
 	s.seen = make(map[int32]int64)
 	s.days = make(map[store.Day]bool)

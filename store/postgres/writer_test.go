@@ -125,25 +125,6 @@ func TestSamplesOfTheSamePointFromTwoNodesReplaceEachOther(t *testing.T) {
 	}
 }
 
-func TestASecondWriterOfTheSameOriginIsRefusedWithTheNameOfTheFirst(t *testing.T) {
-	o := fresh(t)
-	first := open(t, o)
-	_, err := postgres.Open(t.Context(), o)
-	wantError(t, err, fault.Conflict, `another node stores the samples of this origin in the database now ("voltbus edge-1"`)
-
-	appendBlocks(t, first, block("child", 1, 10))
-	o.Writer = "parent"
-	second := open(t, o)
-	_, err = second.Append(t.Context(), []*point.Block{block("child", 2, 10)})
-	wantError(t, err, fault.Conflict, "child: another node stores")
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if res := appendBlocks(t, second, block("child", 1, 10), block("child", 2, 10)); res.Repeated != 10 || res.Stored != 10 {
-		t.Errorf("the second writer went on with %+v", res)
-	}
-}
-
 func TestTablesOfANewerProgramAreRefused(t *testing.T) {
 	o := fresh(t)
 	if err := open(t, o).Close(); err != nil {

@@ -67,8 +67,18 @@ func (l *Link) Cut() {
 	}
 }
 
+// Strand ends all connections for those who dialed, as when their machine loses power or its address: the
+// other end hears nothing of it, nor anything else, and what it sends is lost. New ones can be made at once.
+func (l *Link) Strand() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.conns {
+		w.strand()
+	}
+}
+
 // Hold lets nothing through in a direction, until it is told otherwise: what was sent waits, as when
-// packets are lost and sent again.
+// packets are lost and sent again. So does the end of a connection: the other end hears nothing of it.
 func (l *Link) Hold(d direction, hold bool) { l.set(func() { l.held[d] = hold }) }
 
 // Delay lets each octet be under way for so long, in each direction.
@@ -119,7 +129,7 @@ func (l *Link) carry(near net.Conn) {
 	if err != nil {
 		return
 	}
-	w := &wire{link: l, near: near, far: far, done: make(chan struct{})}
+	w := &wire{link: l, near: near, far: far, done: make(chan struct{}), stranded: make(chan struct{})}
 	defer w.end()
 	l.mu.Lock()
 	l.conns[w] = true
@@ -139,6 +149,24 @@ type wire struct {
 	near, far net.Conn
 	once      sync.Once
 	done      chan struct{}
+	stranding sync.Once
+	stranded  chan struct{} // closed when the near end is gone without a word
+}
+
+func (w *wire) strand() {
+	w.stranding.Do(func() {
+		close(w.stranded)
+		_ = w.near.Close()
+	})
+}
+
+func (w *wire) isStranded() bool {
+	select {
+	case <-w.stranded:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *wire) end() {
@@ -155,6 +183,7 @@ const (
 	pieces = 32
 )
 
+// parcel are octets on their way; without any it is the end of the connection.
 type parcel struct {
 	data []byte
 	came time.Time
@@ -181,12 +210,21 @@ func (w *wire) pump(d direction, from, to net.Conn) {
 				return
 			}
 		}
+		if err != nil && d == Up && w.isStranded() {
+			<-w.done // until the other end has enough of it
+		}
 		if err != nil {
+			select {
+			case queue <- parcel{nil, time.Now()}:
+			case <-w.done:
+			}
 			return
 		}
 	}
 }
 
+// deliver passes octets on. What cannot be delivered, since who should get it is gone, is lost; that it
+// is gone comes the other way.
 func (w *wire) deliver(d direction, to net.Conn, queue <-chan parcel) {
 	var passed int64
 	for p := range queue {
@@ -197,11 +235,17 @@ func (w *wire) deliver(d direction, to net.Conn, queue <-chan parcel) {
 		if !w.await(d, p) {
 			return
 		}
-		if _, err := to.Write(p.data); err != nil || last {
+		if _, err := to.Write(p.data); last || len(p.data) == 0 || (err != nil && !w.link.isHeld() && !w.isStranded()) {
 			return
 		}
 		passed += int64(len(p.data))
 	}
+}
+
+func (l *Link) isHeld() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held != [2]bool{}
 }
 
 func (w *wire) life(d direction) int64 {

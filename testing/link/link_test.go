@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -90,6 +91,57 @@ func TestALinkCarriesUntilItIsCut(t *testing.T) {
 	}
 	again.say("three")
 	again.hear("three")
+}
+
+func TestOfAStrandedConnectionOnlyOneEndHears(t *testing.T) {
+	there := make(chan net.Conn, 2)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			there <- c
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); accepting.Wait() })
+	l := link.New(t)
+	l.Lead(listener.Addr().String())
+	c := dial(t, l)
+	far := <-there
+	c.say("one")
+	if _, err := io.ReadFull(far, make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	l.Strand()
+	if got, _ := io.ReadAll(c.lines); len(got) > 0 {
+		t.Errorf("%q comes after the near end was lost", got)
+	}
+	for range 100 { // more than the link holds
+		if _, err := far.Write(make([]byte, 4<<10)); err != nil {
+			t.Fatalf("the far end heard of it: %v", err)
+		}
+	}
+	if err := far.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	var timeout net.Error
+	if _, err := far.Read(make([]byte, 1)); !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Errorf("the far end heard %v", err)
+	}
+	_ = far.Close()
+	again := dial(t, l)
+	again.say("two")
+	last := <-there
+	defer last.Close()
+	if _, err := io.ReadFull(last, make([]byte, 4)); err != nil {
+		t.Errorf("a new connection: %v", err)
+	}
 }
 
 func TestEachDirectionIsHeldByItself(t *testing.T) {

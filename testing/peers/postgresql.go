@@ -37,8 +37,14 @@ type PostgreSQL struct {
 // ends. The test is skipped, loudly, where PostgreSQL is not installed.
 func StartedPostgreSQL(t testing.TB, settings ...string) *PostgreSQL {
 	t.Helper()
-	p, err := StartPostgreSQL(settings...)
-	if errors.Is(err, ErrNoPostgreSQL) {
+	return started(t, func() (*PostgreSQL, error) { return StartPostgreSQL(settings...) })
+}
+
+// started starts a server for one test.
+func started(t testing.TB, start func() (*PostgreSQL, error)) *PostgreSQL {
+	t.Helper()
+	p, err := start()
+	if errors.Is(err, ErrNoPostgreSQL) || errors.Is(err, ErrNoTimescaleDB) {
 		t.Skipf("NOT TESTED: %v", err)
 	}
 	if err != nil {
@@ -54,10 +60,17 @@ func StartedPostgreSQL(t testing.TB, settings ...string) *PostgreSQL {
 
 // StartPostgreSQL is StartedPostgreSQL for a server that several tests share. Remove it.
 func StartPostgreSQL(settings ...string) (*PostgreSQL, error) {
+	if os.Getenv(TimescaleEnv) != "" {
+		return StartTimescaleDB(settings...)
+	}
 	bin := postgreSQLPrograms()
 	if bin == "" {
 		return nil, ErrNoPostgreSQL
 	}
+	return startPostgreSQL(bin, settings)
+}
+
+func startPostgreSQL(bin string, settings []string) (*PostgreSQL, error) {
 	dir, err := os.MkdirTemp("", "vb-pg-") // short: the name of a socket is
 	if err != nil {
 		return nil, err
@@ -241,7 +254,13 @@ func (p *PostgreSQL) URL(name, database string) string {
 // Query runs statements as the server's superuser, and returns what they print.
 func (p *PostgreSQL) Query(t testing.TB, statement string) string {
 	t.Helper()
-	out, err := p.command("psql", "-X", "-q", "-t", "-A", "-h", p.dir, "-p", p.port(), "-U", "postgres", "-c", statement, "voltbus").CombinedOutput()
+	return p.QueryIn(t, "voltbus", statement)
+}
+
+// QueryIn is Query in another database.
+func (p *PostgreSQL) QueryIn(t testing.TB, database, statement string) string {
+	t.Helper()
+	out, err := p.command("psql", "-X", "-q", "-t", "-A", "-h", p.dir, "-p", p.port(), "-U", "postgres", "-c", statement, database).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", statement, err, out)
 	}

@@ -377,3 +377,18 @@ func TestAParentThatWasRenamedIsTheSame(t *testing.T) {
 		t.Errorf("it knows %+v", m)
 	}
 }
+
+func TestAClockThatStandsBeforeTheJoiningDoesNotKeepANodeOut(t *testing.T) {
+	h := openHouse(t, "campus", t.TempDir(), &clock{})
+	_, dir := h.joined("plant")
+	slow := &clock{}
+	slow.advance(-50 * 365 * 24 * time.Hour)
+	p := openParent(t, dir, slow)
+	must(t, check(t, p))
+	m, _ := p.Current()
+	m.Joined = slow.now()
+	must(t, p.Put(m))
+	if err := check(t, p); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "are both clocks right?") {
+		t.Errorf("without a moment that is known: %v", err)
+	}
+}

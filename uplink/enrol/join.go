@@ -218,20 +218,32 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		return nil, err
 	}
 	var w Welcome
+	p.replace(old.Public())
 	err = question(ctx, asking, MethodRotate, body, &w)
 	if fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Timeout) { // the old key's connection ends when the new one is taken
 		err = p.taken(ctx, next, dial, err)
 	}
 	if err != nil {
+		p.replace("")
 		return next, err
 	}
 	if err := p.Settled(next); err != nil {
 		return nil, err
 	}
+	return next, p.comeBack()
+}
+
+// comeBack makes whoever is connected with the old key come back with the new one, which nobody else has.
+func (p *Parent) comeBack() error {
 	p.mu.Lock()
-	p.tell() // whoever is connected with the old key comes back with the new one
-	p.mu.Unlock()
-	return next, nil
+	defer p.mu.Unlock()
+	if !p.current.Bundled {
+		p.tell()
+		return nil
+	}
+	m := p.current
+	m.Bundled = false
+	return p.put(m)
 }
 
 // taken returns nil if the parent knows the key, or else otherwise.

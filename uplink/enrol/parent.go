@@ -1,5 +1,5 @@
 // Package enrol makes one node the child of another: invitations as codes, the joining with them,
-// bundles for nodes that join without a person, new keys, and what a child remembers of its parent. It
+// new keys, and what a child remembers of its parent. It
 // decides nothing about connections, and knows no bus: it is given functions that ask.
 package enrol
 
@@ -50,6 +50,7 @@ type Membership struct {
 	State       State      `json:"state"`
 	Why         string     `json:"why,omitempty"` // the state in words, as the parent said it
 	Joined      time.Time  `json:"joined"`
+	Bundled     bool       `json:"bundled,omitempty"` // the key came in a bundle, so others may have it: it is replaced when the parent is met
 }
 
 // Caller is the child's name on the parent's bus.
@@ -70,6 +71,7 @@ type Parent struct {
 	member  bool
 	changed chan struct{}
 	ask     *Asker        // nil: there is no connection
+	renewed string        // the public key that is being replaced, or was replaced last
 	arrived chan struct{} // closed at the next Attach
 }
 
@@ -176,7 +178,9 @@ func (p *Parent) learn(authority string) {
 }
 
 // TLS returns how to connect to the parent: by its fingerprint, whatever its name. New certificates
-// of its authority are learned on the way.
+// of its authority are learned on the way. A clock that stands before the moment of joining is known to be
+// wrong, as that of a board without a battery after its start: it is taken to be that moment, so that such
+// a board comes in and can be seen to have a wrong clock.
 func (p *Parent) TLS() (*tls.Config, error) {
 	m, member := p.Current()
 	if !member {
@@ -186,7 +190,14 @@ func (p *Parent) TLS() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trust.ClientConfig(p.now, p.learn), nil
+	return trust.ClientConfig(func() time.Time { return later(p.now(), m.Joined) }, p.learn), nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 var errNoParent = errors.New("this node has no parent; voltbus join makes it the child of one")
@@ -237,6 +248,20 @@ func (p *Parent) Leave() error {
 	p.current, p.member = Membership{}, false
 	p.tell()
 	return nil
+}
+
+// Replaced reports whether the parent takes another key in place of this one, or is asked to just now. It ends the connections
+// of the one that was replaced.
+func (p *Parent) Replaced(key *identity.Key) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.renewed == key.Public()
+}
+
+func (p *Parent) replace(public string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.renewed = public
 }
 
 // Attach says that there is a connection on which the parent can be asked, until detach is called. The

@@ -13,13 +13,15 @@ const (
 )
 
 // Run asks the parent, as long as this node waits for approval, whether somebody approved it, until ctx
-// ends. The parent keeps a connection until then, so that the answer comes at once. report is told what
-// goes wrong, once for each reason.
+// ends. The parent keeps a connection until then, so that the answer comes at once. A node whose key came
+// in a bundle takes one of its own as soon as it is connected. report is told what goes wrong, once for
+// each reason.
 func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 	pause, last := shortPause, ""
 	for ctx.Err() == nil {
 		changed := p.Changed()
-		if m, member := p.Current(); !member || m.State != Pending {
+		m, member := p.Current()
+		if !member || (m.State != Pending && !m.Bundled) {
 			pause, last = shortPause, ""
 			select {
 			case <-ctx.Done():
@@ -27,7 +29,11 @@ func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 			}
 			continue
 		}
-		wait, end, err := p.check(ctx, dial)
+		step := p.check
+		if m.State != Pending {
+			step = p.unbundle
+		}
+		wait, end, err := step(ctx, dial)
 		if err != nil && ctx.Err() == nil && err.Error() != last {
 			last = err.Error()
 			report(err)
@@ -47,6 +53,21 @@ func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 		}
 	}
 	return nil
+}
+
+// unbundle takes a key of this node's own in place of that of its bundle, if there is a connection. wait
+// is closed when there is one.
+func (p *Parent) unbundle(ctx context.Context, dial Dial) (wait <-chan struct{}, end func(), err error) {
+	p.mu.Lock()
+	there, arrived := p.ask != nil, p.arrived
+	p.mu.Unlock()
+	if !there {
+		return arrived, func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_, err = p.Rotate(ctx, dial)
+	return nil, func() {}, err
 }
 
 func (p *Parent) check(ctx context.Context, dial Dial) (<-chan struct{}, func(), error) {

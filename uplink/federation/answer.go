@@ -3,12 +3,16 @@ package federation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
+	"voltbus/catalog"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/store"
+	"voltbus/store/overlay"
 )
 
 // Answer answers the parent's query, as far as the grants let it read: a Reply.
@@ -23,17 +27,17 @@ func (f *Federation) Answer(ctx context.Context, g *identity.Grants, body []byte
 	here := f.named(q, g, r)
 	samples := make([][]point.Sample, len(q.Points))
 	if len(here) > 0 {
+		answer := f.missingAbove
 		if q.Latest {
-			err = f.newestBelow(ctx, q, here, r, samples)
-		} else {
-			err = f.rangeBelow(ctx, q, here, r, samples)
+			answer = f.newestBelow
+		}
+		samples, err = answer(ctx, q, here, r)
+		if errors.Is(err, errLarge) {
+			return json.Marshal(&Reply{Large: true})
 		}
 		if err != nil {
 			return nil, err
 		}
-	}
-	if err := f.know(ctx, here, r); err != nil {
-		return nil, err
 	}
 	if err := r.pack(samples); err != nil {
 		return nil, err
@@ -67,120 +71,184 @@ func (f *Federation) named(q *Query, g *identity.Grants, r *Reply) map[point.Pat
 }
 
 func selection(here map[point.Path]int) query.Selection {
-	sel := query.Selection{Elsewhere: func(point.Path) bool { return true }}
-	for path := range here {
-		sel.Points = append(sel.Points, path)
-	}
-	slices.Sort(sel.Points)
-	return sel
+	return query.Selection{Points: paths(here), Elsewhere: func(point.Path) bool { return true }}
 }
 
-func (f *Federation) rangeBelow(ctx context.Context, q *Query, here map[point.Path]int, r *Reply, samples [][]point.Sample) error {
-	from, same := q.Points[0].From, true
+// errLarge: the parent asks again, for less.
+var errLarge = errors.New("more samples than fit into one answer")
+
+// missing is how a query is answered.
+type missing struct {
+	*Federation
+	q        *Query
+	here     map[point.Path]int
+	from, to time.Time
+	got      *found
+	store    store.Store    // with what is not in it yet
+	own      []query.Source // this node, if something is missing because of it
+	room     int
+	bounded  bool // the limit holds, since all is too much
+}
+
+// missingAbove returns the samples that the parent does not have: of points that are sent what is in
+// the log behind what the parent said it has, of others all, and what nodes below have of both.
+func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.Path]int, r *Reply) ([][]point.Sample, error) {
+	m := &missing{Federation: f, q: q, here: here, from: instant(q.Points[0].From), to: time.UnixMicro(q.To)}
 	for _, w := range q.Points {
-		same = same && w.From == from
-		from = min(from, w.From)
-	}
-	req := query.Request{Selection: selection(here), From: time.UnixMicro(from), To: time.UnixMicro(q.To), Limit: q.Limit, Newest: q.Newest}
-	if !same && !q.Newest {
-		req.Limit = 0 // the oldest of all may be some that are not asked for
-	}
-	a, err := f.ranged(ctx, req, q.Hops)
-	if err != nil {
-		return err
-	}
-	r.Sources = a.Sources
-	for i := range a.Series {
-		s := &a.Series[i]
-		at := here[s.Info.Path]
-		old, begin := &r.Points[at], time.UnixMicro(q.Points[at].From)
-		list := slices.DeleteFunc(s.Samples, func(s point.Sample) bool { return s.Time.Before(begin) })
-		old.Cut = old.Cut || s.Truncated
-		if len(list) > 0 || !unlisted(&s.Info) {
-			old.Unknown, old.Unit, old.Kind = false, s.Info.Unit, s.Info.Kind.String()
+		if from := time.UnixMicro(w.From); from.Before(m.from) {
+			m.from = from
 		}
-		samples[at], _ = merge(samples[at], list)
 	}
-	for at := range samples {
-		var cut bool
-		samples[at], cut = limited(samples[at], q.Limit, q.Newest)
-		r.Points[at].Cut = r.Points[at].Cut || cut
+	var err error
+	w := wish{
+		points: paths(here), from: m.from, to: m.to, before: time.Duration(q.Before) * time.Microsecond,
+		limit: q.Limit, newest: q.Newest, hops: q.Hops, patience: MaxTime,
 	}
-	return nil
+	if m.got, err = f.gather(ctx, f.children(q.Hops), &w); err != nil {
+		return nil, err
+	}
+	samples, err := m.all(ctx, r)
+	if errors.Is(err, errLarge) && q.Limit > 0 && !m.bounded {
+		m.bounded = true
+		samples, err = m.all(ctx, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Sources = slices.Concat(m.got.sources, m.own)
+	return samples, m.know(ctx, samples, r)
 }
 
-func (f *Federation) newestBelow(ctx context.Context, q *Query, here map[point.Path]int, r *Reply, samples [][]point.Sample) error {
-	n, err := f.latest(ctx, selection(here), q.Hops)
-	if err != nil {
-		return err
-	}
-	r.Sources = n.Sources
-	for _, s := range n.Samples {
-		at := here[s.Point]
-		r.Points[at].Unknown = false
-		if s.Time.UnixMicro() > q.Points[at].From && (len(samples[at]) == 0 || s.Time.After(samples[at][0].Time)) {
-			samples[at] = []point.Sample{s}
+// all returns the samples of each wanted point.
+func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
+	m.room = maxSamples
+	begin := m.from.Add(-time.Duration(m.q.Before) * time.Microsecond)
+	sent, kept := map[point.Path]bool{}, map[point.Path]bool{}
+	for p := range m.here {
+		if m.cfg.Sent(p) {
+			sent[p] = true
+		} else {
+			kept[p] = true
 		}
 	}
-	return nil
+	unsent, whole, err := m.scan(ctx, m.cfg.Place(), sent, begin, m.to)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		r.Rough = true
+		for p := range sent {
+			kept[p] = true
+		}
+	}
+	var tail overlay.Samples
+	tail, m.own, err = m.tail(ctx, kept, begin, m.to)
+	if err != nil {
+		return nil, err
+	}
+	m.store = m.over(tail, m.got.given)
+	out := make([][]point.Sample, len(m.q.Points))
+	for _, p := range paths(m.here) {
+		var list []point.Sample
+		if kept[p] {
+			if list, err = m.read(ctx, p, sent[p]); err != nil {
+				return nil, err
+			}
+			list = join(unsent[p], list)
+		} else {
+			list = join(unsent[p], m.got.given[p])
+		}
+		at := m.here[p]
+		if list, err = m.bound(at, list, r); err != nil {
+			return nil, err
+		}
+		out[at] = join(out[at], list)
+		r.Points[at].Cut = r.Points[at].Cut || m.got.cut[p]
+	}
+	return out, nil
 }
 
-// know notes the points that exist without samples in the answer: those of which something is stored
-// here, and those that a node below may know that could not say so.
-func (f *Federation) know(ctx context.Context, here map[point.Path]int, r *Reply) error {
-	doubtful := slices.ContainsFunc(r.Sources, func(s query.Source) bool { return !s.Whole() })
-	var paths []point.Path
-	for path, i := range here {
-		if doubtful {
-			r.Points[i].Unknown = false
-		}
-		if r.Points[i].Unknown {
-			paths = append(paths, path)
-		}
+// read returns samples of a point out of the store; newer says that the parent has the older ones.
+func (m *missing) read(ctx context.Context, p point.Path, newer bool) ([]point.Sample, error) {
+	w := &m.q.Points[m.here[p]]
+	from := time.UnixMicro(w.From)
+	if newer {
+		from = time.UnixMicro(max(w.From, w.Have))
 	}
-	if len(paths) == 0 {
+	var list []point.Sample
+	take := func(run []point.Sample) error {
+		if len(list)+len(run) > m.room+1 {
+			return errLarge
+		}
+		list = append(list, run...)
 		return nil
 	}
-	newest, err := f.cfg.Newest(ctx, paths)
+	if m.q.Before > 0 && !newer {
+		before := store.Range{Points: []point.Path{p}, From: from.Add(-time.Duration(m.q.Before) * time.Microsecond), To: from, Limit: 1, Newest: true}
+		if err := m.store.Read(ctx, before, take); err != nil {
+			return nil, err
+		}
+	}
+	if !from.Before(m.to) {
+		return list, nil
+	}
+	r := store.Range{Points: []point.Path{p}, From: from, To: m.to}
+	if m.bounded {
+		r.Limit, r.Newest = m.q.Limit+1, m.q.Newest // one more shows that there are more
+	}
+	return list, m.store.Read(ctx, r, take)
+}
+
+// bound leaves out what was not asked for of the wanted point, and what is more than the limit.
+func (m *missing) bound(at int, list []point.Sample, r *Reply) ([]point.Sample, error) {
+	from := time.UnixMicro(m.q.Points[at].From)
+	inside, _ := slices.BinarySearchFunc(list, from, func(s point.Sample, t time.Time) int { return s.Time.Compare(t) })
+	if inside > 0 && m.q.Before > 0 {
+		inside-- // the last before
+	}
+	list = list[inside:]
+	if m.bounded && len(list) > m.q.Limit {
+		r.Points[at].Cut = true
+		if m.q.Newest {
+			list = list[len(list)-m.q.Limit:]
+		} else {
+			list = list[:m.q.Limit]
+		}
+	}
+	if m.room -= len(list); m.room < 0 {
+		return nil, errLarge
+	}
+	return list, nil
+}
+
+// know says what is known of the points. Those that a node below may know that could not say so count
+// as known.
+func (m *missing) know(ctx context.Context, samples [][]point.Sample, r *Reply) error {
+	doubtful := slices.ContainsFunc(m.got.sources, func(s query.Source) bool { return !s.Whole() })
+	list := paths(m.here)
+	entries, err := wideCatalog{m.cfg.Catalog, m.got.told}.Entries(ctx, list)
 	if err != nil {
 		return err
 	}
-	for i, s := range newest {
-		if s.Point != "" {
-			r.Points[here[paths[i]]].Unknown = false
+	newest, err := m.store.Latest(ctx, list)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		at := m.here[list[i]]
+		if doubtful || !entries[i].FirstSeen.IsZero() || newest[i].Point != "" || len(samples[at]) > 0 {
+			r.Points[at].tell(&entries[i])
 		}
 	}
 	return nil
 }
 
-// unlisted reports whether nothing is known of the point but its path.
-func unlisted(i *point.Info) bool {
-	return i.Kind == 0 && i.Unit == "" && i.Device == "" && i.Interval == 0
-}
-
-// merge returns the samples of both in time order, and those of other that were added: own ones count
-// at the same time.
-func merge(own, other []point.Sample) (all, added []point.Sample) {
-	for _, s := range other {
-		if _, has := slices.BinarySearchFunc(own, s.Time, func(o point.Sample, t time.Time) int { return o.Time.Compare(t) }); !has {
-			added = append(added, s)
-		}
+// tell writes what the catalogue knows, unless another path of the point told more.
+func (t *Told) tell(e *catalog.Entry) {
+	t.Unknown = false
+	if t.FirstSeen != 0 || e.FirstSeen.IsZero() {
+		return
 	}
-	if len(added) == 0 {
-		return own, nil
-	}
-	all = slices.Concat(own, added)
-	slices.SortStableFunc(all, func(a, b point.Sample) int { return a.Time.Compare(b.Time) })
-	return all, added
-}
-
-// limited cuts samples to the oldest or newest ones.
-func limited(samples []point.Sample, limit int, newest bool) (kept []point.Sample, cut bool) {
-	switch {
-	case limit == 0 || len(samples) <= limit:
-		return samples, false
-	case newest:
-		return samples[len(samples)-limit:], true
-	}
-	return samples[:limit], true
+	t.Unit, t.Kind, t.Interval = e.Unit, e.Kind.String(), e.Interval.Microseconds()
+	t.FirstSeen, t.Since, t.Removed = micros(e.FirstSeen), micros(e.Since), micros(e.Removed)
 }

@@ -1,264 +1,147 @@
 // Package federation completes answers about the history with what the nodes below have and did not
-// send yet: it asks the children on whose points the answer is for what is newer than what is stored
-// here, and says of each how that went. The package is given functions that ask, and knows no bus.
+// send yet: it asks the children on whose points the answer is for what is missing in the store here,
+// answers the question as if all of it was stored here, and says of each child how that went. The
+// package is given functions that ask, and knows no bus.
 package federation
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/store"
 )
-
-// Engine answers from this node's own store, as package query does.
-type Engine interface {
-	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
-	Range(ctx context.Context, req query.Request) (query.Answer, error)
-}
 
 // Child is a node below this one.
 type Child struct {
 	Name    string
-	Prefix  point.Path // its points lie below; "" for anywhere: it is not asked
+	Prefix  point.Path      // its points lie below; "" for anywhere
+	Record  []point.Pattern // without a prefix: what it may send
 	Online  bool
 	Away    time.Time // since when it is not connected; zero: unknown
 	Waiting uint64    // samples that it said it has not sent yet
 }
 
+// Catalog is what a Federation must know about points.
+type Catalog interface {
+	query.Catalog
+	// Owners returns the children that described the points; "" for points of this node's own devices.
+	// Points of which nobody told whose they are are left out.
+	Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error)
+}
+
+// Log is the log of this node.
+type Log interface {
+	ID() string
+	Bounds(ctx context.Context) (first, last uint64, err error)
+	// Scan delivers the blocks from a sequence on, in order, up to the last that is there.
+	Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
+}
+
 // Config is what a Federation needs. All must be there; functions are safe for concurrent use.
 type Config struct {
-	Engine   Engine
-	Newest   func(ctx context.Context, paths []point.Path) ([]point.Sample, error) // stored here; a zero Sample for none
+	Name     string // of this node
+	Store    store.Store
+	Catalog  Catalog
+	Limits   query.Limits
+	Now      func() time.Time
+	Log      Log
 	Children func() []Child
 	// Ask has a child answer a Query: fault.Unreachable, at once, if it is not connected.
 	Ask func(ctx context.Context, child string, body []byte) ([]byte, error)
 	// Below returns the paths here that lie at a path at the parent.
 	Below func(at point.Path) []point.Path
+	// Sent reports whether the samples of a point are sent to the parent.
+	Sent func(path point.Path) bool
+	// Place returns the sequence of the log up to which the parent has all that is sent to it.
+	Place func() uint64
 }
 
-// Federation answers with what nodes below have. It has no state and is safe for concurrent use. Its
-// errors are those of its Engine: what goes wrong elsewhere stands in the sources of the answer.
-type Federation struct{ cfg Config }
+// Federation answers with what nodes below have. It only remembers who was late, and is safe for
+// concurrent use. Its errors are those of a query.Engine: what goes wrong elsewhere stands in the
+// sources of the answer.
+type Federation struct {
+	cfg  Config
+	late lateness
+}
 
 // New returns a federation. It starts nothing.
 func New(cfg Config) *Federation { return &Federation{cfg: cfg} }
 
-// Range returns the samples of a range, with those that nodes below have and this one does not.
+// How long all children together may take to answer.
+const (
+	MaxTime    = 2 * time.Second
+	latestTime = 500 * time.Millisecond
+	exportTime = 20 * time.Second
+)
+
+// Range returns the samples of a range.
 func (f *Federation) Range(ctx context.Context, req query.Request) (query.Answer, error) {
-	return f.ranged(ctx, req, maxHops)
-}
-
-// Latest returns the newest samples, of this node or of those below.
-func (f *Federation) Latest(ctx context.Context, sel query.Selection) (query.Newest, error) {
-	return f.latest(ctx, sel, maxHops)
-}
-
-// places returns the children by the place of their points.
-func (f *Federation) places(hops int, named []point.Path) places {
-	if hops == 0 {
-		return nil
-	}
-	var list places
-	for _, c := range f.cfg.Children() {
-		if c.Prefix != "" {
-			list = append(list, c)
-		}
-	}
-	if len(named) > 0 && !slices.ContainsFunc(named, func(p point.Path) bool { return list.of(p) >= 0 }) {
-		return nil
-	}
-	return list
-}
-
-// places are children with prefixes.
-type places []Child
-
-// of returns the child below whose prefix the point lies; -1 for none.
-func (l places) of(p point.Path) int {
-	best := -1
-	for i := range l {
-		prefix := l[i].Prefix
-		if rest, below := strings.CutPrefix(string(p), string(prefix)); below && strings.HasPrefix(rest, "/") &&
-			(best < 0 || len(prefix) > len(l[best].Prefix)) {
-			best = i
-		}
-	}
-	return best
-}
-
-// elsewhere lets an engine not know the points of children.
-func (l places) elsewhere(before func(point.Path) bool) func(point.Path) bool {
-	return func(p point.Path) bool { return l.of(p) >= 0 || (before != nil && before(p)) }
-}
-
-func (f *Federation) ranged(ctx context.Context, req query.Request, hops int) (query.Answer, error) {
-	children := f.places(hops, req.Points)
-	if len(children) == 0 {
-		return f.cfg.Engine.Range(ctx, req)
-	}
-	own := req
-	own.Elsewhere = children.elsewhere(req.Elsewhere)
-	a, err := f.cfg.Engine.Range(ctx, own)
+	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
 	if err != nil {
-		return a, err
+		return query.Answer{}, err
 	}
-	asks, err := f.behind(ctx, children, &a, &req)
-	if err != nil {
-		return a, err
-	}
-	f.askAll(ctx, asks, Query{To: req.To.UnixMicro(), Limit: req.Limit, Newest: req.Newest, Hops: hops - 1})
-	unknown := false
-	for _, k := range asks {
-		for i, at := range k.places {
-			unknown = k.put(&a, i, at, &req) || unknown
-		}
-		a.Sources = append(a.Sources, k.sources()...)
-	}
-	if unknown && req.Elsewhere == nil {
-		if _, err := f.cfg.Engine.Range(ctx, req); err != nil { // it says which points may be meant
-			return query.Answer{}, err
-		}
-	}
-	return a, nil
+	a, err := w.engine.Range(ctx, req)
+	w.complete(&a)
+	return a, err
 }
 
-// behind returns what is asked of which child: what is newer than what is stored here.
-func (f *Federation) behind(ctx context.Context, children places, a *query.Answer, req *query.Request) ([]*ask, error) {
-	asks := make([]*ask, len(children))
-	var paths []point.Path
-	var owners, series []int
-	for i := range a.Series {
-		if c := children.of(a.Series[i].Info.Path); c >= 0 {
-			paths, owners, series = append(paths, a.Series[i].Info.Path), append(owners, c), append(series, i)
-		}
+// Plot returns what a line of the width in pixels can show of a range.
+func (f *Federation) Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error) {
+	req.Limit, req.Newest, req.Page, req.After = 0, false, 0, ""
+	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
+	if err != nil {
+		return query.Answer{}, err
 	}
-	if len(paths) == 0 {
-		return nil, nil
+	a, err := w.engine.Plot(ctx, req, pixels)
+	w.complete(&a)
+	return a, err
+}
+
+// Aggregate summarises the samples of a range in steps: figures are of all samples, wherever they are.
+func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error) {
+	req.Limit, req.Newest = 0, false
+	w, err := f.widen(ctx, &req, wish{patience: MaxTime, functions: how.Functions})
+	if err != nil {
+		return query.Summaries{}, err
 	}
-	newest, err := f.cfg.Newest(ctx, paths)
+	a, err := w.engine.Aggregate(ctx, req, how)
+	a.Sources = w.sources
+	return a, err
+}
+
+// Export calls begin with what is known of the sources, and then emit with all samples of a range.
+func (f *Federation) Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error {
+	w, err := f.widen(ctx, &req, wish{patience: exportTime})
+	if err != nil {
+		return err
+	}
+	begin(w.sources)
+	return w.engine.Export(ctx, req, emit)
+}
+
+// Read calls begin with what is known of the sources, and then emit as the store does.
+func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error {
+	if len(r.Points) == 0 {
+		return f.cfg.Store.Read(ctx, r, emit)
+	}
+	req := query.Request{Selection: query.Selection{Points: r.Points}, From: r.From, To: r.To, Limit: r.Limit, Newest: r.Newest}
+	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
+	if err != nil {
+		return err
+	}
+	begin(w.sources)
+	return w.store.Read(ctx, r, emit)
+}
+
+// ExportParquet writes the samples of a range to a new Parquet file, and returns what is known of the
+// sources.
+func (f *Federation) ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error) {
+	w, err := f.widen(ctx, &req, wish{patience: exportTime})
 	if err != nil {
 		return nil, err
 	}
-	for i, path := range paths {
-		c, s := owners[i], &a.Series[series[i]]
-		if asks[c] == nil {
-			asks[c] = &ask{child: children[c], to: req.To}
-		}
-		stored := newest[i].Point != "" && !newest[i].Time.Before(req.To) && children[c].Waiting == 0
-		if stored || (req.Limit > 0 && !req.Newest && len(s.Samples) >= req.Limit) {
-			continue
-		}
-		from := req.From
-		if n := len(s.Samples); n > 0 {
-			from = s.Samples[n-1].Time
-		}
-		asks[c].want(path, from, series[i])
-	}
-	return slices.DeleteFunc(asks, func(k *ask) bool { return k == nil }), nil
-}
-
-// put adds what the child gave of a point to its series: true if neither node knows the point.
-func (k *ask) put(a *query.Answer, i, at int, req *query.Request) (unknown bool) {
-	s := &a.Series[at]
-	if k.reply == nil {
-		return false
-	}
-	told := k.reply.Points[i]
-	strange := unlisted(&s.Info) && len(s.Samples) == 0
-	if strange && told.Unknown && !told.Refused {
-		return len(k.samples[i]) == 0
-	}
-	if strange {
-		s.Info.Unit = told.Unit
-		s.Info.Kind, _ = point.ParseKind(told.Kind)
-	}
-	all, added := merge(s.Samples, k.samples[i])
-	all, cut := limited(all, req.Limit, req.Newest)
-	s.Truncated = s.Truncated || cut || told.Cut
-	k.added += len(added)
-	if len(added) > 0 {
-		a.Put(at, all, added)
-	}
-	return false
-}
-
-func (f *Federation) latest(ctx context.Context, sel query.Selection, hops int) (query.Newest, error) {
-	children := f.places(hops, sel.Points)
-	own := sel
-	if len(children) > 0 {
-		own.Elsewhere = children.elsewhere(sel.Elsewhere)
-	}
-	samples, err := f.cfg.Engine.Latest(ctx, own)
-	n := query.Newest{Samples: samples}
-	if err != nil || len(children) == 0 {
-		return n, err
-	}
-	found := map[point.Path]point.Sample{}
-	order := sel.Points
-	for _, s := range samples {
-		found[s.Point] = s
-		if len(sel.Points) == 0 {
-			order = append(order, s.Point)
-		}
-	}
-	asks := newer(children, order, found)
-	f.askAll(ctx, asks, Query{Latest: true, Hops: hops - 1})
-	unknown := false
-	for _, k := range asks {
-		unknown = k.renew(found) || unknown
-		n.Sources = append(n.Sources, k.sources()...)
-	}
-	if unknown && sel.Elsewhere == nil {
-		if _, err := f.cfg.Engine.Latest(ctx, sel); err != nil { // it says which points may be meant
-			return query.Newest{}, err
-		}
-	}
-	n.Samples = make([]point.Sample, 0, len(found))
-	for _, p := range order {
-		if s, has := found[p]; has {
-			n.Samples = append(n.Samples, s)
-			delete(found, p) // a point that is named twice comes once
-		}
-	}
-	return n, nil
-}
-
-// newer returns what is asked of which child: samples newer than those that were found.
-func newer(children places, points []point.Path, found map[point.Path]point.Sample) []*ask {
-	asks := make([]*ask, len(children))
-	for i, p := range points {
-		c := children.of(p)
-		if c < 0 {
-			continue
-		}
-		if asks[c] == nil {
-			asks[c] = &ask{child: children[c]}
-		}
-		asks[c].want(p, found[p].Time, i)
-	}
-	return slices.DeleteFunc(asks, func(k *ask) bool { return k == nil })
-}
-
-// renew puts newer samples into what was found: true if there is a point that neither node knows.
-func (k *ask) renew(found map[point.Path]point.Sample) (unknown bool) {
-	if k.reply == nil {
-		return false
-	}
-	for i, w := range k.points {
-		own, has := found[w.Point]
-		if t := k.reply.Points[i]; !has && t.Unknown && !t.Refused {
-			unknown = true
-		}
-		for _, s := range k.samples[i] {
-			if !has || s.Time.After(own.Time) {
-				own, has = s, true
-				found[w.Point] = s
-				k.added++
-			}
-		}
-	}
-	return unknown
+	_, err = w.engine.ExportParquet(ctx, req, file)
+	return w.sources, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"voltbus/fault"
 	"voltbus/point"
@@ -18,11 +17,13 @@ const Method = "history.below"
 
 // Bounds of what is asked of one child.
 const (
-	MaxTime    = 2 * time.Second // for all children of a node
 	maxHops    = 16
-	maxPoints  = 1000
+	maxPoints  = 1000   // of a query
+	maxAsked   = 20_000 // points of one question
 	maxSamples = 200_000
-	atOnce     = 8 // children
+	maxGiven   = 1_000_000 // samples for one question
+	maxScan    = 3_000_000 // samples of the log that are looked at for one query
+	atOnce     = 8         // children
 )
 
 // part is how much of its time a node gives those below it, so that it can still answer itself.
@@ -31,18 +32,20 @@ const part = 0.8
 // Query asks for samples that the parent does not have.
 type Query struct {
 	Points []Wanted `json:"points"`
-	To     int64    `json:"to,omitempty"` // microseconds since 1970
-	Limit  int      `json:"limit,omitempty"`
+	To     int64    `json:"to,omitempty"`     // microseconds since 1970
+	Before int64    `json:"before,omitempty"` // the last sample before From is wanted, too, if it is at most so many microseconds older
+	Limit  int      `json:"limit,omitempty"`  // of each point, if all are too many
 	Newest bool     `json:"newest,omitempty"`
 	Latest bool     `json:"latest,omitempty"` // only the newest sample of each, without an end
 	Hops   int      `json:"hops"`             // that it may still go down
 	Time   float64  `json:"time"`             // seconds that the answer may take
 }
 
-// Wanted is a point of a query, as the parent names it.
+// Wanted is a point of a query, as the parent names it. Times are microseconds since 1970.
 type Wanted struct {
 	Point point.Path `json:"point"`
-	From  int64      `json:"from"` // microseconds since 1970
+	From  int64      `json:"from"`
+	Have  int64      `json:"have,omitempty"` // of the newest sample that the parent has stored; 0 for none
 }
 
 // Reply is the answer.
@@ -51,21 +54,27 @@ type Reply struct {
 	Block   []byte         `json:"block"`  // see package wire; its points are places in Points
 	Missing string         `json:"missing,omitempty"`
 	Sources []query.Source `json:"sources,omitempty"` // below the child
+	Rough   bool           `json:"rough,omitempty"`   // of what is not sent yet only what is newer than Have was looked for
+	Large   bool           `json:"large,omitempty"`   // it is too much for one answer, and there is nothing else in this one
 }
 
-// Told is what a child says of a point.
+// Told is what a child says of a point. Times are microseconds since 1970.
 type Told struct {
-	Unit    string `json:"unit,omitempty"`
-	Kind    string `json:"kind,omitempty"`
-	Cut     bool   `json:"cut,omitempty"` // the limit cut its samples
-	Unknown bool   `json:"unknown,omitempty"`
-	Refused bool   `json:"refused,omitempty"`
+	Unit      string `json:"unit,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Interval  int64  `json:"interval,omitempty"` // microseconds
+	FirstSeen int64  `json:"first_seen,omitempty"`
+	Since     int64  `json:"since,omitempty"`
+	Removed   int64  `json:"removed,omitempty"`
+	Cut       bool   `json:"cut,omitempty"` // the limit cut its samples
+	Unknown   bool   `json:"unknown,omitempty"`
+	Refused   bool   `json:"refused,omitempty"`
 }
 
 var (
 	errQuery  = fmt.Errorf("asks for 1 to %d points, and gives a time of up to %v and up to %d hops", maxPoints, MaxTime, maxHops)
-	errLarge  = fmt.Errorf("has more than %d samples that are not stored here; ask for a shorter time, fewer points or a limit", maxSamples)
-	errLong   = fmt.Errorf("is asked for %d points at most; name fewer, or ask in pages", maxPoints)
+	errMuch   = fmt.Errorf("has more than %d samples that are not stored here; ask for a shorter time, fewer points or a limit", maxGiven)
+	errLong   = fmt.Errorf("is asked for %d points at most; name fewer, or ask in pages", maxAsked)
 	errAnswer = errors.New("its answer does not fit what it was asked for; is its version another one?")
 )
 
@@ -75,7 +84,7 @@ func parseQuery(body []byte) (*Query, error) {
 	if err := json.Unmarshal(body, q); err != nil {
 		return nil, fault.E(op, fault.Invalid, "query", fmt.Errorf("%w: %w", errQuery, err))
 	}
-	if len(q.Points) == 0 || len(q.Points) > maxPoints || q.Hops < 0 || q.Hops > maxHops || q.Limit < 0 ||
+	if len(q.Points) == 0 || len(q.Points) > maxPoints || q.Hops < 0 || q.Hops > maxHops || q.Limit < 0 || q.Before < 0 ||
 		!(q.Time > 0 && q.Time <= MaxTime.Seconds()) {
 		return nil, fault.E(op, fault.Invalid, "query", errQuery)
 	}
@@ -91,9 +100,6 @@ func parseQuery(body []byte) (*Query, error) {
 func (r *Reply) pack(samples [][]point.Sample) error {
 	b := &point.Block{}
 	for i, list := range samples {
-		if b.Len()+len(list) > maxSamples {
-			return fault.E("federation.Answer", fault.Invalid, "samples", errLarge)
-		}
 		b.Points = append(b.Points, point.Path(strconv.Itoa(i)))
 		for j := range list {
 			b.Append(uint32(i), &list[j])

@@ -130,6 +130,10 @@ func live(t *testing.T, sites []*site, steps ...func()) {
 		time.Sleep(35 * time.Second) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		step()
+		for _, s := range sites { // what the step changed is seen by all that goes on
+			s.mu.Lock()
+			s.mu.Unlock() //nolint:staticcheck // it orders, and guards nothing
+		}
 	}
 	stop()
 	all.Wait()
@@ -204,6 +208,30 @@ func TestAParentThatForgotIsToldEverythingAgain(t *testing.T) {
 		}, func() {
 			if s, known := centre.book.Look("plant", "plant"); !known || s.Devices != 10_000 {
 				t.Errorf("after a new connection: %v, %+v", known, s)
+			}
+		})
+	})
+}
+
+func TestTheFirstReportOnAConnectionSaysHowItIsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		centre := plant("centre", nil)
+		child := plant("plant", centre)
+		link := func(up bool, state string) {
+			child.set(func(s *fleet.Status) { s.Link = state })
+			child.link(up)
+		}
+		link(false, "connecting")
+		live(t, []*site{centre, child}, func() {
+			time.Sleep(3 * time.Second) //nolint:forbidigo // virtual time: between two looks
+			link(true, "connected")
+			time.Sleep(1100 * time.Millisecond) //nolint:forbidigo // as above
+			synctest.Wait()
+			if s, known := centre.book.Look("plant", "plant"); !known || s.Link != "connected" {
+				t.Errorf("a second after it came: %v, %q", known, s.Link)
+			}
+			if n := len(child.reports()); n != 1 {
+				t.Errorf("it told that in %d reports", n)
 			}
 		})
 	})

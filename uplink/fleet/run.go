@@ -38,6 +38,9 @@ type Reporter struct {
 	cfg  Config
 	book *Book
 
+	looked time.Time // when was looked last how this node is
+	met    time.Time // the connection that it had then; zero for none
+
 	since time.Time // the connection on which the parent was told
 	told  bool
 	pause time.Time // until then the parent is not asked
@@ -62,19 +65,32 @@ func (r *Reporter) Link() (rtt, offset time.Duration) {
 func (r *Reporter) Run(ctx context.Context) error {
 	tick := time.NewTicker(passEvery)
 	defer tick.Stop()
-	var looked time.Time
 	for {
-		if now := r.cfg.Now(); looked.IsZero() || now.Sub(looked) >= Every {
-			looked = now
+		since, online := r.cfg.Parent()
+		if !online {
+			since = time.Time{}
+		}
+		if r.due(since) {
 			r.look(ctx)
 		}
-		r.tell(ctx)
+		r.tell(ctx, since, online)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
 	}
+}
+
+// due reports whether it is time to look again: what was seen on another connection, or without one, is
+// nothing to begin a connection with.
+func (r *Reporter) due(since time.Time) bool {
+	now := r.cfg.Now()
+	if r.looked.IsZero() || now.Sub(r.looked) >= Every || !since.Equal(r.met) {
+		r.looked, r.met = now, since
+		return true
+	}
+	return false
 }
 
 // look notes how this node is, and forgets nodes that are gone.
@@ -97,9 +113,8 @@ func (r *Reporter) measured(rtt, offset time.Duration) {
 	r.rtt, r.offset = rtt, offset
 }
 
-// tell tells the parent what is new.
-func (r *Reporter) tell(ctx context.Context) {
-	since, online := r.cfg.Parent()
+// tell tells the parent what is new, on the connection since then.
+func (r *Reporter) tell(ctx context.Context, since time.Time, online bool) {
 	if !online {
 		r.told = false
 		return

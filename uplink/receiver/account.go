@@ -2,18 +2,12 @@ package receiver
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
-	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/internal/atomicfile"
 	"voltbus/point"
 	"voltbus/uplink"
 )
@@ -26,14 +20,15 @@ type Counts struct {
 	Version  string        // of its program, as it said
 	Offset   time.Duration // its clock less this one, when it greeted; the way is in it; 0 if it did not say it
 	Greeted  time.Time
-	Blocks   uint64 // on disk
-	Samples  uint64 // on disk
-	Octets   uint64 // of them, as they came
-	Repeated uint64 // samples of blocks that were here already
-	Missing  uint64 // samples of blocks that the child could not send any more
-	Left     uint64 // samples that were left out on the way
-	Dropped  uint64 // frames that were not taken because too much waited; they come again
-	Refusal  error  // why an origin's blocks are not taken; nil in normal operation
+	Last     time.Time // when its last block was on disk
+	Blocks   uint64    // on disk
+	Samples  uint64    // on disk
+	Octets   uint64    // of them, as they came
+	Repeated uint64    // samples of blocks that were here already
+	Missing  uint64    // samples of blocks that the child could not send any more
+	Left     uint64    // samples that were left out on the way
+	Dropped  uint64    // frames that were not taken because too much waited; they come again
+	Refusal  error     // why an origin's blocks are not taken; nil in normal operation
 	Origins  map[string]uplink.Position
 }
 
@@ -42,14 +37,10 @@ func (r *Receiver) Status() map[string]Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make(map[string]Counts, len(r.counts))
+	kept := r.keptByChild()
 	for child, c := range r.counts {
 		one := *c
-		one.Origins = map[string]uplink.Position{}
-		for origin, owner := range r.owners {
-			if o := r.origins[origin]; owner == child && o != nil {
-				one.Origins[origin] = o.kept
-			}
-		}
+		one.Origins = kept[child]
 		for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
 			if l := r.lanes[laneKey{child, name}]; l != nil {
 				for _, origin := range slices.Sorted(maps.Keys(l.refused)) {
@@ -58,6 +49,21 @@ func (r *Receiver) Status() map[string]Counts {
 			}
 		}
 		out[child] = one
+	}
+	return out
+}
+
+// keptByChild returns how far the origins are on disk that come by each child that sent something. The
+// caller holds mu.
+func (r *Receiver) keptByChild() map[string]map[string]uplink.Position {
+	out := make(map[string]map[string]uplink.Position, len(r.counts))
+	for child := range r.counts {
+		out[child] = map[string]uplink.Position{}
+	}
+	for origin, child := range r.owners {
+		if o, of := r.origins[origin], out[child]; o != nil && of != nil {
+			of[origin] = o.kept
+		}
 	}
 	return out
 }
@@ -85,6 +91,7 @@ func (r *Receiver) greet(child string, h *uplink.Hello) {
 			clear(l.refused) // what still is not taken shows again
 		}
 	}
+	r.back(child, h.Origins, c.Greeted)
 }
 
 func (r *Receiver) takenOf(origin string) uplink.Position {
@@ -107,8 +114,10 @@ func (l *lane) took(b *point.Block, to uplink.Position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o, c := l.position(b.Origin), l.count(l.child)
-	c.Missing += b.Before - min(b.Before, o.taken.Samples)
+	missing := b.Before - min(b.Before, o.taken.Samples)
+	c.Missing += missing
 	c.Left += b.Left
+	l.lacked(l.child, b.Origin, missing, b.Left)
 	o.taken = to
 }
 
@@ -128,6 +137,7 @@ func (l *lane) keep(u *underway) uplink.Position {
 		c.Blocks++
 		c.Samples += uint64(u.samples)
 		c.Octets += uint64(u.octets)
+		c.Last = time.Now()
 		delete(l.refused, u.answer.Origin)
 		delete(l.said, u.answer.Origin)
 		if u.answer.Sequence > o.kept.Sequence {
@@ -136,6 +146,7 @@ func (l *lane) keep(u *underway) uplink.Position {
 		if o.kept.Sequence > o.taken.Sequence {
 			o.taken = o.kept
 		}
+		l.arrived(l.child, u.answer.Origin, c.Last)
 	}
 	return o.kept
 }
@@ -159,55 +170,17 @@ func (l *lane) refuse(err error) {
 		clear(l.said)
 	}
 	l.refused[origin], l.said[origin] = err, err.Error()
+	if !again {
+		l.refusals++
+	}
+	refusals := l.refusals
 	l.mu.Unlock()
 	if again {
 		return
 	}
-	l.cfg.Log.Warn("block of a child is not taken", slog.String("child", l.child), slog.String("origin", origin), slog.Any("err", err))
+	if refusals&(refusals-1) == 0 { // the first, and then each doubling
+		l.cfg.Log.Warn("block of a child is not taken", slog.String("child", l.child), slog.String("origin", origin),
+			slog.Uint64("refusals", refusals), slog.Any("err", err))
+	}
 	l.cfg.Refused(Refusal{Child: l.child, Origin: origin, Missing: identity.MissingOf(err), Err: err})
-}
-
-// recall reads by which child the blocks of an origin come.
-func recall(file string, log *slog.Logger) map[string]string {
-	owners := map[string]string{}
-	if file == "" {
-		return owners
-	}
-	data, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(data, &owners)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("the ways of origins are forgotten; each is learned anew by the first block", slog.String("file", file), slog.Any("err", err))
-	}
-	if owners == nil {
-		owners = map[string]string{}
-	}
-	return owners
-}
-
-// own notes that an origin comes by a child. The caller holds mu.
-func (r *Receiver) own(child, origin string) error {
-	before, known := r.owners[origin]
-	r.owners[origin] = child
-	r.owned[child]++
-	if known {
-		r.owned[before]--
-	}
-	if r.cfg.File == "" {
-		return nil
-	}
-	data, err := json.MarshalIndent(r.owners, "", " ")
-	if err == nil {
-		err = new(atomicfile.Writer).Write(r.cfg.File, data, 0o600)
-	}
-	if err == nil {
-		return nil
-	}
-	r.owned[child]--
-	if delete(r.owners, origin); known {
-		r.owners[origin] = before
-		r.owned[before]++
-	}
-	return fault.E("receiver.Receive", fault.Unavailable, origin, err)
 }

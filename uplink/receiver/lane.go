@@ -34,14 +34,16 @@ type lane struct {
 	child string
 	name  uplink.Lane
 
-	waiting []arrival // these five under Receiver.mu
-	octets  int64
-	busy    bool
-	refused map[string]error  // origins whose blocks are not taken
-	said    map[string]string // the last refusal of an origin, so that it is told once
+	waiting  []arrival // these six under Receiver.mu
+	octets   int64
+	busy     bool
+	refused  map[string]error  // origins whose blocks are not taken
+	said     map[string]string // the last refusal of an origin, so that it is told once
+	refusals uint64            // that were told
 
 	decoder wire.Decoder
 	block   point.Block
+	partial *partial // of which parts came; nil for none
 }
 
 // maxUnderway bounds the blocks of a lane that the recorder has and are not on disk.
@@ -86,17 +88,26 @@ func (l *lane) next(out chan underway) (arrival, bool) {
 	return a, true
 }
 
-// take judges a frame and hands its block to the recorder.
+// take reads a frame, or a part of one.
 func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 	l.block.Reset() // a frame that cannot be read is of no origin
-	frame, err := uplink.ParseFrame(a.data)
+	frame, whole, err := l.frame(ctx, a, out)
+	if !whole {
+		return
+	}
 	if err == nil {
 		err = l.decoder.DecodeBlock(frame.Block, &l.block)
 	}
 	if err != nil { // nothing says which origin it is of: the sender goes back when it hears nothing
+		l.partial = nil
 		l.refuse(err)
 		return
 	}
+	l.admit(ctx, &frame, a, out)
+}
+
+// admit judges the block of a frame, and hands it to the recorder.
+func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out chan<- underway) {
 	b := &l.block
 	answer := uplink.Answer{Epoch: frame.Epoch, Origin: b.Origin}
 	if err := l.judge(b); err != nil {
@@ -140,7 +151,8 @@ func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 	}
 	answer.Position = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
 	l.took(b, answer.Position)
-	l.pass(ctx, out, underway{answer: answer, samples: b.Len(), octets: len(a.data), wait: wait, respond: a.respond})
+	l.forget(b.Origin, b.Sequence)
+	l.pass(ctx, out, underway{answer: answer, samples: b.Len(), octets: len(frame.Block), wait: wait, respond: a.respond})
 }
 
 func noWait(context.Context) error { return nil }
@@ -192,7 +204,11 @@ func (l *lane) judge(b *point.Block) error {
 
 // settle waits until a block is on disk, and answers.
 func (l *lane) settle(ctx context.Context, u *underway) {
-	if err := l.await(ctx, u); err != nil {
+	err := l.await(ctx, u)
+	if err == nil {
+		err = l.remember(u.answer.Origin)
+	}
+	if err != nil {
 		u.answer.Position = l.lostTrack(u.answer.Origin)
 		u.answer.Failure = unavailable(err)
 	} else {

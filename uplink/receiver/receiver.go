@@ -52,25 +52,32 @@ type Config struct {
 	Refused func(Refusal)
 	// File remembers by which child the blocks of an origin come; "" remembers nothing over a restart.
 	File string
+	// Outages is the file that remembers the outages of children; "" remembers none over a restart.
+	Outages string
 	// Origins is from how many origins at most a child may send: default 20,000, two lanes of as many
 	// nodes as there may be below one.
 	Origins int
-	Window  int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
-	Log     *slog.Logger
+	// Store names the database that this node stores into: see uplink.Welcome; nil for none.
+	Store  func() string
+	Window int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
+	Log    *slog.Logger
 }
 
 // Receiver takes blocks. Its methods are safe for concurrent use.
 type Receiver struct {
 	cfg      Config
 	recorder Recorder
+	register register
 
 	mu      sync.Mutex
 	origins map[string]*origin
 	owners  map[string]string // origin → child
+	fresh   map[string]string // of them those that are not in the register yet
 	owned   map[string]int    // child → its origins
 	lanes   map[laneKey]*lane
 	counts  map[string]*Counts // by child
-	ctx     context.Context    //nolint:containedctx // of Run; nil while it does not run
+	outages *chronicle
+	ctx     context.Context //nolint:containedctx // of Run; nil while it does not run
 	working sync.WaitGroup
 }
 
@@ -88,6 +95,7 @@ type laneKey struct {
 const (
 	window     = 16 << 20
 	maxOrigins = 20_000
+	noteEvery  = 5 * time.Second // outages are written down
 )
 
 // New returns a receiver that goes on behind positions: what log and store have of all origins.
@@ -101,13 +109,17 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Store == nil {
+		cfg.Store = func() string { return "" }
+	}
 	if cfg.Refused == nil {
 		cfg.Refused = func(Refusal) {}
 	}
 	r := &Receiver{
 		cfg: cfg, recorder: recorder, origins: map[string]*origin{}, lanes: map[laneKey]*lane{}, counts: map[string]*Counts{},
-		owners: recall(cfg.File, cfg.Log), owned: map[string]int{},
+		register: register{file: cfg.File}, fresh: map[string]string{}, owned: map[string]int{}, outages: remember(cfg.Outages, cfg.Log),
 	}
+	r.owners = r.register.recall(cfg.Log)
 	for _, child := range r.owners {
 		r.owned[child]++
 	}
@@ -122,11 +134,20 @@ func (r *Receiver) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.ctx = ctx
 	r.mu.Unlock()
-	<-ctx.Done()
+	note := time.NewTicker(noteEvery)
+	defer note.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-note.C:
+			r.writeOutages(false)
+		}
+	}
 	r.mu.Lock()
 	r.ctx = nil
 	r.mu.Unlock()
 	r.working.Wait()
+	r.writeOutages(true)
 	return nil
 }
 
@@ -150,7 +171,7 @@ func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) 
 	r.greet(child, h)
 	return uplink.Welcome{
 		Protocol: uplink.Protocol, Name: r.cfg.Name, Prefix: c.Prefix, Time: time.Now(),
-		Positions: r.Positions(names), Window: r.cfg.Window,
+		Positions: r.Positions(names), Window: r.cfg.Window, Parts: true, Store: r.cfg.Store(),
 	}, nil
 }
 
@@ -239,5 +260,6 @@ func (r *Receiver) owns(child, name string) error {
 	if r.owned[child] >= r.cfg.Origins {
 		return fault.E(op, fault.Refused, name, fmt.Errorf(errOrigins, child, r.cfg.Origins))
 	}
-	return r.own(child, name)
+	r.own(child, name)
+	return nil
 }

@@ -1,6 +1,7 @@
 package receiver_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ func (ready) Forward(context.Context, *point.Block, []byte) (func(context.Contex
 func (ready) Paused() error { return nil }
 
 // parent runs a receiver with the child "plant", which may record below "plant".
-func parent(t *testing.T, cfg receiver.Config) *receiver.Receiver {
+func parent(t testing.TB, cfg receiver.Config) *receiver.Receiver {
 	t.Helper()
 	cfg.Name, cfg.Own = "campus", func(string) bool { return false }
 	cfg.Child = func(name string) (receiver.Child, bool) {
@@ -54,15 +55,20 @@ func parent(t *testing.T, cfg receiver.Config) *receiver.Receiver {
 }
 
 // send sends the first block of an origin until it is answered.
-func send(t *testing.T, r *receiver.Receiver, origin string, path point.Path) uplink.Answer {
+func send(t testing.TB, r *receiver.Receiver, origin string, path point.Path) uplink.Answer {
 	t.Helper()
-	b := &point.Block{Origin: origin, Sequence: 1, Points: []point.Path{path}}
+	return sendBlock(t, r, &point.Block{Origin: origin, Sequence: 1, Points: []point.Path{path}})
+}
+
+// sendBlock sends a block with a sample of its first point until it is answered.
+func sendBlock(t testing.TB, r *receiver.Receiver, b *point.Block) uplink.Answer {
+	t.Helper()
 	b.Append(0, &point.Sample{Value: point.IntOf(1)})
 	data, err := new(wire.Encoder).AppendBlock(nil, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame := uplink.Frame{Epoch: 1, Block: data}
+	frame := uplink.Frame{Epoch: 1, Previous: r.Positions([]string{b.Origin})[b.Origin].Sequence, Block: data}
 	answers := make(chan uplink.Answer, 1)
 	for { // what comes before Run is not answered
 		r.Receive("plant", uplink.Normal, frame.Append(nil), func(a uplink.Answer) {
@@ -84,8 +90,10 @@ func remembered(t *testing.T, file string) []string {
 	t.Helper()
 	owners := map[string]string{}
 	data, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(data, &owners)
+	for d := json.NewDecoder(bytes.NewReader(data)); err == nil && d.More(); {
+		var some map[string]string
+		err = d.Decode(&some)
+		maps.Copy(owners, some)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -115,5 +123,50 @@ func TestOriginsThatAChildInventsAreBounded(t *testing.T) {
 		if got := remembered(t, cfg.File); !slices.Equal(got, []string{"good~0", "good~1", "good~2"}) {
 			t.Errorf("remembered: %v", got)
 		}
+	}
+}
+
+func TestTheFileOfOriginsIsReadAlsoAsItWasBeforeAndWhenItsEndIsTorn(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"of before":       {"{\n \"old~1\": \"plant\",\n \"old~2\": \"plant\"\n}", []string{"new~1", "new~2", "old~1", "old~2"}},
+		"with a torn end": {"{\"old~1\":\"plant\"}\n{\"old~2\":\"pl", []string{"new~1", "new~2", "old~1"}},
+		"empty":           {"", []string{"new~1", "new~2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := receiver.Config{File: filepath.Join(t.TempDir(), "origins.json")}
+			if err := os.WriteFile(cfg.File, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := parent(t, cfg)
+			for _, origin := range []string{"new~1", "new~2"} {
+				if a := send(t, r, origin, "plant/temp"); a.Failure != nil {
+					t.Fatalf("%+v", a)
+				}
+			}
+			if got := remembered(t, cfg.File); !slices.Equal(got, tt.want) {
+				t.Errorf("remembered: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoBlockIsAnsweredBeforeItsWayIsRemembered(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	cfg := receiver.Config{File: filepath.Join(dir, "origins.json")}
+	r := parent(t, cfg)
+	if a := send(t, r, "plant~1", "plant/temp"); !fault.Is(a.Err(), fault.Unavailable) || a.Sequence != 0 {
+		t.Errorf("without a place for the file: %+v", a)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if a := send(t, r, "plant~1", "plant/temp"); a.Failure != nil || a.Sequence != 1 {
+		t.Errorf("with one: %+v", a)
+	}
+	if got := remembered(t, cfg.File); !slices.Equal(got, []string{"plant~1"}) {
+		t.Errorf("remembered: %v", got)
 	}
 }

@@ -28,12 +28,13 @@ type lane struct {
 	place  uint64                     // of the log, up to which all is acknowledged
 	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
 	window window
+	parts  bool // the parent takes blocks in parts
 }
 
 func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome, place uint64) *lane {
 	l := &lane{
 		Sender: s, name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
-		place: place, acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window),
+		place: place, acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window, s.openedBefore(name)), parts: w.Parts,
 	}
 	for origin, p := range w.Positions {
 		if uplink.LaneOf(origin) == name {
@@ -53,6 +54,7 @@ var (
 
 // run passes over the log until the session ends.
 func (l *lane) run(ctx context.Context) error {
+	defer func() { l.opens(l.name, l.window.open) }()
 	for ctx.Err() == nil {
 		err := l.pass(ctx)
 		switch {
@@ -112,6 +114,7 @@ type pass struct {
 	spare   []*batch
 	flight  []flying
 	octets  int64
+	queue   []*parcel         // what goes before anything else is read
 	blocked map[string]flying // refused origins → their first block that waits
 	owing   bool              // the rate limit wants a pause
 	armed   bool              // due runs
@@ -128,12 +131,15 @@ type flying struct {
 	octets   int64
 	created  time.Time
 	sent     time.Time
+	part     bool   // of a block that goes in parts
+	end      uint64 // of a part in its block
 }
 
 func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) error {
+	defer p.ended()
 	for {
 		next := in
-		if p.owing || p.octets >= p.window.open || len(p.flight) >= maxFlight {
+		if p.owing || len(p.queue) > 0 || p.octets >= p.window.open || len(p.flight) >= maxFlight {
 			next = nil
 		}
 		var err error
@@ -159,9 +165,19 @@ func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) er
 		case <-p.patience.C:
 			return fault.E("sender.Run", fault.Timeout, string(p.name), errPatience)
 		}
+		if err == nil {
+			err = p.feed()
+		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// ended learns from the end of a connection.
+func (p *pass) ended() {
+	if len(p.flight) > 0 {
+		p.window.lost(time.Since(p.flight[0].sent))
 	}
 }
 
@@ -308,18 +324,34 @@ func (p *pass) flush(b *batch) error {
 	if p.data, err = p.encoder.AppendPacked(p.data[:0], block); err != nil {
 		return fmt.Errorf("encode what is sent: %w", err)
 	}
-	frame := uplink.Frame{Epoch: p.epoch, Previous: b.previous, Block: p.data}
+	f := flying{origin: block.Origin, sequence: block.Sequence, log: b.log, created: block.Created}
+	p.count(block)
+	large := p.parts && len(p.data) > p.window.whole()
+	if large || len(p.queue) > 0 {
+		p.queue = append(p.queue, newParcel(f, b.previous, p.data, large))
+		return nil // it is fed
+	}
+	return p.sendFrame(f, b.previous, p.data)
+}
+
+func (p *pass) sendFrame(f flying, previous uint64, block []byte) error {
+	frame := uplink.Frame{Epoch: p.epoch, Previous: previous, Block: block}
 	p.frame = frame.Append(p.frame[:0])
+	return p.send(f)
+}
+
+// send sends what stands in frame.
+func (p *pass) send(f flying) error {
 	if err := p.session.Send(p.name, p.frame); err != nil {
 		return err
 	}
 	if len(p.flight) == 0 {
 		p.patience.Reset(p.cfg.Patience)
 	}
-	octets := int64(len(p.frame))
-	p.flight = append(p.flight, flying{block.Origin, block.Sequence, b.log, octets, block.Created, time.Now()})
-	p.octets += octets
-	p.count(block, octets)
+	f.octets, f.sent = int64(len(p.frame)), time.Now()
+	p.flight = append(p.flight, f)
+	p.octets += f.octets
+	p.went(f.origin, f.octets)
 	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.name == uplink.Normal {
 		p.owing = true
 		p.paid.Reset(owed)
@@ -338,6 +370,8 @@ func (p *pass) answer(a *uplink.Answer) error {
 		return nil // to what was sent before the lane went back
 	}
 	switch {
+	case a.Part != nil:
+		p.held(a.Origin, a.Part)
 	case a.Failure != nil && a.Failure.Kind == fault.Unavailable.String():
 		p.trouble(a.Origin, a.Err())
 		return errBusy
@@ -353,10 +387,18 @@ func (p *pass) answer(a *uplink.Answer) error {
 
 // settle takes what the parent has out of flight, and moves the lane's place.
 func (p *pass) settle(origin string, to, from uplink.Position) {
+	p.unqueue(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
+	p.arrived(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
+	p.acknowledged(origin, to, from)
+	p.move()
+}
+
+// arrived takes what the parent has out of flight.
+func (p *pass) arrived(has func(*flying) bool) {
 	kept := p.flight[:0]
 	now := time.Now()
 	for _, f := range p.flight {
-		if f.origin == origin && f.sequence <= to.Sequence {
+		if has(&f) {
 			p.window.answered(&f, p.octets, now)
 			p.octets -= f.octets
 			continue
@@ -364,13 +406,11 @@ func (p *pass) settle(origin string, to, from uplink.Position) {
 		kept = append(kept, f)
 	}
 	p.flight = kept
-	p.acknowledged(origin, to, from)
 	if len(p.flight) == 0 {
 		p.patience.Stop()
 	} else {
 		p.patience.Reset(p.cfg.Patience)
 	}
-	p.move()
 }
 
 // block lets an origin wait that the parent refused. The others go on.
@@ -394,6 +434,12 @@ func (p *pass) block(a *uplink.Answer) {
 		kept = append(kept, f)
 	}
 	p.flight = kept
+	p.unqueue(func(f *flying) bool {
+		if f.origin == a.Origin {
+			wait(f.log, f.created)
+		}
+		return f.origin == a.Origin
+	})
 	if open := p.open[a.Origin]; open != nil {
 		wait(open.log, open.block.Created)
 		delete(p.open, a.Origin)
@@ -421,6 +467,9 @@ func (p *pass) move() {
 	}
 	for i := range p.flight {
 		hold(p.flight[i].log, p.flight[i].created)
+	}
+	for _, w := range p.queue {
+		hold(w.log, w.created)
 	}
 	for _, b := range p.open {
 		hold(b.log, b.block.Created)

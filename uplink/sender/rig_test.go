@@ -153,7 +153,8 @@ func (d *disk) crash(r *rand.Rand) {
 // site is a child, its parent and what is between.
 type site struct {
 	t    testing.TB
-	rand *rand.Rand
+	rand *rand.Rand // of the test
+	luck *rand.Rand // of frames that are lost; under mu
 	cfg  sender.Config
 
 	child    *memoryLog
@@ -171,6 +172,7 @@ type site struct {
 	session  *session
 	away     bool
 	lossy    float64 // of frames that are lost silently
+	rate     int64   // octets a second upwards; 0 for as fast as it goes
 	refusals []receiver.Refusal
 
 	stopUp, stopDown func()
@@ -180,7 +182,7 @@ type site struct {
 func newSite(t testing.TB, seed uint64) *site {
 	t.Helper()
 	s := &site{
-		t: t, rand: rand.New(rand.NewPCG(seed, 7)), child: newLog("child"), parent: newLog("parent"),
+		t: t, rand: rand.New(rand.NewPCG(seed, 7)), luck: rand.New(rand.NewPCG(seed, 8)), child: newLog("child"), parent: newLog("parent"),
 		produced: map[string][]int64{}, heads: map[string]uplink.Position{}, prefix: "site",
 		grants: identity.Grants{Record: []point.Pattern{"site"}},
 	}
@@ -325,13 +327,32 @@ type session struct {
 
 const delay = 10 * time.Millisecond
 
+// silence is how long a sign of life may stand behind frames before an end takes the other one for gone.
+const silence = 30 * time.Second
+
 func (n *session) carry() {
+	var free time.Time // when the link has carried what came before
 	for {
 		select {
 		case f := <-n.frames:
+			if free.Before(f.at) {
+				free = f.at
+			}
+			if rate := n.site.rate; rate > 0 {
+				free = free.Add(time.Duration(len(f.data)) * time.Second / time.Duration(rate))
+			}
+			wait := time.Until(free.Add(delay))
+			dead := free.Sub(f.at) > silence
+			if dead {
+				wait = time.Until(f.at.Add(silence))
+			}
 			select {
-			case <-time.After(time.Until(f.at.Add(delay))):
+			case <-time.After(wait):
 			case <-n.done:
+				return
+			}
+			if dead {
+				n.once.Do(func() { close(n.done) })
 				return
 			}
 			n.receiver.Receive("child", f.lane, f.data, func(a uplink.Answer) {
@@ -377,7 +398,7 @@ func (n *session) Describe(ctx context.Context, _ []uplink.Description) error { 
 func (n *session) Send(lane uplink.Lane, frame []byte) error {
 	s := n.site
 	s.mu.Lock()
-	lost := s.lossy > 0 && s.rand.Float64() < s.lossy
+	lost := s.lossy > 0 && s.luck.Float64() < s.lossy
 	s.mu.Unlock()
 	select {
 	case <-n.done:

@@ -46,12 +46,19 @@ type Session interface {
 	Close()
 }
 
+// Renewer is a Session that knows whether it ends because this node has another key now, as it has after the first
+// connection of a bundle. Such an end is no trouble.
+type Renewer interface{ Renewed() bool }
+
 // Config says what is sent, and how. Zero values mean the defaults.
 type Config struct {
 	// Dial connects to the parent.
 	Dial func(ctx context.Context) (Session, error)
 	// Own returns how far the recorder of this node has its origins on disk.
 	Own func() map[string]uplink.Position
+	// Store names the database that this node stores into, as uplink.Welcome does. Into one that is also the parent's
+	// all goes as it is, so that Select and Rename do not apply; nil for none.
+	Store func() string
 	// Describe returns all points of this node as they are described; nil tells nothing of them.
 	Describe func(ctx context.Context) ([]uplink.Description, error)
 
@@ -66,7 +73,10 @@ type Config struct {
 	// Patience is how long nothing may be heard of what is under way before the connection is
 	// dialed anew: default 30 s.
 	Patience time.Duration
-	Log      *slog.Logger
+	// Turned is told that the parent was greeted, with nil, and why it was lost afterwards. Run calls it, and
+	// must not be held up. The end of Run is no loss; nil tells nobody.
+	Turned func(parent string, lost error)
+	Log    *slog.Logger
 }
 
 // Rename puts the points of one place into another.
@@ -99,6 +109,12 @@ func (c Config) withDefaults() Config {
 	if c.Own == nil {
 		c.Own = func() map[string]uplink.Position { return nil }
 	}
+	if c.Store == nil {
+		c.Store = func() string { return "" }
+	}
+	if c.Turned == nil {
+		c.Turned = func(string, error) {}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -117,13 +133,14 @@ type Sender struct {
 	status Status
 	gained uint64 // times that the parent had more than before
 	counts map[string]*Origin
+	opened map[uplink.Lane]int64 // how far the windows were open when the last connection ended
 }
 
 // New returns a sender. It reads what the file remembers; a file that cannot be read is as none:
 // the log is read from its beginning then, and the parent says what it has.
 func New(cfg Config, log Log) *Sender {
 	cfg = cfg.withDefaults()
-	s := &Sender{cfg: cfg, log: log, limit: limit{rate: cfg.Rate}, redial: make(chan struct{}, 1), counts: map[string]*Origin{}}
+	s := &Sender{cfg: cfg, log: log, limit: limit{rate: cfg.Rate}, redial: make(chan struct{}, 1), counts: map[string]*Origin{}, opened: map[uplink.Lane]int64{}}
 	s.memory = recall(cfg.File, cfg.Log)
 	s.status.State = Connecting
 	return s
@@ -178,7 +195,10 @@ func (s *Sender) pause(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-var errRedial = errors.New("the connection to the parent is made anew")
+var (
+	errRedial  = errors.New("the connection to the parent is made anew")
+	errRenewed = errors.New("this node has a new key, and the parent refuses the old one")
+)
 
 // connect has one session with the parent, and returns why it ended.
 func (s *Sender) connect(ctx context.Context) error {
@@ -197,17 +217,26 @@ func (s *Sender) connect(ctx context.Context) error {
 		return err
 	}
 	s.greeted(&welcome, asked)
-	return s.serve(ctx, session, &welcome)
+	s.cfg.Turned(welcome.Name, nil)
+	err = s.serve(ctx, session, &welcome)
+	if r, is := session.(Renewer); is && r.Renewed() {
+		err = errRenewed
+	}
+	if ctx.Err() == nil {
+		s.cfg.Turned(welcome.Name, err)
+	}
+	return err
 }
 
-// known returns what the parent is asked about.
+// known returns what the parent is asked about: of this node's own origins all that is on disk, of others
+// what the parent acknowledged.
 func (s *Sender) known() map[string]uplink.Position {
 	own := s.cfg.Own()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	origins := make(map[string]uplink.Position, len(own)+len(s.memory.Origins))
-	maps.Copy(origins, own)
 	maps.Copy(origins, s.memory.Origins)
+	maps.Copy(origins, own)
 	return origins
 }
 
@@ -215,6 +244,9 @@ func (s *Sender) known() map[string]uplink.Position {
 func (s *Sender) judge(w *uplink.Welcome) error {
 	const op = "sender.Run"
 	if err := uplink.Understand(w.Protocol, cmp.Or(w.Name, "the parent"), "this node"); err != nil {
+		return err
+	}
+	if _, err := s.shares(w); err != nil {
 		return err
 	}
 	for origin, own := range s.cfg.Own() {
@@ -227,6 +259,21 @@ func (s *Sender) judge(w *uplink.Welcome) error {
 	return nil
 }
 
+var errStore = errors.New("this node and its parent store in databases, of which one did not answer yet: if it is the same database, " +
+	"points must go up under the names that they have here; the parent is asked again when the database answers")
+
+// shares reports whether this node stores into the same database as its parent.
+func (s *Sender) shares(w *uplink.Welcome) (bool, error) {
+	own := s.cfg.Store()
+	if own == "" || w.Store == "" {
+		return false, nil
+	}
+	if own == uplink.UnknownStore || w.Store == uplink.UnknownStore {
+		return false, fault.E("sender.Run", fault.Unavailable, w.Name, errStore)
+	}
+	return own == w.Store, nil
+}
+
 // serve runs the lanes until something ends the session.
 func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) error {
 	_, last, err := s.log.Bounds(ctx)
@@ -235,6 +282,9 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	paths := newPaths(s.cfg.Select, s.cfg.Rename, w.Prefix)
+	if shared, _ := s.shares(w); shared { // each block may be stored by either node, so both have the same
+		paths = newPaths(nil, nil, "")
+	}
 	lanes := map[uplink.Lane]*lane{}
 	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
 		l := s.newLane(name, session, w, s.begin(name, w, last))

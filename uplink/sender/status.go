@@ -30,6 +30,7 @@ type Status struct {
 	Err    error         // why there is no connection
 	Parent string        // name of the parent, as it said last
 	Prefix point.Path    // below which all points stand there
+	Shared bool          // the parent stores into the same database as this node: points have the same names there
 	RTT    time.Duration // of the greeting
 	Offset time.Duration // the parent's clock less this one, half the way back taken into account; 0 if it did not say it
 	Lanes  []Lane
@@ -111,7 +112,10 @@ func (s *Sender) setState(state State, err error) (changed bool) {
 
 // report keeps why there is no connection, and logs it when it is new.
 func (s *Sender) report(err error) {
-	if errors.Is(err, errRedial) {
+	if errors.Is(err, errRenewed) {
+		s.cfg.Log.Info("the connection to the parent is made anew", slog.Any("because", err))
+	}
+	if errors.Is(err, errRedial) || errors.Is(err, errRenewed) {
 		err = nil
 	}
 	state := Connecting
@@ -131,6 +135,7 @@ func (s *Sender) greeted(w *uplink.Welcome, asked time.Time) {
 	s.mu.Lock()
 	changed := s.setState(Connected, nil)
 	s.status.Parent, s.status.Prefix = w.Name, w.Prefix
+	s.status.Shared, _ = s.shares(w) // judged before
 	s.status.RTT = now.Sub(asked)
 	if s.status.Offset = 0; !w.Time.IsZero() { // it said it
 		s.status.Offset = w.Time.Sub(asked.Add(s.status.RTT / 2))
@@ -157,13 +162,19 @@ func (s *Sender) origin(name string) *Origin {
 	return o
 }
 
-// count notes a block that was sent.
-func (s *Sender) count(b *point.Block, octets int64) {
+// went notes octets that were sent.
+func (s *Sender) went(origin string, octets int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.origin(origin).Octets += uint64(octets)
+	s.lane(uplink.LaneOf(origin)).Sent += uint64(octets)
+}
+
+// count notes a block that is sent.
+func (s *Sender) count(b *point.Block) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, n := s.origin(b.Origin), uint64(b.Len())
-	o.Octets += uint64(octets)
-	s.lane(uplink.LaneOf(b.Origin)).Sent += uint64(octets)
 	if b.Sequence <= o.high {
 		o.Repeated += n
 		return
@@ -195,6 +206,26 @@ func (s *Sender) acknowledged(origin string, to, from uplink.Position) {
 		s.gained++
 	}
 	o.Acknowledged += to.Samples - min(to.Samples, from.Samples)
+}
+
+// came notes that the parent has another part of a block.
+func (s *Sender) came() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gained++
+}
+
+// opens notes how far the window of a lane is open when its connection ends.
+func (s *Sender) opens(name uplink.Lane, octets int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened[name] = octets
+}
+
+func (s *Sender) openedBefore(name uplink.Lane) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened[name]
 }
 
 // progress counts the times that the parent had more than before.

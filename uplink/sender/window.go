@@ -17,18 +17,26 @@ type window struct {
 }
 
 const (
-	firstWindow  = 256 << 10
-	leastWindow  = 32 << 10
+	firstWindow  = 64 << 10
+	leastWindow  = 16 << 10
 	answerWithin = time.Second // or twice what the fastest answer took, on a link that is far
 )
 
 // newWindow returns the window of a connection, of the bounds of both sides; 0 of the parent's is none.
-func newWindow(own, parents int64) window {
+// before is how far that of the last connection was open; 0 if there was none.
+func newWindow(own, parents, before int64) window {
 	most := own
 	if parents > 0 {
 		most = min(most, parents)
 	}
-	return window{open: min(firstWindow, most), most: most}
+	return window{open: min(firstWindow, most, cmp.Or(before, firstWindow)), most: most}
+}
+
+// lost learns from the end of a connection on which nothing came of what was sent.
+func (w *window) lost(since time.Duration) {
+	if since > max(answerWithin, 2*w.fastest) {
+		w.open = max(min(leastWindow, w.most), w.open/4)
+	}
 }
 
 // answered learns from the answer to a frame. octets are all that were under way with it.
@@ -49,3 +57,13 @@ func (w *window) answered(f *flying, octets int64, now time.Time) {
 func (w *window) samples(most int) int { return min(most, int(w.open/16)) }
 
 func (w *window) text() int { return min(maxText, int(w.open/4)) }
+
+// whole is how many octets of a block go at once, and part how many if there are more.
+func (w *window) whole() int { return int(min(w.open/2, mostWhole)) }
+
+func (w *window) part() int { return int(min(w.open/4, mostPart)) }
+
+const (
+	mostWhole = 4 << 20 // what is around it must fit into a message of the bus too
+	mostPart  = 1 << 20
+)

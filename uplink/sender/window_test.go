@@ -24,7 +24,7 @@ func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 		{"a very slow one has the least", 4 << 10, leastWindow, 128 << 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWindow(16<<20, 0)
+			w := newWindow(16<<20, 0, 0)
 			w.answered(&flying{sent: now, octets: 8 << 10}, 8<<10, now.Add((8<<10)*time.Second/time.Duration(c.rate))) // the first frame
 			for range 2000 {
 				answer(&w, c.rate, 16<<10)
@@ -35,7 +35,7 @@ func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 		})
 	}
 	t.Run("a link that is far does not close it", func(t *testing.T) {
-		w := newWindow(16<<20, 0)
+		w := newWindow(16<<20, 0, 0)
 		for range 100 {
 			now = now.Add(3 * time.Second)
 			w.answered(&flying{sent: now.Add(-3 * time.Second), octets: 16 << 10}, w.open, now)
@@ -45,7 +45,7 @@ func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 		}
 	})
 	t.Run("little that is under way says nothing", func(t *testing.T) {
-		w := newWindow(16<<20, 1<<20)
+		w := newWindow(16<<20, 1<<20, 0)
 		w.answered(&flying{sent: now, octets: 100}, 100, now.Add(time.Millisecond))
 		if w.open != firstWindow || w.most != 1<<20 {
 			t.Errorf("the window is %+v", w)

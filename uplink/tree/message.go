@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -63,10 +66,15 @@ type Request struct {
 	Agent  string          `json:"agent"` // wire.NodeName for the node itself
 	Method string          `json:"method"`
 	Body   json.RawMessage `json:"body,omitempty"` // wire.Arguments
-	Caller string          `json:"caller"`         // who asks at home, such as agent:weather: for the audit log
-	Path   []string        `json:"path"`           // the nodes that it passed, home first
+	Caller string          `json:"caller"`         // who asks at home, such as agent:weather, as home says
+	// For is who asks, such as agent:campus/weather, as each node on the way vouches for it: an
+	// identity.Principal of another node. "" if one of them does not say.
+	For  string   `json:"for,omitempty"`
+	Path []string `json:"path"` // the nodes that it passed, home first
 	// Timeout is how many seconds the answer may take.
 	Timeout float64 `json:"timeout"`
+
+	own bool // it is asked by somebody of this node
 }
 
 // Callee names what is asked as a capability does: node/agent.
@@ -99,18 +107,23 @@ func (r *Request) check() error {
 			return fault.E(op, fault.Invalid, "request", errRequest)
 		}
 	}
-	if !(r.Timeout > 0 && r.Timeout <= MaxTime.Seconds()) || len(r.Caller) > maxText {
+	if !(r.Timeout > 0 && r.Timeout <= MaxTime.Seconds()) || len(r.Caller) > maxText || len(r.For) > maxText || !plain(r.Caller) {
 		return fault.E(op, fault.Invalid, "request", errRequest)
 	}
 	if len(r.Path) > MaxHops {
 		return fault.E(op, fault.Rejected, r.Node, errHops)
 	}
 	for _, name := range r.Path {
-		if len(name) > maxName {
+		if len(name) > maxName || !plain(name) {
 			return fault.E(op, fault.Invalid, "request", errRequest)
 		}
 	}
 	return nil
+}
+
+// plain reports whether a text may stand in a log as it is.
+func plain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
 // named returns the arguments by name, for what a grant says of them; empty without any.

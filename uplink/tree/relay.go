@@ -40,14 +40,14 @@ var (
 )
 
 // Ask asks another node for something. caller is who asks, such as "agent:weather", and g what it may
-// do; nil for somebody who may ask for it. The context bounds the answer, or UsualTime. What goes wrong
+// do; nil for somebody who may ask for it. Other nodes know an agent or a person as one of this node. The context bounds the answer, or UsualTime. What goes wrong
 // elsewhere is an error of its kind around a *wire.Failure, which names the node. fault.Unreachable comes
 // at once, and says which node is missing.
 func (t *Tree) Ask(ctx context.Context, caller string, g *identity.Grants, r Request) (json.RawMessage, error) {
 	const op = "tree.Ask"
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	r.Caller, r.Path, r.Timeout = caller, nil, left(ctx).Seconds()
+	r.Caller, r.For, r.Path, r.Timeout, r.own = caller, "", nil, left(ctx).Seconds(), true
 	if r.Timeout <= 0 {
 		return nil, fault.E(op, fault.Invalid, "timeout", errTime)
 	}
@@ -117,10 +117,16 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 	if err != nil {
 		return nil, err
 	}
+	who, err := t.vouch(from, r)
+	if err != nil {
+		t.cfg.Tell(Event{From: from.Name, Request: r, Passed: !t.Self(r.Node), Err: err, Claimed: r.For})
+		return nil, err
+	}
+	r.For = who.String()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.Timeout*float64(time.Second)))
 	defer cancel()
 	if t.Self(r.Node) {
-		v := &Visitor{Hop: from, Grants: grants}
+		v := &Visitor{Hop: from, For: who, Grants: grants}
 		result, err := t.here(ctx, v, r)
 		t.note(Event{From: from.Name, Request: r, Err: err})
 		return result, err
@@ -161,16 +167,12 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 		return nil, fault.E(op, fault.Timeout, r.Node, context.DeadlineExceeded)
 	}
 	next.Timeout = wait.Seconds() * part
-	body, err := json.Marshal(next)
-	if err != nil {
-		return nil, fault.E(op, fault.Invalid, "request", err)
-	}
 	node, missing, below := t.down.find(r.Node)
 	if !below && t.down.meet(t.cfg.Children(), t.cfg.Now()) { // it may have come just now
 		node, missing, below = t.down.find(r.Node)
 	}
 	if below && (from.Above || !strings.EqualFold(from.Name, node.Path[0])) {
-		return t.passDown(ctx, r, body, &node, &missing)
+		return t.passDown(ctx, &next, &node, &missing)
 	}
 	above, is := t.cfg.Parent()
 	if !is || from.Above {
@@ -178,6 +180,10 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 	}
 	if !above.Online {
 		return nil, t.cut(r.Node, above.Name, above.Since, nil)
+	}
+	body, err := t.signed(&next, above.As)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := t.cfg.Up(ctx, RelayMethod, body)
 	if fault.Is(err, fault.Unreachable) && !isFailure(err) {
@@ -192,8 +198,12 @@ func isFailure(err error) bool {
 }
 
 // passDown asks the child on the way to a node.
-func (t *Tree) passDown(ctx context.Context, r *Request, body []byte, node, missing *Node) (json.RawMessage, error) {
+func (t *Tree) passDown(ctx context.Context, r *Request, node, missing *Node) (json.RawMessage, error) {
 	hop := node.Path[0]
+	body, err := t.signed(r, t.cfg.Name)
+	if err != nil {
+		return nil, err
+	}
 	answer, err := t.cfg.Down(ctx, hop, RelayMethod, body)
 	if fault.Is(err, fault.Unreachable) {
 		since := time.Time{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 )
 
@@ -128,7 +129,7 @@ func (r *roster) report(child string, nodes []Node, taken func(string) string, n
 // judge says why a node is not let in, or "".
 func (r *roster) judge(child string, n *Node, seen map[string]bool, lost map[string]string, taken func(string) string) string {
 	k := key(n.Name)
-	if n.Name == "" || len(n.Name) > maxName || len(n.Prefix) > point.MaxPath {
+	if !identity.IsNodeName(n.Name) || len(n.Prefix) > point.MaxPath {
 		return "its name is no name of a node"
 	}
 	if len(n.Path) == 0 || len(n.Path) >= MaxHops || n.Path[len(n.Path)-1] != n.Name {
@@ -210,6 +211,33 @@ func (r *roster) find(name string) (n Node, missing Node, found bool) {
 		}
 	}
 	return n, n, true
+}
+
+// behind returns the child by which a node is reached, and the node's name as it is known; "" for one
+// that is not below.
+func (r *roster) behind(name string) (child, known string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, b := range r.branches {
+		for i := range b.Nodes {
+			if key(b.Nodes[i].Name) == key(name) {
+				return b.Nodes[0].Name, b.Nodes[i].Name
+			}
+		}
+	}
+	return "", ""
+}
+
+// branch lists the names of a child and of all below it.
+func (r *roster) branch(child string) (names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.branches[key(child)]; b != nil {
+		for i := range b.Nodes {
+			names = append(names, b.Nodes[i].Name)
+		}
+	}
+	return names
 }
 
 // save returns what is known, for a file.

@@ -32,15 +32,26 @@ type Hop struct {
 	Above bool // it is the parent, or somebody above asks by it; else a child
 }
 
-// Visitor is who asks something of this node from elsewhere: a neighbour, with what it may do here.
+// Visitor is who asks something of this node from elsewhere: somebody of another node, by a neighbour,
+// with what the neighbour may do here.
 type Visitor struct {
 	Hop
+	// For is who asks; the zero Principal if the neighbour does not say.
+	For    identity.Principal
 	Grants identity.Grants
 }
 
-// Caller is the name under which the neighbour acts here: what is done by it is done for all whose
-// requests it passes on.
-func (v *Visitor) Caller() string { return identity.ChildPrefix + v.Name }
+// Neighbour is the name of the neighbour among the callers of this node's bus, such as @campus.
+func (v *Visitor) Neighbour() string { return identity.ChildPrefix + v.Name }
+
+// Requester is the name to which belongs what is done here: who asks, such as agent:campus/weather; or
+// agent:@campus, all whose requests the neighbour passes on and of whom it does not say who they are.
+func (v *Visitor) Requester() string {
+	if v.For == (identity.Principal{}) {
+		return identity.AgentKind + ":" + v.Neighbour()
+	}
+	return v.For.String()
+}
 
 // Event is a request as the audit log is told of it.
 type Event struct {
@@ -48,6 +59,9 @@ type Event struct {
 	Request *Request
 	Passed  bool // it was passed on, and not answered here
 	Err     error
+	// Claimed is for whom the neighbour said that it asks, and cannot: the request was refused. Any
+	// text; "" if there is nothing wrong with it.
+	Claimed string
 }
 
 // Config is what a Tree needs. All functions must be there; they are safe for concurrent use.

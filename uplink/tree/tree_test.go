@@ -33,6 +33,7 @@ type site struct {
 	since    time.Time
 	lost     chan struct{} // closed when it is cut
 	asked    []string      // what was answered here
+	owners   []string      // to whom belongs what was answered here
 	told     []tree.Event
 	refused  []tree.Refused
 	hold     chan struct{} // answers wait for it, if there is one
@@ -162,7 +163,8 @@ func over(lost chan struct{}, ask func() []byte) ([]byte, error) {
 
 func (s *site) answer(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
 	s.mu.Lock()
-	s.asked = append(s.asked, v.Caller()+" for "+r.Caller+" of "+r.Home()+": "+r.Agent+":"+r.Method)
+	s.asked = append(s.asked, v.Neighbour()+" for "+r.Caller+" of "+r.Home()+": "+r.Agent+":"+r.Method)
+	s.owners = append(s.owners, v.Requester())
 	hold := s.hold
 	s.mu.Unlock()
 	s.arrived <- struct{}{}

@@ -10,7 +10,7 @@ import msgspec
 
 from ._json import value_of
 from .errors import Corrupt, Invalid
-from .model import Aggregate, Latest, Points, Range, Sample, Series
+from .model import Aggregate, Latest, Newest, Points, Range, Sample, Series
 
 T = TypeVar("T")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -34,13 +34,15 @@ class History:
         answer = await self.node("points", **_given(locals()))
         return _convert(answer, Points)
 
-    async def latest(self, points: str | Iterable[str]) -> dict[str, Sample]:
+    async def latest(self, points: str | Iterable[str], *, local: bool = False) -> Newest:
         """Return the newest sample of each point, by its path; a text is a pattern.
 
-        Points without any sample are left out.
+        Points without any sample are left out. Nodes below are asked for what they have not sent yet,
+        and ``sources`` of the answer says how that went; with ``local`` nobody is asked.
         """
-        answer = _convert(await self.node("latest", **_points(points)), Latest)
-        return {s.point: _restored(s) for s in answer.samples}
+        ask = _points(points) | _given({"local": local or None})
+        answer = _convert(await self.node("latest", **ask), Latest)
+        return Newest({s.point: _restored(s) for s in answer.samples}, answer.sources)
 
     async def range(
         self,
@@ -50,13 +52,17 @@ class History:
         *,
         limit: int | None = None,
         after: str = "",
+        local: bool = False,
     ) -> Range:
         """Return the samples from ``start`` until before ``end``, and how complete they are.
 
         A text is a pattern. ``limit`` bounds the samples of each point; a series that it cut says
-        ``truncated``. Without ``end`` the range ends now.
+        ``truncated``. Without ``end`` the range ends now. Nodes below are asked for what they have not
+        sent yet, which takes two seconds at most, and ``sources`` of the answer says how that went;
+        with ``local`` nobody is asked.
         """
-        ask = _points(points) | _span(start, end) | _given({"limit": limit, "after": after})
+        ask = _points(points) | _span(start, end)
+        ask |= _given({"limit": limit, "after": after, "local": local or None})
         answer = await self.node("range", **ask)
         try:
             for series in answer["series"]:
@@ -65,7 +71,7 @@ class History:
             raise Corrupt(f"the node's answer cannot be read: {e!r}") from None
         return _convert(answer, Range)
 
-    async def aggregate(
+    async def aggregate(  # noqa: PLR0913 - which points, when, and how; all but three by name
         self,
         points: str | Iterable[str],
         start: datetime,
@@ -74,15 +80,18 @@ class History:
         step: str | timedelta,
         functions: Iterable[str] = (),
         zone: str = "",
+        local: bool = False,
     ) -> Aggregate:
         """Return a summary of each step, such as ``"15m"``, ``"1h"`` or ``"1d"``.
 
         ``functions`` are further figures, by name; ``zone`` is a time zone, such as
-        ``Europe/Berlin``, in which days and months begin.
+        ``Europe/Berlin``, in which days and months begin. Nodes below are asked as for a ``range``;
+        with ``local`` nobody is.
         """
         text = step if isinstance(step, str) else f"{step.total_seconds():g}s"
         ask = _points(points) | _span(start, end)
-        ask |= _given({"step": text, "functions": list(functions), "zone": zone})
+        given = {"step": text, "functions": list(functions), "zone": zone, "local": local or None}
+        ask |= _given(given)
         return _convert(await self.node("aggregate", **ask), Aggregate)
 
 

@@ -39,9 +39,19 @@ _KINDS = {
 def caller() -> str:
     """Return who calls the method that runs now; empty outside of one.
 
-    The name is certain: the node lets nobody call under another's name.
+    An agent of this node is its name, somebody of another node ``agent:campus/weather`` or
+    ``person:campus/ada``, with the name of that node. ``node`` is the node itself, which also
+    calls for people of this node. The name is certain: the node lets nobody call under another's
+    name, and each node on the way answers for the one that it passed the call on for.
     """
     return _caller.get()
+
+
+def _asker(raw: Raw, by: str) -> str:
+    """Return for whom the node asks. A header of anybody else means nothing."""
+    if by != "node" or not raw.head:
+        return by
+    return raw.headers.get("Voltbus-Caller", by)
 
 
 def _answerable(raw: Raw) -> bool:
@@ -235,7 +245,7 @@ class Methods:
                 return None
             self._judge(served, given, who)
             trace = self._may_trace(who)
-            before = _caller.set(who)
+            before = _caller.set(_asker(raw, who))
             try:
                 value = served.run(given)
             finally:
@@ -275,7 +285,7 @@ class Methods:
             trace = self._may_trace(who)
             if served.name not in _ALWAYS:
                 await self.open.wait()
-            _caller.set(who)
+            _caller.set(_asker(raw, who))
             value = served.run(given)
             if inspect.isawaitable(value):
                 value = await value

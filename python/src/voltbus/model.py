@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Union
 
@@ -22,6 +22,7 @@ __all__ = [
     "Latest",
     "Message",
     "Method",
+    "Newest",
     "Parameter",
     "Peer",
     "Point",
@@ -30,6 +31,7 @@ __all__ = [
     "Sample",
     "Scan",
     "Series",
+    "Source",
     "Summary",
     "Value",
 ]
@@ -183,10 +185,48 @@ class Points(msgspec.Struct, frozen=True):
     next: str = ""
 
 
+class Source(msgspec.Struct, frozen=True):
+    """How another node took part in an answer, one that has points that were asked for.
+
+    ``state`` is ``stored`` (all that it has of the time is stored here: it was not asked), ``asked``
+    (it gave ``samples``), or because of it something may be missing: ``unreachable`` since ``since``,
+    ``refused`` for want of the capability ``missing``, ``late``, or ``failed``. ``waiting`` is how many
+    samples it had not sent when it last told; ``why`` is for people. What may be missing lies from
+    ``start`` to ``end``; None is the beginning, or now.
+    """
+
+    node: str
+    state: str
+    start: datetime | None = msgspec.field(default=None, name="from")
+    end: datetime | None = msgspec.field(default=None, name="to")
+    samples: int = 0
+    since: datetime | None = None
+    waiting: int = 0
+    missing: str = ""
+    why: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing in the answer because of this node."""
+        return self.state in ("stored", "asked")
+
+
 class Latest(msgspec.Struct, frozen=True):
     """The newest sample of each point."""
 
     samples: tuple[Sample, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+class Newest(dict[str, Sample]):
+    """The newest sample of each point, by its path.
+
+    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    """
+
+    def __init__(self, samples: Mapping[str, Sample], sources: tuple[Source, ...] = ()) -> None:
+        super().__init__(samples)
+        self.sources = sources
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -207,11 +247,15 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """The samples of several points. ``completeness`` is 0 to 1, None if no interval is known."""
+    """The samples of several points. ``completeness`` is 0 to 1, None if no interval is known.
+
+    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    """
 
     series: tuple[Series, ...] = ()
     completeness: float | None = None
     next: str = ""
+    sources: tuple[Source, ...] = ()
 
     def rows(self) -> list[Sample]:
         """Return all samples, in the order of time."""
@@ -262,12 +306,16 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Aggregate(msgspec.Struct, frozen=True):
-    """Several points in steps. ``step`` is in seconds, on average for days and months."""
+    """Several points in steps. ``step`` is in seconds, on average for days and months.
+
+    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    """
 
     series: tuple[Summary, ...] = ()
     completeness: float | None = None
     step: float = 0
     next: str = ""
+    sources: tuple[Source, ...] = ()
 
 
 class Holder(msgspec.Struct, frozen=True):

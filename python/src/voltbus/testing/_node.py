@@ -145,7 +145,11 @@ class Desk:
         return sorted((s for s in self.recorded if s.point == point), key=lambda s: s.time)
 
     def _latest(
-        self, by: str, points: list[str] | None = None, pattern: str | None = None
+        self,
+        by: str,
+        points: list[str] | None = None,
+        pattern: str | None = None,
+        local: bool = False,
     ) -> dict[str, Any]:
         rows = [self._of(p)[-1:] for p in self._select(by, points, pattern)]
         return {"samples": [_plain(s) | {"kind": _kind(s.value)} for row in rows for s in row]}
@@ -167,6 +171,7 @@ class Desk:
         pattern: str | None = None,
         limit: int = MOST,
         after: str = "",
+        local: bool = False,
         **span: Any,
     ) -> dict[str, Any]:
         start, end, rows = self._within(by, points, pattern, span)
@@ -186,7 +191,7 @@ class Desk:
         ]
         return {"series": series, "completeness": None, "from": start, "to": end, "next": ""}
 
-    def _aggregate(
+    def _aggregate(  # noqa: PLR0913 - the arguments of the method
         self,
         by: str,
         step: str = "",
@@ -194,6 +199,7 @@ class Desk:
         pattern: str | None = None,
         functions: list[str] | None = None,
         zone: str = "",
+        local: bool = False,
         **span: Any,
     ) -> dict[str, Any]:
         start, _, rows = self._within(by, points, pattern, span)

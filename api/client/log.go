@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+)
+
+// NodeLog returns records of the node's own log, oldest first.
+func (c *Client) NodeLog(ctx context.Context, l Lines) (a answer.NodeLog, err error) {
+	return a, c.get(ctx, "log", l.params(), &a)
+}
+
+// FollowNodeLog calls emit with records of the node's own log and with each further one, until ctx ends,
+// which gives nil, emit returns an error, which is returned, or the node ends the stream, which gives its
+// reason. lost is told of records that came faster than they were read.
+func (c *Client) FollowNodeLog(ctx context.Context, l Lines, emit func(answer.NodeLogLine) error, lost func(count uint64) error) error {
+	resp, err := c.call(ctx, http.MethodGet, "log/follow", l.params(), nil)
+	if err != nil {
+		return endOf(ctx, err)
+	}
+	defer resp.Body.Close()
+	return endOf(ctx, events(resp.Body, func(_ string, data json.RawMessage) error {
+		var event struct {
+			answer.NodeLogLine
+			answer.NodeLogLost
+		}
+		if err := json.Unmarshal(data, &event); err != nil {
+			return fault.E("client.FollowNodeLog", fault.Corrupt, "answer", err)
+		}
+		if event.Number == 0 {
+			return lost(event.Count)
+		}
+		return emit(event.NodeLogLine)
+	}))
+}

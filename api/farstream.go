@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/wire"
+)
+
+var (
+	errFarPattern = errors.New("name one pattern, such as ahu1/**; the node is asked for one at a time")
+	errFarFilter  = errors.New("is for points of this node; of another one name a pattern")
+)
+
+// farSource returns live messages of another node. That node judges whether they may be read by the way
+// that they come.
+func (s *server) farSource(r *request, node string) (key string, from source, err error) {
+	in := s.read(r)
+	patterns := in.all("pattern")
+	if len(patterns) > 1 {
+		in.fail("pattern", errFarPattern)
+	}
+	for _, name := range []string{"unit", "tag"} {
+		if r.params.Has(name) {
+			in.fail(name, errFarFilter)
+		}
+	}
+	if in.err != nil {
+		return "", nil, in.err
+	}
+	e := farEar{far: s.cfg.Far, who: actorOf(r.user), node: node, pattern: "**"}
+	if len(patterns) == 1 && patterns[0] != "" {
+		e.pattern = patterns[0]
+	}
+	ctx := context.WithoutCancel(r.Context()) // it is of all who read the same, and ends with the last of them
+	return fmt.Sprintf("node %q %q %q", e.node, e.who, e.pattern), func(f *feed) (func(), error) { return e.open(ctx, f), nil }, nil
+}
+
+// farEar asks another node again and again for what its devices report.
+type farEar struct {
+	far                Far
+	who, node, pattern string
+	cursor             string
+}
+
+// farHeard is what is answered.
+type farHeard struct {
+	Cursor   string            `json:"cursor"`
+	Messages []json.RawMessage `json:"messages"`
+	Dropped  uint64            `json:"dropped"`
+}
+
+const (
+	farWait     = 10 * time.Second // for a message, at the other node
+	farPatience = 20 * time.Second // for its answer
+)
+
+// open asks until stop, or until it is refused.
+func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	f.open = make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		began := sync.OnceFunc(func() { close(f.open) })
+		defer began()
+		for ctx.Err() == nil {
+			if err := e.ask(ctx, f); err != nil {
+				f.fail(err)
+				return
+			}
+			began()
+		}
+	})
+	return func() {
+		cancel()
+		asking.Wait()
+	}
+}
+
+// ask passes on what came since it asked before, and waits for it a little.
+func (e *farEar) ask(ctx context.Context, f *feed) error {
+	args := map[string]json.RawMessage{"wait": fmt.Append(nil, farWait.Seconds())}
+	for name, text := range map[string]string{"pattern": e.pattern, "cursor": e.cursor} {
+		b, err := json.Marshal(text)
+		if err != nil {
+			return fault.E("api.stream", fault.Invalid, name, err)
+		}
+		args[name] = b
+	}
+	ctx, cancel := context.WithTimeout(ctx, farPatience)
+	defer cancel()
+	result, err := e.far.Ask(ctx, e.who, FarCall{e.node, wire.NodeName, "listen", wire.Arguments{Kwargs: args}})
+	if err != nil {
+		return err
+	}
+	var heard farHeard
+	if err := json.Unmarshal(result, &heard); err != nil {
+		return fault.E("api.stream", fault.Corrupt, e.node, err)
+	}
+	if e.cursor = heard.Cursor; heard.Dropped > 0 {
+		f.put("dropped", fmt.Appendf(nil, `{"messages":%d}`, heard.Dropped))
+	}
+	for _, message := range heard.Messages {
+		f.deliver(message)
+	}
+	return nil
+}

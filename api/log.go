@@ -1,0 +1,280 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/audit"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/internal/logbook"
+)
+
+// Logbook keeps the newest records of the node's own log, as logbook.Book does.
+type Logbook interface {
+	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
+}
+
+// LogMethod is how a node is asked for its own log through the tree.
+const LogMethod = "log"
+
+func logRoutes() []route {
+	params := []string{"level", "search", "since", "after", "limit"}
+	return []route{
+		{method: "GET", path: prefix + "/log", role: identity.Engineer, remote: LogMethod, serve: (*server).log, params: params, watched: "log.read"},
+		{
+			method: "GET", path: prefix + "/log/follow", role: identity.Engineer, stream: true, serve: (*server).followLog,
+			params: append([]string{"node"}, params...), watched: "log.read",
+		},
+	}
+}
+
+// tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
+func (s *server) tellReading(r *request, rt *route, err error) {
+	if rt.watched == "" || s.cfg.Audit == nil {
+		return
+	}
+	subject := r.params.Get("node")
+	if subject == "" {
+		subject = s.cfg.Node
+	}
+	s.cfg.Audit.Gather(audit.Entry{Actor: actorOf(r.user), Action: rt.watched, Subject: clip(subject), Outcome: ending(err), Time: s.cfg.Now()})
+}
+
+var (
+	errNoLog    = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
+	errLogLevel = errors.New("must be debug, info, warning or error")
+)
+
+// logLevel reads the name of a level of the node's own log.
+func logLevel(name string) (slog.Level, bool) {
+	switch name {
+	case "", "debug":
+		return slog.LevelDebug, true
+	case "info":
+		return slog.LevelInfo, true
+	case "warning", "warn":
+		return slog.LevelWarn, true
+	case "error":
+		return slog.LevelError, true
+	}
+	return 0, false
+}
+
+func levelName(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "error"
+	case l >= slog.LevelWarn:
+		return "warning"
+	case l >= slog.LevelInfo:
+		return "info"
+	}
+	return "debug"
+}
+
+// logFilter reads what of the log is asked for.
+func (s *server) logFilter(r *request) (*logbook.Filter, error) {
+	in := s.read(r)
+	f := &logbook.Filter{}
+	name, _ := in.text("level")
+	level, known := logLevel(name)
+	if !known {
+		in.fail("level", errLogLevel)
+	}
+	f.Level = level
+	f.Text, _ = in.text("search")
+	if since, ok := in.text("since"); ok && since != "" {
+		f.Since = in.time("since", "")
+	}
+	f.After = uint64(in.number("after", 0, 0, 1<<53))
+	f.Limit = in.number("limit", usualLines, 1, maxLines)
+	return f, in.err
+}
+
+const usualLines = 200
+
+func (s *server) log(w http.ResponseWriter, r *request) error {
+	f, err := s.logFilter(r)
+	if err != nil {
+		return err
+	}
+	if s.cfg.Logbook == nil {
+		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
+	}
+	found, _ := s.cfg.Logbook.Search(f)
+	return writeJSON(w, shownLog(&found))
+}
+
+func shownLog(found *logbook.Found) answer.NodeLog {
+	out := answer.NodeLog{Entries: make([]answer.NodeLogLine, len(found.Records)), Last: found.Last, Lost: found.Lost}
+	for i := range found.Records {
+		rec := &found.Records[i]
+		out.Entries[i] = answer.NodeLogLine{Number: rec.Number, Time: rec.Time, Level: levelName(rec.Level), Message: rec.Message, Extra: rec.Attrs}
+	}
+	return out
+}
+
+// logSource returns the records behind a number, and waits a while for some if there are none.
+type logSource func(after uint64) (*answer.NodeLog, error)
+
+// followLog sends each record as an event, until the reader goes or its login ends.
+func (s *server) followLog(w http.ResponseWriter, r *request) error {
+	f, err := s.logFilter(r)
+	if err != nil {
+		return err
+	}
+	source := s.logHere(r, f)
+	if node := r.params.Get("node"); node != "" && (s.cfg.Far == nil || !s.cfg.Far.Self(node)) {
+		if s.cfg.Far == nil {
+			return absent(noNodes)
+		}
+		if source, err = s.logFar(w, r, node); err != nil {
+			return err
+		}
+	} else if s.cfg.Logbook == nil {
+		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
+	}
+	release, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer release()
+	first, err := source(f.After)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	if p.send([]byte(": connected\n\n")) != nil {
+		return nil // the reader has gone, which is how streams end
+	}
+	return s.sendLog(p, r, first, source)
+}
+
+// sendLog sends what the source gives, from its first answer on.
+func (s *server) sendLog(p *patient, r *request, list *answer.NodeLog, source logSource) error {
+	for {
+		part, err := logEvents([]byte(": still\n\n"), list)
+		if err != nil {
+			return s.lastEvent(p, r, err)
+		}
+		if p.send(part) != nil {
+			return nil //nolint:nilerr // the reader has gone, which is how streams end
+		}
+		if list, err = source(list.Last); err == nil {
+			_, err = s.user(r.Request)
+		}
+		switch {
+		case r.Context().Err() != nil:
+			return nil //nolint:nilerr // as above
+		case err != nil:
+			return s.lastEvent(p, r, err)
+		}
+	}
+}
+
+// logEvents appends the events of an answer.
+func logEvents(part []byte, list *answer.NodeLog) ([]byte, error) {
+	if list.Lost > 0 {
+		b, err := json.Marshal(answer.NodeLogLost{Count: list.Lost})
+		if err != nil {
+			return nil, fmt.Errorf("write what was lost: %w", err)
+		}
+		part = appendEvent(part, "lost", b)
+	}
+	for i := range list.Entries {
+		b, err := json.Marshal(&list.Entries[i])
+		if err != nil {
+			return nil, fmt.Errorf("write a line: %w", err)
+		}
+		part = appendEvent(part, "line", b)
+	}
+	return part, nil
+}
+
+// logHere reads this node's log: first what is there, then what comes.
+func (s *server) logHere(r *request, f *logbook.Filter) logSource {
+	began := false
+	return func(after uint64) (*answer.NodeLog, error) {
+		f.After = after
+		found, news := s.cfg.Logbook.Search(f)
+		if began && len(found.Records) == 0 && found.Lost == 0 {
+			s.awaitNews(r.Context(), news)
+			found, _ = s.cfg.Logbook.Search(f)
+		}
+		began, f.Limit = true, max(f.Limit, maxTurn)
+		list := shownLog(&found)
+		return &list, nil
+	}
+}
+
+// maxTurn is how many records of a log that is followed are sent at once.
+const maxTurn = 1000
+
+// awaitNews waits for news, for a while, and for what comes with them.
+func (s *server) awaitNews(ctx context.Context, news <-chan struct{}) {
+	timer := time.NewTimer(s.cfg.KeepAlive)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-news:
+		pause(ctx, s.cfg.Gather)
+	}
+}
+
+// logFar reads the log of another node: first what is there, then each second what came.
+func (s *server) logFar(w http.ResponseWriter, r *request, node string) (logSource, error) {
+	rt, _ := errandRoute(LogMethod)
+	args, err := s.arguments(w, r, &rt)
+	if err != nil {
+		return nil, err
+	}
+	began := false
+	return func(after uint64) (*answer.NodeLog, error) {
+		if began {
+			if !pause(r.Context(), lookFar) {
+				return nil, r.Context().Err()
+			}
+			args["after"], args["limit"] = quoted(after), quoted(maxTurn)
+		}
+		began = true
+		ctx, cancel := context.WithTimeout(r.Context(), callTime)
+		defer cancel()
+		result, err := s.ask(ctx, r, node, LogMethod, args)
+		if err != nil {
+			return nil, err
+		}
+		var list answer.NodeLog
+		if err := json.Unmarshal(result, &list); err != nil {
+			return nil, fault.E("api.log", fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
+		}
+		return &list, nil
+	}, nil
+}
+
+func quoted(n uint64) json.RawMessage {
+	return json.RawMessage(strconv.Quote(strconv.FormatUint(n, 10)))
+}
+
+// pause waits; false if the context ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

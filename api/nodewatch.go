@@ -1,0 +1,207 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+)
+
+// nodesEvery is how often is looked how the nodes are, while somebody reads it.
+const nodesEvery = time.Second
+
+// snapshot is how the nodes are at a moment, field by field. It is not changed after it was taken.
+type snapshot struct {
+	order          []string // names, each node before those below it
+	texts          map[string][]byte
+	nodes          map[string]map[string]json.RawMessage
+	above, refused []byte
+	list           *answer.Nodes
+}
+
+// nodeWatch looks how the nodes are, once for all who read it. It is safe for concurrent use.
+type nodeWatch struct {
+	mu   sync.Mutex
+	at   time.Time
+	last *snapshot
+}
+
+// look returns how the nodes are now, or were less than nodesEvery ago.
+func (n *nodeWatch) look(ctx context.Context, of Nodes) (*snapshot, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last != nil && time.Since(n.at) < nodesEvery*9/10 {
+		return n.last, nil
+	}
+	list, err := of.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := take(&list, n.last)
+	if err != nil {
+		return nil, err
+	}
+	n.at, n.last = time.Now(), s
+	return s, nil
+}
+
+// take takes a snapshot. What did not change since the one before is taken from there.
+func take(list *answer.Nodes, before *snapshot) (*snapshot, error) {
+	const op = "api.nodeEvents"
+	s := &snapshot{
+		order: make([]string, len(list.Nodes)), list: list,
+		texts: make(map[string][]byte, len(list.Nodes)), nodes: make(map[string]map[string]json.RawMessage, len(list.Nodes)),
+	}
+	if before == nil {
+		before = &snapshot{}
+	}
+	for i := range list.Nodes {
+		name := list.Nodes[i].Name
+		text, err := json.Marshal(&list.Nodes[i])
+		if err != nil {
+			return nil, fault.E(op, fault.Internal, name, err)
+		}
+		s.order[i], s.texts[name], s.nodes[name] = name, text, before.nodes[name]
+		if bytes.Equal(text, before.texts[name]) {
+			continue
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(text, &fields); err != nil {
+			return nil, fault.E(op, fault.Internal, name, err)
+		}
+		s.nodes[name] = fields
+	}
+	var err error
+	if s.above, err = json.Marshal(list.Above); err == nil {
+		s.refused, err = json.Marshal(list.Refused)
+	}
+	if err != nil {
+		return nil, fault.E(op, fault.Internal, "", err)
+	}
+	return s, nil
+}
+
+// since returns what changed since another snapshot, nil for all; false if nothing did.
+func (s *snapshot) since(before *snapshot) (answer.NodesChange, bool) {
+	out := answer.NodesChange{Nodes: []map[string]json.RawMessage{}}
+	if before == nil {
+		before, out.Whole = &snapshot{}, true
+	}
+	for _, name := range s.order {
+		if bytes.Equal(s.texts[name], before.texts[name]) {
+			continue
+		}
+		out.Nodes = append(out.Nodes, changed(s.nodes[name], before.nodes[name]))
+	}
+	for _, name := range before.order {
+		if s.nodes[name] == nil {
+			out.Gone = append(out.Gone, name)
+		}
+	}
+	if !bytes.Equal(s.above, before.above) {
+		out.Above = &s.list.Above
+	}
+	if !bytes.Equal(s.refused, before.refused) {
+		out.Refused = &s.list.Refused
+	}
+	return out, len(out.Nodes)+len(out.Gone) > 0 || out.Above != nil || out.Refused != nil
+}
+
+// changed returns the name of a node, and its fields that changed.
+func changed(now, before map[string]json.RawMessage) map[string]json.RawMessage {
+	if before == nil {
+		return now
+	}
+	out := map[string]json.RawMessage{"name": now["name"]}
+	maps.Copy(out, now)
+	maps.DeleteFunc(out, func(field string, value json.RawMessage) bool {
+		return field != "name" && bytes.Equal(value, before[field])
+	})
+	for field := range before {
+		if _, still := now[field]; !still {
+			out[field] = json.RawMessage("null")
+		}
+	}
+	return out
+}
+
+// nodeEvents sends how the nodes are, and then what changes, until the reader goes or its login ends. A
+// slow reader misses what was between: it gets the difference to what it got last.
+func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
+	if s.cfg.Nodes == nil {
+		return absent(noNodes)
+	}
+	release, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer release()
+	now, err := s.nodeWatch.look(r.Context(), s.cfg.Nodes)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	p := s.patient(w)
+	defer p.limit() // for what the server writes at the end
+	first, err := nodesEvent(now, nil)
+	if err != nil {
+		return err
+	}
+	if p.send([]byte(": connected\n\n"), first) != nil {
+		return nil // the reader has gone, which is how streams end
+	}
+	return s.sendNodes(p, r, now)
+}
+
+// sendNodes sends what changes from the last snapshot on.
+func (s *server) sendNodes(p *patient, r *request, last *snapshot) error {
+	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.cfg.KeepAlive)
+	defer tick.Stop()
+	defer alive.Stop()
+	for {
+		var part []byte
+		var err error
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-alive.C:
+			part = []byte(": alive\n\n")
+			_, err = s.user(r.Request)
+		case <-tick.C:
+			var now *snapshot
+			if now, err = s.nodeWatch.look(r.Context(), s.cfg.Nodes); err == nil {
+				part, err = nodesEvent(now, last)
+				last = now
+			}
+		}
+		switch {
+		case r.Context().Err() != nil:
+			return nil
+		case err != nil:
+			return s.lastEvent(p, r, err)
+		case len(part) > 0 && p.send(part) != nil:
+			return nil // the reader has gone
+		}
+	}
+}
+
+// nodesEvent writes what changed since the last snapshot as an event; nil if nothing did.
+func nodesEvent(now, last *snapshot) ([]byte, error) {
+	change, is := now.since(last)
+	if !is {
+		return nil, nil
+	}
+	b, err := json.Marshal(change)
+	if err != nil {
+		return nil, fmt.Errorf("write how the nodes are: %w", err)
+	}
+	return appendEvent(nil, "nodes", b), nil
+}

@@ -1,0 +1,155 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"voltbus/bus"
+	"voltbus/identity"
+	"voltbus/testing/link"
+	"voltbus/wire"
+)
+
+// nursery is a bus that admits one child.
+type nursery struct {
+	*fixture
+	key     signer
+	refused chan bus.Violation
+	passed  chan bus.Passage
+}
+
+func openNursery(t *testing.T) *nursery {
+	t.Helper()
+	server, client := certificate(t)
+	n := &nursery{key: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.Passage, 1000)}
+	b, err := bus.Open(bus.Config{
+		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
+		Refused: func(v bus.Violation) { n.refused <- v },
+		Passed:  func(p bus.Passage) { n.passed <- p },
+		Admit: func(public string) (bus.Permit, bool) {
+			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
+			return bus.ChildPermit(&c, public), public == n.key.public
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.fixture = &fixture{Bus: b, client: client}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	err = b.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) { _ = r.Respond([]byte(`{"result":"welcome"}`)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// connect is what a child does with a connection, over a way of its own if address is not "".
+func (n *nursery) connect(t *testing.T, address string, handler func(context.Context, bus.Request)) *bus.Parent {
+	t.Helper()
+	if address == "" {
+		address = n.Addr()
+	}
+	p, err := bus.DialParent(t.Context(), bus.Way{Address: address, TLS: n.client}, n.key, "@plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	if err := p.Serve(handler); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// why is the word with which a connection is kept aside; "" if it is welcome.
+func why(t *testing.T, p *bus.Parent) string {
+	t.Helper()
+	_, err := p.Ask(t.Context(), "hello", nil)
+	if err == nil {
+		return ""
+	}
+	f, ok := errors.AsType[*wire.Failure](err)
+	if !ok {
+		t.Fatalf("hello: %v", err)
+	}
+	return f.Why
+}
+
+func TestAChildThatIsThereKeepsItsNameHoweverBusyItIs(t *testing.T) {
+	n := openNursery(t)
+	over, calls := make(chan struct{}), make(chan struct{}, 1000)
+	first := n.connect(t, "", func(context.Context, bus.Request) { calls <- struct{}{}; <-over })
+	for range 64 { // as many as run at once
+		go func() { _, _ = n.Call(t.Context(), "@plant", "wait", nil) }()
+	}
+	for range 64 {
+		<-calls
+	}
+	for range 3 {
+		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		if got := why(t, second); got != bus.AsideConflict {
+			t.Errorf("the second connection is kept aside for %q", got)
+		}
+		second.Close()
+	}
+	if got := why(t, first); got != "" {
+		t.Errorf("the first connection is kept aside for %q", got)
+	}
+	close(over)
+	if v := <-n.refused; v.Conflict == "" {
+		t.Errorf("told as refused: %+v", v)
+	}
+	select {
+	case v := <-n.refused:
+		t.Errorf("told as refused, too: %+v", v)
+	default:
+	}
+}
+
+func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
+	n := openNursery(t)
+	way := link.New(t)
+	way.Lead(n.Addr())
+	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	if got := why(t, first); got != "" {
+		t.Fatalf("the first connection is kept aside for %q", got)
+	}
+	way.Hold(link.Up, true)
+	way.Hold(link.Down, true)
+	asked := false
+	for {
+		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		got := why(t, second)
+		if got == "" {
+			break
+		}
+		if got != bus.AsideAsked {
+			t.Fatalf("the second connection is kept aside for %q", got)
+		}
+		asked = true
+		second.Close()
+	}
+	if !asked {
+		t.Error("the first connection was closed before it could answer")
+	}
+	for p := range n.passed {
+		if p.Ended == "" {
+			continue
+		}
+		if !strings.HasPrefix(p.Ended, "it was silent when another connection") {
+			t.Errorf("a connection ended: %+v", p)
+		}
+		break
+	}
+	select {
+	case v := <-n.refused:
+		t.Errorf("told as refused: %+v", v)
+	default:
+	}
+}

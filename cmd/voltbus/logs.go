@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+)
+
+// newLogs is the command for the node's own log, and for what its agents printed.
+func newLogs(f *flags) *cobra.Command {
+	var lines client.Lines
+	follow := false
+	cmd := &cobra.Command{
+		Use: "logs [agent]", Short: "Show the node's own log, or what an agent printed", Args: cobra.MaximumNArgs(1),
+		Long: `Show the newest records of the node's own log, or, with the name of an agent, what that printed. The
+node keeps its newest records in memory, up to 1 MiB, while it runs; reading them needs the role engineer, and the audit
+log is told who does. With --node it is the log of another node, which must allow the nodes above it
+"call node:log".`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if len(args) == 1 {
+					return showLogs(ctx, s, args[0], lines, follow)
+				}
+				return showNodeLog(ctx, s, lines, follow)
+			})
+		},
+	}
+	logFlags(cmd, &lines, &follow)
+	return cmd
+}
+
+func showNodeLog(ctx context.Context, s session, lines client.Lines, follow bool) error {
+	show := func(l answer.NodeLogLine) error {
+		extra := ""
+		if len(l.Extra) > 0 {
+			extra = " " + string(l.Extra)
+		}
+		_, err := fmt.Fprintf(s.OutOrStdout(), "%s %-7s %s%s\n", l.Time.Local().Format(time.DateTime), plain(l.Level), plain(l.Message), plain(extra))
+		return err
+	}
+	if follow {
+		return s.FollowNodeLog(ctx, lines, show, func(count uint64) error {
+			_, err := fmt.Fprintf(s.OutOrStdout(), "… %d records were left out here: they came faster than they were read\n", count)
+			return err
+		})
+	}
+	list, err := s.NodeLog(ctx, lines)
+	if err == nil && len(list.Entries) == 0 {
+		s.PrintErrln("the node has logged nothing of this since it started")
+	}
+	for i := 0; err == nil && i < len(list.Entries); i++ {
+		err = show(list.Entries[i])
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"voltbus/fault"
+)
+
+// The kinds of a Principal.
+const (
+	AgentKind  = "agent"
+	PersonKind = "person"
+)
+
+// Principal is who asks for something: an agent or a person of this node, or of another one. It is
+// written agent:weather and person:ada here, and agent:campus/weather and person:campus/ada there,
+// which nobody of this node can be called: no name of theirs holds a slash. The zero Principal is
+// nobody who is known.
+type Principal struct {
+	Kind string
+	Name string
+	Node string // the name of the node on which it is; "" for this one
+}
+
+// MaxPrincipal is how many octets a Principal has in writing at most.
+const MaxPrincipal = len(PersonKind) + len(":/") + 2*maxUserName
+
+// anyNode is the name of a node as configurations and parents give it.
+var anyNode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// IsNodeName reports whether a node of the tree, the root too, can have the name.
+func IsNodeName(name string) bool { return anyNode.MatchString(name) }
+
+var errPrincipal = errors.New("is nobody who can ask: write agent or person, a colon, the node and a slash unless it is this one, and the name")
+
+// ParsePrincipal reads what String writes. Anything else is fault.Invalid.
+func ParsePrincipal(text string) (Principal, error) {
+	kind, rest, _ := strings.Cut(text, ":")
+	p := Principal{Kind: kind, Name: rest}
+	node, name, far := strings.Cut(rest, "/")
+	if far {
+		p.Node, p.Name = node, name
+	}
+	if len(text) > MaxPrincipal || (far && !IsNodeName(p.Node)) || !p.named() {
+		return Principal{}, fault.E("identity.ParsePrincipal", fault.Invalid, fmt.Sprintf("%.80q", text), errPrincipal)
+	}
+	return p, nil
+}
+
+// named reports whether somebody of the kind can have the name.
+func (p *Principal) named() bool {
+	switch p.Kind {
+	case AgentKind:
+		return CheckAgentName(p.Name) == nil
+	case PersonKind:
+		return checkName(p.Name) == nil
+	}
+	return false
+}
+
+// String writes the principal as one word; "" for nobody.
+func (p Principal) String() string {
+	switch {
+	case p == Principal{}:
+		return ""
+	case p.Node == "":
+		return p.Kind + ":" + p.Name
+	}
+	return p.Kind + ":" + p.Node + "/" + p.Name
+}
+
+// At returns the principal as another node knows it, to which this one, or that of the principal, has
+// the name node.
+func (p Principal) At(node string) Principal {
+	p.Node = node
+	return p
+}
+
+// SamePerson reports whether two principals in writing must be taken for one person: an account of
+// the same name at another node is no second pair of eyes.
+func SamePerson(a, b string) bool {
+	p, err := ParsePrincipal(a)
+	q, wrong := ParsePrincipal(b)
+	if err != nil || wrong != nil || p.Kind != PersonKind || q.Kind != PersonKind {
+		return a == b
+	}
+	return strings.EqualFold(p.Name, q.Name)
+}

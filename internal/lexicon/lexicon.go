@@ -1,0 +1,98 @@
+// Package lexicon gives numbers to texts that are paths, and finds them again, with little memory: a
+// hundred thousand devices of the same make have points of the same names, and each device's path
+// is the beginning of many. It holds what stands before the last slash once, what stands behind it
+// once, and 8 octets a path beside an index of about as many. Nothing of it is a pointer, so that the
+// garbage collector has nothing to follow.
+package lexicon
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"strings"
+)
+
+// Index numbers texts. Reads may run beside each other, but not beside Add and Put.
+type Index struct {
+	seed  maphash.Seed
+	heads words   // up to the last slash, with it
+	tails words   // behind it
+	parts []parts // by number
+	index table
+}
+
+// parts are what a text is made of.
+type parts struct{ head, tail uint32 }
+
+const nothing = ^uint32(0) // head and tail of a number that stands for no text
+
+// New returns an empty index.
+func New() *Index {
+	seed := maphash.MakeSeed()
+	return &Index{seed: seed, heads: words{seed: seed}, tails: words{seed: seed}}
+}
+
+// Len returns how many texts have a number.
+func (x *Index) Len() int { return x.index.used }
+
+// Next returns the number that is above all that were given.
+func (x *Index) Next() uint32 { return uint32(len(x.parts)) }
+
+// Add gives a text that has no number the next one.
+func (x *Index) Add(text string) uint32 {
+	n := x.Next()
+	x.Put(n, text)
+	return n
+}
+
+// Put gives a text that has no number one that stands for no text. Those below it that are not given
+// stay free.
+func (x *Index) Put(number uint32, text string) {
+	for x.Next() <= number {
+		x.parts = append(x.parts, parts{nothing, nothing})
+	}
+	head, tail := cut(text)
+	x.parts[number] = parts{x.heads.add(head), x.tails.add(tail)}
+	x.index.put(number, func(n uint32) uint64 { return x.hash(x.parts[n]) })
+}
+
+// Find returns the number of a text.
+func (x *Index) Find(text string) (number uint32, known bool) {
+	head, tail := cut(text)
+	var p parts
+	if p.head, known = x.heads.find(head); !known {
+		return 0, false
+	}
+	if p.tail, known = x.tails.find(tail); !known {
+		return 0, false
+	}
+	return x.index.find(x.hash(p), func(n uint32) bool { return x.parts[n] == p })
+}
+
+// Has reports whether the number stands for a text.
+func (x *Index) Has(number uint32) bool {
+	return number < x.Next() && x.parts[number].head != nothing
+}
+
+// Append appends the text of a number to dst; nothing if it stands for none.
+func (x *Index) Append(dst []byte, number uint32) []byte {
+	if !x.Has(number) {
+		return dst
+	}
+	p := x.parts[number]
+	return append(append(dst, x.heads.at(p.head)...), x.tails.at(p.tail)...)
+}
+
+// cut divides a text behind its last slash.
+func cut(text string) (head, tail string) {
+	at := strings.LastIndexByte(text, '/') + 1
+	return text[:at], text[at:]
+}
+
+// hash is of a seed of its own for each index: names come from devices, which could else choose them so
+// that all fall into one place.
+func (x *Index) hash(p parts) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint32(b[:4], p.head)
+	binary.LittleEndian.PutUint32(b[4:], p.tail)
+	return maphash.Bytes(x.seed, b[:])
+}

@@ -1,0 +1,156 @@
+// Package logbook keeps the newest records of a program's log in memory, to be read and followed.
+package logbook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Record is a record of the log.
+type Record struct {
+	// Number grows with each record, also over a new start of the program.
+	Number  uint64
+	Time    time.Time
+	Level   slog.Level
+	Message string
+	Attrs   json.RawMessage // an object; nil without attributes
+}
+
+// What a record may hold; longer texts are cut.
+const (
+	maxMessage = 4 << 10
+	maxAttrs   = 16 << 10
+	overhead   = 120 // octets of a record beside its texts, about
+)
+
+func (r *Record) octets() int { return overhead + len(r.Message) + len(r.Attrs) }
+
+// Book is a slog.Handler that keeps records, and hands them to another handler. It is safe for
+// concurrent use.
+type Book struct {
+	*pages
+	next slog.Handler
+	json slog.Handler // writes attributes to pages.line; used under pages.mu
+}
+
+// pages are the records that all handlers of a book share.
+type pages struct {
+	most  int // octets
+	least slog.Level
+
+	mu      sync.Mutex
+	line    bytes.Buffer
+	records []Record
+	octets  int
+	begun   uint64 // the number before the first
+	number  uint64
+	news    chan struct{} // closed by the next record
+}
+
+// New returns a book that keeps the newest records of the level at least, with so many octets at most,
+// beside those that next takes. Attributes are kept hidden if secret says so of their names.
+func New(next slog.Handler, least slog.Level, octets int, secret func(name string) bool) *Book {
+	begun := uint64(time.Now().UnixMicro())
+	p := &pages{most: octets, least: least, begun: begun, number: begun, news: make(chan struct{})}
+	options := &slog.HandlerOptions{Level: slog.Level(-1 << 10), ReplaceAttr: replacer(secret)}
+	return &Book{pages: p, next: next, json: slog.NewJSONHandler(&p.line, options).WithGroup(attrsKey)}
+}
+
+const attrsKey = "a"
+
+// replacer leaves out all but the attributes, and hides secrets.
+func replacer(secret func(string) bool) func([]string, slog.Attr) slog.Attr {
+	return func(groups []string, a slog.Attr) slog.Attr {
+		switch {
+		case len(groups) == 0:
+			return slog.Attr{}
+		case secret(a.Key):
+			return slog.String(a.Key, "(hidden)")
+		}
+		return a
+	}
+}
+
+// Enabled implements slog.Handler.
+func (b *Book) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= b.least || b.next.Enabled(ctx, level)
+}
+
+// Handle implements slog.Handler.
+func (b *Book) Handle(ctx context.Context, r slog.Record) error {
+	b.keep(ctx, &r)
+	if !b.next.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return b.next.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (b *Book) WithAttrs(attrs []slog.Attr) slog.Handler {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &Book{pages: b.pages, next: b.next.WithAttrs(attrs), json: b.json.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (b *Book) WithGroup(name string) slog.Handler {
+	return &Book{pages: b.pages, next: b.next.WithGroup(name), json: b.json.WithGroup(name)}
+}
+
+// keep writes a record down, and forgets the oldest ones that have no room any more.
+func (b *Book) keep(ctx context.Context, r *slog.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.number++
+	kept := Record{Number: b.number, Time: r.Time.UTC(), Level: r.Level, Message: cut(r.Message, maxMessage), Attrs: b.attrs(ctx, r)}
+	b.records = append(b.records, kept)
+	b.octets += kept.octets()
+	gone := 0
+	for ; b.octets > b.most && gone < len(b.records)-1; gone++ {
+		b.octets -= b.records[gone].octets()
+		b.records[gone] = Record{}
+	}
+	b.records = b.records[gone:]
+	close(b.news)
+	b.news = make(chan struct{})
+}
+
+// attrs returns the attributes of a record as JSON.
+func (b *Book) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
+	b.line.Reset()
+	var line struct {
+		Attrs json.RawMessage `json:"a"`
+	}
+	if b.json.Handle(ctx, *r) != nil || json.Unmarshal(b.line.Bytes(), &line) != nil {
+		return nil // what cannot be shown is in the log of the program
+	}
+	if b.line.Cap() > 4*maxAttrs {
+		b.line = bytes.Buffer{}
+	}
+	if len(line.Attrs) > maxAttrs {
+		short, err := json.Marshal(map[string]any{"octets": len(line.Attrs), "begins": cut(string(line.Attrs), maxMessage)})
+		if err != nil {
+			return nil
+		}
+		return short
+	}
+	return line.Attrs
+}
+
+// cut bounds a text, between two runes.
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return strings.Clone(s)
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}

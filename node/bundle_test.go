@@ -1,0 +1,91 @@
+package node_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api/client"
+	"voltbus/uplink/bundle"
+)
+
+// bundled makes the node plant a child of a parent by a bundle, and returns the data directory in it.
+func bundled(t *testing.T, parent *running) string {
+	t.Helper()
+	dir := t.TempDir()
+	door, err := parent.Door(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := bundle.Key(dir, "plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parent.AddChild(t.Context(), client.NewChild{Name: "plant", Public: key.Public()}); err != nil {
+		t.Fatal(err)
+	}
+	err = bundle.Write(dir, &bundle.Bundle{
+		Parent: door.Node, Addresses: []string{parent.BusAddr()}, Fingerprint: door.Fingerprint, Authority: door.Authority, Name: "plant",
+	}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "plant", "data")
+}
+
+// started runs a node with copies of a bundle's files.
+func started(t *testing.T, data string) *running {
+	t.Helper()
+	dir := t.TempDir()
+	cfg := load(t, dir, listenNowhere)
+	cfg.Node.Name = "plant"
+	if err := os.MkdirAll(cfg.Node.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"parent.json", "parent.nk"} {
+		b, err := os.ReadFile(filepath.Join(data, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(cfg.Node.Data, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return run(t, cfg)
+}
+
+func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {
+	parent, _ := named(t, "campus", listenAnywhere)
+	data := bundled(t, parent)
+	first := started(t, data)
+	eventually(t, "the node has a key of its own", func() bool {
+		c, err := parent.Child(t.Context(), "plant")
+		return err == nil && c.Keys == 2 && c.Online != nil
+	})
+	eventually(t, "the node knows that", func() bool {
+		b, err := os.ReadFile(filepath.Join(first.Config().Node.Data, "parent.json"))
+		return err == nil && !strings.Contains(string(b), "bundled")
+	})
+	eventually(t, "the node says why it connected twice", func() bool {
+		said, err := first.NodeLog(t.Context(), client.Lines{Search: "made anew"})
+		return err == nil && len(said.Entries) == 1 && said.Entries[0].Level == "info" && strings.Contains(string(said.Entries[0].Extra), "has a new key")
+	})
+	if said, err := first.NodeLog(t.Context(), client.Lines{Level: "warning"}); err != nil || len(said.Entries) > 0 {
+		t.Errorf("it warns: %+v, %v", said.Entries, err)
+	}
+
+	second := started(t, data)
+	eventually(t, "the second node of the bundle hears why it is refused", func() bool {
+		p, err := second.Client.Parent(t.Context())
+		return err == nil && p.State == "revoked" && strings.Contains(p.Why, "was replaced by a new one")
+	})
+	eventually(t, "the parent has it in its audit log", func() bool {
+		told := parent.told(client.AuditFilter{Action: "refused"})
+		return len(told) > 0 && strings.HasPrefix(told[0], "child:plant") && strings.Contains(told[0], "connect with a replaced key")
+	})
+	if c, err := parent.Child(t.Context(), "plant"); err != nil || c.Keys != 2 || c.Online == nil {
+		t.Errorf("the first one is %+v, %v", c, err)
+	}
+}

@@ -1,0 +1,160 @@
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/point"
+	"voltbus/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// mix writes what is added into a file, so that it can be read like a day. Points that the store never
+// met get the numbers behind those that are asked for.
+func (e *export) mix(ctx context.Context, samples map[point.Path][]point.Sample) error {
+	if len(samples) == 0 {
+		return nil
+	}
+	e.added, e.mixed = filepath.Join(e.open, "added"), map[store.Day]bool{}
+	return e.s.alone(func(c *engine.Conn) error {
+		paths := slices.Sorted(maps.Keys(samples))
+		ids := e.numberAdded(paths)
+		if err := putPoints(ctx, c, ids, paths); err != nil {
+			return err
+		}
+		d, err := e.putAdded(ctx, c, ids, paths, samples)
+		if err != nil {
+			return err
+		}
+		return c.Exec(ctx, "COPY (SELECT p.path AS point, "+sampleColumns+" FROM ("+d.rowsSQL()+") JOIN points p USING (id) ORDER BY time) TO "+
+			quote(e.added)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
+	})
+}
+
+// numberAdded returns the numbers of the points.
+func (e *export) numberAdded(paths []point.Path) []uint32 {
+	next := uint32(0)
+	if n := len(e.ids); n > 0 {
+		next = e.ids[n-1] + 1
+	}
+	known := make(map[point.Path]uint32, len(e.ids))
+	for i, n := range e.numbers {
+		if n >= 0 {
+			known[e.r.Points[i]] = uint32(n)
+		}
+	}
+	out := make([]uint32, len(paths))
+	for i, p := range paths {
+		id, ok := known[p]
+		if !ok {
+			id = next
+			next++
+		}
+		out[i] = id
+	}
+	return out
+}
+
+// putPoints makes a table with the paths of the numbers.
+func putPoints(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path) error {
+	if err := c.Exec(ctx, "CREATE TABLE points(id UINTEGER, path VARCHAR)"); err != nil {
+		return err
+	}
+	a, err := c.Appender("points", duck.TypeUInteger, duck.TypeVarchar)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for len(ids) > 0 {
+		n := min(len(ids), engine.ChunkRows)
+		copy(engine.Column[uint32](a, 0), ids[:n])
+		for i, p := range paths[:n] {
+			a.Text(1, i, string(p))
+		}
+		if err := a.Append(n); err != nil {
+			return err
+		}
+		ids, paths = ids[n:], paths[n:]
+	}
+	return a.Flush()
+}
+
+// putAdded makes a table like that of a day.
+func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path, samples map[point.Path][]point.Sample) (*day, error) {
+	d := &day{table: "added"}
+	if err := createTable(ctx, c, d.table); err != nil {
+		return nil, err
+	}
+	w, err := openTable(c, d.table, words{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	for i, p := range paths {
+		for list := range slices.Chunk(samples[p], engine.ChunkRows) {
+			b := &point.Block{Points: paths[i : i+1]}
+			for j := range list {
+				b.Append(0, &list[j])
+				e.mixed[store.DayOf(list[j].Time.UnixMicro())] = true
+			}
+			for at := 0; at < b.Len(); {
+				end := min(b.Len(), at+w.room())
+				if err := w.put(ids[i:i+1], b, at, end); err != nil {
+					return nil, err
+				}
+				at = end
+			}
+			d.stored += uint64(b.Len())
+		}
+	}
+	d.texts = w.words.next
+	return d, w.flush()
+}
+
+// withAdded returns the days, and those that only have what is added.
+func (e *export) withAdded(days []*day) []*day {
+	if len(e.mixed) == 0 {
+		return days
+	}
+	out, known := slices.Clone(days), map[store.Day]bool{}
+	for _, d := range days {
+		known[d.key] = true
+	}
+	for key := range e.mixed {
+		if !known[key] {
+			out = append(out, &day{key: key})
+		}
+	}
+	slices.SortFunc(out, func(a, b *day) int { return cmp.Compare(a.key, b.key) })
+	return out
+}
+
+// daySorted returns a query for the day's samples of the range, and what is added to it in place of
+// those with its times, by number and then time.
+func (e *export) daySorted(d *day) string {
+	all := *e.r
+	all.GoodOnly = false // a bad one that is added takes the place of a good one
+	var own, more, where string
+	if !d.empty() {
+		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.daySQL(d) + ")" + conditions(exactly([]*day{d}, e.ids, &all)) +
+			") d JOIN main.points p USING (id)"
+	}
+	if e.mixed[d.key] {
+		more = fmt.Sprintf("SELECT point, %s FROM read_parquet(%s) WHERE time >= make_timestamp(%d) AND time < make_timestamp(%d)",
+			sampleColumns, quote(e.added), d.key.Start().UnixMicro(), d.key.End().UnixMicro())
+	}
+	if e.r.GoodOnly {
+		where = conditions([]string{usable})
+	}
+	both := own + more
+	if own != "" && more != "" {
+		both = "SELECT * FROM (" + own + ") o ANTI JOIN (" + more + ") m USING (id, time) UNION ALL BY NAME " + more
+	}
+	return "SELECT * FROM (" + both + ")" + where + " ORDER BY id, time"
+}

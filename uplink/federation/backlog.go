@@ -1,0 +1,124 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/store/overlay"
+	"voltbus/wire"
+)
+
+// errFull ends a scan of the log that takes too long.
+var errFull = errors.New("more of the log than may be looked at")
+
+// backlog reads samples of points out of the log.
+type backlog struct {
+	wanted   map[point.Path]bool
+	from, to int64 // microseconds
+	samples  overlay.Samples
+	left     int // samples that may still be looked at
+
+	decoder wire.Decoder
+	block   point.Block
+	paths   []point.Path // by the block's dictionary; "" for one that is not wanted
+}
+
+// tail returns samples of the points that are in the log here and not in the store yet, and, if not all
+// of it could be looked at, this node as the source that says so.
+func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from, to time.Time) (overlay.Samples, []query.Source, error) {
+	log, sequence, err := f.cfg.Store.Cursor(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if log != f.cfg.Log.ID() {
+		sequence = 0
+	}
+	samples, whole, err := f.scan(ctx, sequence, wanted, from, to)
+	if err != nil || whole {
+		return samples, nil, err
+	}
+	return samples, []query.Source{{
+		Node: f.cfg.Name, State: query.SourceFailed,
+		Why: "much of its log is not in its own store yet, and only the oldest of that was looked at: newer samples may be missing; " +
+			"ask again when its store has caught up",
+	}}, nil
+}
+
+// scan returns samples of the points that are in the log behind a sequence. whole is false if there
+// were too many, or too many for the time that there is: those found come from the oldest blocks then.
+func (f *Federation) scan(ctx context.Context, behind uint64, wanted map[point.Path]bool, from, to time.Time) (found overlay.Samples, whole bool, err error) {
+	_, last, err := f.cfg.Log.Bounds(ctx)
+	if err != nil || last <= behind || len(wanted) == 0 {
+		return nil, true, err
+	}
+	if end, has := ctx.Deadline(); has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+	}
+	b := &backlog{wanted: wanted, from: from.UnixMicro(), to: to.UnixMicro(), samples: overlay.Samples{}, left: maxScan}
+	err = f.cfg.Log.Scan(ctx, behind+1, func(sequence uint64, data []byte) error {
+		if sequence > last {
+			return errEnd
+		}
+		return b.take(data)
+	})
+	switch {
+	case err == nil || errors.Is(err, errEnd):
+		whole = true
+	case errors.Is(err, errFull) || ctx.Err() != nil:
+	default:
+		return nil, false, err
+	}
+	for p, list := range b.samples {
+		b.samples[p] = overlay.Order(list)
+	}
+	return b.samples, whole, nil
+}
+
+// errEnd ends a scan at what was the end when it began.
+var errEnd = errors.New("the end of the log")
+
+func (b *backlog) take(data []byte) error {
+	if b.decoder.DecodeBlock(data, &b.block) != nil {
+		return nil //nolint:nilerr // what is damaged is lost to the store and the parent, too, and they tell of it
+	}
+	if b.left -= b.block.Len(); b.left < 0 {
+		return errFull
+	}
+	b.paths = b.paths[:0]
+	some := false
+	for _, p := range b.block.Points {
+		if !b.wanted[p] {
+			p = ""
+		}
+		some = some || p != ""
+		b.paths = append(b.paths, p)
+	}
+	if !some {
+		return nil
+	}
+	for i, at := range b.block.Point {
+		if t := b.block.Time[i]; b.paths[at] != "" && t >= b.from && t < b.to {
+			b.keep(i)
+		}
+	}
+	return nil
+}
+
+// keep takes sample i of the block, whose texts are gone with the next block.
+func (b *backlog) keep(i int) {
+	s := b.block.Sample(i)
+	s.Point = point.Path(strings.Clone(string(s.Point)))
+	if s.Value.Kind() == point.Text {
+		s.Value = point.TextOf(strings.Clone(s.Value.Text()))
+	}
+	if list := b.samples[s.Point]; len(list) > 0 {
+		s.Point = list[0].Point
+	}
+	b.samples[s.Point] = append(b.samples[s.Point], s)
+}

@@ -1,0 +1,178 @@
+package federation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/catalog"
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/store/overlay"
+)
+
+// gather asks the children for samples of the points that are not stored here.
+func (f *Federation) gather(ctx context.Context, l children, w *wish) (*found, error) {
+	got := &found{
+		given: overlay.Samples{}, told: map[point.Path]catalog.Entry{}, unknown: map[point.Path]bool{},
+		cut: map[point.Path]bool{}, asked: map[point.Path]bool{},
+	}
+	owners, err := f.of(ctx, l, w.points)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := f.newest(ctx, w.points, owners)
+	if err != nil {
+		return nil, err
+	}
+	asks := make([]*ask, len(l))
+	for i, p := range w.points {
+		for _, c := range owners[i] {
+			got.asked[p] = true
+			if asks[c] == nil {
+				asks[c] = &ask{child: l[c], from: w.from, to: w.to}
+			}
+			here, has := newest[p]
+			if has && !here.Before(w.to) && l[c].Waiting == 0 {
+				continue // it has sent all of this time
+			}
+			asks[c].want(p, w.from, here)
+		}
+	}
+	asks = slices.DeleteFunc(asks, func(k *ask) bool { return k == nil })
+	f.askAll(ctx, asks, w.patience, &Query{
+		To: w.to.UnixMicro(), Before: w.before.Microseconds(), Limit: w.limit, Newest: w.newest, Hops: w.hops - 1,
+	})
+	for _, k := range asks {
+		k.put(got)
+		got.sources = append(got.sources, k.sources()...)
+	}
+	got.sources = oncePerNode(got.sources)
+	return got, nil
+}
+
+// newest returns the times of the newest samples stored here of points that children have.
+func (f *Federation) newest(ctx context.Context, points []point.Path, owners [][]int) (map[point.Path]time.Time, error) {
+	var theirs []point.Path
+	for i, p := range points {
+		if len(owners[i]) > 0 {
+			theirs = append(theirs, p)
+		}
+	}
+	if len(theirs) == 0 {
+		return nil, nil
+	}
+	samples, err := f.cfg.Store.Latest(ctx, theirs)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[point.Path]time.Time, len(theirs))
+	for i := range samples {
+		if samples[i].Point != "" {
+			out[theirs[i]] = samples[i].Time
+		}
+	}
+	return out, nil
+}
+
+// put adds what the child gave.
+func (k *ask) put(got *found) {
+	if k.reply == nil {
+		return
+	}
+	for i := range k.points {
+		p, told := k.points[i].Point, &k.reply.Points[i]
+		if told.Unknown && !told.Refused && len(k.samples[i]) == 0 {
+			if _, known := got.told[p]; !known {
+				got.unknown[p] = true
+			}
+			continue
+		}
+		delete(got.unknown, p)
+		if _, known := got.told[p]; !known {
+			got.told[p] = told.entry(p)
+		}
+		got.cut[p] = got.cut[p] || told.Cut
+		got.given[p] = join(got.given[p], k.samples[i])
+		k.given += len(k.samples[i])
+	}
+}
+
+// severity orders the states of sources: what is worse is greater.
+func severity(s *query.Source) int {
+	return slices.Index([]string{
+		query.SourceStored, query.SourceAsked, query.SourceRefused, query.SourceFailed, query.SourceLate, query.SourceUnreachable,
+	}, s.State)
+}
+
+// oncePerNode makes one source of those of one node: the worst of them, for the whole time.
+func oncePerNode(list []query.Source) []query.Source {
+	at := map[string]int{}
+	var out []query.Source
+	for _, s := range list {
+		i, has := at[s.Node]
+		if !has {
+			at[s.Node] = len(out)
+			out = append(out, s)
+			continue
+		}
+		a, b := out[i], s
+		if severity(&b) > severity(&a) {
+			a, b = b, a
+		}
+		a.Samples += b.Samples
+		if a.State != query.SourceStored && b.State != query.SourceStored {
+			a.From, a.To = earliest(a.From, b.From), latest(a.To, b.To)
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// earliest returns the earlier time; nil is the beginning.
+func earliest(a, b *time.Time) *time.Time {
+	if a == nil || b == nil {
+		return nil
+	}
+	if b.Before(*a) {
+		return b
+	}
+	return a
+}
+
+// latest returns the later time; nil is the newest.
+func latest(a, b *time.Time) *time.Time {
+	if a == nil || b == nil {
+		return nil
+	}
+	if b.After(*a) {
+		return b
+	}
+	return a
+}
+
+// entry is what the catalogue would say of a point of which a child told.
+func (t *Told) entry(p point.Path) catalog.Entry {
+	e := catalog.Entry{Info: point.Info{Path: p, Unit: t.Unit, Interval: time.Duration(t.Interval) * time.Microsecond}}
+	e.Kind, _ = point.ParseKind(t.Kind) // one that is not known here varies
+	e.FirstSeen, e.Since, e.Removed = instant(t.FirstSeen), instant(t.Since), instant(t.Removed)
+	return e
+}
+
+func instant(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// paths returns the keys in their order.
+func paths[T any](m map[point.Path]T) []point.Path { return slices.Sorted(maps.Keys(m)) }

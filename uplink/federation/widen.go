@@ -1,0 +1,143 @@
+package federation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/catalog"
+	"voltbus/point"
+	"voltbus/query"
+	"voltbus/store"
+	"voltbus/store/overlay"
+)
+
+// wish is what is asked of the nodes below.
+type wish struct {
+	points    []point.Path
+	from, to  time.Time
+	before    time.Duration // the last sample before from counts, too, if it is not older
+	limit     int           // of each point if there are too many
+	newest    bool
+	hops      int // that it may still go down
+	patience  time.Duration
+	functions []query.Function // for which before is found
+}
+
+// found is what nodes below gave.
+type found struct {
+	given   overlay.Samples
+	told    map[point.Path]catalog.Entry // what is known below of points that are not known here
+	unknown map[point.Path]bool          // points that no node knows that was asked for them
+	cut     map[point.Path]bool          // there are more than the limit
+	asked   map[point.Path]bool          // points that are, or may be, those of a child
+	sources []query.Source
+}
+
+// wider answers with what nodes below gave.
+type wider struct {
+	*found
+	engine *query.Engine
+	store  store.Store
+}
+
+// own answers from this node's store alone.
+func (f *Federation) own() *query.Engine {
+	return query.New(f.cfg.Store, f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
+}
+
+// widen has the nodes below give what is missing here for a request, and lets it not know points that
+// they know.
+func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wider, error) {
+	alone := wider{&found{}, f.own(), f.cfg.Store}
+	children := f.children(maxHops)
+	if len(children) == 0 || !req.From.Before(req.To) || req.Limit < 0 {
+		return alone, nil // what is wrong the engine says
+	}
+	points, err := alone.engine.Selected(ctx, req.Selection)
+	if err != nil {
+		return alone, err
+	}
+	w.points, w.from, w.to, w.limit, w.newest, w.hops = points, req.From, req.To, req.Limit, req.Newest, maxHops
+	if w.before, err = f.before(ctx, &w); err != nil {
+		return alone, err
+	}
+	got, err := f.gather(ctx, children, &w)
+	if err != nil || len(got.asked) == 0 {
+		return alone, err
+	}
+	tail, own, err := f.tail(ctx, got.asked, w.from.Add(-w.before), w.to)
+	if err != nil {
+		return alone, err
+	}
+	got.sources = append(got.sources, own...)
+	before := req.Elsewhere
+	req.Elsewhere = func(p point.Path) bool {
+		return (got.asked[p] && !got.unknown[p]) || (before != nil && before(p))
+	}
+	known := wideCatalog{f.cfg.Catalog, got.told}
+	all := f.over(tail, got.given)
+	return wider{got, query.New(all, known, f.cfg.Limits, f.cfg.Now), all}, nil
+}
+
+// before returns how long a sample before the time may count.
+func (f *Federation) before(ctx context.Context, w *wish) (time.Duration, error) {
+	if !query.Holds(w.functions) {
+		return 0, nil
+	}
+	entries, err := f.cfg.Catalog.Entries(ctx, w.points)
+	return query.Hold(w.functions, entries), err
+}
+
+// over returns the store with samples that are not in it: those of this node's log, and what nodes
+// below gave, which is newer.
+func (f *Federation) over(tail, given overlay.Samples) store.Store {
+	all := overlay.Samples{}
+	maps.Copy(all, tail)
+	for p, list := range given {
+		all[p] = join(all[p], list)
+	}
+	return overlay.New(f.cfg.Store, all)
+}
+
+// join returns samples in order, of which those of later win at the same time.
+func join(samples, later []point.Sample) []point.Sample {
+	switch {
+	case len(later) == 0:
+		return samples
+	case len(samples) == 0:
+		return later
+	}
+	return overlay.Order(append(slices.Clip(samples), later...))
+}
+
+// complete notes in an answer what the nodes below said.
+func (w *wider) complete(a *query.Answer) {
+	a.Sources = w.sources
+	for i := range a.Series {
+		if w.cut[a.Series[i].Info.Path] {
+			a.Series[i].Truncated = true
+		}
+	}
+}
+
+// wideCatalog knows points that only nodes below know.
+type wideCatalog struct {
+	query.Catalog
+	told map[point.Path]catalog.Entry
+}
+
+// Entries implements query.Catalog.
+func (c wideCatalog) Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error) {
+	entries, err := c.Catalog.Entries(ctx, paths)
+	if err != nil || len(c.told) == 0 {
+		return entries, err
+	}
+	for i := range entries {
+		if told, has := c.told[entries[i].Path]; has && entries[i].FirstSeen.IsZero() {
+			entries[i] = told
+		}
+	}
+	return entries, nil
+}

@@ -1,0 +1,99 @@
+package receiver_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/uplink/receiver"
+)
+
+const plantOrigin = "plant~1"
+
+func greet(t *testing.T, r *receiver.Receiver, there uplink.Position) {
+	t.Helper()
+	h := uplink.Hello{Protocol: uplink.Protocol, Origins: map[string]uplink.Position{plantOrigin: there}}
+	if _, err := r.Hello("plant", &h); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func plantBlock(sequence, before, left uint64) *point.Block {
+	return &point.Block{Origin: plantOrigin, First: sequence, Sequence: sequence, Before: before, Left: left, Points: []point.Path{"plant/temp"}}
+}
+
+func TestWhatWaitedInAnOutageIsCountedByTheNumbersOfBothEnds(t *testing.T) {
+	r := parent(t, receiver.Config{})
+	r.Gone("plant", time.Time{})
+	if got := r.Outages("plant"); len(got) != 0 {
+		t.Errorf("of one that never was here: %+v", got)
+	}
+	greet(t, r, uplink.Position{})
+	sendBlock(t, r, plantBlock(1, 0, 0))
+	heard := time.Now()
+	r.Gone("plant", heard)
+	r.Gone("plant", heard.Add(time.Hour))
+	if got := r.Outages("plant"); len(got) != 1 || !got[0].From.Equal(heard) || !got[0].To.IsZero() {
+		t.Errorf("while it is away: %+v", got)
+	}
+	greet(t, r, uplink.Position{Sequence: 4, Samples: 9})
+	if got := r.Outages("plant")[0]; got.To.IsZero() || got.Waited != 8 || got.Coming != 8 || !got.Done.IsZero() {
+		t.Errorf("when it is back: %+v", got)
+	}
+	sendBlock(t, r, plantBlock(2, 1, 2)) // with two that were left out
+	if got := r.Outages("plant")[0]; got.Coming != 5 || got.Left != 2 || !got.Done.IsZero() {
+		t.Errorf("on the way: %+v", got)
+	}
+	sendBlock(t, r, plantBlock(4, 8, 0)) // the third was dropped there, with four samples
+	if got := r.Outages("plant")[0]; got.Waited != 8 || got.Coming != 0 || got.Missing != 4 || got.Left != 2 || got.Done.IsZero() {
+		t.Errorf("at the end: %+v", got)
+	}
+	sendBlock(t, r, plantBlock(6, 20, 0)) // what is lost later belongs to no outage that is over
+	if got := r.Outages("plant"); len(got) != 1 || got[0].Missing != 4 {
+		t.Errorf("later: %+v", got)
+	}
+}
+
+func TestOutagesAreRememberedAndBounded(t *testing.T) {
+	dir := t.TempDir()
+	cfg := receiver.Config{
+		Name: "campus", Own: func(string) bool { return false }, File: filepath.Join(dir, "origins.json"), Outages: filepath.Join(dir, "outages.json"),
+		Child: func(name string) (receiver.Child, bool) {
+			return receiver.Child{Grants: identity.Grants{Record: []point.Pattern{"plant/**"}}}, name == "plant"
+		},
+	}
+	begin := func() (*receiver.Receiver, func()) {
+		r := receiver.New(cfg, ready{}, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		return r, func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	r, end := begin()
+	greet(t, r, uplink.Position{})
+	sendBlock(t, r, plantBlock(1, 0, 0))
+	for range 30 {
+		r.Gone("plant", time.Time{})
+		greet(t, r, uplink.Position{Sequence: 1, Samples: 1})
+	}
+	if got := r.Outages("plant"); len(got) != 20 || got[0].Waited != 0 || got[0].Done.IsZero() {
+		t.Errorf("%d outages, the newest %+v", len(got), got[0])
+	}
+	end()
+	stopped := time.Now()
+	r, end = begin()
+	defer end()
+	r.Gone("plant", time.Time{})
+	if got := r.Outages("plant"); len(got) != 21 || got[0].From.IsZero() || got[0].From.After(stopped) {
+		t.Errorf("after a restart there are %d, the newest %+v; it is away since this node stopped", len(got), got[0])
+	}
+}

@@ -1,0 +1,153 @@
+package receiver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"sync"
+
+	"voltbus/fault"
+	"voltbus/internal/atomicfile"
+)
+
+// register is the file that remembers by which child the blocks of an origin come: JSON objects one after
+// another, of which a later one counts more. It is appended to, and written anew when much of it is out of date. Its
+// mutex is taken before Receiver.mu.
+type register struct {
+	file string
+
+	mu      sync.Mutex
+	entries int  // in the file
+	whole   bool // false: the file is not there or its end cannot be relied on, and is written anew
+}
+
+// spareEntries is how many entries of the file may be out of date before it is written anew.
+const spareEntries = 1000
+
+// recall reads the file.
+func (g *register) recall(log *slog.Logger) map[string]string {
+	owners := map[string]string{}
+	if g.file == "" {
+		return owners
+	}
+	data, err := os.ReadFile(g.file)
+	if err == nil {
+		err = g.read(data, owners)
+	}
+	if g.whole = err == nil; !g.whole && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("some ways of origins are forgotten; each is learned anew by the first block", slog.String("file", g.file), slog.Any("err", err))
+	}
+	return owners
+}
+
+func (g *register) read(data []byte, owners map[string]string) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var some map[string]string
+		err := decoder.Decode(&some)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the entry behind octet %d: %w", decoder.InputOffset(), err)
+		}
+		maps.Copy(owners, some)
+		g.entries += len(some)
+	}
+}
+
+// write appends what is fresh, or writes all anew, of which there are size. The caller holds mu.
+func (g *register) write(fresh map[string]string, size int, all func() map[string]string) error {
+	if g.whole && g.entries+len(fresh) <= 2*size+spareEntries {
+		if g.extend(fresh) == nil {
+			g.entries += len(fresh)
+			return nil
+		}
+	}
+	g.whole = false // until it is written anew: an entry may stand there in part
+	owners := all()
+	data, err := json.Marshal(owners)
+	if err == nil {
+		err = new(atomicfile.Writer).Write(g.file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	g.whole, g.entries = true, len(owners)
+	return nil
+}
+
+// extend appends to the file that is there, and returns when it is on the disk.
+func (g *register) extend(fresh map[string]string) (err error) {
+	data, err := json.Marshal(fresh)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(g.file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err = file.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// own notes that an origin comes by a child. It is written before the block is answered: see remember. The
+// caller holds mu.
+func (r *Receiver) own(child, origin string) {
+	if before, known := r.owners[origin]; known {
+		r.owned[before]--
+	}
+	r.owners[origin] = child
+	r.owned[child]++
+	if r.register.file != "" {
+		r.fresh[origin] = child
+	}
+}
+
+// remember returns when it is on the disk by which child an origin comes, and with it what else was learned
+// meanwhile: one write for many.
+func (r *Receiver) remember(origin string) error {
+	if !r.isFresh(origin) {
+		return nil
+	}
+	r.register.mu.Lock()
+	defer r.register.mu.Unlock()
+	if !r.isFresh(origin) { // written meanwhile
+		return nil
+	}
+	r.mu.Lock()
+	fresh, size := maps.Clone(r.fresh), len(r.owners)
+	r.mu.Unlock()
+	err := r.register.write(fresh, size, func() map[string]string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return maps.Clone(r.owners)
+	})
+	if err != nil {
+		return fault.E("receiver.Receive", fault.Unavailable, origin, fmt.Errorf("remember by which child it comes: %w", err))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, child := range fresh {
+		if r.fresh[name] == child {
+			delete(r.fresh, name)
+		}
+	}
+	return nil
+}
+
+func (r *Receiver) isFresh(origin string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, fresh := r.fresh[origin]
+	return fresh
+}

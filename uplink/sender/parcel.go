@@ -1,0 +1,88 @@
+package sender
+
+import (
+	"slices"
+
+	"voltbus/uplink"
+)
+
+// parcel is a block that waits to be sent: one that goes in parts, or stands behind such a one.
+type parcel struct {
+	flying
+	previous uint64
+	block    []byte // encoded
+	large    bool   // goes in parts
+	sum      uplink.Sum
+	asked    bool // the parent was asked how much of it is there
+	known    bool // and said it
+	at       int  // octets that are sent
+}
+
+func newParcel(f flying, previous uint64, block []byte, large bool) *parcel {
+	w := &parcel{flying: f, previous: previous, block: slices.Clone(block), large: large}
+	if w.part = large; large {
+		w.sum = uplink.SumOf(block)
+	}
+	return w
+}
+
+// feed sends of the queue what the window lets through.
+func (p *pass) feed() error {
+	for len(p.queue) > 0 && !p.owing && p.octets < p.window.open && len(p.flight) < maxFlight {
+		w := p.queue[0]
+		if w.asked && !w.known {
+			return nil // the answer says where to go on
+		}
+		if !w.large {
+			p.queue = p.queue[1:]
+			if err := p.sendFrame(w.flying, w.previous, w.block); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.sendPart(w); err != nil {
+			return err
+		}
+		if w.at == len(w.block) {
+			p.queue = p.queue[1:]
+		}
+	}
+	return nil
+}
+
+// sendPart sends the next part of a block; the first one is empty and asks how much is there, of a
+// connection before.
+func (p *pass) sendPart(w *parcel) error {
+	part := uplink.Part{
+		Epoch: p.epoch, Previous: w.previous, Origin: w.origin, Sequence: w.sequence, Sum: w.sum, Size: uint64(len(w.block)), From: uint64(w.at),
+	}
+	if w.asked {
+		part.Data = w.block[w.at:min(w.at+p.window.part(), len(w.block))]
+	}
+	w.asked = true
+	w.at += len(part.Data)
+	f := w.flying
+	f.end = uint64(w.at)
+	p.frame = part.Append(p.frame[:0])
+	return p.send(f)
+}
+
+// held takes the parent's word of how much of a block is there.
+func (p *pass) held(origin string, h *uplink.Held) {
+	is := func(f *flying) bool { return f.part && f.origin == origin && f.sequence == h.Sequence }
+	p.arrived(func(f *flying) bool { return is(f) && f.end <= h.Octets })
+	if len(p.queue) > 0 && is(&p.queue[0].flying) {
+		if w := p.queue[0]; !w.known {
+			w.known, w.at = true, int(min(h.Octets, uint64(len(w.block))))
+		}
+	}
+	if h.Octets > 0 {
+		p.came()
+	}
+	p.move()
+}
+
+// unqueue drops what needs not be sent.
+func (p *pass) unqueue(drop func(*flying) bool) {
+	p.queue = slices.DeleteFunc(p.queue, func(w *parcel) bool { return drop(&w.flying) })
+}

@@ -1,0 +1,111 @@
+package tree
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Who asks is named by its node, and each node on the way looks whether the neighbour that passes the
+// request on can speak for that node: a child for itself and those below it, the parent for everybody
+// but this node and those below it. Nobody speaks so for somebody of another branch.
+
+var (
+	errSpeech = errors.New("says for whom it asks in words that cannot be read; is its program damaged, or somebody else's?")
+	errHere   = errors.New("does not say of which node it is for whom the neighbour asks")
+	errForged = errors.New("is not reached by the neighbour that asks for it, so that neighbour cannot speak for it")
+	errNoNode = errors.New("is of a node that is not known to stand below the neighbour that asks for it; ask again in a few seconds, and look at voltbus nodes whether its name is let in")
+)
+
+// vouch returns for whom a neighbour asks, with the name of the node as it is known here; the zero
+// Principal if the neighbour does not say. fault.Refused: it cannot speak for that one;
+// fault.Unavailable: nobody knows yet whether it can.
+func (t *Tree) vouch(from Hop, r *Request) (identity.Principal, error) {
+	const op = "tree.Relay"
+	if r.For == "" {
+		return identity.Principal{}, nil
+	}
+	p, err := identity.ParsePrincipal(r.For)
+	switch {
+	case err != nil:
+		return p, fault.E(op, fault.Refused, from.Name, fmt.Errorf("%w: %w", errSpeech, err))
+	case p.Node == "":
+		return p, fault.E(op, fault.Refused, from.Name, errHere)
+	}
+	node, err := t.reached(from, p.Node)
+	if err != nil {
+		kind := fault.Refused
+		if errors.Is(err, errNoNode) {
+			kind = fault.Unavailable
+		}
+		return p, fault.E(op, kind, p.String(), err)
+	}
+	return p.At(node), nil
+}
+
+// reached returns the name of a node as it is known here, if it is reached by a neighbour.
+func (t *Tree) reached(from Hop, name string) (string, error) {
+	if t.Self(name) {
+		return "", errForged
+	}
+	if !from.Above && strings.EqualFold(name, from.Name) {
+		return from.Name, nil
+	}
+	child, known := t.down.behind(name)
+	switch {
+	case from.Above && child != "":
+		return "", errForged
+	case from.Above:
+		return name, nil
+	case child != "" && strings.EqualFold(child, from.Name):
+		return known, nil
+	case child != "" || t.taken(name) != "":
+		return "", errForged
+	}
+	return "", errNoNode
+}
+
+// signed returns a request as it is sent. One that is made here is made for somebody of this node, by the
+// name that the neighbour has for it.
+func (t *Tree) signed(r *Request, self string) ([]byte, error) {
+	if r.own {
+		if p, err := identity.ParsePrincipal(r.Caller); err == nil && p.Node == "" {
+			r.For = p.At(self).String()
+		}
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, fault.E("tree.Relay", fault.Invalid, "request", err)
+	}
+	return body, nil
+}
+
+// By returns the neighbour by which a node is reached: the child on the way to it, otherwise the parent.
+// Its name is empty if there is none.
+func (t *Tree) By(name string) Hop {
+	if child, _ := t.down.behind(name); child != "" {
+		return Hop{Name: child}
+	}
+	above, _ := t.cfg.Parent()
+	return Hop{Name: above.Name, Above: true}
+}
+
+// Branch lists the names of a child and of all below it, as they were known last.
+func (t *Tree) Branch(child string) []string { return t.down.branch(child) }
+
+// Reaches reports whether a node is connected to the tree as far as is known here: of one that is not
+// below this node, whether the parent is.
+func (t *Tree) Reaches(name string) bool {
+	if t.Self(name) {
+		return true
+	}
+	if node, _, below := t.down.find(name); below {
+		return node.Away.IsZero()
+	}
+	above, is := t.cfg.Parent()
+	return is && above.Online
+}
