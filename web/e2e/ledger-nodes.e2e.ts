@@ -13,6 +13,12 @@ describe("the ledger of several nodes", () => {
     const { page, complaints } = await open({ site: building, address: "/ledger", handlers });
     const account = page.getByRole("status", { name: "Account" });
     await account.getByText("Nothing was lost of 5,423,512 samples of 3 nodes.").waitFor();
+    const outages = page.getByRole("list", { name: "Outages" });
+    await outages.getByText(/campus was away .*; 0 of them arrived, 40,000 still come/).waitFor();
+    await page
+      .getByRole("img", { name: /steps arrived late|steps not here yet/ })
+      .first()
+      .waitFor();
     const stops = page
       .getByRole("list", { name: "The way of plant~9sd2kq", exact: true })
       .getByRole("listitem");
@@ -35,6 +41,7 @@ describe("the ledger of several nodes", () => {
     await catching.getByText(/15,000 still to come; .* a second arrive, so all are here/).waitFor();
     way = { plant: 90_000, campus: 90_000, here: 90_000 };
     await catching.waitFor({ state: "detached" });
+    await outages.getByText(/40,000 readings waited there; all arrived, once, by .*/).waitFor();
     const row = page.getByRole("list", { name: "The way of each origin" });
     await expect.poll(() => row.getByText("every count agrees: nothing lost").count()).toBe(4);
     await believe.getByText("160 samples came twice, and are stored once").waitFor();

@@ -4,7 +4,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage, seriousViolations } from "./browser";
-import { Cable, type Running, startNode } from "./nodes-run";
+import { ask, Cable, type Running, startNode } from "./nodes-run";
 
 const { VOLTBUS_BIN: program = "" } = process.env;
 const long = { timeout: 60_000 };
@@ -56,12 +56,12 @@ describe.skipIf(program === "")("two running nodes", () => {
     await form.getByRole("button", { name: "Join" }).click();
     const word = below.getByRole("status", { name: "Node above" });
     await word.getByText("campus has not let this node in yet.").waitFor(long);
-    const told = await below.locator(".fingerprint code").first().textContent();
+    const print = await below.locator(".fingerprint code").first().textContent();
 
     await shown.getByText("The code was used.").waitFor(long);
     await above.getByRole("button", { name: "Approve plant…" }).click(long);
     const dialog = above.getByRole("dialog");
-    expect(await dialog.locator(".fingerprint code").textContent()).toBe(told);
+    expect(await dialog.locator(".fingerprint code").textContent()).toBe(print);
     await dialog.getByRole("button", { name: "They are the same: let it in" }).click();
     await word.getByText("Connected to campus").waitFor(long);
 
@@ -93,6 +93,13 @@ describe.skipIf(program === "")("two running nodes", () => {
     await word.getByText("Connected to campus").waitFor(long);
     await account.getByText(/Nothing was lost of .* samples of 2 nodes/).waitFor(long);
     expect(await above.getByText("No number is missing in").count()).toBe(1);
+    const told = above.getByRole("list", { name: "Outages" });
+    await told
+      .getByText(
+        /plant was away .* waited there; all arrived, once, by [\d:]+\. Nothing is missing\./,
+      )
+      .waitFor(long);
+    await above.getByRole("img", { name: /arrived late/ }).waitFor(long);
     expect(await seriousViolations(above)).toEqual([]);
 
     // Without devices nothing is under way: both machines must have counted the same, to the sample
@@ -103,20 +110,35 @@ describe.skipIf(program === "")("two running nodes", () => {
     const both = async () => new Set(await counts()).size;
     await expect.poll(both, long).toBe(1);
     await way.locator("xpath=..").getByText("every count agrees: nothing lost").waitFor(long);
-    if (process.env.SCREENSHOTS) {
-      await above.screenshot({ path: `${process.env.SCREENSHOTS}/two-nodes.png`, fullPage: true });
-    }
+    await shoot(above, "two-nodes");
+    await above.getByRole("link", { name: "Open plant" }).click();
+    await above.getByText("every count agrees: nothing lost").first().waitFor(long);
+    await told.getByText("Nothing is missing.").waitFor(long);
+    expect(await seriousViolations(above)).toEqual([]);
+    await shoot(above, "two-nodes-page");
   });
 });
 
+/** Takes pictures of the page if somebody wants them: wide and narrow, light and dark. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const { SCREENSHOTS: folder } = process.env;
+  if (!folder) return;
+  for (const [size, width] of [
+    ["wide", 1280],
+    ["narrow", 390],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.screenshot({ path: `${folder}/${name}-${size}-${scheme}.png`, fullPage: true });
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
 /** Takes all devices out of a node's configuration. */
-async function removeDevices({ url, token }: Running): Promise<void> {
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const { text, version } = (await (await fetch(`${url}/api/v1/config`, { headers })).json()) as {
-    text: string;
-    version: string;
-  };
-  const body = JSON.stringify({ text: text.replace(/devices:[\s\S]*$/, ""), version });
-  const answer = await fetch(`${url}/api/v1/config`, { method: "PUT", headers, body });
-  if (!answer.ok) throw new Error(await answer.text());
+async function removeDevices(node: Running): Promise<void> {
+  const { text, version } = await ask<{ text: string; version: string }>(node, "GET", "config");
+  await ask(node, "PUT", "config", { text: text.replace(/devices:[\s\S]*$/, ""), version });
 }

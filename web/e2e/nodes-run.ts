@@ -25,15 +25,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts a node with two simulated rooms below a path of its name, read each second. */
-export async function startNode(program: string, name: string): Promise<Running> {
+/** Starts a node with two simulated rooms below a path of its name, read each second. more is added to its configuration. */
+export async function startNode(program: string, name: string, more = ""): Promise<Running> {
   const dir = await mkdtemp(join(tmpdir(), `voltbus-${name}-`));
   const [http, bus] = [await freePort(), await freePort()];
   const room = (n: number) =>
     `  ${name}/room${n}:\n    driver: sim\n    interval: 1s\n    config: {model: zone}\n`;
   const text =
     `node:\n  name: ${name}\n  data: ${join(dir, "data")}\n` +
-    `listen:\n  http: 127.0.0.1:${http}\n  bus: 127.0.0.1:${bus}\n` +
+    `listen:\n  http: 127.0.0.1:${http}\n  bus: 127.0.0.1:${bus}\n${more}` +
     `devices:\n${room(1)}${room(2)}`;
   const file = join(dir, "voltbus.yaml");
   await writeFile(file, text);
@@ -112,4 +112,21 @@ export class Cable {
       one.pipe(other);
     }
   }
+}
+
+/** Asks a node as its administrator. */
+export async function ask<T>(
+  node: Running,
+  method: string,
+  resource: string,
+  body?: unknown,
+): Promise<T> {
+  const answer = await fetch(`${node.url}/api/v1/${resource}`, {
+    method,
+    headers: { Authorization: `Bearer ${node.token}`, "Content-Type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Node } from "../src/generated/api";
 import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
-import { type Call, Refusal } from "./stand";
-import { AuditLog } from "./stand-audit";
+import type { Call } from "./stand";
 import {
   campusNodes,
   childOf,
@@ -220,52 +220,52 @@ describe("the fleet", () => {
     }
   });
 
-  test("starts and stops the agents of another node, and says what is refused there", async () => {
+  test("shows live what changes of the nodes, by one stream for all its parts", async () => {
     const joined = new Joined();
     joined.nodes = campusNodes();
-    let state = "running";
-    const asked: string[] = [];
-    const name = attacks[0];
+    let streams = 0;
+    const events = joined.handlers["GET events/nodes"];
     const handlers = {
       ...joined.handlers,
-      "GET processes": ({ query }: Call) => {
-        asked.push(`list at ${query.get("node")}`);
-        return { processes: [{ name, state, crashes: [] }], isolation: [], why_not: "" };
-      },
-      "POST agents/*": ({ resource, query }: Call) => {
-        asked.push(`${resource.split("/").at(-1)} at ${query.get("node")}`);
-        if (state === "stopped") return new Refusal(403, "plant-1 does not let it be started");
-        state = "stopped";
-        return {};
+      "GET events/nodes": (call: Call) => {
+        streams++;
+        return events?.(call);
       },
     };
     const { page } = await open({
-      ...{ site: building, address: "/node/plant-1?part=agents", role: "operator", handlers },
+      ...{ site: building, address: "/nodes", role: "engineer", handlers },
     });
-    page.once("dialog", (dialog) => void dialog.accept());
-    await page.getByRole("button", { name: `stop ${name}` }).click();
-    await page.getByRole("button", { name: `start ${name}` }).click();
-    await page.getByText("plant-1 does not let it be started").waitFor();
-    expect(new Set(asked)).toEqual(
-      new Set(["list at plant-1", "stop at plant-1", "start at plant-1"]),
-    );
-    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
-    expect(await seriousViolations(page)).toEqual([]);
+    const change = (name: string, more: Partial<Node>) => {
+      joined.nodes = joined.nodes.map((n) => (n.name === name ? { ...n, ...more } : n));
+    };
+    const row = page.getByRole("row").filter({ hasText: "plant-5" });
+    await row.getByText("disk nearly full").waitFor();
+    change("plant-5", { disk: 50_000_000_000 });
+    await row.getByText("connected").waitFor();
+    joined.nodes = [...joined.nodes, toldNode("plant-6", ["plant-6"])];
+    await page.getByRole("link", { name: "plant-6" }).click();
+    const state = page.getByRole("status", { name: "State" });
+    await state.getByText("connected").waitFor();
+    change("plant-6", { state: "away" });
+    await state.getByText("away").waitFor();
+    await page.getByRole("link", { name: "Ledger", exact: true }).first().click();
+    await page.getByRole("heading", { name: "Ledger" }).waitFor();
+    await page.goBack();
+    await state.getByText("away").waitFor();
+    expect(streams).toBe(1);
   });
 
-  test("tells engineers what happened to a node", async () => {
+  test("follows the nodes again when they were away", async () => {
     const joined = new Joined();
     joined.nodes = campusNodes();
-    const log = new AuditLog([
-      { actor: "person:ann", action: "child.approve", subject: "plant-1", outcome: "accepted" },
-    ]);
-    const handlers = { ...joined.handlers, ...log.handlers };
-    const { page } = await open({
-      ...{ site: building, address: "/node/plant-1", role: "engineer", handlers },
-    });
-    await page.getByText("8,204,100").waitFor();
-    await page.getByRole("link", { name: "What happened" }).click();
-    await page.getByRole("region", { name: "Entries" }).getByText("child.approve").waitFor();
+    const { page, node } = await enter(joined, "/nodes", "viewer");
+    const row = page.getByRole("row").filter({ hasText: "plant-5" });
+    await row.getByText("disk nearly full").waitFor();
+    await node.stop();
+    await page.getByRole("status", { name: "Connection" }).waitFor();
+    joined.nodes = joined.nodes.map((n) => ({ ...n, disk: n.disk_size }));
+    await node.start();
+    await row.getByText("connected").waitFor({ timeout: 20_000 });
   });
 });
 

@@ -1,7 +1,14 @@
+import type { Page } from "playwright-core";
 import { phone, type Shot, wide } from "./shot";
 import { building } from "./sites";
+import { type Call, Refusal } from "./stand";
+import { plant, Settings } from "./stand-config";
+import { inMinutes } from "./stand-control";
+import { FarPoints } from "./stand-far";
 import { ledgerHandlers } from "./stand-ledger";
 import { campusNodes, childOf, Joined, parentOf, pendingOf, uplinkOf } from "./stand-nodes";
+
+const small = { width: 1280, height: 900 };
 
 const draft = { documented: false } as const;
 const kept = { documented: true } as const;
@@ -98,6 +105,80 @@ const member = {
   ready: (page) => page.getByRole("list", { name: "What it may" }).waitFor(),
 } satisfies Partial<Shot>;
 
+/** The live values of a plant, read again and again. */
+function watching(): Pick<Shot, "site" | "scheme" | "handlers"> {
+  const far = new FarPoints(14);
+  const stream = far.handlers["GET stream"];
+  const points = Object.fromEntries(
+    Array.from({ length: 14 }, (_, i) => [`p${i}`, 18.25 + 1.5 * i]),
+  );
+  const handlers = {
+    ...campus().handlers,
+    ...far.handlers,
+    "GET stream": (call: Call) => {
+      const answer = stream?.(call);
+      far.send(points, { p3: "uncertain", p7: "bad(timeout)" });
+      return answer;
+    },
+  };
+  return { ...base(), handlers };
+}
+
+const live = {
+  address: "/node/plant-1?part=live",
+  ready: (page) => page.getByText("18.25").waitFor(),
+} satisfies Partial<Shot>;
+
+const said = [
+  { level: "info", message: "node runs", extra: { node: "plant-1", version: "0.9.0" } },
+  { level: "info", message: "connected to the node above", extra: { parent: "campus" } },
+  {
+    ...{ level: "warning", message: "device is silent" },
+    extra: { device: "ahu1", driver: "modbus", err: "10.0.4.31:502: connection refused" },
+  },
+  { level: "info", message: "device answers again", extra: { device: "ahu1" } },
+  { level: "error", message: "history cannot be written", extra: { err: "disk is full" } },
+];
+
+/** The log of a plant, as it lets itself be read, or does not. */
+function logging(isAllowed: boolean): Pick<Shot, "site" | "scheme" | "handlers"> {
+  const refused = new Refusal(403, "plant-1 says: missing: call node:log", "refused", {
+    missing: "call node:log",
+  });
+  const handlers = {
+    ...campus().handlers,
+    "GET log/follow": ({ response }: Call) => {
+      if (!isAllowed) return refused;
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      said.forEach((line, i) => {
+        const data = { number: i + 1, time: inMinutes(i - 9), ...line };
+        response.write(`event: line\ndata: ${JSON.stringify(data)}\n\n`);
+      });
+      return "streamed";
+    },
+  };
+  return { ...base(), handlers };
+}
+
+const log = {
+  address: "/node/plant-1?part=log",
+  ready: (page) => page.getByText(/disk is full|is missing/).waitFor(),
+} satisfies Partial<Shot>;
+
+const pushing = () => ({
+  ...base(),
+  handlers: { ...campus().handlers, ...new Settings(plant, "ann").handlers },
+});
+
+const push = {
+  address: "/node/plant-1?part=settings",
+  ready: async (page: Page) => {
+    await page.getByRole("textbox", { name: "Configuration" }).fill(plant.replace("10s", "20s"));
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await page.getByRole("button", { name: "Push to plant-1" }).waitFor();
+  },
+} satisfies Partial<Shot>;
+
 /** A plant that was cut off for a while, and catches up by 1,000 samples a second. */
 function catchingUp(): Pick<Shot, "site" | "scheme" | "handlers"> {
   const began = Date.now();
@@ -112,7 +193,7 @@ const ledger = {
   address: "/ledger",
   ready: async (page) => {
     await page.getByText("a second arrive").waitFor();
-    await page.getByRole("img", { name: "1 hole" }).waitFor();
+    await page.getByRole("img", { name: /^1 hole/ }).waitFor();
   },
 } satisfies Partial<Shot>;
 
@@ -134,4 +215,17 @@ export const nodes: readonly Shot[] = [
   { ...base(), ...node, ...draft, name: "node-page", size: wide },
   { ...base(), ...node, ...draft, name: "node-page-phone", size: phone },
   { ...base(), ...member, ...draft, name: "node-joined", size: wide },
+  { ...base(), ...member, ...draft, name: "node-joined-phone", size: phone, scheme: "dark" },
+  { ...watching(), ...live, ...kept, name: "node-live", size: wide },
+  { ...watching(), ...live, ...draft, name: "node-live-phone", size: phone, scheme: "dark" },
+  { ...logging(true), ...log, ...kept, name: "node-log", size: wide },
+  { ...logging(true), ...log, ...draft, name: "node-log-phone", size: phone, scheme: "dark" },
+  { ...logging(false), ...log, ...draft, name: "node-log-refused", size: phone },
+  { ...pushing(), ...push, ...kept, name: "node-push", size: wide },
+  { ...pushing(), ...push, ...draft, name: "node-push-phone", size: phone, scheme: "dark" },
+  { ...base(), ...list, ...draft, name: "nodes-dark", size: small, scheme: "dark" },
+  { ...base(), ...map, ...draft, name: "nodes-map-dark", size: small, scheme: "dark" },
+  { ...base(), ...node, ...draft, name: "node-page-dark", size: small, scheme: "dark" },
+  { ...base(), ...code, ...draft, name: "nodes-join-dark", size: small, scheme: "dark" },
+  { ...base(), ...approve, ...draft, name: "nodes-approve-phone", size: phone, scheme: "dark" },
 ];

@@ -1,7 +1,10 @@
 // What the stand-in says of the ledger of a region: three nodes in a row, of which one catches up.
 
 import type { Hop, Ledger, LedgerNode } from "../src/api";
+import type { Node } from "../src/generated/api";
+import { aNode } from "../src/node/testing";
 import type { Handlers } from "./stand";
+import { nodeEvents } from "./stand-nodes";
 
 const hop = (origin: string, acknowledged: number, more: Partial<Hop> = {}): Hop => ({
   ...{ origin, own: false, produced: acknowledged, acknowledged, stored: acknowledged, refused: 0 },
@@ -104,8 +107,27 @@ export function heatOf(steps: number, from: string, to: string) {
   };
 }
 
-/** Answers the ledger of the way as it is now, and its heat map. */
+/** The same nodes, of which the campus was away for three minutes, and what waited there. */
+function fleetOf({ plant, campus, here, lost = 0 }: Way): Node[] {
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const coming = plant - here;
+  const outage = {
+    ...{ from: ago(6), to: ago(3), waited: 40_000, coming, missing: lost, left: 0 },
+    ...(coming > 0 ? {} : { done: ago(2) }),
+  };
+  return [
+    aNode("region", { state: "here", path: [] }),
+    aNode("campus", { path: ["campus"], prefix: "campus", outages: [outage] }),
+    aNode("plant", {
+      ...{ path: ["campus", "plant"], parent: "campus", prefix: "campus/plant" },
+      waiting: plant - campus,
+    }),
+  ];
+}
+
+/** Answers the ledger of the way as it is now, its heat map, and the nodes. */
 export const ledgerHandlers = (way: () => Way): Handlers => ({
+  "GET events/nodes": nodeEvents(() => ({ nodes: fleetOf(way()), above: [], refused: [] })),
   "GET ledger": () => ledgerOf(way()),
   "GET completeness": ({ query }) =>
     heatOf(Number(query.get("steps")), query.get("from") ?? "", query.get("to") ?? ""),

@@ -1,8 +1,8 @@
 // What the stand-in answers about other nodes: those below it, the codes that are out, the one above.
 
-import type { Child, Door, Invitation, Node, Parent, Uplink } from "../src/generated/api";
+import type { Child, Door, Invitation, Node, Nodes, Parent, Uplink } from "../src/generated/api";
 import { aNode } from "../src/node/testing";
-import { type Call, type Handlers, Refusal } from "./stand";
+import { type Call, type Handler, type Handlers, Refusal } from "./stand";
 import { inMinutes } from "./stand-control";
 
 const fingerprint = "1f0c 9d2b 77ae 4c10 5b3e 0a6d";
@@ -95,6 +95,31 @@ export const campusNodes = (): Node[] => [
   toldNode("plant-5", ["plant-5"], { disk: 3 * gigabyte }),
 ];
 
+const often = 100;
+
+/** Tells the nodes as they are, and then those that changed, as a node does. */
+export const nodeEvents =
+  (now: () => Nodes): Handler =>
+  ({ response }) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    const told = new Map<string, string>();
+    const tell = () => {
+      const { nodes, above, refused } = now();
+      const changed = nodes.filter((n) => told.get(n.name) !== JSON.stringify(n));
+      const gone = [...told.keys()].filter((name) => nodes.every((n) => n.name !== name));
+      const whole = told.size === 0;
+      if (changed.length + gone.length === 0) return;
+      for (const n of changed) told.set(n.name, JSON.stringify(n));
+      for (const name of gone) told.delete(name);
+      const change = { whole, nodes: changed, gone, above, refused };
+      response.write(`event: nodes\ndata: ${JSON.stringify(change)}\n\n`);
+    };
+    tell();
+    const timer = setInterval(tell, often);
+    response.on("close", () => clearInterval(timer));
+    return "streamed";
+  };
+
 /** The other nodes of a stand-in. */
 export class Joined {
   children: Child[] = [];
@@ -110,7 +135,8 @@ export class Joined {
   readonly asked: { method: string; resource: string; body: unknown }[] = [];
 
   readonly handlers: Handlers = {
-    "GET nodes": () => ({ nodes: this.nodes, above: this.above, refused: [] }),
+    "GET nodes": () => this.known(),
+    "GET events/nodes": nodeEvents(() => this.known()),
     "GET children": () => ({ children: this.children }),
     "POST children/*": (call) => this.decide(call),
     "PATCH children/*": (call) => this.note(call),
@@ -150,6 +176,10 @@ export class Joined {
     },
     "POST parent/rotate": (call) => this.note(call),
   };
+
+  private known(): Nodes {
+    return { nodes: this.nodes, above: this.above, refused: [] };
+  }
 
   private note({ method, resource, body }: Call): unknown {
     this.asked.push({ method, resource, body });

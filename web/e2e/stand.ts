@@ -132,7 +132,8 @@ export class Stand {
     if (resource === "session" && request.method === "DELETE") {
       this.sessions.delete(request.headers.cookie ?? "");
       response.writeHead(204).end();
-    } else if (resource === "stream") this.stream(url.searchParams.getAll("pattern"), response);
+    } else if (resource === "stream" && !url.searchParams.has("node"))
+      this.stream(url.searchParams.getAll("pattern"), response);
     else this.answer(await callOf(request, resource, url.searchParams, response));
   }
 
@@ -169,6 +170,11 @@ export class Stand {
       "GET control/events": ({ response }) => {
         response.writeHead(200, { "Content-Type": "text/event-stream" });
         response.write(": welcome\n\n");
+        return "streamed";
+      },
+      "GET events/nodes": ({ response }) => {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write('event: nodes\ndata: {"whole":true,"nodes":[]}\n\n');
         return "streamed";
       },
       ...this.handlers,

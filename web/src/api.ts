@@ -34,7 +34,7 @@ export interface PointPage extends Omit<generated.Points, "points"> {
 
 /** Curves over a range of time. */
 export interface PlotAnswer<Series = generated.Series>
-  extends Pick<generated.Plot, "completeness" | "step"> {
+  extends Pick<generated.Plot, "completeness" | "step" | "sources"> {
   series: Series[];
 }
 
@@ -78,6 +78,8 @@ export class Problem extends Error {
     readonly kind: string,
     /** Who stands in the way, of a refusal of control. */
     readonly holders: readonly generated.ControlHolder[] = [],
+    /** Of a refusal at another node: the capability that is missing there. */
+    readonly missing = "",
   ) {
     super(detail || title);
   }
@@ -190,6 +192,16 @@ export class Api {
     return (await response.json()) as T;
   }
 
+  /** Asks at an address whether it would answer, and drops the answer: rejects if it would not. */
+  async probe(target: string): Promise<void> {
+    const stop = new AbortController();
+    try {
+      await this.inspect(await this.fetch(target, { cache: "no-store", signal: stop.signal }));
+    } finally {
+      stop.abort();
+    }
+  }
+
   /** Changes a resource below /api/v1/; the answer is undefined if the node has nothing to say. */
   async send<T = void>(method: Method, resource: string, body?: unknown): Promise<T> {
     const headers: Record<string, string> = { "X-Voltbus": "1" };
@@ -224,6 +236,7 @@ export class Api {
       told.detail ?? "",
       told.kind ?? "internal",
       told.holders ?? [],
+      told.missing ?? "",
     );
   }
 

@@ -27,11 +27,12 @@ export class LiveValues {
     return this.newest.get(path);
   }
 
-  /** Takes over one pass over a device. */
-  applyScan(scan: Scan): void {
+  /** Takes over one pass over a device, of the points that are wanted. */
+  applyScan(scan: Scan, wants: (path: string) => boolean = () => true): void {
     const time = Date.parse(scan.time);
     for (const name in scan.points) {
       const path = scan.device === "" ? name : `${scan.device}/${name}`;
+      if (!wants(path)) continue;
       const quality = qualityOf(scan, name);
       this.put(path, { time, value: scan.points[name] ?? null, quality });
     }

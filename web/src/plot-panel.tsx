@@ -21,7 +21,7 @@ export function PlotPanel({ source, view, onShow }: Props) {
   useTick(live);
   const box = useRef<HTMLDivElement>(null);
   const pixels = useWidth(box);
-  const { curves, version, problem } = useCurves({ ...source, pixels }, view);
+  const { curves, version, problem, missing } = useCurves({ ...source, pixels }, view);
   const [cursor, setCursor] = useState<number>();
   const [earliest, to] = bounds(view.range, api.now());
   const from = "last" in view.range ? beginOf(curves, earliest, to) : earliest;
@@ -56,7 +56,9 @@ export function PlotPanel({ source, view, onShow }: Props) {
         )}
       </div>
       <p class="quiet plot-foot">
-        <span>{problem || (curves.length > 0 ? `${completeness(curves)}.` : "")}</span>
+        <span>
+          {problem || (curves.length > 0 ? `${completeness(curves)}. ${missing}`.trim() : missing)}
+        </span>
         <span>{cursor === undefined ? zone() : dateTime(cursor)}</span>
       </p>
     </section>

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api, Point } from "./api";
 import type { LiveValues } from "./live";
 import { append, type Curve, continueWith, curveOf, numeric } from "./series";
+import { missingOf } from "./sources";
 import { usePoll } from "./use-poll";
 import { bounds, type View } from "./view";
 
@@ -21,6 +22,8 @@ export interface Curves {
   curves: readonly Curve[];
   version: number;
   problem: string;
+  /** Because of which nodes something is missing, in words; "" for none. */
+  missing: string;
 }
 
 /** Asks the history for the view's points, goes on with live values, and asks again now and then. */
@@ -32,17 +35,20 @@ export function useCurves(source: CurveSource, view: View): Curves {
   const [version, setVersion] = useState(0);
 
   const ask = useCallback(async () => {
-    if (points.length === 0) return [];
+    if (points.length === 0) return { curves: [], missing: "" };
     const [from, to] = bounds(range, api.now());
     const answer = await api.plot(points, from, to, pixels);
     const stepMs = (to - from) / pixels;
     const intervalOf = (path: string) => (catalogue.get(path)?.interval ?? 0) * 1000;
-    return answer.series.map((s) => curveOf(s, { to, stepMs, intervalMs: intervalOf(s.point) }));
+    const curves = answer.series.map((s) =>
+      curveOf(s, { to, stepMs, intervalMs: intervalOf(s.point) }),
+    );
+    return { curves, missing: missingOf(answer.sources) };
   }, [api, points, range, pixels, catalogue]);
   const polled = usePoll(ask, refreshEvery(isLive ? range.last : 0), epoch);
 
   useEffect(() => {
-    const fresh = polled.data ?? [];
+    const fresh = polled.data?.curves ?? [];
     const old = kept.current;
     kept.current = isLive
       ? fresh.map((c) =>
@@ -66,7 +72,12 @@ export function useCurves(source: CurveSource, view: View): Curves {
     });
   }, [live, isLive]);
 
-  return { curves: kept.current, version, problem: polled.problem };
+  return {
+    curves: kept.current,
+    version,
+    problem: polled.problem,
+    missing: polled.data?.missing ?? "",
+  };
 }
 
 /** Often for short ranges, where an answer is cheap; each minute for ranges that stand still. */

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { bytes, dateTime, plain, span } from "../format";
 import type { ProcessCrash } from "../generated/api";
 import { wordsOf } from "../use-poll";
-import { LineList } from "./log";
+import { LineList } from "./log-view";
 import type { PartProps } from "./page";
 
 const mostShown = 100;

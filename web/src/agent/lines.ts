@@ -1,8 +1,12 @@
 import type { ProcessLine } from "../generated/api";
 import type { Level } from "../health";
 
+/** A line of the log of an agent, or of a node. */
+export type Line = Pick<ProcessLine, "time" | "level" | "message" | "extra"> &
+  Partial<Pick<ProcessLine, "stream" | "logger">>;
+
 /** A line with a number, so that a list knows which one it is. */
-export interface Shown extends ProcessLine {
+export interface Shown extends Line {
   id: number;
 }
 
@@ -18,12 +22,14 @@ export class Lines {
   held = false;
   /** Lines that came while it was held. */
   missed = 0;
+  /** Lines that came faster than they could be sent, as the node says. */
+  lost = 0;
 
   private waiting: Shown[] = [];
   private next = 1;
 
   /** Takes a line; take shows it. */
-  add(line: ProcessLine): void {
+  add(line: Line): void {
     if (this.held) {
       this.missed++;
       return;
@@ -44,9 +50,10 @@ export class Lines {
     this.list = [];
     this.waiting = [];
     this.missed = 0;
+    this.lost = 0;
   }
 }
 
 /** How bad a line is. */
-export const levelOf = ({ level }: Pick<ProcessLine, "level">): Level =>
+export const levelOf = ({ level }: Pick<Line, "level">): Level =>
   level === "error" || level === "critical" ? "bad" : level === "warning" ? "warn" : "wait";

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { Events, type Link } from "../events";
-import type { ProcessLine } from "../generated/api";
-import { Lines } from "./lines";
+import type { NodeLogLost } from "../generated/api";
+import { type Line, Lines } from "./lines";
 
 /** A log that is followed. */
 export interface Followed {
@@ -12,13 +12,20 @@ export interface Followed {
   redraw(): void;
 }
 
+/** What of a log is followed. */
+export interface Choice {
+  /** The least level, "" for all. */
+  level: string;
+  search: string;
+}
+
 const calm = 250;
 
-/** Follows the log of an agent, "" for none; what is shown begins with the newest lines that fit. */
+/** Follows the log at a resource; what is shown begins with the newest lines that fit. */
 export function useLog(
   api: Api,
-  name: string,
-  { level, search }: { level: string; search: string },
+  resource: string,
+  { level, search }: Choice,
   epoch: number,
 ): Followed {
   const lines = useMemo(() => new Lines(), []);
@@ -28,7 +35,6 @@ export function useLog(
 
   // Another epoch connects anew
   useEffect(() => {
-    if (name === "") return;
     let timer = 0;
     const soon = () => {
       timer ||= window.setTimeout(() => {
@@ -40,22 +46,26 @@ export function useLog(
     lines.clear();
     redraw();
     const query = { ...(level ? { level } : {}), ...(search ? { search } : {}), limit: 200 };
-    const target = api.address(`agents/${encodeURIComponent(name)}/logs/follow`, query);
+    const target = api.address(resource, query);
     const told = (next: Link) => {
       // A stream that begins anew begins with the newest lines
       if (next.state === "live" && !lines.held) lines.clear();
       setLink(next);
     };
     const line = (data: unknown) => {
-      lines.add(data as ProcessLine);
+      lines.add(data as Line);
       soon();
     };
-    const events = new Events(api, target, { line }, told);
+    const lost = (data: unknown) => {
+      lines.lost += (data as NodeLogLost).count;
+      soon();
+    };
+    const events = new Events(api, target, { line, lost }, told, () => api.probe(target));
     events.open();
     return () => {
       clearTimeout(timer);
       events.close();
     };
-  }, [api, name, level, search, epoch, lines]);
+  }, [api, resource, level, search, epoch, lines]);
   return { lines, link, redraw };
 }

@@ -1,4 +1,5 @@
 import type { Api, ColumnSeries, Kind, PlotAnswer } from "../api";
+import { isWhole } from "../sources";
 import { wordsOf } from "../use-poll";
 import { cut, lineOf } from "./columns";
 import { iso } from "./iso";
@@ -168,7 +169,8 @@ export class Loader {
   /** Cuts an answer into tiles. */
   private keep({ level, first, last }: Run, answer: PlotAnswer<ColumnSeries>): void {
     const exact = answer.step === 0;
-    const asked = this.source.now();
+    // Tiles to which a node below did not give its part are asked for again soon
+    const asked = isWhole(answer.sources) ? this.source.now() : 0;
     for (const { point, unit, kind, columns } of answer.series) {
       this.facts.set(point, { unit, kind });
       const line = lineOf(columns);

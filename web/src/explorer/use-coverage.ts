@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api, PlotAnswer } from "../api";
-import { type Counted, completeness } from "../series";
+import { completeness } from "../series";
+import { missingOf } from "../sources";
 import type { Span } from "../span";
 import { iso } from "./iso";
 
@@ -24,7 +25,7 @@ export function useCoverage(api: Api, points: readonly string[], [from, to]: Spa
     const timer = setTimeout(async () => {
       try {
         const counted = await count(api, points, [begin, end], stop.signal);
-        setWords(`${completeness(counted)}.`);
+        setWords(`${completeness(counted.series)}. ${missingOf(counted.sources)}`.trim());
       } catch {
         // The curves say what is wrong; this only has nothing to add
         if (!stop.signal.aborted) setWords("");
@@ -43,7 +44,7 @@ async function count(
   points: readonly string[],
   [from, to]: Span,
   signal: AbortSignal,
-): Promise<readonly Counted[]> {
+): Promise<PlotAnswer> {
   const query = { point: points, from: iso(from), to: iso(to), pixels: leastPixels };
-  return (await api.get<PlotAnswer>("plot", query, signal)).series;
+  return await api.get<PlotAnswer>("plot", query, signal);
 }

@@ -459,18 +459,18 @@ export interface Latest {
   sources?: Sources;
 }
 
-/** Nodes below whose points were asked for; absent if there are none */
+/** Nodes below whose points were asked for; absent if there are none. This node is among them if much of its log is not in its store yet */
 export type Sources = Source[];
 
 export interface Source {
   node: string;
   /** stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed */
   state: "stored" | "asked" | "unreachable" | "refused" | "late" | "failed";
-  /** What it was asked for begins here; absent for the beginning */
+  /** What may be missing here of its points begins here; absent for the beginning */
   from?: string;
   /** What it was asked for ends here; absent for the newest */
   to?: string;
-  /** That it gave and are not stored here */
+  /** That it gave */
   samples: number;
   /** Not connected since */
   since?: string;
@@ -537,6 +537,7 @@ export interface Plot {
   to: Time;
   /** Seconds; 0 for all samples */
   step: number;
+  sources?: Sources;
 }
 
 export interface Bucket {
@@ -576,6 +577,7 @@ export interface Aggregate {
   to: Time;
   /** Seconds; of days and months on average */
   step: number;
+  sources?: Sources;
 }
 
 export interface CompletenessMap {
@@ -967,7 +969,46 @@ export interface Node {
   health: string;
   /** What a person should know, such as that it went back to an older configuration */
   note: string;
+  /** When it was away, the newest first; only of children of the one that answers */
+  outages?: Outage[];
   received?: Received;
+}
+
+/** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */
+export interface Outage {
+  /** When it was heard of last */
+  from: string;
+  /** When it came back; missing: it has not yet */
+  to?: string;
+  /** Samples that were on disk there and not here when it came back */
+  waited: number;
+  /** Of them those that are still not on disk here */
+  coming: number;
+  /** Of them those that it could not send any more */
+  missing: number;
+  /** Of them those that were left out on purpose */
+  left: number;
+  /** When the last of them was on disk here; missing: not yet */
+  done?: string;
+}
+
+/** An event of the stream about nodes: what changed since the one before */
+export interface NodesChange {
+  /** Nodes that are not here are no more; of the first event */
+  whole?: boolean;
+  /** Of each node that changed its name, and those fields of a Node that changed; null for one that is no more */
+  nodes: {
+    name: string;
+  }[];
+  /** Names of those that are no more */
+  gone?: string[];
+  /** As of Nodes, if it changed */
+  above?: string[];
+  /** As of Nodes, if it changed */
+  refused?: {
+    name: string;
+    why: string;
+  }[];
 }
 
 /** What came from a child since the start of the one that answers */
@@ -1233,6 +1274,28 @@ export interface ProcessEnd {
   signal?: string;
   /** Seconds */
   uptime: number;
+}
+
+export interface NodeLog {
+  entries: NodeLogLine[];
+  /** The number to ask for what follows with */
+  last: number;
+  /** Records behind the number that was asked with that are not kept any more */
+  lost?: number;
+}
+
+/** Texts may come from devices and other programs */
+export interface NodeLogLine {
+  /** Grows with each record, also over a new start */
+  number: number;
+  time: string;
+  level: "debug" | "info" | "warning" | "error";
+  message: string;
+  extra?: Record<string, unknown>;
+}
+
+export interface NodeLogLost {
+  count: number;
 }
 
 export interface ProcessLog {

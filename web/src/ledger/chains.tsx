@@ -7,13 +7,15 @@ import { type Chain, chainsOf, isUrgent, type Stop, verdictOf } from "./chain";
 interface Props {
   nodes: readonly LedgerNode[];
   now: number;
+  /** Only these origins; all without. */
+  origins?: readonly string[];
 }
 
 const mostChains = 100;
 
 /** The way of each origin, hop by hop, with the counts of the nodes on it. */
-export function Chains({ nodes, now }: Props) {
-  const chains = chainsOf(nodes);
+export function Chains({ nodes, now, origins }: Props) {
+  const chains = chainsOf(nodes).filter((c) => origins?.includes(c.origin) ?? true);
   if (chains.length === 0) return null;
   return (
     <section class="card panel" aria-labelledby="chains-title">

@@ -1,17 +1,21 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api, LedgerNode } from "../api";
-import { percent, plain, plural, shortTime } from "../format";
+import { clock, percent, plain, plural, shortTime } from "../format";
+import type { Node } from "../generated/api";
+import { type Late, lateness, outagesAround } from "../node/outage";
 import { nodeAddress } from "../shell/place";
-import { type HeatMap, holesOf, spans as longSpans } from "../site/coverage";
+import { type HeatMap, type HeatRow, holesOf, spans as longSpans } from "../site/coverage";
 import { Strip } from "../site/strip";
 import { usePoll } from "../use-poll";
-import { rowsByNode } from "./node-heat";
+import { begun, rowsByNode, shareOf } from "./node-heat";
 import "../site/site.css";
 
 interface Props {
   api: Api;
   epoch: number;
   nodes: readonly LedgerNode[];
+  /** What is known of the nodes: when they were away. */
+  fleet: readonly Node[];
 }
 
 /** A quarter of an hour shows a cable that is pulled and put back. */
@@ -26,7 +30,7 @@ const rowsOfPage = 1000;
 const mostPages = 5;
 
 /** How complete the history here is over time, a row for each node. A gap that was caught up with closes. */
-export function NodeHeat({ api, epoch, nodes }: Props) {
+export function NodeHeat({ api, epoch, nodes, fleet }: Props) {
   const [span, setSpan] = useState<Span>(spans[0]);
   const ask = useCallback(() => wholeMap(api, span), [api, span]);
   const { data, problem } = usePoll(ask, 15_000, epoch);
@@ -45,13 +49,14 @@ export function NodeHeat({ api, epoch, nodes }: Props) {
       </div>
       {problem && <p class="problem">{plain(problem)}</p>}
       {!data && !problem && <p class="asking">Counting samples…</p>}
-      {data && <Heat map={data} nodes={nodes} />}
+      {data && <Heat map={data} nodes={nodes} fleet={fleet} />}
     </section>
   );
 }
 
 async function wholeMap(api: Api, span: Span): Promise<HeatMap> {
-  const to = api.now();
+  const step = span.ms / span.steps;
+  const to = Math.floor(api.now() / step) * step; // a step that is not over lacks what is still measured
   const query = {
     ...{ pattern: "**", steps: span.steps, limit: rowsOfPage },
     from: new Date(to - span.ms).toISOString(),
@@ -68,12 +73,17 @@ async function wholeMap(api: Api, span: Span): Promise<HeatMap> {
   return { ...first, rows, next };
 }
 
-function Heat({ map, nodes }: { map: HeatMap; nodes: readonly LedgerNode[] }) {
+interface HeatProps {
+  map: HeatMap;
+  nodes: readonly LedgerNode[];
+  fleet: readonly Node[];
+}
+
+function Heat({ map, nodes, fleet }: HeatProps) {
   const [pointed, setPointed] = useState("");
   const placed = nodes.map((n) => ({ node: n.node, prefix: n.prefix, depth: n.path.length }));
-  const rows = rowsByNode(map.rows, placed);
+  const rows = rowsByNode(map.rows, placed).map(begun);
   const begin = Date.parse(map.from);
-  const timeOf = (cell: number) => shortTime(begin + cell * map.step * 1000);
   if (rows.length === 0) return <p class="quiet">There is no history yet.</p>;
   return (
     <>
@@ -91,35 +101,16 @@ function Heat({ map, nodes }: { map: HeatMap; nodes: readonly LedgerNode[] }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
-            const holes = holesOf(row, map).length;
-            return (
-              <tr key={row.path}>
-                <th scope="row">
-                  <a href={nodeAddress(row.path)}>{plain(row.path)}</a>
-                </th>
-                <td class="number">
-                  {row.expected > 0 ? percent(row.present, row.expected) : "–"}
-                </td>
-                <td>
-                  <Strip
-                    coverage={row.coverage}
-                    label={holes === 0 ? "No holes" : plural(holes, "hole")}
-                    onPoint={(cell) => {
-                      const c = cell === undefined ? undefined : row.coverage[cell];
-                      const share = typeof c === "number" ? percent(c, 1) : "nothing expected";
-                      setPointed(
-                        cell === undefined
-                          ? ""
-                          : `${plain(row.path)}, ${timeOf(cell)} to ${timeOf(cell + 1)}: ${share}`,
-                      );
-                    }}
-                    onChoose={() => {}}
-                  />
-                </td>
-              </tr>
-            );
-          })}
+          {rows.map((row) => (
+            <Row
+              key={row.path}
+              row={row}
+              map={map}
+              depth={(nodes.find((n) => n.node === row.path)?.path.length ?? 1) - 1}
+              late={lateness(row.coverage, outagesAround(fleet, row.path), begin, map.step * 1000)}
+              onPoint={setPointed}
+            />
+          ))}
         </tbody>
       </table>
       <p class="heat-axis quiet" aria-hidden="true">
@@ -127,11 +118,74 @@ function Heat({ map, nodes }: { map: HeatMap; nodes: readonly LedgerNode[] }) {
         <span>{shortTime((begin + Date.parse(map.to)) / 2)}</span>
         <span>{shortTime(Date.parse(map.to))}</span>
       </p>
-      <p class="heat-pointed quiet">
-        {pointed ||
-          "Red is what has not arrived, or was never measured. What catches up closes the hole."}
+      <p class="heat-pointed quiet" role="note">
+        {pointed || "Point at a step to read it. What catches up closes the hole."}
         {map.next !== "" && " Only the first 5,000 devices are shown."}
       </p>
+      <ul class="heat-legend quiet" aria-label="Colours">
+        {keys.map(([shade, words]) => (
+          <li key={shade}>
+            <span class={`heat-key heat-${shade}`} aria-hidden="true" /> {words}
+          </li>
+        ))}
+      </ul>
     </>
   );
+}
+
+const keys = [
+  ["full", "arrived at once"],
+  ["late", "arrived late, after an outage"],
+  ["waits", "not here yet: waits at the node"],
+  ["some", "a part is missing or was not measured"],
+  ["all", "missing or not measured"],
+  ["none", "nothing expected"],
+] as const;
+
+interface RowProps {
+  row: HeatRow;
+  map: HeatMap;
+  /** How far the node is below those that join this one. */
+  depth: number;
+  late: readonly Late[];
+  onPoint(words: string): void;
+}
+
+function Row({ row, map, depth, late, onPoint }: RowProps) {
+  const begin = Date.parse(map.from);
+  const timeOf = (cell: number) => clock(begin + cell * map.step * 1000);
+  const wordsAt = (cell: number) => {
+    const c = row.coverage[cell];
+    const share = typeof c === "number" ? percent(c, 1) : "nothing expected";
+    const how = { late: ", arrived late", waits: " here, the rest waits at the node", none: "" };
+    return `${plain(row.path)}, ${timeOf(cell)} to ${timeOf(cell + 1)}: ${share}${how[late[cell] ?? "none"]}`;
+  };
+  return (
+    <tr>
+      <th scope="row" style={{ "--depth": Math.max(0, depth) } as preact.CSSProperties}>
+        <a href={nodeAddress(row.path)}>{plain(row.path)}</a>
+      </th>
+      <td class="number">{shareOf(row.coverage)}</td>
+      <td>
+        <Strip
+          coverage={row.coverage}
+          late={late}
+          label={stripWords(row, map, late)}
+          onPoint={(cell) => onPoint(cell === undefined ? "" : wordsAt(cell))}
+          onChoose={() => {}}
+        />
+      </td>
+    </tr>
+  );
+}
+
+/** What a strip shows, for those who do not see it. */
+function stripWords(row: HeatRow, map: HeatMap, late: readonly Late[]): string {
+  const holes = holesOf(row, map).length;
+  const of = (kind: Late) => late.filter((l) => l === kind).length;
+  return [
+    holes === 0 ? "No holes" : plural(holes, "hole"),
+    ...(of("late") > 0 ? [`${plural(of("late"), "step")} arrived late`] : []),
+    ...(of("waits") > 0 ? [`${plural(of("waits"), "step")} not here yet`] : []),
+  ].join(", ");
 }

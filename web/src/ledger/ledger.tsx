@@ -1,5 +1,7 @@
 import type { Damage, Ledger, LedgerNode, Log, Origin } from "../api";
 import { bytes, count, dateTime, plain, plural } from "../format";
+import { Outages } from "../node/outages";
+import { useFleet } from "../node/use-fleet";
 import type { ScreenProps } from "../shell/screens";
 import { Chains } from "./chains";
 import { gapsOf, type KnownGap } from "./gaps";
@@ -7,15 +9,18 @@ import { NodeHeat } from "./heat";
 import { Believe, Catching, levelOf, useSubtree } from "./subtree";
 import { follows, inMemory, meaningOf, sentence } from "./words";
 import "../style/data-table.css";
+import "../node/nodes.css";
 import "./ledger.css";
 
 /** The account of every sample: what was produced, acknowledged, stored, and what became of the rest. */
 export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
   const { data: told } = useSubtree(api, epoch);
+  const { data: known } = useFleet(api);
   const ledger = told?.ledger ?? books?.ledger;
   if (!ledger) return <p class="asking">{problem || "Asking the node for its books…"}</p>;
   const nodes = ledger.nodes ?? [];
   const { sum } = ledger;
+  const fleet = known?.nodes ?? [];
   const isTree = nodes.length > 1 && sum !== undefined;
   const { level, text } =
     isTree && !ledger.reason
@@ -31,9 +36,10 @@ export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
         </p>
         {isTree && <Catching sum={sum} course={told?.course} />}
       </div>
+      {isTree && <Outages nodes={fleet} now={api.now()} most={3} linked />}
       {isTree && <Believe sum={sum} nodes={nodes} />}
       {(isTree || hasAbove(nodes)) && <Chains nodes={nodes} now={api.now()} />}
-      {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} />}
+      {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} fleet={fleet} />}
       <Origins origins={ledger.origins ?? []} />
       <Gaps gaps={gapsIn(ledger)} named={isTree} />
       <div class="ledger-pair">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HeatRow } from "../site/coverage";
-import { homeOf, rowsByNode } from "./node-heat";
+import { begun, homeOf, rowsByNode, shareOf } from "./node-heat";
 
 const placed = [
   { node: "region", prefix: "", depth: 0 },
@@ -40,5 +40,16 @@ describe("completeness by node", () => {
       ["region", 10, [1, 1, 1]],
       ["plant", 400, [0.75, 0.625, null]],
     ]);
+  });
+
+  test.each<[string, (number | null)[], (number | null)[], string]>([
+    ["leaves out the step in which it began", [null, 0.4, 1], [null, null, 1], "100 %"],
+    ["keeps a hole at the edge of the map", [0.5, 1, 1], [0.5, 1, 1], "83.3 %"],
+    ["keeps a hole later", [null, 1, 0], [null, 1, 0], "50.0 %"],
+    ["has no share of nothing", [null, null], [null, null], "–"],
+  ])("%s", (_, coverage, wanted, share) => {
+    const made = begun(row("campus", 1, coverage)).coverage;
+    expect(made).toEqual(wanted);
+    expect(shareOf(made)).toBe(share);
   });
 });

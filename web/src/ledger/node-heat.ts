@@ -1,5 +1,6 @@
 // How complete the history is here, by the node that the points come from.
 
+import { percent } from "../format";
 import { isUnder } from "../path";
 import type { HeatRow } from "../site/coverage";
 
@@ -56,4 +57,21 @@ function together(node: string, rows: readonly HeatRow[]): HeatRow {
     expected: sum((r) => r.expected),
     coverage,
   };
+}
+
+/** A row without the step in which its points began: before that there was nothing to measure. */
+export function begun(row: HeatRow): HeatRow {
+  const first = row.coverage.findIndex((c) => c !== null);
+  if (first <= 0 || row.coverage[first] === 1) return row;
+  return { ...row, coverage: row.coverage.with(first, null) };
+}
+
+/** How complete the steps are in which something was expected. */
+export function shareOf(coverage: readonly (number | null)[]): string {
+  const known = coverage.filter((c) => c !== null);
+  if (known.length === 0) return "–";
+  return percent(
+    known.reduce((sum, c) => sum + c, 0),
+    known.length,
+  );
 }

@@ -9,7 +9,6 @@ import type {
   Invitation,
   Invitations,
   Invited,
-  Nodes,
   Parent,
 } from "../generated/api";
 
@@ -22,18 +21,6 @@ export interface Joining {
 
 /** The nodes directly below this one. */
 export const children = async (api: Api) => (await api.get<Children>("children")).children;
-
-/** What is known of the nodes, below this one and above. */
-export interface Known {
-  fleet: Nodes;
-  joined: readonly Child[];
-}
-
-/** This node, all below it, and those that joined it. */
-export async function known(api: Api): Promise<Known> {
-  const [fleet, joined] = await Promise.all([api.get<Nodes>("nodes"), children(api)]);
-  return { fleet, joined };
-}
 
 /** All about letting nodes in. */
 export async function joining(api: Api): Promise<Joining> {

@@ -1,40 +1,42 @@
-import { useCallback, useState } from "preact/hooks";
 import { plain } from "../format";
 import type { Child, Node } from "../generated/api";
 import { nodeAddress, nodeAt } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
-import { usePoll } from "../use-poll";
 import { FarAgents } from "./agents";
-import { known } from "./calls";
 import { Facts } from "./facts";
 import { nodeStanding } from "./fleet";
 import { History } from "./history";
+import { FarLive } from "./live";
+import { NodeLog } from "./log";
 import { Member } from "./member";
+import { Outages } from "./outages";
+import { Proof } from "./proof";
+import { Push } from "./push";
+import { useChildren, useFleet } from "./use-fleet";
 import { childStanding } from "./words";
 import "../agent/agents.css";
 import "../style/data-table.css";
 import "./nodes.css";
 
-const every = 4000;
-
 /** One node: how it is, how it is joined, and what happened to it. */
 export function NodeScreen(props: ScreenProps) {
   const { api, place, epoch } = props;
-  const [changes, setChanges] = useState(0);
-  const ask = useCallback(() => known(api), [api]);
-  const { data, problem } = usePoll(ask, every, epoch + changes);
+  const { data: fleet, problem } = useFleet(api);
+  const { data: joined, problem: other, again } = useChildren(api, fleet, epoch);
   const name = nodeAt(place);
-  if (!data) return <p class="asking">{plain(problem) || "Asking about the node…"}</p>;
-  const node = data.fleet.nodes.find((n) => n.name === name);
-  const child = data.joined.find((c) => c.name === name);
+  if (!fleet || !joined) {
+    return <p class="asking">{plain(problem || other) || "Asking about the node…"}</p>;
+  }
+  const node = fleet.nodes.find((n) => n.name === name);
+  const child = joined.find((c) => c.name === name);
   if (!node && !child) return <Nobody name={name} />;
   return (
     <Page
       {...props}
       key={name}
-      {...{ name, node, child, problem }}
-      onChanged={() => setChanges((n) => n + 1)}
+      {...{ name, node, child, problem: problem || other }}
+      onChanged={again}
     />
   );
 }
@@ -91,11 +93,16 @@ function Page(props: PageProps) {
           </a>
         ))}
       </nav>
+      {part === "" && node && <Outages nodes={[node]} now={now} most={1} />}
+      {part === "" && node && <Proof api={api} node={node} epoch={epoch} />}
       {part === "" && node && <Facts node={node} now={now} />}
+      {part === "live" && node && <FarLive api={api} node={node} place={place} epoch={epoch} />}
+      {part === "settings" && <Push api={api} node={name} epoch={epoch} />}
       {part === "joined" && child && (
         <Member api={api} role={session.role} child={child} onChanged={onChanged} />
       )}
       {part === "agents" && <FarAgents api={api} node={name} role={session.role} epoch={epoch} />}
+      {part === "log" && node && <NodeLog api={api} node={node} epoch={epoch} />}
       {part === "history" && <History api={api} name={name} epoch={epoch} />}
     </div>
   );
@@ -103,10 +110,16 @@ function Page(props: PageProps) {
 
 /** The parts that there are of a node, and that who looks may see. */
 function partsOf(node: Node | undefined, child: Child | undefined, role: string) {
-  return [
-    ...(node ? [{ key: "", label: "How it is" }] : []),
-    ...(node && node.state !== "here" ? [{ key: "agents", label: "Agents" }] : []),
-    ...(child ? [{ key: "joined", label: "How it is joined" }] : []),
-    ...(includes(role, "engineer") ? [{ key: "history", label: "What happened" }] : []),
+  const isFar = node !== undefined && node.state !== "here";
+  const isEngineer = includes(role, "engineer");
+  const all = [
+    { key: "", label: "How it is", shown: node },
+    { key: "live", label: "Live", shown: isFar },
+    { key: "agents", label: "Agents", shown: isFar },
+    { key: "settings", label: "Configuration", shown: isFar && isEngineer },
+    { key: "log", label: "Log", shown: node && isEngineer },
+    { key: "joined", label: "How it is joined", shown: child },
+    { key: "history", label: "What happened", shown: isEngineer },
   ];
+  return all.filter((p) => p.shown);
 }

@@ -29,3 +29,8 @@ export function childStanding(c: Pick<Child, "state" | "online">): Standing {
       return { level: "wait", words: plain(String(c.state)) };
   }
 }
+
+/** What to do at a node that does not let itself be asked for something. */
+export const allowWords = (node: string, capability: string) =>
+  `The capability “${plain(capability)}” is missing. Whoever runs ${plain(node)} adds it to uplink.allow of its configuration, ` +
+  "and so must nodes on the way; a reload is enough.";

@@ -63,3 +63,10 @@ export const applyConfig = (api: Api, text: string, version: string) =>
   api.send<Applied>("PUT", "config", { text, version });
 export const readVersion = (api: Api, version: string) =>
   api.get<Version & { text: string }>(`config/versions/${encodeURIComponent(version)}`);
+
+/** Pushes a text to another node, on trial for so many seconds; answers when the node keeps it. */
+export const pushConfig = (far: Api, text: string, version: string, confirm: number) =>
+  far.send<Applied>("PUT", "config", { text, version, confirm });
+/** Lets a text stay that is on trial. */
+export const confirmConfig = (far: Api, version: string) =>
+  far.send("POST", "config/confirm", { version });

@@ -31,17 +31,7 @@ export function PointsTable({ branch, points, live, plotted, now, onToggle }: Pr
       <table class="points" aria-rowcount={points.length + 1}>
         <thead>
           <tr>
-            <th scope="col">Point</th>
-            <th scope="col" class="number">
-              Value
-            </th>
-            <th scope="col" class="wide">
-              Unit
-            </th>
-            <th scope="col">Quality</th>
-            <th scope="col" class="number">
-              Age
-            </th>
+            <LiveColumns />
             <th scope="col">
               <span class="unseen">Page</span>
             </th>
@@ -70,6 +60,25 @@ export function PointsTable({ branch, points, live, plotted, now, onToggle }: Pr
       </table>
       {points.length === 0 && <p class="empty">No points here.</p>}
     </section>
+  );
+}
+
+/** The heads of the columns that every table of live values begins with. */
+export function LiveColumns() {
+  return (
+    <>
+      <th scope="col">Point</th>
+      <th scope="col" class="number">
+        Value
+      </th>
+      <th scope="col" class="wide">
+        Unit
+      </th>
+      <th scope="col">Quality</th>
+      <th scope="col" class="number">
+        Age
+      </th>
+    </>
   );
 }
 
@@ -146,7 +155,8 @@ const PointRow = memo(function PointRow({
   );
 });
 
-function rowClass(last: Live | undefined, stale: boolean): string {
+/** How a row looks by the quality of its value. */
+export function rowClass(last: Live | undefined, stale: boolean): string {
   if (!last) return "is-wait";
   if (last.quality.startsWith("bad")) return "is-bad";
   return stale || last.quality.startsWith("uncertain") ? "is-warn" : "is-good";

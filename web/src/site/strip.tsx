@@ -1,9 +1,12 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Late } from "../node/outage";
 import { useDark } from "../use-dark";
 import { shadeOf } from "./coverage";
 
 interface Props {
   coverage: readonly (number | null)[];
+  /** What came late or is to come, by cell; nothing of it without. */
+  late?: readonly Late[];
   /** What it shows, in words. */
   label: string;
   /** The cell under the pointer, undefined when it left. */
@@ -14,7 +17,7 @@ interface Props {
 const height = 18;
 
 /** One row of the heat map. The list of holes says the same to those who do not see or point. */
-export function Strip({ coverage, label, onPoint, onChoose }: Props) {
+export function Strip({ coverage, late, label, onPoint, onChoose }: Props) {
   const ref = useRef<HTMLCanvasElement>(null);
   const dark = useDark();
 
@@ -22,12 +25,12 @@ export function Strip({ coverage, label, onPoint, onChoose }: Props) {
   useLayoutEffect(() => {
     const canvas = ref.current;
     if (!canvas) return;
-    const draw = () => paint(canvas, coverage);
+    const draw = () => paint(canvas, coverage, late);
     const observer = new ResizeObserver(draw);
     observer.observe(canvas);
     draw();
     return () => observer.disconnect();
-  }, [coverage, dark]);
+  }, [coverage, late, dark]);
 
   const cellAt = (event: MouseEvent) => {
     const box = ref.current?.getBoundingClientRect();
@@ -51,7 +54,11 @@ export function Strip({ coverage, label, onPoint, onChoose }: Props) {
   );
 }
 
-function paint(canvas: HTMLCanvasElement, coverage: readonly (number | null)[]): void {
+function paint(
+  canvas: HTMLCanvasElement,
+  coverage: readonly (number | null)[],
+  late: readonly Late[] = [],
+): void {
   const context = canvas.getContext("2d");
   if (!context || canvas.clientWidth === 0) return;
   const ratio = devicePixelRatio;
@@ -61,7 +68,7 @@ function paint(canvas: HTMLCanvasElement, coverage: readonly (number | null)[]):
   const width = canvas.width / coverage.length;
   const gap = width > 4 * ratio ? ratio : 0;
   coverage.forEach((c, i) => {
-    context.fillStyle = style.getPropertyValue(`--heat-${shadeOf(c)}`).trim();
+    context.fillStyle = style.getPropertyValue(`--heat-${late[i] ?? shadeOf(c)}`).trim();
     const left = Math.round(i * width);
     const right = Math.round((i + 1) * width);
     context.fillRect(left, 0, right - left - gap, canvas.height);
