@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 )
@@ -66,6 +68,8 @@ func childRoutes() []route {
 	}
 }
 
+var errChildExpires = errors.New("must be a time such as 2027-01-31T12:00:00Z; leave it away for a key that does not expire")
+
 func (s *server) children(w http.ResponseWriter, r *request) error {
 	if s.cfg.Children == nil {
 		return absent(noChildren)
@@ -94,18 +98,24 @@ func (s *server) addChild(w http.ResponseWriter, r *request) error {
 		return absent(noChildren)
 	}
 	var body struct {
-		Name   string          `json:"name"`
-		Public string          `json:"public"`
-		Prefix string          `json:"prefix"`
-		Grants identity.Grants `json:"grants"`
+		Name    string          `json:"name"`
+		Public  string          `json:"public"`
+		Prefix  string          `json:"prefix"`
+		Grants  identity.Grants `json:"grants"`
+		Expires *string         `json:"expires,omitempty"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
 	r.did(clip(body.Name), body)
-	c, err := s.cfg.Children.AddChild(r.Context(), identity.Child{
-		Name: body.Name, Public: body.Public, Prefix: point.Path(body.Prefix), Grants: body.Grants, By: r.user.Name,
-	})
+	wish := identity.Child{Name: body.Name, Public: body.Public, Prefix: point.Path(body.Prefix), Grants: body.Grants, By: r.user.Name}
+	if body.Expires != nil {
+		var err error
+		if wish.Expires, err = time.Parse(time.RFC3339, *body.Expires); err != nil {
+			return fault.E("api.addChild", fault.Invalid, "expires", errChildExpires)
+		}
+	}
+	c, err := s.cfg.Children.AddChild(r.Context(), wish)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p *Permit) barred() *server.Permissions {
 	self := wire.Token(p.Name)
 	return &server.Permissions{
 		Publish:   allow([]string{wire.CallPrefix + wire.NodeName + "." + self + ".*"}),
-		Subscribe: allow(append([]string{wire.InboxPrefix + self + ".>"}, p.Subscribe...)),
+		Subscribe: allow(append([]string{wire.InboxPrefix + self + ".>", wire.CallPrefix + self + ".>"}, p.Subscribe...)),
 	}
 }
 

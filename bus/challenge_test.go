@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"voltbus/bus"
 	"voltbus/identity"
@@ -31,7 +32,7 @@ func openNursery(t *testing.T) *nursery {
 		Passed:  func(p bus.Passage) { n.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
-			return bus.ChildPermit(&c, public), public == n.key.public
+			return bus.ChildPermit(&c, public, time.Now()), public == n.key.public
 		},
 	})
 	if err != nil {

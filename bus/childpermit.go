@@ -19,10 +19,14 @@ var (
 	errReplaced = errors.New("this key was replaced by a new one and is refused; if this is a copy or an old backup of the node, join it again with a new code")
 )
 
+// errExpired is told at both ends; the child goes on asking.
+const errExpired = "its bundle was not used until %s and has expired; who runs the node above renews it, by voltbus children approve %s or " +
+	"voltbus provision once more; nothing has to be done where the bundle is"
+
 // ChildPermit returns what a child that shows a public key may do: one connection, on which it sends
 // blocks, asks this node, is asked, and does what it was granted. One that waits for approval, is shut
-// out, or shows a key that it had before is kept aside.
-func ChildPermit(c *identity.Child, public string) Permit {
+// out, shows a key that it had before, or one of a bundle that has expired by now, is kept aside.
+func ChildPermit(c *identity.Child, public string, now time.Time) Permit {
 	const op = "bus.enter"
 	caller := c.Caller()
 	switch {
@@ -33,6 +37,9 @@ func ChildPermit(c *identity.Child, public string) Permit {
 	case c.State != identity.ChildApproved:
 		return asidePermit(caller, &Aside{Why: AsidePending, Stay: pendingStay, Err: fault.E(op, fault.Unavailable, c.Name, fmt.Errorf(
 			"%w %s, if its key is %s", errPending, c.Name, identity.KeyPrint(c.Public)))})
+	}
+	if c.Expired(now) {
+		return asidePermit(caller, &Aside{Why: AsideExpired, Err: fault.E(op, fault.Refused, c.Name, fmt.Errorf(errExpired, c.Expires.UTC().Format(time.RFC3339), c.Name))})
 	}
 	p := AgentPermit(&identity.Agent{Name: caller, Grants: c.All()})
 	p.Prompt = true

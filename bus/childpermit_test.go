@@ -3,6 +3,7 @@ package bus_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"voltbus/bus"
 	"voltbus/identity"
@@ -13,7 +14,7 @@ func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
 		Name: "plant", Public: "UNEW", State: identity.ChildApproved, Prefix: "campus/b1", Previous: []string{"UOLD"},
 		Grants: identity.Grants{Subscribe: patterns("weather/**")},
 	}
-	p := bus.ChildPermit(&c, "UNEW")
+	p := bus.ChildPermit(&c, "UNEW", time.Now())
 	if p.Name != "@plant" || !p.Exclusive || p.Aside != nil {
 		t.Errorf("the permit is %+v", p)
 	}
@@ -51,8 +52,13 @@ func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 		"old key":                  {identity.ChildApproved, "UOLD", bus.AsideReplaced},
 		"old key of who is out":    {identity.ChildRevoked, "UOLD", bus.AsideRevoked},
 		"a state that nobody knew": {"", "UNEW", bus.AsidePending},
+		"old key of a bundle":      {identity.ChildApproved, "UOLD", bus.AsideReplaced},
+		"key of a bundle":          {identity.ChildApproved, "UNEW", bus.AsideExpired},
+		"bundle of who is out":     {identity.ChildRevoked, "UNEW", bus.AsideRevoked},
 	} {
-		p := bus.ChildPermit(&identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state}, test.key)
+		now := time.Now()
+		c := &identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state, Expires: now}
+		p := bus.ChildPermit(c, test.key, now)
 		if p.Aside == nil || p.Aside.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
 			t.Errorf("%s: %+v", name, p)
 		}

@@ -56,7 +56,8 @@ const (
 	forgiven  = 10 * time.Minute // without a flood, after which it begins with firstStay again
 	tellEvery = time.Second      // how often the same violation is told
 
-	asideEvery = time.Minute // how often is told that the same key comes twice
+	asideEvery   = time.Minute // how often is told that the same key comes twice
+	expiredEvery = time.Hour   // and that one of a bundle that has expired comes, which goes on coming
 
 	trespasses = 4096 // reports of the server that may wait
 	maxTold    = 1000 // different violations that are counted at a time
@@ -170,7 +171,7 @@ func (g *guard) note(t trespass) {
 	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
 	if t.aside != "" { // each attempt is another connection, but one story
 		t = trespass{subject: n.key, aside: t.aside}
-		v.Conflict, v.Address, v.Replaced = n.barred.Err.Err.Error(), n.address, t.aside == AsideReplaced
+		v.Conflict, v.Address, v.Aside = n.barred.Err.Err.Error(), n.address, t.aside
 		if k := g.told[t]; k != nil {
 			k.v.Count++
 			return
@@ -183,10 +184,13 @@ func (g *guard) note(t trespass) {
 
 // every is how often the same is told.
 func (t *trespass) every() time.Duration {
-	if t.aside != "" {
-		return asideEvery
+	switch t.aside {
+	case "":
+		return tellEvery
+	case AsideExpired:
+		return expiredEvery
 	}
-	return tellEvery
+	return asideEvery
 }
 
 // tell tells what was counted since; the zero time tells all.

@@ -79,7 +79,7 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	g.byID[n.id] = n
 	if n.barred != nil {
 		n.leaves = n.since.Add(cmp.Or(n.barred.Stay, barredFor))
-		if n.barred.Why == AsideConflict || n.barred.Why == AsideReplaced {
+		if n.barred.Why == AsideConflict || n.barred.Why == AsideReplaced || n.barred.Why == AsideExpired {
 			g.bus.guard.offer(trespass{id: n.id, aside: n.barred.Why})
 		}
 		c.RegisterUser(&server.User{Username: key, Account: g.bus.aside, Permissions: n.permit.barred()})

@@ -45,6 +45,7 @@ const (
 	AsidePending  = "pending"  // somebody must approve it
 	AsideRevoked  = "revoked"  // it is shut out
 	AsideReplaced = "replaced" // the key is one that was replaced by another
+	AsideExpired  = "expired"  // the key is of a bundle that was not used in its time
 	AsideConflict = "conflict" // the name is connected already
 	AsideAsked    = "asked"    // the name is connected already, and it is not known yet whether that connection lives
 	AsideFlood    = "flood"    // it sent too much a moment ago

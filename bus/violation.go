@@ -16,10 +16,10 @@ type Violation struct {
 	// then.
 	Flood string
 	// Conflict tells that a connection was kept aside, as the second one with an exclusive name, or as one
-	// with a key that was replaced; there is no subject then.
+	// with a key that was replaced or has expired; there is no subject then.
 	Conflict string
-	Replaced bool   // of a conflict: it is about the key
-	Address  string // of a conflict: where the second one comes from
+	Aside    string // of a conflict: the word of Aside that says about what
+	Address  string // of a conflict: where the connection comes from
 }
 
 // trespass is a violation as the server reports it.

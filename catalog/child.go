@@ -39,6 +39,9 @@ func (c *Catalog) PutChild(ctx context.Context, child identity.Child, i *identit
 			  changed = excluded.changed, by = excluded.by`,
 			child.Name, child.Public, string(child.State), string(child.Prefix), string(grants), child.Version,
 			child.Invitation, string(previous), micros(child.Joined), micros(child.Changed), child.By)
+		if err == nil {
+			err = putExpiry(ctx, tx, &child)
+		}
 		if err != nil || i == nil {
 			return err
 		}
@@ -47,10 +50,21 @@ func (c *Catalog) PutChild(ctx context.Context, child identity.Child, i *identit
 	return wrap("catalog.PutChild", child.Name, err)
 }
 
+// putExpiry notes until when the key of a child is taken, and forgets keys that are nobody's any more.
+func putExpiry(ctx context.Context, tx *sql.Tx, child *identity.Child) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM bundle_key WHERE public = ? OR public NOT IN (SELECT public FROM child)`, child.Public)
+	if err != nil || child.Expires.IsZero() {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO bundle_key (public, expires) VALUES (?, ?)`, child.Public, micros(child.Expires))
+	return err
+}
+
 // Children implements identity.ChildStorage.
 func (c *Catalog) Children(ctx context.Context) ([]identity.Child, error) {
 	rows, err := c.db.QueryContext(ctx, `
-		SELECT name, public, state, prefix, grants, version, invitation, previous, joined, changed, by FROM child ORDER BY name`)
+		SELECT name, public, state, prefix, grants, version, invitation, previous, joined, changed, by, expires
+		FROM child LEFT JOIN bundle_key USING (public) ORDER BY name`)
 	if err != nil {
 		return nil, wrap("catalog.Children", "", err)
 	}
@@ -59,15 +73,16 @@ func (c *Catalog) Children(ctx context.Context) ([]identity.Child, error) {
 	for rows.Next() {
 		var one identity.Child
 		var grants, previous []byte
-		var joined, changed sql.NullInt64
-		err := rows.Scan(&one.Name, &one.Public, &one.State, &one.Prefix, &grants, &one.Version, &one.Invitation, &previous, &joined, &changed, &one.By)
+		var joined, changed, expires sql.NullInt64
+		err := rows.Scan(&one.Name, &one.Public, &one.State, &one.Prefix, &grants, &one.Version, &one.Invitation, &previous, &joined, &changed, &one.By,
+			&expires)
 		if err != nil {
 			return nil, wrap("catalog.Children", "", err)
 		}
 		if err := errors.Join(json.Unmarshal(grants, &one.Grants), json.Unmarshal(previous, &one.Previous)); err != nil {
 			return nil, fault.E("catalog.Children", fault.Corrupt, one.Name, fmt.Errorf("the grants or keys cannot be read: %w", err))
 		}
-		one.Joined, one.Changed = fromMicros(joined), fromMicros(changed)
+		one.Joined, one.Changed, one.Expires = fromMicros(joined), fromMicros(changed), fromMicros(expires)
 		list = append(list, one)
 	}
 	return list, wrap("catalog.Children", "", rows.Err())

@@ -39,6 +39,12 @@ var schema9 string
 //go:embed schema10.sql
 var schema10 string
 
+// additions are tables that a program of the same version of the file can do without: they do not raise it,
+// so that the program before takes the file back as it is. Each statement can be repeated.
+//
+//go:embed additions.sql
+var additions string
+
 // migrations lead from each version of the file to the next. Never change one that was released:
 // add another.
 func migrations() []string {
@@ -69,5 +75,8 @@ func (c *Catalog) migrate(ctx context.Context) error {
 			return fmt.Errorf("bring the catalogue to version %d: %w", version+1, err)
 		}
 	}
-	return nil
+	return c.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, additions)
+		return err
+	})
 }

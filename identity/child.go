@@ -41,7 +41,13 @@ type Child struct {
 	Joined     time.Time  `json:"joined"`
 	Changed    time.Time  `json:"changed"`      // when the state changed last
 	By         string     `json:"by,omitempty"` // who changed it; "" if the invitation did
+	// Expires is until when the key of a bundle is taken that no node has used yet. It is zero once the node
+	// was here, and of one whose key does not expire.
+	Expires time.Time `json:"expires,omitzero"`
 }
+
+// Expired reports whether the child never came, and its key is not taken any more.
+func (c *Child) Expired(now time.Time) bool { return !c.Expires.IsZero() && !now.Before(c.Expires) }
 
 // Caller is the child's name on the bus.
 func (c *Child) Caller() string { return ChildPrefix + c.Name }

@@ -30,8 +30,8 @@ var (
 const (
 	maxInvitations = 10_000               // that are kept
 	keepInvitation = 30 * 24 * time.Hour  // after its end, so that who shows it late hears why it is refused
-	leastLife      = time.Minute          // of an invitation
-	mostLife       = 365 * 24 * time.Hour //
+	leastLife      = time.Minute          // of an invitation, and of the key of a bundle
+	mostLife       = 365 * 24 * time.Hour // of an invitation
 	maxPrevious    = 32                   // keys of a child that are remembered
 	maxVersion     = 100                  // octets of what a child says of its version
 )
@@ -121,14 +121,23 @@ func (r *Children) List() []Child {
 	return list
 }
 
-// Add registers a child whose key was made elsewhere, as approved. A wrong name, key, prefix or grant
-// is fault.Invalid, a name or key in use fault.Conflict.
+// Add registers a child whose key was made elsewhere, as approved. A wrong name, key, prefix, grant or end
+// is fault.Invalid, a name or key in use fault.Conflict. With an end, a child of the name that never came is
+// renewed: the same key gets the new end, and one that has expired may get another key; prefix and grants
+// stay.
 func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 	if err := checkChild(&c); err != nil {
 		return Child{}, err
 	}
+	if err := checkEnd(c.Expires, r.now()); err != nil {
+		return Child{}, err
+	}
 	r.changing.Lock()
 	defer r.changing.Unlock()
+	if known, err := r.Child(c.Name); err == nil && r.renewable(&known, &c) {
+		after := renewed(known, &c, r.now())
+		return after, r.put(ctx, ChildChange{Before: known, After: after}, nil)
+	}
 	if err := r.free("identity.AddChild", &c); err != nil {
 		return Child{}, err
 	}
@@ -173,10 +182,15 @@ func (r *Children) free(op string, c *Child) error {
 	return nil
 }
 
-// Approve lets a child that waits in, or one that was revoked in again. by is who did it.
+// Approve lets a child that waits in, one that was revoked in again, and the key of a bundle that has
+// expired for another BundleLife. by is who did it.
 func (r *Children) Approve(ctx context.Context, name, by string) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
-		if c.State != ChildApproved {
+		expired := c.Expired(r.now())
+		if expired {
+			c.Expires = r.now().Add(BundleLife)
+		}
+		if c.State != ChildApproved || expired {
 			c.State, c.By, c.Changed = ChildApproved, by, r.now()
 		}
 		return nil
@@ -242,9 +256,8 @@ func (r *Children) Rotate(ctx context.Context, name, public string, proof, conse
 		if !Verify(public, text, proof) || !Verify(c.Public, text, consent) {
 			return fault.E(op, fault.Refused, name, errProof)
 		}
-		c.Previous = append(slices.Clone(c.Previous), c.Public)
-		c.Previous = c.Previous[max(0, len(c.Previous)-maxPrevious):]
-		c.Public = public
+		c.replaceKey(public)
+		c.Expires = time.Time{}
 		return nil
 	})
 }

@@ -89,8 +89,11 @@ func (n *Node) refusedByBus(v bus.Violation) {
 	if v.Conflict != "" {
 		verb, outcome = "connect twice", "kept aside: "+v.Conflict
 	}
-	if v.Replaced {
+	switch v.Aside {
+	case bus.AsideReplaced:
 		verb = "connect with a replaced key"
+	case bus.AsideExpired:
+		verb = "connect with an expired bundle"
 	}
 	detail, _ := json.Marshal(struct {
 		Tried   string `json:"tried"`

@@ -94,6 +94,9 @@ func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (an
 		if err := readBelow(r, &h); err != nil {
 			return nil, err
 		}
+		if err := n.children.Met(ctx, child); err != nil {
+			return nil, err
+		}
 		return n.receiver.Hello(child, &h)
 	case uplink.PositionsMethod:
 		var o uplink.Origins

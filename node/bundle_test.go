@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"voltbus/api/client"
+	"voltbus/catalog"
+	"voltbus/identity"
 	"voltbus/uplink/bundle"
 )
 
@@ -15,15 +18,22 @@ import (
 func bundled(t *testing.T, parent *running) string {
 	t.Helper()
 	dir := t.TempDir()
-	door, err := parent.Door(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	key, err := bundle.Key(dir, "plant")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := parent.AddChild(t.Context(), client.NewChild{Name: "plant", Public: key.Public()}); err != nil {
+		t.Fatal(err)
+	}
+	written(t, parent, dir)
+	return filepath.Join(dir, "plant", "data")
+}
+
+// written writes the bundle of the node plant, which a parent knows.
+func written(t *testing.T, parent *running, dir string) {
+	t.Helper()
+	door, err := parent.Door(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	err = bundle.Write(dir, &bundle.Bundle{
@@ -32,7 +42,6 @@ func bundled(t *testing.T, parent *running) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "plant", "data")
 }
 
 // started runs a node with copies of a bundle's files.
@@ -54,6 +63,62 @@ func started(t *testing.T, data string) *running {
 		}
 	}
 	return run(t, cfg)
+}
+
+func TestABundleThatWasNotUsedInTimeIsRefusedUntilItIsRenewed(t *testing.T) {
+	dir := t.TempDir()
+	key, err := bundle.Key(dir, "plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	cfg.Node.Name = "campus"
+	provisioned(t, cfg.Node.Data, identity.Child{
+		Name: "plant", Public: key.Public(), State: identity.ChildApproved, Expires: time.Now().Add(-time.Hour),
+	})
+	parent := run(t, cfg)
+	if c, err := parent.Child(t.Context(), "plant"); err != nil || c.State != "expired" || c.Expires == nil {
+		t.Fatalf("the child is %+v, %v", c, err)
+	}
+	written(t, parent, dir)
+	child := started(t, filepath.Join(dir, "plant", "data"))
+	eventually(t, "the child hears why, and what to do", func() bool {
+		p, err := child.Client.Parent(t.Context())
+		return err == nil && p.State == "expired" && strings.Contains(p.Why, "voltbus children approve plant")
+	})
+	eventually(t, "the parent has it in its audit log", func() bool {
+		told := parent.told(client.AuditFilter{Action: "refused"})
+		return len(told) == 1 && strings.HasPrefix(told[0], "child:plant") && strings.Contains(told[0], "connect with an expired bundle")
+	})
+	if _, err := parent.DecideChild(t.Context(), "plant", "approve"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child is there, and does not expire any more", func() bool {
+		c, err := parent.Child(t.Context(), "plant")
+		return err == nil && c.State == "approved" && c.Expires == nil && c.Keys == 2 && c.Online != nil
+	})
+	eventually(t, "the child knows it", func() bool {
+		p, err := child.Client.Parent(t.Context())
+		return err == nil && p.State == "approved" && p.Why == ""
+	})
+	if told := parent.told(client.AuditFilter{Action: "refused"}); len(told) != 1 {
+		t.Errorf("all that it tried is told as %q", told)
+	}
+}
+
+// provisioned puts a child into the catalogue of a node that does not run.
+func provisioned(t *testing.T, data string, c identity.Child) {
+	t.Helper()
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	store, err := catalog.Open(t.Context(), data, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(store.PutChild(t.Context(), c, nil), store.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {

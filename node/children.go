@@ -202,6 +202,12 @@ func shownChild(c *identity.Child, p bus.Presence, refusal error) answer.Child {
 		Grants: c.Grants, Version: c.Version, Invitation: c.Invitation, Joined: c.Joined.UTC(), Changed: c.Changed.UTC(), By: c.By,
 		Keys: 1 + len(c.Previous),
 	}
+	if !c.Expires.IsZero() {
+		out.Expires = moment(c.Expires.UTC())
+	}
+	if c.State == identity.ChildApproved && c.Expired(now()) {
+		out.State = answer.ChildExpired
+	}
 	if refusal != nil {
 		out.Refusal = refusal.Error()
 	}

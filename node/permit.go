@@ -16,7 +16,7 @@ func (n *Node) admit(publicKey string) (bus.Permit, bool) {
 		return bus.AgentPermit(&a), a.Active()
 	}
 	if c, known := n.children.ByKey(publicKey); known {
-		return bus.ChildPermit(&c, publicKey), true
+		return bus.ChildPermit(&c, publicKey, now()), true
 	}
 	if i, known := n.children.InvitationOf(publicKey); known {
 		return bus.InvitationPermit(&i), true

@@ -11,18 +11,22 @@ type Child struct {
 	Name       string          `json:"name"`
 	Public     string          `json:"public"`      // the public key
 	Print      string          `json:"fingerprint"` // what people compare of it
-	State      string          `json:"state"`       // pending, approved, revoked
+	State      string          `json:"state"`       // pending, approved, revoked, expired
 	Prefix     string          `json:"prefix"`      // below which its points are; "" for everywhere
 	Grants     identity.Grants `json:"grants"`      // what it may do beside recording and publishing below the prefix
 	Version    string          `json:"version"`     // of its program, when it joined
 	Invitation string          `json:"invitation"`  // the ID of the one that it joined with; "" for none
 	Joined     time.Time       `json:"joined"`
-	Changed    time.Time       `json:"changed"`          // when its state changed last
-	By         string          `json:"by"`               // who changed it; "" if nobody had to
-	Keys       int             `json:"keys"`             // how many it has had
-	Online     *AgentOnline    `json:"online,omitempty"` // nil: it is not connected
-	Refusal    string          `json:"refusal"`          // why blocks of it are not taken; "" if they are
+	Changed    time.Time       `json:"changed"`           // when its state changed last
+	By         string          `json:"by"`                // who changed it; "" if nobody had to
+	Keys       int             `json:"keys"`              // how many it has had
+	Expires    *time.Time      `json:"expires,omitempty"` // until when the key of a bundle is taken that was not used yet; nil: it was, or does not expire
+	Online     *AgentOnline    `json:"online,omitempty"`  // nil: it is not connected
+	Refusal    string          `json:"refusal"`           // why blocks of it are not taken; "" if they are
 }
+
+// ChildExpired is the state of a child with a bundle that was not used in its time.
+const ChildExpired = "expired"
 
 // Children are the nodes below this one, by name.
 type Children struct {
@@ -73,7 +77,7 @@ type Parent struct {
 	Fingerprint string     `json:"fingerprint"` // of its authority
 	Name        string     `json:"name"`        // what it calls this node
 	Prefix      string     `json:"prefix"`
-	State       string     `json:"state"`           // pending, approved, revoked; "" without a parent
+	State       string     `json:"state"`           // pending, approved, revoked, expired; "" without a parent
 	Why         string     `json:"why"`             // the state in words
 	Key         string     `json:"key_fingerprint"` // what people compare of this node's key
 	Joined      *time.Time `json:"joined,omitempty"`

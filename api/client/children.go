@@ -26,9 +26,12 @@ type NewChild struct {
 	Public string          `json:"public"`
 	Prefix string          `json:"prefix"`
 	Grants identity.Grants `json:"grants"`
+	// Expires is until when the key is taken if no node uses it; nil: for ever.
+	Expires *time.Time `json:"expires,omitempty"`
 }
 
-// AddChild registers a child by the public half of its key, as approved.
+// AddChild registers a child by the public half of its key, as approved. With Expires it renews one that
+// never came.
 func (c *Client) AddChild(ctx context.Context, child NewChild) (a answer.Child, err error) {
 	return a, c.change(ctx, http.MethodPost, "children", child, &a)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/api/answer"
 	"voltbus/identity"
 )
 
@@ -22,7 +23,7 @@ the fingerprint of its key with what voltbus join or voltbus uplink status shows
 	f.where.register(cmd)
 	subs := []*cobra.Command{
 		list, newChildrenShow(f),
-		newChildrenDecide(f, "approve", "Let a node in that waits, or that was shut out", "is approved"),
+		newChildrenDecide(f, "approve", "Let a node in that waits, or that was shut out; renew a bundle that has expired, for 30 days", "is approved"),
 		newChildrenDecide(f, "deny", "Refuse a node that waits", "is denied"),
 		newChildrenDecide(f, "revoke", "Shut a node out, at once; one that is away hears it when it returns", "is shut out"),
 		newChildrenGrant(f, "grant", "Allow a node more here, at once"), newChildrenGrant(f, "ungrant", "Allow a node less here, at once"),
@@ -46,12 +47,12 @@ func newChildrenList(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				r, err := out.open(cmd.OutOrStdout(), "name", "state", "fingerprint", "prefix", "online", "version", "joined", "by", "refusal")
+				r, err := out.open(cmd.OutOrStdout(), "name", "state", "fingerprint", "prefix", "online", "version", "joined", "by", "refusal", "expires")
 				if err != nil {
 					return err
 				}
 				for _, c := range list.Children {
-					err := r.row(c.Name, c.State, c.Print, c.Prefix, c.Online != nil, c.Version, c.Joined.Format(time.RFC3339), c.By, c.Refusal)
+					err := r.row(c.Name, c.State, c.Print, c.Prefix, c.Online != nil, c.Version, c.Joined.Format(time.RFC3339), c.By, c.Refusal, bundleEnd(&c))
 					if err != nil {
 						return err
 					}
@@ -62,6 +63,17 @@ func newChildrenList(f *flags) *cobra.Command {
 	}
 	out.register(cmd)
 	return cmd
+}
+
+// bundleEnd says until when the bundle of a node can be used, or since when it cannot.
+func bundleEnd(c *answer.Child) string {
+	switch {
+	case c.Expires == nil:
+		return ""
+	case c.State == answer.ChildExpired:
+		return "unused; expired " + c.Expires.Local().Format(time.DateTime)
+	}
+	return "unused; expires " + c.Expires.Local().Format(time.DateTime)
 }
 
 func newChildrenShow(f *flags) *cobra.Command {
@@ -87,6 +99,9 @@ func newChildrenDecide(f *flags, decision, short, done string) *cobra.Command {
 				c, err := s.DecideChild(ctx, args[0], decision)
 				if err == nil {
 					cmd.Printf("%s %s; the fingerprint of its key is %s\n", c.Name, done, c.Print)
+				}
+				if err == nil && c.Expires != nil {
+					cmd.Printf("its bundle was not used yet, and can be until %s\n", c.Expires.Local().Format(time.DateTime))
 				}
 				return err
 			})

@@ -32,7 +32,12 @@ type provisioning struct {
 	prefix    string
 	grants    []string
 	addresses []string
+	expires   string
+	end       time.Time // of expires; zero: never
 }
+
+// never is the flag for keys that do not expire.
+const never = "never"
 
 const mostBundles = 10_000
 
@@ -48,8 +53,10 @@ With --from the nodes are the rows of a CSV file with a heading: the column name
 host, where Ansible finds the machine. Every other column is a label, which stands in hosts.yaml.
 
 The keys are made here and are nowhere else, so keep the folders like keys, and remove them when the nodes
-run. A node that was connected has taken a key of its own: its folder lets nobody in any more. The command can
-be repeated: what is there stays.`,
+run. A node that was connected has taken a key of its own: its folder lets nobody in any more. A bundle that is
+not used until --expires is refused, and its node shown as expired; it need not be made anew: voltbus children
+approve renews it, and so does this command. The command can be repeated: what is there stays, and those that
+were not used yet get the new end.`,
 		Example: `  voltbus provision --count 50 --out bundles
   voltbus provision --count 3 --first 51 --name 'plant-%03d' --prefix 'region/{name}' --out bundles
   voltbus provision --from plants.csv --out bundles`,
@@ -57,6 +64,15 @@ be repeated: what is there stays.`,
 			g, err := grantsOf(p.grants)
 			if err != nil {
 				return err
+			}
+			if p.expires != never {
+				p.end, err = endOf(p.expires, time.Now())
+			}
+			if err == nil && p.end.IsZero() && p.expires != never {
+				err = errors.New("--expires needs a time such as 30d or 720h, or never")
+			}
+			if err != nil {
+				return usage(err)
 			}
 			list, err := p.list(cmd)
 			if err != nil {
@@ -75,6 +91,7 @@ be repeated: what is there stays.`,
 	fs.StringVar(&p.prefix, "prefix", "", "path below which all points of a node must be; {name} stands for its name; default: anywhere")
 	fs.StringArrayVar(&p.grants, "grant", nil, "what each may do here besides, such as 'read weather/**'; may be repeated")
 	fs.StringArrayVar(&p.addresses, "address", nil, "host:port where the nodes reach the bus of this one; may be repeated; default: what this one knows")
+	fs.StringVar(&p.expires, "expires", "30d", "until when a bundle can be used for the first time: a time such as 30d or 720h from now, 2027-01-31T12:00:00Z, or never")
 	_ = cmd.MarkFlagDirname("out")
 	_ = cmd.MarkFlagFilename("from", "csv")
 	return cmd
@@ -173,8 +190,16 @@ func (p *provisioning) door(ctx context.Context, s session) (answer.Door, error)
 // outcome is what became of the nodes.
 type outcome struct {
 	hosts  []bundle.Host // that have bundles
+	end    time.Time     // of the first of them that expires; zero: none does
 	joined []string      // names of those that need none any more
 	known  []error       // names that others have
+}
+
+// expires notes until when a bundle can be used.
+func (o *outcome) expires(at *time.Time) {
+	if at != nil && (o.end.IsZero() || at.Before(o.end)) {
+		o.end = *at
+	}
 }
 
 func (p *provisioning) run(ctx context.Context, s session, list []planned, g identity.Grants) error {
@@ -185,9 +210,10 @@ func (p *provisioning) run(ctx context.Context, s session, list []planned, g ide
 	var done outcome
 	for i := range list {
 		one := &list[i]
-		err := p.prepare(ctx, s, one, &door, g)
+		c, err := p.prepare(ctx, s, one, &door, g)
 		switch {
 		case err == nil:
+			done.expires(c.Expires)
 			done.hosts = append(done.hosts, one.Host)
 		case errors.Is(err, errJoined):
 			done.joined = append(done.joined, one.Name)
@@ -200,15 +226,15 @@ func (p *provisioning) run(ctx context.Context, s session, list []planned, g ide
 	return p.finish(s, &done)
 }
 
-// prepare makes the bundle of a node, if it needs one.
-func (p *provisioning) prepare(ctx context.Context, s session, one *planned, door *answer.Door, g identity.Grants) error {
-	prefix, err := p.register(ctx, s, one, g)
+// prepare makes the bundle of a node, if it needs one, and returns the node as it is known here.
+func (p *provisioning) prepare(ctx context.Context, s session, one *planned, door *answer.Door, g identity.Grants) (answer.Child, error) {
+	c, err := p.register(ctx, s, one, g)
 	if err != nil {
-		return err
+		return c, err
 	}
-	return bundle.Write(p.out, &bundle.Bundle{
+	return c, bundle.Write(p.out, &bundle.Bundle{
 		Parent: door.Node, Addresses: door.Addresses, Fingerprint: door.Fingerprint, Authority: door.Authority,
-		Name: one.Name, Prefix: point.Path(prefix),
+		Name: one.Name, Prefix: point.Path(c.Prefix),
 	}, time.Now())
 }
 
@@ -227,6 +253,9 @@ func (p *provisioning) finish(s session, done *outcome) error {
 			return err
 		}
 		s.Printf("%s approved; the bundles are in %s, with the keys\n", nodes(len(done.hosts), "is", "are"), filepath.Clean(p.out))
+		if !done.end.IsZero() {
+			s.Printf("a bundle that no node has used by %s expires; voltbus children approve renews it, or this command once more\n", done.end.Local().Format(time.DateTime))
+		}
 	}
 	if n := len(done.joined); n > 0 {
 		s.Printf("%s joined already, so that no bundle is made: %s\n"+
@@ -260,32 +289,33 @@ var (
 	errNamed  = errors.New("a node of this name is known here, with another key; choose another name, or voltbus children remove it first")
 )
 
-// register makes the key of a node, has it known here, and returns its prefix. One that is known already
-// is left as it is.
-func (p *provisioning) register(ctx context.Context, s session, one *planned, g identity.Grants) (string, error) {
+// register makes the key of a node, and has it known here. One that is known already is left as it is, but for the end
+// of a key that was not used yet.
+func (p *provisioning) register(ctx context.Context, s session, one *planned, g identity.Grants) (answer.Child, error) {
 	key, err := bundle.Key(p.out, one.Name)
 	if err != nil {
-		return "", err
+		return answer.Child{}, err
 	}
-	c, err := s.AddChild(ctx, client.NewChild{Name: one.Name, Public: key.Public(), Prefix: one.prefix, Grants: g})
+	wish := client.NewChild{Name: one.Name, Public: key.Public(), Prefix: one.prefix, Grants: g}
+	if !p.end.IsZero() {
+		wish.Expires = &p.end
+	}
+	c, err := s.AddChild(ctx, wish)
 	if err == nil {
-		return c.Prefix, nil
+		return c, nil
 	}
 	if fault.Is(err, fault.Invalid) {
 		bundle.Drop(p.out, one.Name)
 	}
 	if !fault.Is(err, fault.Conflict) {
-		return "", err
+		return c, err
 	}
-	if c, err = s.Child(ctx, one.Name); err != nil {
-		return "", err
-	}
-	if c.Public == key.Public() {
-		return c.Prefix, nil
+	if c, err = s.Child(ctx, one.Name); err != nil || c.Public == key.Public() {
+		return c, err
 	}
 	bundle.Drop(p.out, one.Name)
-	if c.Keys > 1 {
-		return "", fault.E("provision", fault.Conflict, one.Name, errJoined)
+	if c.Keys > 1 && c.Expires == nil {
+		return c, fault.E("provision", fault.Conflict, one.Name, errJoined)
 	}
-	return "", fault.E("provision", fault.Conflict, one.Name, errNamed)
+	return c, fault.E("provision", fault.Conflict, one.Name, errNamed)
 }

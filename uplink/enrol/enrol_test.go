@@ -60,7 +60,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 		Log: slog.New(slog.DiscardHandler), Refused: func(v bus.Violation) { h.refused <- v },
 		Admit: func(public string) (bus.Permit, bool) {
 			if c, known := h.children.ByKey(public); known {
-				return bus.ChildPermit(&c, public), true
+				return bus.ChildPermit(&c, public, h.clock.now()), true
 			}
 			i, known := h.children.InvitationOf(public)
 			return bus.InvitationPermit(&i), known

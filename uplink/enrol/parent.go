@@ -37,6 +37,7 @@ const (
 	Pending  = State(identity.ChildPending)  // waits for somebody to approve it
 	Approved = State(identity.ChildApproved) // may connect
 	Revoked  = State(identity.ChildRevoked)  // is shut out
+	Expired  = State("expired")              // its bundle was not used in time; it may come when that is renewed
 )
 
 // Membership is what a child knows of its parent. Values are not changed after they were handed over.

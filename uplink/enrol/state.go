@@ -11,6 +11,7 @@ const (
 	WhyPending  = "pending"
 	WhyRevoked  = "revoked"
 	WhyReplaced = "replaced"
+	WhyExpired  = "expired"
 	WhyConflict = "conflict"
 )
 
@@ -26,6 +27,8 @@ func StateOf(err error) (State, string) {
 		return Pending, f.Message
 	case WhyRevoked, WhyReplaced:
 		return Revoked, f.Message
+	case WhyExpired:
+		return Expired, f.Message
 	}
 	return "", ""
 }

@@ -833,7 +833,8 @@ export interface Child {
   public: string;
   /** What people compare of the key */
   fingerprint: string;
-  state: "pending" | "approved" | "revoked";
+  /** expired: its bundle was not used in time */
+  state: "pending" | "approved" | "revoked" | "expired";
   /** Below which its points are; empty: anywhere */
   prefix: string;
   grants: Grants;
@@ -847,6 +848,8 @@ export interface Child {
   by: string;
   /** How many keys it has had */
   keys: number;
+  /** Until when the key of a bundle is taken that was not used yet; left out: it was used, or does not expire */
+  expires?: Time;
   /** Why blocks of it are not taken, such as a point outside its prefix; empty if they are */
   refusal: string;
   /** Left out if it is not connected */
@@ -1039,7 +1042,7 @@ export interface Parent {
   /** What it calls this node */
   name: string;
   prefix: string;
-  state: "" | "pending" | "approved" | "revoked";
+  state: "" | "pending" | "approved" | "revoked" | "expired";
   /** The state in words, as the parent said it */
   why: string;
   /** What people compare of the key that the parent knows */

@@ -23,6 +23,14 @@ export function aboveOf(p: Parent, now: number): Above {
         "Somebody approves it there, on its screen Nodes or by voltbus children approve, after comparing the fingerprint below. Until then readings wait in the log here.",
     };
   }
+  if (p.state === "expired") {
+    return {
+      level: "bad",
+      text: `${name} does not let this node in${p.why ? `: ${plain(p.why)}` : "."}`,
+      advice:
+        "Nothing has to be done here: it is asked again and again, and readings wait in the log here until then.",
+    };
+  }
   if (p.state === "revoked") {
     return {
       level: "bad",

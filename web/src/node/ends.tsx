@@ -37,6 +37,17 @@ const letIn = (name: string): End => ({
   work: (api, of) => decide(api, of, "approve"),
 });
 
+const renew = (name: string): End => ({
+  label: "Renew its bundle…",
+  title: `Let ${name} come with its bundle?`,
+  does: "Let it in",
+  means: [
+    "Whoever has the bundle can be this node, for 30 days from now, until it is used for the first time.",
+    "If the bundle may be in other hands, forget the node, and prepare it anew.",
+  ],
+  work: (api, of) => decide(api, of, "approve"),
+});
+
 const forgetIt = (name: string): End => ({
   label: "Forget it…",
   title: `Forget ${name}?`,
@@ -54,13 +65,17 @@ interface Props {
   onChanged(): void;
 }
 
+function endsOf(state: Child["state"], name: string): End[] {
+  if (state === "revoked") return [letIn(name), forgetIt(name)];
+  return [...(state === "expired" ? [renew(name)] : []), shutOut(name), forgetIt(name)];
+}
+
 /** Shuts a node out, lets it in again, or forgets it; says before what that means. */
 export function Ends({ api, child: c, onChanged }: Props) {
   const [asked, setAsked] = useState<End>();
   const act = useAct();
   const name = plain(c.name);
-  const ends =
-    c.state === "revoked" ? [letIn(name), forgetIt(name)] : [shutOut(name), forgetIt(name)];
+  const ends = endsOf(c.state, name);
   const perform = async () => {
     if (!asked) return;
     const done = await act.perform(() => asked.work(api, c.name));

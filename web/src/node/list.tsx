@@ -30,7 +30,7 @@ export function List({ fleet, joined, search, now }: Props) {
   const choose = (part: Partial<Choice>) => go(choiceAddress({ ...choice, ...part }), "replace");
   const shown = chosen(fleet.nodes, choice, now);
   const sentence = fleetSentence(fleet.nodes, now);
-  const outside = joined.filter((c) => c.state === "revoked");
+  const outside = joined.filter((c) => c.state === "revoked" || c.state === "expired");
   return (
     <>
       <div class={`card node-word is-${sentence.level}`}>
@@ -68,7 +68,7 @@ export function List({ fleet, joined, search, now }: Props) {
       )}
       {outside.length > 0 && (
         <p class="quiet">
-          Shut out:{" "}
+          Not let in:{" "}
           {outside.map((c) => (
             <a key={c.name} href={nodeAddress(c.name)}>
               {plain(c.name)} ({childStanding(c).words}){" "}

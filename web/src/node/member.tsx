@@ -82,11 +82,24 @@ export function Member({ api, role, child: c, onChanged }: Props) {
   );
 }
 
+/** Until when the bundle of a node that never came can be used. */
+function bundleFact(c: Child): [string, string][] {
+  if (!c.expires) return [];
+  const end = dateTime(Date.parse(c.expires));
+  return [
+    [
+      "Its bundle, not used yet,",
+      c.state === "expired" ? `expired ${end}` : `can be used until ${end}`,
+    ],
+  ];
+}
+
 function Facts({ child: c }: { child: Child }) {
   const facts: [string, string][] = [
     ["Joined", dateTime(Date.parse(c.joined))],
     ["Its points lie below", plain(c.prefix) || "anywhere"],
     ["Keys it has had", String(c.keys)],
+    ...bundleFact(c),
     ["Let in or out by", plain(c.by) || "nobody had to"],
     ["Connected from", c.online ? plain(c.online.address) : "–"],
     ["Connected since", c.online ? dateTime(Date.parse(c.online.since)) : "–"],

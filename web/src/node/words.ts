@@ -1,6 +1,6 @@
 // What is known of other nodes, in words.
 
-import { plain } from "../format";
+import { dateTime, plain } from "../format";
 import type { Child } from "../generated/api";
 import type { Level } from "../health";
 
@@ -14,14 +14,19 @@ export interface Standing {
   words: string;
 }
 
+const at = (time: string) => dateTime(Date.parse(time));
+
 /** How a node below stands with this one, as far as its connection says. */
-export function childStanding(c: Pick<Child, "state" | "online">): Standing {
+export function childStanding(c: Pick<Child, "state" | "online" | "expires">): Standing {
   switch (c.state) {
     case "pending":
       return { level: "warn", words: "waits for approval" };
     case "revoked":
       return { level: "bad", words: "shut out" };
+    case "expired":
+      return { level: "bad", words: `not used, expired ${c.expires ? at(c.expires) : ""}`.trim() };
     case "approved":
+      if (c.expires) return { level: "wait", words: `not used yet, until ${at(c.expires)}` };
       return c.online
         ? { level: "good", words: "connected" }
         : { level: "bad", words: "not connected" };
