@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,8 +28,11 @@ const File = "control.db"
 //go:embed schema.sql
 var schema string
 
+//go:embed turn.sql
+var turnSchema string // is new in version 3
+
 const (
-	version     = 2
+	version     = 3
 	application = 0x56424354 // "VBCT": the file is the state of control
 
 	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file. The same
@@ -44,12 +46,14 @@ type Journal struct {
 	file string
 	now  func() time.Time
 
-	mu   sync.Mutex
-	db   *sql.DB
-	put  *sql.Stmt // of many rows, and
-	one  *sql.Stmt // of one
-	drop *sql.Stmt
+	mu    sync.Mutex
+	db    *sql.DB
+	turns *turns
+	does  statements
 }
+
+// statements are prepared once.
+type statements struct{ add, forget, put, drop *sql.Stmt }
 
 // Open opens the journal in the data directory, and makes it if absent. A file that is damaged gives
 // fault.Corrupt from Load; SetAside begins anew then. One that a newer program wrote gives fault.Conflict,
@@ -81,6 +85,7 @@ func (j *Journal) Load(ctx context.Context) (control.State, error) {
 		r.Data = json.RawMessage(data)
 		state.Records = append(state.Records, r)
 	}
+	state.Records = j.turns.onto(state.Records)
 	return state, wrap(op, j.file, rows.Err())
 }
 
@@ -108,13 +113,10 @@ func (j *Journal) open(ctx context.Context) error {
 	}
 	db.SetMaxOpenConns(1)
 	if err = prepare(ctx, db); err == nil {
-		j.put, err = db.PrepareContext(ctx, insertion(rowsAtOnce))
+		err = j.does.prepare(ctx, db)
 	}
 	if err == nil {
-		j.one, err = db.PrepareContext(ctx, insertion(1))
-	}
-	if err == nil {
-		j.drop, err = db.PrepareContext(ctx, `DELETE FROM record WHERE kind = ? AND key = ?`)
+		j.turns, err = readTurns(ctx, db)
 	}
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -148,21 +150,42 @@ func prepare(ctx context.Context, db *sql.DB) error {
 			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
 	case id == application && found == version:
 		return nil
-	case id == application: // version 1 only kept each answer in a record of its own, which package control still reads
-		_, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
-		return err
+	case id == application: // versions before had records only; the first one kept each answer by itself, which package control still reads
+		return define(ctx, db, turnSchema)
 	case tables > 0:
 		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
 	}
+	return define(ctx, db, schema+turnSchema)
+}
+
+// define makes tables, and says of which version the file is now.
+func define(ctx context.Context, db *sql.DB, tables string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, schema+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, version, application))
+	_, err = tx.ExecContext(ctx, tables+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, version, application))
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+func (s *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
+	for _, one := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&s.add, `INSERT INTO turn (number, data) VALUES (?, ?)`},
+		{&s.forget, `DELETE FROM turn WHERE number <= ?`},
+		{&s.put, `INSERT OR REPLACE INTO record (kind, key, data) VALUES (?, ?, ?)`},
+		{&s.drop, `DELETE FROM record WHERE kind = ? AND key = ?`},
+	} {
+		if *one.stmt, err = db.PrepareContext(ctx, one.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetAside renames the file and begins anew.
@@ -197,14 +220,14 @@ func (j *Journal) close() error {
 		return nil
 	}
 	err := j.db.Close()
-	j.db, j.put, j.one, j.drop = nil, nil, nil, nil
+	j.db, j.turns, j.does = nil, nil, statements{}
 	return err
 }
 
 var errClosed = errors.New("the state of control is closed")
 
 // Keep stores records over those of the same kind and key, and removes those without data, all or none.
-// They are on disk when it returns.
+// They are on disk when it returns. The records are the journal's from then on.
 func (j *Journal) Keep(ctx context.Context, records []control.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -214,44 +237,59 @@ func (j *Journal) Keep(ctx context.Context, records []control.Record) error {
 	return wrap("journal.Keep", j.file, j.keep(ctx, records))
 }
 
-const rowsAtOnce = 16 // of one statement
+// keep adds a turn, and makes records of those for which there is no room any more.
+func (j *Journal) keep(ctx context.Context, records []control.Record) error {
+	data := writeTurn(records)
+	next := turn{number: j.turns.last + 1, size: len(data), records: records}
+	over := j.turns.over(next.size)
+	j.turns.claim(&next)
+	if err := j.write(ctx, j.turns.list[:over], next.number, data); err != nil {
+		j.turns.giveUp()
+		return err
+	}
+	j.turns.forget(over)
+	j.turns.add(next)
+	return nil
+}
 
-func (j *Journal) keep(ctx context.Context, records []control.Record) (err error) {
+// write has a turn take the place of the oldest ones, in one transaction.
+func (j *Journal) write(ctx context.Context, oldest []turn, number int64, data []byte) error {
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tx.Rollback())
-		}
-	}()
-	args := make([]any, 0, 3*rowsAtOnce)
-	put, drop := tx.StmtContext(ctx, j.put), tx.StmtContext(ctx, j.drop)
-	for i := range records {
-		r := &records[i]
-		if r.Data == nil {
-			if _, err := drop.ExecContext(ctx, r.Kind, r.Key); err != nil {
-				return err
-			}
-			continue
-		}
-		if args = append(args, r.Kind, r.Key, string(r.Data)); len(args) == cap(args) {
-			if _, err := put.ExecContext(ctx, args...); err != nil {
-				return err
-			}
-			args = args[:0]
-		}
+	if len(oldest) > 0 {
+		err = j.settle(ctx, tx, oldest)
 	}
-	one := tx.StmtContext(ctx, j.one)
-	for ; len(args) > 0; args = args[3:] {
-		if _, err := one.ExecContext(ctx, args[:3]...); err != nil {
-			return err
-		}
+	if err == nil {
+		_, err = tx.StmtContext(ctx, j.does.add).ExecContext(ctx, number, data)
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }
 
-func insertion(rows int) string {
-	return `INSERT OR REPLACE INTO record (kind, key, data) VALUES ` + strings.Repeat(`,(?,?,?)`, rows)[1:]
+// settle makes records of what the oldest turns say and no later one does, and removes those turns.
+func (j *Journal) settle(ctx context.Context, tx *sql.Tx, oldest []turn) error {
+	put, drop := tx.StmtContext(ctx, j.does.put), tx.StmtContext(ctx, j.does.drop)
+	for i := range oldest {
+		t := &oldest[i]
+		for k := range t.records {
+			r := &t.records[k]
+			var err error
+			switch {
+			case !j.turns.counts(t, r):
+			case r.Data == nil:
+				_, err = drop.ExecContext(ctx, r.Kind, r.Key)
+			default:
+				_, err = put.ExecContext(ctx, r.Kind, r.Key, string(r.Data))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	_, err := tx.StmtContext(ctx, j.does.forget).ExecContext(ctx, oldest[len(oldest)-1].number)
+	return err
 }

@@ -1,4 +1,5 @@
--- The state of control, version 2: what package control exports, one row for each record.
+-- The state of control, version 3: what package control exports, one row for each record, and over it what
+-- changed last, one row for each time that something was kept.
 CREATE TABLE record (
     kind TEXT NOT NULL, -- "point", "task", "override", "proposal", "answers" or "meta"
     key  TEXT NOT NULL, -- within the kind

@@ -27,7 +27,7 @@ func wrap(op, subject string, err error) error {
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.E(op, fault.KindOf(err), subject, err)
-	case errors.Is(err, errForeign), errors.Is(err, errCheck):
+	case errors.Is(err, errForeign), errors.Is(err, errCheck), errors.Is(err, errTurn):
 		return fault.E(op, fault.Corrupt, subject, err)
 	case errors.Is(err, fs.ErrPermission):
 		return fault.E(op, fault.Refused, subject, fmt.Errorf(
