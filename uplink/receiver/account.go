@@ -97,16 +97,13 @@ func (r *Receiver) greet(child string, h *uplink.Hello) {
 func (r *Receiver) takenOf(origin string) uplink.Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.position(origin).taken
+	return r.stands(origin).taken
 }
 
 func (r *Receiver) keptOf(origin string) uplink.Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o := r.origins[origin]; o != nil {
-		return o.kept
-	}
-	return uplink.Position{}
+	return r.stands(origin).kept
 }
 
 // took notes a block that the recorder has.
@@ -127,27 +124,27 @@ func (l *lane) repeated(b *point.Block) {
 	l.count(l.child).Repeated += uint64(b.Len())
 }
 
-// keep notes a block that is on disk, and returns up to where its origin is.
+// keep notes a block that is on disk, if the answer is about one, and returns up to where its origin is.
 func (l *lane) keep(u *underway) uplink.Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o := l.position(u.answer.Origin)
-	if u.octets > 0 {
-		c := l.count(l.child)
-		c.Blocks++
-		c.Samples += uint64(u.samples)
-		c.Octets += uint64(u.octets)
-		c.Last = time.Now()
-		delete(l.refused, u.answer.Origin)
-		delete(l.said, u.answer.Origin)
-		if u.answer.Sequence > o.kept.Sequence {
-			o.kept = u.answer.Position
-		}
-		if o.kept.Sequence > o.taken.Sequence {
-			o.taken = o.kept
-		}
-		l.arrived(l.child, u.answer.Origin, c.Last)
+	if u.octets == 0 {
+		return l.stands(u.answer.Origin).kept
 	}
+	o, c := l.position(u.answer.Origin), l.count(l.child)
+	c.Blocks++
+	c.Samples += uint64(u.samples)
+	c.Octets += uint64(u.octets)
+	c.Last = time.Now()
+	delete(l.refused, u.answer.Origin)
+	delete(l.said, u.answer.Origin)
+	if u.answer.Sequence > o.kept.Sequence {
+		o.kept = u.answer.Position
+	}
+	if o.kept.Sequence > o.taken.Sequence {
+		o.taken = o.kept
+	}
+	l.arrived(l.child, u.answer.Origin, c.Last)
 	return o.kept
 }
 

@@ -17,6 +17,9 @@ import (
 // maxOutages is how many outages of a child are remembered, the newest.
 const maxOutages = 20
 
+// maxName is how many octets the name of an origin has that any store keeps.
+const maxName = 255
+
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
 type Outage struct {
 	From time.Time `json:"from"` // when it was heard of last
@@ -94,10 +97,12 @@ func (r *Receiver) back(child string, there map[string]uplink.Position, now time
 	delete(r.outages.away, child)
 	o := &Outage{From: from, To: now, Targets: map[string]uplink.Position{}}
 	for origin, p := range there {
-		if have := r.position(origin).kept; p.Sequence > have.Sequence {
-			o.Targets[origin] = p
-			o.Waited += p.Samples - min(p.Samples, have.Samples)
+		have := r.stands(origin).kept
+		if p.Sequence <= have.Sequence || len(origin) > maxName || len(o.Targets) == r.cfg.Origins {
+			continue
 		}
+		o.Targets[origin] = p
+		o.Waited += p.Samples - min(p.Samples, have.Samples)
 	}
 	o.Coming = o.Waited
 	if len(o.Targets) == 0 {
@@ -113,7 +118,7 @@ func (r *Receiver) back(child string, there map[string]uplink.Position, now time
 func (r *Receiver) arrived(child, origin string, now time.Time) {
 	for _, o := range r.outages.Outages[child] {
 		target, waits := o.Targets[origin]
-		if !waits || r.position(origin).kept.Sequence < target.Sequence {
+		if !waits || r.stands(origin).kept.Sequence < target.Sequence {
 			continue
 		}
 		delete(o.Targets, origin)
@@ -148,7 +153,7 @@ func (r *Receiver) Outages(child string) []Outage {
 		o := *known
 		o.Coming, o.Targets = 0, nil
 		for origin, target := range known.Targets {
-			have := r.position(origin).kept
+			have := r.stands(origin).kept
 			o.Coming += target.Samples - min(target.Samples, have.Samples)
 		}
 		list = append(list, o)

@@ -181,11 +181,7 @@ func (r *Receiver) Positions(names []string) map[string]uplink.Position {
 	defer r.mu.Unlock()
 	out := make(map[string]uplink.Position, len(names))
 	for _, name := range names {
-		if o := r.origins[name]; o != nil {
-			out[name] = o.kept
-		} else {
-			out[name] = uplink.Position{}
-		}
+		out[name] = r.stands(name).kept
 	}
 	return out
 }
@@ -218,7 +214,16 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	}
 }
 
-// position returns the state of an origin. The caller holds mu.
+// stands returns how far an origin has come, of which nothing may have come yet: a name alone is not
+// remembered, since a child may invent as many as it likes. The caller holds mu.
+func (r *Receiver) stands(name string) origin {
+	if o := r.origins[name]; o != nil {
+		return *o
+	}
+	return origin{}
+}
+
+// position returns the state of an origin of which a block is taken. The caller holds mu.
 func (r *Receiver) position(name string) *origin {
 	o := r.origins[name]
 	if o == nil {

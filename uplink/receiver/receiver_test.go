@@ -126,6 +126,36 @@ func TestOriginsThatAChildInventsAreBounded(t *testing.T) {
 	}
 }
 
+func TestOriginsThatAChildOnlyNamesAreNotRemembered(t *testing.T) {
+	r := parent(t, receiver.Config{Origins: 3})
+	if a := send(t, r, "good~1", "plant/temp"); a.Failure != nil {
+		t.Fatalf("%+v", a)
+	}
+	answers := make(chan uplink.Answer, 1)
+	for i := range 10 { // a part is answered before the block that it is of can be judged
+		p := uplink.Part{Epoch: 1, Previous: 1, Origin: fmt.Sprintf("part~%d", i), Sequence: 2, Size: 10}
+		r.Receive("plant", uplink.Normal, p.Append(nil), func(a uplink.Answer) { answers <- a })
+		if a := <-answers; !a.Expected {
+			t.Errorf("a part of nothing: %+v", a)
+		}
+	}
+	r.Gone("plant", time.Time{})
+	h := uplink.Hello{Protocol: uplink.Protocol, Origins: map[string]uplink.Position{}}
+	for i := range 10 {
+		h.Origins[fmt.Sprintf("greeted~%d", i)] = uplink.Position{Sequence: 1, Samples: 1}
+	}
+	h.Origins[strings.Repeat("long", 100)] = uplink.Position{Sequence: 1, Samples: 1}
+	if _, err := r.Hello("plant", &h); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Outages("plant"); len(got) != 1 || got[0].Coming != 3 {
+		t.Errorf("what waits is told of at most three origins: %+v", got)
+	}
+	if got := r.Known(); got != 1 {
+		t.Errorf("%d origins are remembered, and blocks came of one", got)
+	}
+}
+
 func TestTheFileOfOriginsIsReadAlsoAsItWasBeforeAndWhenItsEndIsTorn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text string
