@@ -8,9 +8,11 @@ import (
 
 	"voltbus/bus"
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/uplink/federation"
+	"voltbus/uplink/fleet"
 	"voltbus/wire"
 )
 
@@ -35,11 +37,14 @@ func (n *Node) historians() []federation.Child {
 			away[strings.ToLower(below[i].Name)] = below[i].Away
 		}
 	}
+	behind, present := n.book.Behind(), n.bus.Present()
 	var list []federation.Child
 	for _, c := range n.childrenNow() {
 		seen, _ := n.book.Look(c.Name, c.Name)
+		came := present[identity.ChildPrefix+c.Name]
 		child := federation.Child{
 			Name: c.Name, Prefix: c.Prefix, Online: c.Online, Away: away[strings.ToLower(c.Name)], Waiting: seen.Waiting,
+			Below: behind[strings.ToLower(c.Name)], Unheard: c.Online && seen.Heard.Before(came) && time.Since(came) < fleet.Every,
 		}
 		if c.Prefix == "" {
 			granted, _ := n.childGrants(c.Name)

@@ -89,7 +89,7 @@ func extras(functions []Function, entries []catalog.Entry) store.Extras {
 		for i := range entries {
 			hold := holdUnknown
 			if entries[i].Interval > 0 {
-				hold = holdIntervals * entries[i].Interval
+				hold = holdIntervals * min(entries[i].Interval, math.MaxInt64/holdIntervals)
 			}
 			x.Hold = append(x.Hold, hold)
 		}

@@ -86,7 +86,7 @@ type missing struct {
 	got      *found
 	store    store.Store    // with what is not in it yet
 	own      []query.Source // this node, if something is missing because of it
-	room     int
+	room     room
 	bounded  bool // the limit holds, since all is too much
 }
 
@@ -121,7 +121,7 @@ func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.
 
 // all returns the samples of each wanted point.
 func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
-	m.room = maxSamples
+	m.room = room{samples: maxSamples, texts: maxTexts}
 	begin := m.from.Add(-time.Duration(m.q.Before) * time.Microsecond)
 	sent, kept := map[point.Path]bool{}, map[point.Path]bool{}
 	for p := range m.here {
@@ -131,7 +131,7 @@ func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
 			kept[p] = true
 		}
 	}
-	unsent, whole, err := m.scan(ctx, m.cfg.Place(), sent, begin, m.to)
+	unsent, whole, err := m.scan(ctx, m.cfg.Place(), &backlog{wanted: sent, from: begin.UnixMicro(), to: m.to.UnixMicro(), bound: m.pruning()})
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,9 @@ func (m *missing) read(ctx context.Context, p point.Path, newer bool) ([]point.S
 		from = time.UnixMicro(max(w.From, w.Have))
 	}
 	var list []point.Sample
+	left := room{m.room.samples + 1, m.room.texts} // one more shows that there are more
 	take := func(run []point.Sample) error {
-		if len(list)+len(run) > m.room+1 {
+		if !left.take(run) {
 			return errLarge
 		}
 		list = append(list, run...)
@@ -215,7 +216,7 @@ func (m *missing) bound(at int, list []point.Sample, r *Reply) ([]point.Sample, 
 			list = list[:m.q.Limit]
 		}
 	}
-	if m.room -= len(list); m.room < 0 {
+	if !m.room.take(list) {
 		return nil, errLarge
 	}
 	return list, nil

@@ -80,11 +80,11 @@ func (f *Federation) ask(ctx context.Context, k *ask, q Query) error {
 	if len(k.points) > maxAsked {
 		return errLong
 	}
-	all, room := &Reply{}, maxGiven
+	all, left := &Reply{}, room{maxGiven, givenTexts}
 	var samples [][]point.Sample
 	for points := range slices.Chunk(k.points, maxPoints) {
 		q.Points = points
-		r, list, err := f.askPart(ctx, k.child.Name, q, &room)
+		r, list, err := f.askPart(ctx, k.child.Name, q, &left)
 		if err != nil {
 			return err
 		}
@@ -104,19 +104,18 @@ func (r *Reply) note(part *Reply) {
 	r.Sources = append(r.Sources, part.Sources...)
 }
 
-// askPart asks for some points. What is too much for one answer it asks for in halves. room is how many
-// samples may still come.
-func (f *Federation) askPart(ctx context.Context, child string, q Query, room *int) (*Reply, [][]point.Sample, error) {
+// askPart asks for some points. What is too much for one answer it asks for in halves. left is how much
+// may still come.
+func (f *Federation) askPart(ctx context.Context, child string, q Query, left *room) (*Reply, [][]point.Sample, error) {
 	r, samples, err := f.askOnce(ctx, child, q)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !r.Large {
 		for i := range samples {
-			*room -= len(samples[i])
-		}
-		if *room < 0 {
-			return nil, nil, fault.E("federation.Ask", fault.Invalid, child, errMuch)
+			if !left.take(samples[i]) {
+				return nil, nil, fault.E("federation.Ask", fault.Invalid, child, errMuch)
+			}
 		}
 		return r, samples, nil
 	}
@@ -124,11 +123,11 @@ func (f *Federation) askPart(ctx context.Context, child string, q Query, room *i
 	if !ok {
 		return nil, nil, fault.E("federation.Ask", fault.Invalid, child, errMuch)
 	}
-	r, samples, err = f.askPart(ctx, child, first, room)
+	r, samples, err = f.askPart(ctx, child, first, left)
 	if err != nil {
 		return nil, nil, err
 	}
-	other, more, err := f.askPart(ctx, child, second, room)
+	other, more, err := f.askPart(ctx, child, second, left)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,7 +188,7 @@ func (f *Federation) askOnce(ctx context.Context, child string, q Query) (*Reply
 
 // sources says how it went: of the child, and of those below it that it asked.
 func (k *ask) sources() []query.Source {
-	s := query.Source{Node: k.child.Name, State: query.SourceAsked, Samples: k.given, Waiting: k.child.Waiting, To: moment(k.to)}
+	s := query.Source{Node: k.child.Name, State: query.SourceAsked, Samples: k.given, Waiting: k.child.Waiting + k.child.Below, To: moment(k.to)}
 	begin := int64(0) // of what is missing here, as far as is known
 	for i, w := range k.points {
 		if from := max(w.From, w.Have); i == 0 || from < begin {

@@ -18,7 +18,8 @@ var errFull = errors.New("more of the log than may be looked at")
 // backlog reads samples of points out of the log.
 type backlog struct {
 	wanted   map[point.Path]bool
-	from, to int64 // microseconds
+	from, to int64    // microseconds
+	bound    *pruning // nil: all are kept
 	samples  overlay.Samples
 	left     int // samples that may still be looked at
 
@@ -37,7 +38,7 @@ func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from,
 	if log != f.cfg.Log.ID() {
 		sequence = 0
 	}
-	samples, whole, err := f.scan(ctx, sequence, wanted, from, to)
+	samples, whole, err := f.scan(ctx, sequence, &backlog{wanted: wanted, from: from.UnixMicro(), to: to.UnixMicro()})
 	if err != nil || whole {
 		return samples, nil, err
 	}
@@ -50,9 +51,10 @@ func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from,
 
 // scan returns samples of the points that are in the log behind a sequence. whole is false if there
 // were too many, or too many for the time that there is: those found come from the oldest blocks then.
-func (f *Federation) scan(ctx context.Context, behind uint64, wanted map[point.Path]bool, from, to time.Time) (found overlay.Samples, whole bool, err error) {
+// errLarge: more are wanted than one answer holds.
+func (f *Federation) scan(ctx context.Context, behind uint64, b *backlog) (found overlay.Samples, whole bool, err error) {
 	_, last, err := f.cfg.Log.Bounds(ctx)
-	if err != nil || last <= behind || len(wanted) == 0 {
+	if err != nil || last <= behind || len(b.wanted) == 0 {
 		return nil, true, err
 	}
 	if end, has := ctx.Deadline(); has {
@@ -60,7 +62,7 @@ func (f *Federation) scan(ctx context.Context, behind uint64, wanted map[point.P
 		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
 		defer cancel()
 	}
-	b := &backlog{wanted: wanted, from: from.UnixMicro(), to: to.UnixMicro(), samples: overlay.Samples{}, left: maxScan}
+	b.samples, b.left = overlay.Samples{}, maxScan
 	err = f.cfg.Log.Scan(ctx, behind+1, func(sequence uint64, data []byte) error {
 		if sequence > last {
 			return errEnd
@@ -107,18 +109,20 @@ func (b *backlog) take(data []byte) error {
 			b.keep(i)
 		}
 	}
-	return nil
+	return b.bound.check()
 }
 
 // keep takes sample i of the block, whose texts are gone with the next block.
 func (b *backlog) keep(i int) {
 	s := b.block.Sample(i)
-	s.Point = point.Path(strings.Clone(string(s.Point)))
+	list := b.samples[s.Point]
+	if len(list) > 0 {
+		s.Point = list[0].Point
+	} else {
+		s.Point = point.Path(strings.Clone(string(s.Point)))
+	}
 	if s.Value.Kind() == point.Text {
 		s.Value = point.TextOf(strings.Clone(s.Value.Text()))
 	}
-	if list := b.samples[s.Point]; len(list) > 0 {
-		s.Point = list[0].Point
-	}
-	b.samples[s.Point] = append(b.samples[s.Point], s)
+	b.samples[s.Point] = b.bound.prune(append(list, s))
 }

@@ -21,7 +21,12 @@ type Child struct {
 	Online  bool
 	Away    time.Time // since when it is not connected; zero: unknown
 	Waiting uint64    // samples that it said it has not sent yet
+	Below   uint64    // samples that nodes below it said they have not sent yet
+	Unheard bool      // it came just now, and has not said yet how many samples wait
 }
+
+// sent reports whether nothing that it or a node below it has waits to be sent, as far as they said.
+func (c *Child) sent() bool { return c.Waiting == 0 && c.Below == 0 && !c.Unheard }
 
 // Catalog is what a Federation must know about points.
 type Catalog interface {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +30,10 @@ func noon() time.Time { return time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC) }
 func now() time.Time  { return noon().Add(40 * time.Hour) }
 
 // blocks is a log in memory.
-type blocks struct{ list [][]byte }
+type blocks struct {
+	list      [][]byte
+	delivered atomic.Int64
+}
 
 func (b *blocks) ID() string { return "log" }
 
@@ -38,6 +43,7 @@ func (b *blocks) Bounds(context.Context) (first, last uint64, err error) {
 
 func (b *blocks) Scan(_ context.Context, from uint64, deliver func(uint64, []byte) error) error {
 	for i := int(from); i <= len(b.list); i++ {
+		b.delivered.Add(1)
 		if err := deliver(uint64(i), b.list[i-1]); err != nil {
 			return err
 		}
@@ -56,6 +62,9 @@ type site struct {
 	below   []federation.Child
 	nodes   map[string]*site
 	silent  bool // nobody below answers
+
+	mu       sync.Mutex
+	answered []int // octets of the answers from below
 }
 
 // grow returns a site with a catalogue that other tests may use at the same time.
@@ -76,7 +85,11 @@ func growAs(name string, c *catalog.Catalog, selects ...point.Pattern) *site {
 				<-ctx.Done()
 				return nil, fault.E("ask", fault.Timeout, child, ctx.Err())
 			}
-			return n.Answer(ctx, everything, body)
+			answer, err := n.Answer(ctx, everything, body)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.answered = append(s.answered, len(answer))
+			return answer, err
 		},
 		Below: func(at point.Path) []point.Path { return []point.Path{at} },
 		Sent:  s.sends, Place: func() uint64 { return uint64(s.sent) },
@@ -194,10 +207,7 @@ func TestEveryQuestionIsAnsweredAsByOneStoreWhereverTheSamplesAre(t *testing.T) 
 		t.Run(fmt.Sprintf("prefix %q", prefix), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				region, campus, plant := grow(c[0]), grow(c[1], "campus/a/**"), grow(c[2], "campus/a/**", "campus/b/**")
-				child := federation.Child{Name: "campus", Prefix: prefix, Record: []point.Pattern{"campus/**"}, Online: true, Waiting: 1}
-				region.hang(child, campus)
-				child.Name = "plant"
-				campus.hang(child, plant)
+				child := federation.Child{Prefix: prefix, Record: []point.Pattern{"campus/**"}, Online: true}
 				one := memory.New(memory.Options{})
 				for i := range rapid.IntRange(0, 12).Draw(t, "blocks") {
 					samples := draw(t, points)
@@ -211,6 +221,13 @@ func TestEveryQuestionIsAnsweredAsByOneStoreWhereverTheSamplesAre(t *testing.T) 
 				}
 				for range rapid.IntRange(0, len(campus.log.list)).Draw(t, "at region") {
 					campus.send(t, region)
+				}
+				child.Name, child.Waiting = "plant", uint64(len(plant.log.list)-plant.sent)
+				campus.hang(child, plant)
+				child.Name, child.Waiting, child.Below = "campus", uint64(len(campus.log.list)-campus.sent), child.Waiting
+				region.hang(child, campus)
+				if child.Waiting+child.Below == 0 { // nobody is asked for the newest, which are those of the store
+					region.keep(t, len(region.log.list))
 				}
 				for _, s := range []*site{region, campus, plant} {
 					s.keep(t, rapid.IntRange(0, len(s.log.list)).Draw(t, "stored"))

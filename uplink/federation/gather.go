@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -34,7 +35,7 @@ func (f *Federation) gather(ctx context.Context, l children, w *wish) (*found, e
 				asks[c] = &ask{child: l[c], from: w.from, to: w.to}
 			}
 			here, has := newest[p]
-			if has && !here.Before(w.to) && l[c].Waiting == 0 {
+			if has && !here.Before(w.to) && l[c].sent() {
 				continue // it has sent all of this time
 			}
 			asks[c].want(p, w.from, here)
@@ -152,12 +153,27 @@ func latest(a, b *time.Time) *time.Time {
 	return a
 }
 
-// entry is what the catalogue would say of a point of which a child told.
+// entry is what the catalogue would say of a point of which a child told. What nobody can mean is as if it
+// was not said.
 func (t *Told) entry(p point.Path) catalog.Entry {
-	e := catalog.Entry{Info: point.Info{Path: p, Unit: t.Unit, Interval: time.Duration(t.Interval) * time.Microsecond}}
+	e := catalog.Entry{Info: point.Info{Path: p, Unit: t.Unit}}
+	if t.Interval > 0 && t.Interval <= longest.Microseconds() {
+		e.Interval = time.Duration(t.Interval) * time.Microsecond
+	}
 	e.Kind, _ = point.ParseKind(t.Kind) // one that is not known here varies
-	e.FirstSeen, e.Since, e.Removed = instant(t.FirstSeen), instant(t.Since), instant(t.Removed)
+	e.FirstSeen, e.Since, e.Removed = told(t.FirstSeen), told(t.Since), told(t.Removed)
 	return e
+}
+
+// longest is how long an interval can be.
+const longest = math.MaxInt64 * time.Nanosecond
+
+// told is a time that a child tells; zero if its year does not have up to four digits.
+func told(micros int64) time.Time {
+	if t := instant(micros); t.Year() >= 1 && t.Year() <= 9999 {
+		return t
+	}
+	return time.Time{}
 }
 
 func instant(micros int64) time.Time {

@@ -90,7 +90,7 @@ func (f *Federation) renew(ctx context.Context, l children, points []point.Path,
 				asks[c] = &ask{child: l[c]}
 			}
 			s, has := n.found[p]
-			if has && l[c].Online && l[c].Waiting == 0 && !n.all {
+			if has && l[c].Online && l[c].sent() && !n.all {
 				continue
 			}
 			asks[c].want(p, s.Time, s.Time)

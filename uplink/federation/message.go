@@ -9,6 +9,7 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/store"
 	"voltbus/wire"
 )
 
@@ -21,7 +22,9 @@ const (
 	maxPoints  = 1000   // of a query
 	maxAsked   = 20_000 // points of one question
 	maxSamples = 200_000
+	maxTexts   = 2 << 20   // octets of texts of one answer, which with so many samples is a message that the bus takes
 	maxGiven   = 1_000_000 // samples for one question
+	givenTexts = 64 << 20  // octets of texts for one question
 	maxScan    = 3_000_000 // samples of the log that are looked at for one query
 	atOnce     = 8         // children
 )
@@ -72,8 +75,9 @@ type Told struct {
 }
 
 var (
-	errQuery  = fmt.Errorf("asks for 1 to %d points, and gives a time of up to %v and up to %d hops", maxPoints, MaxTime, maxHops)
-	errMuch   = fmt.Errorf("has more than %d samples that are not stored here; ask for a shorter time, fewer points or a limit", maxGiven)
+	errQuery = fmt.Errorf("asks for 1 to %d points, and gives a time of up to %v and up to %d hops", maxPoints, MaxTime, maxHops)
+	errMuch  = fmt.Errorf("has more than %d samples, or %d MiB of texts, that are not stored here; ask for a shorter time, fewer points or a limit",
+		maxGiven, givenTexts>>20)
 	errLong   = fmt.Errorf("is asked for %d points at most; name fewer, or ask in pages", maxAsked)
 	errAnswer = errors.New("its answer does not fit what it was asked for; is its version another one?")
 )
@@ -110,20 +114,29 @@ func (r *Reply) pack(samples [][]point.Sample) error {
 	return err
 }
 
-// unpack reads the samples of the points, in the order asked.
+// unpack reads the samples of the points, in the order asked. It fails with fault.Corrupt if they are none
+// that a store could hold, or not in the order of time, each time once: what follows relies on it.
 func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
+	const op = "federation.Ask"
 	b := &point.Block{}
 	if err := new(wire.Decoder).DecodeBlock(r.Block, b); err != nil {
 		return nil, err
 	}
 	if len(r.Points) != len(points) || len(b.Points) != len(points) || b.Len() > maxSamples {
-		return nil, fault.E("federation.Ask", fault.Corrupt, "reply", errAnswer)
+		return nil, fault.E(op, fault.Corrupt, "reply", errAnswer)
+	}
+	b.Origin, b.First, b.Sequence = "reply", 0, 1 // an answer has none
+	if err := store.CheckBlocks(op, []*point.Block{b}); err != nil {
+		return nil, fault.E(op, fault.Corrupt, "reply", fmt.Errorf("%w: %w", errAnswer, err))
 	}
 	out := make([][]point.Sample, len(points))
 	for i := range b.Len() {
 		s := b.Sample(i)
 		at := b.Point[i]
 		s.Point = points[at].Point
+		if n := len(out[at]); n > 0 && !out[at][n-1].Time.Before(s.Time) {
+			return nil, fault.E(op, fault.Corrupt, "reply", errAnswer)
+		}
 		out[at] = append(out[at], s)
 	}
 	return out, nil

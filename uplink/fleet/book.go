@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -179,6 +180,21 @@ func (b *Book) Look(child, node string) (Seen, bool) {
 		return Seen{}, false
 	}
 	return r.seen(), true
+}
+
+// Behind returns how many samples wait, as they told, at the nodes below each child; names of children are
+// in lower case. What waits at the children themselves does not count.
+func (b *Book) Behind() map[string]uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string]uint64{}
+	for at, r := range b.below {
+		var n uint64
+		if at.node != "" && json.Unmarshal(r.facts["waiting"], &n) == nil && n > 0 {
+			out[at.child] += min(n, math.MaxUint64-out[at.child])
+		}
+	}
+	return out
 }
 
 func (r *record) seen() Seen { return Seen{Status: r.facts.status(), Heard: r.heard, Skew: r.skew} }

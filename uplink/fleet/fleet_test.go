@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -394,4 +395,24 @@ func BenchmarkTake(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/children, "µs/report")
+}
+
+func TestWhatWaitsBelowAChildIsSummed(t *testing.T) {
+	book := fleet.NewBook(time.Now)
+	take := func(child, body string) {
+		t.Helper()
+		if _, err := book.Take(child, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take("campus", `{"nodes":[{"f":true,"s":{"waiting":5}},{"n":"Plant","f":true,"s":{"waiting":7}},{"n":"hill","f":true,"s":{"waiting":11}}]}`)
+	take("Lake", `{"nodes":[{"f":true,"s":{"waiting":13}},{"n":"dam","f":true,"s":{"waiting":"much"}}]}`)
+	take("flood", `{"nodes":[{"n":"a","f":true,"s":{"waiting":18446744073709551615}},{"n":"b","f":true,"s":{"waiting":2}}]}`)
+	if got := book.Behind(); len(got) != 2 || got["campus"] != 18 || got["flood"] != math.MaxUint64 {
+		t.Errorf("behind the children wait %v", got)
+	}
+	take("campus", `{"nodes":[{"n":"plant","s":{"waiting":null}},{"n":"hill","s":{"waiting":1}}]}`)
+	if got := book.Behind(); got["campus"] != 1 {
+		t.Errorf("later %v", got)
+	}
 }
