@@ -121,6 +121,7 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 	if got := why(t, first); got != "" {
 		t.Fatalf("the first connection is kept aside for %q", got)
 	}
+	n.Works("@plant")
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
 	asked := false

@@ -41,6 +41,7 @@ type guest struct {
 
 	asked  chan struct{} // closed when it is known whether it is there; nil while nobody asks
 	closed string        // why this node closes it; "" while it does not
+	works  bool          // it does more than to ask how it stands, see Works
 	came   bool          // it was told that it came
 	ended  bool          // and that it ended
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Passage is that a connection with an exclusive name came or ended.
+// Passage is that a connection with an exclusive name came or ended. That of a child comes when it works.
 type Passage struct {
 	Name    string // who it is
 	Key     string // the public key
@@ -37,12 +37,22 @@ func whyChanged(p *Permit) string {
 	return whyOther
 }
 
+// Works notes that a child that is connected has greeted, and sends on this connection what it has. Of one with
+// which it only asks how it stands, or for a key, nothing is told: that is no link.
+func (b *Bus) Works(name string) {
+	b.guests.mu.Lock()
+	defer b.guests.mu.Unlock()
+	if h := b.guests.holders[name]; h != nil {
+		h.works = true
+	}
+}
+
 // passages returns who came and ended since the last time, each coming before its end. The caller
 // holds mu, and forgets who is gone afterwards.
 func (g *guests) passages() []Passage {
 	var list []Passage
 	for _, n := range g.byID {
-		if n.barred != nil || !n.permit.Exclusive {
+		if n.barred != nil || !n.permit.Exclusive || (n.permit.Prompt && !n.works) {
 			continue
 		}
 		p := Passage{Name: n.permit.Name, Key: n.key, Address: n.address, Since: n.since, id: n.id}

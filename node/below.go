@@ -97,7 +97,11 @@ func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (an
 		if err := n.children.Met(ctx, child); err != nil {
 			return nil, err
 		}
-		return n.receiver.Hello(child, &h)
+		w, err := n.receiver.Hello(child, &h)
+		if err == nil {
+			n.bus.Works(r.From)
+		}
+		return w, err
 	case uplink.PositionsMethod:
 		var o uplink.Origins
 		if err := readBelow(r, &o); err != nil {

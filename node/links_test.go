@@ -93,6 +93,31 @@ func TestAChildThatIsShutOutIsToldWithTheReason(t *testing.T) {
 	})
 }
 
+func TestAConnectionThatOnlyAsksHowANodeStandsIsToldAsNoLink(t *testing.T) {
+	f := newFamily(t)
+	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child heard that it waits", func() bool {
+		p, err := f.child.Client.Parent(t.Context())
+		return err == nil && strings.Contains(p.Why, "waits until somebody approves it")
+	})
+	if _, err := f.parent.DecideChild(t.Context(), "plant", "approve"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is connected", func() bool { return len(f.child.turns()) == 1 })
+	f.child.halt()
+	var told []string
+	eventually(t, "the parent tells its end", func() bool { // behind those of the connections before
+		c, err := f.parent.Child(t.Context(), "plant")
+		told = f.parent.turns()
+		return err == nil && c.Online == nil && len(told) > 1 && strings.Contains(told[len(told)-1], "child.lost")
+	})
+	if len(told) != 2 || !strings.Contains(told[0], "child.connected") {
+		t.Errorf("the audit log of the parent says %q", told)
+	}
+}
+
 func TestAChildThatInventsOriginsIsToldInAFirstLineAndASum(t *testing.T) {
 	const invented = 50
 	p := newPair(t, "uplink: {rename: [{from: loot, to: elsewhere}]}\n")
