@@ -138,6 +138,14 @@ func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 	if again, err := plant.ReloadConfig(wait(t)); err != nil || !slices.Equal(again.Changes.Removed, []string{"ahu1"}) {
 		t.Errorf("the plant reads its file again: %+v, %v", again, err)
 	}
+	broken := "devices: 7\n"
+	if err := os.WriteFile(c.plant.file(), []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = plant.SetConfig(wait(t), next, revision.VersionOf([]byte(broken)), time.Minute)
+	if !fault.Is(err, fault.Rejected) || !strings.Contains(err.Error(), "could not go back") || c.plant.text(t) != broken {
+		t.Errorf("a push over a text to which the plant could not go back: %v", err)
+	}
 }
 
 // The new configuration takes from those above the right to confirm it: they lose contact by it.

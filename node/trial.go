@@ -57,6 +57,8 @@ func (t *trial) said() string {
 	return t.note
 }
 
+var errTrialBefore = errors.New("holds what this node cannot apply, so it could not go back to it; repair it on the node itself, or change it over the node's own address")
+
 var errTrialRestart = errors.New("changes when the node is started again, which cannot be tried; change it on the node itself, or over its own address")
 
 // tryConfig is change for a text that must be confirmed.
@@ -67,7 +69,7 @@ func (s *settings) tryConfig(ctx context.Context, c api.ConfigChange, cfg *confi
 	}
 	before, err := s.load(text)
 	if err != nil {
-		before = s.node.Config()
+		return answer.ConfigApplied{}, fault.E("node.ChangeConfig", fault.Rejected, s.file.Name(), errTrialBefore)
 	}
 	if later := config.Compare(before, cfg).Restart; len(later) > 0 {
 		return answer.ConfigApplied{}, fault.E("node.ChangeConfig", fault.Rejected, strings.Join(later, ", "), errTrialRestart)
@@ -79,6 +81,9 @@ func (s *settings) tryConfig(ctx context.Context, c api.ConfigChange, cfg *confi
 		return err
 	})
 	if err != nil {
+		if _, is, failed := s.file.Trial(); failed == nil && is && s.trial.until().IsZero() {
+			s.trial.begin(time.Now().Add(backAgain)) // the text before could not be put back
+		}
 		return answer.ConfigApplied{}, err
 	}
 	s.trial.begin(time.Now().Add(c.Bound))
@@ -168,8 +173,12 @@ func wentBack(t *revision.Trial, at time.Time) string {
 
 // tellBack writes into log and audit log that the node went back, or why it cannot.
 func (n *Node) tellBack(ctx context.Context, t *revision.Trial, err error) {
-	n.log.WarnContext(ctx, "nobody confirmed the configuration on trial; the one before is back",
-		slog.String("version", t.Version), slog.String("user", t.User), slog.Any("err", err))
+	attrs := []any{slog.String("version", t.Version), slog.String("user", t.User)}
+	if err != nil {
+		n.log.WarnContext(ctx, "the configuration on trial stays, since the one before cannot be put back yet", append(attrs, slog.Any("err", err))...)
+	} else {
+		n.log.WarnContext(ctx, "nobody confirmed the configuration on trial; the one before is back", attrs...)
+	}
 	n.tell(ctx, n.deed("config.rollback", err, map[string]string{
 		"from": t.Version, "to": revision.VersionOf([]byte(t.Text)), "tried_by": t.User, "begun": t.Begun.Format(time.RFC3339),
 	}))

@@ -76,7 +76,8 @@ func (f *File) Trial() (Trial, bool, error) {
 }
 
 // Try does as Change does, and remembers what to go back to, on disk before anything changes. It fails
-// with fault.Conflict also while another text is on trial.
+// with fault.Conflict also while another text is on trial. If it fails and the old text cannot be put
+// back, the trial stays, for Back or the next start.
 func (f *File) Try(text []byte, before, user string, bound time.Duration, apply func() error) error {
 	const op = "revision.Try"
 	f.trials.Lock()
@@ -99,10 +100,14 @@ func (f *File) Try(text []byte, before, user string, bound time.Duration, apply 
 	if err != nil {
 		return f.fail(op, t.file, err)
 	}
-	if err := f.Change(text, before, user, apply); err != nil {
-		return errors.Join(err, drop(t.file, f.writer))
+	err = f.Change(text, before, user, apply)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if now, failed := f.Read(); VersionOf(old) != VersionOf(text) && (failed != nil || VersionOf(now) == VersionOf(text)) {
+		return err
+	}
+	return errors.Join(err, drop(t.file, f.writer))
 }
 
 // Confirm ends the trial of a version, which stays; fault.NotFound if it is not on trial.

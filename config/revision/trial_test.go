@@ -85,6 +85,20 @@ func TestATrialThatCannotBeAppliedLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestATrialThatCannotBeTakenBackStays(t *testing.T) {
+	s := newSite(t, "a")
+	err := s.Try([]byte("b"), revision.VersionOf([]byte("a")), "eve", time.Minute, func() error {
+		s.broken = s.steps + 1 // when the old text is put back
+		return errDisk
+	})
+	if _, is, terr := s.Trial(); !errors.Is(err, errDisk) || !is || terr != nil || s.text(t) != "b" {
+		t.Errorf("%v, %v, %v, %q", err, is, terr, s.text(t))
+	}
+	if err := s.Back(func([]byte) error { return nil }); err != nil || s.text(t) != "a" {
+		t.Errorf("when there is room: %v, %q", err, s.text(t))
+	}
+}
+
 // A process that is killed at any step of a trial starts with the old text, or with the new one whole
 // and confirmed.
 func TestATrialIsWholeWhereverItIsKilled(t *testing.T) {

@@ -103,31 +103,54 @@ func (r *roster) report(child string, nodes []Node, taken func(string) string, n
 	}
 	self := b.Nodes[0]
 	self.Origins = clipTexts(nodes[0].Origins, maxTexts)
-	list, lost := []Node{self}, map[string]string{}
-	seen := map[string]bool{key(child): true}
+	list := []Node{self}
+	g := gate{child: child, seen: map[string]bool{key(child): true}, lost: map[string]string{}, others: r.others(child), taken: taken}
 	for i := range nodes[1:] {
 		n := nodes[1+i]
-		why := r.judge(child, &n, seen, lost, taken)
+		why := g.judge(&n)
 		if why != "" {
-			lost[key(n.Name)] = why
+			g.lost[key(n.Name)] = why
 			refused = append(refused, Refused{Name: clipText(n.Name), Why: why})
 			continue
 		}
-		seen[key(n.Name)] = true
+		g.seen[key(n.Name)] = true
 		n.Path, n.Origins = append([]string{self.Name}, n.Path...), clipTexts(n.Origins, maxTexts)
 		list = append(list, n)
 	}
 	for _, f := range refused {
-		if b.lost[key(f.Name)] != lost[key(f.Name)] {
+		if b.lost[key(f.Name)] != g.lost[key(f.Name)] {
 			fresh = append(fresh, f)
 		}
 	}
-	b.Nodes, b.lost, b.Heard = list, lost, now
+	b.Nodes, b.lost, b.Heard = list, g.lost, now
 	return refused, fresh, nil
 }
 
+// others returns where the nodes below other children stand, by their names in lower case. The caller holds
+// mu.
+func (r *roster) others(child string) map[string][]string {
+	out := map[string][]string{}
+	for other, b := range r.branches {
+		for i := range b.Nodes {
+			if other != key(child) {
+				out[key(b.Nodes[i].Name)] = b.Nodes[i].Path
+			}
+		}
+	}
+	return out
+}
+
+// gate judges the nodes that a child tells of, one after another.
+type gate struct {
+	child  string
+	seen   map[string]bool     // that are let in
+	lost   map[string]string   // that are not, and why
+	others map[string][]string // where those below other children stand
+	taken  func(string) string
+}
+
 // judge says why a node is not let in, or "".
-func (r *roster) judge(child string, n *Node, seen map[string]bool, lost map[string]string, taken func(string) string) string {
+func (g *gate) judge(n *Node) string {
 	k := key(n.Name)
 	if !identity.IsNodeName(n.Name) || len(n.Prefix) > point.MaxPath {
 		return "its name is no name of a node"
@@ -136,28 +159,21 @@ func (r *roster) judge(child string, n *Node, seen map[string]bool, lost map[str
 		return fmt.Sprintf("it is told of without the way to it, or is more than %d nodes away", MaxHops)
 	}
 	for _, hop := range n.Path[:len(n.Path)-1] {
-		if lost[key(hop)] != "" {
+		if g.lost[key(hop)] != "" {
 			return "it lies below " + clipText(hop) + ", which is not let in"
 		}
-		if !seen[key(hop)] {
+		if !g.seen[key(hop)] {
 			return "it is told of before the node above it"
 		}
 	}
-	if where := taken(n.Name); where != "" {
+	if where := g.taken(n.Name); where != "" {
 		return "its name is that of " + where + "; give one of them another name"
 	}
-	if seen[k] {
-		return "its name stands twice below " + child + "; give one of them another name"
+	if g.seen[k] {
+		return "its name stands twice below " + g.child + "; give one of them another name"
 	}
-	for other, b := range r.branches {
-		if other == key(child) {
-			continue
-		}
-		for i := range b.Nodes {
-			if key(b.Nodes[i].Name) == k {
-				return "its name is that of " + strings.Join(b.Nodes[i].Path, "/") + "; give one of them another name"
-			}
-		}
+	if path, is := g.others[k]; is {
+		return "its name is that of " + strings.Join(path, "/") + "; give one of them another name"
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -18,8 +19,11 @@ import (
 const (
 	lookEvery  = time.Second      // who is there
 	againEvery = time.Minute      // the parent is told again while it refuses something
-	tellTime   = 10 * time.Second // that the parent may take to answer
+	tellTime   = 10 * time.Second // that the parent, or the children, may take to answer
 )
+
+// atOnce is how many children are told at once.
+const atOnce = 64
 
 // told is what the parent was told last.
 type told struct {
@@ -55,7 +59,7 @@ func (t *Tree) tell(ctx context.Context) {
 	above, is := t.cfg.Parent()
 	if !is || !above.Online {
 		if !is {
-			t.rise(nil, nil)
+			t.received(&Reception{}, t.news())
 		}
 		return
 	}
@@ -72,6 +76,7 @@ func (t *Tree) tell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	t.told = told{since: above.Since, body: string(body), at: now}
+	heard := t.news()
 	answer, err := t.cfg.Up(ctx, ReportMethod, body)
 	var in Reception
 	if err == nil {
@@ -84,7 +89,7 @@ func (t *Tree) tell(ctx context.Context) {
 		return
 	}
 	t.told.done = true
-	t.rise(in.Above, in.Refused)
+	t.received(&in, heard)
 	for _, r := range in.Refused {
 		t.cfg.Log.WarnContext(ctx, "the parent does not let a node in", slog.String("node", r.Name), slog.String("why", clipText(r.Why)))
 	}
@@ -106,11 +111,18 @@ func (t *Tree) spread(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
+	var telling sync.WaitGroup
+	free := make(chan struct{}, atOnce)
 	for _, c := range t.cfg.Children() {
-		if c.Online && ctx.Err() == nil {
-			_, _ = t.cfg.Down(ctx, c.Name, AboveMethod, body)
+		if c.Online {
+			telling.Go(func() {
+				free <- struct{}{}
+				defer func() { <-free }()
+				_, _ = t.cfg.Down(ctx, c.Name, AboveMethod, body) // one that is late must not keep it from the others
+			})
 		}
 	}
+	telling.Wait()
 }
 
 // whole is the report to the parent, which calls this node as.

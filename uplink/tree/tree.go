@@ -95,6 +95,7 @@ type Tree struct {
 
 	mu      sync.Mutex
 	above   []string  // the parent and those above it
+	heard   uint64    // how often the parent told that this changed
 	refused []Refused // of what was told to the parent
 	moved   bool      // above changed, and the children do not know
 	wake    chan struct{}
@@ -179,22 +180,41 @@ func (t *Tree) Above(body []byte) error {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return fault.E("tree.Above", fault.Invalid, "above", err)
 	}
-	_, refused := t.Ancestors()
-	t.rise(in.Above, refused)
-	return nil
-}
-
-// rise notes who is above. Children are told when that changed.
-func (t *Tree) rise(above []string, refused []Refused) {
-	above = clipTexts(above, MaxHops)
 	t.mu.Lock()
-	changed := !slices.Equal(t.above, above)
-	t.above, t.refused = above, refused
-	t.moved = t.moved || changed
+	t.heard++
+	changed := t.rise(in.Above)
 	t.mu.Unlock()
 	if changed {
 		t.Changed()
 	}
+	return nil
+}
+
+// received takes what the parent answers to a report. If it told meanwhile who is above, that is newer than
+// its answer, or as new.
+func (t *Tree) received(r *Reception, heard uint64) {
+	t.mu.Lock()
+	t.refused = r.Refused
+	changed := t.heard == heard && t.rise(r.Above)
+	t.mu.Unlock()
+	if changed {
+		t.Changed()
+	}
+}
+
+// rise notes who is above, and whether that changed: then children are to be told. The caller holds mu.
+func (t *Tree) rise(above []string) (changed bool) {
+	above = clipTexts(above, MaxHops)
+	changed = !slices.Equal(t.above, above)
+	t.above, t.moved = above, t.moved || changed
+	return changed
+}
+
+// news returns how often the parent told who is above.
+func (t *Tree) news() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.heard
 }
 
 // Changed lets Run look at once at who is there.

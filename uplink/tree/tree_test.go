@@ -39,6 +39,7 @@ type site struct {
 	hold     chan struct{} // answers wait for it, if there is one
 	arrived  chan struct{}
 	downward int
+	deaf     bool // it does not answer who is above
 }
 
 func plant(t *testing.T, name string, parent *site) *site {
@@ -137,6 +138,10 @@ func (s *site) askDown(ctx context.Context, child, method string, body []byte) (
 	c := s.children[child]
 	s.mu.Unlock()
 	if method == tree.AboveMethod {
+		if c.deaf {
+			<-ctx.Done()
+			return nil, fault.E("", fault.Timeout, child, ctx.Err())
+		}
 		return nil, c.tree.Above(body)
 	}
 	s.mu.Lock()
