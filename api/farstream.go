@@ -68,12 +68,17 @@ func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 	asking.Go(func() {
 		began := sync.OnceFunc(func() { close(f.open) })
 		defer began()
-		for ctx.Err() == nil {
-			if err := e.ask(ctx, f); err != nil {
+		for first := true; ctx.Err() == nil; first = false { // the first answer only says that it listens
+			asked := time.Now()
+			some, err := e.ask(ctx, f)
+			if err != nil {
 				f.fail(err)
 				return
 			}
 			began()
+			if !some && !first && time.Since(asked) < lookFar { // it does not wait as it should
+				pause(ctx, lookFar)
+			}
 		}
 	})
 	return func() {
@@ -82,13 +87,14 @@ func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 	}
 }
 
-// ask passes on what came since it asked before, and waits for it a little.
-func (e *farEar) ask(ctx context.Context, f *feed) error {
+// ask passes on what came since it asked before, and waits for it a little. It reports whether something
+// came.
+func (e *farEar) ask(ctx context.Context, f *feed) (some bool, err error) {
 	args := map[string]json.RawMessage{"wait": fmt.Append(nil, farWait.Seconds())}
 	for name, text := range map[string]string{"pattern": e.pattern, "cursor": e.cursor} {
 		b, err := json.Marshal(text)
 		if err != nil {
-			return fault.E("api.stream", fault.Invalid, name, err)
+			return false, fault.E("api.stream", fault.Invalid, name, err)
 		}
 		args[name] = b
 	}
@@ -96,11 +102,11 @@ func (e *farEar) ask(ctx context.Context, f *feed) error {
 	defer cancel()
 	result, err := e.far.Ask(ctx, e.who, FarCall{e.node, wire.NodeName, "listen", wire.Arguments{Kwargs: args}})
 	if err != nil {
-		return err
+		return false, err
 	}
 	var heard farHeard
 	if err := json.Unmarshal(result, &heard); err != nil {
-		return fault.E("api.stream", fault.Corrupt, e.node, err)
+		return false, fault.E("api.stream", fault.Corrupt, e.node, err)
 	}
 	if e.cursor = heard.Cursor; heard.Dropped > 0 {
 		f.put("dropped", fmt.Appendf(nil, `{"messages":%d}`, heard.Dropped))
@@ -108,5 +114,5 @@ func (e *farEar) ask(ctx context.Context, f *feed) error {
 	for _, message := range heard.Messages {
 		f.deliver(message)
 	}
-	return nil
+	return len(heard.Messages) > 0 || heard.Dropped > 0, nil
 }
