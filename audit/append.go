@@ -2,10 +2,8 @@ package audit
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +14,6 @@ import (
 const (
 	maxBatch   = 4096 // entries of one transaction, unless one Append has more
 	maxOffered = 4096 // entries of Offer that may wait
-	rowsAtOnce = 32   // of one statement
 
 	anchorEvery = time.Second
 	verifyFirst = time.Minute // so that a start is not slowed
@@ -260,57 +257,4 @@ func (l *Log) store(entries []*Entry) error {
 	}
 	l.wrote = true
 	return wrap("audit.Append", l.file, l.insert(entries))
-}
-
-const row = `,(?,?,?,?,?,?,?,?,?)`
-
-func (l *Log) insert(entries []*Entry) (err error) {
-	ctx := context.Background() // what was taken is written, whoever waits for it
-	tx, err := l.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tx.Rollback())
-		}
-	}()
-	args := make([]any, 0, 9*rowsAtOnce)
-	for _, put := range l.puts {
-		stmt := tx.StmtContext(ctx, put.stmt)
-		for ; len(entries) >= put.rows; entries = entries[put.rows:] {
-			args = args[:0]
-			for _, e := range entries[:put.rows] {
-				args = append(args, int64(e.Seq), int64(e.Segment), e.Time.UnixMicro(), e.Actor, e.Action, e.Subject, e.Outcome, string(e.Detail), e.Hash[:])
-			}
-			if _, err := stmt.ExecContext(ctx, args...); err != nil {
-				return err
-			}
-		}
-	}
-	return tx.Commit()
-}
-
-// put is a statement for some rows, prepared once.
-type put struct {
-	rows int
-	stmt *sql.Stmt
-}
-
-// prepareToPut makes the statements, those for more rows first.
-func (l *Log) prepareToPut(ctx context.Context) error {
-	l.puts = nil // of a file that was set aside
-	for _, rows := range []int{rowsAtOnce, rowsAtOnce / 8, 1} {
-		stmt, err := l.db.PrepareContext(ctx, insertion(rows))
-		if err != nil {
-			return err
-		}
-		l.puts = append(l.puts, put{rows, stmt})
-	}
-	return nil
-}
-
-func insertion(rows int) string {
-	return `INSERT INTO entry (seq, segment, time, actor, action, subject, outcome, detail, hash) VALUES ` +
-		strings.Repeat(row, rows)[1:]
 }

@@ -123,6 +123,7 @@ func (e *Entry) tidy(now time.Time) {
 		return
 	}
 	var line bytes.Buffer
+	line.Grow(min(len(e.Detail), MaxDetail))
 	if len(e.Detail) > MaxDetail || !utf8.Valid(e.Detail) || json.Compact(&line, e.Detail) != nil {
 		e.Detail = mustJSON(struct {
 			Octets int    `json:"octets"`

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -243,5 +245,42 @@ func TestALogThatIsClosedSaysSo(t *testing.T) {
 	l.Offer(entry(1))
 	if l.Status().Lost != 1 {
 		t.Error("an entry disappeared without being counted")
+	}
+}
+
+// Entries that are alike, that alternate and that are not are written by different statements.
+func TestEveryEntryIsKeptAsItWasWritten(t *testing.T) {
+	l, random := open(t, t.TempDir()), rand.New(rand.NewPCG(3, 4))
+	var want []audit.Entry
+	for range 12 {
+		var batch []audit.Entry
+		for len(batch) < 300 {
+			kinds := 1 + random.IntN(3) // that follow each other in turn
+			for i := range random.IntN(100) {
+				k := i % kinds
+				batch = append(batch, audit.Entry{
+					Actor: fmt.Sprintf("agent:%d", k), Action: fmt.Sprintf("do.%d", k), Outcome: fmt.Sprintf("out %d", k),
+					Subject: fmt.Sprintf("s%d", len(want)+len(batch)), Detail: json.RawMessage(fmt.Sprintf(`{"n":%d}`, len(batch))),
+					Time: clock().Add(time.Duration(len(batch)) * time.Microsecond),
+				})
+			}
+		}
+		must(t, l.Append(t.Context(), batch...))
+		want = append(want, batch...)
+	}
+	got, _, err := l.List(t.Context(), audit.Filter{Limit: 10_000})
+	must(t, err)
+	slices.Reverse(got)
+	for i := range got {
+		if got[i].Seq != uint64(i+1) || got[i].Segment != 1 {
+			t.Fatalf("entry %d has number %d in segment %d", i+1, got[i].Seq, got[i].Segment)
+		}
+		got[i].Seq, got[i].Segment, got[i].Hash = 0, 0, audit.Hash{}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the entries are not those that were written (-want +got):\n%.2000s", diff)
+	}
+	if r, err := l.Verify(t.Context(), nil); err != nil || !r.Whole() {
+		t.Errorf("the chain is %+v, %v", r, err)
 	}
 }
