@@ -26,6 +26,11 @@ type turn struct {
 	last     bool         // the desk stops: nothing new is sent
 }
 
+// expect makes room for what so many commands or outcomes usually lead to.
+func (t *turn) expect(n int) {
+	t.writes, t.events, t.entries = slices.Grow(t.writes, n), slices.Grow(t.events, n), slices.Grow(t.entries, n)
+}
+
 // add takes effects over that somebody, or the course of time, caused. said is the write that an entry
 // names already; 0 if none does.
 func (t *turn) add(actor string, e control.Effects, said uint64) {
@@ -50,6 +55,7 @@ func (t *turn) add(actor string, e control.Effects, said uint64) {
 // gather decides a request and those that wait behind it.
 func (d *Desk) gather(t *turn, first *job) {
 	d.enter(t)
+	t.expect(min(len(d.jobs), together) + first.size)
 	for j, size := first, 0; ; {
 		d.do(t, j)
 		if size += j.size; size >= together {
@@ -94,7 +100,7 @@ func (d *Desk) finish(writing context.Context, t *turn) {
 
 // keep stores the changes and writes the audit log, beside each other.
 func (d *Desk) keep(t *turn) error {
-	d.waiting = append(d.waiting, t.entries...)
+	d.waiting = behind(d.waiting, t.entries)
 	var records []control.Record
 	var entries []audit.Entry
 	if d.canWait(t) {
@@ -104,7 +110,7 @@ func (d *Desk) keep(t *turn) error {
 		records = d.withUnsaved(d.model.Changes())
 	}
 	if late := d.tellBy > 0 && t.now.Steady >= d.tellBy; late || d.keepBy == 0 || len(d.waiting) > maxWaiting {
-		entries, d.waiting, d.tellBy = append(d.untold, d.waiting...), nil, 0
+		entries, d.waiting, d.tellBy = behind(d.untold, d.waiting), nil, 0
 	}
 	ctx := context.Background() // what was decided is kept, whoever waits
 	var kept, told error
@@ -131,6 +137,14 @@ func (d *Desk) keep(t *turn) error {
 		d.untold = slices.Clone(entries[:min(len(entries), maxUntold)])
 	}
 	return d.note(errors.Join(kept, told))
+}
+
+// behind returns entries with more behind them, which is not copied if there is nothing else.
+func behind(entries, more []audit.Entry) []audit.Entry {
+	if len(entries) == 0 {
+		return more
+	}
+	return append(entries, more...)
 }
 
 // canWait reports whether nothing happened but outcomes of writes, which lead to nothing new. They are

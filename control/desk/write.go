@@ -133,6 +133,7 @@ func (d *Desk) hear(t *turn) {
 	t.outcomes = true
 	list := d.answers.take()
 	d.inFlight -= len(list)
+	t.expect(len(list))
 	for i := range list {
 		t.add(node, d.model.Answer(t.now, list[i].point, list[i].outcome), 0)
 	}
