@@ -2,6 +2,7 @@ package overlay_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -24,13 +25,17 @@ func drawSamples(t *rapid.T, points []point.Path) []point.Sample {
 			Point: rapid.SampledFrom(points).Draw(t, "point"),
 			Time:  begin().Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "time")) * 7 * time.Minute),
 		}
-		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0:
 			s.Value, s.Quality = point.IntOf(int64(rapid.IntRange(-5, 5).Draw(t, "int"))), point.Bad
 		case 1:
 			s.Value = point.TextOf("open")
 		case 2:
 			s.Value = point.BoolOf(rapid.Bool().Draw(t, "bool"))
+		case 3:
+			s.Value = point.FloatOf(math.NaN())
+		case 4:
+			s.Quality = point.Bad // without a value
 		default:
 			s.Value = point.FloatOf(float64(rapid.IntRange(-500, 500).Draw(t, "float")) / 8)
 		}
@@ -62,6 +67,9 @@ func drawQuery(t *rapid.T, r store.Range) store.Query {
 			at = at.Add(time.Duration(rapid.IntRange(1, 1500).Draw(t, "edge")) * time.Minute)
 			q.Edges = append(q.Edges, at)
 		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "bounded") == 0 {
+		q.Limit, q.Newest = rapid.IntRange(1, 9).Draw(t, "most"), rapid.Bool().Draw(t, "those")
 	}
 	if rapid.Bool().Draw(t, "extras") {
 		q.Extras = store.Extras{Quantiles: []float64{0.5, 0.9}, Deviation: true, Until: begin().Add(40 * time.Hour)}
@@ -99,12 +107,18 @@ func TestAnOverlayAnswersAsOneStoreWithAllSamples(t *testing.T) {
 			added[p] = overlay.Order(added[p])
 		}
 		both := overlay.New(base, added)
-		from := begin().Add(time.Duration(rapid.IntRange(-10, 2000).Draw(t, "from")) * time.Minute)
-		r := store.Range{Points: rapid.Permutation(points).Draw(t, "order"), From: from, To: from.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "long")) * time.Minute)}
+		from := begin().Add(time.Duration(rapid.IntRange(-10, 2000).Draw(t, "from")) * time.Minute).Add(parts(t))
+		to := from.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "long")) * time.Minute).Add(parts(t))
+		r := store.Range{Points: rapid.Permutation(points).Draw(t, "order"), From: from, To: to}
 		q := drawQuery(t, r)
 		r.Limit, r.Newest, r.GoodOnly = rapid.IntRange(0, 9).Draw(t, "limit"), rapid.Bool().Draw(t, "newest"), rapid.Bool().Draw(t, "good")
 		compare(t, one, both, r, q)
 	})
+}
+
+// parts draws a part of a microsecond, which no store counts, or none.
+func parts(t *rapid.T) time.Duration {
+	return time.Duration(rapid.SampledFrom([]int{0, 0, 400}).Draw(t, "nanoseconds"))
 }
 
 func compare(t *rapid.T, one, both store.Store, r store.Range, q store.Query) {
