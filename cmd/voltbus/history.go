@@ -136,10 +136,10 @@ func (s session) reportSources(list []answer.Source) {
 			continue
 		case "asked":
 			if from.Samples > 0 {
-				s.PrintErrf("%s: gave %d samples\n", from.Node, from.Samples)
+				s.PrintErrf("%s: gave %d samples\n", plain(from.Node), from.Samples)
 			}
 			if from.Why != "" {
-				s.PrintErrf("%s: %s\n", from.Node, plain(from.Why))
+				s.PrintErrf("%s: %s\n", plain(from.Node), plain(from.Why))
 			}
 			continue
 		}
@@ -153,9 +153,9 @@ func (s session) reportSources(list []answer.Source) {
 		if from.Waiting > 0 {
 			text += fmt.Sprintf(", %d samples waited there", from.Waiting)
 		}
-		s.PrintErrf("%s: %s: %s\n", from.Node, text, plain(from.Why))
+		s.PrintErrf("%s: %s: %s\n", plain(from.Node), plain(text), plain(from.Why))
 		if from.From != nil {
-			s.PrintErrf("%s: from %s on samples may be missing\n", from.Node, from.From.Format(time.RFC3339))
+			s.PrintErrf("%s: from %s on samples may be missing\n", plain(from.Node), from.From.Format(time.RFC3339))
 		}
 	}
 }

@@ -182,6 +182,9 @@ func (f *Federation) askOnce(ctx context.Context, child string, q Query) (*Reply
 	if r.Large {
 		return r, nil, nil
 	}
+	if slices.ContainsFunc(r.Sources, func(s query.Source) bool { return !identity.IsNodeName(s.Node) }) {
+		return nil, nil, fault.E("federation.Ask", fault.Corrupt, child, errAnswer)
+	}
 	samples, err := r.unpack(q.Points)
 	return r, samples, err
 }

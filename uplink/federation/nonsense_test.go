@@ -35,6 +35,21 @@ func reply(t *testing.T, told []federation.Told, samples []point.Sample) []byte 
 	return body
 }
 
+// sourced is a reply that names a node.
+func sourced(t *testing.T, node string) []byte {
+	t.Helper()
+	r := &federation.Reply{}
+	if err := json.Unmarshal(reply(t, []federation.Told{{}}, nil), r); err != nil {
+		t.Fatal(err)
+	}
+	r.Sources = []query.Source{{Node: node, State: query.SourceAsked}}
+	body, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
 // told returns a node whose only child answers so.
 func told(c *catalog.Catalog, answer func(*federation.Query) []byte) *federation.Federation {
 	s := grow(c)
@@ -60,6 +75,7 @@ func TestAnAnswerThatNoNodeGivesDoesNoHarm(t *testing.T) {
 		"against the order":    reply(t, []federation.Told{{}}, []point.Sample{number(noon().Add(72 * time.Hour)), number(noon()), number(noon().Add(time.Minute))}),
 		"one time twice":       reply(t, []federation.Told{{}}, []point.Sample{number(noon()), number(noon())}),
 		"a year beyond 9999":   reply(t, []federation.Told{{}}, []point.Sample{number(far)}),
+		"a source of no name":  sourced(t, "\x1b[2J"),
 		"a text without UTF-8": reply(t, []federation.Told{{}}, []point.Sample{{Time: noon(), Value: point.TextOf("\xff")}}),
 	} {
 		t.Run(name, func(t *testing.T) {
