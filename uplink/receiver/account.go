@@ -124,13 +124,13 @@ func (l *lane) repeated(b *point.Block) {
 	l.count(l.child).Repeated += uint64(b.Len())
 }
 
-// keep notes a block that is on disk, if the answer is about one, and returns up to where its origin is.
-func (l *lane) keep(u *underway) uplink.Position {
+// land notes a block that is on disk.
+func (l *lane) land(u *underway) {
+	if u.octets == 0 {
+		return // a mere answer
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u.octets == 0 {
-		return l.stands(u.answer.Origin).kept
-	}
 	o, c := l.position(u.answer.Origin), l.count(l.child)
 	c.Blocks++
 	c.Samples += uint64(u.samples)
@@ -138,13 +138,26 @@ func (l *lane) keep(u *underway) uplink.Position {
 	c.Last = time.Now()
 	delete(l.refused, u.answer.Origin)
 	delete(l.said, u.answer.Origin)
-	if u.answer.Sequence > o.kept.Sequence {
-		o.kept = u.answer.Position
+	if u.answer.Sequence > o.landed.Sequence {
+		o.landed = u.answer.Position
 	}
-	if o.kept.Sequence > o.taken.Sequence {
-		o.taken = o.kept
+	if o.landed.Sequence > o.taken.Sequence {
+		o.taken = o.landed
 	}
-	l.arrived(l.child, u.answer.Origin, c.Last)
+}
+
+// keep returns up to where an origin, whose way is remembered, is on disk: that is acknowledged from now on.
+func (l *lane) keep(origin string) uplink.Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.origins[origin]
+	if o == nil { // nothing was taken of it
+		return uplink.Position{}
+	}
+	if o.landed.Sequence > o.kept.Sequence {
+		o.kept = o.landed
+		l.arrived(l.child, origin, l.count(l.child).Last)
+	}
 	return o.kept
 }
 
@@ -153,7 +166,7 @@ func (l *lane) lostTrack(origin string) uplink.Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.position(origin)
-	o.taken = o.kept
+	o.taken = o.landed
 	return o.kept
 }
 

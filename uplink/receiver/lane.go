@@ -3,6 +3,7 @@ package receiver
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -28,15 +29,17 @@ type underway struct {
 }
 
 // lane takes the frames of a child's lane, one after another. Its goroutines come with the frames
-// and go when there are none.
+// and go when there are none, and all are answered.
 type lane struct {
 	*Receiver
 	child string
 	name  uplink.Lane
+	moved *sync.Cond // of Receiver.mu: a frame came, or one was answered
 
-	waiting  []arrival // these six under Receiver.mu
+	waiting  []arrival // these seven under Receiver.mu
 	octets   int64
 	busy     bool
+	asked    int               // frames that settle has to answer
 	refused  map[string]error  // origins whose blocks are not taken
 	said     map[string]string // the last refusal of an origin, so that it is told once
 	refusals uint64            // that were told
@@ -57,6 +60,7 @@ func (l *lane) work(ctx context.Context) {
 		defer close(done)
 		for u := range out {
 			l.settle(ctx, &u)
+			l.settled()
 		}
 	}()
 	for {
@@ -69,11 +73,15 @@ func (l *lane) work(ctx context.Context) {
 	<-done
 }
 
-// next returns the first frame that waits. When there is none the channel is closed, and the next
-// frame finds another goroutine: the answers still come in order, since each has its own numbers.
+// next returns the first frame that waits. When there is none and all are answered the channel is closed, and
+// the next frame finds another goroutine. Not before: of two the one behind would answer first, such as a
+// block that came again over a new connection, before the first is on disk.
 func (l *lane) next(out chan underway) (arrival, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for len(l.waiting) == 0 && l.asked > 0 {
+		l.moved.Wait()
+	}
 	if len(l.waiting) == 0 {
 		l.busy = false
 		close(out)
@@ -165,10 +173,21 @@ func unavailable(err error) *wire.Failure {
 }
 
 func (l *lane) pass(ctx context.Context, out chan<- underway, u underway) {
+	l.mu.Lock()
+	l.asked++
+	l.mu.Unlock()
 	select {
 	case out <- u:
 	case <-ctx.Done(): // nobody is answered any more
+		l.settled()
 	}
+}
+
+func (l *lane) settled() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked--
+	l.moved.Signal()
 }
 
 // continues refuses a block whose numbers do not continue what is here.
@@ -204,15 +223,16 @@ func (l *lane) judge(b *point.Block) error {
 
 // settle waits until a block is on disk, and answers.
 func (l *lane) settle(ctx context.Context, u *underway) {
-	err := l.await(ctx, u)
-	if err == nil {
-		err = l.remember(u.answer.Origin)
+	if err := l.await(ctx, u); err != nil {
+		u.answer.Position, u.answer.Failure = l.lostTrack(u.answer.Origin), unavailable(err)
+		u.respond(u.answer)
+		return
 	}
-	if err != nil {
-		u.answer.Position = l.lostTrack(u.answer.Origin)
-		u.answer.Failure = unavailable(err)
+	l.land(u)
+	if err := l.remember(u.answer.Origin); err != nil { // the block stands in the log all the same
+		u.answer.Position, u.answer.Failure = l.keptOf(u.answer.Origin), unavailable(err)
 	} else {
-		u.answer.Position = l.keep(u)
+		u.answer.Position = l.keep(u.answer.Origin)
 	}
 	u.respond(u.answer)
 }

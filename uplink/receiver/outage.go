@@ -43,6 +43,8 @@ type chronicle struct {
 
 	away  map[string]time.Time // since when those are away that have not greeted again
 	dirty bool
+
+	unwritten bool // the disk did not take them the last time
 }
 
 // remember reads a chronicle; without a file, or of one that cannot be read, an empty one.
@@ -175,8 +177,14 @@ func (r *Receiver) writeOutages(stop bool) {
 	if data == nil {
 		return
 	}
-	if err := new(atomicfile.Writer).Write(r.cfg.Outages, data, 0o600); err != nil {
-		r.cfg.Log.Warn("the outages of children cannot be written down; they are known until this node stops", slog.String("file", r.cfg.Outages), slog.Any("err", err))
+	err := new(atomicfile.Writer).Write(r.cfg.Outages, data, 0o600)
+	r.mu.Lock()
+	again := r.outages.unwritten
+	r.outages.unwritten = err != nil
+	r.outages.dirty = r.outages.dirty || err != nil
+	r.mu.Unlock()
+	if err != nil && !again {
+		r.cfg.Log.Warn("the outages of children cannot be written down now; it is tried again, and they are known until this node stops", slog.String("file", r.cfg.Outages), slog.Any("err", err))
 	}
 }
 

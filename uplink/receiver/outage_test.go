@@ -2,10 +2,14 @@ package receiver_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink"
@@ -17,7 +21,12 @@ const plantOrigin = "plant~1"
 func greet(t *testing.T, r *receiver.Receiver, there uplink.Position) {
 	t.Helper()
 	h := uplink.Hello{Protocol: uplink.Protocol, Origins: map[string]uplink.Position{plantOrigin: there}}
-	if _, err := r.Hello("plant", &h); err != nil {
+	_, err := r.Hello("plant", &h)
+	for fault.Is(err, fault.Unavailable) { // before Run
+		runtime.Gosched()
+		_, err = r.Hello("plant", &h)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -96,4 +105,25 @@ func TestOutagesAreRememberedAndBounded(t *testing.T) {
 	if got := r.Outages("plant"); len(got) != 21 || got[0].From.IsZero() || got[0].From.After(stopped) {
 		t.Errorf("after a restart there are %d, the newest %+v; it is away since this node stopped", len(got), got[0])
 	}
+}
+
+func TestOutagesThatTheDiskDidNotTakeAreWrittenDownLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "gone")
+		cfg := receiver.Config{Outages: filepath.Join(dir, "outages.json")}
+		r, recorder := nest(t, cfg)
+		close(recorder.disk)
+		greet(t, r, uplink.Position{})
+		r.Gone("plant", time.Time{})
+		greet(t, r, uplink.Position{})
+		time.Sleep(time.Minute) //nolint:forbidigo // virtual
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // virtual
+		again := receiver.New(cfg, ready{}, nil)
+		if got := again.Outages("plant"); len(got) != 1 {
+			t.Errorf("after a minute with room on the disk the file has %d outages, want 1", len(got))
+		}
+	})
 }

@@ -83,8 +83,9 @@ type Receiver struct {
 
 // origin is how far an origin has come.
 type origin struct {
-	taken uplink.Position // handed to the recorder
-	kept  uplink.Position // on disk
+	taken  uplink.Position // handed to the recorder
+	landed uplink.Position // on disk
+	kept   uplink.Position // on disk, and by which child it comes is remembered: acknowledged
 }
 
 type laneKey struct {
@@ -124,7 +125,7 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 		r.owned[child]++
 	}
 	for name, p := range positions {
-		r.origins[name] = &origin{taken: p, kept: p}
+		r.origins[name] = &origin{taken: p, landed: p, kept: p}
 	}
 	return r
 }
@@ -151,10 +152,13 @@ func (r *Receiver) Run(ctx context.Context) error {
 	return nil
 }
 
-var errNoChild = errors.New("is no child of this node, or not approved")
+var (
+	errNoChild = errors.New("is no child of this node, or not approved")
+	errIdle    = errors.New("takes no blocks at the moment: it is starting or stopping; ask again in a moment")
+)
 
 // Hello answers a child's greeting; fault.Refused if it is none, fault.Invalid if it cannot be
-// understood.
+// understood, fault.Unavailable while Run does not run: what comes then is not answered.
 func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) {
 	const op = "receiver.Hello"
 	c, known := r.cfg.Child(child)
@@ -163,6 +167,9 @@ func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) 
 	}
 	if err := uplink.Understand(h.Protocol, child, r.cfg.Name); err != nil {
 		return uplink.Welcome{}, err
+	}
+	if !r.runs() {
+		return uplink.Welcome{}, fault.E(op, fault.Unavailable, r.cfg.Name, errIdle)
 	}
 	names := make([]string, 0, len(h.Origins))
 	for name := range h.Origins {
@@ -173,6 +180,13 @@ func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) 
 		Protocol: uplink.Protocol, Name: r.cfg.Name, Prefix: c.Prefix, Time: time.Now(),
 		Positions: r.Positions(names), Window: r.cfg.Window, Parts: true, Store: r.cfg.Store(),
 	}, nil
+}
+
+// runs reports whether blocks are taken.
+func (r *Receiver) runs() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ctx != nil && r.ctx.Err() == nil
 }
 
 // Positions returns how far origins are on disk; the zero Position for one that never came.
@@ -198,7 +212,7 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	key := laneKey{child, name}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{Receiver: r, child: child, name: name, refused: map[string]error{}, said: map[string]string{}}
+		l = &lane{Receiver: r, child: child, name: name, refused: map[string]error{}, said: map[string]string{}, moved: sync.NewCond(&r.mu)}
 		r.lanes[key] = l
 	}
 	if l.octets+int64(len(data)) > 2*r.cfg.Window {
@@ -207,6 +221,7 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	}
 	l.octets += int64(len(data))
 	l.waiting = append(l.waiting, arrival{data, respond})
+	l.moved.Signal()
 	if !l.busy {
 		l.busy = true
 		ctx := r.ctx
