@@ -29,6 +29,9 @@ type lane struct {
 	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
 	window window
 	parts  bool // the parent takes blocks in parts
+
+	busy    int    // times in a row that the parent took nothing
+	reached uint64 // how far of the log passes came
 }
 
 func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome, place uint64) *lane {
@@ -59,7 +62,8 @@ func (l *lane) run(ctx context.Context) error {
 		err := l.pass(ctx)
 		switch {
 		case errors.Is(err, errBusy):
-			timer := time.NewTimer(busyPause)
+			timer := time.NewTimer(min(busyPause<<l.busy, longestBusy))
+			l.busy = min(l.busy+1, mostBusy)
 			select {
 			case <-ctx.Done():
 			case <-timer.C:
@@ -80,7 +84,7 @@ func (l *lane) pass(ctx context.Context) error {
 	l.epoch++
 	p := &pass{
 		lane: l, read: l.place, sent: map[string]uplink.Position{}, open: map[string]*batch{}, blocked: map[string]flying{},
-		due: stopped(), paid: stopped(), retry: stopped(), patience: stopped(), own: map[string]bool{},
+		due: stopped(), paid: stopped(), retry: stopped(), patience: stopped(), own: map[string]bool{}, began: time.Now(),
 	}
 	for origin := range l.cfg.Own() {
 		p.own[origin] = true
@@ -119,6 +123,8 @@ type pass struct {
 	owing   bool              // the rate limit wants a pause
 	armed   bool              // due runs
 	own     map[string]bool   // this node's origins
+	began   time.Time
+	again   bool // retry runs
 
 	due, paid, retry, patience *time.Timer
 }
@@ -139,7 +145,7 @@ func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) er
 	defer p.ended()
 	for {
 		next := in
-		if p.owing || len(p.queue) > 0 || p.octets >= p.window.open || len(p.flight) >= maxFlight {
+		if p.owing || len(p.queue) > 0 || p.octets >= p.window.open || len(p.flight) >= p.most() {
 			next = nil
 		}
 		var err error
@@ -174,8 +180,18 @@ func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) er
 	}
 }
 
+// most is how many frames may be under way. A parent that took nothing is asked with one: what it does not take
+// would cross the link in vain each time.
+func (p *pass) most() int {
+	if p.busy > 0 {
+		return 1
+	}
+	return maxFlight
+}
+
 // ended learns from the end of a connection.
 func (p *pass) ended() {
+	p.reached = max(p.reached, p.read)
 	if len(p.flight) > 0 {
 		p.window.lost(time.Since(p.flight[0].sent))
 	}
@@ -192,6 +208,7 @@ func (p *pass) take(ctx context.Context, e *entry, idle bool) error {
 	}
 	p.read = e.log
 	p.move()
+	p.armRetry()
 	return nil
 }
 
@@ -241,7 +258,7 @@ func (p *pass) begin(e *entry, sent uplink.Position) *batch {
 		if lost == "" {
 			lost = e.reason
 		}
-		p.lost(b.Origin, b.Before-min(b.Before, sent.Samples), lost)
+		p.lost(b.Origin, gap{min(b.Before, sent.Samples), b.Before}, lost)
 	}
 	open := new(batch)
 	if n := len(p.spare); n > 0 {
@@ -287,7 +304,7 @@ func (p *pass) flushDue() error {
 		if b.block.Len() == 0 {
 			age *= emptyAge
 		}
-		if now.Sub(b.since) < age {
+		if now.Sub(b.since) < age || (p.busy > 0 && len(p.flight) > 0) {
 			continue
 		}
 		if err := p.flush(b); err != nil {
@@ -305,7 +322,7 @@ func (p *pass) flushDue() error {
 // which those gathered already. Once on the way is enough.
 func (p *pass) flushReady() error {
 	for origin, b := range p.open {
-		if p.name != uplink.Urgent && p.own[origin] {
+		if (p.name != uplink.Urgent && p.own[origin]) || (p.busy > 0 && len(p.flight) > 0) {
 			continue
 		}
 		if err := p.flush(b); err != nil {
@@ -369,6 +386,9 @@ func (p *pass) answer(a *uplink.Answer) error {
 	if a.Epoch != p.epoch {
 		return nil // to what was sent before the lane went back
 	}
+	if a.Failure == nil || a.Failure.Kind != fault.Unavailable.String() {
+		p.busy = 0
+	}
 	switch {
 	case a.Part != nil:
 		p.held(a.Origin, a.Part)
@@ -411,48 +431,6 @@ func (p *pass) arrived(has func(*flying) bool) {
 	} else {
 		p.patience.Reset(p.cfg.Patience)
 	}
-}
-
-// block lets an origin wait that the parent refused. The others go on.
-func (p *pass) block(a *uplink.Answer) {
-	if _, waits := p.blocked[a.Origin]; waits {
-		return
-	}
-	first := flying{log: p.read, created: time.Now()}
-	wait := func(log uint64, created time.Time) {
-		if log <= first.log {
-			first.log, first.created = log, created
-		}
-	}
-	kept := p.flight[:0]
-	for _, f := range p.flight {
-		if f.origin == a.Origin {
-			wait(f.log, f.created)
-			p.octets -= f.octets
-			continue
-		}
-		kept = append(kept, f)
-	}
-	p.flight = kept
-	p.unqueue(func(f *flying) bool {
-		if f.origin == a.Origin {
-			wait(f.log, f.created)
-		}
-		return f.origin == a.Origin
-	})
-	if open := p.open[a.Origin]; open != nil {
-		wait(open.log, open.block.Created)
-		delete(p.open, a.Origin)
-		p.spare = append(p.spare, open)
-	}
-	if len(p.flight) == 0 {
-		p.patience.Stop()
-	}
-	if len(p.blocked) == 0 {
-		p.retry.Reset(blockedPause)
-	}
-	p.blocked[a.Origin] = first
-	p.trouble(a.Origin, a.Err())
 }
 
 // move notes up to where of the log all is acknowledged.

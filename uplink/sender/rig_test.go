@@ -34,6 +34,7 @@ type memoryLog struct {
 	mu      sync.Mutex
 	entries [][]byte
 	grown   chan struct{}
+	pace    time.Duration // that reading an entry takes
 }
 
 func newLog(id string) *memoryLog { return &memoryLog{id: id, grown: make(chan struct{})} }
@@ -58,6 +59,11 @@ func (l *memoryLog) Read(ctx context.Context, from uint64, deliver func(uint64, 
 		for ; from <= uint64(len(entries)); from++ {
 			if entries[from-1] == nil {
 				continue
+			}
+			select {
+			case <-time.After(l.pace):
+			case <-ctx.Done():
+				return nil
 			}
 			if err := deliver(from, entries[from-1]); err != nil {
 				return err
@@ -174,6 +180,9 @@ type site struct {
 	lossy    float64 // of frames that are lost silently
 	rate     int64   // octets a second upwards; 0 for as fast as it goes
 	refusals []receiver.Refusal
+	dials    int
+	frames   int                                     // that were sent
+	describe func(points []uplink.Description) error // nil: the parent takes them
 
 	stopUp, stopDown func()
 	sender           *sender.Sender
@@ -302,6 +311,7 @@ func (s *site) dial(context.Context) (sender.Session, error) {
 	if s.away || s.receiver == nil {
 		return nil, errCut
 	}
+	s.dials++
 	n := &session{site: s, receiver: s.receiver, frames: make(chan sent, 1<<16), answers: make(chan uplink.Answer, 1<<16), done: make(chan struct{})}
 	s.session = n
 	n.running.Go(n.carry)
@@ -393,11 +403,17 @@ func (n *session) Positions(ctx context.Context, origins []string) (map[string]u
 	return n.receiver.Positions(origins), n.ask(ctx)
 }
 
-func (n *session) Describe(ctx context.Context, _ []uplink.Description) error { return n.ask(ctx) }
+func (n *session) Describe(ctx context.Context, points []uplink.Description) error {
+	if n.site.describe != nil {
+		return n.site.describe(points)
+	}
+	return n.ask(ctx)
+}
 
 func (n *session) Send(lane uplink.Lane, frame []byte) error {
 	s := n.site
 	s.mu.Lock()
+	s.frames++
 	lost := s.lossy > 0 && s.luck.Float64() < s.lossy
 	s.mu.Unlock()
 	select {
@@ -443,55 +459,6 @@ func (s *site) arrived() bool {
 		}
 	}
 	return true
-}
-
-// account reads the parent's log: each origin in order, nothing twice, gaps only with a reason. It
-// returns the samples that are missing and that were left out, by origin.
-func (s *site) account() (missing, left map[string]uint64, points map[point.Path]int) {
-	s.t.Helper()
-	missing, left, points = map[string]uint64{}, map[string]uint64{}, map[point.Path]int{}
-	last := map[string]uplink.Position{}
-	next := map[string]int64{}
-	for i, data := range s.parent.entries {
-		var b point.Block
-		if err := new(wire.Decoder).DecodeBlock(data, &b); err != nil {
-			s.t.Fatal(err)
-		}
-		was := last[b.Origin]
-		switch first := b.FirstSequence(); {
-		case first <= was.Sequence:
-			s.t.Fatalf("entry %d: %s %d–%d stands twice, %d was there", i, b.Origin, first, b.Sequence, was.Sequence)
-		case first > was.Sequence+1 && b.Lost == "":
-			s.t.Fatalf("entry %d: %s jumps from %d to %d without a reason", i, b.Origin, was.Sequence, first)
-		case b.Before < was.Samples || (first == was.Sequence+1 && b.Before != was.Samples):
-			s.t.Fatalf("entry %d: %s %d begins at sample %d, after %d", i, b.Origin, first, b.Before, was.Samples)
-		}
-		missing[b.Origin] += b.Before - was.Samples
-		left[b.Origin] += b.Left
-		for j := range b.Len() {
-			v := b.Sample(j)
-			got, _ := v.Value.Int()
-			if got < next[b.Origin] {
-				s.t.Fatalf("entry %d: %s has %d after %d", i, b.Origin, got, next[b.Origin])
-			}
-			next[b.Origin] = got + 1
-			points[v.Point]++
-		}
-		last[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
-	}
-	for origin, head := range s.heads {
-		if last[origin] != head {
-			s.t.Fatalf("%s ends at %+v, want %+v", origin, last[origin], head)
-		}
-	}
-	return missing, left, points
-}
-
-func (s *site) total(points map[point.Path]int) (n int) {
-	for _, c := range points {
-		n += c
-	}
-	return n
 }
 
 func path(i int) point.Path { return point.Path(fmt.Sprintf("ahu%d/temp", i)) }

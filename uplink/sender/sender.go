@@ -88,7 +88,9 @@ const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
 	blockedPause = 30 * time.Second // before an origin that the parent refused is tried again
-	busyPause    = time.Second      // before a parent is asked again that takes nothing now
+	busyPause    = time.Second      // before a parent is asked again that takes nothing now; twice as long each time
+	longestBusy  = 8 * time.Second  // the longest
+	mostBusy     = 10               // times that are counted
 	describeEach = 15 * time.Second // changes of descriptions are looked for
 	keepEach     = 2 * time.Second  // the file is written
 )

@@ -62,6 +62,17 @@ type Origin struct {
 	Err          error  // why the parent does not take it; nil in normal operation
 
 	high uint64
+	gap  gap // that was counted last in Dropped
+}
+
+// gap is which samples of an origin are missing: behind from, up to to.
+type gap struct{ from, to uint64 }
+
+// new returns how many samples of a gap are not in the one before: the same is met at each pass until the parent has
+// what stands behind it.
+func (g gap) new(before gap) uint64 {
+	both := min(g.to, before.to)
+	return g.to - g.from - (both - min(both, max(g.from, before.from)))
 }
 
 // Status returns how it is now.
@@ -185,10 +196,12 @@ func (s *Sender) count(b *point.Block) {
 }
 
 // lost notes samples that cannot be sent.
-func (s *Sender) lost(origin string, samples uint64, reason string) {
+func (s *Sender) lost(origin string, missing gap, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.origin(origin)
+	samples := missing.new(o.gap)
+	o.gap = missing
 	if o.Dropped == 0 && samples > 0 {
 		s.cfg.Log.Warn("samples cannot be sent to the parent any more",
 			slog.String("origin", origin), slog.Uint64("samples", samples), slog.String("reason", reason))
