@@ -156,8 +156,9 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxPending:                 maxPending,
 		MaxControlLine:             4096,
 		MaxSubs:                    maxSubscribed,
-		PingInterval:               cmp.Or(b.cfg.Silence, silence) / (pingsOut + 1),
+		PingInterval:               b.pingEvery(),
 		MaxPingsOut:                pingsOut,
+		DisableShortFirstPing:      true, // it would come to those who wait at the door: see doorTime
 		WriteDeadline:              5 * time.Second,
 		AlwaysEnableNonce:          true,
 		CustomClientAuthentication: &keyring{bus: b},
@@ -185,6 +186,9 @@ func (b *Bus) options() (*server.Options, error) {
 	opts.TLSTimeout = 5
 	return opts, nil
 }
+
+// pingEvery is how often the server asks a connection for a sign of life.
+func (b *Bus) pingEvery() time.Duration { return cmp.Or(b.cfg.Silence, silence) / (pingsOut + 1) }
 
 // checkPort finds out in time whether the port is free: the server itself would stop the process.
 func checkPort(listen string) error {

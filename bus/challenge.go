@@ -2,7 +2,10 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -15,9 +18,12 @@ import (
 const (
 	// answerTime is how long a holder may take to show that it is there when a second one comes.
 	answerTime = 3 * time.Second
-	// doorTime is how long the second one waits for that at the door. The server sends a ping of its own to
-	// whoever stands there for two seconds, which clients take for a refusal.
+	// doorTime is how long the second one waits for that at the door, at most: a quarter of the time after which the
+	// server sends it a ping, which clients that stand there take for a refusal. Another quarter may be goneWait.
 	doorTime = time.Second
+	// proofLife is how long a holder that answered is known to be there while it is asked once more: of one that is
+	// slower than doorTime each second one would hear that nothing is known yet.
+	proofLife = 10 * time.Second
 )
 
 // whySilent is why a holder is closed that does not.
@@ -41,7 +47,7 @@ func (g *guests) challenge(name string) {
 	g.mu.Unlock()
 	select {
 	case <-asked:
-	case <-time.After(doorTime):
+	case <-time.After(min(doorTime, g.bus.pingEvery()/4)):
 	}
 }
 
@@ -51,7 +57,10 @@ func (g *guests) question(h *guest, name string) {
 	g.mu.Lock()
 	asked := h.asked
 	h.asked = nil
-	if silent && h.closed == "" {
+	switch {
+	case !silent:
+		h.proved = time.Now()
+	case h.closed == "":
 		h.closed = whySilent
 	}
 	g.mu.Unlock()
@@ -62,17 +71,34 @@ func (g *guests) question(h *guest, name string) {
 	}
 }
 
-// silent reports whether a holder neither answers a ping nor sends anything else meanwhile.
+// silent reports whether a holder neither answers a ping nor sends anything else meanwhile. One whose way was cut
+// before it said where it listens is asked as long as one that listens.
 func (b *Bus) silent(h *guest, name string) bool {
 	before, known := b.received(h.id)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	_, err := b.askHeld(ctx, h, name, &nats.Msg{Subject: wire.PingSubject(name)})
-	if !fault.Is(err, fault.Timeout) {
-		return false // it answered, has left, or has only just come
+	for {
+		_, err := b.askHeld(ctx, h, name, &nats.Msg{Subject: wire.PingSubject(name)})
+		switch {
+		case fault.Is(err, fault.Timeout):
+			after, still := b.received(h.id)
+			return known && still && after == before
+		case !errors.Is(err, errAbsent) || b.listens(h.id, name):
+			return false // it answered or has left, or it is of a version that hears no pings
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(holdEvery):
+		}
 	}
-	after, still := b.received(h.id)
-	return known && still && after == before
+}
+
+// listens reports whether a connection takes calls.
+func (b *Bus) listens(id uint64, name string) bool {
+	c, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
+	return err == nil && len(c.Conns) == 1 && slices.ContainsFunc(c.Conns[0].Subs, func(subject string) bool {
+		return strings.HasPrefix(subject, wire.CallPrefix+wire.Token(name)+".")
+	})
 }
 
 // received returns what came from a connection.

@@ -24,10 +24,16 @@ type nursery struct {
 
 func openNursery(t *testing.T) *nursery {
 	t.Helper()
+	return openQuiet(t, 0)
+}
+
+// openQuiet is a nursery in which nothing may be heard of a connection for so long.
+func openQuiet(t *testing.T, silence time.Duration) *nursery {
+	t.Helper()
 	server, client := certificate(t)
 	n := &nursery{key: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.Passage, 1000)}
 	b, err := bus.Open(bus.Config{
-		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
+		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler), Silence: silence,
 		Refused: func(v bus.Violation) { n.refused <- v },
 		Passed:  func(p bus.Passage) { n.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
@@ -153,5 +159,74 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 	case v := <-n.refused:
 		t.Errorf("told as refused: %+v", v)
 	default:
+	}
+}
+
+func TestAChildThatIsCutOffBeforeItListensLosesItsNameToTheOneThatReturns(t *testing.T) {
+	n := openNursery(t)
+	way := link.New(t)
+	way.Lead(n.Addr())
+	first, err := bus.Join(t.Context(), way.Addr(), n.client, n.key, "@plant") // it listens to nothing yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(first.Close)
+	way.Hold(link.Up, true)
+	way.Hold(link.Down, true)
+	for got := bus.AsideAsked; got != ""; {
+		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		if got = why(t, second); got != "" && got != bus.AsideAsked {
+			t.Fatalf("the second connection is kept aside for %q", got)
+		}
+		second.Close()
+	}
+	select {
+	case v := <-n.refused:
+		t.Errorf("told as refused: %+v", v)
+	default:
+	}
+}
+
+func TestACopyIsToldAsSuchAlsoIfTheFirstIsFar(t *testing.T) {
+	n := openNursery(t)
+	way := link.New(t)
+	way.Lead(n.Addr())
+	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	way.Delay(700 * time.Millisecond)
+	for attempt := 1; ; attempt++ {
+		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		got := why(t, second)
+		second.Close()
+		if got == bus.AsideConflict {
+			break
+		}
+		if got != bus.AsideAsked || attempt == 5 {
+			t.Fatalf("attempt %d of the second connection is kept aside for %q", attempt, got)
+		}
+		if got := why(t, first); got != "" { // takes as long as its answer to the ping
+			t.Errorf("the first connection is kept aside for %q", got)
+		}
+	}
+	if v := <-n.refused; v.Conflict == "" {
+		t.Errorf("told as refused: %+v", v)
+	}
+}
+
+func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
+	n := openQuiet(t, 1500*time.Millisecond)
+	way := link.New(t)
+	way.Lead(n.Addr())
+	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	if got := why(t, first); got != "" {
+		t.Fatalf("the first connection is kept aside for %q", got)
+	}
+	way.Hold(link.Up, true)
+	way.Hold(link.Down, true)
+	for got := bus.AsideAsked; got != ""; {
+		second := n.connect(t, "", func(context.Context, bus.Request) {}) // it fails if the server pings at the door
+		if got = why(t, second); got != "" && got != bus.AsideAsked {
+			t.Fatalf("the second connection is kept aside for %q", got)
+		}
+		second.Close()
 	}
 }

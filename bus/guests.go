@@ -40,6 +40,7 @@ type guest struct {
 	heavy   time.Time // since when it sends more than the limits; zero: it does not
 
 	asked  chan struct{} // closed when it is known whether it is there; nil while nobody asks
+	proved time.Time     // when it answered last; zero: it was not asked
 	closed string        // why this node closes it; "" while it does not
 	works  bool          // it does more than to ask how it stands, see Works
 	came   bool          // it was told that it came
@@ -111,11 +112,11 @@ func (g *guests) admit(key string) (Permit, bool) {
 	return g.bus.cfg.Admit(key)
 }
 
-// awaitLeave returns when nobody has the name, or after goneWait.
+// awaitLeave returns when nobody has the name, or after goneWait or a quarter of the server's ping interval.
 func (g *guests) awaitLeave(name string) {
 	tick := time.NewTicker(goneTick)
 	defer tick.Stop()
-	for end := time.Now().Add(goneWait); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(min(goneWait, g.bus.pingEvery()/4)); time.Now().Before(end); <-tick.C {
 		g.mu.Lock()
 		held := g.holder(name) != nil
 		g.mu.Unlock()
@@ -148,7 +149,7 @@ func (g *guests) barrier(n *guest) *Aside {
 		return nil
 	}
 	h := g.holder(n.permit.Name)
-	if h != nil && h.asked != nil {
+	if h != nil && h.asked != nil && (h.proved.IsZero() || n.since.Sub(h.proved) > proofLife) {
 		return &Aside{Why: AsideAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; that connection is being asked whether it is still there, and is closed if it is not; try again in a few seconds",
 			h.address, h.since.UTC().Format(time.RFC3339)))}

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -50,13 +51,22 @@ func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error)
 		timeout = min(timeout, max(time.Until(end), time.Millisecond))
 	}
 	j := &Joiner{name: name, ended: make(chan struct{})}
+	road := &road{ctx: ctx, timeout: timeout}
 	var err error
 	j.conn, err = nats.Connect("tls://"+to.Address, nats.Secure(to.TLS), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
+		nats.SetCustomDialer(road), nats.SkipHostLookup(),
 		nats.NoReconnect(), nats.PingInterval(cmp.Or(to.Silence, joinSilence)/(pingsOut+1)), nats.MaxPingsOutstanding(pingsOut), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asks hears it
 		nats.ClosedHandler(func(*nats.Conn) { close(j.ended) }))
-	if err == nil {
+	if lost := !road.release(); err == nil && !lost {
 		return j, nil
+	}
+	if err == nil { // just before ctx ended
+		j.Close()
+		err = ctx.Err()
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, fault.E(op, fault.Canceled, to.Address, ctx.Err())
 	}
 	if refusal, ok := errors.AsType[*fault.Error](err); ok { // of the certificate
 		return nil, refusal
@@ -64,11 +74,39 @@ func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error)
 	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) {
 		return nil, fault.E(op, fault.Refused, to.Address, errStranger)
 	}
+	if road.made {
+		return nil, fault.E(op, fault.Unreachable, to.Address, fmt.Errorf(
+			"something answers there, but no connection came about: %w; the node may be starting or very busy: try again in a moment. If it stays, look whether it listens there (listen.bus), and whether something between lets no TLS pass", err))
+	}
 	return nil, fault.E(op, fault.Unreachable, to.Address, fmt.Errorf(
 		"no connection to the node: %w; look whether it runs and listens there (listen.bus), and whether a firewall lets this one out", err))
 }
 
-var errStranger = errors.New("the node does not know this code or key")
+// road is the way of a connection while it is made: it ends with ctx, whoever does not answer.
+type road struct {
+	ctx     context.Context //nolint:containedctx // of the call that makes the connection
+	timeout time.Duration
+	made    bool // somebody answers at the address
+	stop    func() bool
+}
+
+// Dial implements nats.CustomDialer.
+func (r *road) Dial(network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: r.timeout}).DialContext(r.ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	r.made, r.stop = true, context.AfterFunc(r.ctx, func() { _ = conn.Close() })
+	return conn, nil
+}
+
+// release lets the connection live without ctx; false if that ended it.
+func (r *road) release() bool { return r.stop == nil || r.stop() }
+
+var (
+	errStranger   = errors.New("the node does not know this code or key")
+	errSilentNode = errors.New("the node answers nothing yet: it is starting or stopping; ask again in a moment")
+)
 
 // Ask asks the node for something, with a body and an answer in JSON. What goes wrong there is a
 // *wire.Failure; fault.Unreachable says that the connection is lost, fault.Timeout that ctx ended.
@@ -79,6 +117,8 @@ func (j *Joiner) Ask(ctx context.Context, method string, body []byte) ([]byte, e
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, fault.E(op, fault.KindOf(ctx.Err()), method, fmt.Errorf("the node does not answer; whether it did it is unknown: %w", ctx.Err()))
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil, fault.E(op, fault.Unreachable, method, errSilentNode)
 	default:
 		return nil, fault.E(op, fault.Unreachable, method, fmt.Errorf("the connection to the node was lost: %w", err))
 	}
