@@ -240,10 +240,19 @@ func (d deaf) Ask(ctx context.Context, method string, body []byte) ([]byte, erro
 	return nil, errLost
 }
 
+// stay connects as a node does that stays: it listens.
+func stay(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
+	p, err := bus.DialParent(ctx, bus.Way{Address: address, TLS: config}, key, name)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Serve(func(context.Context, bus.Request) {})
+}
+
 func TestACopiedKeyIsKeptAsideAndTold(t *testing.T) {
 	h := openHouse(t, "campus", t.TempDir(), &clock{})
 	p, _ := h.joined("plant")
-	first, _, err := p.Open(t.Context(), knock)
+	first, _, err := p.Open(t.Context(), stay)
 	must(t, err)
 	defer first.Close()
 	if _, err := first.Ask(t.Context(), enrol.MethodWho, nil); err != nil {
@@ -391,4 +400,23 @@ func TestAClockThatStandsBeforeTheJoiningDoesNotKeepANodeOut(t *testing.T) {
 	if err := check(t, p); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "are both clocks right?") {
 		t.Errorf("without a moment that is known: %v", err)
 	}
+}
+
+func TestAddressesWhereNobodyAnswersLeaveTimeForTheOthers(t *testing.T) {
+	h := openHouse(t, "campus", t.TempDir(), &clock{})
+	p, _ := h.joined("plant")
+	m, _ := p.Current()
+	m.Addresses = []string{"192.0.2.1:4222", "192.0.2.2:4222", h.bus.Addr()}
+	must(t, p.Put(m))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, end, err := p.Check(ctx, func(ctx context.Context, address string, c *tls.Config, k *identity.Key, name string) (enrol.Door, error) {
+		if strings.HasPrefix(address, "192.0.2.") {
+			<-ctx.Done()
+			return nil, fault.E("test", fault.Unreachable, address, ctx.Err())
+		}
+		return knock(ctx, address, c, k, name)
+	})
+	end()
+	must(t, err)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -109,11 +110,12 @@ func question(ctx context.Context, ask Asker, method string, body []byte, into *
 	return nil
 }
 
-// dialAny tries the addresses in turn. A refusal counts more than silence.
+// dialAny tries the addresses in turn. A refusal counts more than silence. If ctx has an end, each address gets its
+// part of the time, so that those where nobody answers leave some for the others.
 func dialAny(ctx context.Context, addresses []string, dial func(context.Context, string) (Door, error)) (Door, int, error) {
 	var worst error
 	for i, address := range addresses {
-		door, err := dial(ctx, address)
+		door, err := dialOne(ctx, address, len(addresses)-i, dial)
 		if err == nil {
 			return door, i, nil
 		}
@@ -125,6 +127,16 @@ func dialAny(ctx context.Context, addresses []string, dial func(context.Context,
 		}
 	}
 	return nil, 0, worst
+}
+
+// dialOne tries one of so many addresses that are left.
+func dialOne(ctx context.Context, address string, left int, dial func(context.Context, string) (Door, error)) (Door, error) {
+	if end, ok := ctx.Deadline(); ok {
+		part, cancel := context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
+		defer cancel()
+		ctx = part
+	}
+	return dial(ctx, address)
 }
 
 // Open connects to the parent with a key that it takes, and settles on that. Who waits for approval, is

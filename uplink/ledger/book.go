@@ -64,7 +64,7 @@ type said struct {
 // Book is safe for concurrent use.
 type Book struct {
 	cfg     Config
-	turn    sync.Mutex // one round of questions at a time
+	turn    chan struct{} // holds one while children are asked: one round at a time
 	mu      sync.Mutex
 	last    time.Time
 	news    bool             // that the file does not hold
@@ -73,7 +73,7 @@ type Book struct {
 
 // New returns a book with what the file holds. It starts nothing.
 func New(cfg Config) *Book {
-	b := &Book{cfg: cfg, byChild: map[string]*said{}}
+	b := &Book{cfg: cfg, byChild: map[string]*said{}, turn: make(chan struct{}, 1)}
 	if cfg.File == "" {
 		return b
 	}
@@ -125,19 +125,29 @@ func (b *Book) save(ctx context.Context) {
 		err = atomicfile.Writer{}.Write(b.cfg.File, data, 0o600)
 	}
 	if err != nil {
+		b.mu.Lock()
+		b.news = true
+		b.mu.Unlock()
 		b.cfg.Log.WarnContext(ctx, "what nodes below said of their ledgers cannot be kept", slog.Any("err", err))
 	}
 }
 
-// gather asks the children that are connected, unless that was just done.
+// gather asks the children that are connected, unless that was just done. Who asks while others do waits for them, and
+// not longer than it has time: what is known is better than an answer that comes too late.
 func (b *Book) gather(ctx context.Context, wait time.Duration) {
-	b.turn.Lock()
-	defer b.turn.Unlock()
+	end := time.Now().Add(wait)
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	select {
+	case b.turn <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-b.turn }()
 	if b.recent() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
+	wait = time.Until(end)
 	body := fmt.Appendf(nil, "%d", (wait / 2).Milliseconds())
 	var group errgroup.Group
 	group.SetLimit(asked)
@@ -147,6 +157,9 @@ func (b *Book) gather(ctx context.Context, wait time.Duration) {
 		}
 		group.Go(func() error {
 			nodes, err := b.ask(ctx, n.Name, body)
+			if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+				return nil // who asked has left, which says nothing of the child
+			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			s := b.byChild[strings.ToLower(n.Name)]
@@ -163,6 +176,9 @@ func (b *Book) gather(ctx context.Context, wait time.Duration) {
 		})
 	}
 	_ = group.Wait() // nobody fails
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
 	b.mu.Lock()
 	b.last = b.cfg.Now()
 	b.mu.Unlock()
