@@ -1,7 +1,9 @@
 package bus
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -44,25 +46,34 @@ func (b *Bus) answerAside(m *nats.Msg) {
 	if err != nil || !wire.IsInbox(m.Reply, call.Caller) {
 		return
 	}
-	if why := b.guests.whyAside(call.Caller); why != nil {
+	if why := b.guests.whyAside(call.Caller, m.Reply); why != nil {
 		_ = m.Respond(failureWhy(why.Err, why.Why)) // who asked may be gone
 	}
 }
 
-// whyAside returns why the newest connection of the name is kept aside.
-func (g *guests) whyAside(name string) *Aside {
+// whyAside returns why a connection of the name is kept aside: of several the one that listens to the inbox, since a
+// copy with an old key hears something else than the child that returns.
+func (g *guests) whyAside(name, inbox string) *Aside {
+	var list []*guest
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	var newest *guest
 	for _, n := range g.byID {
-		if n.barred != nil && n.permit.Name == name && (newest == nil || n.id > newest.id) {
-			newest = n
+		if n.barred != nil && n.permit.Name == name && g.alive(n) {
+			list = append(list, n)
 		}
 	}
-	if newest == nil {
+	g.mu.Unlock()
+	if len(list) == 0 {
 		return nil
 	}
-	return newest.barred
+	slices.SortFunc(list, func(a, b *guest) int { return cmp.Compare(b.id, a.id) })
+	if len(list) > 1 {
+		for _, n := range list {
+			if slices.ContainsFunc(g.bus.subscriptions(n.id), func(subject string) bool { return covers(subject, inbox) }) {
+				return n.barred
+			}
+		}
+	}
+	return list[0].barred
 }
 
 // failure is the body of an answer that reports an error.

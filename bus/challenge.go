@@ -95,10 +95,18 @@ func (b *Bus) silent(h *guest, name string) bool {
 
 // listens reports whether a connection takes calls.
 func (b *Bus) listens(id uint64, name string) bool {
-	c, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
-	return err == nil && len(c.Conns) == 1 && slices.ContainsFunc(c.Conns[0].Subs, func(subject string) bool {
+	return slices.ContainsFunc(b.subscriptions(id), func(subject string) bool {
 		return strings.HasPrefix(subject, wire.CallPrefix+wire.Token(name)+".")
 	})
+}
+
+// subscriptions returns what a connection listens to; nothing of one that is gone.
+func (b *Bus) subscriptions(id uint64) []string {
+	c, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
+	if err != nil || len(c.Conns) != 1 {
+		return nil
+	}
+	return c.Conns[0].Subs
 }
 
 // received returns what came from a connection.

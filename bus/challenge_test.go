@@ -18,6 +18,7 @@ import (
 type nursery struct {
 	*fixture
 	key     signer
+	old     signer // a key that it had before
 	refused chan bus.Violation
 	passed  chan bus.Passage
 }
@@ -31,14 +32,14 @@ func openNursery(t *testing.T) *nursery {
 func openQuiet(t *testing.T, silence time.Duration) *nursery {
 	t.Helper()
 	server, client := certificate(t)
-	n := &nursery{key: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.Passage, 1000)}
+	n := &nursery{key: newKey(t), old: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.Passage, 1000)}
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler), Silence: silence,
 		Refused: func(v bus.Violation) { n.refused <- v },
 		Passed:  func(p bus.Passage) { n.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
-			return bus.ChildPermit(&c, public, time.Now()), public == n.key.public
+			return bus.ChildPermit(&c, public, time.Now()), public == n.key.public || public == n.old.public
 		},
 	})
 	if err != nil {
@@ -228,5 +229,20 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
 		second.Close()
+	}
+}
+
+func TestEachThatIsKeptAsideHearsWhyItself(t *testing.T) {
+	n := openNursery(t)
+	n.connect(t, "", func(context.Context, bus.Request) {})
+	second := n.connect(t, "", func(context.Context, bus.Request) {})
+	// As a copy from before a rotation:
+	third, err := bus.DialParent(t.Context(), bus.Way{Address: n.Addr(), TLS: n.client}, n.old, "@plant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(third.Close)
+	if a, b := why(t, third), why(t, second); a != bus.AsideReplaced || b != bus.AsideConflict {
+		t.Errorf("the copy with the old key is kept aside for %q, the second connection for %q", a, b)
 	}
 }
