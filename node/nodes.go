@@ -114,6 +114,38 @@ func (a nodes) show(b *tree.Node, here *met) answer.Node {
 	}
 	if len(b.Path) == 1 {
 		here.add(&out, &seen)
+		return out
+	}
+	for _, o := range seen.Outages {
+		out.Outages = append(out.Outages, answer.Outage{
+			From: time.UnixMilli(o.From).UTC(), To: toldAt(o.To), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: toldAt(o.Done),
+			At: out.Parent,
+		})
+	}
+	return out
+}
+
+// toldAt is a moment that another node told in milliseconds; nil for 0.
+func toldAt(ms int64) *time.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := time.UnixMilli(ms).UTC()
+	return &t
+}
+
+// outagesOf returns the outages of a child, to tell them upwards.
+func (n *Node) outagesOf(child string) []fleet.Outage {
+	known := n.receiver.Outages(child)
+	out := make([]fleet.Outage, len(known))
+	for i, o := range known {
+		out[i] = fleet.Outage{From: o.From.UnixMilli(), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left}
+		if !o.To.IsZero() {
+			out[i].To = o.To.UnixMilli()
+		}
+		if !o.Done.IsZero() {
+			out[i].Done = o.Done.UnixMilli()
+		}
 	}
 	return out
 }

@@ -105,6 +105,12 @@ func TestWhatWaitedWhileALinkWasCutIsCountedAndToldWhenAllIsThere(t *testing.T) 
 			t.Errorf("what became of it at %s: %+v", at.child, o)
 		}
 	}
+	counted := c.campus.nodeAt("plant").Outages[0]
+	eventually(t, "the region says what became of it at the campus", func() bool {
+		list := c.region.nodeAt("plant").Outages
+		return len(list) == 1 && list[0].At == "campus" && list[0].Waited == counted.Waited && list[0].Done != nil && list[0].Coming+list[0].Missing == 0 &&
+			list[0].From.Equal(counted.From.Truncate(time.Millisecond))
+	})
 }
 
 // A program that was made before a question existed answers as programs of all versions do.

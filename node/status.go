@@ -45,7 +45,7 @@ func (n *Node) openBook(context.Context) error {
 			above, is := n.parentNow()
 			return above.Since, is && above.Online
 		},
-		Up: n.askAbove, Known: n.standing, Log: n.log, Now: now,
+		Up: n.askAbove, Known: n.standing, Outages: n.outagesOf, Log: n.log, Now: now,
 	}, n.book)
 	return nil
 }

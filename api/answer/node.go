@@ -52,7 +52,7 @@ type Node struct {
 	Health         string `json:"health"` // ok, degraded; "" unknown
 	Note           string `json:"note"`   // what a person should know
 
-	Outages  []Outage  `json:"outages,omitempty"`  // of a child: when it was away, the newest first
+	Outages  []Outage  `json:"outages,omitempty"`  // when it was away from its parent, the newest first; of nodes deeper than children the newest three
 	Received *Received `json:"received,omitempty"` // of a child: what came since the start of the one that answers
 }
 
@@ -65,6 +65,7 @@ type Outage struct {
 	Missing uint64     `json:"missing"`        // of them those that it could not send any more
 	Left    uint64     `json:"left"`           // of them those that were left out on purpose
 	Done    *time.Time `json:"done,omitempty"` // when the last of them was on disk here; nil: not yet
+	At      string     `json:"at,omitempty"`   // the node above it that counted this, and is "here" then; "" for this one
 }
 
 // Received counts what came from a child.

@@ -150,12 +150,37 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 	if n.Note != "" {
 		line("note", "%s", n.Note)
 	}
+	for i := range n.Outages {
+		line("outage", "%s", outageWords(&n.Outages[i]))
+	}
 	if r := n.Received; r != nil {
 		line("received", "%d samples in %d blocks, %d octets; %d were here already, %d missing, %d left out", r.Samples, r.Blocks, r.Octets, r.Repeated, r.Missing, r.Left)
 		if r.Reason != "" {
 			line("not taken", "%s", r.Reason)
 		}
 	}
+}
+
+// outageWords says when a node was away, from which one, and what became of what waited there.
+func outageWords(o *answer.Outage) string {
+	from, here := "away", "here"
+	if o.At != "" {
+		from, here = "away from "+o.At, "at "+o.At
+	}
+	if o.To == nil {
+		return fmt.Sprintf("%s since %s", from, o.From.Local().Format(time.DateTime))
+	}
+	text := fmt.Sprintf("%s from %s to %s; %d samples waited", from, o.From.Local().Format(time.DateTime), o.To.Local().Format(time.DateTime), o.Waited)
+	switch {
+	case o.Done == nil:
+		text += fmt.Sprintf(", %d are not %s yet", o.Coming, here)
+	case o.Waited > 0 && o.Missing+o.Left == 0:
+		text += ", all arrived " + here
+	}
+	if o.Missing+o.Left > 0 {
+		text += fmt.Sprintf(", %d are missing %s, %d were left out", o.Missing, here, o.Left)
+	}
+	return text
 }
 
 func showNodeLink(n *answer.Node, line func(string, string, ...any)) {

@@ -144,6 +144,9 @@ func (b *Book) take(child string, in *Report, e *Entry, now time.Time) (known bo
 	if !e.Full && len(r.facts)+len(e.Facts) > 2*maxFacts {
 		return true, errLong
 	}
+	if at.node == "" && e.Facts != nil {
+		e.Facts = r.ofChild(e.Facts)
+	}
 	r.merge(e.Facts, e.Full)
 	r.heard, r.fresh = now.Add(-time.Duration(max(e.Age, 0))*time.Millisecond), true
 	if at.node == "" && !in.Time.IsZero() {

@@ -37,6 +37,7 @@ type site struct {
 	sizes   []int         // octets of its reports
 	gone    map[string]bool
 	refuses error
+	outages map[string][]fleet.Outage // of its children
 }
 
 func plant(name string, above *site) *site {
@@ -46,7 +47,7 @@ func plant(name string, above *site) *site {
 	}
 	s.book = fleet.NewBook(s.now)
 	s.report = fleet.NewReporter(fleet.Config{
-		Own: s.own, Parent: s.parent, Up: s.up, Now: s.now, Log: slog.New(slog.DiscardHandler),
+		Own: s.own, Parent: s.parent, Up: s.up, Outages: s.away, Now: s.now, Log: slog.New(slog.DiscardHandler),
 		Known: func() func(_, node string) bool {
 			return func(_, node string) bool {
 				s.mu.Lock()
@@ -82,6 +83,12 @@ func (s *site) set(change func(*fleet.Status)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.status)
+}
+
+func (s *site) away(child string) []fleet.Outage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outages[child]
 }
 
 func (s *site) parent() (time.Time, bool) {

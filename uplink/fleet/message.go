@@ -45,14 +45,15 @@ type Status struct {
 	Memory      int64    `json:"memory,omitempty"`    // octets
 	CPU         float64  `json:"cpu,omitempty"`       // processors in use
 
-	Devices        int    `json:"devices,omitempty"`
-	DevicesFailing int    `json:"devices_failing,omitempty"`
-	Points         int    `json:"points,omitempty"` // of its own devices
-	Agents         int    `json:"agents,omitempty"`
-	AgentsFailing  int    `json:"agents_failing,omitempty"`
-	Alerts         int    `json:"alerts,omitempty"`
-	Health         string `json:"health,omitempty"` // ok or degraded
-	Note           string `json:"note,omitempty"`   // what a person should know, such as that it went back to an older configuration
+	Devices        int      `json:"devices,omitempty"`
+	DevicesFailing int      `json:"devices_failing,omitempty"`
+	Points         int      `json:"points,omitempty"` // of its own devices
+	Agents         int      `json:"agents,omitempty"`
+	AgentsFailing  int      `json:"agents_failing,omitempty"`
+	Alerts         int      `json:"alerts,omitempty"`
+	Outages        []Outage `json:"outages,omitempty"` // of its way to its parent, as that knows them, the newest first
+	Health         string   `json:"health,omitempty"`  // ok or degraded
+	Note           string   `json:"note,omitempty"`    // what a person should know, such as that it went back to an older configuration
 }
 
 // facts is a status, field by field. The values belong to the map.

@@ -29,8 +29,10 @@ type Config struct {
 	// Known returns how to tell whether a node stands below a child, for forgetting those that do not.
 	// Names are in lower case.
 	Known func() func(child, node string) bool
-	Log   *slog.Logger
-	Now   func() time.Time
+	// Outages returns when a child was not connected, the newest first; nil tells nobody of them.
+	Outages func(child string) []Outage
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Reporter tells the parent how this node is and those below it.
@@ -103,6 +105,9 @@ func (r *Reporter) look(ctx context.Context) {
 	s.RTT, s.Offset = Rounded(millis(rtt), 3), float64(offset.Milliseconds())
 	r.book.Own(s)
 	r.book.Keep(r.cfg.Known())
+	if r.cfg.Outages != nil {
+		r.book.witness(r.cfg.Outages)
+	}
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -993,6 +993,8 @@ export interface Outage {
   left: number;
   /** When the last of them was on disk here; missing: not yet */
   done?: string;
+  /** The node above it that counted this, whose disk is meant by here; missing: this one */
+  at?: string;
 }
 
 /** An event of the stream about nodes: what changed since the one before */

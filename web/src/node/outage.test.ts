@@ -40,6 +40,12 @@ describe("an outage in words", () => {
       "North was away 09:02 – 09:19. 12,340 readings waited there; 12,300 arrived, once, by 09:20; 40 were left out on purpose. Nothing is missing.",
     ],
     [
+      "says at which hop",
+      outage({ at: "campus" }),
+      "good",
+      "North was away from campus 09:02 – 09:19. 12,340 readings waited there; all arrived at campus, once, by 09:20. Nothing is missing.",
+    ],
+    [
       "says seconds of a short one",
       outage({ from: at(9, 18, 40), waited: 1, done: at(9, 19, 1) }),
       "good",

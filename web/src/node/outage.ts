@@ -23,12 +23,12 @@ export function outagesOf(nodes: readonly Node[], now: number): ToldOutage[] {
 export function told(node: string, o: Outage, now: number): ToldOutage {
   const from = Date.parse(o.from);
   if (!o.to) {
-    const since = `${plain(node)} is away since ${timeOf(from, now, now)}, for ${span(now - from)}`;
+    const since = `${plain(node)} is away${o.at ? ` from ${plain(o.at)}` : ""} since ${timeOf(from, now, now)}, for ${span(now - from)}`;
     const text = `${since}. What it records meanwhile waits on its disk, and comes when it is back.`;
     return { node, outage: o, level: "warn", text };
   }
   const to = Date.parse(o.to);
-  const was = `${plain(node)} was away ${timeOf(from, to, now)} – ${timeOf(to, from, now)}`;
+  const was = `${plain(node)} was away${o.at ? ` from ${plain(o.at)}` : ""} ${timeOf(from, to, now)} – ${timeOf(to, from, now)}`;
   return { node, outage: o, level: levelOf(o), text: `${was}. ${became(o, from, now)}` };
 }
 
@@ -45,14 +45,16 @@ function became(o: Outage, from: number, now: number): string {
   if (!o.done) {
     const here = o.waited - o.coming;
     const so = o.missing > 0 ? lost : "Nothing is missing so far.";
-    return `${waited}; ${count(here)} of them arrived, ${count(o.coming)} still come. ${so}`;
+    return `${waited}; ${count(here)} of them arrived${o.at ? ` at ${plain(o.at)}` : ""}, ${count(o.coming)} still come. ${so}`;
   }
+  const there = o.at ? ` at ${plain(o.at)}` : "";
   const by = timeOf(Date.parse(o.done), from, now);
   const arrived = o.waited - o.missing - o.left;
   const out = o.left > 0 ? `; ${count(o.left)} were left out on purpose` : "";
-  if (o.missing > 0) return `${waited}; ${count(arrived)} arrived, once, by ${by}${out}. ${lost}`;
+  if (o.missing > 0)
+    return `${waited}; ${count(arrived)} arrived${there}, once, by ${by}${out}. ${lost}`;
   const all = o.left > 0 ? count(arrived) : o.waited === 1 ? "it" : "all";
-  return `${waited}; ${all} arrived, once, by ${by}${out}. Nothing is missing.`;
+  return `${waited}; ${all} arrived${there}, once, by ${by}${out}. Nothing is missing.`;
 }
 
 const minute = 60_000;
