@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from ._asking import Asking
+
 LONGEST = 120.0  # seconds that the node waits for another one
 
 
-class Far:
+class Far(Asking):
     """The part of a bus that reaches other nodes, as far as ``call <node>/…`` is granted."""
-
-    async def request(
-        self,
-        agent: str,
-        method: str,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-        *,
-        timeout: float = 10.0,
-    ) -> Any:
-        """Call a method."""
-        raise NotImplementedError
 
     async def listen(self, pattern: str, *, node: str) -> AsyncIterator[dict[str, Any]]:
         """Yield the live messages of scans of points of another node, as they come.

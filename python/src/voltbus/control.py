@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ._asking import Asking
 from ._history import moment
 from ._json import value_of
 from .errors import Corrupt, Error, Invalid, NotFound, Refused, of_kind
@@ -86,22 +87,10 @@ class Window(msgspec.Struct, frozen=True):
     start: datetime | None = None
 
 
-class Control:
+class Control(Asking):
     """The part of a bus that commands devices, as far as ``command`` is granted."""
 
     name: str
-
-    async def request(
-        self,
-        agent: str,
-        method: str,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-        *,
-        timeout: float = 10.0,
-    ) -> Any:
-        """Call a method."""
-        raise NotImplementedError
 
     async def get(self, points: Iterable[str], *, node: str = "") -> list[Reading]:
         """Read points from their devices now, each answered by itself, in order.
