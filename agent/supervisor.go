@@ -16,6 +16,7 @@ import (
 	"voltbus/agent/process"
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
+	"voltbus/internal/plural"
 )
 
 // folder is where agents live, in the data directory.
@@ -169,7 +170,7 @@ func (s *Supervisor) sweep(ctx context.Context) {
 		if n > 0 {
 			s.cfg.Log.WarnContext(ctx, "ended processes that an earlier node left",
 				slog.String("agent", r.rec.Name), slog.Int("processes", n))
-			r.journal.Note("warning", fmt.Sprintf("%d processes that an earlier node left were ended", n))
+			r.journal.Note("warning", fmt.Sprintf("ended what an earlier node left: %d %s", n, plural.Word(n, "process", "processes")))
 		}
 	}
 	for name, err := range s.broken {

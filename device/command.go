@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -182,8 +184,8 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 			"its line is lost (%w) and tried again in %v", l.down, (l.restUntil-now.steady).Truncate(time.Millisecond)))
 	case u.silence.timeouts > 0 && now.steady < l.gate:
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
-			"it did not answer %d times; it may be asked again in %v",
-			u.silence.timeouts, (l.gate-now.steady).Truncate(time.Millisecond)))
+			"it did not answer %s; it may be asked again in %v",
+			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), (l.gate-now.steady).Truncate(time.Millisecond)))
 	default:
 		err = r.do(ctx, l)
 	}

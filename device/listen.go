@@ -8,6 +8,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -135,7 +136,7 @@ func (l *line) countLosses(ctx context.Context, u *unit) {
 	}
 	now := l.clock.now()
 	err := fault.E("device.listen", fault.Unavailable, string(u.cfg.Path), fmt.Errorf(
-		"%d reports were lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less", n))
+		"%s lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less", plural.Were(n, "report")))
 	u.mu.Lock()
 	u.state.Lost += n
 	u.blame(err, now)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"voltbus/fault"
+	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -174,7 +175,7 @@ func (p *Parser) rows(t *table, columns int, read func(int, []cell) error) error
 			return nil
 		}
 		if err == nil && len(cells) != columns {
-			err = fmt.Errorf("has %d cells, and the first line %d", len(cells), columns)
+			err = fmt.Errorf("has %s, and the first line %d", plural.Of(len(cells), "cell"), columns)
 		}
 		if err != nil {
 			p.refuse(line, "", err)

@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/bus"
 	"voltbus/device"
+	"voltbus/internal/plural"
 	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/store"
@@ -194,14 +195,14 @@ func (n *Node) Health(ctx context.Context) answer.Health {
 	}
 	var silent error
 	if offline > 0 {
-		silent = fmt.Errorf("%d of %d devices do not answer; the device list says why", offline, total)
+		silent = fmt.Errorf("%d of %s %s not answer; the device list says why", offline, plural.Of(total, "device"), plural.Word(offline, "does", "do"))
 	}
 	part("devices", silent)
 	recorded := uint64(0)
 	for _, s := range lanes {
 		recorded += s.Acknowledged
 	}
-	h.Summary = fmt.Sprintf("%d of %d devices answer; %d samples recorded", total-offline, total, recorded)
+	h.Summary = fmt.Sprintf("%d of %s answer; %s recorded", total-offline, plural.Of(total, "device"), plural.Of(recorded, "sample"))
 	return h
 }
 
@@ -212,7 +213,8 @@ func (n *Node) damage(ctx context.Context) error {
 	}
 	stats, err := n.store.Stats(ctx)
 	if err == nil && len(stats.Damaged) > 0 {
-		err = fmt.Errorf("%d pieces of the history are damaged and set aside; the ledger names them", len(stats.Damaged))
+		err = fmt.Errorf("%s of the history %s damaged and set aside; the ledger says which",
+			plural.Of(len(stats.Damaged), "piece"), plural.Word(len(stats.Damaged), "is", "are"))
 	}
 	return err
 }

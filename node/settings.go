@@ -17,6 +17,7 @@ import (
 	"voltbus/config/revision"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -231,7 +232,7 @@ func changes(c config.Changes) answer.ConfigChanges {
 			out.Words = append(out.Words, "device "+p+" "+list.text)
 		}
 		if more := len(list.paths) - maxWords; more > 0 {
-			out.Words = append(out.Words, fmt.Sprintf("and %d more devices: each %s", more, list.text))
+			out.Words = append(out.Words, "and "+plural.Of(more, "more device")+": each "+list.text)
 		}
 	}
 	if c.Allow {

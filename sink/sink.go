@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/fault"
+	"voltbus/internal/plural"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/wire"
@@ -219,7 +220,7 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 		return s.sift(ctx, batch)
 	}
 	if err != nil {
-		return fmt.Errorf("store %d blocks: %w", len(batch), err)
+		return fmt.Errorf("store %s: %w", plural.Of(len(batch), "block"), err)
 	}
 	s.cfg.Stored(batch)
 	s.mu.Lock()

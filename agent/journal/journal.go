@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/internal/plural"
 )
 
 // The streams that an entry may come from.
@@ -181,7 +182,7 @@ func (j *Journal) allowed() bool {
 
 func (j *Journal) droppedEntry() Entry {
 	e := Entry{Time: j.cfg.Now().UTC(), Level: "warning", Stream: Node, Message: fmt.Sprintf(
-		"%d lines were dropped: it prints more than %d lines a second", j.dropped, j.cfg.Lines)}
+		"%s dropped: it prints more than %d lines a second", plural.Were(j.dropped, "line"), j.cfg.Lines)}
 	j.dropped = 0
 	return e
 }

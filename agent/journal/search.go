@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"voltbus/internal/plural"
 )
 
 // Filter selects entries. The zero Filter selects all.
@@ -114,7 +116,7 @@ type listener struct {
 // offer hands an entry over if there is room. The journal's lock is held.
 func (l *listener) offer(e Entry) {
 	if l.lost > 0 {
-		note := Entry{Time: e.Time, Level: "warning", Stream: Node, Message: fmt.Sprintf("%d lines were left out here: they came faster than they were read", l.lost)}
+		note := Entry{Time: e.Time, Level: "warning", Stream: Node, Message: plural.Were(l.lost, "line") + " left out here, since more came than were read"}
 		select {
 		case l.entries <- note:
 			l.lost = 0

@@ -11,6 +11,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/plural"
 	"voltbus/wire"
 )
 
@@ -133,7 +134,7 @@ func (c *Client) onError(_ *nats.Conn, sub *nats.Subscription, err error) {
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
 		lost, _ := sub.Dropped()
 		c.opts.Report(fault.E("client", fault.Unavailable, sub.Subject, fmt.Errorf(
-			"%d messages were lost because they were not taken in time; take them faster, or ask for fewer", lost)))
+			"%s lost, not taken in time; take them faster, or ask for fewer", plural.Were(lost, "message"))))
 	default:
 		c.opts.Report(fault.E("client", fault.Unavailable, c.opts.Address, err))
 	}

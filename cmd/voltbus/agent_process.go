@@ -18,6 +18,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/config"
+	"voltbus/internal/plural"
 )
 
 // agentExecCommand is the hidden subcommand that becomes an agent's process.
@@ -254,8 +255,9 @@ func printTraffic(ctx context.Context, s session, name string) error {
 		s.Println("  bus         not connected")
 		return nil
 	}
-	s.Printf("  bus         connected %s, sent %d messages (%d bytes), got %d (%d bytes)\n", ago(a.Online.Since),
-		a.Online.In.Messages, a.Online.In.Bytes, a.Online.Out.Messages, a.Online.Out.Bytes)
+	s.Printf("  bus         connected %s, sent %s (%s), got %d (%s)\n", ago(a.Online.Since),
+		plural.Of(a.Online.In.Messages, "message"), plural.Of(a.Online.In.Bytes, "byte"),
+		a.Online.Out.Messages, plural.Of(a.Online.Out.Bytes, "byte"))
 	return nil
 }
 

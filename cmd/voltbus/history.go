@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/internal/plural"
 )
 
 // span holds the flags that select a piece of history.
@@ -136,7 +138,7 @@ func (s session) reportSources(list []answer.Source) {
 			continue
 		case "asked":
 			if from.Samples > 0 {
-				s.PrintErrf("%s: gave %d samples\n", plain(from.Node), from.Samples)
+				s.PrintErrf("%s: gave %s\n", plain(from.Node), plural.Of(from.Samples, "sample"))
 			}
 			if from.Why != "" {
 				s.PrintErrf("%s: %s\n", plain(from.Node), plain(from.Why))
@@ -151,7 +153,7 @@ func (s session) reportSources(list []answer.Source) {
 			text += ", missing: " + from.Missing
 		}
 		if from.Waiting > 0 {
-			text += fmt.Sprintf(", %d samples waited there", from.Waiting)
+			text += ", " + plural.Of(from.Waiting, "sample") + " waited there"
 		}
 		s.PrintErrf("%s: %s: %s\n", plain(from.Node), plain(text), plain(from.Why))
 		if from.From != nil {
@@ -352,7 +354,7 @@ func (s session) ask(ctx context.Context, statement string, limit int, out *form
 		err = errors.Join(err, rows.end())
 	}
 	if truncated {
-		s.PrintErrf("only the first %d rows are shown; --limit shows more\n", limit)
+		s.PrintErrf("only the first %s shown; --limit shows more\n", plural.Word(limit, "row is", strconv.Itoa(limit)+" rows are"))
 	}
 	return err
 }

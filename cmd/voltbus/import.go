@@ -20,6 +20,7 @@ import (
 	"voltbus/fault"
 	"voltbus/ingest"
 	"voltbus/ingest/piece"
+	"voltbus/internal/plural"
 )
 
 const (
@@ -180,14 +181,14 @@ func (j *importing) run(ctx context.Context, s session, in io.Reader) error {
 	if err != nil && j.sent == 0 && ctx.Err() == nil {
 		return fault.E("voltbus", fault.KindOf(err), j.file, err)
 	}
-	s.PrintErrf("recorded %d readings of %s, refused %d\n", j.accepted, plain(j.file), j.refused)
+	s.PrintErrf("recorded %s of %s, refused %d\n", plural.Of(j.accepted, "reading"), plain(j.file), j.refused)
 	switch {
 	case err != nil:
 		return j.stopped(ctx, err)
 	case j.sent == 0:
 		return fault.E("voltbus", fault.Invalid, j.file, errNothing)
 	case j.refused > j.shown:
-		s.PrintErrf("%d more were refused, which are not listed\n", j.refused-j.shown)
+		s.PrintErrf("%d more refused, not listed\n", j.refused-j.shown)
 	}
 	if j.refused > 0 {
 		return fault.E("voltbus", fault.Rejected, j.file, errSome)
@@ -200,7 +201,7 @@ func (j *importing) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errInterrupted
 	}
-	return fault.E("voltbus", fault.KindOf(err), j.file, fmt.Errorf("stopped after %d readings: %w; run the same command again to go on", j.accepted+j.refused, err))
+	return fault.E("voltbus", fault.KindOf(err), j.file, fmt.Errorf("stopped after %s: %w; run the same command again to go on", plural.Of(j.accepted+j.refused, "reading"), err))
 }
 
 func (j *importing) sendAll(ctx context.Context, s session, pieces *piece.Splitter) error {
@@ -274,6 +275,6 @@ func (j *importing) draw(s session) {
 	if now := time.Now(); now.Sub(j.drawn) > 500*time.Millisecond && terminal(os.Stderr) {
 		j.drawn = now
 		seconds := now.Sub(j.begin).Seconds()
-		s.PrintErrf("\r%d readings, %.1f MB, %.0f readings/s ", j.accepted, float64(j.sent)/1e6, float64(j.accepted)/seconds)
+		s.PrintErrf("\r%s, %.1f MB, %.0f readings/s ", plural.Of(j.accepted, "reading"), float64(j.sent)/1e6, float64(j.accepted)/seconds)
 	}
 }

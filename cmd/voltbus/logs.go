@@ -9,6 +9,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/internal/plural"
 )
 
 // newLogs is the command for the node's own log, and for what its agents printed.
@@ -45,7 +46,7 @@ func showNodeLog(ctx context.Context, s session, lines client.Lines, follow bool
 	}
 	if follow {
 		return s.FollowNodeLog(ctx, lines, show, func(count uint64) error {
-			_, err := fmt.Fprintf(s.OutOrStdout(), "… %d records were left out here: they came faster than they were read\n", count)
+			_, err := fmt.Fprintf(s.OutOrStdout(), "… %s left out here, since more came than were read\n", plural.Were(count, "record"))
 			return err
 		})
 	}

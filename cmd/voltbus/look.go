@@ -16,6 +16,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/internal/plural"
 	"voltbus/wire"
 )
 
@@ -111,7 +112,7 @@ func (s session) follow(ctx context.Context, want client.Live, asJSON bool, limi
 	if p, err := s.Points(ctx, client.Filter{Pattern: want.Pattern, Limit: 1}); want.Node == "" && err == nil && len(p.Points) == 0 {
 		s.PrintErrf("no point matches %q now; waiting for one\n", want.Pattern)
 	}
-	want.Dropped = func(messages int) { s.PrintErrf("%d messages came faster than they could be shown\n", messages) }
+	want.Dropped = func(messages int) { s.PrintErrf("%s came too fast to be shown\n", plural.Of(messages, "message")) }
 	seen := 0
 	return s.Follow(ctx, want, func(message json.RawMessage) error {
 		if seen++; limit > 0 && seen >= limit {
@@ -275,13 +276,15 @@ func printLedger(cmd *cobra.Command, l *answer.Ledger) error {
 	if err := rows.end(); err != nil {
 		return err
 	}
-	cmd.Printf("\nlog: %d blocks, %.1f of %.0f MB; dropped before they were stored: %d blocks, %d samples\n",
-		l.Log.Blocks, float64(l.Log.Bytes)/1e6, float64(l.Log.MaxBytes)/1e6, l.Log.DroppedBlocks, l.Log.DroppedSamples)
+	cmd.Printf("\nlog: %s, %.1f of %.0f MB; dropped before they were stored: %s, %s\n",
+		plural.Of(l.Log.Blocks, "block"), float64(l.Log.Bytes)/1e6, float64(l.Log.MaxBytes)/1e6,
+		plural.Of(l.Log.DroppedBlocks, "block"), plural.Of(l.Log.DroppedSamples, "sample"))
 	if l.State != "ok" {
 		cmd.Printf("state: %s: %s\n", l.State, plain(l.Reason))
 	}
 	for _, g := range l.Gaps {
-		cmd.Printf("gap: %s blocks %d–%d, %d samples, %s, noticed %s\n", plain(g.Origin), g.First, g.Last, g.Samples, g.Reason, ago(g.Noticed))
+		cmd.Printf("gap: %s blocks %d–%d, %s, %s, noticed %s\n",
+			plain(g.Origin), g.First, g.Last, plural.Of(g.Samples, "sample"), g.Reason, ago(g.Noticed))
 	}
 	for _, d := range l.Damaged {
 		cmd.Printf("damaged: %s: %s\n", plain(d.File), plain(d.Reason))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/internal/plural"
 )
 
 func newNodes(f *flags) *cobra.Command {
@@ -143,7 +144,7 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 		line("board", "%.1f °C", *n.Celsius)
 	}
 	line("memory", "%.0f MB, %.2f processors", float64(n.Memory)/1e6, n.CPU)
-	line("devices", "%s, %d points", failing(n.Devices, n.DevicesFailing), n.Points)
+	line("devices", "%s, %s", failing(n.Devices, n.DevicesFailing), plural.Of(n.Points, "point"))
 	line("agents", "%s", failing(n.Agents, n.AgentsFailing))
 	line("alerts", "%d open", n.Alerts)
 	line("health", "%s", n.Health)
@@ -154,7 +155,8 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 		line("outage", "%s", outageWords(&n.Outages[i]))
 	}
 	if r := n.Received; r != nil {
-		line("received", "%d samples in %d blocks, %d octets; %d were here already, %d missing, %d left out", r.Samples, r.Blocks, r.Octets, r.Repeated, r.Missing, r.Left)
+		line("received", "%s in %s, %s; %d here already, %d missing, %d left out", plural.Of(r.Samples, "sample"),
+			plural.Of(r.Blocks, "block"), plural.Of(r.Octets, "octet"), r.Repeated, r.Missing, r.Left)
 		if r.Reason != "" {
 			line("not taken", "%s", r.Reason)
 		}
@@ -198,7 +200,8 @@ func showNodeLink(n *answer.Node, line func(string, string, ...any)) {
 	}
 	line("clock", "%s", text)
 	if n.Waiting > 0 {
-		line("waiting", "%d samples, about %d octets, the oldest for %s", n.Waiting, n.WaitingOctets, behind(n))
+		line("waiting", "%s, about %s, the oldest for %s",
+			plural.Of(n.Waiting, "sample"), plural.Of(n.WaitingOctets, "octet"), behind(n))
 	} else {
 		line("waiting", "nothing")
 	}

@@ -17,6 +17,7 @@ import (
 	"voltbus/driver/all"
 	"voltbus/fault"
 	"voltbus/internal/datadir"
+	"voltbus/internal/plural"
 	"voltbus/node"
 )
 
@@ -73,7 +74,7 @@ func newCheck() *cobra.Command {
 			for i := range cfg.Devices {
 				points += len(cfg.Devices[i].Config.Points())
 			}
-			cmd.Printf("%s is fine: %d devices, %d points\n", file, len(cfg.Devices), points)
+			cmd.Printf("%s is fine: %s, %s\n", file, plural.Of(len(cfg.Devices), "device"), plural.Of(points, "point"))
 			return nil
 		},
 	}

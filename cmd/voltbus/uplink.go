@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/internal/plural"
 )
 
 // showUplink shows how blocks go up, in words and a table of origins.
@@ -21,9 +22,9 @@ func showUplink(cmd *cobra.Command, u *answer.Uplink) {
 		line += ": " + plain(u.Reason)
 	}
 	cmd.Printf("%-16s %s\n", "connection", line)
-	cmd.Printf("%-16s %d blocks\n", "waiting", u.Waiting)
+	cmd.Printf("%-16s %s\n", "waiting", plural.Of(u.Waiting, "block"))
 	for _, l := range u.Lanes {
-		text := fmt.Sprintf("%d octets sent, %d frames under way", l.Sent, l.Frames)
+		text := fmt.Sprintf("%s sent, %s under way", plural.Of(l.Sent, "octet"), plural.Of(l.Frames, "frame"))
 		if l.Oldest != nil {
 			text += ", the oldest from " + l.Oldest.Local().Format(time.DateTime)
 		}
@@ -31,8 +32,8 @@ func showUplink(cmd *cobra.Command, u *answer.Uplink) {
 	}
 	for i := range u.Origins {
 		o := &u.Origins[i]
-		cmd.Printf("%-16s parent has %d samples; since the start %d sent, %d left out, %d sent once more, %d lost to the log's bound or damage\n",
-			plain(o.Origin), o.Samples, o.Sent, o.Left, o.Repeated, o.Dropped)
+		cmd.Printf("%-16s parent has %s; since the start %d sent, %d left out, %d sent once more, %d lost to the log's bound or damage\n",
+			plain(o.Origin), plural.Of(o.Samples, "sample"), o.Sent, o.Left, o.Repeated, o.Dropped)
 		if o.Reason != "" {
 			cmd.Printf("%-16s waits: %s\n", "", plain(o.Reason))
 		}

@@ -3,10 +3,10 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/internal/plural"
 	"voltbus/lab/account"
 	"voltbus/lab/experiment"
 	"voltbus/lab/machine"
@@ -130,7 +130,7 @@ func (s *backlogTrial) watch(ctx context.Context, n *rig.Running) error {
 			return err
 		}
 		s.accounts, s.times = append(s.accounts, o), append(s.times, time.Now())
-		p := experiment.Progress{Message: fmt.Sprintf("backlog of %d samples", o.BacklogSamples)}
+		p := experiment.Progress{Message: "backlog of " + plural.Of(o.BacklogSamples, "sample")}
 		if i := len(s.accounts) - 2; i >= 0 {
 			p.Rate = float64(o.Stored-s.accounts[i].Stored) / s.times[i+1].Sub(s.times[i]).Seconds()
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"voltbus/internal/plural"
 	"voltbus/lab/account"
 	"voltbus/lab/experiment"
 	"voltbus/lab/rig"
@@ -72,7 +73,7 @@ func (s *killStudy) run(ctx context.Context, kills int) error {
 		}
 		up += time.Since(begin)
 		s.trial.Report(experiment.Progress{
-			Rate: float64(s.acks) / up.Seconds(), Message: fmt.Sprintf("killed %d times, %d samples acknowledged", i+1, s.acks),
+			Rate: float64(s.acks) / up.Seconds(), Message: fmt.Sprintf("kill %d, %s acknowledged", i+1, plural.Of(s.acks, "sample")),
 		})
 	}
 	s.trial.Value(float64(s.acks) / up.Seconds())

@@ -1,4 +1,4 @@
-import { dateTime, plain } from "./format";
+import { dateTime, plain, plural } from "./format";
 import type { Source } from "./generated/api";
 
 const mostNamed = 3;
@@ -8,7 +8,7 @@ export function missingOf(sources: readonly Source[] | undefined): string {
   const silent = (sources ?? []).filter((s) => s.state !== "stored" && s.state !== "asked");
   const told = silent.slice(0, mostNamed).map(sentence);
   const more = silent.length - told.length;
-  if (more > 0) told.push(`Of ${more} more nodes samples may be missing, too.`);
+  if (more > 0) told.push(`Of ${plural(more, "more node")} samples may be missing, too.`);
   return told.join(" ");
 }
 

@@ -113,7 +113,7 @@ class Recorder:
         self._task = None
         if self.backlog:
             raise Unavailable(
-                f"{self.backlog} samples could not be recorded within {self._patience:g} s; "
+                f"{self.backlog} {'sample' if self.backlog == 1 else 'samples'} could not be recorded within {self._patience:g} s; "
                 "the node does not acknowledge them"
             )
 

@@ -1,3 +1,4 @@
+import { plural } from "../format";
 import type { ControlPoint, NewCommand, Value } from "../generated/api";
 import { rangeWords } from "./words";
 
@@ -42,7 +43,7 @@ export function readDraft(draft: Draft, point: ControlPoint): Read {
   if (lease === undefined) return { problem: "Write for how many minutes it counts." };
   const longest = point.policy?.longest ?? 0;
   if (longest > 0 && lease > longest) {
-    return { problem: `The point takes leases of at most ${longest / 60} minutes.` };
+    return { problem: `The point takes leases of at most ${plural(longest / 60, "minute")}.` };
   }
   const reason = draft.reason.trim();
   return {
