@@ -261,18 +261,27 @@ func (s *server) nextEvents(r *request, watcher *access.Watcher, pattern point.P
 		s.cut.Add(1)
 		return nil, fault.E("api.controlEvents", fault.Unavailable, "events", errSlow)
 	}
+	list, err := controlOf(events, pattern.Match)
 	var part []byte
+	for _, e := range list {
+		part = appendEvent(part, "control", e)
+	}
+	return part, err
+}
+
+// controlOf writes as JSON what happened in control to the points that are selected, and reservations and
+// overrides always: they may be of a branch or pattern around the points.
+func controlOf(events []answer.ControlEvent, selects func(point.Path) bool) (list []json.RawMessage, err error) {
 	for i := range events {
 		e := &events[i]
-		ofPoint := e.Level > 0 || e.Write > 0 // reservations and overrides may be of a branch or pattern around it
-		if ofPoint && !pattern.Match(point.Path(e.Path)) {
+		if ofPoint := e.Level > 0 || e.Write > 0; ofPoint && !selects(point.Path(e.Path)) {
 			continue
 		}
 		b, err := json.Marshal(e)
 		if err != nil {
 			return nil, fault.E("api.controlEvents", fault.Internal, "", err)
 		}
-		part = appendEvent(part, "control", b)
+		list = append(list, b)
 	}
-	return part, nil
+	return list, nil
 }

@@ -25,7 +25,7 @@ func (s *server) farSource(r *request, node string) (key string, from source, er
 	if len(patterns) > 1 {
 		in.fail("pattern", errFarPattern)
 	}
-	for _, name := range []string{"unit", "tag"} {
+	for _, name := range []string{"unit", "tag", "control"} {
 		if r.params.Has(name) {
 			in.fail(name, errFarFilter)
 		}

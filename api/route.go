@@ -85,7 +85,7 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/stream", role: viewer, stream: true, serve: (*server).stream,
-			params: []string{"pattern", "unit", "tag", "node"},
+			params: []string{"pattern", "unit", "tag", "control", "node"},
 		},
 		{
 			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,

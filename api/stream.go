@@ -60,8 +60,20 @@ func (s *server) source(r *request) (key string, from source, err error) {
 	if s.cfg.Live == nil {
 		return "", nil, absent("live stream")
 	}
+	in := s.read(r)
+	commands := in.truth("control")
+	if in.err != nil {
+		return "", nil, in.err
+	}
 	key, sel, err := s.liveSelection(r)
-	return key, func(f *feed) (func(), error) { return s.cfg.Live.Subscribe(sel, f.deliver) }, err
+	from = func(f *feed) (func(), error) { return s.cfg.Live.Subscribe(sel, f.deliver) }
+	if err != nil || !commands {
+		return key, from, err
+	}
+	if s.cfg.Control == nil {
+		return "", nil, absent("control")
+	}
+	return key + " with control", s.withControl(sel, from), nil
 }
 
 const (

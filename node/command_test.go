@@ -282,8 +282,18 @@ func TestWhatAPointDemandsIsSaidInSeconds(t *testing.T) {
 }
 
 func TestEventsOfAPointComeWithReservationsAndOverridesAroundIt(t *testing.T) {
+	for name, address := range map[string]string{
+		"of control": "/control/events?pattern=b/room1/setpoint", "with live values": "/stream?pattern=b/room1/setpoint&control=true",
+	} {
+		t.Run(name, func(t *testing.T) { hearsOfItsPoint(t, address) })
+	}
+}
+
+// hearsOfItsPoint fails unless a stream brings what happens to room1, and to no other room.
+func hearsOfItsPoint(t *testing.T, address string) {
+	t.Helper()
 	r := run(t, load(t, t.TempDir(), rooms))
-	req, err := http.NewRequestWithContext(wait(t), http.MethodGet, r.HTTPAddr()+"/api/v1/control/events?pattern=b/room1/setpoint", http.NoBody)
+	req, err := http.NewRequestWithContext(wait(t), http.MethodGet, r.HTTPAddr()+"/api/v1"+address, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

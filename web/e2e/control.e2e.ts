@@ -117,6 +117,30 @@ describe("a point's page", () => {
   });
 });
 
+describe("the pages of a point and of its device", () => {
+  test.each([pageOf(zone(6)), "/device/campus/hq/floor%202/zone%206"])(
+    "hold one stream, by which they hear of commands: %s",
+    async (address) => {
+      const control = new Control(building);
+      const { page } = await enter(control, "/people");
+      const streams: string[] = [];
+      page.on("request", (r) => {
+        if (r.resourceType() === "eventsource") streams.push(new URL(r.url()).pathname);
+      });
+      await page.goto(new URL(address, page.url()).href);
+      const told = page.getByText(/19.5 °C/).first();
+      await page
+        .getByText(zone(6).split("/").at(-1) ?? "")
+        .first()
+        .waitFor();
+      expect(await told.count()).toBe(0);
+      control.change(zone(6), { array: [slot("agent:comfort", 12, 19.5)] });
+      await told.waitFor();
+      expect(streams).toEqual(["/api/v1/stream"]);
+    },
+  );
+});
+
 describe("the device page", () => {
   test("leads to what can be set, and says who holds it", async () => {
     const { page } = await enter(busy(building), "/device/campus/hq/floor%201/zone%201");

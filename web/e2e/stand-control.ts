@@ -140,7 +140,8 @@ export class Control {
 
   private tell(path: string): void {
     const event = { event: "command-started", requester: "", time: inMinutes(0), path };
-    for (const w of this.watchers) w.write(`event: control\ndata: ${JSON.stringify(event)}\n\n`);
+    for (const w of [...this.watchers, ...(this.stand?.controlReaders ?? [])])
+      w.write(`event: control\ndata: ${JSON.stringify(event)}\n\n`);
   }
 
   private shown(p: ControlPoint): ControlPoint {

@@ -84,6 +84,8 @@ export class Stand {
   private readonly sessions = new Set<string>();
   /** Who reads the live stream, with the branch that was asked for. */
   private readonly readers = new Map<ServerResponse, readonly string[]>();
+  /** Of them those who want to know what happens in control. */
+  readonly controlReaders = new Set<ServerResponse>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private readonly began = Date.now();
 
@@ -133,7 +135,7 @@ export class Stand {
       this.sessions.delete(request.headers.cookie ?? "");
       response.writeHead(204).end();
     } else if (resource === "stream" && !url.searchParams.has("node"))
-      this.stream(url.searchParams.getAll("pattern"), response);
+      this.stream(url.searchParams, response);
     else this.answer(await callOf(request, resource, url.searchParams, response));
   }
 
@@ -264,11 +266,15 @@ export class Stand {
     return undefined;
   }
 
-  private stream(patterns: readonly string[], response: ServerResponse): void {
+  private stream(query: URLSearchParams, response: ServerResponse): void {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     response.write(": welcome\n\n");
-    this.readers.set(response, patterns);
-    response.on("close", () => this.readers.delete(response));
+    this.readers.set(response, query.getAll("pattern"));
+    if (query.has("control")) this.controlReaders.add(response);
+    response.on("close", () => {
+      this.readers.delete(response);
+      this.controlReaders.delete(response);
+    });
   }
 
   /** Sends one pass over all devices to the readers of their branches or points. */

@@ -8,14 +8,21 @@ export type { Link } from "./events";
 export interface StreamListener {
   scan(scan: Scan): void;
   link(link: Link): void;
+  /** Something happened in control to the points; without it that is not asked for. */
+  control?(): void;
 }
 
 /** Stream brings the live values of branches and points, for as long as it is open. */
 export class Stream extends Events {
   constructor(api: Api, branches: readonly string[], listener: StreamListener) {
-    const target = address("stream", { pattern: branches.map(patternFor) });
-    super(api, target, { scan: (data) => listener.scan(data as Scan) }, (link) =>
-      listener.link(link),
-    );
+    const target = address("stream", {
+      pattern: branches.map(patternFor),
+      ...(listener.control ? { control: "true" } : {}),
+    });
+    const handlers = {
+      scan: (data: unknown) => listener.scan(data as Scan),
+      control: () => listener.control?.(),
+    };
+    super(api, target, handlers, (link) => listener.link(link));
   }
 }

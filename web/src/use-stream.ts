@@ -9,8 +9,16 @@ export interface Linked {
   epoch: number;
 }
 
-/** Streams the values of branches and points into live, for as long as the component stands; none before there are any. */
-export function useStream(api: Api, branches: readonly string[], live: LiveValues): Linked {
+/**
+ * Streams the values of branches and points into live, for as long as the component stands; none before
+ * there are any. onControl is called when something happened to them in control, or may have.
+ */
+export function useStream(
+  api: Api,
+  branches: readonly string[],
+  live: LiveValues,
+  onControl?: () => void,
+): Linked {
   const [link, setLink] = useState<Link>({ state: "connecting" });
   const [epoch, setEpoch] = useState(0);
   const lost = useRef(false);
@@ -21,15 +29,19 @@ export function useStream(api: Api, branches: readonly string[], live: LiveValue
     if (branches.length === 0) return;
     const stream = new Stream(api, branches, {
       scan: (scan) => live.applyScan(scan),
+      ...(onControl ? { control: onControl } : {}),
       link: (next) => {
-        if (next.state === "live" && lost.current) setEpoch((n) => n + 1);
+        if (next.state === "live" && lost.current) {
+          setEpoch((n) => n + 1);
+          onControl?.(); // what was missed meanwhile
+        }
         lost.current = next.state === "lost";
         setLink(next);
       },
     });
     stream.open();
     return () => stream.close();
-  }, [api, key, live]);
+  }, [api, key, live, onControl]);
 
   return { link, epoch };
 }

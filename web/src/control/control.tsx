@@ -21,7 +21,7 @@ const parts = [
 /** Who holds what: commands, what waits for approval, overrides and reservations. */
 export function ControlScreen({ api, session, place, books, epoch }: ScreenProps) {
   const ask = useCallback(() => holdings(api), [api]);
-  const told = useControl(api, "", ask, epoch);
+  const told = useControl(api, ask, epoch);
   const { role } = session;
   const me = requesterOf(session.user);
   const shared = { api, me, role, now: api.now(), onDone: told.again };

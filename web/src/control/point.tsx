@@ -26,7 +26,7 @@ import { AskRelease } from "./ask-release";
 import { whoHolds } from "./calls";
 import { Holders } from "./holders";
 import { commandsOf } from "./shadow";
-import { useControl } from "./use-control";
+import { useAsked, useHappenings } from "./use-control";
 import { demands, doing, requesterOf, untilWords, whoWords } from "./words";
 import { WriteForm } from "./write-form";
 import "../style/data-table.css";
@@ -38,12 +38,13 @@ import "./control.css";
 export function PointScreen({ api, session, place, epoch }: ScreenProps) {
   const path = pointAt(place);
   const live = useMemo(() => new LiveValues(), []);
-  const { epoch: reopened } = useStream(api, path === "" ? [] : [path], live);
+  const happenings = useHappenings();
+  const watched = path === "" ? [] : [path];
+  const { epoch: reopened } = useStream(api, watched, live, happenings.happened);
   const known = useKnown(api, path, live, epoch + reopened);
-  const who = useControl(
-    api,
-    path,
+  const who = useAsked(
     useCallback(() => whoHolds(api, path), [api, path]),
+    happenings,
     epoch,
   );
   const point = who.data?.points.find((p) => p.point === path);
@@ -108,7 +109,7 @@ function Way({ path, device }: { path: string; device: string }) {
 const NoControl = ({ known }: { known: boolean }) => (
   <p class="card panel">
     {known
-      ? "This point is of no device, so nothing can be set: a program or another node sends its values."
+      ? "No device of this node has this point, so nothing can be set here: a program or another node sends its values."
       : "The node knows no such point. It may have been removed from the configuration; its history is kept."}
   </p>
 );

@@ -1,53 +1,75 @@
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type Api, address } from "../api";
 import { Events, type Link } from "../events";
-import { patternFor } from "../path";
 import { type Polled, usePoll } from "../use-poll";
 
 const calm = 300;
 const askAgain = 30_000;
 
-/** What control told, how the stream stands. */
-export interface Watched<T> extends Polled<T> {
-  link: Link;
+/** What control told, and what asks it again. */
+export interface Asked<T> extends Polled<T> {
   /** Asks at once. */
   again(): void;
 }
 
-/** Asks, and asks again soon after something happened in control to points below a path, "" for all. */
-export function useControl<T>(
-  api: Api,
-  path: string,
+/** What control told, how the stream stands. */
+export interface Watched<T> extends Asked<T> {
+  link: Link;
+}
+
+/** What happens in control, so that is asked again. */
+export interface Happenings {
+  /** Grows soon after something happened. */
+  count: number;
+  /** Tells that something happened. */
+  happened(): void;
+  /** Has it grow at once. */
+  now(): void;
+}
+
+/** Counts what happens: many things within a moment once. */
+export function useHappenings(): Happenings {
+  const [count, setCount] = useState(0);
+  const timer = useRef(0);
+  const now = useCallback(() => setCount((n) => n + 1), []);
+  const happened = useCallback(() => {
+    timer.current ||= window.setTimeout(() => {
+      timer.current = 0;
+      now();
+    }, calm);
+  }, [now]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return { count, happened, now };
+}
+
+/** Asks control, and asks again when something happened. */
+export function useAsked<T>(
   ask: () => Promise<T>,
+  happenings: Happenings,
   epoch: number,
-): Watched<T> {
-  const [changes, setChanges] = useState(0);
+): Asked<T> {
+  const polled = usePoll(ask, askAgain, epoch + happenings.count);
+  return { ...polled, again: happenings.now };
+}
+
+/** Asks, and asks again soon after something happened anywhere in control. */
+export function useControl<T>(api: Api, ask: () => Promise<T>, epoch: number): Watched<T> {
+  const happenings = useHappenings();
+  const { happened } = happenings;
   const [link, setLink] = useState<Link>({ state: "connecting" });
 
   // Another epoch connects anew
   useEffect(() => {
-    let timer = 0;
-    const happened = () => {
-      timer ||= window.setTimeout(() => {
-        timer = 0;
-        setChanges((n) => n + 1);
-      }, calm);
-    };
     let wasLost = false;
     const told = (next: Link) => {
       if (next.state === "live" && wasLost) happened(); // what was missed meanwhile
       wasLost = next.state === "lost";
       setLink(next);
     };
-    const target = address("control/events", path === "" ? {} : { pattern: patternFor(path) });
-    const events = new Events(api, target, { control: happened }, told);
+    const events = new Events(api, address("control/events"), { control: happened }, told);
     events.open();
-    return () => {
-      clearTimeout(timer);
-      events.close();
-    };
-  }, [api, path, epoch]);
+    return () => events.close();
+  }, [api, epoch, happened]);
 
-  const polled = usePoll(ask, askAgain, epoch + changes);
-  return { ...polled, link, again: () => setChanges((n) => n + 1) };
+  return { ...useAsked(ask, happenings, epoch), link };
 }

@@ -1,7 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Api, Session } from "../api";
 import { pointsOf } from "../control/calls";
-import { useControl } from "../control/use-control";
+import { type Happenings, useAsked } from "../control/use-control";
 import { doing, requesterOf, untilWords, whoWords, withUnit } from "../control/words";
 import { plain } from "../format";
 import type { ControlPoint } from "../generated/api";
@@ -15,15 +15,17 @@ interface Props {
   /** Its path. */
   device: string;
   session: Session;
+  /** What happens in control to its points. */
+  happenings: Happenings;
   epoch: number;
 }
 
 const mostRows = 100;
 
 /** The points of a device that can be set: who holds them, and the way to set them. */
-export function Controls({ api, device, session, epoch }: Props) {
+export function Controls({ api, device, session, happenings, epoch }: Props) {
   const ask = useCallback(() => pointsOf(api, device), [api, device]);
-  const { data, problem } = useControl(api, device, ask, epoch);
+  const { data, problem } = useAsked(ask, happenings, epoch);
   const list = (data ?? []).filter((p) => p.writable);
   const me = requesterOf(session.user);
   const verb = includes(session.role, "operator") ? "Set" : "Look at";

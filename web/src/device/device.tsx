@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type { Api, Device, Point, PointPage, Session } from "../api";
+import { useHappenings } from "../control/use-control";
 import { count, plain } from "../format";
 import type { LiveValues } from "../live";
 import { LiveValues as Values } from "../live";
@@ -94,7 +95,8 @@ interface Props {
 
 function DevicePage({ api, epoch: returns, place, session, device, devices }: Props) {
   const live = useMemo(() => new Values(), []);
-  const { epoch: reopened } = useStream(api, [device.path], live);
+  const happenings = useHappenings();
+  const { epoch: reopened } = useStream(api, [device.path], live, happenings.happened);
   const epoch = returns + reopened;
   const { data: points, problem } = usePointsOf(api, device.path, epoch);
   useLatestOf(api, device.path, live, epoch);
@@ -113,7 +115,7 @@ function DevicePage({ api, epoch: returns, place, session, device, devices }: Pr
           <>
             <Concerns points={points} live={live} now={() => api.now()} />
             {points.some((p) => p.writable) && (
-              <Controls api={api} device={device.path} session={session} epoch={epoch} />
+              <Controls device={device.path} {...{ api, session, happenings, epoch }} />
             )}
             <section class="card table-card" aria-labelledby="table-title">
               <div class="device-table-head">

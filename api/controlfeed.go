@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"sync"
+
+	"voltbus/control/access"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// withControl adds what happens in control to the live messages of a selection.
+func (s *server) withControl(sel wire.Selection, live source) source {
+	return func(f *feed) (func(), error) {
+		watcher := s.cfg.Control.Watch() // before the messages, so that nothing is missed between
+		stopLive, err := live(f)
+		if err != nil {
+			watcher.Close()
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		var watching sync.WaitGroup
+		watching.Go(func() { f.fail(relayControl(ctx, watcher, f, sel.Selects)) })
+		return func() {
+			cancel()
+			watcher.Close()
+			watching.Wait()
+			stopLive()
+		}, nil
+	}
+}
+
+// relayControl passes on what happens in control, and returns why it does not any more.
+func relayControl(ctx context.Context, watcher *access.Watcher, f *feed, selects func(point.Path) bool) error {
+	for {
+		events, open := watcher.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !open:
+			return fault.E("api.stream", fault.Unavailable, "control", errStopping)
+		case watcher.Dropped() > 0:
+			return errSlow
+		}
+		list, err := controlOf(events, selects)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			f.put("control", e)
+		}
+	}
+}
