@@ -195,6 +195,7 @@ func New(cfg Config) http.Handler {
 		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
 	}
 	s.feeds = newFeeds(cfg.StreamBuffer)
+	s.ledgerWatch = newLedgerWatch()
 	s.routes = index(routes())
 	return s
 }

@@ -21,7 +21,7 @@ func nodeRoutes() []route {
 	return []route{
 		{method: "GET", path: prefix + "/nodes", role: identity.Viewer, serve: (*server).nodes},
 		{method: "GET", path: prefix + "/nodes/{name}", role: identity.Viewer, serve: (*server).node},
-		{method: "GET", path: prefix + "/events/nodes", role: identity.Viewer, stream: true, serve: (*server).nodeEvents},
+		{method: "GET", path: prefix + "/events/nodes", role: identity.Viewer, stream: true, serve: (*server).nodeEvents, params: []string{"ledger"}},
 	}
 }
 

@@ -132,11 +132,18 @@ func changed(now, before map[string]json.RawMessage) map[string]json.RawMessage 
 	return out
 }
 
-// nodeEvents sends how the nodes are, and then what changes, until the reader goes or its login ends. A
-// slow reader misses what was between: it gets the difference to what it got last.
+// nodeEvents sends how the nodes are, with the ledger if that is asked for, and then what changes, until the
+// reader goes or its login ends. A slow reader misses what was between: it gets the difference to what it got last.
 func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
-	if s.cfg.Nodes == nil {
+	in := s.read(r)
+	withLedger := in.truth("ledger")
+	switch {
+	case in.err != nil:
+		return in.err
+	case s.cfg.Nodes == nil:
 		return absent(noNodes)
+	case withLedger && s.cfg.Ledger == nil:
+		return absent("ledger")
 	}
 	release, err := s.reader()
 	if err != nil {
@@ -158,11 +165,17 @@ func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
 	if p.send([]byte(": connected\n\n"), first) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
-	return s.sendNodes(p, r, now)
+	var ledger <-chan ledgerNews // none comes if it is not asked for
+	if withLedger {
+		news, stop := s.followLedger(r.Context())
+		defer stop()
+		ledger = news
+	}
+	return s.sendNodes(p, r, now, ledger)
 }
 
-// sendNodes sends what changes from the last snapshot on.
-func (s *server) sendNodes(p *patient, r *request, last *snapshot) error {
+// sendNodes sends what changes from the last snapshot on, and what is told of the ledger.
+func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan ledgerNews) error {
 	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.cfg.KeepAlive)
 	defer tick.Stop()
 	defer alive.Stop()
@@ -181,6 +194,8 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot) error {
 				part, err = nodesEvent(now, last)
 				last = now
 			}
+		case news := <-ledger:
+			part, err = news.event, news.err
 		}
 		switch {
 		case r.Context().Err() != nil:

@@ -41,7 +41,8 @@ type server struct {
 	received atomic.Uint64 // bytes of bodies, inflated
 	replayed atomic.Uint64 // requests that were answered as before
 
-	nodeWatch nodeWatch
+	nodeWatch   nodeWatch
+	ledgerWatch *ledgerWatch
 
 	feeds    *feeds
 	readers  atomic.Int64

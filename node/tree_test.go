@@ -285,7 +285,7 @@ func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
 	record(500, 250)
 	awaitTrue(t, "campus has 750", sees(c.campus, 750, 750, 0))
 	l, err := c.region.LedgerBelow(wait(t))
-	if err != nil || l.Sum.Samples != 500 || l.Sum.Old != 2 || l.Nodes[1].State != "old" || l.Nodes[2].State != "old" || !strings.Contains(l.Sentence, "is old.") {
+	if err != nil || l.Sum.Samples != 500 || l.Sum.Old != 2 || l.Nodes[1].State != "old" || l.Nodes[2].State != "old" || !strings.Contains(l.Sentence, "as they said then.") {
 		t.Errorf("while campus is away the region says %+v %q, %v", l.Sum, l.Sentence, err)
 	}
 	c.toRegion.Lead(c.region.BusAddr())

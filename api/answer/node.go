@@ -104,3 +104,12 @@ type NodesChange struct {
 	Above   *[]string                    `json:"above,omitempty"`   // as in Nodes, if it changed
 	Refused *[]RefusedNode               `json:"refused,omitempty"` // as in Nodes, if it changed
 }
+
+// LedgerChange is an event of the stream about nodes with the ledger: the first one is whole, the others are
+// what changed since the one before.
+type LedgerChange struct {
+	Whole  bool                       `json:"whole,omitempty"` // accounts of nodes that are not here are no more
+	Ledger map[string]json.RawMessage `json:"ledger"`          // the fields of a Ledger that changed, without the nodes
+	Nodes  []LedgerNode               `json:"nodes"`           // the accounts that changed, by more than when they were asked for
+	Gone   [][]string                 `json:"gone,omitempty"`  // the paths of nodes whose accounts are no more
+}

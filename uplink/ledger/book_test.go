@@ -47,6 +47,9 @@ func (h *hall) open() *hall {
 		Name: h.name, Own: func(context.Context) (answer.Ledger, error) { return h.own, nil }, Stores: true,
 		Above: func() map[string]uint64 { return h.above }, Below: h.below,
 		Ask: func(ctx context.Context, child string, body []byte) ([]byte, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if !h.away[child].IsZero() {
 				return nil, fault.E("", fault.Unreachable, child, errors.New("gone"))
 			}
@@ -142,7 +145,7 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 				t.Errorf("%s, %s is %+v", what, n.Node, n)
 			}
 		}
-		if l.Sum.Old != 2 || !strings.Contains(l.Sentence, "What is known of campus (2026-03-01") {
+		if l.Sum.Old != 2 || !strings.Contains(l.Sentence, "campus (2026-03-01 12:00:00), plant (2026-03-01 12:00:00) do not answer and are counted as they said then.") {
 			t.Errorf("%s: %+v, %q", what, l.Sum, l.Sentence)
 		}
 		region.open()
@@ -151,6 +154,21 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 	region.open()
 	if l := region.look(t); l.Nodes[1].State != "silent" || !strings.HasSuffix(l.Sentence, "Nothing is known of campus, plant yet.") {
 		t.Errorf("without anything said: %+v, %q", l.Nodes[1], l.Sentence)
+	}
+}
+
+func TestWhoHangsUpMakesNoChildLookSilent(t *testing.T) {
+	region, _, _ := halls(t)
+	region.look(t)
+	region.now = region.now.Add(time.Minute)
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	out := region.own
+	region.Complete(gone, &out, true)
+	out = region.own // at the same time, so that what was asked a moment ago is not asked again
+	region.Complete(t.Context(), &out, true)
+	if n := out.Nodes[1]; n.State != "current" || n.Reason != "" || !n.AsOf.After(region.now.Add(-time.Hour)) {
+		t.Errorf("the campus is %s, %q, as of %s", n.State, n.Reason, n.AsOf)
 	}
 }
 

@@ -160,8 +160,11 @@ func olds(nodes []answer.LedgerNode) string {
 		}
 	}
 	var parts []string
-	if len(old) > 0 {
-		parts = append(parts, "What is known of "+shortened(old)+" is old.")
+	switch {
+	case len(old) == 1:
+		parts = append(parts, old[0]+" does not answer and is counted as it said then.")
+	case len(old) > 1:
+		parts = append(parts, shortened(old)+" do not answer and are counted as they said then.")
 	}
 	if len(silent) > 0 {
 		parts = append(parts, "Nothing is known of "+shortened(silent)+" yet.")

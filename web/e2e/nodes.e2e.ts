@@ -223,12 +223,15 @@ describe("the fleet", () => {
   test("shows live what changes of the nodes, by one stream for all its parts", async () => {
     const joined = new Joined();
     joined.nodes = campusNodes();
-    let streams = 0;
+    const streams: string[] = [];
+    const opened = new Set<Call>();
     const events = joined.handlers["GET events/nodes"];
     const handlers = {
       ...joined.handlers,
       "GET events/nodes": (call: Call) => {
-        streams++;
+        streams.push(call.query.toString());
+        opened.add(call);
+        call.response.on("close", () => opened.delete(call));
         return events?.(call);
       },
     };
@@ -252,7 +255,8 @@ describe("the fleet", () => {
     await page.getByRole("heading", { name: "Ledger" }).waitFor();
     await page.goBack();
     await state.getByText("away").waitFor();
-    expect(streams).toBe(1);
+    expect(streams).toEqual(["", "ledger=true"]); // the page of a node needs the ledger, too
+    await expect.poll(() => opened.size).toBe(1);
   });
 
   test("follows the nodes again when they were away", async () => {

@@ -182,6 +182,8 @@ export class Stand {
       ...this.handlers,
     };
     const handler = handlerFor(handlers, call);
+    if (call.resource === "events/nodes" && call.query.has("ledger"))
+      tellLedger(response, () => handlers["GET ledger"]?.(call) as Ledger);
     const answer = handler ? handler(call) : new Refusal(404, "There is no such resource");
     if (answer instanceof Refusal)
       problem(response, answer.status, answer.detail, answer.kind, answer.more);
@@ -287,6 +289,31 @@ export class Stand {
       }
     }
   }
+}
+
+const often = 200;
+
+/** Tells a reader the ledger once the stream is open, and what changes of it. */
+function tellLedger(response: ServerResponse, ask: () => Ledger): void {
+  const told = new Map<string, string>();
+  const tell = () => {
+    const { nodes, ...fields } = ask();
+    const whole = told.size === 0;
+    const isNews = ([name, value]: [string, unknown]) => {
+      const text = JSON.stringify(value);
+      if (told.get(name) === text) return false;
+      told.set(name, text);
+      return true;
+    };
+    const news = {
+      ledger: Object.fromEntries(Object.entries(fields).filter(isNews)),
+      nodes: (nodes ?? []).filter((n) => isNews([n.path.join("/"), n])),
+    };
+    if (!whole && Object.keys(news.ledger).length + news.nodes.length === 0) return;
+    response.write(`event: ledger\ndata: ${JSON.stringify({ whole, ...news })}\n\n`);
+  };
+  const timer = setInterval(tell, often);
+  response.on("close", () => clearInterval(timer));
 }
 
 const latest = (u: Unit, now: number) =>

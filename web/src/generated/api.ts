@@ -1016,6 +1016,18 @@ export interface NodesChange {
   }[];
 }
 
+/** An event of the stream about nodes with the ledger: what changed since the one before */
+export interface LedgerChange {
+  /** Accounts of nodes that are not here are no more; of the first event */
+  whole?: boolean;
+  /** The fields of a Ledger that changed, without the nodes */
+  ledger: Record<string, unknown>;
+  /** The accounts that changed, by more than as_of */
+  nodes: LedgerNode[];
+  /** Paths of the nodes whose accounts are no more */
+  gone?: string[][];
+}
+
 /** What came from a child since the start of the one that answers */
 export interface Received {
   blocks: number;

@@ -1,12 +1,12 @@
 import type { Damage, Ledger, LedgerNode, Log, Origin } from "../api";
 import { bytes, count, dateTime, plain, plural } from "../format";
 import { Outages } from "../node/outages";
-import { useFleet } from "../node/use-fleet";
+import { useFleet, useLedger } from "../node/use-fleet";
 import type { ScreenProps } from "../shell/screens";
 import { Chains } from "./chains";
 import { gapsOf, type KnownGap } from "./gaps";
 import { NodeHeat } from "./heat";
-import { Believe, Catching, levelOf, useSubtree } from "./subtree";
+import { Believe, Catching, levelOf, useCourse } from "./subtree";
 import { follows, inMemory, meaningOf, sentence } from "./words";
 import "../style/data-table.css";
 import "../node/nodes.css";
@@ -14,9 +14,10 @@ import "./ledger.css";
 
 /** The account of every sample: what was produced, acknowledged, stored, and what became of the rest. */
 export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
-  const { data: told } = useSubtree(api, epoch);
+  const { data: told } = useLedger(api);
   const { data: known } = useFleet(api);
-  const ledger = told?.ledger ?? books?.ledger;
+  const course = useCourse(told?.sum);
+  const ledger = told ?? books?.ledger;
   if (!ledger) return <p class="asking">{problem || "Asking the node for its books…"}</p>;
   const nodes = ledger.nodes ?? [];
   const { sum } = ledger;
@@ -34,7 +35,7 @@ export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
         <p role="status" aria-label="Account">
           {text}
         </p>
-        {isTree && <Catching sum={sum} course={told?.course} />}
+        {isTree && <Catching sum={sum} course={course} />}
       </div>
       {isTree && <Outages nodes={fleet} now={api.now()} most={3} linked />}
       {isTree && <Believe sum={sum} nodes={nodes} />}

@@ -1,33 +1,36 @@
-import { useCallback, useRef } from "preact/hooks";
-import type { Api, Ledger, LedgerNode, LedgerSum } from "../api";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { LedgerNode, LedgerSum } from "../api";
 import { count, plain, plural, rate, span } from "../format";
 import type { Level } from "../health";
-import { usePoll } from "../use-poll";
 import { type Course, courseOf, type Mark } from "./chain";
 import { gapsOf } from "./gaps";
-
-/** The account of the nodes below, and how what waits shrinks. */
-export interface Told {
-  ledger: Ledger;
-  course: Course | undefined;
-}
 
 const every = 2000;
 const longest = 12_000;
 
-/** Asks for the account of the whole subtree, as often as it changes. */
-export function useSubtree(api: Api, epoch: number) {
+/** How what is still to come shrinks, looked at each two seconds. */
+export function useCourse(sum: LedgerSum | undefined): Course | undefined {
+  const now = useRef(sum);
+  now.current = sum;
   const marks = useRef<Mark[]>([]);
-  const ask = useCallback(async (): Promise<Told> => {
-    const ledger = await api.ledger("all");
-    const { sum } = ledger;
-    if (!sum) return { ledger, course: undefined };
-    const now = { at: performance.now(), waiting: sum.waiting, here: sum.stored };
-    const course = courseOf(marks.current[0], now);
-    marks.current = [...marks.current, now].filter((m) => now.at - m.at < longest);
-    return { ledger, course };
-  }, [api]);
-  return usePoll(ask, every, epoch);
+  const [course, setCourse] = useState<Course>();
+  const isKnown = sum !== undefined;
+  useEffect(() => {
+    marks.current = [];
+    const look = () => {
+      if (!now.current) return;
+      const mark = {
+        ...{ at: performance.now(), waiting: now.current.waiting },
+        here: now.current.stored,
+      };
+      setCourse(courseOf(marks.current[0], mark));
+      marks.current = [...marks.current, mark].filter((m) => mark.at - m.at < longest);
+    };
+    look();
+    const timer = setInterval(look, every);
+    return () => clearInterval(timer);
+  }, [isKnown]);
+  return course;
 }
 
 /** How bad the account of a subtree is. */

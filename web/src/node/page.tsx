@@ -94,7 +94,7 @@ function Page(props: PageProps) {
         ))}
       </nav>
       {part === "" && node && <Outages nodes={[node]} now={now} most={1} />}
-      {part === "" && node && <Proof api={api} node={node} epoch={epoch} />}
+      {part === "" && node && <Proof api={api} node={node} />}
       {part === "" && node && <Facts node={node} now={now} />}
       {part === "live" && node && <FarLive api={api} node={node} place={place} epoch={epoch} />}
       {part === "settings" && <Push api={api} node={name} epoch={epoch} />}

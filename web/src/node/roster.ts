@@ -23,7 +23,7 @@ function mergedNode(before: Node | undefined, fields: NodesChange["nodes"][numbe
 }
 
 /** Each node before those below it. */
-function order(a: readonly string[], b: readonly string[]): number {
+export function order(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const [x = "", y = ""] = [a[i], b[i]];
     if (x !== y) return x < y ? -1 : 1;
