@@ -145,7 +145,7 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 				t.Errorf("%s, %s is %+v", what, n.Node, n)
 			}
 		}
-		if l.Sum.Old != 2 || !strings.Contains(l.Sentence, "campus (2026-03-01 12:00:00), plant (2026-03-01 12:00:00) do not answer and are counted as they said then.") {
+		if l.Sum.Old != 2 || !strings.Contains(l.Sentence, "campus (2026-03-01T12:00:00Z), plant (2026-03-01T12:00:00Z) do not answer and are counted as they said then.") {
 			t.Errorf("%s: %+v, %q", what, l.Sum, l.Sentence)
 		}
 		region.open()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"voltbus/api/answer"
 )
@@ -154,7 +155,7 @@ func olds(nodes []answer.LedgerNode) string {
 	for i := range nodes {
 		switch n := &nodes[i]; n.State {
 		case "old":
-			old = append(old, n.Node+" ("+n.AsOf.UTC().Format("2006-01-02 15:04:05")+")")
+			old = append(old, n.Node+" ("+n.AsOf.UTC().Format(time.RFC3339)+")")
 		case "silent":
 			silent = append(silent, n.Node)
 		}

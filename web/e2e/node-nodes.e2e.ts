@@ -66,7 +66,7 @@ describe.skipIf(program === "")("two running nodes", () => {
     await word.getByText("Connected to campus").waitFor(long);
 
     await above.getByRole("link", { name: "All nodes" }).click();
-    await above.getByRole("status", { name: "All nodes" }).getByText("All 2 nodes").waitFor(long);
+    await above.getByRole("status", { name: "All nodes" }).getByText("Both nodes").waitFor(long);
     await above.getByRole("link", { name: "Ledger", exact: true }).click();
     const account = above.getByRole("status", { name: "Account" });
     await account.getByText(/Nothing was lost of .* samples of 2 nodes/).waitFor(long);

@@ -169,7 +169,7 @@ describe("the fleet", () => {
     joined.nodes = campusNodes();
     const { page, complaints } = await enter(joined, "/nodes", "viewer");
     const sentence = page.getByRole("status", { name: "All nodes" });
-    await sentence.getByText("1 of 6 nodes is away or shut out").waitFor();
+    await sentence.getByText("1 of 6 nodes is away: ").waitFor();
     const list = page.getByRole("region", { name: "List of nodes" });
     const names = () => list.getByRole("rowheader").getByRole("link").allTextContents();
     expect(await names()).toEqual(joined.nodes.map((n) => n.name));

@@ -3,6 +3,7 @@ import {
   age,
   bytes,
   exact,
+  localTimes,
   percent,
   percentOf,
   plain,
@@ -13,6 +14,19 @@ import {
   unit,
   value,
 } from "./format";
+
+test("the times in a text of a node are those of this browser", () => {
+  const local = (ms: number) => {
+    const d = new Date(ms);
+    return [d.getFullYear(), d.getMonth() + 1, d.getDate(), d.getHours()].map((n) =>
+      `${n}`.padStart(2, "0"),
+    );
+  };
+  const [year, month, day, hour] = local(Date.UTC(2026, 10, 22, 9, 54, 51));
+  expect(localTimes("gone since 2026-11-22T09:54:51Z, or x2026-11-22T09:54:51")).toMatch(
+    new RegExp(`^gone since ${year}-${month}-${day} ${hour}:\\d4:51, or x2026-11-22T09:54:51$`),
+  );
+});
 
 describe("a value", () => {
   test.each([

@@ -131,6 +131,10 @@ export function dateTime(ms: number): string {
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(ms)}`;
 }
 
+/** A text of a node, with the times in it in this browser's zone. */
+export const localTimes = (text: string) =>
+  text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (t) => dateTime(Date.parse(t)));
+
 /** Day and minute in this browser's zone: "9 Mar 14:03". */
 export const shortTime = (ms: number) =>
   `${new Date(ms).getDate()} ${months[new Date(ms).getMonth()]} ${clock(ms).slice(0, 5)}`;

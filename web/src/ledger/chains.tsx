@@ -56,7 +56,7 @@ function Way({ chain: c, now }: { chain: Chain; now: number }) {
       <ol class="way-stops" aria-label={`The way of ${plain(c.origin)}`}>
         {c.stops.map((s, i) => (
           <Fragment key={s.node.path.join("/")}>
-            {i > 0 && <Link stop={s} />}
+            {i > 0 && <Link stop={s} before={c.stops[i - 1]} />}
             <StopBox stop={s} now={now} />
           </Fragment>
         ))}
@@ -66,7 +66,10 @@ function Way({ chain: c, now }: { chain: Chain; now: number }) {
   );
 }
 
-function Link({ stop: s }: { stop: Stop }) {
+/** before is the stop that s gets its samples from. */
+function Link({ stop: s, before }: { stop: Stop; before: Stop | undefined }) {
+  const behind =
+    before?.node.state === "old" ? "more came since it said so" : "asked a moment before";
   return (
     <li class="way-link">
       <span class="way-arrow" aria-hidden="true">
@@ -75,7 +78,7 @@ function Link({ stop: s }: { stop: Stop }) {
       {s.coming > 0 ? (
         <strong class="way-coming">{count(s.coming)} coming</strong>
       ) : (
-        <span class="quiet">{s.isBehind ? "asked a moment before" : "the same"}</span>
+        <span class="quiet">{s.isBehind ? behind : "the same"}</span>
       )}
     </li>
   );
@@ -149,6 +152,12 @@ function AboveBox({ chain: c, above }: { chain: Chain; above: number }) {
   );
 }
 
+/** When a node said its counts: one that answers says them now. */
+function saidWords({ state, as_of }: LedgerNode): string {
+  if (state === "here" || state === "current") return "now";
+  return as_of ? dateTime(Date.parse(as_of)) : "–";
+}
+
 const columns = ["On its disk", "In its history", "In its log", "Left out", "Lost", "Repeats"];
 
 function Counts({ chains }: { chains: readonly Chain[] }) {
@@ -180,7 +189,7 @@ function Counts({ chains }: { chains: readonly Chain[] }) {
                 <td class="number">{count(a.left_out)}</td>
                 <td class={`number${a.missing > 0 ? " is-bad" : ""}`}>{count(a.missing)}</td>
                 <td class="number quiet">{count(a.repeated)}</td>
-                <td>{node.as_of ? dateTime(Date.parse(node.as_of)) : "–"}</td>
+                <td>{saidWords(node)}</td>
               </tr>
             )),
           )}

@@ -1,5 +1,5 @@
 import type { Damage, Ledger, LedgerNode, Log, Origin } from "../api";
-import { bytes, count, dateTime, plain, plural } from "../format";
+import { bytes, count, dateTime, localTimes, plain, plural } from "../format";
 import { Outages } from "../node/outages";
 import { useFleet, useLedger } from "../node/use-fleet";
 import type { ScreenProps } from "../shell/screens";
@@ -25,7 +25,7 @@ export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
   const isTree = nodes.length > 1 && sum !== undefined;
   const { level, text } =
     isTree && !ledger.reason
-      ? { level: levelOf(sum), text: plain(ledger.sentence ?? "") }
+      ? { level: levelOf(sum), text: localTimes(plain(ledger.sentence ?? "")) }
       : sentence(ledger);
   return (
     <div class="screen">

@@ -3,7 +3,7 @@ import { Log } from "../agent/log";
 import { standing } from "../agent/row";
 import type { Api } from "../api";
 import { useAct } from "../control/use-act";
-import { plain } from "../format";
+import { localTimes, plain } from "../format";
 import type { Process, Processes } from "../generated/api";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
@@ -37,7 +37,7 @@ export function FarAgents({ api, node, role, epoch }: Props) {
       <section class="card panel" aria-labelledby="far-title">
         <h2 id="far-title">Agents of {plain(node)}</h2>
         <p role="alert" class="problem">
-          {plain(act.problem || problem)}
+          {localTimes(plain(act.problem || problem))}
         </p>
         {data?.processes.length === 0 && <p class="quiet">None is installed there.</p>}
         <ul class="agent-lines" aria-label={`Agents of ${plain(node)}`}>

@@ -37,6 +37,13 @@ const moment = (time: string | undefined) => (time ? dateTime(Date.parse(time)) 
 const failing = (all: number, bad: number, word: string) =>
   bad > 0 ? `${count(all)}, of them ${count(bad)} ${word}` : count(all);
 
+/** What a node that is away says of its link was so. */
+function linkWords(n: Node): string {
+  const link = n.state === "away" && n.link === "connected" ? "was connected" : n.link;
+  const known = [link, n.link_note].filter((t) => t).map(plain);
+  return known.join(": ") || "–";
+}
+
 function factsOf(n: Node, now: number): [string, string][] {
   const isHere = n.state === "here";
   const waits = waitsFor(n, now);
@@ -47,13 +54,7 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Runs since (its clock)", moment(n.started)],
     ["Node above it", plain(n.parent) || "–"],
     ["Its points lie here below", plain(n.prefix) || "any path"],
-    [
-      "Link to the node above it",
-      [n.link, n.link_note]
-        .filter((t) => t)
-        .map(plain)
-        .join(": ") || "–",
-    ],
+    ["Link to the node above it", linkWords(n)],
     [n.state === "away" ? "Away since" : "Connected since", isHere ? "–" : moment(n.since)],
     ["Round trip", isHere || !n.heard ? "–" : `${n.rtt_ms.toFixed(1)} ms`],
     ["Its clock", isHere || !n.heard ? "–" : offsetWords(offsetOf(n))],

@@ -38,6 +38,12 @@ describe("a node", () => {
     expect(waitsFor(node("a", { ...behind, waiting: 0 }), now)).toBe(0);
   });
 
+  test("is waited for as long as it said, and goes on waiting only if it is away", () => {
+    const part = { waiting: 5, waiting_since: ago(10), heard: ago(4) };
+    expect(waitsFor(node("a", part), now)).toBe(6 * 60_000);
+    expect(waitsFor(node("a", { ...part, state: "away" }), now)).toBe(10 * 60_000);
+  });
+
   test.each([
     [12.4, "12 ms"],
     [-3_600_000, "1 h behind"],
@@ -91,7 +97,7 @@ describe("the list", () => {
   });
 
   test("is one sentence", () => {
-    expect(fleetSentence(nodes, now).words).toBe("1 of 3 nodes is away or shut out");
-    expect(fleetSentence(nodes.slice(0, 2), now).words).toBe("All 2 nodes are well");
+    expect(fleetSentence(nodes, now).words).toBe("1 of 3 nodes is away: plant");
+    expect(fleetSentence(nodes.slice(0, 2), now).words).toBe("Both nodes are well");
   });
 });

@@ -1,6 +1,6 @@
 // What is known of the nodes of the tree, in words, and in the order that somebody wants.
 
-import { plain, plural, span } from "../format";
+import { count, plain, plural, span } from "../format";
 import type { Node } from "../generated/api";
 import type { Standing } from "./words";
 
@@ -44,11 +44,15 @@ export function offsetWords(ms: number): string {
   return `${span(Math.abs(ms))} ${ms > 0 ? "ahead" : "behind"}`;
 }
 
-/** For how long the oldest sample of a node waits, in milliseconds of its own clock; 0 if none does. */
+/**
+ * For how long the oldest sample of a node waits, in milliseconds of its own clock; 0 if none does. Of one
+ * that is connected for how long it did when the node said so: it may have gone up since.
+ */
 export function waitsFor(n: Node, now: number): number {
   if (n.waiting === 0 || !n.waiting_since) return 0;
-  const below = n.state === "away" ? 0 : offsetOf(n);
-  return Math.max(0, now + below - Date.parse(n.waiting_since));
+  const isAway = n.state === "away";
+  const said = !isAway && n.heard ? Math.min(now, Date.parse(n.heard)) : now;
+  return Math.max(0, said + (isAway ? 0 : offsetOf(n)) - Date.parse(n.waiting_since));
 }
 
 /** The columns by which nodes are sorted, each with what is compared; "tree" keeps the tree. */
@@ -140,6 +144,14 @@ export function treeOf(nodes: readonly Node[]): Branch[] {
   return tops;
 }
 
+/** As many nodes are named in a sentence. */
+const mostNamed = 3;
+
+function wellWords(nodes: number): string {
+  if (nodes === 1) return "This node is alone";
+  return nodes === 2 ? "Both nodes are well" : `All ${count(nodes)} nodes are well`;
+}
+
 /** All nodes in one sentence. */
 export function fleetSentence(nodes: readonly Node[], now: number): Standing {
   const levels = nodes.map((n) => nodeStanding(n, now).level);
@@ -147,9 +159,13 @@ export function fleetSentence(nodes: readonly Node[], now: number): Standing {
   const warn = levels.filter((l) => l === "warn").length;
   const whole = plural(nodes.length, "node");
   if (bad > 0) {
+    const away = nodes.filter((n) => n.state === "away").length;
+    const what = away === bad ? "away" : "away, shut out, or not taken from";
+    const names = nodes.filter((_, i) => levels[i] === "bad").map((n) => plain(n.name));
+    const which = bad <= mostNamed ? `: ${names.join(", ")}` : "";
     return {
       level: "bad",
-      words: `${bad} of ${whole} ${bad === 1 ? "is" : "are"} away or shut out`,
+      words: `${bad} of ${whole} ${bad === 1 ? "is" : "are"} ${what}${which}`,
     };
   }
   if (warn > 0) {
@@ -160,6 +176,6 @@ export function fleetSentence(nodes: readonly Node[], now: number): Standing {
   }
   return {
     level: "good",
-    words: nodes.length === 1 ? "This node is alone" : `All ${whole} are well`,
+    words: wellWords(nodes.length),
   };
 }

@@ -43,7 +43,7 @@ export function InvitationList({ api, role, invitations, now, onChanged }: Props
             <span>
               {stateWords(i, now)}
               <span class="node-more">
-                {i.approved ? "approved already" : "waits for approval"} · by {plain(i.by)},{" "}
+                {i.approved ? "approved already" : "has to be approved"} · by {plain(i.by)},{" "}
                 {dateTime(Date.parse(i.created))}
               </span>
             </span>

@@ -2,7 +2,18 @@ import { memo } from "preact/compat";
 import { useMemo, useState } from "preact/hooks";
 import { Halt } from "../agent/log-view";
 import type { Api, Point } from "../api";
-import { age, count, exact, plain, plural, qualityName, reasonFor, unit, value } from "../format";
+import {
+  age,
+  count,
+  exact,
+  localTimes,
+  plain,
+  plural,
+  qualityName,
+  reasonFor,
+  unit,
+  value,
+} from "../format";
 import type { Node } from "../generated/api";
 import type { Live } from "../live";
 import { go, nodeAddress, type Place } from "../shell/place";
@@ -43,7 +54,7 @@ export function FarLive({ api, node, place, epoch }: Props) {
       <p class="quiet" role="status" aria-label="Live values of the node">
         {sentence(watched, isStopped)}
       </p>
-      {problem && <p class="problem">{plain(problem)}</p>}
+      {problem && <p class="problem">{localTimes(plain(problem))}</p>}
       <Halt link={link} missing={(capability) => allowWords(name, capability)} onAgain={again} />
       {points && points.length > 0 && (
         // Its readings have the times of its own clock

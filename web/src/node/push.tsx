@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { useAct } from "../control/use-act";
-import { plain } from "../format";
+import { localTimes, plain } from "../format";
 import { useConfig } from "../settings/settings";
 import { Workbench } from "../settings/workbench";
 import { keep, push, type Trial, trialWords } from "./trial";
@@ -83,7 +83,7 @@ export function Push({ api, node, epoch }: Props) {
 const Refused = ({ node, problem }: { node: string; problem: string }) => (
   <section class="card panel" aria-labelledby="refused-title">
     <h2 id="refused-title">Its configuration cannot be read from here</h2>
-    <p class="problem">{plain(problem)}</p>
+    <p class="problem">{localTimes(plain(problem))}</p>
     <p class="quiet">
       {plain(node)} decides itself who may change it. In <code>uplink.allow</code> of its own
       configuration it must have <code>call node:config.get</code>, <code>.check</code>,{" "}
@@ -159,7 +159,7 @@ function Course({ far, node, trial, onKept }: CourseProps) {
         </p>
       )}
       <p role="alert" class="problem">
-        {plain(act.problem)}
+        {localTimes(plain(act.problem))}
       </p>
     </div>
   );
