@@ -193,7 +193,7 @@ func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, en
 // just now, and it is waited for.
 func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	next, err := p.rotate(ctx, dial)
-	if !fault.Is(err, fault.Conflict) || !p.awaitAttached(ctx) {
+	if !heldBack(err) || !p.awaitAttached(ctx) {
 		return next, err
 	}
 	if used, rerr := identity.ReadKey(filepath.Join(p.dir, KeyFile)); rerr == nil && next != nil && used.Public() == next.Public() {

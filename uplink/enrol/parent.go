@@ -307,7 +307,7 @@ func (p *Parent) attached() Asker {
 }
 
 // attachTime is how long a connection that may be on its way is waited for.
-const attachTime = 3 * time.Second
+const attachTime = 8 * time.Second
 
 // awaitAttached waits for a moment until there is a connection; false if none comes.
 func (p *Parent) awaitAttached(ctx context.Context) bool {

@@ -13,7 +13,14 @@ const (
 	WhyReplaced = "replaced"
 	WhyExpired  = "expired"
 	WhyConflict = "conflict"
+	WhyAsked    = "asked"
 )
+
+// heldBack reports whether a parent keeps a connection aside because there is one already.
+func heldBack(err error) bool {
+	f, ok := errors.AsType[*wire.Failure](err)
+	return ok && (f.Why == WhyConflict || f.Why == WhyAsked)
+}
 
 // StateOf returns the state that an answer of the parent puts a child in, with the reason in words; ""
 // for an error that says nothing of it.
