@@ -172,7 +172,7 @@ func outageWords(o *answer.Outage) string {
 	if o.To == nil {
 		return fmt.Sprintf("%s since %s", from, o.From.Local().Format(time.DateTime))
 	}
-	text := fmt.Sprintf("%s from %s to %s; %d samples waited", from, o.From.Local().Format(time.DateTime), o.To.Local().Format(time.DateTime), o.Waited)
+	text := fmt.Sprintf("%s from %s to %s; %s waited", from, o.From.Local().Format(time.DateTime), o.To.Local().Format(time.DateTime), plural.Of(o.Waited, "sample"))
 	switch {
 	case o.Done == nil:
 		text += fmt.Sprintf(", %d are not %s yet", o.Coming, here)
@@ -189,7 +189,11 @@ func showNodeLink(n *answer.Node, line func(string, string, ...any)) {
 	if n.Link == "" {
 		return
 	}
-	line("uplink", "%s", n.Link)
+	link := n.Link
+	if n.State == answer.NodeAway { // these are the last words that came from it
+		link = "was " + link
+	}
+	line("uplink", "%s", link)
 	if n.LinkNote != "" {
 		line("", "%s", n.LinkNote)
 	}

@@ -112,8 +112,9 @@ class Recorder:
             await self._task
         self._task = None
         if self.backlog:
+            noun = "sample" if self.backlog == 1 else "samples"
             raise Unavailable(
-                f"{self.backlog} {'sample' if self.backlog == 1 else 'samples'} could not be recorded within {self._patience:g} s; "
+                f"{self.backlog} {noun} could not be recorded within {self._patience:g} s; "
                 "the node does not acknowledge them"
             )
 
