@@ -33,6 +33,7 @@ var turnSchema string // is new in version 3
 
 const (
 	version     = 3
+	flat        = 2          // the version of a file without turns
 	application = 0x56424354 // "VBCT": the file is the state of control
 
 	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file. The same
@@ -150,7 +151,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
 	case id == application && found == version:
 		return nil
-	case id == application: // versions before had records only; the first one kept each answer by itself, which package control still reads
+	case id == application: // one that was closed, or of versions that had records only; the first one kept each answer by itself, which package control still reads
 		return define(ctx, db, turnSchema)
 	case tables > 0:
 		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
@@ -158,13 +159,13 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return define(ctx, db, schema+turnSchema)
 }
 
-// define makes tables, and says of which version the file is now.
+// define makes tables in a file without turns.
 func define(ctx context.Context, db *sql.DB, tables string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, tables+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, version, application))
+	_, err = tx.ExecContext(ctx, tables+fmt.Sprintf(`; PRAGMA user_version = %d; PRAGMA application_id = %d`, flat, application))
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
@@ -208,11 +209,33 @@ func (j *Journal) SetAside(ctx context.Context) (string, error) {
 	return aside, wrap(op, j.file, j.open(ctx))
 }
 
-// Close closes the file.
+// Close closes the file, as programs of the version before can read it.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return wrap("journal.Close", j.file, j.close())
+	var err error
+	if j.db != nil {
+		err = j.flatten(context.Background())
+	}
+	return wrap("journal.Close", j.file, errors.Join(err, j.close()))
+}
+
+// flatten makes records of all turns. Then the file is one of the version before, which has no others.
+func (j *Journal) flatten(ctx context.Context) error {
+	tx, err := j.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if len(j.turns.list) > 0 {
+		err = j.settle(ctx, tx, j.turns.list)
+	}
+	if err == nil {
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, flat))
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
 }
 
 func (j *Journal) close() error {
@@ -260,6 +283,9 @@ func (j *Journal) write(ctx context.Context, oldest []turn, number int64, data [
 	}
 	if len(oldest) > 0 {
 		err = j.settle(ctx, tx, oldest)
+	}
+	if err == nil && len(j.turns.list) == 0 { // the file may be one without turns
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, version))
 	}
 	if err == nil {
 		_, err = tx.StmtContext(ctx, j.does.add).ExecContext(ctx, number, data)
