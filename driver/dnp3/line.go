@@ -109,24 +109,28 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 		return nil, fault.E(op, fault.Invalid, l.name, errors.New(
 			"devices on one line differ in alternatives, allow, TLS, keep_alive, one_at_a_time or serial settings; write the same for all of them"))
 	}
-	s, err := l.join(c)
+	c.compile()
+	values := newCollector(c)
+	s, err := l.join(c, values)
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, c.subject(), err)
 	}
-	return newSession(l, s, c), nil
+	return newSession(l, s, c, values), nil
 }
 
-// join returns the station of a configuration, on the wire if there is one, with one user more.
-func (l *line) join(c *Config) (*remote, error) {
+// join returns the station of a configuration, on the wire if there is one, with one user more, whose
+// collector gets what arrives. A new station has it before anything can arrive: events come once.
+func (l *line) join(c *Config, values *collector) (*remote, error) {
 	l.mu.Lock()
 	key := addresses{link.Address(c.Master), link.Address(c.Outstation)}
-	s := l.stations[key]
-	if s != nil {
-		defer l.mu.Unlock()
+	if s := l.stations[key]; s != nil {
 		if !s.fits(c) {
+			l.mu.Unlock()
 			return nil, errors.New("two devices are this outstation and differ in what concerns both; write the same for them, or join their registries")
 		}
 		s.users++
+		l.mu.Unlock()
+		s.join(values)
 		return s, nil
 	}
 	s, err := newRemote(c, l.turn)
@@ -134,6 +138,7 @@ func (l *line) join(c *Config) (*remote, error) {
 		l.mu.Unlock()
 		return nil, err
 	}
+	s.join(values)
 	l.stations[key] = s
 	s.wire = l.only
 	began := l.begun

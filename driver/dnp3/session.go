@@ -32,16 +32,14 @@ type session struct {
 	closed  bool
 }
 
-func newSession(l *line, s *remote, c *Config) *session {
-	c.compile()
+func newSession(l *line, s *remote, c *Config, values *collector) *session {
 	n := &session{
-		line: l, station: s, values: newCollector(c), items: c.items, byName: make(map[string]int, len(c.items)),
+		line: l, station: s, values: values, items: c.items, byName: make(map[string]int, len(c.items)),
 		absent: make([]time.Time, len(c.items)), scan: c.Scan, timeout: c.Timeout, tries: 1 + c.Retries, subject: c.subject(),
 	}
 	for i := range c.items {
 		n.byName[c.items[i].name] = i
 	}
-	s.join(n.values)
 	return n
 }
 
