@@ -143,7 +143,7 @@ func (s *server) followLedger(ctx context.Context) (news <-chan ledgerNews, stop
 				case told <- ledgerNews{event, err}:
 				}
 			}
-			if err != nil || !pass(ctx, max(ledgerEvery, time.Duration(len(event))*time.Second/ledgerRate)) {
+			if err != nil || !pause(ctx, max(ledgerEvery, time.Duration(len(event))*time.Second/ledgerRate)) {
 				return
 			}
 		}
@@ -151,18 +151,6 @@ func (s *server) followLedger(ctx context.Context) (news <-chan ledgerNews, stop
 	return told, func() {
 		cancel()
 		following.Wait()
-	}
-}
-
-// pass lets time pass, and reports whether ctx still lives.
-func pass(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -1,53 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Problem } from "./api";
+import { inBrowser, newest, Source, show, stillOpen } from "./browser-testing";
 import { Events, type Link } from "./events";
-
-/** What a browser has: connections that the test opens, fails and closes. */
-class Source extends EventTarget {
-  static readonly all: Source[] = [];
-  closed = false;
-  constructor(readonly url: string) {
-    super();
-    Source.all.push(this);
-  }
-  close(): void {
-    this.closed = true;
-  }
-  fail(problem?: object): void {
-    if (problem) this.dispatchEvent(new MessageEvent("error", { data: JSON.stringify(problem) }));
-    else this.dispatchEvent(new Event("error"));
-  }
-}
-
-const page = Object.assign(new EventTarget(), { hidden: false });
-const newest = () => Source.all.at(-1) as Source;
-const isOpen = () => Source.all.filter((s) => !s.closed).length;
-
-function show(isShown: boolean): void {
-  page.hidden = !isShown;
-  page.dispatchEvent(new Event("visibilitychange"));
-}
 
 function follow(probe: () => Promise<unknown>) {
   const links: Link[] = [];
   const api = { session: async () => ({ user: "ann", role: "viewer" }) as never };
   const events = new Events(api, "/stream", {}, (link) => links.push(link), probe);
   events.open();
-  newest().dispatchEvent(new Event("open"));
+  newest().open();
   return { events, links };
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.stubGlobal("EventSource", Source);
-  vi.stubGlobal("document", page);
-  Source.all.length = 0;
-  page.hidden = false;
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
+inBrowser();
 
 describe("a stream", () => {
   test("gives its connection back while the page is hidden for long, and has one again when it is shown", async () => {
@@ -56,19 +21,19 @@ describe("a stream", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     show(true);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([Source.all.length, isOpen()]).toEqual([1, 1]);
+    expect([Source.all.length, stillOpen().length]).toEqual([1, 1]);
     show(false);
     await vi.advanceTimersByTimeAsync(600_000);
-    expect([Source.all.length, isOpen()]).toEqual([1, 0]);
+    expect([Source.all.length, stillOpen().length]).toEqual([1, 0]);
     expect(links.at(-1)).toMatchObject({ state: "lost", why: "" });
     show(true);
-    expect([Source.all.length, isOpen()]).toEqual([2, 1]);
-    newest().dispatchEvent(new Event("open"));
+    expect([Source.all.length, stillOpen().length]).toEqual([2, 1]);
+    newest().open();
     expect(links.at(-1)).toEqual({ state: "live" });
     events.close();
     show(false);
     show(true);
-    expect(isOpen()).toBe(0);
+    expect(stillOpen().length).toBe(0);
   });
 
   test("says what is missing when another node refuses it, and asks no more", async () => {
@@ -80,7 +45,7 @@ describe("a stream", () => {
     newest().fail();
     await vi.advanceTimersByTimeAsync(600_000);
     expect(links.at(-1)).toEqual({ state: "refused", why: "plant says no", missing });
-    expect([Source.all.length, isOpen()]).toEqual([1, 0]);
+    expect([Source.all.length, stillOpen().length]).toEqual([1, 0]);
   });
 
   test("that is refused while it goes on says so, too", async () => {
@@ -96,7 +61,7 @@ describe("a stream", () => {
     follow(async () => {});
     const began = Date.now();
     for (let known = Source.all.length; known < 12; known = Source.all.length) {
-      newest().dispatchEvent(new Event("open"));
+      newest().open();
       newest().fail();
       while (Source.all.length === known) await vi.advanceTimersByTimeAsync(100);
     }

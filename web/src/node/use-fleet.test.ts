@@ -1,30 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Api } from "../api";
+import { inBrowser, newest, show, stillOpen } from "../browser-testing";
 import { aNode } from "./testing";
 import { FleetFeed } from "./use-fleet";
 
-/** What a browser has: connections that the test opens, fails and closes. */
-class Source extends EventTarget {
-  static readonly all: Source[] = [];
-  closed = false;
-  constructor(readonly url: string) {
-    super();
-    Source.all.push(this);
-  }
-  close(): void {
-    this.closed = true;
-  }
-  open(): void {
-    this.dispatchEvent(new Event("open"));
-  }
-  tell(name: string, data: object): void {
-    this.dispatchEvent(new MessageEvent(name, { data: JSON.stringify(data) }));
-  }
-}
-
-const page = Object.assign(new EventTarget(), { hidden: false });
-const newest = () => Source.all.at(-1) as Source;
-const open = () => Source.all.filter((s) => !s.closed).map((s) => s.url);
+const open = () => stillOpen().map((s) => s.url);
 const plain = "/api/v1/events/nodes";
 const full = `${plain}?ledger=true`;
 const campus = { whole: true, nodes: [aNode("campus", { state: "here" })] };
@@ -40,18 +20,7 @@ function answering(answers: Record<string, object>) {
   return { feed: new FleetFeed(api), asked };
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.stubGlobal("EventSource", Source);
-  vi.stubGlobal("document", page);
-  Source.all.length = 0;
-  page.hidden = false;
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-});
+inBrowser();
 
 describe("the nodes and their ledger", () => {
   test("come by one stream, which brings the ledger only while somebody reads it", async () => {
@@ -107,12 +76,10 @@ describe("the nodes and their ledger", () => {
     const { feed, asked } = answering({});
     feed.listen("ledger", () => {});
     newest().open();
-    page.hidden = true;
-    page.dispatchEvent(new Event("visibilitychange"));
+    show(false);
     await vi.advanceTimersByTimeAsync(600_000);
     expect(open()).toEqual([]);
-    page.hidden = false;
-    page.dispatchEvent(new Event("visibilitychange"));
+    show(true);
     expect(open()).toEqual([full]);
     expect(asked).toEqual([]);
   });
