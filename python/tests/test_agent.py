@@ -340,7 +340,7 @@ async def test_the_recorder_tells_what_it_could_not_deliver() -> None:
         recorder = await agent.recorder(patience=5).__aenter__()
         node.cut()
         await recorder.add("a/x", 1)
-        with pytest.raises(Unavailable, match="1 samples"):
+        with pytest.raises(Unavailable, match="1 sample could"):
             await recorder.close()
 
 
