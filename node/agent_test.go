@@ -347,6 +347,10 @@ func TestPeersAndAlertsAreShown(t *testing.T) {
 		a, err := r.Client.Alerts(wait(t))
 		return err == nil && len(a.Alerts) == 2 && a.Alerts[0].Key == "flow/low"
 	})
+	eventually(t, "the node knows the health", func() bool { // it comes on a path of its own
+		peers, err := c.Peers(wait(t))
+		return err == nil && len(peers) == 1 && peers[0].Status != "unknown"
+	})
 	peers, err := c.Peers(wait(t))
 	if err != nil || len(peers) != 1 || !peers[0].Online || peers[0].Status != "bad" || string(peers[0].Context) != `"no flow"` || peers[0].Version != "1.2" {
 		t.Errorf("peers are %+v, %v", peers, err)
