@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"voltbus/agent/claim"
 	"voltbus/agent/jail"
 	"voltbus/fault"
 )
@@ -23,12 +24,6 @@ const (
 	Require Isolation = "require" // the same, and no agent starts if that is nothing
 	Off     Isolation = "off"     // none, for trying things out
 )
-
-// Users is a range of users that belong to agents, one each.
-type Users struct {
-	First int
-	Count int
-}
 
 // systemNames are the folders that every agent may read.
 var systemNames = []string{
@@ -72,7 +67,7 @@ func newGuard(cfg *Config) (guard, error) {
 }
 
 // noUsers says why agents cannot have users of their own, or "".
-func noUsers(data string, u Users) string {
+func noUsers(data string, u claim.Range) string {
 	switch {
 	case os.Geteuid() != 0:
 		return "the node does not run as root"

@@ -85,6 +85,7 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
 	}
 	in := &installation{s: s, req: req, old: old, place: place(filepath.Join(s.dir, req.Name))}
 	if err := in.plan(ctx); err != nil {
+		in.release()
 		return Status{}, err
 	}
 	err = in.do(ctx)
@@ -119,7 +120,7 @@ func (in *installation) plan(ctx context.Context) error {
 	} else {
 		in.rec = Record{Name: in.req.Name, Priority: DefaultPriority}
 		if s.guard.users && s.guard.reachable(s.python()) {
-			uid, err := s.freeUser()
+			uid, err := s.claims.Choose(in.req.Name)
 			if err != nil {
 				return err
 			}
@@ -165,20 +166,6 @@ func (in *installation) versions() []int {
 		}
 	}
 	return list
-}
-
-// freeUser returns a user that no agent has.
-func (s *Supervisor) freeUser() (int, error) {
-	taken := map[int]bool{}
-	for _, st := range s.List() {
-		taken[st.UID] = true
-	}
-	for uid := s.cfg.Users.First; uid < s.cfg.Users.First+s.cfg.Users.Count; uid++ {
-		if !taken[uid] {
-			return uid, nil
-		}
-	}
-	return 0, fault.E("agent.Install", fault.Unavailable, "", fmt.Errorf("all %d users of agents.users are taken; raise agents.users.count", s.cfg.Users.Count))
 }
 
 func (in *installation) do(ctx context.Context) error {
@@ -318,6 +305,13 @@ func (in *installation) switchTo(ctx context.Context) error {
 	return nil
 }
 
+// release gives the user of an agent back that was not there before.
+func (in *installation) release() {
+	if in.old == nil {
+		in.s.claims.Release(in.rec.UID)
+	}
+}
+
 // undo removes what a failed installation left.
 func (in *installation) undo(ctx context.Context) error {
 	if in.old != nil {
@@ -330,7 +324,9 @@ func (in *installation) undo(ctx context.Context) error {
 			err = errors.Join(err, forgot)
 		}
 	}
-	return errors.Join(err, in.s.erase(in.place))
+	err = errors.Join(err, in.s.erase(in.place))
+	in.release()
+	return err
 }
 
 // Approve gives an agent all that it wants.

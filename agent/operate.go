@@ -211,6 +211,7 @@ func (s *Supervisor) Remove(ctx context.Context, what Removal) error {
 	if err := s.erase(r.place); err != nil {
 		return err
 	}
+	s.claims.Release(r.look().UID)
 	if s.cfg.Install.Identities != nil {
 		if err := s.cfg.Install.Identities.Forget(ctx, name); err != nil && !fault.Is(err, fault.NotFound) {
 			return err

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/agent/claim"
 	"voltbus/agent/jail"
 	"voltbus/agent/process"
 	"voltbus/fault"
@@ -32,13 +33,13 @@ type Config struct {
 	CA   string        // the file with the certificate authority of the bus
 
 	Isolation Isolation
-	Users     Users
-	Read      []string // more that agents may read
-	Write     []string // more that agents may read and write
-	Memory    int64    // most octets resident of an agent that has no bound of its own; 0 for none
-	Files     int      // most open files of a process
-	Processes int      // most processes and threads of an agent with a user of its own; 0 for no bound
-	FileSize  int64    // most octets of a file that an agent writes; 0 for no bound
+	Users     claim.Range // users that agents get, one each; nodes of one machine share them
+	Read      []string    // more that agents may read
+	Write     []string    // more that agents may read and write
+	Memory    int64       // most octets resident of an agent that has no bound of its own; 0 for none
+	Files     int         // most open files of a process
+	Processes int         // most processes and threads of an agent with a user of its own; 0 for no bound
+	FileSize  int64       // most octets of a file that an agent writes; 0 for no bound
 	Nice      int
 	Restart   Restart
 	Hang      bool          // end and start again what is silent
@@ -61,6 +62,7 @@ type Supervisor struct {
 	cfg      Config
 	dir      string
 	guard    guard
+	claims   *claim.Claims
 	launcher *launcher
 
 	install sync.Mutex // one change of what is installed at a time
@@ -82,6 +84,7 @@ func Open(cfg Config) (*Supervisor, error) {
 	cfg.Data = data
 	s := &Supervisor{
 		cfg: cfg, dir: filepath.Join(cfg.Data, folder), agents: make(map[string]*runner), broken: make(map[string]error),
+		claims:   claim.New(cfg.Users, cfg.Data),
 		launcher: &launcher{orders: make(chan order)},
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -106,6 +109,9 @@ func Open(cfg Config) (*Supervisor, error) {
 			}
 		}
 		if err == nil {
+			err = s.claim(p, &rec)
+		}
+		if err == nil {
 			s.agents[rec.Name], err = s.newRunner(p, rec)
 		}
 		if err != nil {
@@ -116,8 +122,28 @@ func Open(cfg Config) (*Supervisor, error) {
 	return s, nil
 }
 
+// claim holds the user of an agent. If somebody else on this machine has it, the agent gets another,
+// and all that is its own with that.
+func (s *Supervisor) claim(p place, rec *Record) error {
+	if !s.guard.users || rec.UID == 0 {
+		return nil
+	}
+	held, err := s.claims.Hold(rec.UID)
+	if held || err != nil {
+		return err
+	}
+	was := rec.UID
+	if rec.UID, err = s.claims.Choose(rec.Name); err != nil {
+		return err
+	}
+	s.cfg.Log.Info("an agent gets another user, because an agent of another node has the one that it had",
+		slog.String("agent", rec.Name), slog.Int("user", rec.UID), slog.Int("had", was))
+	return p.save(*rec)
+}
+
 // Close ends a supervisor that does not run.
 func (s *Supervisor) Close() error {
+	s.claims.Close()
 	var errs []error
 	for _, r := range s.agents {
 		if err := r.journal.Close(); !errors.Is(err, os.ErrClosed) { // one that ran is closed
@@ -130,6 +156,7 @@ func (s *Supervisor) Close() error {
 // Run starts the agents that shall run, first those with the smallest priority, and looks after
 // them until ctx ends. Then it ends them. Processes that an earlier node left are ended first.
 func (s *Supervisor) Run(ctx context.Context) error {
+	defer s.claims.Close()
 	s.sweep(ctx)
 	launching, endLaunching := context.WithCancel(context.WithoutCancel(ctx))
 	var starter sync.WaitGroup

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"voltbus/agent/claim"
 	"voltbus/agent/jail"
 	"voltbus/agent/journal"
 	"voltbus/agent/process"
@@ -62,7 +63,7 @@ func dataDir(t *testing.T) string {
 
 func config(data string) Config {
 	return Config{
-		Data: data, Exec: []string{os.Args[0], "agent-exec"}, Isolation: Auto, Users: Users{First: 730000, Count: 1000},
+		Data: data, Exec: []string{os.Args[0], "agent-exec"}, Isolation: Auto, Users: claim.Range{First: 730000, Count: 1000},
 		Grace: 2 * time.Second, Restart: Always, Hang: true, Files: 256, Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -234,6 +235,32 @@ func TestAProcessThatLeftItsGroupEndsToo(t *testing.T) {
 	if p, err := process.Read(child); err == nil && !p.Zombie {
 		t.Error("it lives")
 	}
+}
+
+func TestNodesOfOneMachineDoNotEndEachOthersAgents(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root gives agents users of their own")
+	}
+	first, second := dataDir(t), dataDir(t)
+	plant(t, first, "a", forever)
+	plant(t, second, "a", forever)
+	one, _ := run(t, config(first))
+	stays := await(t, one, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
+	other, stop := run(t, config(second))
+	st := await(t, other, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
+	if st.UID == stays.UID {
+		t.Errorf("both run as %d", st.UID)
+	}
+	stop()
+	if p, err := process.Read(stays.Process.PID); err != nil || p.Zombie {
+		t.Errorf("the other node's agent was ended: %+v %v", p, err)
+	}
+	again, err := Open(config(second))
+	must(t, err)
+	if kept := again.List()[0].UID; kept != st.UID {
+		t.Errorf("has the user %d after a restart; had %d", kept, st.UID)
+	}
+	must(t, again.Close())
 }
 
 func TestTooMuchMemoryEndsAnAgent(t *testing.T) {

@@ -187,8 +187,8 @@ type Agents struct {
 type AgentUsers struct {
 	// First is the number of the first user.
 	First int `yaml:"first" example:"730000"`
-	// Count is how many there are. 0 lets all agents run as the node's user.
-	Count int `yaml:"count" example:"1000"`
+	// Count is how many there are. Nodes of one machine share them. 0 lets all agents run as the node's user.
+	Count int `yaml:"count" example:"100000"`
 }
 
 // AgentFlood is the section "agents.flood".
@@ -267,7 +267,7 @@ func Default() *Config {
 			Retry:    24 * time.Hour,
 		},
 		Agents: Agents{
-			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 1000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
+			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 100_000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
 			Processes: 256, FileSize: GiB,
 			Restart: "always", RestartSilent: true, Grace: 10 * time.Second,
 			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},

@@ -146,7 +146,7 @@ func (n *Agents) validate(r report) {
 		r("agents.users.first", "%d is out of range; write 1000 to %d, such as 730000", n.Users.First, maxUser)
 	}
 	if n.Users.Count < 0 || n.Users.Count > maxUser-n.Users.First {
-		r("agents.users.count", "%d is out of range; write 0 or more, such as 1000", n.Users.Count)
+		r("agents.users.count", "%d is out of range; write 0 or more, such as 100000", n.Users.Count)
 	}
 	n.validateBounds(r)
 	if n.Nice < 0 || n.Nice > maxNice {

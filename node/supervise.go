@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"voltbus/agent"
+	"voltbus/agent/claim"
 	"voltbus/audit"
 	"voltbus/document"
 	"voltbus/fault"
@@ -28,7 +29,7 @@ func (n *Node) openAgents(context.Context) error {
 	n.supervisor, err = agent.Open(agent.Config{
 		Data: n.opts.Config.Node.Data, Exec: n.opts.AgentExec, Bus: n.bus.Addr,
 		CA:        filepath.Join(n.opts.Config.Node.Data, identity.TLSFolder, "ca.pem"),
-		Isolation: agent.Isolation(cfg.Isolation), Users: agent.Users(cfg.Users), Read: cfg.Read, Write: cfg.Write,
+		Isolation: agent.Isolation(cfg.Isolation), Users: claim.Range(cfg.Users), Read: cfg.Read, Write: cfg.Write,
 		Memory: int64(cfg.Memory), Files: cfg.Files, Processes: cfg.Processes, FileSize: int64(cfg.FileSize), Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,

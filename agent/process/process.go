@@ -91,6 +91,20 @@ func List() ([]Process, error) {
 	return list, nil
 }
 
+// Users returns the users that have processes.
+func Users() (map[int]bool, error) {
+	list, err := List()
+	if err != nil {
+		return nil, err
+	}
+	users := make(map[int]bool)
+	for _, p := range list {
+		users[Owner(p.PID)] = true
+	}
+	delete(users, -1) // one that ended meanwhile
+	return users, nil
+}
+
 // Boot names the time since the machine started; a number of a process means nothing in another.
 func Boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
