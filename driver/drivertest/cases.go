@@ -152,7 +152,13 @@ func lateAnswer(t *testing.T, h Harness) {
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.Delay(h.Timeout + h.Timeout/4)
-	samples, err := r.session.Read(t.Context(), r.names)
+	var samples []point.Sample
+	var err error
+	for range 10 { // a machine without time sees the answer and the time-out at once, and may take the first
+		if samples, err = r.session.Read(t.Context(), r.names); err != nil {
+			break
+		}
+	}
 	mustFail(t, samples, err, false)
 	if errors.Is(err, driver.ErrNotConnected) {
 		return // a new line has no late answers
