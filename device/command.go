@@ -15,17 +15,17 @@ import (
 
 // The reasons why a device cannot be asked now.
 var (
-	errNotRunning = errors.New("the fleet does not run")
-	errReplaced   = errors.New("its configuration has just changed; try again")
-	errDisabled   = errors.New("it is disabled in the configuration")
-	errNoWriter   = errors.New("its driver cannot write")
+	errOver     = errors.New("the node is stopping; ask again when it runs")
+	errReplaced = errors.New("its configuration has just changed; try again")
+	errDisabled = errors.New("it is disabled in the configuration")
+	errNoWriter = errors.New("its driver cannot write")
 )
 
 // Read reads points of a device now, without waiting for a slot; nil names are all its points. It
 // returns one sample for each name, in order, with full paths; they belong to the caller. It
-// waits until ctx ends at most.
+// waits until ctx ends at most, also for Run where that has not begun.
 //
-// Errors: fault.NotFound for an unknown device or point; Unavailable when the fleet does not run,
+// Errors: fault.NotFound for an unknown device or point; Unavailable when the fleet has stopped,
 // the device is disabled or too many requests wait; Unreachable while the line or the device is
 // left alone after it did not answer; else the driver's. It is safe for concurrent use.
 func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]point.Sample, error) {
@@ -136,8 +136,8 @@ func (f *Fleet) askable(u *unit) error {
 	switch {
 	case u.line == nil:
 		return fault.E("device.request", fault.Unavailable, "", errDisabled)
-	case !f.running():
-		return fault.E("device.request", fault.Unavailable, "", errNotRunning)
+	case f.over():
+		return fault.E("device.request", fault.Unavailable, "", errOver)
 	}
 	if overdue, hung := u.line.hung(f.clock.now()); hung {
 		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.hungText(overdue)))

@@ -37,6 +37,37 @@ func TestReadingOnRequestNeedsNoSlot(t *testing.T) {
 	})
 }
 
+func TestWhoAsksBeforeTheFleetRunsWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d", every(time.Hour)))
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.Read(impatient, "b/d", nil); !fault.Is(err, fault.Timeout) {
+			t.Errorf("without a fleet that runs: %v", err)
+		}
+		wrote := make(chan error, 1)
+		go func() {
+			_, err := s.Write(t.Context(), "b/d/p", point.IntOf(7))
+			wrote <- err
+		}()
+		many := make(chan []Outcome, 1)
+		go func() { many <- s.WriteMany(t.Context(), []Setting{{"b/d/q", point.IntOf(8)}}) }()
+		synctest.Wait()
+		if len(wrote)+len(many) > 0 {
+			t.Error("it is answered before the fleet runs")
+		}
+		stop := s.start()
+		defer stop()
+		if err := <-wrote; err != nil {
+			t.Errorf("the write: %v", err)
+		}
+		if list := <-many; list[0].Err != nil {
+			t.Errorf("the writes: %+v", list)
+		}
+	})
+}
+
 func TestAWriteIsDoneOnceAndItsResultEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
@@ -78,9 +109,6 @@ func TestRequestsThatCannotBeServedSayWhy(t *testing.T) {
 		s.apply(s.device("l", "d"), plain,
 			s.device("off", "off", func(c *Config) { c.Disabled = true }),
 			s.device("cut", "cut", every(time.Second)))
-		if _, err := s.Read(t.Context(), "b/d", nil); err == nil || err.Error() != "b/d: the fleet does not run" {
-			t.Errorf("before Run: %v", err)
-		}
 		s.plant.setCut("cut", true)
 		stop := s.start()
 		pass(time.Second)

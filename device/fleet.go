@@ -108,10 +108,10 @@ func (f *Fleet) leaveAll() {
 	}
 }
 
-func (f *Fleet) running() bool {
+func (f *Fleet) over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.phase == started
+	return f.phase == ended
 }
 
 // stuck returns the names of the lines whose goroutine is in a driver.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,9 +199,6 @@ func BenchmarkWriteMany(b *testing.B) {
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan error, 1)
 			go func() { done <- f.Run(ctx) }()
-			for !f.running() {
-				runtime.Gosched()
-			}
 			round := 0
 			write := func() {
 				round++
