@@ -73,15 +73,13 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 // hears fails unless the audit log has an entry whose outcome holds the words.
 func (r *running) hears(t testing.TB, action, subject, words string) {
 	t.Helper()
-	for {
+	eventually(t, "the audit log tells of "+subject+": "+words, func() bool {
 		page, err := r.Client.Audit(wait(t), api.AuditFilter{Action: action, Subject: subject})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(page.Entries, func(e answer.AuditEntry) bool { return strings.Contains(e.Outcome, words) }) {
-			return
-		}
-	}
+		return slices.ContainsFunc(page.Entries, func(e answer.AuditEntry) bool { return strings.Contains(e.Outcome, words) })
+	})
 }
 
 func TestManyCommandsAreEachAnswered(t *testing.T) {
@@ -150,15 +148,11 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 	r := run(t, cfg)
 	tune := join(t, r, cfg, "tune", commands("b/**"))
 	short := wish("b/room1/setpoint", 22)
-	short.Lease = time.Second
+	short.Lease = 6 * time.Second // renewed after two
 	err := tune.Hold(wait(t), short, func(ctx context.Context) error {
 		before := r.until(t, "b/room1/setpoint")
-		for r.until(t, "b/room1/setpoint").Equal(before) { // it is renewed
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-		}
-		return nil
+		eventually(t, "it is renewed", func() bool { return ctx.Err() != nil || !r.until(t, "b/room1/setpoint").Equal(before) })
+		return context.Cause(ctx)
 	})
 	if err != nil {
 		t.Fatal(err)

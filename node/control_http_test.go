@@ -70,7 +70,7 @@ func (r *running) hear(events <-chan answer.ControlEvent, last string) string {
 			if kinds = append(kinds, e.Event); !open || e.Event == last {
 				return strings.Join(kinds, " ")
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			r.t.Fatalf("heard %q, and no %s", kinds, last)
 		}
 	}

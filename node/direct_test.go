@@ -118,7 +118,7 @@ func TestTheParentListsThePointsOfANodeThatOnlyStoresInItsDatabase(t *testing.T)
 	}
 	eventually(t, "the points are in the catalogue", func() bool {
 		page, err := parent.Points(wait(t), client.Filter{Pattern: "*/temp"})
-		return err == nil && len(page.Points) == 2 && page.Points[0].Kind == "int"
+		return err == nil && len(page.Points) == 2 && page.Points[0].Kind == "int" && page.Points[1].Kind == "int"
 	})
 	latest, err := parent.Latest(wait(t), client.Span{Points: []string{"plant/temp"}, Local: true})
 	if err != nil || len(latest.Samples) != 1 || !latest.Samples[0].Time.Equal(now.Add(2*time.Second)) {

@@ -157,7 +157,7 @@ func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	locked := strings.Replace(now.Text, errands, "uplink: {allow: []}\ndevices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", 1)
-	_, err = plant.SetConfig(wait(t), locked, now.Version, time.Second)
+	_, err = plant.SetConfig(wait(t), locked, now.Version, 4*time.Second)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
 		t.Errorf("the push says %v", err)
 	}

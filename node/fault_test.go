@@ -201,7 +201,10 @@ func TestACorruptStoreIsSetAsideAndFilledAgainFromTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := run(t, load(t, dir, listenAnywhere))
-	eventually(t, "the samples are there again", func() bool { return again.stored("p") == 1000 })
+	again.settled(1000)
+	if n := again.stored("p"); n != 1000 {
+		t.Errorf("%d samples are there again, want 1000", n)
+	}
 	l := again.ledger()
 	if len(l.Damaged) == 0 || !strings.Contains(l.Damaged[0].File, "damaged") {
 		t.Errorf("the damage is not shown: %+v", l.Damaged)
@@ -225,8 +228,10 @@ func TestSamplesOfAClockThatJumpedBackAreAllKept(t *testing.T) {
 		shifted[i].Time = shifted[i].Time.Add(500 * time.Millisecond)
 	}
 	r.record(shifted)
-	eventually(t, "all samples are stored", func() bool { return r.stored("p") == 800 })
-	if o := r.ledger().Origins[0]; o.Stored != 800 || o.Missing+o.Repeated != 0 || !o.Balanced {
+	if o := r.settled(800); o.Missing+o.Repeated != 0 || !o.Balanced {
 		t.Errorf("the ledger: %+v", o)
+	}
+	if n := r.stored("p"); n != 800 {
+		t.Errorf("the history has %d samples, want 800", n)
 	}
 }

@@ -155,18 +155,16 @@ devices:
 func TestANodeCollectsKeepsAndAnswers(t *testing.T) {
 	r := run(t, load(t, t.TempDir(), listenAnywhere+zones))
 	ctx := context.Background()
-	eventually(t, "samples of both devices are stored", func() bool {
-		l := r.ledger()
-		return l.Origins[0].Stored > 100
-	})
-	points, err := r.Points(ctx, client.Filter{Pattern: "site/zone1"})
-	if err != nil || len(points.Points) == 0 {
-		t.Fatalf("points: %+v, %v", points, err)
-	}
-	path := points.Points[0].Path
-	samples, err := r.Range(ctx, client.Span{Points: []string{path}, From: "-1m"}, 0, false)
-	if err != nil || len(samples.Series) != 1 || len(samples.Series[0].Samples) < 3 {
-		t.Fatalf("range of %s: %+v, %v", path, samples, err)
+	for _, device := range []string{"site/zone1", "site/meter"} {
+		points, err := r.Points(ctx, client.Filter{Pattern: device})
+		if err != nil || len(points.Points) == 0 {
+			t.Fatalf("points: %+v, %v", points, err)
+		}
+		path := points.Points[0].Path
+		eventually(t, "samples of "+path+" are stored", func() bool {
+			samples, err := r.Range(ctx, client.Span{Points: []string{path}, From: "-5m"}, 0, false)
+			return err == nil && len(samples.Series) == 1 && len(samples.Series[0].Samples) >= 3
+		})
 	}
 	devices, err := r.Client.Devices(ctx)
 	if err != nil || len(devices.Devices) != 2 || devices.Devices[0].State != "online" {
@@ -277,7 +275,6 @@ func TestStrangePathsComeThroughUnchanged(t *testing.T) {
 	}
 	r := run(t, load(t, t.TempDir(), text))
 	ctx := context.Background()
-	eventually(t, "samples of all are stored", func() bool { return r.ledger().Origins[0].Stored >= 16 })
 	for _, p := range paths {
 		live := make(chan string, 1)
 		streaming, cancel := context.WithCancel(ctx)
@@ -299,9 +296,9 @@ func TestStrangePathsComeThroughUnchanged(t *testing.T) {
 			t.Errorf("points of %q: %+v, %v", p, points, err)
 			continue
 		}
-		samples, err := r.Range(ctx, client.Span{Points: []string{points.Points[0].Path}, From: "-1m"}, 0, false)
-		if err != nil || len(samples.Series) != 1 || len(samples.Series[0].Samples) == 0 {
-			t.Errorf("range of %q: %+v, %v", p, samples, err)
-		}
+		eventually(t, "samples of "+p+" are stored", func() bool {
+			samples, err := r.Range(ctx, client.Span{Points: []string{points.Points[0].Path}, From: "-5m"}, 0, false)
+			return err == nil && len(samples.Series) == 1 && len(samples.Series[0].Samples) > 0
+		})
 	}
 }

@@ -150,7 +150,10 @@ func TestAKillDuringATrialBringsBackTheConfigurationBeforeAndBothEndsSaySo(t *te
 	}
 	try := func(bound time.Duration) {
 		t.Helper()
-		eventually(t, "the plant is connected", func() bool { return node().State == answer.NodeOnline })
+		eventually(t, "the plant answers", func() bool { // which is a moment after it is connected
+			_, err := parent.At("plant").Configuration(wait(t))
+			return err == nil
+		})
 		next := before + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
 		_, err := parent.At("plant").SetConfig(wait(t), next, revision.VersionOf([]byte(before)), bound)
 		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
@@ -178,7 +181,7 @@ func TestAKillDuringATrialBringsBackTheConfigurationBeforeAndBothEndsSaySo(t *te
 	}
 	first := said("the campus shows that the plant went back", "")
 
-	try(3 * time.Second)
+	try(6 * time.Second)
 	parent.kill()
 	eventually(t, "the plant goes back without the campus", func() bool { return child.text() == before && child.wentBack(2) })
 	parent.start()
