@@ -207,7 +207,7 @@ func checkPort(listen string) error {
 func (b *Bus) connect(name string) (*nats.Conn, error) {
 	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name(name),
 		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
-		nats.ErrorHandler(b.connError))
+		nats.ErrorHandler(b.connError), nats.Timeout(startTimeout))
 	if err != nil {
 		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, err)
 	}
