@@ -105,7 +105,7 @@ func open(t *testing.T, dir, listen string) *fixture {
 // dial connects from outside, as the holder of key.
 func (f *fixture) dial(t *testing.T, key signer, opts ...nats.Option) (*nats.Conn, error) {
 	t.Helper()
-	opts = append(opts, nats.Nkey(key.public, key.Sign), nats.Secure(f.client), nats.Timeout(5*time.Second))
+	opts = append(opts, nats.Nkey(key.public, key.Sign), nats.Secure(f.client), nats.Timeout(time.Minute))
 	conn, err := nats.Connect("tls://"+f.Addr(), opts...)
 	if err == nil {
 		t.Cleanup(conn.Close)
@@ -211,14 +211,14 @@ func TestAnyClientCanReadLiveMessagesAsJSON(t *testing.T) {
 	if err := f.NewPublisher().Publish(scanOf("campus/b 1/ahu", "temp", "fan"), bus.Forms{Scan: true, Point: true}); err != nil {
 		t.Fatal(err)
 	}
-	msg, err := scans.NextMsg(5 * time.Second)
+	msg, err := scans.NextMsg(time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s, err := wire.ParseScan(msg.Data); err != nil || s.Device != "campus/b 1/ahu" || len(s.Points) != 2 {
 		t.Errorf("scan message %s: %v", msg.Data, err)
 	}
-	if msg, err = points.NextMsg(5 * time.Second); err != nil {
+	if msg, err = points.NextMsg(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"point":"campus/b 1/ahu/temp"`; !contains(msg.Data, want) {

@@ -136,7 +136,7 @@ func (v *visitor) verdict(t *testing.T, try func() error) bool {
 // ask sends the node a request.
 func (v *visitor) ask(t *testing.T, method string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	m, err := v.RequestWithContext(ctx, wire.CallSubject(wire.NodeName, v.name, method), nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -18,10 +19,10 @@ func TestWhoComesAndEndsIsToldWithTheReason(t *testing.T) {
 	}{
 		{"ended by itself", "it was ended there, or cut on the way", func(v *visitor) { v.Close() }},
 		{"dropped", "of a whim", func(*visitor) { h.Drop(h.keys["boiler"].public, "of a whim") }},
-		{"with too many subscriptions", "it has 20 subscriptions, and may have 10", func(v *visitor) {
+		{"with too many subscriptions", `it has (1[1-9]|20) subscriptions, and may have 10`, func(v *visitor) {
 			for range 20 {
 				if _, err := v.SubscribeSync("news.boiler.x"); err != nil {
-					t.Fatal(err)
+					return // it was cut off meanwhile
 				}
 			}
 		}},
@@ -33,7 +34,7 @@ func TestWhoComesAndEndsIsToldWithTheReason(t *testing.T) {
 		}
 		c.end(v)
 		ended := <-h.passed
-		if ended.Ended != c.why || ended.Address != came.Address {
+		if !regexp.MustCompile("^"+c.why+"$").MatchString(ended.Ended) || ended.Address != came.Address {
 			t.Errorf("%s: %+v ended, want %q", c.name, ended, c.why)
 		}
 		<-v.closed

@@ -94,7 +94,7 @@ func TestRequestsThatOnlyWaitLetOthersOfTheCallerRun(t *testing.T) {
 	close(w.open)
 	for sub, times := range map[*nats.Subscription]int{held: 70, waited: 500} {
 		for range times {
-			if _, err := sub.NextMsg(30 * time.Second); err != nil {
+			if _, err := sub.NextMsg(time.Minute); err != nil {
 				t.Fatalf("an answer to %s: %v", sub.Subject, err)
 			}
 		}
@@ -121,11 +121,11 @@ func TestWhereTooManyWaitTheyCountAsRunning(t *testing.T) {
 	}
 	close(w.open)
 	for range 1024 + 64 + 10 {
-		if _, err := answers.NextMsg(30 * time.Second); err != nil {
+		if _, err := answers.NextMsg(time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := held.NextMsg(30 * time.Second); err != nil {
+	if _, err := held.NextMsg(time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -76,8 +76,7 @@ func of(r *running, name string) answer.Origin {
 	return answer.Origin{}
 }
 
-// settled waits until the parent's ledger says that so many of the child's samples are stored, which is a
-// moment after they can be read.
+// settled waits until the parent's ledger says that so many of the child's samples are stored, and returns that.
 func (p *pair) settled(n uint64) answer.Origin {
 	p.t.Helper()
 	eventually(p.t, "the parent's ledger has what is stored", func() bool { return of(p.parent, "plant").Stored >= n })

@@ -23,7 +23,7 @@ func raise(ts *testscript.TestScript, _ bool, args []string) {
 	ca.AppendCertsFromPEM([]byte(ts.ReadFile("data/tls/ca.pem")))
 	key, err := identity.ReadKey(ts.MkAbs(args[0] + ".nk"))
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c, err := client.Connect(ctx, client.Options{Address: node.Bus, CA: ca, Key: key, Name: args[0]})
 	ts.Check(err)

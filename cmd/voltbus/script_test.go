@@ -62,7 +62,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 // A node that starts has no event that a script could wait for.
 func until(ts *testscript.TestScript, _ bool, args []string) {
 	want := regexp.MustCompile(args[0])
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

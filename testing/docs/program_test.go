@@ -83,7 +83,7 @@ func (s *shell) command(ctx context.Context, line string) *exec.Cmd {
 }
 
 // patience is how long a command may take to print what it should.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // run runs a command until it prints what it should, and succeeds, or fails if it shall.
 func (s *shell) run(b *block, c command, fails bool) {
