@@ -164,7 +164,7 @@ func TestTwoVersionsAndTheWayBack(t *testing.T) {
 	if st.Version != 1 || len(st.Previous) != 0 {
 		t.Errorf("%+v", st)
 	}
-	await(t, s, "watch", "back", func(st *Status) bool { return st.State == Starting && st.Process.PID != 0 })
+	await(t, s, "watch", "back", func(st *Status) bool { return (st.State == Starting || st.State == Running) && st.Process.PID != 0 })
 	if _, err := s.Rollback(t.Context(), "watch", "x"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second way back: %v", err)
 	}
