@@ -300,7 +300,7 @@ func (c *conn) drive() {
 			c.schedule(m)
 		}
 		c.write(out)
-		if c.err == nil && c.dead() {
+		if !c.closed && c.err == nil && c.dead() { // once closed, its ports may be on the next connection
 			c.fail(errDead)
 		}
 		c.mu.Unlock()
