@@ -29,7 +29,6 @@ type remote struct {
 	collectors []*collector
 	surveying  *Survey // sees everything too; nil for none
 	iin        app.IIN // of the last fragment
-	ready      bool    // the start-up sequence was done on some connection
 }
 
 // settings are what devices that are the same outstation must have in common.
@@ -108,15 +107,13 @@ func classesOf(numbers []int) app.Classes {
 	return all
 }
 
-// join adds a session's collector.
+// join adds a session's collector. If the line is open, what the start-up sequence read is gone by, or
+// half of it.
 func (s *remote) join(c *collector) {
 	s.mu.Lock()
-	late := s.ready
 	s.collectors = append(s.collectors, c)
 	s.mu.Unlock()
-	if late { // what the start-up sequence read is gone by
-		s.Submit(master.ReadClasses(app.Integrity), nil)
-	}
+	s.ReadAnew()
 }
 
 // leave takes it off.
@@ -174,10 +171,7 @@ func (s *remote) End(master.Info) {
 func (s *remote) notice(n master.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case n.Kind == master.NoticeReady:
-		s.ready = true
-	case n.Kind == master.NoticeRequest && errors.Is(n.Err, master.ErrTimeout):
+	if n.Kind == master.NoticeRequest && errors.Is(n.Err, master.ErrTimeout) {
 		s.trouble(fault.E("dnp3.Subscribe", fault.Timeout, "", n.Err))
 	}
 }
@@ -188,7 +182,6 @@ var errGone = errors.New("the device has closed its connection; it must dial in 
 func (s *remote) disconnected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ready = false
 	s.trouble(fault.E("dnp3.Subscribe", fault.Unreachable, "", errGone))
 }
 

@@ -22,6 +22,7 @@ type Association struct {
 	inbox     []*pending
 	wake      func()
 	accepting bool
+	anew      bool // the start-up read is to be made again
 
 	open        bool
 	blocked     bool       // it is the turn of another association
@@ -117,10 +118,20 @@ func (a *Association) SetWake(wake func()) {
 	a.wake = wake
 }
 
+// ReadAnew has everything of Config.Startup read again, for somebody who came later: again
+// until it is answered, as at the start. It does not wait. While the line is closed it does
+// nothing, as opening it reads that anyway.
+func (a *Association) ReadAnew() {
+	a.mu.Lock()
+	a.anew = a.accepting
+	a.mu.Unlock()
+	a.poke()
+}
+
 func (a *Association) accept(on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.accepting = on
+	a.accepting, a.anew = on, false
 }
 
 func (a *Association) poke() {
@@ -206,10 +217,14 @@ func (a *Association) Receive(now time.Time, m station.Message, out *station.Out
 
 // collect moves submitted requests into the queue, or fails them while the line is closed.
 func (a *Association) collect() {
+	reads := a.current != nil && a.current.own == taskIntegrity // half of which may be over
 	a.mu.Lock()
-	inbox := a.inbox
-	a.inbox = nil
+	inbox, anew := a.inbox, a.anew && !reads
+	a.inbox, a.anew = nil, a.anew && reads
 	a.mu.Unlock()
+	if anew && a.open && a.config.Startup != 0 {
+		a.auto.due |= taskIntegrity
+	}
 	for _, p := range inbox {
 		switch {
 		case !a.open:
