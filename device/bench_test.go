@@ -85,7 +85,7 @@ func BenchmarkScan(b *testing.B) {
 	f := benchFleet(b, out, time.Minute)
 	var lines []*line
 	for _, u := range f.units {
-		u.line.adopt()
+		u.line.adopt(b.Context())
 		lines = append(lines, u.line)
 	}
 	ctx := b.Context()

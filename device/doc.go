@@ -52,4 +52,10 @@
 // for all its devices at once, and takes news before anything else. An event waits for the request
 // under way on its line at most. Sessions of such devices are opened, and opened again, without
 // waiting for a slot: a device may speak at any time.
+//
+// A device whose report was acknowledged does not say it again, and several devices of the
+// configuration may share it. So the line of a driver that can (driver.Pauser) is paused while
+// sessions change: nothing is heard before all devices that report are subscribed, nor between the last
+// report of one whose configuration changed and the first under the new one. What a session heard is
+// taken before it is closed, whatever the reason: a line that is lost, a change, the end of Run.
 package device

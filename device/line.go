@@ -71,7 +71,7 @@ func (l *line) run(ctx context.Context) {
 	defer timer.Stop()
 	l.jumps = l.clock.jumps.Load()
 	for ctx.Err() == nil {
-		l.adopt()
+		l.adopt(ctx)
 		if len(l.units) == 0 && l.leave(l) {
 			return
 		}
@@ -88,22 +88,32 @@ func (l *line) run(ctx context.Context) {
 		case <-timer.C:
 		}
 	}
-	l.end()
+	l.end(ctx)
 }
 
 // end closes everything, and answers whoever waits.
-func (l *line) end() {
+func (l *line) end(ctx context.Context) {
 	l.box.close()
-	l.hangUp()
+	l.hangUp(ctx)
 }
 
-// adopt takes over the wanted devices, if they changed. Devices that stay notice nothing. A line
-// on which none stays is dialled again, because its own settings may have changed.
-func (l *line) adopt() {
+// adopt takes over the wanted devices, if they changed. On a line that stays open nothing is heard between
+// the last word of those that leave and the first of those that come.
+func (l *line) adopt(ctx context.Context) {
 	wanted, fresh := l.box.takeWanted()
 	if !fresh {
 		return
 	}
+	if l.link != nil {
+		defer l.pause(l.units[0])()
+	}
+	l.exchange(ctx, wanted)
+	l.settle(ctx)
+}
+
+// exchange makes the wanted devices those of the line. Devices that stay notice nothing. A line on which
+// none stays is dialled again, because its own settings may have changed.
+func (l *line) exchange(ctx context.Context, wanted []*unit) {
 	now := l.clock.now()
 	staying := make(map[*unit]bool, len(wanted))
 	for _, u := range wanted {
@@ -112,11 +122,12 @@ func (l *line) adopt() {
 	kept := make(map[*unit]bool, len(l.units))
 	for _, u := range l.units {
 		if kept[u] = staying[u]; !kept[u] {
+			l.takeLast(ctx, u)
 			l.closeSession(u)
 		}
 	}
 	if len(kept) > 0 && !anyTrue(kept) {
-		l.hangUp()
+		l.hangUp(ctx)
 		l.redial.reset()
 		l.restUntil = 0
 	}

@@ -20,7 +20,7 @@ func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (in
 	begin := l.clock.now()
 	err := l.try(ctx, u, begin, ask)
 	if again && isLineLost(err) && l.proven && ctx.Err() == nil {
-		l.hangUp()
+		l.hangUp(ctx)
 		err = l.try(ctx, u, l.clock.now(), ask)
 	}
 	now := l.clock.now()
@@ -67,11 +67,11 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 		l.lose(ctx, err)
 	case isCrash(err):
 		l.lose(ctx, err)
-		l.hush(u, qualityOf(err), took)
+		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
 	case isAbandoned(err):
 	case isSilence(err):
-		l.hush(u, qualityOf(err), took)
+		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
 	default:
 		l.complain(ctx, u, err, now)
@@ -112,7 +112,8 @@ func (l *line) complain(ctx context.Context, u *unit, err error, now instant) {
 
 func (l *line) isOpen(u *unit) bool { return u.session != nil && l.link != nil }
 
-// reach dials the line and opens the device's session, as far as they are not open.
+// reach dials the line and opens the device's session, as far as they are not open. On a new line the
+// sessions of all devices that report by themselves are opened before anything is heard.
 func (l *line) reach(ctx context.Context, u *unit) error {
 	if l.isOpen(u) {
 		return nil
@@ -123,12 +124,23 @@ func (l *line) reach(ctx context.Context, u *unit) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
-	if l.link == nil {
+	fresh := l.link == nil
+	if fresh {
 		if err := l.dial(ctx, u); err != nil {
 			return err
 		}
 	}
-	return l.open(ctx, u)
+	defer l.pause(u)()
+	if fresh {
+		l.settle(ctx)
+	}
+	switch {
+	case l.isOpen(u):
+		return nil
+	case l.link == nil: // nobody stayed
+		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
+	}
+	return l.admit(ctx, u)
 }
 
 // dial opens the line. Every error means that there is none.
@@ -217,8 +229,9 @@ func (l *line) resting(now instant) bool { return l.link == nil && now.steady < 
 // close a connection that was idle. Otherwise its devices are offline, and it rests.
 func (l *line) lose(ctx context.Context, err error) {
 	now := l.clock.now()
+	l.drain(ctx)
 	worked := l.proven
-	l.hangUp()
+	l.hangUp(ctx)
 	l.down = err
 	if worked {
 		l.restUntil = 0
@@ -247,8 +260,10 @@ func (l *line) lose(ctx context.Context, err error) {
 	}
 }
 
-// hangUp closes all sessions and the line. What closing says no longer matters.
-func (l *line) hangUp() {
+// hangUp closes all sessions and the line, after what they heard was taken. What closing says no longer
+// matters.
+func (l *line) hangUp(ctx context.Context) {
+	l.drain(ctx)
 	for _, u := range l.units {
 		l.closeSession(u)
 	}

@@ -63,9 +63,14 @@ func (l *line) restUntilDial() time.Duration {
 
 // subscribe has a device tell the mailbox when it has something to say.
 func (l *line) subscribe(ctx context.Context, u *unit) error {
-	if err := l.reach(ctx, u); err != nil {
+	if err := l.reach(ctx, u); err != nil || u.subscribed {
 		return err
 	}
+	return l.heed(ctx, u)
+}
+
+// heed is subscribe for a device whose session is open.
+func (l *line) heed(ctx context.Context, u *unit) error {
 	session, can := u.session.(driver.Subscriber)
 	if !can {
 		u.listens = false
@@ -105,8 +110,20 @@ func (l *line) hear(ctx context.Context) {
 	}
 }
 
-// take emits what one device has reported.
+// take emits what one device has reported, and draws the conclusions.
 func (l *line) take(ctx context.Context, u *unit) {
+	err := l.takeReports(ctx, u)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		l.unheardBecause(ctx, u, err)
+	default:
+		l.heardFrom(ctx, u)
+	}
+}
+
+// takeReports emits what one device has reported. The error says why it is not heard any more.
+func (l *line) takeReports(ctx context.Context, u *unit) error {
 	session, _ := u.session.(driver.Subscriber)
 	limited := newDeadline(ctx, u.cfg.Timeout)
 	defer limited.end()
@@ -115,13 +132,7 @@ func (l *line) take(ctx context.Context, u *unit) {
 	})
 	l.deliverReports(ctx, u)
 	l.countLosses(ctx, u)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		l.unheardBecause(ctx, u, err)
-	default:
-		l.heardFrom(ctx, u)
-	}
+	return err
 }
 
 // countLosses notes reports that were lost before they could be taken.

@@ -91,6 +91,23 @@ func (m *mailbox) want(units []*unit) {
 	m.nudge()
 }
 
+// await waits until there are devices that were not taken.
+func (m *mailbox) await(ctx context.Context) {
+	for !m.isFresh() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.wake:
+		}
+	}
+}
+
+func (m *mailbox) isFresh() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fresh
+}
+
 // takeWanted returns the devices if they were set since the last call.
 func (m *mailbox) takeWanted() ([]*unit, bool) {
 	m.mu.Lock()

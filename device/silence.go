@@ -37,7 +37,7 @@ func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 }
 
 // hush makes a device silent after it did not answer for a while.
-func (l *line) hush(u *unit, q point.Quality, took time.Duration) {
+func (l *line) hush(ctx context.Context, u *unit, q point.Quality, took time.Duration) {
 	u.silence.deepen(q, u.cfg.Interval, l.limits.Probe)
 	l.mute++
 	switch {
@@ -45,7 +45,7 @@ func (l *line) hush(u *unit, q point.Quality, took time.Duration) {
 		l.gate = l.clock.now().steady + probeShare*took
 	case l.mute >= probesToRedial:
 		l.mute = 0
-		l.hangUp()
+		l.hangUp(ctx)
 	}
 }
 

@@ -71,6 +71,17 @@ type Line interface {
 	Close() error
 }
 
+// Pauser is a Line that can be kept from hearing while its sessions change. A driver that acknowledges a
+// report has its device forget it: who shares the device must be there before anything is heard, and
+// must have taken everything before it goes.
+type Pauser interface {
+	// Pause has nothing more heard and acknowledged when it returns, until Resume or Close. What arrives
+	// waits. Open, Subscribe, Take and Close of sessions work meanwhile; a Read would wait for its
+	// time-out. Neither waits for a device, and both may be called again.
+	Pause()
+	Resume()
+}
+
 // Session is a device on an open line. It is used by one goroutine at a time. After any method
 // returned ErrNotConnected the Session and its Line are dead: close them and dial again.
 type Session interface {

@@ -18,6 +18,7 @@ func (l *line) welcome(stream net.Conn) bool {
 		return false
 	}
 	l.guests[w] = struct{}{}
+	w.held = l.held
 	l.running.Go(func() {
 		w.run(func(time.Time, *station.Output) {})
 		l.farewell(w)
@@ -37,10 +38,7 @@ func (l *line) ask(w *wire) {
 // introduce asks for a new station on the connections that are there already.
 func (l *line) introduce(s *remote) {
 	l.mu.Lock()
-	guests := make([]*wire, 0, len(l.guests))
-	for w := range l.guests {
-		guests = append(guests, w)
-	}
+	guests := l.wires()
 	l.mu.Unlock()
 	for _, w := range guests {
 		w.do(func(time.Time, *station.Output) { _ = w.request(s) })
@@ -118,6 +116,10 @@ func (l *line) farewell(w *wire) {
 	}
 	l.mu.Unlock()
 	for _, m := range moves {
-		m.to.do(func(now time.Time, out *station.Output) { attach(m.to, m.s, now, out) })
+		m.to.do(func(now time.Time, out *station.Output) {
+			if l.has(m.s, m.to) { // it may have left meanwhile
+				attach(m.to, m.s, now, out)
+			}
+		})
 	}
 }

@@ -34,6 +34,7 @@ type line struct {
 	mu       sync.Mutex
 	closed   bool
 	begun    bool // the connection is read
+	held     bool // between Pause and Resume
 	stations map[addresses]*remote
 	guests   map[*wire]struct{} // connections of a listener
 	stranger string             // address of the last connection that was not allowed
@@ -142,7 +143,9 @@ func (l *line) join(c *Config, values *collector) (*remote, error) {
 	l.stations[key] = s
 	s.wire = l.only
 	began := l.begun
-	l.begun = true
+	if !began && l.only != nil {
+		l.begun, l.only.held = true, l.held
+	}
 	l.mu.Unlock()
 	add := func(now time.Time, out *station.Output) { attach(l.only, s, now, out) }
 	switch {
@@ -241,20 +244,14 @@ func (l *line) Close() error {
 	}
 	l.closed = true
 	idle := l.only != nil && !l.begun
-	open := make([]*wire, 0, len(l.guests)+1)
-	for w := range l.guests {
-		open = append(open, w)
-	}
+	open := l.wires()
 	l.mu.Unlock()
 	if l.accepts != nil {
 		_ = l.accepts.Close()
 	}
-	switch {
-	case idle:
+	if idle {
 		_ = l.only.stream.Close()
 		close(l.only.done)
-	case l.only != nil:
-		open = append(open, l.only)
 	}
 	for _, w := range open {
 		w.close()

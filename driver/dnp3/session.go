@@ -47,8 +47,8 @@ func newSession(l *line, s *remote, c *Config, values *collector) *session {
 func (n *session) Close() error {
 	if !n.closed {
 		n.closed = true
+		n.line.leave(n.station) // first: what the last of a station leaves behind must not be confirmed to nobody
 		n.station.leave(n.values)
-		n.line.leave(n.station)
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ type wire struct {
 	done    chan struct{} // closed when the loop has ended
 	reading sync.WaitGroup
 
+	held  bool // nothing is taken that arrives; of the loop once that runs
 	mux   station.Mux
 	rest  []byte // a frame that has not arrived whole
 	since time.Time
@@ -144,10 +145,14 @@ func (w *wire) let(do func(out *station.Output) error) error {
 
 // step waits for the next thing to do, and does it.
 func (w *wire) step(due <-chan time.Time, out *station.Output) error {
+	arrived := w.arrived
+	if w.held {
+		arrived = nil
+	}
 	select {
 	case <-w.closing:
 		return errShut
-	case octets, more := <-w.arrived:
+	case octets, more := <-arrived:
 		if !more {
 			return errEnded
 		}

@@ -44,7 +44,7 @@ var table = []rule{
 	{"driver/registry", []string{"driver"}, nil, "how lists of points are written is the same for every driver; what their columns mean is not"},
 	{"driver", nouns, nil, "the contract"},
 	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
-	{"device", []string{"driver", "point", "fault"}, parts, "the device owner publishes through functions that node gives it"},
+	{"device", []string{"driver", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
 	{"bus/client", []string{"bus/...", "api/answer", "wire", "point", "fault", "identity"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "bus/..."}, parts, "the bus carries, it decides nothing"},
