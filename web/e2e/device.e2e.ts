@@ -70,6 +70,6 @@ describe("the page of a device", () => {
 
   test("that is unknown says so", async () => {
     const { page } = await open({ site: building, address: "/device/no/such%20thing" });
-    await page.getByRole("heading", { name: "There is no device no/such thing" }).waitFor();
+    await page.getByRole("heading", { name: "There is no device “no/such thing”" }).waitFor();
   });
 });

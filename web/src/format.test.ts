@@ -102,6 +102,7 @@ describe("text", () => {
 
   test("names units and qualities that are known, and leaves others alone", () => {
     expect(unit("degC")).toBe("°C");
+    expect(unit("1")).toBe("");
     expect(unit("__proto__")).toBe("__proto__");
     expect(reasonFor("bad(timeout)")).toBe("no answer came in time");
     expect(qualityName("bad(timeout)")).toBe("no answer in time");

@@ -135,6 +135,9 @@ export function dateTime(ms: number): string {
 export const localTimes = (text: string) =>
   text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (t) => dateTime(Date.parse(t)));
 
+/** Which zone the times of the page are in: "Times in Europe/Berlin". */
+export const zoneWords = () => `Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+
 /** Day and minute in this browser's zone: "9 Mar 14:03". */
 export const shortTime = (ms: number) =>
   `${new Date(ms).getDate()} ${months[new Date(ms).getMonth()]} ${clock(ms).slice(0, 5)}`;
@@ -144,6 +147,7 @@ const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 /** Units as engineers write them; what is not known stays as the registry has it. */
 export function unit(name: string): string {
   const known: Record<string, string> = {
+    "1": "", // a figure without a unit, such as a power factor
     degC: "°C",
     degF: "°F",
     degreesCelsius: "°C",

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { shadowWords } from "./control/shadow";
-import { dateTime, plain, unit, value } from "./format";
+import { dateTime, plain, unit, value, zoneWords } from "./format";
 import { nameOf, parentOf } from "./path";
 import { Plot } from "./plot";
 import { beginOf, type Curve, completeness, valueAt } from "./series";
@@ -59,13 +59,11 @@ export function PlotPanel({ source, view, onShow }: Props) {
         <span>
           {problem || (curves.length > 0 ? `${completeness(curves)}. ${missing}`.trim() : missing)}
         </span>
-        <span>{cursor === undefined ? zone() : dateTime(cursor)}</span>
+        <span>{cursor === undefined ? zoneWords() : dateTime(cursor)}</span>
       </p>
     </section>
   );
 }
-
-const zone = () => `Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 
 const describe = (points: readonly string[], from: number, to: number) =>
   points.length === 0

@@ -33,7 +33,7 @@ export function AgentPage(props: Props) {
   if (!row) {
     return (
       <div class="card nothing">
-        <h1>There is no agent {plain(name)}</h1>
+        <h1>There is no agent “{plain(name)}”</h1>
         <p>It may have been removed, or not be installed yet.</p>
         <p class="actions">
           <a class="button" href="/agents">

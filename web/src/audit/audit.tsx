@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, address } from "../api";
-import { plain } from "../format";
+import { plain, zoneWords } from "../format";
 import type { Audit, AuditReport } from "../generated/api";
 import { go } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
@@ -82,6 +82,7 @@ function Page({ api, filter, epoch, onFilter }: PageProps) {
           {key === "/audit" ? "Nothing was noted yet." : "No entry fits all of that."}
         </p>
       )}
+      <p class="quiet">{zoneWords()}.</p>
       <p class="actions">
         {filter.before > 0 ? (
           <button type="button" onClick={() => onFilter({ ...filter, before: 0 })}>

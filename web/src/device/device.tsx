@@ -61,7 +61,7 @@ export function DeviceScreen({ api, session, place, books, problem, epoch }: Scr
 
 const Unknown = ({ path }: { path: string }) => (
   <div class="card nothing">
-    <h1>There is no device {plain(path)}</h1>
+    <h1>There is no device “{plain(path)}”</h1>
     <p>It may have been removed from the configuration. Its history is kept.</p>
     <p class="actions">
       <a class="button" href={branchAddress("")}>

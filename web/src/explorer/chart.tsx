@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Api } from "../api";
-import { dateTime, plain } from "../format";
+import { dateTime, plain, zoneWords } from "../format";
 import { Plot } from "../plot";
 import { pressed } from "../span";
 import { useWidth } from "../use-width";
@@ -69,7 +69,9 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
           {plain(shown.problem || shown.coverage)}
         </span>
         <span>
-          {cursor === undefined ? `${dateTime(from)} to ${dateTime(to)}` : dateTime(cursor)}
+          {cursor === undefined
+            ? `${dateTime(from)} to ${dateTime(to)}. ${zoneWords()}`
+            : dateTime(cursor)}
         </span>
       </p>
       <p id="explore-keys" class="quiet explore-keys">

@@ -37,6 +37,7 @@ export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
 
   return (
     <div class="explore">
+      <h1 class="unseen">Explore</h1>
       <div class="explore-main">
         <section class="card explore-card" aria-label="Curves">
           <Toolbar view={view} moving={moving} onShow={show}>

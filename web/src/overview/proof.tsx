@@ -10,7 +10,8 @@ export function Proof({ ledger }: { ledger: Ledger }) {
       {origins.length === 0 ? (
         <p class="quiet">Nothing was recorded yet.</p>
       ) : (
-        <div class="scroll-x">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        <section class="scroll-x" tabIndex={0} aria-label="Account of each origin">
           <table class="proof">
             <thead>
               <tr>
@@ -38,7 +39,7 @@ export function Proof({ ledger }: { ledger: Ledger }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
       <p class="quiet">
         Blocks are numbered and know how many samples came before them, so that a loss is a number,

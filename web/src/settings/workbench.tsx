@@ -125,7 +125,7 @@ function Standing(props: { config: Config; done: Done | undefined; words: string
       <p role="status" aria-label="Last change" class="standing">
         {done && (
           <>
-            <strong>{words}</strong> {(done.changes.words ?? []).map(plain).join(" ")}
+            <strong>{words}</strong> {together(done.changes.words)}
           </>
         )}
       </p>
@@ -152,6 +152,10 @@ function Verdict({ judgement }: { judgement: Judgement | undefined }) {
   );
 }
 
+/** What changes, one after the other in a line. */
+const together = (words: readonly string[] | null | undefined) =>
+  (words ?? []).map(plain).join(" · ");
+
 function levelOf(judgement: Judgement | undefined): string {
   if (judgement?.is === "unknown") return "is-warn";
   if (judgement?.is !== "judged") return "";
@@ -164,7 +168,7 @@ function checkWords(judgement: Judgement | undefined): string {
   if (judgement.is === "unknown") return `Not checked: ${judgement.why}`;
   const n = (judgement.check.problems ?? []).length;
   if (n > 0) return n === 1 ? "1 problem" : `${n} problems`;
-  return (judgement.check.changes.words ?? []).map(plain).join(" ") || "No problems";
+  return together(judgement.check.changes.words) || "No problems";
 }
 
 interface ReviewProps extends Pick<WorkbenchProps, "apply" | "words" | "beside"> {
