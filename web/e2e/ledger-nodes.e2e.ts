@@ -3,6 +3,7 @@ import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
 import { ledgerHandlers, ledgerOf, type Way } from "./stand-ledger";
+import { childOf } from "./stand-nodes";
 
 const open = useBrowser();
 
@@ -51,13 +52,18 @@ describe("the ledger of several nodes", () => {
   test("draws completeness by node, and names losses with who knows of them", async () => {
     const way: Way = { plant: 90_000, campus: 90_000, here: 90_000, lost: 400 };
     const handlers = ledgerHandlers(() => way);
-    const { page } = await open({ site: building, address: "/ledger", handlers });
+    const shut = childOf("chiller", { state: "revoked", prefix: "campus/plant/chiller" });
+    const { page } = await open({
+      ...{ site: building, address: "/ledger" },
+      handlers: { ...handlers, "GET children": () => ({ children: [shut] }) },
+    });
     const heat = page.getByRole("region", { name: "Completeness of the history here, by node" });
     await heat.getByRole("img", { name: "1 hole" }).waitFor();
     expect(await heat.getByRole("rowheader").allTextContents()).toEqual([
       "region",
       "campus",
       "plant",
+      "chiller (shut out)",
     ]);
     const gaps = page.getByRole("region", { name: "Missing blocks" });
     await gaps.getByText("region, campus").waitFor();

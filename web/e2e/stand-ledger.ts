@@ -128,6 +128,7 @@ function fleetOf({ plant, campus, here, lost = 0 }: Way): Node[] {
 /** Answers the ledger of the way as it is now, its heat map, and the nodes. */
 export const ledgerHandlers = (way: () => Way): Handlers => ({
   "GET events/nodes": nodeEvents(() => ({ nodes: fleetOf(way()), above: [], refused: [] })),
+  "GET children": () => ({ children: [] }),
   "GET ledger": () => ledgerOf(way()),
   "GET completeness": ({ query }) =>
     heatOf(Number(query.get("steps")), query.get("from") ?? "", query.get("to") ?? ""),

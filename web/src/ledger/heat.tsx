@@ -1,21 +1,20 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api, LedgerNode } from "../api";
-import { clock, percent, plain, plural, shortTime } from "../format";
-import type { Node } from "../generated/api";
+import { clock, percent, plain, plural, shortTime, zoneWords } from "../format";
+import type { Child, Node } from "../generated/api";
 import { type Late, lateness, outagesAround } from "../node/outage";
+import { useChildren, useFleet } from "../node/use-fleet";
 import { nodeAddress } from "../shell/place";
 import { type HeatMap, type HeatRow, holesOf, spans as longSpans } from "../site/coverage";
 import { Strip } from "../site/strip";
 import { usePoll } from "../use-poll";
-import { begun, rowsByNode, shareOf } from "./node-heat";
+import { begun, type Placed, placesOf, rowsByNode, shareOf } from "./node-heat";
 import "../site/site.css";
 
 interface Props {
   api: Api;
   epoch: number;
   nodes: readonly LedgerNode[];
-  /** What is known of the nodes: when they were away. */
-  fleet: readonly Node[];
 }
 
 /** A quarter of an hour shows a cable that is pulled and put back. */
@@ -30,7 +29,10 @@ const rowsOfPage = 1000;
 const mostPages = 5;
 
 /** How complete the history here is over time, a row for each node. A gap that was caught up with closes. */
-export function NodeHeat({ api, epoch, nodes, fleet }: Props) {
+export function NodeHeat({ api, epoch, nodes }: Props) {
+  const { data: fleet } = useFleet(api);
+  const { data: children, problem: other } = useChildren(api, fleet, epoch);
+  const joined = children ?? (other ? [] : undefined);
   const [span, setSpan] = useState<Span>(spans[0]);
   const ask = useCallback(() => wholeMap(api, span), [api, span]);
   const { data, problem } = usePoll(ask, 15_000, epoch);
@@ -48,8 +50,8 @@ export function NodeHeat({ api, epoch, nodes, fleet }: Props) {
         </div>
       </div>
       {problem && <p class="problem">{plain(problem)}</p>}
-      {!data && !problem && <p class="asking">Counting samples…</p>}
-      {data && <Heat map={data} nodes={nodes} fleet={fleet} />}
+      {!(data && joined) && !problem && <p class="asking">Counting samples…</p>}
+      {data && joined && <Heat map={data} {...{ nodes, joined }} fleet={fleet?.nodes ?? []} />}
     </section>
   );
 }
@@ -76,12 +78,15 @@ async function wholeMap(api: Api, span: Span): Promise<HeatMap> {
 interface HeatProps {
   map: HeatMap;
   nodes: readonly LedgerNode[];
+  /** The nodes that joined this one, also those that were shut out: their points stay. */
+  joined: readonly Child[];
+  /** What is known of the nodes: when they were away. */
   fleet: readonly Node[];
 }
 
-function Heat({ map, nodes, fleet }: HeatProps) {
+function Heat({ map, nodes, joined, fleet }: HeatProps) {
   const [pointed, setPointed] = useState("");
-  const placed = nodes.map((n) => ({ node: n.node, prefix: n.prefix, depth: n.path.length }));
+  const placed = placesOf(nodes, joined);
   const rows = rowsByNode(map.rows, placed).map(begun);
   const begin = Date.parse(map.from);
   if (rows.length === 0) return <p class="quiet">There is no history yet.</p>;
@@ -106,7 +111,7 @@ function Heat({ map, nodes, fleet }: HeatProps) {
               key={row.path}
               row={row}
               map={map}
-              depth={(nodes.find((n) => n.node === row.path)?.path.length ?? 1) - 1}
+              place={placed.find((p) => p.node === row.path)}
               late={lateness(row.coverage, outagesAround(fleet, row.path), begin, map.step * 1000)}
               onPoint={setPointed}
             />
@@ -119,7 +124,7 @@ function Heat({ map, nodes, fleet }: HeatProps) {
         <span>{shortTime(Date.parse(map.to))}</span>
       </p>
       <p class="heat-pointed quiet" role="note">
-        {pointed || "Point at a step to read it. What catches up closes the hole."}
+        {pointed || `${howToRead} ${zoneWords()}.`}
         {map.next !== "" && " Only the first 5,000 devices are shown."}
       </p>
       <ul class="heat-legend quiet" aria-label="Colours">
@@ -133,6 +138,9 @@ function Heat({ map, nodes, fleet }: HeatProps) {
   );
 }
 
+const howToRead =
+  "Point at a step to read it. What catches up closes the hole. What was never measured, by a silent device or a node that was off, stays a hole and is no loss.";
+
 const keys = [
   ["full", "arrived at once"],
   ["late", "arrived late, after an outage"],
@@ -145,13 +153,13 @@ const keys = [
 interface RowProps {
   row: HeatRow;
   map: HeatMap;
-  /** How far the node is below those that join this one. */
-  depth: number;
+  place: Placed | undefined;
   late: readonly Late[];
   onPoint(words: string): void;
 }
 
-function Row({ row, map, depth, late, onPoint }: RowProps) {
+function Row({ row, map, place, late, onPoint }: RowProps) {
+  const depth = Math.max(0, (place?.depth ?? 1) - 1); // below those that join this one
   const begin = Date.parse(map.from);
   const timeOf = (cell: number) => clock(begin + cell * map.step * 1000);
   const wordsAt = (cell: number) => {
@@ -160,10 +168,12 @@ function Row({ row, map, depth, late, onPoint }: RowProps) {
     const how = { late: ", arrived late", waits: " here, the rest waits at the node", none: "" };
     return `${plain(row.path)}, ${timeOf(cell)} to ${timeOf(cell + 1)}: ${share}${how[late[cell] ?? "none"]}`;
   };
+  const point = (cell: number | undefined) => onPoint(cell === undefined ? "" : wordsAt(cell));
   return (
     <tr>
-      <th scope="row" style={{ "--depth": Math.max(0, depth) } as preact.CSSProperties}>
+      <th scope="row" style={{ "--depth": depth } as preact.CSSProperties}>
         <a href={nodeAddress(row.path)}>{plain(row.path)}</a>
+        {place?.isOut && <span class="quiet"> (shut out)</span>}
       </th>
       <td class="number">{shareOf(row.coverage)}</td>
       <td>
@@ -171,20 +181,24 @@ function Row({ row, map, depth, late, onPoint }: RowProps) {
           coverage={row.coverage}
           late={late}
           label={stripWords(row, map, late)}
-          onPoint={(cell) => onPoint(cell === undefined ? "" : wordsAt(cell))}
-          onChoose={() => {}}
+          onPoint={point}
+          onChoose={point}
         />
       </td>
     </tr>
   );
 }
 
+/** As many holes, the latest, are told with their times. */
+const mostTold = 3;
+
 /** What a strip shows, for those who do not see it. */
 function stripWords(row: HeatRow, map: HeatMap, late: readonly Late[]): string {
-  const holes = holesOf(row, map).length;
+  const holes = holesOf(row, map);
+  const when = holes.slice(-mostTold).map((h) => `${clock(h.from)} to ${clock(h.to)}`);
   const of = (kind: Late) => late.filter((l) => l === kind).length;
   return [
-    holes === 0 ? "No holes" : plural(holes, "hole"),
+    holes.length === 0 ? "No holes" : `${plural(holes.length, "hole")}: ${when.join(", ")}`,
     ...(of("late") > 0 ? [`${plural(of("late"), "step")} arrived late`] : []),
     ...(of("waits") > 0 ? [`${plural(of("waits"), "step")} not here yet`] : []),
   ].join(", ");

@@ -40,7 +40,7 @@ export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
       {isTree && <Outages nodes={fleet} now={api.now()} most={3} linked />}
       {isTree && <Believe sum={sum} nodes={nodes} />}
       {(isTree || hasAbove(nodes)) && <Chains nodes={nodes} now={api.now()} />}
-      {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} fleet={fleet} />}
+      {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} />}
       <Origins origins={ledger.origins ?? []} />
       <Gaps gaps={gapsIn(ledger)} named={isTree} />
       <div class="ledger-pair">

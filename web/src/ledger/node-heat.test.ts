@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { HeatRow } from "../site/coverage";
-import { begun, homeOf, rowsByNode, shareOf } from "./node-heat";
+import { begun, homeOf, placesOf, rowsByNode, shareOf } from "./node-heat";
 
 const placed = [
   { node: "region", prefix: "", depth: 0 },
@@ -25,6 +25,23 @@ describe("completeness by node", () => {
   test("takes the deepest of nodes with one place", () => {
     const same = [...placed, { node: "below", prefix: "campus/b1", depth: 3 }];
     expect(homeOf("campus/b1/boiler", same)).toBe("below");
+  });
+
+  test("keeps the points of a node that was shut out apart from those of this node", () => {
+    const tree = [
+      { node: "region", prefix: "", path: [] },
+      { node: "campus", prefix: "campus", path: ["campus"] },
+    ];
+    const joined = [
+      { name: "campus", prefix: "campus", state: "approved" },
+      { name: "shed", prefix: "campus/shed", state: "revoked" },
+      { name: "annex", prefix: "annex", state: "pending" },
+    ] as const;
+    const places = placesOf(tree, joined);
+    expect(homeOf("campus/shed/fan", places)).toBe("shed");
+    expect(homeOf("campus/fan", places)).toBe("campus");
+    expect(homeOf("annex/fan", places)).toBe("region");
+    expect(places.map((p) => p.isOut === true)).toEqual([false, false, true]);
   });
 
   test("weighs devices by what they should have brought", () => {

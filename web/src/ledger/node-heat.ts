@@ -1,6 +1,8 @@
 // How complete the history is here, by the node that the points come from.
 
+import type { LedgerNode } from "../api";
 import { percent } from "../format";
+import type { Child } from "../generated/api";
 import { isUnder } from "../path";
 import type { HeatRow } from "../site/coverage";
 
@@ -10,6 +12,20 @@ export interface Placed {
   prefix: string;
   /** How far below it is; 0 is the one that answers. */
   depth: number;
+  /** Whether it was shut out: what it sent before stays. */
+  isOut?: boolean;
+}
+
+/** The places of the nodes of the tree, and after them those of nodes that were shut out of it. */
+export function placesOf(
+  nodes: readonly Pick<LedgerNode, "node" | "prefix" | "path">[],
+  joined: readonly Pick<Child, "name" | "prefix" | "state">[],
+): Placed[] {
+  const inside = nodes.map((n) => ({ node: n.node, prefix: n.prefix, depth: n.path.length }));
+  const outside = joined
+    .filter((c) => c.state === "revoked" && inside.every((n) => n.node !== c.name))
+    .map((c) => ({ node: c.name, prefix: c.prefix, depth: 1, isOut: true }));
+  return [...inside, ...outside];
 }
 
 /** The node that a path belongs to: of those with a place around it that with the longest, then the deepest. */

@@ -1,4 +1,4 @@
-import { plain, plural } from "../format";
+import { plain, plural, zoneWords } from "../format";
 import type { Node } from "../generated/api";
 import { nodeAddress } from "../shell/place";
 import { outagesOf, type ToldOutage } from "./outage";
@@ -8,7 +8,7 @@ interface Props {
   now: number;
   /** As many are shown at first; the rest on demand. */
   most: number;
-  /** Leads to the page of each node. */
+  /** Leads to the page of each node, from the ledger. */
   linked?: boolean;
 }
 
@@ -19,7 +19,10 @@ export function Outages({ nodes, now, most, linked = false }: Props) {
   const rest = list.slice(most);
   return (
     <section class="card panel outages" aria-labelledby="outages-title">
-      <h2 id="outages-title">Without connection</h2>
+      <div class="panel-head">
+        <h2 id="outages-title">Without connection</h2>
+        <span class="quiet">{zoneWords()}</span>
+      </div>
       <List list={list.slice(0, most)} label="Outages" linked={linked} />
       {rest.length > 0 && (
         <details>
@@ -37,9 +40,11 @@ export function Outages({ nodes, now, most, linked = false }: Props) {
           its number and taken once; a number that never comes is counted as missing, and stays in
           the list of gaps.
         </p>
-        <p>
-          The same figures as counted at each node: <a href="/ledger">ledger</a>.
-        </p>
+        {!linked && (
+          <p>
+            The same figures as counted at each node: <a href="/ledger">ledger</a>.
+          </p>
+        )}
       </details>
     </section>
   );

@@ -72,5 +72,28 @@ function paint(
     const left = Math.round(i * width);
     const right = Math.round((i + 1) * width);
     context.fillRect(left, 0, right - left - gap, canvas.height);
+    mark(context, style, { kind: late[i], left, right, ratio });
   });
+}
+
+interface Cell {
+  kind: Late;
+  left: number;
+  right: number;
+  /** Pixels of the canvas in one of the page. */
+  ratio: number;
+}
+
+/** Marks what came late by a line, and what still waits by dots: colour alone does not reach everybody. */
+function mark(
+  context: CanvasRenderingContext2D,
+  style: CSSStyleDeclaration,
+  { kind, left, right, ratio }: Cell,
+): void {
+  if (!kind) return;
+  const size = 2 * ratio;
+  const top = Math.round((context.canvas.height - size) / 2);
+  const at = kind === "late" ? left : Math.round((left + right - size) / 2);
+  context.fillStyle = style.getPropertyValue("--text").trim();
+  context.fillRect(at, top, kind === "late" ? right - left : size, size);
 }
