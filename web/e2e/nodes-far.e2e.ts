@@ -216,6 +216,8 @@ describe("another node, from above", () => {
     await page.getByText("uplink.allow").waitFor();
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
+    joined.nodes = joined.nodes.map((n) => (n.name === "plant-1" ? { ...n, state: "away" } : n));
+    await page.getByText("uplink.allow").waitFor({ state: "detached" });
   });
 
   test("tells engineers what happened to a node", async () => {

@@ -3,6 +3,7 @@ import {
   choiceAddress,
   choiceIn,
   chosen,
+  directionOf,
   fleetSentence,
   nodeStanding,
   offsetWords,
@@ -54,6 +55,20 @@ describe("a node", () => {
 });
 
 describe("the list", () => {
+  test.each([
+    ["name", "ascending"],
+    ["disk", "ascending"],
+    ["waiting", "descending"],
+    ["rtt", "descending"],
+  ] as const)("says which way %s sorts as it does", (sort, direction) => {
+    const small = node("a", { path: ["a"], waiting: 1, rtt_ms: 1, disk: 1, disk_size: 9 });
+    const great = node("b", { path: ["b"], waiting: 2, rtt_ms: 2, disk: 2, disk_size: 9 });
+    const choice = { sort, words: "", onlyTroubled: false, asMap: false };
+    const order = chosen([small, great], choice, now).map((n) => n.name);
+    expect(order).toEqual(direction === "ascending" ? ["a", "b"] : ["b", "a"]);
+    expect(directionOf(sort)).toBe(direction);
+  });
+
   const nodes = [
     node("region", { state: "here" }),
     node("campus", { path: ["campus"], rtt_ms: 4, version: "0.9.1", roles: ["concentrator"] }),

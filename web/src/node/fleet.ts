@@ -72,6 +72,12 @@ const keys = {
 /** A column to sort by. */
 export type SortKey = keyof typeof keys;
 
+const greatestFirst: readonly SortKey[] = ["rtt", "clock", "waiting", "agents", "devices"];
+
+/** Which way a column sorts. */
+export const directionOf = (key: SortKey) =>
+  greatestFirst.includes(key) ? "descending" : "ascending";
+
 /** What of the nodes is shown, as the address says it. */
 export interface Choice {
   /** "" for the order of the tree. */

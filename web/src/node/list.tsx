@@ -6,6 +6,7 @@ import {
   choiceAddress,
   choiceIn,
   chosen,
+  directionOf,
   fleetSentence,
   nodeStanding,
   offsetOf,
@@ -148,7 +149,7 @@ function Table({ nodes, choice, now, onSort }: TableProps) {
                 key={c.key}
                 scope="col"
                 class={c.number ? "number" : ""}
-                {...(choice.sort === c.key ? { "aria-sort": "ascending" as const } : {})}
+                {...(choice.sort === c.key ? { "aria-sort": directionOf(c.key) } : {})}
               >
                 <button
                   type="button"
@@ -157,7 +158,11 @@ function Table({ nodes, choice, now, onSort }: TableProps) {
                   onClick={() => onSort(choice.sort === c.key ? "" : c.key)}
                 >
                   {c.name}
-                  {choice.sort === c.key ? " ↓" : ""}
+                  {choice.sort === c.key && (
+                    <span aria-hidden="true">
+                      {directionOf(c.key) === "ascending" ? " ↑" : " ↓"}
+                    </span>
+                  )}
                 </button>
               </th>
             ))}

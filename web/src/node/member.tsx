@@ -32,8 +32,13 @@ export function Member({ api, role, child: c, onChanged }: Props) {
       <h2 id="member-title">How it is joined</h2>
       <Facts child={c} />
       {c.refusal && <p class="problem">{plain(c.refusal)}</p>}
+      {c.state === "pending" && (
+        <p>
+          It is not let in yet. <a href="/nodes/join">Compare its key, and approve or deny it</a>
+        </p>
+      )}
       <Fingerprint label="Its key" of={c.fingerprint} />
-      <h2>What it may do here</h2>
+      <h2>{rightsTitle(c)}</h2>
       <Rights api={api} child={c} may={may} onChange={change} />
       <p role="alert" class="problem">
         {plain(act.problem)}
@@ -82,6 +87,16 @@ export function Member({ api, role, child: c, onChanged }: Props) {
   );
 }
 
+/** What is allowed to a node holds as long as it is let in. */
+function rightsTitle({ state }: Child): string {
+  if (state === "pending") return "What it may do here once it is let in";
+  return state === "revoked" ? "What it may do here if it is let in again" : "What it may do here";
+}
+
+/** Who decided about a node. */
+const decidedBy = ({ by, state }: Child) =>
+  plain(by) || (state === "pending" ? "nobody yet" : "nobody had to");
+
 /** Until when the bundle of a node that never came can be used. */
 function bundleFact(c: Child): [string, string][] {
   if (!c.expires) return [];
@@ -100,7 +115,7 @@ function Facts({ child: c }: { child: Child }) {
     ["Its points lie below", plain(c.prefix) || "anywhere"],
     ["Keys it has had", String(c.keys)],
     ...bundleFact(c),
-    ["Let in or out by", plain(c.by) || "nobody had to"],
+    ["Let in or out by", decidedBy(c)],
     ["Connected from", c.online ? plain(c.online.address) : "–"],
     ["Connected since", c.online ? dateTime(Date.parse(c.online.since)) : "–"],
   ];

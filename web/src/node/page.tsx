@@ -43,7 +43,7 @@ export function NodeScreen(props: ScreenProps) {
 
 const Nobody = ({ name }: { name: string }) => (
   <div class="card nothing">
-    <h1>There is no node {plain(name)}</h1>
+    <h1>There is no node “{plain(name)}”</h1>
     <p>It may have been forgotten, or be called otherwise.</p>
     <p class="actions">
       <a class="button" href="/nodes">
@@ -97,7 +97,9 @@ function Page(props: PageProps) {
       {part === "" && node && <Proof api={api} node={node} />}
       {part === "" && node && <Facts node={node} now={now} />}
       {part === "live" && node && <FarLive api={api} node={node} place={place} epoch={epoch} />}
-      {part === "settings" && <Push api={api} node={name} epoch={epoch} />}
+      {part === "settings" && (
+        <Push api={api} node={name} isAway={node?.state === "away"} epoch={epoch} />
+      )}
       {part === "joined" && child && (
         <Member api={api} role={session.role} child={child} onChanged={onChanged} />
       )}

@@ -10,6 +10,7 @@ interface Props {
   api: Api;
   /** Whose configuration it is. */
   node: string;
+  isAway: boolean;
   epoch: number;
 }
 
@@ -21,7 +22,7 @@ const bounds = [
 ];
 
 /** The configuration of another node: changed here, it is on trial there until the node is reached with it. */
-export function Push({ api, node, epoch }: Props) {
+export function Push({ api, node, isAway, epoch }: Props) {
   const far = useMemo(() => api.at(node), [api, node]);
   const { config, problem, read } = useConfig(far, epoch);
   const [bound, setBound] = useState(60);
@@ -51,7 +52,7 @@ export function Push({ api, node, epoch }: Props) {
   };
   return (
     <div class="settings node-settings">
-      {problem && <Refused node={node} problem={problem} />}
+      {problem && <Refused {...{ node, problem, isAway }} />}
       {!config && !problem && <p class="asking">Asking {plain(node)} for its configuration…</p>}
       {config && (
         <Workbench
@@ -80,16 +81,22 @@ export function Push({ api, node, epoch }: Props) {
   );
 }
 
-const Refused = ({ node, problem }: { node: string; problem: string }) => (
+const Refused = ({
+  node,
+  problem,
+  isAway,
+}: Pick<Props, "node" | "isAway"> & { problem: string }) => (
   <section class="card panel" aria-labelledby="refused-title">
     <h2 id="refused-title">Its configuration cannot be read from here</h2>
     <p class="problem">{localTimes(plain(problem))}</p>
-    <p class="quiet">
-      {plain(node)} decides itself who may change it. In <code>uplink.allow</code> of its own
-      configuration it must have <code>call node:config.get</code>, <code>.check</code>,{" "}
-      <code>.set</code> and <code>.confirm</code>, and <code>.version</code> for earlier texts;
-      nodes on the way to it must let that pass.
-    </p>
+    {!isAway && (
+      <p class="quiet">
+        {plain(node)} decides itself who may change it. In <code>uplink.allow</code> of its own
+        configuration it must have <code>call node:config.get</code>, <code>.check</code>,{" "}
+        <code>.set</code> and <code>.confirm</code>, and <code>.version</code> for earlier texts;
+        nodes on the way to it must let that pass.
+      </p>
+    )}
   </section>
 );
 
