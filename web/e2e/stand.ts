@@ -174,6 +174,7 @@ export class Stand {
         response.write(": welcome\n\n");
         return "streamed";
       },
+      "GET nodes": () => ({ nodes: [], above: [], refused: [] }),
       "GET events/nodes": ({ response }) => {
         response.writeHead(200, { "Content-Type": "text/event-stream" });
         response.write('event: nodes\ndata: {"whole":true,"nodes":[]}\n\n');

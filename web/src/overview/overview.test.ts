@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Device, Ledger, Origin } from "../api";
+import { aNode } from "../node/testing";
 import { happenings } from "./events";
 import { ratesOf, remember } from "./rates";
-import { troubles } from "./troubles";
+import { absences, troubles } from "./troubles";
 
 const device = (path: string, more: Partial<Device> = {}): Device => ({
   path,
@@ -195,5 +196,28 @@ describe("rates", () => {
   test("begin anew with a new process", () => {
     const counts = remember([count(0, 900), count(5000, 1000)], count(10_000, 10));
     expect(counts).toEqual([count(10_000, 10)]);
+  });
+});
+
+describe("nodes below", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  const away = (name: string) =>
+    aNode(name, { state: "away", since: "2026-01-01T11:57:00Z", link_note: "no route" });
+
+  test("that are away, or whose data is not taken, are named with what to do", () => {
+    const received = { ...aNode("x").received, reason: "outside" } as never;
+    const nodes = [aNode("campus", { state: "here" }), away("b1"), aNode("b2", { received })];
+    expect(absences(nodes, now).map((t) => [t.level, t.title, t.detail, t.address])).toEqual([
+      ["warn", "b1 is away for 3 min", "no route", "/node/b1"],
+      ["warn", "b2: its data is not taken", "", "/node/b2"],
+    ]);
+  });
+
+  test("are told of together if they are many", () => {
+    const many = Array.from({ length: 6 }, (_, i) => away(`b${i}`));
+    expect(absences(many, now).map((t) => t.title)).toEqual([
+      ...["b0", "b1", "b2", "b3"].map((name) => `${name} is away for 3 min`),
+      "2 more nodes are away or not taken from",
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { age, dateTime, plain, plural } from "../format";
+import type { Node, Nodes } from "../generated/api";
 import { type Health, health } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
@@ -13,7 +14,7 @@ import "./overview.css";
 import { askSetup } from "../welcome/setup";
 import { Proof } from "./proof";
 import { type Count, countOf, ratesOf, remember } from "./rates";
-import { type Trouble, troubles } from "./troubles";
+import { absences, type Trouble, troubles } from "./troubles";
 
 /** Whether all is well and what to do if not, what changed, how much goes through, and the proof. */
 export function OverviewScreen({ api, session, books, problem, epoch }: ScreenProps) {
@@ -36,7 +37,10 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   return (
     <div class="screen overview">
       <h1>Overview</h1>
-      <Verdict health={health(devices, ledger)} troubles={troubles(devices, ledger)} />
+      <Verdict
+        health={health(devices, ledger)}
+        troubles={[...troubles(devices, ledger), ...absences(more?.nodes ?? [], now)]}
+      />
       {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && <FirstDevice role={session.role} />}
       <Figures devices={devices} ledger={ledger} rates={rates} />
@@ -56,6 +60,8 @@ const day = 86_400_000;
 interface More {
   started: string;
   changes: readonly Change[];
+  /** This node and those below it. */
+  nodes: readonly Node[];
   /** What this machine carries, in sentences; none if nobody measured it. */
   headRoom: readonly string[];
   /** When that was measured. */
@@ -80,14 +86,16 @@ const HeadRoom = ({ words, measured }: { words: readonly string[]; measured: str
 );
 
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
-  const [node, setup, changes, capacity] = await Promise.all([
+  const [node, tree, setup, changes, capacity] = await Promise.all([
     api.health(),
+    orNothing(api.get<Nodes>("nodes")),
     orNothing(askSetup(api)),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
     orNothing(api.get<Capacity>("capacity")),
   ]);
   return {
     started: node.started ?? "",
+    nodes: tree?.nodes ?? [],
     changes: changes?.history ?? [],
     headRoom: capacity?.words ?? [],
     measured: capacity?.measured ?? "",
@@ -122,11 +130,13 @@ const verdicts = {
 
 /** All of it in a word and a sentence, and below it what to do. */
 function Verdict({ health, troubles }: { health: Health; troubles: readonly Trouble[] }) {
+  const isCalm = health.level === "good" || health.level === "wait";
+  const level = isCalm && troubles.length > 0 ? "warn" : health.level;
   return (
-    <section class={`card verdict is-${health.level}`} aria-label="Verdict">
+    <section class={`card verdict is-${level}`} aria-label="Verdict">
       <p class="verdict-word">
         <span class="dot" aria-hidden="true" />
-        {verdicts[health.level]}
+        {verdicts[level]}
       </p>
       <p class="verdict-text">{health.text}.</p>
       {troubles.length > 0 && (

@@ -1,8 +1,10 @@
 import type { Device, Ledger } from "../api";
 import { count, plain, plural } from "../format";
+import type { Node } from "../generated/api";
 import { adviceFor, deviceLevel, type Level } from "../health";
+import { nodeStanding } from "../node/fleet";
 import { nameOf } from "../path";
-import { deviceAddress } from "../shell/place";
+import { deviceAddress, nodeAddress } from "../shell/place";
 
 /** Something that is wrong, what to do about it, and where to look. */
 export interface Trouble {
@@ -86,6 +88,34 @@ const silentDevice = (d: Device): Trouble => ({
 });
 
 const hungAdvice = "The driver of its line does not return. Restart the node if that lasts.";
+
+/** Nodes below this one that are away, or whose data is not taken. Nothing is lost by that as long as they have room. */
+export function absences(nodes: readonly Node[], now: number): Trouble[] {
+  const missed = nodes.filter((n) => nodeStanding(n, now).level === "bad");
+  const found = missed.slice(0, mostNamed).map((n): Trouble => {
+    const isAway = n.state === "away";
+    return {
+      level: "warn",
+      title: `${plain(n.name)}${isAway ? " is" : ":"} ${nodeStanding(n, now).words}`,
+      advice: isAway
+        ? "What it records meanwhile waits on its disk, and comes when it is back. Check its power and its network."
+        : "Its page says why. What it records waits there meanwhile.",
+      detail: plain(n.link_note ?? ""),
+      address: nodeAddress(n.name),
+    };
+  });
+  const more = missed.length - mostNamed;
+  if (more > 0) {
+    found.push({
+      level: "warn",
+      title: `${plural(more, "more node")} ${more === 1 ? "is" : "are"} away or not taken from`,
+      advice: "The screen of the nodes lists them.",
+      detail: "",
+      address: "/nodes?only=troubled",
+    });
+  }
+  return found;
+}
 
 function losses(ledger: Ledger): Trouble[] {
   const found: Trouble[] = [];
