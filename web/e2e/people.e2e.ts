@@ -95,7 +95,7 @@ describe("people", () => {
     const once = page.getByRole("region", { name: "Token of logger" });
     await once.getByText("vb_secret_of_logger").waitFor();
     await once.getByRole("button", { name: "I have it" }).click();
-    expect(await page.getByText("vb_secret_of_logger").count()).toBe(0);
+    await expect.poll(() => page.getByText("vb_secret_of_logger").count()).toBe(0);
     await page.getByText("below campus/b1").waitFor();
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Revoke logger" }).click();

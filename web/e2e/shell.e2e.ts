@@ -39,11 +39,11 @@ describe("the ways between screens", () => {
     await page.evaluate(() => Object.assign(window, { sameDocument: true }));
     await page.getByRole("link", { name: "Site", exact: true }).click();
     await page.getByRole("heading", { name: "Plot" }).waitFor();
-    expect(await page.title()).toBe("Site · Voltbus");
+    await expect.poll(() => page.title()).toBe("Site · Voltbus");
     expect(await page.evaluate(() => "sameDocument" in window)).toBe(true);
     await page.goBack();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    expect(await page.title()).toBe("Overview · Voltbus");
+    await expect.poll(() => page.title()).toBe("Overview · Voltbus");
     expect(complaints).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe("the ways between screens", () => {
     const { page } = await opened();
     await page.getByRole("link", { name: "Site", exact: true }).click();
     await page.getByRole("heading", { name: "Plot" }).waitFor();
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
   });
 
   test("are a key away", async () => {
@@ -70,7 +70,7 @@ describe("the ways between screens", () => {
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.keyboard.press("Tab");
     await page.getByRole("link", { name: "Skip to the content" }).press("Enter");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
   });
 
   test("of a phone stand at the bottom and behind More", async () => {
