@@ -13,6 +13,7 @@ import (
 	"voltbus/query"
 	"voltbus/store"
 	"voltbus/store/overlay"
+	"voltbus/wire"
 )
 
 // Answer answers the parent's query, as far as the grants let it read: a Reply.
@@ -39,7 +40,12 @@ func (f *Federation) Answer(ctx context.Context, g *identity.Grants, body []byte
 			return nil, err
 		}
 	}
-	if err := r.pack(samples); err != nil {
+	e, has := f.encoders.Get().(*wire.Encoder)
+	if !has {
+		e = new(wire.Encoder)
+	}
+	defer f.encoders.Put(e)
+	if err := r.pack(e, samples); err != nil {
 		return nil, err
 	}
 	return json.Marshal(r)
@@ -99,13 +105,17 @@ func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.
 			m.from = from
 		}
 	}
-	var err error
 	w := wish{
 		points: paths(here), from: m.from, to: m.to, before: time.Duration(q.Before) * time.Microsecond,
 		limit: q.Limit, newest: q.Newest, hops: q.Hops, patience: MaxTime,
 	}
-	if m.got, err = f.gather(ctx, f.children(q.Hops), &w); err != nil {
+	got, hold, err := f.gatherAll(ctx, f.children(q.Hops), &w)
+	if err != nil {
 		return nil, err
+	}
+	defer hold.end()
+	if m.got = got; got.much {
+		return nil, errLarge
 	}
 	samples, err := m.all(ctx, r)
 	if errors.Is(err, errLarge) && q.Limit > 0 && !m.bounded {

@@ -21,10 +21,62 @@ type ask struct {
 	points   []Wanted
 	from, to time.Time
 	reply    *Reply
-	samples  [][]point.Sample // of the points
+	part     portion // of the points
+	hold     *holding
 	given    int
 	hasty    bool // it was late just before, and had little time
 	err      error
+}
+
+// portion is what came for some points.
+type portion struct {
+	samples [][]point.Sample // of each point; none if there was no room for them
+	came    []weight         // of each point, also if there was none
+	held    int64            // octets
+}
+
+// weight is how much samples are.
+type weight struct {
+	samples int
+	octets  int64
+}
+
+// lost reports whether something came for which there was no room.
+func (p *portion) lost() bool {
+	for i := range p.came {
+		if p.came[i].samples > len(p.samples[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// and appends what came for more points.
+func (p *portion) and(more portion) {
+	p.samples, p.came, p.held = append(p.samples, more.samples...), append(p.came, more.came...), p.held+more.held
+}
+
+// forget lets samples go that came, and gives back their room.
+func (k *ask) forget(p *portion) {
+	clear(p.samples)
+	k.hold.free(p.held)
+	p.held = 0
+}
+
+// keep takes samples in, or weighs them if there is no room.
+func (k *ask) keep(samples [][]point.Sample) portion {
+	p := portion{samples: samples, came: make([]weight, len(samples))}
+	for i, list := range samples {
+		p.came[i] = weight{len(list), size(list)}
+		p.held += p.came[i].octets
+	}
+	rise(&k.hold.held, &k.hold.most, p.held)
+	if !k.hold.take(p.held) {
+		k.hold.held.Add(-p.held)
+		clear(p.samples)
+		p.held = 0
+	}
+	return p
 }
 
 // want adds a point, of which is asked what is not before from; newest is the time of the newest sample
@@ -40,23 +92,34 @@ func (f *Federation) askAll(ctx context.Context, asks []*ask, patience time.Dura
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	free := make(chan struct{}, atOnce)
+	next := make(chan *ask)
 	var wg sync.WaitGroup
-	for _, k := range asks {
-		if !k.child.Online || len(k.points) == 0 {
-			continue
-		}
+	for range min(atOnce, len(asks)) {
 		wg.Go(func() {
-			select {
-			case free <- struct{}{}:
-				defer func() { <-free }()
-				f.askPatiently(ctx, k, patience, *q)
-			case <-ctx.Done():
-				k.err = errors.Join(context.DeadlineExceeded, ctx.Err())
+			rise(&f.budget.asking, &f.budget.asked, 1)
+			defer f.budget.asking.Add(-1)
+			for k := range next {
+				f.askInTurn(ctx, k, patience, *q)
 			}
 		})
 	}
+	for _, k := range asks {
+		if k.child.Online && len(k.points) > 0 && k.err == nil {
+			next <- k
+		}
+	}
+	close(next)
 	wg.Wait()
+}
+
+// askInTurn asks a child when no more are waited for than may be.
+func (f *Federation) askInTurn(ctx context.Context, k *ask, patience time.Duration, q Query) {
+	if err := f.budget.flights.Acquire(ctx, 1); err != nil {
+		k.err = errors.Join(context.DeadlineExceeded, err)
+		return
+	}
+	defer f.budget.flights.Release(1)
+	f.askPatiently(ctx, k, patience, q)
 }
 
 // askPatiently asks a child, and waits for it so long, or less if it was late just before.
@@ -77,21 +140,22 @@ func (f *Federation) askPatiently(ctx context.Context, k *ask, patience time.Dur
 
 // ask asks a child for all its points, some at a time.
 func (f *Federation) ask(ctx context.Context, k *ask, q Query) error {
-	if len(k.points) > maxAsked {
-		return errLong
-	}
-	all, left := &Reply{}, room{maxGiven, givenTexts}
-	var samples [][]point.Sample
+	all, left, got := &Reply{}, room{maxGiven, givenTexts}, portion{}
 	for points := range slices.Chunk(k.points, maxPoints) {
 		q.Points = points
-		r, list, err := f.askPart(ctx, k.child.Name, q, &left)
+		r, more, err := f.askPart(ctx, k, q, &left)
 		if err != nil {
+			k.forget(&got)
 			return err
 		}
-		all.Points, samples = append(all.Points, r.Points...), append(samples, list...)
+		all.Points = append(all.Points, r.Points...)
+		got.and(more)
 		all.note(r)
+		if k.hold.full() {
+			k.forget(&got)
+		}
 	}
-	k.reply, k.samples = all, samples
+	k.reply, k.part = all, got
 	return nil
 }
 
@@ -106,41 +170,37 @@ func (r *Reply) note(part *Reply) {
 
 // askPart asks for some points. What is too much for one answer it asks for in halves. left is how much
 // may still come.
-func (f *Federation) askPart(ctx context.Context, child string, q Query, left *room) (*Reply, [][]point.Sample, error) {
-	r, samples, err := f.askOnce(ctx, child, q)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !r.Large {
-		for i := range samples {
-			if !left.take(samples[i]) {
-				return nil, nil, fault.E("federation.Ask", fault.Invalid, child, errMuch)
-			}
-		}
-		return r, samples, nil
+func (f *Federation) askPart(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
+	r, got, err := f.askOnce(ctx, k, q, left)
+	if err != nil || !r.Large {
+		return r, got, err
 	}
 	first, second, ok := q.halves()
 	if !ok {
-		return nil, nil, fault.E("federation.Ask", fault.Invalid, child, errMuch)
+		return nil, portion{}, fault.E("federation.Ask", fault.Invalid, k.child.Name, errMuch)
 	}
-	r, samples, err = f.askPart(ctx, child, first, left)
+	r, got, err = f.askPart(ctx, k, first, left)
 	if err != nil {
-		return nil, nil, err
+		return nil, portion{}, err
 	}
-	other, more, err := f.askPart(ctx, child, second, left)
+	other, more, err := f.askPart(ctx, k, second, left)
 	if err != nil {
-		return nil, nil, err
+		k.forget(&got)
+		return nil, portion{}, err
 	}
 	if len(first.Points) < len(q.Points) {
-		r.Points, samples = append(r.Points, other.Points...), append(samples, more...)
+		r.Points = append(r.Points, other.Points...)
+		got.and(more)
 	} else {
-		for i := range samples {
-			samples[i] = join(samples[i], more[i])
+		got.held += more.held
+		for i := range got.samples {
+			got.samples[i] = join(got.samples[i], more.samples[i])
+			got.came[i] = weight{got.came[i].samples + more.came[i].samples, got.came[i].octets + more.came[i].octets}
 			r.Points[i].Unknown = r.Points[i].Unknown && other.Points[i].Unknown
 		}
 	}
 	r.note(other)
-	return r, samples, nil
+	return r, got, nil
 }
 
 // halves cuts a query: its points, or, if there is only one, its time.
@@ -161,32 +221,52 @@ func (q *Query) halves() (first, second Query, ok bool) {
 	return first, second, true
 }
 
-func (f *Federation) askOnce(ctx context.Context, child string, q Query) (*Reply, [][]point.Sample, error) {
+// askOnce asks with one message.
+func (f *Federation) askOnce(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
 	end, _ := ctx.Deadline()
 	q.Time = min(time.Until(end), MaxTime).Seconds()
 	if q.Time <= 0 {
-		return nil, nil, context.DeadlineExceeded
+		return nil, portion{}, context.DeadlineExceeded
 	}
 	body, err := json.Marshal(q)
 	if err != nil {
-		return nil, nil, fmt.Errorf("write the query: %w", err)
+		return nil, portion{}, fmt.Errorf("write the query: %w", err)
 	}
-	data, err := f.cfg.Ask(ctx, child, body)
+	data, err := f.cfg.Ask(ctx, k.child.Name, body)
 	if err != nil {
-		return nil, nil, err
+		return nil, portion{}, err
 	}
+	if err := f.budget.decoder.Acquire(ctx, 1); err != nil {
+		return nil, portion{}, err
+	}
+	defer f.budget.decoder.Release(1)
+	return k.read(data, q.Points, left)
+}
+
+// read decodes an answer, and takes it in.
+func (k *ask) read(data []byte, points []Wanted, left *room) (*Reply, portion, error) {
+	const op = "federation.Ask"
 	r := &Reply{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, nil, fault.E("federation.Ask", fault.Corrupt, child, fmt.Errorf("%w: %w", errAnswer, err))
+		return nil, portion{}, fault.E(op, fault.Corrupt, k.child.Name, fmt.Errorf("%w: %w", errAnswer, err))
 	}
 	if r.Large {
-		return r, nil, nil
+		return r, portion{}, nil
 	}
 	if slices.ContainsFunc(r.Sources, func(s query.Source) bool { return !identity.IsNodeName(s.Node) }) {
-		return nil, nil, fault.E("federation.Ask", fault.Corrupt, child, errAnswer)
+		return nil, portion{}, fault.E(op, fault.Corrupt, k.child.Name, errAnswer)
 	}
-	samples, err := r.unpack(q.Points)
-	return r, samples, err
+	samples, err := r.unpack(points)
+	if err != nil {
+		return nil, portion{}, err
+	}
+	r.Block = nil
+	for i := range samples {
+		if !left.take(samples[i]) {
+			return nil, portion{}, fault.E(op, fault.Invalid, k.child.Name, errMuch)
+		}
+	}
+	return r, k.keep(samples), nil
 }
 
 // sources says how it went: of the child, and of those below it that it asked.
@@ -208,7 +288,7 @@ func (k *ask) sources() []query.Source {
 
 func (k *ask) judge(s *query.Source) {
 	switch {
-	case len(k.points) == 0:
+	case len(k.points) == 0 && k.err == nil:
 		s.State, s.From, s.Why = query.SourceStored, nil, "all that it has of this time is stored here"
 	case !k.child.Online || fault.Is(k.err, fault.Unreachable):
 		s.State, s.Since = query.SourceUnreachable, moment(k.child.Away)

@@ -2,6 +2,7 @@ package federation
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"voltbus/point"
@@ -59,38 +60,82 @@ func (l children) may(p point.Path) (list []int) {
 	return list
 }
 
+// owners are, for each point, the children that may have samples of it.
+type owners struct {
+	of     [][]int
+	theirs []bool // of each point, whether there are some, also if they are asked for too much to be asked for it
+	asked  []int  // points of each child
+	long   []bool // of each child, whether it is asked for too much
+	pairs  int
+}
+
+// add has children be asked for a point, unless there are too many points for one.
+func (o *owners) add(point int, children []int) {
+	o.theirs[point] = len(children) > 0
+	for _, c := range children {
+		if o.asked[c] >= maxAsked || o.pairs >= maxPairs {
+			o.long[c] = true
+			continue
+		}
+		o.asked[c]++
+		o.pairs++
+		o.of[point] = append(o.of[point], c)
+	}
+}
+
+// asks returns a question for each child that has points; nil for the others.
+func (o *owners) asks(l children, hold *holding) []*ask {
+	list := make([]*ask, len(l))
+	for c := range l {
+		if o.asked[c] > 0 || o.long[c] {
+			list[c] = &ask{child: l[c], hold: hold}
+		}
+		if o.long[c] {
+			list[c].err = errLong
+		}
+	}
+	return list
+}
+
+// present leaves out the children that are not concerned.
+func present(asks []*ask) []*ask {
+	return slices.DeleteFunc(asks, func(k *ask) bool { return k == nil })
+}
+
 // of returns for each point the children that may have samples of it: the one below whose prefix it
 // lies, else the one that described it, else those that may send it. Points of this node's own devices
 // have none.
-func (f *Federation) of(ctx context.Context, l children, points []point.Path) ([][]int, error) {
-	out := make([][]int, len(points))
-	var others []point.Path
+func (f *Federation) of(ctx context.Context, l children, points []point.Path) (*owners, error) {
+	out := &owners{
+		of: make([][]int, len(points)), theirs: make([]bool, len(points)), asked: make([]int, len(l)), long: make([]bool, len(l)),
+	}
+	var others []int
+	var paths []point.Path
 	for i, p := range points {
 		if at := l.below(p); at >= 0 {
-			out[i] = []int{at}
+			out.add(i, []int{at})
 		} else {
-			others = append(others, p)
+			others, paths = append(others, i), append(paths, p)
 		}
 	}
 	if len(others) == 0 || !l.free() {
 		return out, nil
 	}
-	owners, err := f.cfg.Catalog.Owners(ctx, others)
+	told, err := f.cfg.Catalog.Owners(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range points {
-		if out[i] != nil {
-			continue
-		}
-		owner, said := owners[p]
+	for _, i := range others {
+		owner, said := told[points[i]]
 		switch {
 		case !said:
-			out[i] = l.may(p)
+			out.add(i, l.may(points[i]))
 		case owner != "":
-			if out[i] = l.named(owner); out[i] == nil { // it is no child any more
-				out[i] = l.may(p)
+			list := l.named(owner)
+			if list == nil { // it is no child any more
+				list = l.may(points[i])
 			}
+			out.add(i, list)
 		}
 	}
 	return out, nil

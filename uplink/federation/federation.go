@@ -6,8 +6,11 @@ package federation
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store"
@@ -61,18 +64,24 @@ type Config struct {
 	Sent func(path point.Path) bool
 	// Place returns the sequence of the log up to which the parent has all that is sent to it.
 	Place func() uint64
+	// Memory bounds the octets of samples of nodes below that are held for all questions at one time; 0 for
+	// DefaultMemory.
+	Memory int64
 }
 
 // Federation answers with what nodes below have. It only remembers who was late, and is safe for
 // concurrent use. Its errors are those of a query.Engine: what goes wrong elsewhere stands in the
 // sources of the answer.
 type Federation struct {
-	cfg  Config
-	late lateness
+	cfg    Config
+	late   lateness
+	budget *budget
+
+	encoders sync.Pool // making one takes longer than a small answer
 }
 
 // New returns a federation. It starts nothing.
-func New(cfg Config) *Federation { return &Federation{cfg: cfg} }
+func New(cfg Config) *Federation { return &Federation{cfg: cfg, budget: newBudget(cfg.Memory)} }
 
 // How long all children together may take to answer.
 const (
@@ -87,6 +96,7 @@ func (f *Federation) Range(ctx context.Context, req query.Request) (query.Answer
 	if err != nil {
 		return query.Answer{}, err
 	}
+	defer w.end()
 	a, err := w.engine.Range(ctx, req)
 	w.complete(&a)
 	return a, err
@@ -99,6 +109,7 @@ func (f *Federation) Plot(ctx context.Context, req query.Request, pixels int) (q
 	if err != nil {
 		return query.Answer{}, err
 	}
+	defer w.end()
 	a, err := w.engine.Plot(ctx, req, pixels)
 	w.complete(&a)
 	return a, err
@@ -111,8 +122,9 @@ func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query
 	if err != nil {
 		return query.Summaries{}, err
 	}
+	defer w.end()
 	a, err := w.engine.Aggregate(ctx, req, how)
-	a.Sources = w.sources
+	a.Sources = w.after()
 	return a, err
 }
 
@@ -122,6 +134,8 @@ func (f *Federation) Export(ctx context.Context, req query.Request, begin func([
 	if err != nil {
 		return err
 	}
+	defer w.end()
+	w.strict()
 	begin(w.sources)
 	return w.engine.Export(ctx, req, emit)
 }
@@ -136,9 +150,14 @@ func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query
 	if err != nil {
 		return err
 	}
+	defer w.end()
+	w.strict()
 	begin(w.sources)
 	return w.store.Read(ctx, r, emit)
 }
+
+var errParquet = errors.New("nodes below have more samples that are not stored here than can be put into one file; " +
+	"ask for format=csv or arrow, for a shorter time or fewer points, or with local=true for what is stored here")
 
 // ExportParquet writes the samples of a range to a new Parquet file, and returns what is known of the
 // sources.
@@ -146,6 +165,10 @@ func (f *Federation) ExportParquet(ctx context.Context, req query.Request, file 
 	w, err := f.widen(ctx, &req, wish{patience: exportTime})
 	if err != nil {
 		return nil, err
+	}
+	defer w.end()
+	if w.pieces != nil {
+		return nil, fault.E("federation.ExportParquet", fault.Invalid, "parquet", errParquet)
 	}
 	_, err = w.engine.ExportParquet(ctx, req, file)
 	return w.sources, err

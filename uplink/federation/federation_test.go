@@ -54,6 +54,7 @@ func (b *blocks) Scan(_ context.Context, from uint64, deliver func(uint64, []byt
 // site is a node: of its log some is stored, and some is sent.
 type site struct {
 	*federation.Federation
+	cfg     federation.Config
 	log     blocks
 	store   *memory.Store
 	stored  int // blocks
@@ -73,7 +74,7 @@ func grow(c *catalog.Catalog, selects ...point.Pattern) *site { return growAs("h
 func growAs(name string, c *catalog.Catalog, selects ...point.Pattern) *site {
 	s := &site{store: memory.New(memory.Options{}), selects: selects, nodes: map[string]*site{}}
 	everything := &identity.Grants{Read: []point.Pattern{"**"}}
-	s.Federation = federation.New(federation.Config{
+	s.cfg = federation.Config{
 		Name: name, Store: s.store, Catalog: c, Limits: query.DefaultLimits(), Now: now, Log: &s.log,
 		Children: func() []federation.Child { return s.below },
 		Ask: func(ctx context.Context, child string, body []byte) ([]byte, error) {
@@ -93,7 +94,8 @@ func growAs(name string, c *catalog.Catalog, selects ...point.Pattern) *site {
 		},
 		Below: func(at point.Path) []point.Path { return []point.Path{at} },
 		Sent:  s.sends, Place: func() uint64 { return uint64(s.sent) },
-	})
+	}
+	s.Federation = federation.New(s.cfg)
 	return s
 }
 

@@ -13,27 +13,56 @@ import (
 	"voltbus/store/overlay"
 )
 
-// gather asks the children for samples of the points that are not stored here.
-func (f *Federation) gather(ctx context.Context, l children, w *wish) (*found, error) {
+// gatherAll asks the children for samples of the points that are not stored here, and asks again, when it is its turn, if there
+// is no room for all of them now. If there never is, what was found has none, but how many there are.
+func (f *Federation) gatherAll(ctx context.Context, l children, w *wish) (*found, *holding, error) {
+	hold := f.budget.hold()
+	got, err := f.gather(ctx, l, w, hold)
+	if err != nil || !got.much {
+		return got, hold, err // with an error nothing is held
+	}
+	need := int64(0)
+	for _, n := range got.came {
+		need += n
+	}
+	if spare(need) > f.budget.half {
+		return got, hold, nil
+	}
+	if hold, err = f.budget.reserve(ctx, spare(need)); err != nil {
+		return nil, nil, err
+	}
+	if got, err = f.gather(ctx, l, w, hold); err != nil {
+		hold.end()
+	}
+	return got, hold, err
+}
+
+// gather asks the children for samples of the points that are not stored here. If there is no room for all of them,
+// what was found has none, but how many there are.
+func (f *Federation) gather(ctx context.Context, l children, w *wish, hold *holding) (*found, error) {
 	got := &found{
 		given: overlay.Samples{}, told: map[point.Path]catalog.Entry{}, unknown: map[point.Path]bool{},
-		cut: map[point.Path]bool{}, asked: map[point.Path]bool{},
+		cut: map[point.Path]bool{}, asked: map[point.Path]bool{}, came: map[point.Path]int64{},
 	}
 	owners, err := f.of(ctx, l, w.points)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.budget.wait(ctx, f.budget.pairs, int64(owners.pairs)); err != nil {
+		return nil, err
+	}
+	defer f.budget.pairs.Release(int64(owners.pairs))
 	newest, err := f.newest(ctx, w.points, owners)
 	if err != nil {
 		return nil, err
 	}
-	asks := make([]*ask, len(l))
+	asks := owners.asks(l, hold)
 	for i, p := range w.points {
-		for _, c := range owners[i] {
+		if owners.theirs[i] {
 			got.asked[p] = true
-			if asks[c] == nil {
-				asks[c] = &ask{child: l[c], from: w.from, to: w.to}
-			}
+		}
+		for _, c := range owners.of[i] {
+			asks[c].from, asks[c].to = w.from, w.to
 			here, has := newest[p]
 			if has && !here.Before(w.to) && l[c].sent() {
 				continue // it has sent all of this time
@@ -41,7 +70,7 @@ func (f *Federation) gather(ctx context.Context, l children, w *wish) (*found, e
 			asks[c].want(p, w.from, here)
 		}
 	}
-	asks = slices.DeleteFunc(asks, func(k *ask) bool { return k == nil })
+	asks = present(asks)
 	f.askAll(ctx, asks, w.patience, &Query{
 		To: w.to.UnixMicro(), Before: w.before.Microseconds(), Limit: w.limit, Newest: w.newest, Hops: w.hops - 1,
 	})
@@ -50,14 +79,18 @@ func (f *Federation) gather(ctx context.Context, l children, w *wish) (*found, e
 		got.sources = append(got.sources, k.sources()...)
 	}
 	got.sources = oncePerNode(got.sources)
+	if got.much = hold.full(); got.much {
+		got.given = overlay.Samples{}
+		hold.end()
+	}
 	return got, nil
 }
 
 // newest returns the times of the newest samples stored here of points that children have.
-func (f *Federation) newest(ctx context.Context, points []point.Path, owners [][]int) (map[point.Path]time.Time, error) {
+func (f *Federation) newest(ctx context.Context, points []point.Path, owners *owners) (map[point.Path]time.Time, error) {
 	var theirs []point.Path
 	for i, p := range points {
-		if len(owners[i]) > 0 {
+		if owners.theirs[i] {
 			theirs = append(theirs, p)
 		}
 	}
@@ -84,7 +117,7 @@ func (k *ask) put(got *found) {
 	}
 	for i := range k.points {
 		p, told := k.points[i].Point, &k.reply.Points[i]
-		if told.Unknown && !told.Refused && len(k.samples[i]) == 0 {
+		if told.Unknown && !told.Refused && k.part.came[i].samples == 0 {
 			if _, known := got.told[p]; !known {
 				got.unknown[p] = true
 			}
@@ -95,8 +128,9 @@ func (k *ask) put(got *found) {
 			got.told[p] = told.entry(p)
 		}
 		got.cut[p] = got.cut[p] || told.Cut
-		got.given[p] = join(got.given[p], k.samples[i])
-		k.given += len(k.samples[i])
+		got.given[p] = join(got.given[p], k.part.samples[i])
+		got.came[p] += k.part.came[i].octets
+		k.given += k.part.came[i].samples
 	}
 }
 

@@ -31,7 +31,7 @@ func (f *Federation) latest(ctx context.Context, engine *query.Engine, sel query
 			return query.Newest{}, err
 		}
 		for i, p := range sel.Points {
-			theirs[p] = len(owners[i]) > 0
+			theirs[p] = owners.theirs[i]
 		}
 		own.Elsewhere = func(p point.Path) bool { return theirs[p] || (sel.Elsewhere != nil && sel.Elsewhere(p)) }
 	}
@@ -74,6 +74,9 @@ type newer struct {
 	hops    int
 	sources *[]query.Source
 	known   map[point.Path]bool // nil, or takes the points that nodes below know
+
+	children children
+	points   []point.Path
 }
 
 // renew puts newer samples of children into what was found: true if there is a point that no node
@@ -83,26 +86,11 @@ func (f *Federation) renew(ctx context.Context, l children, points []point.Path,
 	if err != nil {
 		return false, err
 	}
-	asks := make([]*ask, len(l))
-	for i, p := range points {
-		for _, c := range owners[i] {
-			if asks[c] == nil {
-				asks[c] = &ask{child: l[c]}
-			}
-			s, has := n.found[p]
-			if has && l[c].Online && l[c].sent() && !n.all {
-				continue
-			}
-			asks[c].want(p, s.Time, s.Time)
-		}
+	n.children, n.points = l, points
+	list, err := f.askNewest(ctx, owners, &n)
+	if err != nil {
+		return false, err
 	}
-	var list []*ask
-	for _, k := range asks {
-		if k != nil {
-			list = append(list, k)
-		}
-	}
-	f.askAll(ctx, list, latestTime, &Query{Latest: true, Hops: n.hops - 1})
 	doubt := map[point.Path]bool{}
 	for _, k := range list {
 		k.renew(n.found, doubt)
@@ -116,6 +104,54 @@ func (f *Federation) renew(ctx context.Context, l children, points []point.Path,
 	return unknown, nil
 }
 
+// askNewest asks for newer samples, and again, when it is its turn, if there is no room for them now.
+func (f *Federation) askNewest(ctx context.Context, owners *owners, n *newer) ([]*ask, error) {
+	if err := f.budget.wait(ctx, f.budget.pairs, int64(owners.pairs)); err != nil {
+		return nil, err
+	}
+	defer f.budget.pairs.Release(int64(owners.pairs))
+	hold := f.budget.hold()
+	asks := n.ask(ctx, f, owners, hold)
+	if !hold.full() {
+		return asks, nil
+	}
+	need := int64(0)
+	for _, k := range asks {
+		for _, came := range k.part.came {
+			need += came.octets
+		}
+	}
+	hold, err := f.budget.reserve(ctx, spare(need))
+	if err != nil {
+		return nil, err
+	}
+	asks = n.ask(ctx, f, owners, hold)
+	for _, k := range asks {
+		if k.part.lost() {
+			k.reply, k.err = nil, errBusy
+		}
+	}
+	return asks, nil
+}
+
+// ask asks for newer samples. What it held is given back: what counts of that becomes the answer.
+func (n *newer) ask(ctx context.Context, f *Federation, owners *owners, hold *holding) []*ask {
+	defer hold.end()
+	asks := owners.asks(n.children, hold)
+	for i, p := range n.points {
+		s, has := n.found[p]
+		for _, c := range owners.of[i] {
+			if child := &n.children[c]; has && child.Online && child.sent() && !n.all {
+				continue
+			}
+			asks[c].want(p, s.Time, s.Time)
+		}
+	}
+	asks = present(asks)
+	f.askAll(ctx, asks, latestTime, &Query{Latest: true, Hops: n.hops - 1})
+	return asks
+}
+
 // renew takes newer samples, and notes for the points whether no child that was asked knows them.
 func (k *ask) renew(found map[point.Path]point.Sample, unknown map[point.Path]bool) {
 	for i, w := range k.points {
@@ -127,7 +163,7 @@ func (k *ask) renew(found map[point.Path]point.Sample, unknown map[point.Path]bo
 		told := k.reply.Points[i]
 		before, judged := unknown[w.Point]
 		unknown[w.Point] = !has && told.Unknown && !told.Refused && (before || !judged)
-		for _, s := range k.samples[i] {
+		for _, s := range k.part.samples[i] {
 			if !has || s.Time.After(own.Time) {
 				own, has = s, true
 				found[w.Point] = s

@@ -101,7 +101,7 @@ func parseQuery(body []byte) (*Query, error) {
 }
 
 // pack writes the samples of the points, in their order, into the reply.
-func (r *Reply) pack(samples [][]point.Sample) error {
+func (r *Reply) pack(e *wire.Encoder, samples [][]point.Sample) error {
 	b := &point.Block{}
 	for i, list := range samples {
 		b.Points = append(b.Points, point.Path(strconv.Itoa(i)))
@@ -110,7 +110,7 @@ func (r *Reply) pack(samples [][]point.Sample) error {
 		}
 	}
 	var err error
-	r.Block, err = new(wire.Encoder).AppendPacked(nil, b)
+	r.Block, err = e.AppendPacked(nil, b)
 	return err
 }
 
@@ -129,7 +129,7 @@ func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
 	if err := store.CheckBlocks(op, []*point.Block{b}); err != nil {
 		return nil, fault.E(op, fault.Corrupt, "reply", fmt.Errorf("%w: %w", errAnswer, err))
 	}
-	out := make([][]point.Sample, len(points))
+	out := roomy(b, len(points))
 	for i := range b.Len() {
 		s := b.Sample(i)
 		at := b.Point[i]
@@ -140,4 +140,18 @@ func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
 		out[at] = append(out[at], s)
 	}
 	return out, nil
+}
+
+// roomy returns a list for the samples of each point of a block, as long as it gets.
+func roomy(b *point.Block, points int) [][]point.Sample {
+	counts, out := make([]int, points), make([][]point.Sample, points)
+	for _, at := range b.Point {
+		counts[at]++
+	}
+	for i, n := range counts {
+		if n > 0 {
+			out[i] = make([]point.Sample, 0, n)
+		}
+	}
+	return out
 }

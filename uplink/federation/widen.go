@@ -32,6 +32,8 @@ type found struct {
 	unknown map[point.Path]bool          // points that no node knows that was asked for them
 	cut     map[point.Path]bool          // there are more than the limit
 	asked   map[point.Path]bool          // points that are, or may be, those of a child
+	came    map[point.Path]int64         // octets of samples
+	much    bool                         // there was no room for them
 	sources []query.Source
 }
 
@@ -40,6 +42,15 @@ type wider struct {
 	*found
 	engine *query.Engine
 	store  store.Store
+	hold   *holding
+	pieces *pieces // if there is no room for all at once
+}
+
+// end gives back the room of what nodes below gave.
+func (w *wider) end() {
+	if w.hold != nil {
+		w.hold.end()
+	}
 }
 
 // own answers from this node's store alone.
@@ -50,7 +61,7 @@ func (f *Federation) own() *query.Engine {
 // widen has the nodes below give what is missing here for a request, and lets it not know points that
 // they know.
 func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wider, error) {
-	alone := wider{&found{}, f.own(), f.cfg.Store}
+	alone := wider{found: &found{}, engine: f.own(), store: f.cfg.Store}
 	children := f.children(maxHops)
 	if len(children) == 0 || !req.From.Before(req.To) || req.Limit < 0 {
 		return alone, nil // what is wrong the engine says
@@ -63,12 +74,13 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wid
 	if w.before, err = f.before(ctx, &w); err != nil {
 		return alone, err
 	}
-	got, err := f.gather(ctx, children, &w)
+	got, hold, err := f.gatherAll(ctx, children, &w)
 	if err != nil || len(got.asked) == 0 {
 		return alone, err
 	}
 	tail, own, err := f.tail(ctx, got.asked, w.from.Add(-w.before), w.to)
 	if err != nil {
+		hold.end()
 		return alone, err
 	}
 	got.sources = append(got.sources, own...)
@@ -76,9 +88,15 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wid
 	req.Elsewhere = func(p point.Path) bool {
 		return (got.asked[p] && !got.unknown[p]) || (before != nil && before(p))
 	}
-	known := wideCatalog{f.cfg.Catalog, got.told}
-	all := f.over(tail, got.given)
-	return wider{got, query.New(all, known, f.cfg.Limits, f.cfg.Now), all}, nil
+	out := wider{found: got, hold: hold}
+	if got.much {
+		out.pieces = f.inPieces(children, &w, got, tail)
+		out.store = out.pieces
+	} else {
+		out.store = f.over(tail, got.given)
+	}
+	out.engine = query.New(out.store, wideCatalog{f.cfg.Catalog, got.told}, f.cfg.Limits, f.cfg.Now)
+	return out, nil
 }
 
 // before returns how long a sample before the time may count.
@@ -114,7 +132,7 @@ func join(samples, later []point.Sample) []point.Sample {
 
 // complete notes in an answer what the nodes below said.
 func (w *wider) complete(a *query.Answer) {
-	a.Sources = w.sources
+	a.Sources = w.after()
 	for i := range a.Series {
 		if w.cut[a.Series[i].Info.Path] {
 			a.Series[i].Truncated = true
