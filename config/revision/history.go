@@ -1,6 +1,7 @@
 package revision
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -20,8 +21,11 @@ const (
 	minEntries = 2
 )
 
-// A version lies in a file "<time>-<version>-<user>.yaml", the user escaped.
+// A version lies in a file "<time>-<version>-<user>.yaml", the user escaped. In which order they came says a file
+// beside them, since a clock can go back: their names, one a line, the oldest first. Those that it does not name came later, in
+// the order of their times: a program that does not know it wrote them.
 const (
+	orderFile  = "order"
 	stampForm  = "20060102T150405.000000Z"
 	suffix     = ".yaml"
 	nameParts  = 3
@@ -69,6 +73,26 @@ func (f *File) Text(version string) ([]byte, Entry, error) {
 
 // list returns what is kept, the oldest first.
 func (f *File) list() ([]kept, error) {
+	list, err := f.byTime()
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(f.dir, orderFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names, place := strings.Split(string(text), "\n"), map[string]int{}
+	for i, name := range names {
+		place[name] = i + 1
+	}
+	last := len(names) + 1 // behind all that are named
+	at := func(k kept) int { return cmp.Or(place[filepath.Base(k.file)], last) }
+	slices.SortStableFunc(list, func(a, b kept) int { return cmp.Compare(at(a), at(b)) })
+	return list, nil
+}
+
+// byTime returns what is kept in the order of the times.
+func (f *File) byTime() ([]kept, error) {
 	files, err := os.ReadDir(f.dir) // in the order of the names, which is that of the times
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,20 +143,37 @@ func (f *File) remember(old []byte, since time.Time, text []byte, user string) (
 		if n := len(list); at.After(now) || (n > 0 && at.Before(list[n-1].Time)) {
 			at = now.Add(-time.Microsecond) // a clock that jumped must not change the order
 		}
-		if err := f.put(Entry{Version: VersionOf(old), Time: at}, old); err != nil {
+		if list, err = f.put(list, Entry{Version: VersionOf(old), Time: at}, old); err != nil {
 			return nil, err
 		}
 	}
 	e := Entry{Version: VersionOf(text), Time: now, User: user}
-	if err := f.put(e, text); err != nil {
+	undo = func() { _ = os.Remove(filepath.Join(f.dir, nameOf(e))) } // a line too many does no harm
+	if _, err = f.put(list, e, text); err == nil {
+		err = f.prune()
+	}
+	if err != nil {
+		undo()
 		return nil, err
 	}
-	undo = func() { _ = os.Remove(filepath.Join(f.dir, nameOf(e))) } // a line too many does no harm
-	return undo, f.prune()
+	return undo, nil
 }
 
-func (f *File) put(e Entry, text []byte) error {
-	return f.writer.Write(filepath.Join(f.dir, nameOf(e)), text, fileMode)
+// put keeps a text as the newest, behind those of the list, and returns the list with it. The order is written first: a
+// name in it without a file is none.
+func (f *File) put(list []kept, e Entry, text []byte) ([]kept, error) {
+	name := nameOf(e)
+	file := filepath.Join(f.dir, name)
+	list = slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return k.file == file })
+	var order strings.Builder
+	for _, k := range list {
+		order.WriteString(filepath.Base(k.file) + "\n")
+	}
+	order.WriteString(name + "\n")
+	if err := f.writer.Write(filepath.Join(f.dir, orderFile), []byte(order.String()), fileMode); err != nil {
+		return nil, err
+	}
+	return append(list, kept{Entry: e, file: file, size: int64(len(text))}), f.writer.Write(file, text, fileMode)
 }
 
 func (f *File) prune() error {
