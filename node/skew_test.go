@@ -342,3 +342,83 @@ func TestNodesThatAreUpdatedOneByOneLoseNothing(t *testing.T) {
 	update(r.nodes[0], now)
 	r.equal()
 }
+
+// An outage is counted by the parent if that is new, and told through an old node to a new one above it. Of a child of an old parent
+// nobody tells one, and nobody invents one.
+func TestProgramsOfTwoVersionsTellOfOutages(t *testing.T) {
+	old, now := versions(t)
+	for _, c := range []struct {
+		name     string
+		programs []string
+	}{
+		{"an old one between new ones", []string{now, old, now, now}},
+		{"new ones between old ones", []string{old, now, old, now}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRow(t, c.programs...)
+			r.send(1, 100, nil)
+			r.equal()
+			for i := range r.nodes[1:] {
+				r.away(i, old)
+			}
+			r.equal()
+			for i := range r.nodes[1:] {
+				r.tellsOutage(i, old)
+			}
+		})
+	}
+}
+
+// away cuts a node's child off while the last one records, and waits until all is there.
+func (r *row) away(parent int, old string) {
+	r.t.Helper()
+	n, child := r.nodes[parent], r.nodes[parent+1].name
+	n.below.Lead("")
+	n.below.Cut()
+	eventually(r.t, n.name+" knows that "+child+" is away", func() bool { return n.look(child).State == answer.NodeAway })
+	r.send(2, 100, nil)
+	n.below.Lead(n.bus)
+	eventually(r.t, n.name+" has all", func() bool { return r.account(parent).Stored == uint64(r.sent) })
+	if n.program == old {
+		return
+	}
+	eventually(r.t, n.name+" counted the outage of "+child, func() bool {
+		list := n.look(child).Outages
+		return len(list) == 1 && list[0].To != nil && list[0].Done != nil
+	})
+}
+
+// look returns what the node says of one below it.
+func (v *versioned) look(below string) answer.Node {
+	v.t.Helper()
+	n, err := v.Node(wait(v.t), below)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return n
+}
+
+// tellsOutage looks at what the nodes from the parent upwards say of the outage of its child.
+func (r *row) tellsOutage(parent int, old string) {
+	r.t.Helper()
+	n, child := r.nodes[parent], r.nodes[parent+1].name
+	counted := n.look(child).Outages
+	if n.program != old && (len(counted) != 1 || counted[0].At != "" || counted[0].Coming+counted[0].Missing != 0) {
+		r.t.Errorf("%s says of %s: %+v", n.name, child, counted)
+		return
+	}
+	for _, above := range r.nodes[:parent] {
+		if above.program == old || n.program == old {
+			if list := above.look(child).Outages; len(list) != 0 {
+				r.t.Errorf("%s says of %s, which nobody counted: %+v", above.name, child, list)
+			}
+			continue
+		}
+		eventually(r.t, above.name+" says of "+child+" what "+n.name+" counted", func() bool {
+			list := above.look(child).Outages
+			return len(list) == 1 && list[0].At == n.name && list[0].Waited == counted[0].Waited && list[0].Done != nil &&
+				list[0].From.Equal(counted[0].From.Truncate(time.Millisecond))
+		})
+	}
+	r.t.Logf("of the outage of %s is known: %+v", child, counted)
+}
