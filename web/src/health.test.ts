@@ -99,6 +99,13 @@ describe("the health sentence", () => {
       "No devices are configured; 0 samples recorded, none lost",
     ],
     [
+      "the devices are at other nodes",
+      [],
+      ledger(origin(0), origin(9, { own: false })),
+      "good",
+      "All devices are at nodes below; 9 samples recorded, none lost",
+    ],
+    [
       "samples are lost",
       seven,
       ledger(origin(10, { missing: 3, balanced: false })),

@@ -25,18 +25,24 @@ export const deviceLevel = (device: Device): Level =>
 export const isComplete = (ledger: Ledger) =>
   (ledger.origins ?? []).every((o) => o.balanced && o.missing === 0 && o.refused === 0);
 
+/** Whether samples come from other nodes: such a node may have no devices of its own. */
+export const hasOthers = (ledger: Ledger) => (ledger.origins ?? []).some((o) => !o.own);
+
 /** Says how the site does: devices first, then what was recorded and whether anything is lost. */
 export function health(devices: readonly Device[], ledger: Ledger): Health {
-  const a = deviceHealth(devices);
+  const a = deviceHealth(devices, ledger);
   const b = ledgerHealth(ledger);
   const order: Level[] = ["good", "wait", "warn", "bad"];
   const level = order[Math.max(order.indexOf(a.level), order.indexOf(b.level))] ?? "bad";
   return { level, text: `${a.text}; ${b.text}` };
 }
 
-function deviceHealth(devices: readonly Device[]): Health {
+function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
   const asked = devices.filter((d) => d.state !== "disabled");
   const all = asked.length;
+  if (devices.length === 0 && hasOthers(ledger)) {
+    return { level: "good", text: "All devices are at nodes below" };
+  }
   if (devices.length === 0) return { level: "wait", text: "No devices are configured" };
   if (all === 0) return { level: "wait", text: "All devices are disabled" };
   const silent = asked.filter((d) => deviceLevel(d) === "bad");

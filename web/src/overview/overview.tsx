@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { age, dateTime, plain, plural } from "../format";
 import type { Node, Nodes } from "../generated/api";
-import { type Health, health } from "../health";
+import { type Health, hasOthers, health } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
@@ -42,7 +42,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
         troubles={[...troubles(devices, ledger), ...absences(more?.nodes ?? [], now)]}
       />
       {more?.needsPeople && <FirstPerson />}
-      {devices.length === 0 && <FirstDevice role={session.role} />}
+      {devices.length === 0 && !hasOthers(ledger) && <FirstDevice role={session.role} />}
       <Figures devices={devices} ledger={ledger} rates={rates} />
       <div class="columns">
         <Events events={events} now={now} />
