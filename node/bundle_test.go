@@ -133,9 +133,18 @@ func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(first.Config().Node.Data, "parent.json"))
 		return err == nil && !strings.Contains(string(b), "bundled")
 	})
-	eventually(t, "the node says why it connected twice", func() bool {
+	var anew time.Time
+	eventually(t, "the node says why it connects twice", func() bool {
 		said, err := first.NodeLog(t.Context(), client.Lines{Search: "made anew"})
-		return err == nil && len(said.Entries) == 1 && said.Entries[0].Level == "info" && strings.Contains(string(said.Entries[0].Extra), "has a new key")
+		if err != nil || len(said.Entries) == 0 {
+			return false
+		}
+		anew = said.Entries[0].Time
+		return len(said.Entries) == 1 && said.Entries[0].Level == "info" && strings.Contains(string(said.Entries[0].Extra), "has a new key")
+	})
+	eventually(t, "the node is connected with it", func() bool {
+		p, err := first.Client.Parent(t.Context())
+		return err == nil && p.Uplink.State == "connected" && p.Uplink.Since.After(anew)
 	})
 	if said, err := first.NodeLog(t.Context(), client.Lines{Level: "warning"}); err != nil || len(said.Entries) > 0 {
 		t.Errorf("it warns: %+v, %v", said.Entries, err)
