@@ -32,12 +32,14 @@ func (s *feeds) join(key string, from source) (l *listener, leave func(), err er
 	f := s.list[key]
 	if f == nil || f.ended() {
 		f = &feed{most: int64(s.most), readers: make(map[*listener]struct{}), news: make(chan struct{})}
+		l = f.join() // before the first message
 		if f.stop, err = from(f); err != nil {
 			return nil, nil, err
 		}
 		s.list[key] = f
+	} else {
+		l = f.join()
 	}
-	l = f.join()
 	return l, func() { s.leave(key, f, l) }, nil
 }
 
