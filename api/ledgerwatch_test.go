@@ -23,15 +23,11 @@ type accounts struct {
 	err    error
 	looks  int
 	looked chan struct{} // gets one each time that somebody looks
-	gate   chan struct{} // if there is one, who looks waits for one of it
 }
 
 func (a *accounts) Ledger(ctx context.Context) (answer.Ledger, error) { return a.LedgerBelow(ctx) }
 
 func (a *accounts) LedgerBelow(context.Context) (answer.Ledger, error) {
-	if a.gate != nil {
-		<-a.gate
-	}
 	select {
 	case a.looked <- struct{}{}:
 	default:
@@ -120,25 +116,6 @@ func TestThatTheLedgerWasLookedAtIsNoNews(t *testing.T) {
 	a.change(func(l *answer.Ledger) { l.State = "backlog" })
 	if next := nextBooks(t, lines); string(next.Ledger["state"]) != `"backlog"` || len(next.Nodes) != 0 {
 		t.Errorf("what came first is %+v", next)
-	}
-}
-
-func TestReadersOfTheLedgerShareWhatIsLookedAt(t *testing.T) {
-	a := keeping()
-	a.gate = make(chan struct{})
-	n := start(t, func(c *api.Config) { c.Nodes, c.Ledger = growing(), a })
-	var readers []*bufio.Reader
-	for range 5 {
-		lines, hangUp := n.listen("/api/v1/events/nodes?ledger=true", n.bearer())
-		defer hangUp()
-		readers = append(readers, lines)
-	}
-	defer close(a.gate)
-	a.gate <- struct{}{} // one look
-	for _, lines := range readers {
-		if first := nextBooks(t, lines); !first.Whole {
-			t.Errorf("it begins with %+v", first)
-		}
 	}
 }
 

@@ -252,7 +252,7 @@ func nextEvent(lines *bufio.Reader) (name, data string, err error) {
 }
 
 func TestAnIdleStreamOverHTTP2OutlivesTheDeadlineOfItsWrites(t *testing.T) {
-	n := start(t, func(c *api.Config) { c.WriteTimeout, c.KeepAlive = 300*time.Millisecond, 600*time.Millisecond })
+	n := start(t, func(c *api.Config) { c.WriteTimeout, c.KeepAlive = 2*time.Second, 2500*time.Millisecond })
 	server := httptest.NewUnstartedServer(n.server.Config.Handler)
 	server.EnableHTTP2 = true
 	server.StartTLS()
