@@ -74,10 +74,7 @@ func startProcess(o *Options, e *experiment.Experiment, order answer.LabOrder) (
 			Repeats: opts.Repeated(), Verdict: []string{},
 		},
 	}
-	go func() { // waited for by Stop and Close through gone
-		defer close(p.gone)
-		p.watch(out, in, &words)
-	}()
+	go p.watch(out, in, &words) // waited for by Stop and Close through gone
 	return p, nil
 }
 
@@ -130,6 +127,7 @@ func (p *process) watch(out io.Reader, in io.Closer, words *lastWords) {
 		p.run.State = "failed"
 		p.run.Error = words.say(errors.Join(err, left))
 	}
+	close(p.gone) // who hears of the end may remove it, or start another, at once
 	close(p.changed)
 	p.changed = nil
 }
