@@ -24,7 +24,7 @@ func TestAMeterCountsFromWhenItWasMade(t *testing.T) {
 		for i := range 1_000_000 {
 			x += math.Sqrt(float64(i))
 		}
-		if u, err := before.Usage(); err != nil || u.CPU > 0 {
+		if u, err := before.Usage(); err != nil || u.CPU > 0.1 { // much more than passes below
 			if err != nil {
 				t.Fatal(err)
 			}

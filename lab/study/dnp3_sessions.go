@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ func dnp3Sessions() experiment.Experiment {
 		Settings: []experiment.Setting{
 			{Name: "sessions", Default: "1,4,16,64,256,1000,2000", Quick: "1,64", Doc: "numbers of sessions, with commas between"},
 			{Name: "values", Default: "1,10,100", Quick: "100", Doc: "numbers of values of a message, with commas between"},
-			{Name: "workers", Default: "1,2", Quick: "2", Doc: "numbers of processors that a process may use, each with one goroutine that serves connections, with commas between; more than there are is left out"},
+			{Name: "workers", Default: "1,2", Quick: "2", Doc: "numbers of processors that a process may use, each with one goroutine that serves connections, with commas between; more than there are counts as all of them"},
 			{Name: "warm-up", Default: "1s", Quick: "200ms", Doc: "exchanged before a case is measured"},
 			{Name: "window", Default: "3s", Quick: "500ms", Doc: "how long a case is measured"},
 			{Name: "gc-percent", Default: "50", Doc: "the garbage collector's GOGC"},
@@ -76,21 +77,28 @@ func eachPairCase(b *experiment.Bench, do func(pairCase) error) error {
 			return err
 		}
 	}
-	values, workers, sessions := lists[0], lists[1], lists[2]
+	values, workers, sessions := lists[0], upTo(runtime.NumCPU(), lists[1]), lists[2]
 	for i := range 2 * len(values) * len(workers) * len(sessions) {
 		c := pairCase{sessions: sessions[i%len(sessions)]}
 		i /= len(sessions)
 		c.workers = workers[i%len(workers)]
 		i /= len(workers)
 		c.values, c.split = values[i%len(values)], i >= len(values)
-		if c.workers > runtime.NumCPU() {
-			continue
-		}
 		if err := do(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// upTo returns the numbers, each at most a bound and once.
+func upTo(most int, list []int) (out []int) {
+	for _, n := range list {
+		if n = min(n, most); !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // mostOfPairs is the largest number of the experiment's lists: a process holds three files a pair.

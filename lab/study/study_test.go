@@ -44,7 +44,7 @@ func tiny() map[string]map[string]string {
 		"historian-backlog":    {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
 		"ingest-line-protocol": {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
 		"recorder-kill":        {"kills": "2", "answers": "30"},
-		"dnp3-sessions":        {"sessions": "1,3", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
+		"dnp3-sessions":        {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
 		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
 }
