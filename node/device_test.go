@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/lab/modbusfarm"
+	"voltbus/testing/peers"
 )
 
 // boiler serves the boilers at an address until the function that it returns is called.
@@ -39,7 +40,8 @@ func TestADeviceThatVanishesIsSaidToAndComesBackByItself(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "boiler.csv"), modbusfarm.Registry, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address, stop := boiler(t, "127.0.0.1:0")
+	address := "127.0.0.1:" + peers.FreePort(t) // it comes back there
+	_, stop := boiler(t, address)
 	r := run(t, load(t, dir, listenAnywhere+`
 devices:
   - {path: site/boiler, driver: modbus, interval: 100ms, config: {address: "`+address+`", registry: boiler.csv}}

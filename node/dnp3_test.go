@@ -16,6 +16,7 @@ import (
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
+	"voltbus/testing/peers"
 )
 
 // relay is an outstation with a few points. serve serves it until the function that it returns is
@@ -60,7 +61,7 @@ func relay(t *testing.T) (o *outstation.Outstation, serve func(address string) (
 
 func TestEventsOfADeviceAreRecordedWithItsOwnTimeAndNoneIsLost(t *testing.T) {
 	device, serve := relay(t)
-	address, stop := serve("127.0.0.1:0")
+	address, stop := serve("127.0.0.1:" + peers.FreePort(t)) // it comes back there
 	r := run(t, load(t, t.TempDir(), listenAnywhere+`
 devices:
   - path: site/relay

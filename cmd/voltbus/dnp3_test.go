@@ -12,6 +12,7 @@ import (
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
+	"voltbus/testing/peers"
 )
 
 // startOutstation serves the outstations 10 and 12 with some points on loopback, until the script
@@ -66,8 +67,8 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 		running.Wait()
 	})
 	ts.Setenv("OUTSTATION", listener.Addr().String())
-	free, err := channel.Listen(ctx, "127.0.0.1:0", nil)
+	free, claim, err := peers.Reserve()
 	ts.Check(err)
-	ts.Setenv("FREE", free.Addr().String())
-	ts.Check(free.Close())
+	ts.Defer(func() { _ = claim.Close() })
+	ts.Setenv("FREE", "127.0.0.1:"+free)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"voltbus/testing/peers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,18 +42,6 @@ func program(t *testing.T) string {
 	return bin
 }
 
-// freePort returns a TCP port that was free a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 // shell runs commands in a directory of their own.
 type shell struct {
 	t     *testing.T
@@ -67,8 +56,8 @@ func newShell(t *testing.T, folders ...string) *shell {
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
 	return &shell{
 		t: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path, "VOLTBUS_URL=", "VOLTBUS_TOKEN="),
-		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+freePort(t), "127.0.0.1:4222", "127.0.0.1:"+freePort(t), "5020", freePort(t),
-			"127.0.0.1:8081", "127.0.0.1:"+freePort(t), "127.0.0.1:4223", "127.0.0.1:"+freePort(t), "127.0.0.1:20000", "127.0.0.1:"+freePort(t)),
+		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4222", "127.0.0.1:"+peers.FreePort(t), "5020", peers.FreePort(t),
+			"127.0.0.1:8081", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4223", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:20000", "127.0.0.1:"+peers.FreePort(t)),
 	}
 }
 

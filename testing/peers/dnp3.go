@@ -56,18 +56,3 @@ func (d *DNP3) Await(t testing.TB, prefix string) string {
 	t.Fatalf("the peer never said %q, but:\n%s", prefix, strings.Join(others, "\n"))
 	return ""
 }
-
-// FreePort returns a port of loopback that nobody listens on.
-func FreePort(t testing.TB) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
