@@ -323,12 +323,14 @@ func TestAgentsAreStartedByPriority(t *testing.T) {
 		plant(t, data, name, forever, func(r *Record) { r.Priority = 10 * i })
 	}
 	s, _ := run(t, config(data))
-	var pids []int
+	var began []time.Time // numbers of processes begin anew one day
 	for _, name := range []string{"c", "a", "b"} {
-		pids = append(pids, await(t, s, name, "started", func(st *Status) bool { return st.Process.PID != 0 }).Process.PID)
+		await(t, s, name, "started", func(st *Status) bool { return st.Process.PID != 0 })
+		r := s.agents[name]
+		must(t, r.ask(t.Context(), func() { began = append(began, r.proc.began) }))
 	}
-	if !slices.IsSorted(pids) {
-		t.Errorf("started in the order %v", pids)
+	if !slices.IsSortedFunc(began, time.Time.Compare) {
+		t.Errorf("started in the order %v", began)
 	}
 }
 

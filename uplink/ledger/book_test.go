@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,22 @@ import (
 	"voltbus/uplink/tree"
 )
 
+// clock is a time that a test moves while a book looks at it.
+type clock struct{ at atomic.Pointer[time.Time] }
+
+func newClock(at time.Time) *clock {
+	c := new(clock)
+	c.at.Store(&at)
+	return c
+}
+
+func (c *clock) now() time.Time { return *c.at.Load() }
+
+func (c *clock) move(d time.Duration) {
+	at := c.now().Add(d)
+	c.at.Store(&at)
+}
+
 // hall is a node with children whose answers are calls of their books.
 type hall struct {
 	name     string
@@ -23,7 +40,7 @@ type hall struct {
 	children map[string]*hall
 	away     map[string]time.Time
 	above    map[string]uint64
-	now      time.Time
+	now      *clock
 	file     string
 	*ledger.Book
 }
@@ -55,7 +72,7 @@ func (h *hall) open() *hall {
 			}
 			return h.children[child].Answer(ctx, body)
 		},
-		File: h.file, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+		File: h.file, Log: slog.New(slog.DiscardHandler), Now: h.now.now,
 	})
 	return h
 }
@@ -68,15 +85,15 @@ func origin(name string, own bool, acknowledged, stored uint64) answer.Origin {
 func halls(t *testing.T) (region, campus, plant *hall) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	plant = (&hall{name: "plant", now: now, own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("plant~a", true, 1000, 1000)}}, above: map[string]uint64{"plant~a": 950}}).open()
-	campus = (&hall{name: "campus", now: now, children: map[string]*hall{"plant": plant}, away: map[string]time.Time{}, own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("campus~b", true, 0, 0), origin("plant~a", false, 950, 950)}}}).open()
-	region = (&hall{name: "region", now: now, file: filepath.Join(t.TempDir(), "ledgers.json"), children: map[string]*hall{"campus": campus}, away: map[string]time.Time{}, own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("region~c", true, 234, 234), origin("plant~a", false, 900, 900)}}}).open()
+	plant = (&hall{name: "plant", now: newClock(now), own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("plant~a", true, 1000, 1000)}}, above: map[string]uint64{"plant~a": 950}}).open()
+	campus = (&hall{name: "campus", now: newClock(now), children: map[string]*hall{"plant": plant}, away: map[string]time.Time{}, own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("campus~b", true, 0, 0), origin("plant~a", false, 950, 950)}}}).open()
+	region = (&hall{name: "region", now: newClock(now), file: filepath.Join(t.TempDir(), "ledgers.json"), children: map[string]*hall{"campus": campus}, away: map[string]time.Time{}, own: answer.Ledger{State: "ok", Origins: []answer.Origin{origin("region~c", true, 234, 234), origin("plant~a", false, 900, 900)}}}).open()
 	return region, campus, plant
 }
 
 func (h *hall) look(t *testing.T) answer.Ledger {
 	t.Helper()
-	h.now = h.now.Add(time.Minute)
+	h.now.move(time.Minute)
 	out := h.own
 	h.Complete(t.Context(), &out, true)
 	return out
@@ -84,7 +101,8 @@ func (h *hall) look(t *testing.T) answer.Ledger {
 
 func TestTheLedgerOfASubtreeShowsEachOriginAtEachNode(t *testing.T) {
 	region, campus, plant := halls(t)
-	campus.now, plant.now = campus.now.Add(time.Hour), plant.now.Add(time.Hour)
+	campus.now.move(time.Hour)
+	plant.now.move(time.Hour)
 	l := region.look(t)
 	var got []string
 	for _, n := range l.Nodes {
@@ -128,7 +146,7 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- region.Run(ctx) }()
-	for region.look(t).Nodes[1].State != "current" {
+	for l := region.look(t); l.Nodes[1].State != "current" || l.Nodes[2].State != "current"; l = region.look(t) {
 		if t.Context().Err() != nil {
 			t.Fatal("the campus says nothing")
 		}
@@ -137,7 +155,7 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	region.away["campus"] = region.now
+	region.away["campus"] = region.now.now()
 	for _, what := range []string{"running", "after a start"} {
 		l := region.look(t)
 		for _, n := range l.Nodes[1:] {
@@ -160,14 +178,14 @@ func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 func TestWhoHangsUpMakesNoChildLookSilent(t *testing.T) {
 	region, _, _ := halls(t)
 	region.look(t)
-	region.now = region.now.Add(time.Minute)
+	region.now.move(time.Minute)
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	out := region.own
 	region.Complete(gone, &out, true)
 	out = region.own // at the same time, so that what was asked a moment ago is not asked again
 	region.Complete(t.Context(), &out, true)
-	if n := out.Nodes[1]; n.State != "current" || n.Reason != "" || !n.AsOf.After(region.now.Add(-time.Hour)) {
+	if n := out.Nodes[1]; n.State != "current" || n.Reason != "" || !n.AsOf.After(region.now.now().Add(-time.Hour)) {
 		t.Errorf("the campus is %s, %q, as of %s", n.State, n.Reason, n.AsOf)
 	}
 }
