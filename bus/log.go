@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,11 +32,15 @@ type LogConfig struct {
 // Log is the durable, bounded sequence of encoded blocks. It has one writer, the recorder, and
 // any number of readers. It is safe for concurrent use.
 type Log struct {
-	bus    *Bus
-	cfg    LogConfig
-	js     jetstream.JetStream
+	bus *Bus
+	cfg LogConfig
+	js  jetstream.JetStream
+
+	mu     sync.Mutex
 	stream jetstream.Stream
 	id     string
+	back   chan struct{} // closed when Recover returns; nil while it is not called
+	asking sync.WaitGroup
 }
 
 // LogState describes a log. Sequences count from 1; First > Last means that it is empty.
@@ -67,13 +72,19 @@ func (l *Log) open(ctx context.Context) error {
 	if err != nil {
 		return fault.E("bus.OpenLog", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("open the log: %w", err))
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.stream = stream
 	l.id = strconv.FormatInt(stream.CachedInfo().Created.UnixNano(), 36)
 	return nil
 }
 
 // ID identifies this log: another one in its place, after the directory was lost, has another ID.
-func (l *Log) ID() string { return l.id }
+func (l *Log) ID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id
+}
 
 // Append hands an encoded block to the log behind the block with sequence after. It returns a
 // function that waits until the block is on disk. Blocks may be appended without waiting for the
@@ -105,7 +116,7 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 	if err != nil || state.First > state.Last || state.Last == 0 {
 		return nil, state.Last, err
 	}
-	msg, err := l.stream.GetMsg(ctx, state.Last)
+	msg, err := l.message(ctx, state.Last)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, state.Last, nil
 	}
@@ -117,7 +128,7 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 
 // State returns what the log holds.
 func (l *Log) State(ctx context.Context) (LogState, error) {
-	info, err := l.stream.Info(ctx)
+	info, err := ask(ctx, l, func(s jetstream.Stream) (*jetstream.StreamInfo, error) { return s.Info(ctx) })
 	if err != nil {
 		return LogState{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", err))
 	}
@@ -135,7 +146,7 @@ func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
 
 // Written returns when a block was written to the log; fault.NotFound if it is not kept.
 func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
-	msg, err := l.stream.GetMsg(ctx, sequence)
+	msg, err := l.message(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return time.Time{}, fault.E("bus.Written", fault.NotFound, strconv.FormatUint(sequence, 10), err)
 	}
@@ -145,26 +156,11 @@ func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Recover brings the log back after a failed write: the server refuses all writes after one, even
-// when the reason, such as a full disk, is gone.
-func (l *Log) Recover(ctx context.Context) error {
-	if err := l.bus.srv.ShutdownJetStream(); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("stop the log: %w", err))
-	}
-	if err := l.bus.srv.EnableJetStream(l.bus.jets); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("start the log: %w", err))
-	}
-	return l.open(ctx)
-}
-
 // Read calls deliver with every block from a sequence on, in order, first those that are there,
 // then new ones as they come, until ctx ends; it returns nil then. Blocks that the log has
 // dropped are skipped: the sequence shows it. The data belongs to deliver.
 func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
-	consumer, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
-		InactiveThreshold: time.Minute,
-	})
+	consumer, err := l.consumer(ctx, max(from, 1))
 	if err != nil {
 		return l.readError(ctx, err)
 	}
@@ -209,10 +205,7 @@ const stall = 2 * time.Second
 // scanStream delivers blocks until none is pending, or the next does not come; then it says from
 // which sequence on.
 func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, []byte) error) (from uint64, whole bool, err error) {
-	consumer, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next,
-		InactiveThreshold: time.Minute,
-	})
+	consumer, err := l.consumer(ctx, next)
 	if err != nil {
 		return next, false, scanError(err)
 	}
@@ -251,7 +244,7 @@ func nextSoon(ctx context.Context, messages jetstream.MessagesContext) (jetstrea
 
 // scanOne delivers one block if it can be read.
 func (l *Log) scanOne(ctx context.Context, sequence uint64, deliver func(uint64, []byte) error) error {
-	msg, err := l.stream.GetMsg(ctx, sequence)
+	msg, err := l.message(ctx, sequence)
 	var answered *jetstream.APIError
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound) || (errors.As(err, &answered) && answered.Code < 503):
