@@ -115,7 +115,7 @@ def test_who_stands_in_the_way_is_in_the_error(try_on: WithWorld) -> None:
 def test_a_point_is_held_while_a_block_runs(try_on: WithWorld) -> None:
     async def test(world: World) -> None:
         first, second = await two(world)
-        async with first.holding(SET, 24, lease=1) as done:
+        async with first.holding(SET, 24, lease=6) as done:  # renewed after two seconds
             assert done.wins
             while not await _renewed(first, SET, done.until):
                 await asyncio.sleep(0.1)

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import urllib.request
@@ -78,7 +80,7 @@ class World(ABC):
         self._stack = contextlib.AsyncExitStack()
 
     @staticmethod
-    async def until(claim: Callable[[], Awaitable[T] | T], within: float = 20) -> T:
+    async def until(claim: Callable[[], Awaitable[T] | T], within: float = 60) -> T:
         """Wait until something is true, and return it."""
 
         async def look() -> T:
@@ -99,7 +101,21 @@ class World(ABC):
         async def take() -> list[T]:
             return [await stream.__anext__() for _ in range(count)]
 
-        return await asyncio.wait_for(take(), 20)
+        return await asyncio.wait_for(take(), 60)
+
+
+def _reserved(claims: contextlib.ExitStack) -> int:
+    """Return a port that nobody has, and that the system gives to no connection of another test."""
+    for _ in range(1000):
+        port = random.randrange(12_000, 32_000)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as found:
+            claim = found.enter_context(socket.socket(socket.AF_UNIX))
+            claim.bind(f"\0voltbus-test-port-{port}")  # as the tests in Go do
+            with socket.socket() as vacant:
+                vacant.bind(("127.0.0.1", port))
+            claims.push(found.pop_all())
+            return port
+    raise AssertionError("no port is free")
 
 
 class MemoryWorld(World):
@@ -136,7 +152,9 @@ class NodeWorld(World):
         self._keys: dict[str, Key] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._log = (folder / "node.log").open("wb")
-        self._listen = {"http": "127.0.0.1:0", "bus": "127.0.0.1:0"}
+        self._ports = contextlib.ExitStack()
+        listen = [f"127.0.0.1:{_reserved(self._ports)}" for _ in range(2)]
+        self._listen = dict(zip(("http", "bus"), listen, strict=True))  # as before after a restart
 
     def __enter__(self) -> NodeWorld:
         self._start()
@@ -145,6 +163,7 @@ class NodeWorld(World):
     def __exit__(self, *_: object) -> None:
         self._stop(signal.SIGTERM)
         self._log.close()
+        self._ports.close()
 
     async def __aenter__(self) -> NodeWorld:
         return self
@@ -166,7 +185,6 @@ class NodeWorld(World):
             stderr=self._log,
         )
         self.place = self._await_place()
-        self._listen = {k: v.removeprefix("http://") for k, v in self.place.items()}
 
     def _await_place(self) -> dict[str, str]:
         assert self._process is not None

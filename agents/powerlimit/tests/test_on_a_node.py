@@ -148,7 +148,7 @@ class Watch:
                         if claim():
                             return
 
-        await asyncio.wait_for(look(), 60)
+        await asyncio.wait_for(look(), 300)
 
 
 def test_power_is_held_with_comfort_and_nothing_stays_when_the_agent_is_killed(site: Site) -> None:
