@@ -222,7 +222,7 @@ func appendUntilStored(t *testing.T, s *postgres.Store, b *point.Block) {
 
 // insist is appendUntilStored for any goroutine.
 func insist(ctx context.Context, s *postgres.Store, b *point.Block) error {
-	for limit := time.Now().Add(30 * time.Second); ; {
+	for limit := time.Now().Add(3 * time.Minute); ; {
 		_, err := s.Append(ctx, []*point.Block{b})
 		if err == nil {
 			return nil
@@ -266,9 +266,12 @@ func TestAServerThatIsKilledUnderLoadHasEverySampleOnce(t *testing.T) {
 		var writer sync.WaitGroup
 		failed := errors.New("not yet")
 		writer.Go(func() {
-			first := stored
-			for {
+			for first := stored; ; {
 				if _, failed = s.Append(t.Context(), []*point.Block{block("edge-1", stored+1, perBlock)}); failed != nil {
+					if stored < first+5 {
+						t.Errorf("the server lives, and yet: %v", failed)
+						close(enough)
+					}
 					return
 				}
 				if stored++; stored == first+5 {
