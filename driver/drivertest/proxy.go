@@ -123,7 +123,7 @@ func (p *Proxy) accept() {
 
 // serve joins one connection to the peer.
 func (p *Proxy) serve(near net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	far, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.target)
 	if err != nil {

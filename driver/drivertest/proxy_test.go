@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -84,6 +85,9 @@ func TestProxyDoesWhatItIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
+			for p.Accepted() == 0 {
+				runtime.Gosched()
+			}
 			c.fault(p)
 			if got, err := ask(t, conn, c.limit); got != c.want || !c.err(err) {
 				t.Errorf("got %q, %v; want %q", got, err, c.want)
