@@ -70,10 +70,27 @@ func smallDisk(t *testing.T) (dir, data string) {
 
 func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
 	dir, data := smallDisk(t)
-	r := run(t, load(t, dir, listenAnywhere+"log: {min_free: 200MiB}\n"+zones))
-	ctx := context.Background()
+	cfg := load(t, dir, listenAnywhere+"log: {min_free: 200MiB}\n"+zones)
+	r := run(t, cfg)
 	eventually(t, "recording works", func() bool { return r.ledger().Origins[0].Stored > 20 })
-	ballast := filepath.Join(data, "ballast")
+	for round := range 2 {
+		pauseOnce(t, r, filepath.Join(data, "ballast"))
+		r.record(numbers("p", 10*round, 10))
+		eventually(t, "the new samples are stored", func() bool { return r.stored("p") == 10*(round+1) })
+	}
+	r.halt()
+	r = run(t, cfg)
+	r.record(numbers("p", 20, 10))
+	eventually(t, "all samples are stored after a restart", func() bool { return r.stored("p") == 30 })
+	if o := r.ledger().Origins[0]; o.Missing != 0 || o.Repeated != 0 || !o.Balanced || len(r.ledger().Gaps) > 0 {
+		t.Errorf("the ledger: %+v", o)
+	}
+}
+
+// pauseOnce fills the disk until nothing is recorded, and makes room again.
+func pauseOnce(t *testing.T, r *running, ballast string) {
+	t.Helper()
+	ctx := context.Background()
 	if err := os.WriteFile(ballast, make([]byte, 220<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +114,6 @@ func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "recording goes on", func() bool { return r.ledger().State == "ok" })
-	r.record(numbers("p", 0, 10))
-	eventually(t, "the new samples are stored", func() bool { return r.stored("p") == 10 })
 	if o := r.ledger().Origins[0]; o.Missing != 0 || o.Repeated != 0 || !o.Balanced {
 		t.Errorf("the ledger: %+v", o)
 	}
