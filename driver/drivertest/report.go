@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long a report that must come is waited for.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // ear is a session that is listened to.
 type ear struct {

@@ -21,7 +21,7 @@ import (
 const EnvPython = "VOLTBUS_PEERS_PYTHON"
 
 // startLimit is how long a peer may take to say that it is ready.
-const startLimit = 30 * time.Second
+const startLimit = 2 * time.Minute
 
 // Python returns a Python interpreter with the packages of requirements.txt: the one that
 // VOLTBUS_PEERS_PYTHON names, else .venv/bin/python below the root of the repository. The test
