@@ -33,6 +33,7 @@ type Association struct {
 	auto        auto
 	polls       []time.Time // when each is due; nil while closed
 	unsolicited reported
+	heldBack    time.Time // until when a report that is left may hold back answers
 }
 
 // pending is a request that waits or is being carried out.
@@ -52,6 +53,7 @@ type exchanging struct {
 	iin      app.IIN
 	due      time.Time
 	tries    int
+	held     bool // it was given more time for a report that is left
 }
 
 // New returns an association that is not open.

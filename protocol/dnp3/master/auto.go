@@ -52,7 +52,7 @@ func (a *Association) startup() task {
 // afterRestart returns what is to be done when the outstation restarted.
 func (a *Association) afterRestart() task {
 	var t task
-	if !a.config.Tolerance.KeepRestart {
+	if !a.config.Tolerance.KeepRestart && !a.config.LeaveEvents {
 		t |= taskClear
 	}
 	if a.config.Startup != 0 {

@@ -29,6 +29,11 @@ type Config struct {
 	OnEvents app.Classes
 	// IntegrityOnOverflow reads everything when the outstation says that it lost events.
 	IntegrityOnOverflow bool
+	// LeaveEvents is for a look at an outstation that has another master: nothing but what is submitted
+	// is asked for, and events that were not asked for are neither confirmed nor given to the handler,
+	// so that the outstation keeps them for that master. Of the fields above only Outstation may then
+	// be set.
+	LeaveEvents bool
 
 	// ResponseTimeout is how long an answer may take; 0 means 5 s.
 	ResponseTimeout time.Duration
@@ -97,6 +102,7 @@ var (
 	errNegative = errors.New("times, retries and the queue's bound must not be negative")
 	errPoll     = errors.New("a poll needs classes and an interval above zero")
 	errEnable   = errors.New("class 0 makes no events: leave it out of Enable, DisableFirst and OnEvents")
+	errLeave    = errors.New("LeaveEvents is for an association that does nothing by itself: leave DisableFirst, Startup, Enable, TimeSync, Polls, OnEvents and IntegrityOnOverflow out")
 	errHandler  = errors.New("needs a handler")
 )
 
@@ -108,12 +114,20 @@ func (c *Config) validate() error {
 	if (c.Enable|c.DisableFirst|c.OnEvents)&app.Class0 != 0 {
 		return fail(errEnable)
 	}
+	if c.LeaveEvents && c.active() {
+		return fail(errLeave)
+	}
 	for _, p := range c.Polls {
 		if p.Interval <= 0 || p.Classes == 0 {
 			return fail(errPoll)
 		}
 	}
 	return nil
+}
+
+// active reports whether an association does anything by itself, beside clearing a restart.
+func (c *Config) active() bool {
+	return c.DisableFirst|c.Startup|c.Enable|c.OnEvents != 0 || c.TimeSync != NoTimeSync || len(c.Polls) > 0 || c.IntegrityOnOverflow
 }
 
 func (c *Config) setDefaults() {

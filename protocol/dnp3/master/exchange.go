@@ -90,6 +90,7 @@ func (a *Association) begin(now time.Time, out *station.Output) {
 		due: now.Add(a.config.ResponseTimeout),
 	}
 	a.sequence = a.sequence.Next()
+	a.allow(now)
 	out.Send(w.Bytes())
 	if !e.function().Answered() {
 		a.finish(now, nil)
@@ -111,11 +112,11 @@ func (a *Association) late(now time.Time, out *station.Output) {
 }
 
 // receiveResponse handles a fragment of an answer. One that does not belong to the
-// question is dropped without a confirmation.
+// question is dropped without a confirmation, and so is one with events for another master.
 func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *station.Output) {
 	x := &a.exchanging
 	c := f.Control
-	if a.current == nil || c.Sequence() != x.sequence || c.First() != x.first {
+	if a.current == nil || c.Sequence() != x.sequence || c.First() != x.first || a.strange(f) {
 		return
 	}
 	if err := f.Check(); err != nil {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
@@ -372,22 +370,6 @@ func TestConversationsWithAMaster(t *testing.T) {
 		},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSeat(t, c.config)
-			s.port.Open(s.now, s.out)
-			for i, m := range c.moves {
-				s.heard.heard, s.results = nil, nil
-				s.take(t, m)
-				if diff := cmp.Diff(m.say, s.said(t)); diff != "" {
-					t.Fatalf("move %d says: %s", i, diff)
-				}
-				if diff := cmp.Diff(m.points, s.heard.heard); diff != "" {
-					t.Fatalf("move %d delivers: %s", i, diff)
-				}
-				if diff := cmp.Diff(m.result, s.results); diff != "" {
-					t.Fatalf("move %d ends: %s", i, diff)
-				}
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { converse(t, c.config, c.moves) })
 	}
 }

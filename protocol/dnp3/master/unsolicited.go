@@ -17,7 +17,8 @@ type reported struct {
 	sum      uint32
 }
 
-// receiveUnsolicited handles a report: a new one is delivered, and any is confirmed.
+// receiveUnsolicited handles a report: a new one is delivered, and any is confirmed, unless they
+// are to be left.
 func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app.Fragment, out *station.Output) {
 	c := f.Control
 	if !c.First() || !c.Final() || !c.Unsolicited() {
@@ -25,6 +26,10 @@ func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app
 	}
 	if err := f.Check(); err != nil {
 		a.notify(Notice{Kind: NoticeMalformed, Err: err})
+		return
+	}
+	if a.config.LeaveEvents {
+		a.leave(now, f, out)
 		return
 	}
 	if len(f.Objects) > 0 && a.config.Tolerance.IgnoreEarly && a.auto.due&taskIntegrity != 0 {
