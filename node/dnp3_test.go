@@ -138,3 +138,37 @@ func TestATrialFindsThePointsOfADeviceThatListsNone(t *testing.T) {
 		t.Errorf("what was found gives %+v, %+v", p, trial)
 	}
 }
+
+func TestEventsThatWaitAtADeviceOutliveATrialOfIt(t *testing.T) {
+	device, serve := relay(t)
+	address, stop := serve("127.0.0.1:0")
+	defer stop()
+	at := time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
+	device.Update(func(tx *outstation.Tx) {
+		for i := range 3 {
+			p := object.Point{Value: object.Float(float64(i)), Flags: object.FlagOnline, Time: object.TimestampOf(at.Add(time.Duration(i) * time.Second))}
+			tx.Set(object.KindAnalogInput, p, outstation.Force)
+		}
+	})
+	registry := []m{{"name": "power", "type": "analog_input", "index": 0}}
+	tries := run(t, load(t, t.TempDir(), listenAnywhere))
+	for _, list := range [][]m{registry, {}} {
+		var trial answer.Trial
+		if p := tries.call(tries.token(), "POST", "/drivers/dnp3/try", m{"config": m{"address": address, "registry": list}}, &trial); p.Kind != "" || trial.Kind != "" || len(trial.Points) == 0 {
+			t.Fatalf("the trial gives %+v, %+v", p, trial)
+		}
+	}
+	r := run(t, load(t, t.TempDir(), listenAnywhere+`
+devices:
+  - path: site/relay
+    driver: dnp3
+    interval: 0
+    subscribe: true
+    config: {address: "`+address+`", registry: [{name: power, type: analog_input, index: 0}]}
+`))
+	span := client.Span{Points: []string{"site/relay/power"}, From: at.Add(-time.Minute).Format(time.RFC3339), To: at.Add(time.Minute).Format(time.RFC3339)}
+	eventually(t, "the events from before the trial are stored", func() bool {
+		got, err := r.Client.Range(t.Context(), span, 10, false)
+		return err == nil && len(got.Series) == 1 && len(got.Series[0].Samples) == 3
+	})
+}

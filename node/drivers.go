@@ -85,9 +85,13 @@ func (s *settings) Try(ctx context.Context, name string, section json.RawMessage
 }
 
 // tryOnce opens a line and a device, reads the points that the configuration lists, or else asks
-// the device for those that it has, and closes both. It also returns how many there are.
+// the device for those that it has, and closes both. It also returns how many there are. What the device
+// keeps for others stays there: the node may collect from it, by another line.
 func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []answer.TrialPoint, total int, err error) {
 	infos := cfg.Points()
+	if l, can := cfg.(driver.Looker); can {
+		cfg = l.Look()
+	}
 	line, err := kind.Dial(ctx, cfg)
 	if err != nil {
 		return nil, len(infos), err

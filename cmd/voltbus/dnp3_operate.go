@@ -70,7 +70,7 @@ func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {
 	if err := o.confirm(cmd, what); err != nil {
 		return err
 	}
-	f, err := openField(cmd.Context(), c, quiet(c), &readings{take: func(reading) {}}, nil)
+	f, err := openField(cmd.Context(), c, c.LookConfig(), &readings{take: func(reading) {}}, nil)
 	if err != nil {
 		return err
 	}

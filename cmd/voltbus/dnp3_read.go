@@ -12,7 +12,6 @@ import (
 	"voltbus/driver/dnp3"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/explain"
-	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 )
@@ -122,14 +121,6 @@ func indexRange(text string) (start, stop uint32, err error) {
 	return uint32(a), uint32(b), nil
 }
 
-// quiet is an association that does nothing by itself.
-func quiet(c *dnp3.Config) master.Config {
-	return master.Config{
-		Outstation: link.Address(c.Outstation), ResponseTimeout: c.Timeout, Retries: c.Retries,
-		Tolerance: master.Tolerance{KeepRestart: true}, // the restart is for the outstation's own master to see
-	}
-}
-
 func (d *dnp3Flags) read(cmd *cobra.Command, requests []*master.Request, out *format) error {
 	values, iin, err := d.collect(cmd.Context(), requests)
 	if err != nil {
@@ -160,7 +151,7 @@ func (d *dnp3Flags) collect(ctx context.Context, requests []*master.Request) ([]
 		return nil, 0, err
 	}
 	var values []reading
-	f, err := openField(ctx, c, quiet(c), &readings{take: func(r reading) {
+	f, err := openField(ctx, c, c.LookConfig(), &readings{take: func(r reading) {
 		if len(values) < maxReadings {
 			values = append(values, r)
 		}

@@ -209,7 +209,7 @@ func (s *dnp3Scan) survey(ctx context.Context) (*dnp3.Survey, error) {
 		return nil, err
 	}
 	y := &dnp3.Survey{}
-	f, err := openField(ctx, c, quiet(c), y, nil)
+	f, err := openField(ctx, c, c.LookConfig(), y, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"sync"
+	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
@@ -45,30 +48,107 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 		tx.Set(object.KindAnalogInput, object.Point{Value: object.Float(21.5), Flags: object.FlagOnline}, outstation.Suppress)
 		tx.SetString(7, []byte("hostile \x1b[2J"), outstation.Suppress)
 	})
-	var ports []*station.Port
-	for _, address := range []link.Address{10, 12} {
-		session, err := device.Session(outstation.SessionConfig{Master: 1, Unsolicited: true})
-		ts.Check(err)
-		port, err := station.NewPort(station.Config{Local: address, Remote: 1}, session)
-		ts.Check(err)
-		ports = append(ports, port)
-	}
-	hub := channel.NewHub(channel.HubConfig{})
-	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: ports})
+	address, stop, err := serveOutstation(device, outstation.SessionConfig{Master: 1, Unsolicited: true}, 10, 12)
 	ts.Check(err)
-	ctx, cancel := context.WithCancel(context.Background())
-	listener, err := channel.Listen(ctx, "127.0.0.1:0", nil)
-	ts.Check(err)
-	var running sync.WaitGroup
-	running.Go(func() { _ = hub.Run(ctx) })
-	running.Go(func() { _ = server.Run(ctx, listener) })
-	ts.Defer(func() {
-		cancel()
-		running.Wait()
-	})
-	ts.Setenv("OUTSTATION", listener.Addr().String())
+	ts.Defer(stop)
+	ts.Setenv("OUTSTATION", address)
 	free, claim, err := peers.Reserve()
 	ts.Check(err)
 	ts.Defer(func() { _ = claim.Close() })
 	ts.Setenv("FREE", "127.0.0.1:"+free)
+}
+
+// serveOutstation serves a device under some addresses on loopback, until it is stopped.
+func serveOutstation(device *outstation.Outstation, c outstation.SessionConfig, as ...link.Address) (address string, stop func(), err error) {
+	var ports []*station.Port
+	for _, a := range as {
+		session, err := device.Session(c)
+		if err != nil {
+			return "", nil, err
+		}
+		port, err := station.NewPort(station.Config{Local: a, Remote: 1}, session)
+		if err != nil {
+			return "", nil, err
+		}
+		ports = append(ports, port)
+	}
+	hub := channel.NewHub(channel.HubConfig{})
+	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: ports})
+	if err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	listener, err := channel.Listen(ctx, "127.0.0.1:0", nil)
+	if err != nil {
+		cancel()
+		return "", nil, err
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = hub.Run(ctx) })
+	running.Go(func() { _ = server.Run(ctx, listener) })
+	return listener.Addr().String(), func() {
+		cancel()
+		running.Wait()
+	}, nil
+}
+
+// The outstation reports the event by itself, to whoever is there: a read waits behind that.
+func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
+	device, err := outstation.New(outstation.Config{Points: []outstation.PointConfig{{Kind: object.KindAnalogInput, Class: app.Class2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, stop, err := serveOutstation(device, outstation.SessionConfig{Master: 1, Unsolicited: true, ConfirmTimeout: 100 * time.Millisecond}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	d := dnp3Flags{tcp: address, master: 1, outstation: 10, timeout: 30 * time.Second}
+	c, err := d.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// own is the outstation's own master, which is there until what it waits for has come.
+	own := func(fits func(reading) bool) {
+		ready, came := make(chan struct{}, 1), make(chan struct{}, 1)
+		signal := func(to chan struct{}) {
+			select {
+			case to <- struct{}{}:
+			default:
+			}
+		}
+		m := c.MasterConfig()
+		m.Notify = func(n master.Notice) {
+			if n.Kind == master.NoticeReady {
+				signal(ready)
+			}
+		}
+		f, err := openField(t.Context(), c, m, &readings{take: func(r reading) {
+			if fits(r) {
+				signal(came)
+			}
+		}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for _, sign := range []chan struct{}{ready, came} {
+			select {
+			case <-sign:
+			case <-ctx.Done():
+				t.Fatal("the outstation's own master does not get what it waits for")
+			}
+		}
+	}
+	own(func(reading) bool { return true }) // reports are enabled
+	device.Update(func(tx *outstation.Tx) {
+		tx.Set(object.KindAnalogInput, object.Point{Value: object.Signed(42), Flags: object.FlagOnline}, outstation.Force)
+	})
+	values, _, err := d.collect(t.Context(), []*master.Request{master.ReadClasses(app.Class0)})
+	if err != nil || len(values) != 1 || values[0].variation.Event() || values[0].point.Value.Int() != 42 {
+		t.Errorf("the read gives %+v, %v", values, err)
+	}
+	own(func(r reading) bool { return r.variation.Event() && r.point.Value.Int() == 42 })
 }

@@ -8,7 +8,8 @@
 //     from hearing, and guest.go knows which device that dialled in is on which connection.
 //   - station.go is the association with one outstation; collector.go keeps what it said for
 //     each session; quality.go turns flags and times into qualities.
-//   - session.go reads and listens, plan.go decides what to ask for, write.go operates.
+//   - session.go reads and listens, plan.go decides what to ask for, write.go operates. look.go is for who
+//     only looks at a device.
 //
 // What a device reports by itself arrives at any time and is kept until it is asked for: Read
 // gives the present values, Take the events, each with the time that the device gave it.
@@ -135,6 +136,7 @@ type Config struct {
 	items    []item // the registry, checked, in its order
 	compiled bool
 	problems []error // of compile
+	look     bool    // nothing is taken away from the device
 }
 
 // Poll is a read that is repeated.

@@ -36,6 +36,7 @@ import (
 type device struct {
 	*outstation.Outstation
 
+	confirm time.Duration // how long it waits for a confirmation; 0 for the library's
 	hub     *channel.Hub
 	ctx     context.Context //nolint:containedctx // ends with the test
 	running *sync.WaitGroup
@@ -101,7 +102,7 @@ func newDevice(t *testing.T) *device {
 // port gives the device an address.
 func (d *device) port(t *testing.T, address link.Address) *station.Port {
 	t.Helper()
-	session, err := d.Session(outstation.SessionConfig{Master: 1, Unsolicited: true})
+	session, err := d.Session(outstation.SessionConfig{Master: 1, Unsolicited: true, ConfirmTimeout: d.confirm})
 	if err != nil {
 		t.Fatal(err)
 	}

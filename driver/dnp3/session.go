@@ -18,24 +18,26 @@ const retryAbsent = 10 * time.Minute
 
 // session is one device of the configuration.
 type session struct {
-	line    *line
-	station *remote
-	values  *collector
-	items   []item
-	byName  map[string]int
-	wanted  map[point.Path]bool // what is reported
-	absent  []time.Time         // by item: until when it is not asked for
-	scan    string
-	timeout time.Duration
-	tries   int
-	subject string
-	closed  bool
+	line     *line
+	station  *remote
+	values   *collector
+	items    []item
+	byName   map[string]int
+	wanted   map[point.Path]bool // what is reported
+	absent   []time.Time         // by item: until when it is not asked for
+	scan     string
+	patience time.Duration // with one request
+	subject  string
+	closed   bool
 }
 
 func newSession(l *line, s *remote, c *Config, values *collector) *session {
 	n := &session{
 		line: l, station: s, values: values, items: c.items, byName: make(map[string]int, len(c.items)),
-		absent: make([]time.Time, len(c.items)), scan: c.Scan, timeout: c.Timeout, tries: 1 + c.Retries, subject: c.subject(),
+		absent: make([]time.Time, len(c.items)), scan: c.Scan, patience: time.Duration(4*(1+c.Retries)) * c.Timeout, subject: c.subject(),
+	}
+	if c.look {
+		n.patience += master.HoldBack
 	}
 	for i := range c.items {
 		n.byName[c.items[i].name] = i
@@ -141,7 +143,7 @@ func (n *session) fetch(ctx context.Context, wanted []int) error {
 
 // do makes a request, bounded by the time that an answer and what stands before it may take.
 func (n *session) do(ctx context.Context, r *master.Request) (master.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(4*n.tries)*n.timeout)
+	ctx, cancel := context.WithTimeout(ctx, n.patience)
 	defer cancel()
 	return n.station.Do(ctx, r)
 }

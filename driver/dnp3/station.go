@@ -40,13 +40,14 @@ type settings struct {
 	eventsWhenTold     bool
 	timeSync           string
 	tolerate           Tolerate
+	look               bool
 }
 
 func (c *Config) stationSettings() settings {
 	return settings{
 		master: c.Master, outstation: c.Outstation, timeout: c.Timeout, retries: c.Retries,
 		unsolicited: listed(c.Unsolicited), polls: listedPolls(c.Polls), eventsWhenTold: c.EventsWhenTold,
-		timeSync: c.TimeSync, tolerate: c.Tolerate,
+		timeSync: c.TimeSync, tolerate: c.Tolerate, look: c.look,
 	}
 }
 
@@ -78,6 +79,9 @@ func (c *Config) PortConfig() station.Config {
 
 // MasterConfig returns the application layer of the association with the device.
 func (c *Config) MasterConfig() master.Config {
+	if c.look {
+		return c.LookConfig()
+	}
 	config := master.Config{
 		Outstation: link.Address(c.Outstation), DisableFirst: app.EventClasses, Startup: app.Integrity,
 		Enable:   classesOf(c.Unsolicited),

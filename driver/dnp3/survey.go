@@ -110,8 +110,8 @@ func (y *Survey) Found() []driver.Found {
 	return found
 }
 
-// Discover implements driver.Discoverer: an integrity poll, and a question for each type of which
-// that shows no point.
+// Discover implements driver.Discoverer: a read of the present values, and a question for each type of
+// which that shows no point.
 func (n *session) Discover(ctx context.Context) ([]driver.Found, error) {
 	const op = "dnp3.Discover"
 	if err := n.ready(ctx); err != nil {
@@ -120,7 +120,7 @@ func (n *session) Discover(ctx context.Context) ([]driver.Found, error) {
 	y := &Survey{}
 	n.station.survey(y)
 	defer n.station.survey(nil)
-	if _, err := n.do(ctx, master.ReadClasses(app.Integrity)); err != nil {
+	if _, err := n.do(ctx, master.ReadClasses(app.Class0)); err != nil {
 		return nil, n.fail(op, err)
 	}
 	for _, r := range n.station.rest(y) {
