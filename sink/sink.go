@@ -167,7 +167,7 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 const (
 	soon       = 20 * time.Millisecond
 	leastRest  = 200 * time.Millisecond
-	restFactor = 20
+	restFactor = 10
 )
 
 // rest is how long the next commit waits after one that took so long.

@@ -224,8 +224,8 @@ func (s *slow) Append(ctx context.Context, blocks []*point.Block) (store.Result,
 func TestAStoreGetsBlocksAsOftenAsItsCommitsAreFast(t *testing.T) {
 	for name, tt := range map[string]struct{ takes, rest time.Duration }{
 		"a fast one":       {0, 200 * time.Millisecond},
-		"one of a disk":    {20 * time.Millisecond, 400 * time.Millisecond},
-		"one that labours": {80 * time.Millisecond, time.Second},
+		"one of a disk":    {40 * time.Millisecond, 400 * time.Millisecond},
+		"one that labours": {160 * time.Millisecond, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
