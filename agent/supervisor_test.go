@@ -259,7 +259,7 @@ func TestNodesOfOneMachineDoNotEndEachOthersAgents(t *testing.T) {
 	must(t, again.Close())
 }
 
-func TestTooMuchMemoryEndsAnAgent(t *testing.T) {
+func TestAttackTooMuchMemoryEndsAnAgent(t *testing.T) {
 	data := dataDir(t)
 	script := "import time\nx = bytearray(b'x') * (150 << 20)\nprint('big', flush=True)\ntime.sleep(1000)"
 	plantArgs(t, data, "a", []string{"/usr/bin/python3", "-c", script}, func(r *Record) { r.Memory = 64 << 20 })

@@ -151,6 +151,8 @@ type Config struct {
 	Gather       time.Duration // how long live messages are collected before they are written; 0 for 50 ms
 	StreamBuffer int           // bytes that may wait for one reader of a stream; 0 for 1 MiB
 	MaxReaders   int           // readers of streams at once; 0 for 1000
+	BodyGrace    time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
+	BrowserKey   []byte        // by which browsers that have logged in are known again; nil: until the next start
 }
 
 // LoopbackHosts are the names of a node that listens on loopback.
@@ -180,7 +182,10 @@ func New(cfg Config) http.Handler {
 		cfg.StreamBuffer = 1 << 20
 	}
 	if cfg.MaxReaders == 0 {
-		cfg.MaxReaders = 1000
+		cfg.MaxReaders = maxReaders
+	}
+	if cfg.BodyGrace == 0 {
+		cfg.BodyGrace = bodyGrace
 	}
 	if cfg.Rates.Requests == 0 {
 		cfg.Rates.Requests = defaultRequests
@@ -189,11 +194,13 @@ func New(cfg Config) http.Handler {
 		cfg.Rates.Samples = defaultSamples
 	}
 	s := &server{
-		cfg: cfg, started: cfg.Now(), attempts: newAttempts(attemptEvery, attemptBurst),
-		names:      newAttempts(nameEvery, nameBurst),
+		cfg: cfg, started: cfg.Now(), attempts: newAttempts(cfg.BrowserKey),
+		streams: newPlaces("streams", cfg.MaxReaders, eachReaders), exports: newPlaces("exports", maxExports, eachExports), queries: newQueues(eachQueries, eachWaiting, queryPatience),
+		running:    newPlaces("requests", 0, eachRequests),
 		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
 		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
 	}
+	s.bodies.shares = newPlaces("bytes of bodies", ingestMemory, eachIngestion)
 	s.feeds = newFeeds(cfg.StreamBuffer)
 	s.ledgerWatch = newLedgerWatch()
 	s.routes = index(routes())

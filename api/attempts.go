@@ -1,42 +1,44 @@
 package api
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"hash/maphash"
+	"math"
 	"net"
+	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
+	"voltbus/internal/admission"
 )
 
+// What may be wrong at once, and how soon one more. Who has logged in before has a budget of their own, so that
+// nobody is locked out by what strangers guess.
 const (
-	attemptBurst = 10              // wrong secrets that one address may show at once
+	attemptBurst = 10              // wrong secrets from one address, and from one browser that has logged in by the name
 	attemptEvery = 3 * time.Second // and then one each
-	retryAfter   = "3"             // the same, as the header wants it
-	maxAddresses = 4096            // that are watched
+	pairBurst    = 6               // wrong passwords for one name from one address
+	pairEvery    = 15 * time.Second
+	nameBurst    = 30 // wrong passwords for one name, from all addresses that never logged in by it
+	nameEvery    = 10 * time.Second
+
+	// hashingStrangers is how many passwords of addresses that never logged in by the name are hashed or wait for it at a time. More
+	// than these wait at identity.Logins, for those who have.
+	hashingStrangers = 16
 )
 
-// Wrong passwords for one name, from wherever they come. Enough that nobody is locked out by a
-// stranger's guesses from one address.
-const (
-	nameBurst = 30
-	nameEvery = 10 * time.Second
+var (
+	errAttempts = errors.New("too many wrong tokens or passwords from this address; wait a few seconds")
+	errGuessed  = errors.New("too many wrong passwords for this name; wait a few seconds, or log in with a browser that has logged in before")
+	errHashing  = errors.New("too many people log in at this moment; try again in a few seconds")
 )
-
-var errAttempts = errors.New("too many wrong tokens or passwords; wait a few seconds")
-
-// attempts counts what was wrong, by address or by name. It is safe for concurrent use.
-type attempts struct {
-	every time.Duration
-	burst int
-
-	mu        sync.Mutex
-	addresses map[string]*rate.Limiter
-}
-
-func newAttempts(every time.Duration, burst int) *attempts {
-	return &attempts{every: every, burst: burst, addresses: make(map[string]*rate.Limiter)}
-}
 
 // addressOf returns the address without the port.
 func addressOf(remote string) string {
@@ -46,26 +48,249 @@ func addressOf(remote string) string {
 	return remote
 }
 
-// allow counts a wrong secret and reports whether the address or name may go on.
-func (a *attempts) allow(who string, now time.Time) bool {
-	return a.limiter(who).AllowN(now, 1)
+// networkOf returns what counts as one address.
+func networkOf(remote string) string {
+	if p := admission.ParseNetwork(remote); p.IsValid() {
+		return p.String()
+	}
+	return addressOf(remote)
 }
 
-// exhausted reports whether the address or name has to wait.
-func (a *attempts) exhausted(who string, now time.Time) bool {
-	return a.limiter(who).TokensAt(now) < 1
+// buckets is how many accounts a limiter keeps. Who shares one by accident shares its budget, which costs less than
+// accounts that somebody could make others be forgotten by.
+const buckets = 1 << 13
+
+// limiter counts attempts by a key, in memory that does not grow. It is safe for concurrent use.
+type limiter struct {
+	every time.Duration
+	burst float64
+	seed  maphash.Seed
+
+	mu    sync.Mutex
+	debts [buckets]debt
 }
 
-func (a *attempts) limiter(remote string) *rate.Limiter {
+// debt is how many attempts are not forgiven yet at a time.
+type debt struct {
+	attempts float64
+	at       time.Time
+}
+
+func newLimiter(every time.Duration, burst int) *limiter {
+	return &limiter{every: every, burst: float64(burst), seed: maphash.MakeSeed()}
+}
+
+// debt returns the account of a key as it is now. The caller holds mu.
+func (l *limiter) debt(key string, now time.Time) *debt {
+	d := &l.debts[maphash.String(l.seed, key)%buckets]
+	passed := max(0, now.Sub(d.at))
+	d.attempts, d.at = max(0, d.attempts-float64(passed)/float64(l.every)), now
+	return d
+}
+
+// take counts an attempt before it is judged; wait is how long it is too early for one, 0 if it was counted.
+func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.debt(key, now)
+	if over := d.attempts + 1 - l.burst; over > 0 {
+		return time.Duration(math.Ceil(over * float64(l.every)))
+	}
+	d.attempts++
+	return 0
+}
+
+// refund takes back an attempt that was right, or that nobody judged.
+func (l *limiter) refund(key string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.debt(key, now)
+	d.attempts = max(0, d.attempts-1)
+}
+
+// attempts admits logins. It is safe for concurrent use.
+type attempts struct {
+	addresses *limiter // all that is wrong, by address
+	pairs     *limiter // wrong passwords, by name and address
+	names     *limiter // wrong passwords of addresses that never were right, by name
+	browsers  *limiter // wrong passwords, by browser that was right before
+	strangers chan struct{}
+	key       []byte // of the cookies that tell a browser that was right before
+
+	mu    sync.Mutex
+	right map[string]time.Time // pairs of name and address that were right
+}
+
+func newAttempts(key []byte) *attempts {
+	if key == nil {
+		key = make([]byte, sha256.Size)
+		_, _ = rand.Read(key) // never fails, see its documentation
+	}
+	return &attempts{
+		addresses: newLimiter(attemptEvery, attemptBurst), pairs: newLimiter(pairEvery, pairBurst), names: newLimiter(nameEvery, nameBurst),
+		browsers: newLimiter(attemptEvery, attemptBurst), strangers: make(chan struct{}, hashingStrangers), key: key, right: map[string]time.Time{},
+	}
+}
+
+// attempt is a password that somebody shows, counted before it is judged.
+type attempt struct {
+	of      *attempts
+	name    string
+	pair    string
+	taken   []taken
+	held    bool // a place of strangers
+	browser string
+}
+
+type taken struct {
+	from *limiter
+	key  string
+}
+
+// begin counts a password for a name that a request shows. An attempt must be ended. Who has to wait gets an
+// error that says how long.
+func (a *attempts) begin(r *http.Request, name string, now time.Time) (*attempt, error) {
+	network := networkOf(r.RemoteAddr)
+	t := &attempt{of: a, name: name, pair: name + "\x00" + network, browser: a.browser(r, name, now)}
+	list := []taken{{a.browsers, t.browser}}
+	switch {
+	case t.browser != "":
+	case a.wasRight(t.pair, now): // others behind the same proxy do not use up what this name may
+		list = []taken{{a.pairs, t.pair}}
+	default:
+		list = []taken{{a.addresses, network}, {a.pairs, t.pair}, {a.names, name}}
+	}
+	for _, k := range list {
+		if wait := k.from.take(k.key, now); wait > 0 {
+			t.refund(now)
+			if k.from == a.addresses {
+				return nil, &waitError{wait, errAttempts}
+			}
+			return nil, &waitError{wait, errGuessed}
+		}
+		t.taken = append(t.taken, k)
+	}
+	if t.browser != "" {
+		return t, nil
+	}
+	select {
+	case a.strangers <- struct{}{}:
+		t.held = true
+		return t, nil
+	default:
+		t.refund(now)
+		return nil, &waitError{time.Second, errHashing}
+	}
+}
+
+// end gives back what an attempt holds, and what it was counted for unless it was wrong.
+func (t *attempt) end(wrong bool, now time.Time) {
+	if t.held {
+		<-t.of.strangers
+	}
+	if !wrong {
+		t.refund(now)
+	}
+}
+
+func (t *attempt) refund(now time.Time) {
+	for _, k := range t.taken {
+		k.from.refund(k.key, now)
+	}
+	t.taken = nil
+}
+
+const (
+	maxRight  = 4096                // pairs of name and address that are remembered
+	rightLife = 30 * 24 * time.Hour // how long
+)
+
+// remember takes note of an address from which a name has logged in.
+func (a *attempts) remember(pair string, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l := a.addresses[remote]
-	if l == nil {
-		if len(a.addresses) >= maxAddresses {
-			clear(a.addresses) // bounded; who tries from so many addresses guesses 256 bits still
+	if _, known := a.right[pair]; !known && len(a.right) >= maxRight {
+		oldest := pair
+		for p, at := range a.right {
+			if at.Before(a.right[oldest]) || oldest == pair {
+				oldest = p
+			}
 		}
-		l = rate.NewLimiter(rate.Every(a.every), a.burst)
-		a.addresses[remote] = l
+		delete(a.right, oldest)
 	}
-	return l
+	a.right[pair] = now
 }
+
+func (a *attempts) wasRight(pair string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at, known := a.right[pair]
+	return known && now.Sub(at) < rightLife
+}
+
+// BrowserCookie is the name of the cookie by which a browser is known that has logged in.
+const BrowserCookie = "voltbus_browser"
+
+const (
+	browserID  = 16 // octets of the random number of a browser
+	browserLen = 8 + browserID + sha256.Size
+)
+
+// browser returns the number of a browser that has logged in by the name before, "" for others.
+func (a *attempts) browser(r *http.Request, name string, now time.Time) string {
+	c, err := r.Cookie(BrowserCookie)
+	if err != nil {
+		return ""
+	}
+	b, err := base64.RawURLEncoding.DecodeString(c.Value)
+	if err != nil || len(b) != browserLen {
+		return ""
+	}
+	said, sum := b[:8+browserID], b[8+browserID:]
+	if !hmac.Equal(sum, a.sign(name, said)) || now.Unix() >= int64(binary.BigEndian.Uint64(said)) {
+		return ""
+	}
+	return string(said[8:])
+}
+
+func (a *attempts) sign(name string, said []byte) []byte {
+	h := hmac.New(sha256.New, a.key)
+	h.Write(said)
+	h.Write([]byte(name))
+	return h.Sum(nil)
+}
+
+// greet remembers where a name has logged in, and gives its browser a cookie by which it is known.
+func (t *attempt) greet(w http.ResponseWriter, r *http.Request, now time.Time) {
+	t.of.remember(t.pair, now)
+	if t.browser != "" {
+		return
+	}
+	expires := now.Add(rightLife)
+	said := binary.BigEndian.AppendUint64(nil, uint64(expires.Unix()))
+	said = append(said, make([]byte, browserID)...)
+	_, _ = rand.Read(said[8:]) // never fails, see its documentation
+	http.SetCookie(w, &http.Cookie{
+		Name: BrowserCookie, Value: base64.RawURLEncoding.EncodeToString(append(said, t.of.sign(t.name, said)...)),
+		Path: prefix + "/session", Expires: expires, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// waitError is an error that says how long somebody has to wait.
+type waitError struct {
+	wait time.Duration
+	err  error
+}
+
+func (e *waitError) Error() string { return e.err.Error() }
+func (e *waitError) Unwrap() error { return &statusError{http.StatusTooManyRequests, e.err} }
+
+// tellWait writes into the header how long an error says to wait.
+func tellWait(w http.ResponseWriter, err error) {
+	if early, ok := errors.AsType[*waitError](err); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(early.wait.Seconds()))))
+	}
+}
+
+// nameKey is under which wrong passwords for a name are counted.
+func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(clip(name))) }

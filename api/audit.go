@@ -23,6 +23,7 @@ type Audit interface {
 	Gather(e audit.Entry)
 	List(ctx context.Context, f audit.Filter) (entries []audit.Entry, next uint64, err error)
 	Export(ctx context.Context, f audit.Filter, emit func(*audit.Entry) error) error
+	Absent(f audit.Filter) []audit.Archive
 	Verify(ctx context.Context, kept *audit.Head) (audit.Report, error)
 }
 
@@ -72,6 +73,9 @@ func (s *server) audit(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	out := answer.Audit{Entries: make([]answer.AuditEntry, len(entries)), Next: next}
+	if next == 0 {
+		out.Absent = auditArchives(s.cfg.Audit.Absent(f))
+	}
 	for i := range entries {
 		out.Entries[i] = auditEntry(&entries[i])
 	}
@@ -140,11 +144,22 @@ func (s *server) verifyAudit(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, AuditReport(&found))
 }
 
+func auditArchives(list []audit.Archive) []answer.AuditArchive {
+	out := make([]answer.AuditArchive, len(list))
+	for i, a := range list {
+		out[i] = answer.AuditArchive{
+			File: a.File, First: a.First, Last: a.Last, From: a.From, To: a.To, SHA256: a.Sum.String(), Octets: a.Octets, Here: a.Here, Removed: a.Removed,
+		}
+	}
+	return out
+}
+
 // AuditReport shows what following the audit log has found.
 func AuditReport(found *audit.Report) answer.AuditReport {
 	out := answer.AuditReport{
 		Whole: found.Whole(), Entries: found.Entries, First: found.First, Segments: found.Segments,
 		Head: found.Head.String(), Problems: make([]answer.AuditProblem, len(found.Problems)), More: found.More,
+		Archives: auditArchives(found.Archives),
 	}
 	for i, p := range found.Problems {
 		out.Problems[i] = answer.AuditProblem{Seq: p.Seq, Detail: p.Text}

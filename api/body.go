@@ -10,14 +10,10 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"voltbus/fault"
 )
-
-// bodyTimeout is how long a request may take to send its body.
-const bodyTimeout = 30 * time.Second
 
 var (
 	errMedia   = errors.New("the body must be JSON; set Content-Type: application/json")
@@ -28,8 +24,8 @@ var (
 )
 
 // readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
-func readJSON(w http.ResponseWriter, r *request, to any) error {
-	b, err := readBody(w, r, to)
+func readJSON(_ http.ResponseWriter, r *request, to any) error {
+	b, err := readBody(r, to)
 	if err != nil {
 		return err
 	}
@@ -37,8 +33,8 @@ func readJSON(w http.ResponseWriter, r *request, to any) error {
 }
 
 // readDeep is readJSON that refuses fields without a value at every depth.
-func readDeep(w http.ResponseWriter, r *request, to any) error {
-	b, err := readBody(w, r, to)
+func readDeep(_ http.ResponseWriter, r *request, to any) error {
+	b, err := readBody(r, to)
 	if err != nil {
 		return err
 	}
@@ -70,16 +66,16 @@ func noNullWithin(name string, content any) error {
 }
 
 // readBody reads a body, and returns it.
-func readBody(w http.ResponseWriter, r *request, to any) ([]byte, error) {
+func readBody(r *request, to any) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, &statusError{http.StatusUnsupportedMediaType, errMedia}
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
 	b, err := io.ReadAll(r.Body)
-	_ = control.SetReadDeadline(time.Time{})
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
+	}
+	if slow, ok := errors.AsType[*statusError](err); ok {
+		return nil, slow
 	}
 	if err != nil {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"voltbus/api/answer"
-	"voltbus/fault"
 	"voltbus/identity"
 )
 
@@ -62,10 +61,11 @@ func (s *server) busStream(w http.ResponseWriter, r *request) error {
 	if !ok || subject == "" {
 		subject = "live.>"
 	}
-	defer s.readers.Add(-1)
-	if s.readers.Add(1) > int64(s.cfg.MaxReaders) {
-		return fault.E("api.busStream", fault.Unavailable, "stream", errReaders)
+	release, err := s.reader(r)
+	if err != nil {
+		return err
 	}
+	defer release()
 	c := newCounter(time.Now())
 	stop, dropped, err := s.cfg.Bus.Watch(subject, func(subject string, data []byte) { c.see(time.Now(), subject, data) })
 	if err != nil {

@@ -19,13 +19,15 @@ type Settings interface {
 	Config(ctx context.Context) (answer.Config, error)
 	// ConfigVersion returns a text of the history; fault.NotFound if it is not kept.
 	ConfigVersion(ctx context.Context, version string) (answer.ConfigText, error)
-	// CheckConfig judges a text without changing anything. Problems are in the answer.
-	CheckConfig(ctx context.Context, text string) (answer.ConfigCheck, error)
+	// CheckConfig judges a text without changing anything. Problems are in the answer; fault.Refused if the
+	// user could not change what the text changes.
+	CheckConfig(ctx context.Context, text string, user identity.User) (answer.ConfigCheck, error)
 	// ChangeConfig writes and applies a text; fault.Conflict if the file holds another version
 	// than the change is made from.
 	ChangeConfig(ctx context.Context, c ConfigChange) (answer.ConfigApplied, error)
-	// ConfirmConfig lets the text of a version stay that is on trial; fault.NotFound if it is not.
-	ConfirmConfig(ctx context.Context, version string) error
+	// ConfirmConfig lets the text of a version stay that is on trial; fault.NotFound if it is not. Somebody
+	// of another node confirms only what it tries itself.
+	ConfirmConfig(ctx context.Context, version string, user identity.User) error
 	// ReloadConfig applies what stands in the file.
 	ReloadConfig(ctx context.Context, user identity.User) (answer.ConfigApplied, error)
 	// ConfigSchema returns the JSON Schema of the file.
@@ -70,7 +72,7 @@ func configRoutes() []route {
 	return []route{
 		{method: "GET", path: prefix + "/config", remote: "config.get", role: engineer, serve: (*server).config},
 		{method: "PUT", path: prefix + "/config", remote: "config.set", role: engineer, body: configBody, serve: (*server).changeConfig, audit: "config.apply"},
-		{method: "POST", path: prefix + "/config/check", remote: "config.check", role: engineer, body: configBody, serve: (*server).checkConfig},
+		{method: "POST", path: prefix + "/config/check", remote: "config.check", role: engineer, body: configBody, serve: (*server).checkConfig, audit: "config.check"},
 		{method: "POST", path: prefix + "/config/confirm", remote: "config.confirm", role: engineer, body: loginBody, serve: (*server).confirmConfig, audit: "config.confirm"},
 		{method: "POST", path: prefix + "/config/reload", remote: "config.reload", role: engineer, serve: (*server).reloadConfig, audit: "config.reload"},
 		{method: "GET", path: prefix + "/config/schema", role: engineer, serve: (*server).configSchema},
@@ -121,7 +123,8 @@ func (s *server) checkConfig(w http.ResponseWriter, r *request) error {
 	if body.Text == nil { // not the same as an empty one, which has no devices
 		return fault.E("api.checkConfig", fault.Invalid, "text", errMissing)
 	}
-	check, err := s.cfg.Settings.CheckConfig(r.Context(), *body.Text)
+	check, err := s.cfg.Settings.CheckConfig(r.Context(), *body.Text, r.user)
+	r.did("", map[string]any{"octets": len(*body.Text), "problems": len(check.Problems)})
 	if err != nil {
 		return err
 	}
@@ -179,7 +182,7 @@ func (s *server) confirmConfig(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	r.did(clip(body.Version), nil)
-	if err := s.cfg.Settings.ConfirmConfig(r.Context(), body.Version); err != nil {
+	if err := s.cfg.Settings.ConfirmConfig(r.Context(), body.Version, r.user); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -27,24 +27,25 @@ func controlRoutes() []route {
 			method: "GET", path: atControl + "/points", role: viewer, serve: (*server).controlPoints,
 			params: []string{"pattern", "busy", "limit", "after"},
 		},
-		{method: "GET", path: atControl + "/who", role: viewer, serve: (*server).who, params: []string{"path"}},
-		{method: "GET", path: atControl + "/held", role: viewer, serve: (*server).held, params: []string{"requester"}},
-		{method: "POST", path: atControl + "/get", role: viewer, body: controlBody, serve: (*server).readNow},
-		{method: "POST", path: atControl + "/commands", role: operator, body: controlBody, serve: (*server).command},
-		{method: "POST", path: atControl + "/release", role: operator, body: loginBody, serve: (*server).release},
-		{method: "POST", path: atControl + "/renew", role: operator, body: loginBody, serve: (*server).renew},
-		{method: "GET", path: atControl + "/tasks", role: viewer, serve: (*server).tasks, params: []string{"path", "from", "to"}},
-		{method: "POST", path: atControl + "/tasks", role: operator, body: controlBody, serve: (*server).reserve},
-		{method: "DELETE", path: atControl + "/tasks/{task}", role: operator, serve: (*server).cancelTask},
-		{method: "GET", path: atControl + "/overrides", role: viewer, serve: (*server).overrides},
-		{method: "POST", path: atControl + "/overrides", role: operator, body: loginBody, serve: (*server).override},
-		{method: "DELETE", path: atControl + "/overrides", role: operator, serve: (*server).clearOverride, params: []string{"pattern"}},
+		{method: "GET", path: atControl + "/who", role: viewer, remote: "who", serve: (*server).who, params: []string{"path"}},
+		{method: "GET", path: atControl + "/held", role: viewer, remote: "held", serve: (*server).held, params: []string{"requester"}},
+		{method: "POST", path: atControl + "/get", role: viewer, body: controlBody, remote: "get", serve: (*server).readNow},
+		{method: "POST", path: atControl + "/commands", role: operator, body: controlBody, remote: commandFar, serve: (*server).command},
+		{method: "POST", path: atControl + "/release", role: operator, body: loginBody, remote: "release", serve: (*server).release},
+		{method: "POST", path: atControl + "/renew", role: operator, body: loginBody, remote: "renew", serve: (*server).renew},
+		{method: "GET", path: atControl + "/tasks", role: viewer, remote: "schedule", serve: (*server).tasks, params: []string{"path", "from", "to"}},
+		{method: "POST", path: atControl + "/tasks", role: operator, body: controlBody, remote: "reserve", serve: (*server).reserve},
+		{method: "DELETE", path: atControl + "/tasks/{task}", role: operator, remote: "cancel", serve: (*server).cancelTask},
+		{method: "GET", path: atControl + "/overrides", role: viewer, remote: "overrides", serve: (*server).overrides},
+		{method: "POST", path: atControl + "/overrides", role: operator, body: loginBody, remote: "override", serve: (*server).override},
+		{method: "DELETE", path: atControl + "/overrides", role: operator, remote: "clear_override", serve: (*server).clearOverride, params: []string{"pattern"}},
 		{method: "GET", path: atControl + "/waiting", role: viewer, serve: (*server).waiting},
 		{method: "POST", path: atControl + "/waiting", role: operator, body: loginBody, serve: (*server).approve},
 		{method: "GET", path: atControl + "/events", role: viewer, stream: true, serve: (*server).controlEvents, params: []string{"pattern"}},
 	}
 	for i := range list {
 		serve := list[i].serve
+		list[i].plain = list[i].remote != ""
 		list[i].serve = func(s *server, w http.ResponseWriter, r *request) error {
 			if s.cfg.Control == nil {
 				return absent("control")
@@ -106,7 +107,7 @@ func (s *server) held(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
-	out, err := s.cfg.Control.Held(r.Context(), requester)
+	out, err := s.cfg.Control.Held(r.Context(), asker(r), requester)
 	return reply(w, out, err)
 }
 
@@ -121,19 +122,36 @@ func (s *server) readNow(w http.ResponseWriter, r *request) error {
 	return reply(w, out, err)
 }
 
-// command has commands decided. An idempotency key names those that have no identifier.
-func (s *server) command(w http.ResponseWriter, r *request) error {
+// commandKey returns the idempotency key of commands, which names those that have no identifier.
+func commandKey(r *request) (string, error) {
 	key := r.Header.Get(headerKey)
 	if _, given := r.Header[headerKey]; given && !validKey(key) {
-		return fault.E("api.command", fault.Invalid, headerKey, errKey)
+		return "", fault.E("api.command", fault.Invalid, headerKey, errKey)
+	}
+	return key, nil
+}
+
+// keyOf is the identifier that a key gives the command i of n.
+func keyOf(key string, i, n int) string {
+	if n > 1 {
+		key += "/" + strconv.Itoa(i)
+	}
+	return key
+}
+
+// commandFar is the method by which another node is asked to decide commands.
+const commandFar = "set_many"
+
+// command has commands decided.
+func (s *server) command(w http.ResponseWriter, r *request) error {
+	key, err := commandKey(r)
+	if err != nil {
+		return err
 	}
 	return asked(w, r, func(ctx context.Context, who *access.Who, in *answer.NewCommands) (answer.CommandResults, error) {
 		for i := range in.Commands {
 			if c := &in.Commands[i]; c.ID == "" && key != "" {
-				c.ID = key
-				if len(in.Commands) > 1 {
-					c.ID += "/" + strconv.Itoa(i)
-				}
+				c.ID = keyOf(key, i, len(in.Commands))
 			}
 		}
 		return s.cfg.Control.Command(ctx, who, in)
@@ -179,7 +197,7 @@ func (s *server) cancelTask(w http.ResponseWriter, r *request) error {
 }
 
 func (s *server) overrides(w http.ResponseWriter, r *request) error {
-	out, err := s.cfg.Control.Overrides(r.Context())
+	out, err := s.cfg.Control.Overrides(r.Context(), asker(r))
 	return reply(w, out, err)
 }
 
@@ -216,7 +234,7 @@ func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

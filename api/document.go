@@ -23,6 +23,8 @@ type Documents interface {
 	Rollback(ctx context.Context, k document.Key, version int, by string, expect int) (document.Document, error)
 	Check(ctx context.Context, d document.Document) (document.Problems, error)
 	Resolved(ctx context.Context, k document.Key) (json.RawMessage, error)
+	// Users lists the documents that refer to one.
+	Users(ctx context.Context, k document.Key) ([]document.Key, error)
 	Schema(ctx context.Context, k document.Key) (string, error)
 	SetSchema(ctx context.Context, k document.Key, schema string) (document.Problems, error)
 }
@@ -180,6 +182,9 @@ func (s *server) setDocument(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.mayWrite(r, d.Key); err != nil {
+		return err
+	}
 	if d, err = s.cfg.Documents.Set(r.Context(), d, expect); err != nil {
 		return err
 	}
@@ -194,6 +199,9 @@ func (s *server) deleteDocument(w http.ResponseWriter, r *request) error {
 	r.did(k.String(), map[string]any{"note": note})
 	if in.err != nil {
 		return in.err
+	}
+	if err := s.mayWrite(r, k); err != nil {
+		return err
 	}
 	if err := s.cfg.Documents.Delete(r.Context(), k, actorOf(r.user), note, expect); err != nil {
 		return err
@@ -271,6 +279,9 @@ func (s *server) rollbackDocument(w http.ResponseWriter, r *request) error {
 	if body.Expect != nil {
 		expect = *body.Expect
 	}
+	if err := s.mayWrite(r, k); err != nil {
+		return err
+	}
 	d, err := s.cfg.Documents.Rollback(r.Context(), k, body.Version, actorOf(r.user), expect)
 	if err != nil {
 		return err
@@ -307,6 +318,9 @@ func (s *server) setDocumentSchema(w http.ResponseWriter, r *request) error {
 	}
 	if body.Schema == nil {
 		return fault.E("api.document", fault.Invalid, "schema", errMissing)
+	}
+	if err := s.mayWrite(r, k); err != nil {
+		return err
 	}
 	list, err := s.cfg.Documents.SetSchema(r.Context(), k, *body.Schema)
 	if err != nil {

@@ -34,20 +34,26 @@ func (s *server) elsewhere(rt route, params url.Values) string {
 	return node
 }
 
-// changes reports whether the operation changes something.
+// changes reports whether the operation changes something, which viewers never do.
 func (rt *route) changes() bool {
-	return rt.method != http.MethodGet && !strings.HasSuffix(rt.remote, ".check")
+	return rt.method != http.MethodGet && rt.role != identity.Viewer && !strings.HasSuffix(rt.remote, ".check")
 }
 
 // action is under which name the audit log is told when it is asked of another node; "" for not at all.
 func (rt *route) action() string {
-	if rt.changes() {
-		return cmp.Or(rt.audit, rt.remote)
+	switch {
+	case !rt.changes():
+		return ""
+	case rt.plain:
+		return "node.call"
 	}
-	return ""
+	return cmp.Or(rt.audit, rt.remote)
 }
 
-const bodyArgument = "body"
+const (
+	bodyArgument = "body"
+	commandWait  = time.Minute // that commands may wait for what devices say
+)
 
 // errand lets another node do what is asked.
 func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node string) error {
@@ -60,10 +66,17 @@ func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node strin
 		return err
 	}
 	r.did(subjectOf(node, args), map[string]string{"node": node})
+	if rt.plain {
+		r.did(clip(node+"/"+wire.NodeName+":"+rt.remote), auditedCall(nil, args))
+	}
 	if rt.remote == configSet {
 		return s.tryFar(w, r, node, args)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTime)
+	limit := callTime
+	if rt.remote == commandFar {
+		limit += commandWait
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
 	result, err := s.ask(ctx, r, node, rt.remote, args)
 	if err != nil {
@@ -77,7 +90,7 @@ func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node strin
 }
 
 func (s *server) ask(ctx context.Context, r *request, node, method string, args map[string]json.RawMessage) (json.RawMessage, error) {
-	return s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, wire.NodeName, method, wire.Arguments{Kwargs: args}})
+	return s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, wire.NodeName, method, wire.Arguments{Kwargs: args}})
 }
 
 // subjectOf says what a request at another node is about, for the audit log.
@@ -120,6 +133,9 @@ func (s *server) arguments(w http.ResponseWriter, r *request, rt *route) (map[st
 		}
 		args[bodyArgument] = body
 	}
+	if rt.plain {
+		return s.plainly(r, rt, args)
+	}
 	return args, nil
 }
 
@@ -143,7 +159,25 @@ var (
 	errVisit    = fmt.Errorf("the answer has more than %d MiB; ask for less", maxVisit>>20)
 )
 
-// Errand returns the role that people need to ask for an operation of another node, and whether it
+// Operation is something that may be asked of a node over HTTP, and of another one by a method of its own.
+type Operation struct {
+	Remote       string // the method
+	Method, Path string // of HTTP; what stands in braces is an argument of the method
+	Role         identity.Role
+}
+
+// Operations lists all that may be asked of another node with node=.
+func Operations() (list []Operation) {
+	for _, rt := range routes() {
+		if rt.remote != "" {
+			list = append(list, Operation{Remote: rt.remote, Method: rt.method, Path: rt.path, Role: rt.role})
+		}
+	}
+	return list
+}
+
+// Errand is about the operations that another node answers as over HTTP, not by a method of package
+// service. It returns the role that people need to ask for an operation of another node, and whether it
 // changes nothing; false if there is no such method.
 func Errand(method string) (role identity.Role, reads, known bool) {
 	rt, known := errandRoute(method)
@@ -152,7 +186,7 @@ func Errand(method string) (role identity.Role, reads, known bool) {
 
 func errandRoute(method string) (route, bool) {
 	list := routes()
-	i := slices.IndexFunc(list, func(rt route) bool { return rt.remote == method && method != "" })
+	i := slices.IndexFunc(list, func(rt route) bool { return rt.remote == method && method != "" && !rt.plain })
 	if i < 0 {
 		return route{}, false
 	}
@@ -349,7 +383,7 @@ func (s *server) followFar(w http.ResponseWriter, r *request, node string) error
 	if err != nil {
 		return err
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

@@ -23,10 +23,10 @@ func (l logged) Logs(string) (*journal.Journal, error) { return l.journal, nil }
 // neighbour reaches one other node, of any name but n, which lets it do everything.
 type neighbour struct{ handler http.Handler }
 
-func (neighbour) Self(node string) bool { return node == "n" }
-func (neighbour) Reads(string) bool     { return false }
+func (neighbour) Self(node string) bool     { return node == "n" }
+func (neighbour) Role(string) identity.Role { return identity.Operator }
 
-func (f neighbour) Ask(ctx context.Context, _ string, c api.FarCall) (json.RawMessage, error) {
+func (f neighbour) Ask(ctx context.Context, _ api.Caller, c api.FarCall) (json.RawMessage, error) {
 	return api.Visit(ctx, f.handler, identity.User{Name: "@n", Role: identity.Administrator}, c.Method, c.Args.Kwargs)
 }
 

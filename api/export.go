@@ -19,7 +19,10 @@ import (
 	"voltbus/query"
 )
 
-var errFormat = errors.New("must be csv, parquet or arrow")
+var (
+	errFormat = errors.New("must be csv, parquet or arrow")
+	errCells  = errors.New("must be text, or left out")
+)
 
 // export sends the samples of a range, however many there are.
 func (s *server) export(w http.ResponseWriter, r *request) error {
@@ -29,18 +32,27 @@ func (s *server) export(w http.ResponseWriter, r *request) error {
 	in := s.read(r)
 	req := in.span()
 	format, _ := in.text("format")
+	cells, _ := in.text("cells")
+	if cells != "" && cells != "text" && in.err == nil {
+		in.err = fault.E("api.query", fault.Invalid, "cells", errCells)
+	}
 	local := in.truth("local")
 	if in.err != nil {
 		return in.err
 	}
 	name := fmt.Sprintf("voltbus-%s-%s", req.From.Format("20060102T150405Z"), req.To.Format("20060102T150405Z"))
+	release, err := s.exports.take(r.user.Name, 1)
+	if err != nil {
+		return err
+	}
+	defer release()
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
 	from := s.exporter(w, local)
 	switch format {
 	case "", "csv":
 		disposition(w, name+".csv", "text/csv; charset=utf-8")
-		return exportCSV(p, r, from.stream(req))
+		return exportCSV(p, r, from.stream(req), cells == "text")
 	case "arrow":
 		disposition(w, name+".arrows", arrowstream.Media)
 		return exportArrow(p, r, from.stream(req))
@@ -101,12 +113,13 @@ func (e exporter) tell(sources []query.Source) {
 	}
 }
 
-func exportCSV(w *patient, r *request, from stream) error {
+// exportCSV writes CSV; with inert no spreadsheet takes a text for a formula.
+func exportCSV(w *patient, r *request, from stream, inert bool) error {
 	out := &output{w: w}
 	out.buf = append(make([]byte, 0, 2*chunk), "point,time,value,kind,quality\n"...)
 	err := from(r.Context(), func(run []point.Sample) error {
 		for i := range run {
-			out.buf = appendCSV(out.buf, &run[i])
+			out.buf = appendCSV(out.buf, &run[i], inert)
 			if err := out.spill(); err != nil {
 				return err
 			}
@@ -140,14 +153,26 @@ func exportArrow(w *patient, r *request, from stream) error {
 	return out.Close()
 }
 
-func appendCSV(dst []byte, s *point.Sample) []byte {
-	dst = appendField(dst, string(s.Point))
+// inertText puts an apostrophe before a text that a spreadsheet would take for a formula.
+func inertText(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+func appendCSV(dst []byte, s *point.Sample, inert bool) []byte {
+	text := func(s string) string { return s }
+	if inert {
+		text = inertText
+	}
+	dst = appendField(dst, text(string(s.Point)))
 	dst = append(dst, ',')
 	dst = s.Time.UTC().AppendFormat(dst, timeFormat)
 	dst = append(dst, ',')
 	switch s.Value.Kind() {
 	case point.Text:
-		dst = appendField(dst, s.Value.Text())
+		dst = appendField(dst, text(s.Value.Text()))
 	case point.Int:
 		n, _ := s.Value.Int()
 		dst = strconv.AppendInt(dst, n, 10)

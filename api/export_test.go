@@ -6,7 +6,7 @@ import (
 )
 
 // Operations lists the routes with their parameters, those of the path among them.
-func Operations() map[string][]string {
+func Parameters() map[string][]string {
 	m := map[string][]string{}
 	for _, r := range routes() {
 		names := append([]string{}, r.params...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +21,21 @@ import (
 type Far interface {
 	// Self reports whether this node has the name.
 	Self(node string) bool
-	// Ask has somebody, such as person:ada, call a method at another node. fault.Unreachable, at once: a
+	// Ask has somebody call a method at another node, where the role is judged, too. fault.Unreachable, at once: a
 	// node on the way is not connected, and the error says which. What a method raised is a *RaisedError.
-	Ask(ctx context.Context, who string, c FarCall) (json.RawMessage, error)
-	// Reads reports whether a method of a node changes nothing there.
-	Reads(method string) bool
+	Ask(ctx context.Context, who Caller, c FarCall) (json.RawMessage, error)
+	// Role returns the role that people need for a method of a node that is no operation of this API.
+	Role(method string) identity.Role
 }
+
+// Caller is a person or program that asks another node for something.
+type Caller struct {
+	Name string // such as person:ada
+	Role identity.Role
+}
+
+// callerOf returns who asks, as other nodes hear it.
+func callerOf(u identity.User) Caller { return Caller{Name: actorOf(u), Role: u.Role} }
 
 // FarCall is a call at another node.
 type FarCall struct {
@@ -81,7 +91,7 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	result, err := s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	result, err := s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		return fault.E("api.call", fault.Rejected, clip(node+"/"+body.Agent+":"+body.Method), raised)
 	}
@@ -91,24 +101,20 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, answer.CallResult{Result: result})
 }
 
-var errFarRole = errors.New("needs the role operator; viewers may only read at other nodes")
-
 // mayCallFar says what people may ask of other nodes by their roles: viewers read, operators call and
-// command at the levels that are theirs here. What this node may do there the other nodes judge.
+// command at the levels that are theirs here. The other nodes judge the same once more, and what this node
+// may do there.
 func (s *server) mayCallFar(u identity.User, c *farCall) error {
-	if c.Agent == wire.NodeName && s.cfg.Far.Reads(c.Method) {
-		return nil
-	}
-	if role, _, is := Errand(c.Method); is && c.Agent == wire.NodeName { // as the operation itself
-		if !u.Role.Includes(role) {
-			return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v", role))
+	needed, errand := identity.Operator, false
+	if c.Agent == wire.NodeName {
+		if needed, _, errand = Errand(c.Method); !errand {
+			needed = s.cfg.Far.Role(c.Method)
 		}
-		return nil
 	}
-	if !u.Role.Includes(identity.Operator) {
-		return fault.E("api.call", fault.Refused, clip(c.Method), errFarRole)
-	}
-	if c.Agent != wire.NodeName {
+	switch {
+	case !u.Role.Includes(needed):
+		return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
+	case c.Agent != wire.NodeName || errand:
 		return nil
 	}
 	return mayLevel(u, c.Kwargs)
@@ -129,9 +135,9 @@ func mayLevel(u identity.User, kwargs map[string]json.RawMessage) error {
 	if kwargs["commands"] == nil {
 		return nil
 	}
-	var list []map[string]json.RawMessage
-	if err := json.Unmarshal(kwargs["commands"], &list); err != nil {
-		return fault.E("api.call", fault.Invalid, "commands", errors.New("must be a list of commands"))
+	list, err := commandsOf(kwargs)
+	if err != nil {
+		return err
 	}
 	for _, c := range list {
 		if _, named := c["level"]; !named {
@@ -147,6 +153,14 @@ func mayLevel(u identity.User, kwargs map[string]json.RawMessage) error {
 	}
 	kwargs["commands"] = text
 	return nil
+}
+
+// commandsOf returns the argument of a request for many commands.
+func commandsOf(kwargs map[string]json.RawMessage) (list []map[string]json.RawMessage, err error) {
+	if json.Unmarshal(kwargs["commands"], &list) != nil || slices.ContainsFunc(list, func(c map[string]json.RawMessage) bool { return c == nil }) {
+		err = fault.E("api.call", fault.Invalid, "commands", errors.New("must be a list of commands"))
+	}
+	return list, err
 }
 
 func levelAllowed(u identity.User, text json.RawMessage) error {
@@ -192,7 +206,7 @@ func (s *server) distant(w http.ResponseWriter, r *request, method string) (bool
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), callTime)
 	defer cancel()
-	result, err := s.cfg.Far.Ask(ctx, actorOf(r.user), FarCall{node, wire.NodeName, method, args})
+	result, err := s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, wire.NodeName, method, args})
 	if err != nil {
 		return true, err
 	}

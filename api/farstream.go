@@ -33,19 +33,20 @@ func (s *server) farSource(r *request, node string) (key string, from source, er
 	if in.err != nil {
 		return "", nil, in.err
 	}
-	e := farEar{far: s.cfg.Far, who: actorOf(r.user), node: node, pattern: "**"}
+	e := farEar{far: s.cfg.Far, who: callerOf(r.user), node: node, pattern: "**"}
 	if len(patterns) == 1 && patterns[0] != "" {
 		e.pattern = patterns[0]
 	}
 	ctx := context.WithoutCancel(r.Context()) // it is of all who read the same, and ends with the last of them
-	return fmt.Sprintf("node %q %q %q", e.node, e.who, e.pattern), func(f *feed) (func(), error) { return e.open(ctx, f), nil }, nil
+	return fmt.Sprintf("node %q %q %v %q", e.node, e.who.Name, e.who.Role, e.pattern), func(f *feed) (func(), error) { return e.open(ctx, f), nil }, nil
 }
 
 // farEar asks another node again and again for what its devices report.
 type farEar struct {
-	far                Far
-	who, node, pattern string
-	cursor             string
+	far           Far
+	who           Caller
+	node, pattern string
+	cursor        string
 }
 
 // farHeard is what is answered.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"voltbus/identity"
 )
 
 // hasty is another node that answers at once, and has nothing to say.
@@ -15,9 +17,9 @@ type hasty struct{ asked atomic.Int64 }
 
 func (*hasty) Self(string) bool { return false }
 
-func (*hasty) Reads(string) bool { return true }
+func (*hasty) Role(string) identity.Role { return identity.Viewer }
 
-func (h *hasty) Ask(ctx context.Context, _ string, _ FarCall) (json.RawMessage, error) {
+func (h *hasty) Ask(ctx context.Context, _ Caller, _ FarCall) (json.RawMessage, error) {
 	if h.asked.Add(1) > 1000 {
 		return nil, errors.New("is asked without end")
 	}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -33,29 +31,27 @@ var (
 
 // inflater reads bodies, compressed or not, into memory that is bounded for all together.
 type inflater struct {
-	held  atomic.Int64
-	gzips sync.Pool // of *gzip.Reader
-	zstds sync.Pool // of *zstd.Decoder
-	rooms sync.Pool // of *body
+	shares *places   // in bytes
+	gzips  sync.Pool // of *gzip.Reader
+	zstds  sync.Pool // of *zstd.Decoder
+	rooms  sync.Pool // of *body
 }
 
 // body is a body in memory.
 type body struct {
 	data []byte
 	held int64
+	who  string // of whom the bytes are
 	from *inflater
 }
 
-// read reads the body of a request. Release it after use.
-func (in *inflater) read(w http.ResponseWriter, r *http.Request) (*body, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines has none
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+// read reads the body of a request of somebody. Release it after use.
+func (in *inflater) read(r *http.Request, who string) (*body, error) {
 	b, ok := in.rooms.Get().(*body)
 	if !ok {
 		b = &body{from: in}
 	}
-	b.data = b.data[:0]
+	b.data, b.who = b.data[:0], who
 	err := b.grow(min(max(r.ContentLength+1, firstRoom), ingestBody+1))
 	if err == nil {
 		err = in.inflate(b, r)
@@ -124,9 +120,10 @@ func (b *body) fill(r io.Reader) error {
 func (b *body) grow(size int64) error {
 	size = max(size, int64(cap(b.data)))
 	more := size - b.held
-	if b.from.held.Add(more) > ingestMemory {
-		b.from.held.Add(-more)
+	if err := b.from.shares.add(b.who, more); fault.Is(err, fault.Unavailable) {
 		return fault.E("api.inflate", fault.Unavailable, "", errBodies)
+	} else if err != nil {
+		return err
 	}
 	b.held = size
 	if int64(cap(b.data)) < size {
@@ -136,7 +133,7 @@ func (b *body) grow(size int64) error {
 }
 
 func (b *body) release() {
-	b.from.held.Add(-b.held)
+	b.from.shares.release(b.who, b.held)
 	b.held = 0
 	if cap(b.data) <= keptRoom {
 		b.from.rooms.Put(b)
@@ -147,6 +144,9 @@ func (b *body) release() {
 func unreadable(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		return &statusError{http.StatusRequestEntityTooLarge, errBodySize}
+	}
+	if slow, ok := errors.AsType[*statusError](err); ok {
+		return slow
 	}
 	return fault.E("api.inflate", fault.Invalid, "body", fmt.Errorf("%w (%w)", errInflate, err))
 }

@@ -141,7 +141,7 @@ func (s *server) recordingUser(r *http.Request, rt route) (identity.User, error)
 		return user, err
 	}
 	user, err = s.cfg.Auth.Recognise(r.Context(), identity.Token, secret)
-	return user, s.mayCall(user, rt, s.failed(r, "", err))
+	return user, s.mayCall(user, rt, s.failed(r, err))
 }
 
 // recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also

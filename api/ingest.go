@@ -148,7 +148,7 @@ func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result,
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		return result{}, &statusError{http.StatusTooManyRequests, fault.E("api.write", fault.Unavailable, r.user.Name, errRate)}
 	}
-	done, err := s.writeOnce(w, r, job)
+	done, err := s.writeOnce(r, job)
 	if fault.Is(err, fault.Timeout) { // sending it again does no harm
 		err = fault.E("api.write", fault.Unavailable, "", err)
 	}
@@ -158,8 +158,8 @@ func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result,
 	return done, err
 }
 
-func (s *server) writeOnce(w http.ResponseWriter, r *request, job *writing) (result, error) {
-	content, err := s.bodies.read(w, r.Request)
+func (s *server) writeOnce(r *request, job *writing) (result, error) {
+	content, err := s.bodies.read(r.Request, r.user.Name)
 	if err != nil {
 		return result{}, err
 	}

@@ -143,7 +143,7 @@ func (s *server) labStream(w http.ResponseWriter, r *request) error {
 	if _, err := s.cfg.Lab.Result(r.Context(), id); err != nil {
 		return err
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

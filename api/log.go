@@ -142,7 +142,7 @@ func (s *server) followLog(w http.ResponseWriter, r *request) error {
 	} else if s.cfg.Logbook == nil {
 		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

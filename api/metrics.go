@@ -104,6 +104,7 @@ func (s *server) storeMetrics(ctx context.Context, e *exposition) error {
 	e.single("voltbus_store_bytes", "gauge", "Bytes of the store on disk.", float64(stats.Bytes))
 	e.single("voltbus_store_samples", "gauge", "Samples in the store.", float64(stats.Samples))
 	e.single("voltbus_store_points", "gauge", "Points that have samples.", float64(stats.Points))
+	e.single("voltbus_store_overwritten_total", "counter", "Samples in the place of which another value of the same point and time was stored.", float64(stats.Overwritten))
 	e.single("voltbus_store_damaged", "gauge", "Files and blocks set aside as damaged.", float64(len(stats.Damaged)))
 	return nil
 }
@@ -127,15 +128,17 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 		}
 		e.value(name, "state", state, float64(n))
 	}
-	var reads, failures, lost uint64
+	var reads, failures, lost, misdated uint64
 	for i := range list {
 		reads += list[i].Reads
 		failures += list[i].Failures
 		lost += list[i].Lost
+		misdated += list[i].Misdated
 	}
 	e.single("voltbus_device_reads_total", "counter", "Reads of devices.", float64(reads))
 	e.single("voltbus_device_failures_total", "counter", "Reads of devices that failed.", float64(failures))
 	e.single("voltbus_device_lost_reports_total", "counter", "Reports of devices that were lost before they were taken.", float64(lost))
+	e.single("voltbus_device_misdated_total", "counter", "Samples of devices whose time was out of bounds.", float64(misdated))
 	return nil
 }
 
@@ -152,7 +155,7 @@ func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
 }
 
 func (s *server) ownMetrics(_ context.Context, e *exposition) error {
-	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.readers.Load()))
+	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.count()))
 	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.cut.Load()))
 	const requests = "voltbus_http_requests_total"
 	e.family(requests, "counter", "Requests by the class of their status.")

@@ -82,7 +82,44 @@ func (s *server) nodeMetrics(ctx context.Context, e *exposition) error {
 			}
 		}
 	}
+	for _, f := range liveFigures() {
+		e.family(f.name, f.kind, f.help)
+		for i := range list.Nodes {
+			if n := &list.Nodes[i]; n.Live != nil {
+				e.value(f.name, "node", n.Name, f.of(n.Live))
+			}
+		}
+	}
 	return nil
+}
+
+// liveFigure is a figure of live messages on the links to children and, under the name of this node, to its parent.
+type liveFigure struct {
+	name, kind, help string
+	of               func(*answer.LiveLink) float64
+}
+
+func liveFigures() []liveFigure {
+	list := []liveFigure{
+		{"voltbus_live_link_connected", "gauge", "1 if live messages can go between the node and its parent.", func(l *answer.LiveLink) float64 { return one(l.Connected) }},
+		{"voltbus_live_link_refused_total", "counter", "Live messages of the other end that were not taken.", func(l *answer.LiveLink) float64 { return float64(l.Refused) }},
+	}
+	for _, way := range []struct {
+		name, to string
+		of       func(*answer.LiveLink) *answer.LiveFlow
+	}{
+		{"up", "from the node to its parent", func(l *answer.LiveLink) *answer.LiveFlow { return &l.Up }},
+		{"down", "to the node from its parent", func(l *answer.LiveLink) *answer.LiveFlow { return &l.Down }},
+	} {
+		list = append(
+			list,
+			liveFigure{"voltbus_live_" + way.name + "_subjects", "gauge", "Subjects that are wanted, " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Wanted) }},
+			liveFigure{"voltbus_live_" + way.name + "_messages_total", "counter", "Live messages " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Messages) }},
+			liveFigure{"voltbus_live_" + way.name + "_bytes_total", "counter", "Bytes on the link of live messages " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Octets) }},
+			liveFigure{"voltbus_live_" + way.name + "_dropped_total", "counter", "Live messages that the link did not carry in time, " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Dropped) }},
+		)
+	}
+	return list
 }
 
 func one(is bool) float64 {

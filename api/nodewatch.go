@@ -145,7 +145,7 @@ func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
 	case withLedger && s.cfg.Ledger == nil:
 		return absent("ledger")
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

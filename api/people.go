@@ -117,14 +117,13 @@ func (s *server) changePassword(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	r.did(r.user.Name, nil)
-	now := s.cfg.Now()
-	if s.names.exhausted(nameKey(r.user.Name), now) {
-		w.Header().Set("Retry-After", retryAfter)
-		return &statusError{http.StatusTooManyRequests, errAttempts}
+	mine := "person " + nameKey(r.user.Name) // of who has logged in: nobody else uses it up
+	if wait := s.attempts.browsers.take(mine, s.cfg.Now()); wait > 0 {
+		return &waitError{wait, errGuessed}
 	}
 	err := s.cfg.People.ChangePassword(r.Context(), r.user.Name, body.Old, body.New)
-	if fault.Is(err, fault.Refused) {
-		s.names.allow(nameKey(r.user.Name), now)
+	if !fault.Is(err, fault.Refused) {
+		s.attempts.browsers.refund(mine, s.cfg.Now())
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ func presenceRoutes() []route {
 	return []route{
 		{method: "GET", path: prefix + "/peers", role: identity.Viewer, serve: (*server).peers},
 		{method: "GET", path: prefix + "/alerts", role: identity.Viewer, serve: (*server).alerts},
-		{method: "POST", path: prefix + "/alerts/{agent}/{key}/clear", role: identity.Operator, serve: (*server).clearAlert},
+		{method: "POST", path: prefix + "/alerts/{agent}/{key}/clear", role: identity.Operator, serve: (*server).clearAlert, audit: "alert.clear"},
 	}
 }
 

@@ -143,6 +143,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
+	tellWait(w, err)
 	h.Del("Content-Encoding")
 	h.Del("Content-Disposition")
 	h.Set("Content-Type", media)

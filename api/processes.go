@@ -158,18 +158,28 @@ func (s *server) install(w http.ResponseWriter, r *request) error {
 	if req.Grant == agent.GrantAll && !r.user.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
 	}
+	if err := s.mayShapeNow(r, name); err != nil {
+		return err
+	}
 	if r.Header.Get("Content-Type") != "application/gzip" {
 		return &statusError{http.StatusUnsupportedMediaType, errGzip}
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(installTime)) // a connection without deadlines has none
-	_ = control.SetWriteDeadline(time.Now().Add(installTime))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	_ = control.SetWriteDeadline(time.Now().Add(installTime)) // a connection without deadlines has none
 	st, err := s.cfg.Processes.Install(r.Context(), req)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, process(&st))
+}
+
+// mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
+func (s *server) mayShapeNow(r *request, agent string) error {
+	err := s.mayShape(r, agent)
+	if err != nil {
+		s.tellRefusal(r.Request, route{role: identity.Administrator}, r.user, err)
+	}
+	return err
 }
 
 func (s *server) uninstall(w http.ResponseWriter, r *request) error {
@@ -194,6 +204,11 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 	name, err := s.named(r)
 	if err != nil {
 		return err
+	}
+	if action == "rollback" {
+		if err := s.mayShapeNow(r, name); err != nil {
+			return err
+		}
 	}
 	ctx, by, p := r.Context(), actorOf(r.user), s.cfg.Processes
 	var st agent.Status
@@ -272,7 +287,7 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,11 @@ func (s *server) prometheus(w http.ResponseWriter, r *request) error {
 	if s.cfg.Prometheus == nil {
 		return absent("history")
 	}
+	release, err := s.queries.wait(r.Context(), r.user.Name)
+	if err != nil {
+		return err
+	}
+	defer release()
 	s.cfg.Prometheus.ServeHTTP(w, r.Request)
 	return nil
 }

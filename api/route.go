@@ -19,6 +19,7 @@ type route struct {
 	foreign bool          // parameters and answers are those of another program's API: unknown ones are its business
 	stream  bool          // the answer is long or endless: no HEAD, no compression
 	remote  string        // the method by which it is asked of another node with node=; "" if it cannot be
+	plain   bool          // that method is one of package service: the fields of the body are its arguments by name, and parameters are, too
 	audit   string        // the action under which the audit log is told of it; "" for none
 	watched string        // the action under which the audit log is told that somebody reads it; "" for none
 	serve   func(*server, http.ResponseWriter, *request) error
@@ -89,11 +90,11 @@ func historyRoutes() []route {
 		},
 		{
 			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,
-			params: []string{"point", "pattern", "from", "to", "format", "local"},
+			params: []string{"point", "pattern", "from", "to", "format", "cells", "local"},
 		},
 		{
 			method: "POST", path: prefix + "/sql", role: identity.Engineer, body: sqlBody, stream: true,
-			serve: (*server).sql,
+			serve: (*server).sql, audit: "sql.query",
 		},
 	}
 }

@@ -15,19 +15,26 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/internal/admission"
 	"voltbus/internal/turn"
 )
 
-// maxQuery is the most bytes of a request's query.
-const maxQuery = 512 << 10
+const (
+	maxQuery = 512 << 10 // octets of a request's query
+	// MaxHeader is the most octets of a request's first line and header, for http.Server.
+	MaxHeader = maxQuery + 64<<10
+)
 
 // server answers requests. Its counters are for /metrics.
 type server struct {
 	cfg        Config
 	started    time.Time
 	routes     *routing
-	attempts   *attempts     // by address
-	names      *attempts     // by name, for passwords
+	attempts   *attempts
+	streams    *places // readers of streams
+	exports    *places
+	queries    *queues       // in PromQL
+	running    *places       // requests that are no streams
 	statements chan struct{} // one entry for each statement of SQL that runs
 
 	bodies   inflater
@@ -45,7 +52,6 @@ type server struct {
 	ledgerWatch *ledgerWatch
 
 	feeds    *feeds
-	readers  atomic.Int64
 	cut      atomic.Uint64
 	requests [6]atomic.Uint64 // by the first digit of the status
 }
@@ -72,6 +78,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A reader that stops reading must not hold an answer for ever. Streams set their own deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerTimeout))
 	defer s.note(rec, r, began)
+	defer s.arrive(w, r)()
 	defer s.rescue(rec, r)
 	if err := s.checkHost(r); err != nil {
 		s.refuse(rec, r, err)
@@ -119,6 +126,13 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		s.tellRefusal(r, rt, user, err)
 		return err
 	}
+	if user.Name != "" {
+		done, err := s.admit(r, user, &rt)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	var params url.Values
 	if !rt.foreign {
 		if params, err = known(r, rt.params); err != nil {
@@ -146,6 +160,22 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.tell(req, rt, err)
 	return err
+}
+
+// admit lets a request of somebody who was recognised run, unless too many of theirs do.
+func (s *server) admit(r *http.Request, user identity.User, rt *route) (done func(), err error) {
+	if rt.stream { // it has a place among its kind
+		return admission.Work(r.Context()), nil
+	}
+	release, err := s.running.take(user.Name, 1)
+	if err != nil {
+		return nil, err
+	}
+	rest := admission.Work(r.Context())
+	return func() {
+		rest()
+		release()
+	}, nil
 }
 
 // answerTimeout is how long an answer that is no stream may take to send.

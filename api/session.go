@@ -51,7 +51,7 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 			return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
 		}
 		user, err := s.cfg.Auth.Recognise(r.Context(), identity.Token, token)
-		return user, s.failed(r, "", err)
+		return user, s.failed(r, err)
 	}
 	cookie, err := r.Cookie(Cookie)
 	if err != nil {
@@ -64,16 +64,15 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 	return user, unauthorised(err)
 }
 
-// failed counts a wrong token, or a wrong password for the name, and says so when there were too
-// many.
-func (s *server) failed(r *http.Request, name string, err error) error {
+// failed counts a wrong token, and says so when there were too many.
+func (s *server) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
-	if !s.attempts.allow(addressOf(r.RemoteAddr), s.cfg.Now()) {
-		return &statusError{http.StatusTooManyRequests, errAttempts}
+	if wait := s.attempts.addresses.take(networkOf(r.RemoteAddr), s.cfg.Now()); wait > 0 {
+		return &waitError{wait, errAttempts}
 	}
-	s.tellLogin(r, name, err)
+	s.tellLogin(r, "", err)
 	return unauthorised(err)
 }
 
@@ -91,7 +90,7 @@ func (s *server) session(w http.ResponseWriter, r *request) error {
 
 // login takes a token, or name and password.
 func (s *server) login(w http.ResponseWriter, r *request) error {
-	r.deed.told = true // failed tells of those that fail
+	r.deed.told = true // those that fail are told where they do
 	if err := sameOrigin(r.Request); err != nil {
 		return err
 	}
@@ -103,33 +102,46 @@ func (s *server) login(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	byName := body.Token == "" && (body.Name != "" || body.Password != "")
-	now := s.cfg.Now()
-	if s.attempts.exhausted(addressOf(r.RemoteAddr), now) || (byName && s.names.exhausted(nameKey(body.Name), now)) {
-		w.Header().Set("Retry-After", retryAfter)
-		return &statusError{http.StatusTooManyRequests, errAttempts}
+	if body.Token == "" && (body.Name != "" || body.Password != "") {
+		return s.loginByName(w, r, body.Name, body.Password)
 	}
-	var secret string
-	var session identity.Credential
-	var err error
-	switch {
-	case !byName:
-		secret, session, err = s.cfg.Auth.Login(r.Context(), body.Token)
-	case s.cfg.People == nil:
+	secret, session, err := s.cfg.Auth.Login(r.Context(), body.Token)
+	if err != nil {
+		return s.failed(r.Request, err)
+	}
+	s.welcome(w, r, secret, session)
+	return nil
+}
+
+// loginByName judges a password that was counted before.
+func (s *server) loginByName(w http.ResponseWriter, r *request, name, password string) error {
+	if s.cfg.People == nil {
 		return absent("people")
-	default:
-		secret, session, err = s.cfg.People.LoginByName(r.Context(), body.Name, body.Password)
 	}
-	if byName && fault.Is(err, fault.Refused) {
-		s.names.allow(nameKey(body.Name), now)
+	t, err := s.attempts.begin(r.Request, nameKey(name), s.cfg.Now())
+	if err != nil {
+		return err
+	}
+	secret, session, err := s.cfg.People.LoginByName(r.Context(), name, password)
+	wrong := fault.Is(err, fault.Refused)
+	t.end(wrong, s.cfg.Now())
+	if wrong {
+		s.tellLogin(r.Request, name, err)
+		return unauthorised(err)
 	}
 	if err != nil {
-		return s.failed(r.Request, body.Name, err)
+		return err
 	}
+	t.greet(w, r.Request, s.cfg.Now())
+	s.welcome(w, r, secret, session)
+	return nil
+}
+
+// welcome gives a session to who has logged in.
+func (s *server) welcome(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
 	r.deed = deed{actor: actorOf(session.User), subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 // sameOrigin refuses a login that another site asks for.
@@ -139,9 +151,6 @@ func sameOrigin(r *http.Request) error {
 	}
 	return nil
 }
-
-// nameKey is under which wrong passwords for a name are counted.
-func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(clip(name))) }
 
 func setCookie(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
 	http.SetCookie(w, &http.Cookie{

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"voltbus/fault"
@@ -47,6 +48,8 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	case body.Statement == "":
 		return fault.E("api.sql", fault.Invalid, "statement", errStatement)
 	}
+	began := s.cfg.Now()
+	r.did("", statementTold{Statement: bounded(body.Statement)})
 	turn := time.NewTimer(sqlPatience)
 	defer turn.Stop()
 	select {
@@ -61,15 +64,40 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	defer p.limit() // for what the server writes at the end
 	rows := &rowWriter{out: output{w: p}, limit: body.Limit}
 	err := s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
+	told := statementTold{Statement: bounded(body.Statement), Rows: rows.rows, Octets: rows.octets, Seconds: s.cfg.Now().Sub(began).Seconds()}
+	if err != nil && rows.begun && !errors.Is(err, errEnough) {
+		told.Failed = fault.KindOf(err).String() // the answer has begun, so that it counts as given
+	}
+	r.did("", told)
 	return rows.finish(err, r.URL.Path)
+}
+
+// statementTold is what the audit log tells of a statement.
+type statementTold struct {
+	Statement string  `json:"statement"`
+	Rows      int     `json:"rows"`
+	Octets    int     `json:"octets"`
+	Seconds   float64 `json:"seconds"`
+	Failed    string  `json:"failed,omitempty"`
+}
+
+// toldStatement is how much of a statement the audit log holds.
+const toldStatement = 500
+
+func bounded(text string) string {
+	if len(text) <= toldStatement {
+		return strings.ToValidUTF8(text, "�")
+	}
+	return strings.ToValidUTF8(text[:toldStatement], "�") + "…"
 }
 
 // rowWriter writes the answer of a statement.
 type rowWriter struct {
-	out   output
-	begun bool
-	rows  int
-	limit int
+	out    output
+	begun  bool
+	rows   int
+	octets int // of the rows
+	limit  int
 }
 
 func (w *rowWriter) columns(names []string) error {
@@ -91,6 +119,7 @@ func (w *rowWriter) row(values []any) error {
 		return errEnough
 	}
 	w.rows++
+	before := len(w.out.buf)
 	w.out.buf = append(w.out.buf, '[')
 	for i, v := range values {
 		if i > 0 {
@@ -99,6 +128,7 @@ func (w *rowWriter) row(values []any) error {
 		w.out.buf = appendAny(w.out.buf, v)
 	}
 	w.out.buf = append(w.out.buf, "]\n"...)
+	w.octets += len(w.out.buf) - before
 	return w.out.spill()
 }
 

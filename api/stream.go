@@ -16,10 +16,7 @@ import (
 	"voltbus/wire"
 )
 
-var (
-	errReaders = errors.New("too many readers of live streams; close one, or try again later")
-	errSlow    = errors.New("this reader is too slow and was cut off; read faster, or ask for fewer points")
-)
+var errSlow = errors.New("this reader is too slow and was cut off; read faster, or ask for fewer points")
 
 // stream sends live messages as server-sent events until the reader goes, falls behind, or its
 // login ends.
@@ -28,7 +25,7 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.reader()
+	release, err := s.reader(r)
 	if err != nil {
 		return err
 	}
@@ -137,12 +134,8 @@ func (s *server) described(r *request, patterns []point.Pattern, f catalog.Filte
 }
 
 // reader takes a place of a reader of a stream; release gives it back.
-func (s *server) reader() (release func(), err error) {
-	if s.readers.Add(1) > int64(s.cfg.MaxReaders) {
-		s.readers.Add(-1)
-		return nil, fault.E("api.stream", fault.Unavailable, "stream", errReaders)
-	}
-	return func() { s.readers.Add(-1) }, nil
+func (s *server) reader(r *request) (release func(), err error) {
+	return s.streams.take(r.user.Name, 1)
 }
 
 // relay writes events. What comes within a moment is written at once, so that many small messages

@@ -284,7 +284,7 @@ func TestReadersAreCountedAndLimited(t *testing.T) {
 	if got := n.get("/metrics"); !strings.Contains(got.body, "voltbus_live_readers 2\n") {
 		t.Error("two readers are not counted")
 	}
-	if got := n.get("/api/v1/stream"); got.StatusCode != 503 || !strings.Contains(got.body, "too many readers") {
+	if got := n.get("/api/v1/stream"); got.StatusCode != 503 || !strings.Contains(got.body, "too many streams") {
 		t.Errorf("a third reader gets %d %s", got.StatusCode, got.body)
 	}
 }

@@ -19,18 +19,21 @@ type anchor struct {
 	Closed bool `json:"closed"`
 }
 
+// errNoAnchor says that the anchor's file holds something else.
+var errNoAnchor = errors.New("does not hold what the log wrote there")
+
 // readAnchor reads the anchor beside the log, and whether there is one. A file that is no anchor
-// is an error.
+// is errNoAnchor; another error only says that it could not be read, and nothing of what it holds.
 func readAnchor(log string) (a anchor, there bool, err error) {
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(log), Anchor))
 	if errors.Is(err, fs.ErrNotExist) {
 		return anchor{}, false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(b, &a)
-	}
 	if err != nil {
 		return anchor{}, false, fmt.Errorf("the file %s, which says where the log ended, cannot be read: %w", Anchor, err)
+	}
+	if err := json.Unmarshal(b, &a); err != nil {
+		return anchor{}, false, fmt.Errorf("the file %s, which says where the log ended, %w: %w", Anchor, errNoAnchor, err)
 	}
 	return a, true, nil
 }

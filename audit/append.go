@@ -2,8 +2,10 @@ package audit
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,13 +20,15 @@ const (
 	anchorEvery = time.Second
 	verifyFirst = time.Minute // so that a start is not slowed
 	verifyEvery = 24 * time.Hour
+	verifyAgain = time.Minute // where the log could not be read
 )
 
 // item is what one caller wants written, all of it in one transaction.
 type item struct {
 	entries []Entry
 	offered bool
-	done    chan struct{} // closed when err says how it ended
+	change  func(*sql.Tx) error // of the same transaction; nil for none
+	done    chan struct{}       // closed when err says how it ended
 	err     error
 }
 
@@ -69,26 +73,37 @@ func (l *Log) put(it *item) error {
 	return nil
 }
 
-// Offer hands over an entry that Run writes soon. It never waits: where too many wait already, or
-// the disk fails, the entry is dropped, and an entry "audit.dropped" says how many were.
+// Offer hands over an entry that Run writes soon. It never waits. An actor that offers more than its
+// allowance (200 entries or 256 KiB at once, then one entry or 1 KiB a second), and whoever finds no room, is
+// counted as Gather counts: one entry a minute for each of its actions, with the number and the last of them.
+// Entries are lost only when the disk fails: an entry "audit.dropped" says how many.
 func (l *Log) Offer(e Entry) {
-	if e.Actor == "" {
-		e.Actor = "unknown"
-	}
-	if e.Action == "" {
-		e.Action = "unknown"
-	}
+	e.name()
 	e.tidy(l.now())
 	l.mu.Lock()
-	if l.closed || l.waiting >= maxOffered {
+	defer l.mu.Unlock()
+	l.offer(e)
+}
+
+// offer is Offer for an entry that is tidy. The caller holds mu.
+func (l *Log) offer(e Entry) {
+	switch {
+	case l.closed:
 		l.dropped++
 		l.lost++
-		l.mu.Unlock()
-		return
+	case !l.allow(&e, l.now()):
+		l.hold(e)
+	case l.waiting >= maxOffered, l.waiting >= maxOffered/2 && e.Actor != self && !strings.HasPrefix(e.Actor, "person:"):
+		l.hold(e)
+	default:
+		l.enqueue(e)
 	}
+}
+
+// enqueue lets Run write an entry. The caller holds mu.
+func (l *Log) enqueue(e Entry) {
 	l.waiting++
 	l.queue = append(l.queue, &item{entries: []Entry{e}, offered: true, done: make(chan struct{})})
-	l.mu.Unlock()
 	select {
 	case l.news <- struct{}{}:
 	default:
@@ -96,11 +111,12 @@ func (l *Log) Offer(e Entry) {
 }
 
 // Run writes what Offer hands over, notes each second where the log ends, and follows the whole
-// chain once a day, and the sums of Gather. It returns nil when ctx ends and everything is written.
+// chain once a day, writes the sums of Gather and keeps the file in its Bound. It returns nil when ctx ends and everything is written.
 func (l *Log) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { l.write(ctx); return nil })
 	g.Go(func() error { l.watch(ctx); return nil })
+	g.Go(func() error { l.shrink(ctx); return nil })
 	return g.Wait()
 }
 
@@ -118,7 +134,7 @@ func (l *Log) write(ctx context.Context) {
 		l.commit <- struct{}{}
 		_ = l.flush() //nolint:contextcheck // what is taken is written, also at the end; Status tells
 		if l.wrote {
-			l.fail(l.drop(false))
+			l.stray(l.drop(false))
 		}
 		<-l.commit
 	}
@@ -133,8 +149,11 @@ func (l *Log) watch(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		_, _ = l.Verify(ctx, nil) // Status tells
-		timer.Reset(verifyEvery)
+		next := verifyEvery
+		if _, err := l.Verify(ctx, nil); err != nil { // it could not be read; Status tells of what is wrong with it
+			next = verifyAgain
+		}
+		timer.Reset(next)
 	}
 }
 
@@ -202,7 +221,7 @@ func (l *Log) transact(batch []*item, dropped uint64, anew string) error {
 		e.Hash, l.buf = e.sum(l.buf, before)
 		head = Head{Seq: e.Seq, Hash: e.Hash}
 	}
-	err := l.store(entries)
+	err := l.store(entries, batch)
 	l.settle(batch, dropped, err, func() {
 		l.head, l.segment = head, segment
 		if anew != "" {
@@ -214,7 +233,7 @@ func (l *Log) transact(batch []*item, dropped uint64, anew string) error {
 
 // own makes an entry of the log itself.
 func (l *Log) own(action, subject string, detail any) *Entry {
-	e := &Entry{Actor: "node", Action: action, Subject: subject, Outcome: "ok", Detail: mustJSON(detail)}
+	e := &Entry{Actor: self, Action: action, Subject: subject, Outcome: "ok", Detail: mustJSON(detail)}
 	e.tidy(l.now())
 	return e
 }
@@ -238,23 +257,21 @@ func (l *Log) settle(batch []*item, dropped uint64, err error, done func()) {
 	}
 }
 
-func (l *Log) fail(err error) {
-	if err == nil {
-		return
-	}
+// stray remembers why the anchor could not be written, nil when it could.
+func (l *Log) stray(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failed = err
+	l.astray = err
 }
 
 // store puts entries into the file. Before the first one the anchor says that the log is open, so
 // that entries behind a closed one show.
-func (l *Log) store(entries []*Entry) error {
+func (l *Log) store(entries []*Entry, batch []*item) error {
 	if l.anchor == (anchor{}) || l.anchor.Closed {
 		if err := l.drop(false); err != nil {
 			return err
 		}
 	}
 	l.wrote = true
-	return wrap("audit.Append", l.file, l.insert(entries))
+	return wrap("audit.Append", l.file, l.insert(entries, batch))
 }

@@ -5,6 +5,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -35,9 +36,12 @@ const (
 const (
 	// Segment begins a segment: the chain before it is damaged or gone, and Detail says how.
 	Segment = "audit.segment"
-	// Dropped counts entries of Offer that found no room, in Detail.
+	// Dropped counts entries of Offer that could not be written, in Detail.
 	Dropped = "audit.dropped"
 )
+
+// self is the actor of what the node does by itself.
+const self = "node"
 
 // Hash links an entry with all before it.
 type Hash [sha256.Size]byte
@@ -132,6 +136,11 @@ func (e *Entry) tidy(now time.Time) {
 		return
 	}
 	e.Detail = line.Bytes()
+}
+
+// name gives an entry that lacks them an actor and an action.
+func (e *Entry) name() {
+	e.Actor, e.Action = cmp.Or(e.Actor, "unknown"), cmp.Or(e.Action, "unknown")
 }
 
 // bound returns valid UTF-8 without NUL of at most the length, and shows where it was cut.

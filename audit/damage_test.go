@@ -203,7 +203,7 @@ func TestAFileThatIsNoLogIsSetAside(t *testing.T) {
 func TestALogOfANewerProgramIsNotTouched(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 1)
-	tamper(t, dir, `PRAGMA user_version = 2`)
+	tamper(t, dir, `PRAGMA user_version = 3`)
 	_, err := audit.Open(t.Context(), dir, clock)
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "newer program") {
 		t.Error(err)
@@ -243,7 +243,7 @@ func TestAHeadThatWasKeptElsewhereFindsAChainThatWasMadeAnew(t *testing.T) {
 	}
 	again, err := audit.ParseHead(kept.String())
 	must(t, err)
-	r, err := audit.VerifyFile(t.Context(), filepath.Join(forged, audit.File), &again)
+	r, err := audit.VerifyFile(t.Context(), filepath.Join(forged, audit.File), "", &again)
 	must(t, err)
 	if r.Whole() || r.Problems[0].Seq != 5 {
 		t.Errorf("report %+v", r)

@@ -1,7 +1,7 @@
 package audit
 
-// MaxOffered is how many entries of Offer may wait.
-const MaxOffered = maxOffered
+// Burst is how many entries an actor may offer without a pause.
+const Burst = burstEntries
 
 // Ripe offers the sums of the minutes that are over, as Run does each second.
 func (l *Log) Ripe() { l.ripe(false) }

@@ -8,8 +8,12 @@ import (
 // What Gather holds back.
 const (
 	gatherTime = time.Minute
-	maxGathers = 4096 // actors and actions that are remembered
+	maxGathers = 4096    // actors and actions that are remembered
+	maxExample = 4 << 10 // octets of the detail of an entry that stands for many
 )
+
+// several is the actor of a sum over many actors, when there are more than can be told one by one.
+const several = "several"
 
 // kind is what of entries of Gather is one.
 type kind struct{ actor, action string }
@@ -23,34 +27,58 @@ type gathering struct {
 
 // Gather is Offer for what may come again and again: of an actor and an action one entry a minute at most
 // is written. Those that come meanwhile are counted, and told by the last of them when the minute is over,
-// with {"count": …, "example": its detail} as detail.
+// with {"count": …, "since": …, "example": its detail} as detail.
 func (l *Log) Gather(e Entry) {
-	if e.Time.IsZero() {
-		e.Time = l.now()
-	}
-	k := kind{e.Actor, e.Action}
+	e.name()
+	e.tidy(l.now())
 	l.mu.Lock()
-	g := l.gathered[k]
-	if g == nil && len(l.gathered) >= maxGathers {
-		k = kind{"", e.Action} // so many at once are told together
-		g = l.gathered[k]
+	defer l.mu.Unlock()
+	if k := l.kindOf(&e); l.gathered[k] != nil {
+		l.hold(e)
+	} else {
+		l.gathered[k] = &gathering{from: l.now()}
+		l.offer(e)
 	}
-	if g != nil {
-		g.count++
-		g.last = e
-		l.mu.Unlock()
-		return
-	}
-	l.gathered[k] = &gathering{from: l.now()}
-	l.mu.Unlock()
-	l.Offer(e)
 }
 
-// ripe offers the sums of the minutes that are over, or of all.
+// hold counts an entry, to be told when its minute is over. The caller holds mu.
+func (l *Log) hold(e Entry) {
+	if l.closed {
+		l.dropped++
+		l.lost++
+		return
+	}
+	if len(e.Detail) > maxExample {
+		e.Detail = mustJSON(struct {
+			Octets int    `json:"octets"`
+			Begins string `json:"begins"`
+		}{len(e.Detail), bound(string(e.Detail), maxExample/4)})
+	}
+	k := l.kindOf(&e)
+	g := l.gathered[k]
+	if g == nil {
+		g = &gathering{from: l.now()}
+		l.gathered[k] = g
+	}
+	g.count++
+	g.last = e
+}
+
+// kindOf returns what the entry counts as: where too many actors are at it they are told together. The caller
+// holds mu.
+func (l *Log) kindOf(e *Entry) kind {
+	k := kind{e.Actor, e.Action}
+	if l.gathered[k] == nil && len(l.gathered) >= maxGathers {
+		k.actor = several
+	}
+	return k
+}
+
+// ripe hands over the sums of the minutes that are over, or of all. Sums need no allowance.
 func (l *Log) ripe(all bool) {
-	now := l.now()
-	var list []Entry
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
 	for k, g := range l.gathered {
 		age := now.Sub(g.from)
 		if !all && age >= 0 && age < gatherTime { // less than none: the clock was put back
@@ -60,28 +88,27 @@ func (l *Log) ripe(all bool) {
 			delete(l.gathered, k)
 			continue
 		}
-		list = append(list, g.sum())
+		l.enqueue(g.sum(k))
 		g.from, g.count = now, 0
 	}
-	l.mu.Unlock()
-	for _, e := range list {
-		l.Offer(e)
-	}
+	l.rest(now)
 }
 
 // sum is the entry for all that were counted.
-func (g *gathering) sum() Entry {
+func (g *gathering) sum(k kind) Entry {
 	e := g.last
-	if g.count > 1 {
-		example := e.Detail
-		if len(example) > MaxDetail/2 || !json.Valid(example) {
-			example = nil
-		}
-		e.Detail = mustJSON(struct {
-			Count   uint64          `json:"count"`
-			Since   time.Time       `json:"since"`
-			Example json.RawMessage `json:"example,omitempty"`
-		}{g.count, g.from.UTC(), example})
+	if g.count == 1 {
+		return e
 	}
+	detail := struct {
+		Count   uint64          `json:"count"`
+		Since   time.Time       `json:"since"`
+		Last    string          `json:"last,omitempty"` // of the actors
+		Example json.RawMessage `json:"example,omitempty"`
+	}{Count: g.count, Since: g.from.UTC(), Example: e.Detail}
+	if e.Actor != k.actor {
+		detail.Last, e.Actor = e.Actor, k.actor
+	}
+	e.Detail = mustJSON(detail)
 	return e
 }

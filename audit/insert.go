@@ -80,8 +80,8 @@ func (p *put) args(args []any, entries []*Entry) []any {
 	return args
 }
 
-// insert writes the entries of a batch in one transaction.
-func (l *Log) insert(entries []*Entry) (err error) {
+// insert writes the entries of a batch, and what else it changes, in one transaction.
+func (l *Log) insert(entries []*Entry, batch []*item) (err error) {
 	ctx := context.Background() // what was taken is written, whoever waits for it
 	tx, err := l.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -107,6 +107,13 @@ func (l *Log) insert(entries []*Entry) (err error) {
 			return err
 		}
 		entries = entries[p.rows:]
+	}
+	for _, it := range batch {
+		if it.change != nil {
+			if err := it.change(tx); err != nil {
+				return err
+			}
+		}
 	}
 	return tx.Commit()
 }

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,14 +65,13 @@ func (f *Filter) where() (string, []any) {
 
 var errEnough = errors.New("enough")
 
-// List returns the newest entries that the filter selects, the newest first, and the Before of the
-// next page, 0 if there is none.
+// List returns the newest entries that the filter selects, also of the archives that are in the folder, the newest
+// first, and the Before of the next page, 0 if there is none.
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next uint64, err error) {
 	if f.Limit < 1 || f.Limit > maxPage {
 		return nil, 0, fault.E("audit.List", fault.Invalid, "limit", errLimit)
 	}
-	where, args := f.where()
-	err = each(ctx, l.db, where+` ORDER BY seq DESC`, args, func(e *Entry) error {
+	take := func(e *Entry) error {
 		if !f.match(e) {
 			return nil
 		}
@@ -79,32 +81,153 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next uint64,
 		}
 		entries = append(entries, *e)
 		return nil
-	})
+	}
+	err = l.backwards(ctx, &f, take)
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, 0, wrap("audit.List", l.file, err)
 	}
 	return entries, next, nil
 }
 
-// Export calls emit with each entry that the filter selects, the oldest first, until emit fails.
-// Limit does not count.
-func (l *Log) Export(ctx context.Context, f Filter, emit func(*Entry) error) error {
+// backwards hands over entries that a filter may select, the newest first, from the file and then from archives.
+func (l *Log) backwards(ctx context.Context, f *Filter, take func(*Entry) error) error {
+	db, end, err := snapshot(ctx, l.db)
+	if err != nil {
+		return err
+	}
+	defer end()
+	archives, err := archivesOf(ctx, db, l.folder())
+	if err != nil {
+		return err
+	}
 	where, args := f.where()
+	if err := each(ctx, db, where+` AND seq > ? ORDER BY seq DESC`, append(args, int64(endOf(archives).Seq)), take); err != nil {
+		return err
+	}
+	for i := range slices.Backward(archives) {
+		a := &archives[i]
+		if !a.Here || !f.reaches(a) {
+			continue
+		}
+		found, err := l.newestOf(ctx, a, f)
+		for i := range slices.Backward(found) {
+			if err := take(&found[i]); err != nil {
+				return err
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.E("audit.List", fault.Corrupt, a.File, err)
+		}
+	}
+	return nil
+}
+
+// newestOf returns the newest entries of an archive that the filter selects, as many as one page can need, the oldest
+// first.
+func (l *Log) newestOf(ctx context.Context, a *Archive, f *Filter) (found []Entry, err error) {
+	_, _, err = readArchive(ctx, l.archiveFile(a), func(e *Entry) error {
+		if !f.within(e) || !f.match(e) {
+			return nil
+		}
+		if found = append(found, *e); len(found) > 2*(f.Limit+1) {
+			found = append(found[:0], found[len(found)-f.Limit-1:]...)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// Absent lists archives that hold entries that the filter may select, and are not in the folder.
+func (l *Log) Absent(f Filter) (list []Archive) {
+	for _, a := range l.Archives() {
+		if !a.Here && f.reaches(&a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// reaches reports whether an archive may have entries that the filter selects.
+func (f *Filter) reaches(a *Archive) bool {
+	return (f.Before == 0 || a.First < f.Before) && (f.From.IsZero() || !a.To.Before(f.From)) && (f.To.IsZero() || a.From.Before(f.To))
+}
+
+// within judges of an entry what where judges in the file.
+func (f *Filter) within(e *Entry) bool {
+	return (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To)) && (f.Before == 0 || e.Seq < f.Before)
+}
+
+var errAbsent = errors.New("it is not there: put it back, or ask for later entries")
+
+// Export calls emit with each entry that the filter selects, the oldest first, until emit fails.
+// Limit does not count. An archive that is needed and was taken away gives fault.NotFound before anything else;
+// those that were removed because they were kept for long enough are left out.
+func (l *Log) Export(ctx context.Context, f Filter, emit func(*Entry) error) error {
+	db, end, err := snapshot(ctx, l.db)
+	if err != nil {
+		return wrap("audit.Export", l.file, err)
+	}
+	defer end()
+	archives, err := archivesOf(ctx, db, l.folder())
+	if err != nil {
+		return wrap("audit.Export", l.file, err)
+	}
 	var failed error
-	err := each(ctx, l.db, where+` ORDER BY seq`, args, func(e *Entry) error {
-		if f.match(e) {
+	take := func(e *Entry) error {
+		if f.within(e) && f.match(e) {
 			failed = emit(e)
 		}
 		return failed
-	})
+	}
+	archives = slices.DeleteFunc(archives, func(a Archive) bool { return a.Removed })
+	for i := range archives {
+		if a := &archives[i]; !a.Here && f.reaches(a) {
+			return fault.E("audit.Export", fault.NotFound, a.File, fmt.Errorf("%v: %w", a, errAbsent))
+		}
+	}
+	for i := range archives {
+		if !f.reaches(&archives[i]) {
+			continue
+		}
+		_, _, err := readArchive(ctx, l.archiveFile(&archives[i]), take)
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			return fault.E("audit.Export", fault.Corrupt, archives[i].File, err)
+		}
+	}
+	where, args := f.where()
+	err = each(ctx, db, where+` AND seq > ? ORDER BY seq`, append(args, int64(endOf(archives).Seq)), take)
 	if failed != nil {
 		return failed
 	}
 	return wrap("audit.Export", l.file, err)
 }
 
+// queries is a file, or a snapshot of it.
+type queries interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// snapshot returns the file as it is now; end lets go of it.
+func snapshot(ctx context.Context, db *sql.DB) (at queries, end func(), err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := conn.ExecContext(ctx, `BEGIN DEFERRED`); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return conn, func() { //nolint:contextcheck // ends the snapshot, whoever waits
+		_, _ = conn.ExecContext(context.Background(), `ROLLBACK`) // it has changed nothing
+		_ = conn.Close()
+	}, nil
+}
+
 // each reads entries. The entry is used again after f has returned.
-func each(ctx context.Context, db *sql.DB, where string, args []any, f func(*Entry) error) error {
+func each(ctx context.Context, db queries, where string, args []any, f func(*Entry) error) error {
 	rows, err := db.QueryContext(ctx, `SELECT seq, segment, time, actor, action, subject, outcome, detail, hash FROM entry `+where, args...)
 	if err != nil {
 		return err

@@ -16,13 +16,15 @@ import (
 	_ "modernc.org/sqlite" // the database driver "sqlite"
 
 	"voltbus/fault"
+	"voltbus/internal/descriptor"
 )
 
 //go:embed schema.sql
 var schema string
 
 const (
-	version     = 1
+	version     = 1 // of a file that has handed over nothing
+	newest      = archiveVersion
 	application = 0x56424155 // "VBAU": the file is an audit log
 	readers     = 4
 	tail        = 1000 // entries that Open looks at
@@ -41,6 +43,7 @@ type Log struct {
 	wrote  bool          // entries were written since Open
 	buf    []byte
 	clean  bool          // the log was closed when it was opened, or new
+	made   bool          // there was no file when it was opened
 	news   chan struct{} // Offer has put something
 
 	mu       sync.Mutex
@@ -49,13 +52,19 @@ type Log struct {
 	queue    []*item
 	waiting  int    // entries of Offer in queue
 	dropped  uint64 // entries of Offer that nothing in the log tells of yet
-	lost     uint64 // entries of Offer that found no room, since Open
+	lost     uint64 // entries of Offer that could not be written, since Open
 	anew     string // why the next entry begins a segment, "" if it does not
 	damage   string
-	failed   error
+	failed   error // why the last entries could not be written
+	astray   error // why the anchor could not be
 	verified time.Time
 	closed   bool
 	gathered map[kind]*gathering
+	allowed  map[string]*allowance
+	bound    Bound
+	archives []Archive
+	unsealed error           // why the oldest entries could not be handed over
+	kept     map[string]Head // what others know of the log, by who they are
 }
 
 // Status is how a log does.
@@ -68,9 +77,10 @@ type Status struct {
 	Damage string
 	// Verified is when the whole chain was last followed; zero: not since Open.
 	Verified time.Time
-	// Lost counts entries of Offer that found no room since Open. The log tells of them too.
+	// Lost counts entries of Offer that could not be written since Open. The log tells of them too.
 	Lost uint64
-	// Err is why the last entry could not be written, nil if it could.
+	// Err is why the last entry could not be written, or the oldest ones not be handed over to an archive, nil if
+	// they could.
 	Err error
 }
 
@@ -81,7 +91,10 @@ type Status struct {
 // program wrote gives fault.Conflict. Close it after use.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	file := filepath.Join(dir, File)
-	l := &Log{file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1), gathered: map[kind]*gathering{}}
+	l := &Log{
+		file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1),
+		gathered: map[kind]*gathering{}, allowed: map[string]*allowance{}, kept: map[string]Head{},
+	}
 	err := l.open(ctx)
 	if !fault.Is(err, fault.Corrupt) {
 		if err != nil {
@@ -102,6 +115,8 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 }
 
 func (l *Log) open(ctx context.Context) error {
+	_, err := os.Stat(l.file)
+	l.made = l.made || errors.Is(err, fs.ErrNotExist)
 	if err := private(l.file); err != nil {
 		return wrap("audit.Open", l.file, err)
 	}
@@ -110,9 +125,13 @@ func (l *Log) open(ctx context.Context) error {
 		return wrap("audit.Open", l.file, err)
 	}
 	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers) // they keep their files: others cannot take these away
 	l.db = db
 	if err = prepare(ctx, db); err == nil {
 		err = l.prepareToPut(ctx)
+	}
+	if err == nil {
+		l.archives, err = archivesOf(ctx, db, l.folder())
 	}
 	if err == nil {
 		err = l.look(ctx)
@@ -147,10 +166,10 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	switch {
 	case err != nil:
 		return err
-	case id == application && found > version:
+	case id == application && found > newest:
 		return fault.E("audit.Open", fault.Conflict, File, fmt.Errorf(
-			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
-	case id == application && found == version:
+			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, newest))
+	case id == application && found >= version:
 		return nil
 	}
 	var tables int
@@ -179,6 +198,9 @@ func identify(ctx context.Context, db *sql.DB) (found, id int, err error) {
 // look finds where the log ends, and whether its end is as it was left.
 func (l *Log) look(ctx context.Context) error {
 	left, there, err := readAnchor(l.file)
+	if descriptor.IsExhausted(err) {
+		return err
+	}
 	if err != nil {
 		l.note(err.Error(), true)
 	}
@@ -214,16 +236,24 @@ func (l *Log) take(c *checker) {
 	}
 }
 
-// checkTail follows the last entries.
+// checkTail follows the last entries in the file.
 func (l *Log) checkTail(ctx context.Context, c *checker) error {
+	sealed := Archive{}
+	if n := len(l.archives); n > 0 {
+		sealed = l.archives[n-1]
+	}
 	var from sql.NullInt64
 	var n int
-	err := l.db.QueryRowContext(ctx, `SELECT min(seq), count(*) FROM (SELECT seq FROM entry ORDER BY seq DESC LIMIT ?)`, tail).Scan(&from, &n)
-	if err != nil || !from.Valid {
+	err := l.db.QueryRowContext(ctx, `SELECT min(seq), count(*) FROM (SELECT seq FROM entry WHERE seq > ? ORDER BY seq DESC LIMIT ?)`,
+		int64(sealed.Last), tail).Scan(&from, &n)
+	if err != nil {
 		return err
 	}
-	c.midway = n == tail && from.Int64 > 1
-	return each(ctx, l.db, `WHERE seq >= ? ORDER BY seq`, []any{from.Int64}, func(e *Entry) error {
+	c.midway = n == tail && uint64(from.Int64) > sealed.Last+1
+	if !c.midway && sealed.Last > 0 {
+		c.skip(&sealed)
+	}
+	return each(ctx, l.db, `WHERE seq > ? AND seq >= ? ORDER BY seq`, []any{int64(sealed.Last), from.Int64}, func(e *Entry) error {
 		c.add(e)
 		return nil
 	})
@@ -256,7 +286,7 @@ func (l *Log) Status() Status {
 	defer l.mu.Unlock()
 	return Status{
 		Head: l.head, Segment: l.segment, Clean: l.clean, Damage: l.damage,
-		Verified: l.verified, Lost: l.lost, Err: l.failed,
+		Verified: l.verified, Lost: l.lost, Err: cmpErr(cmpErr(l.failed, l.astray), l.unsealed),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"voltbus/fault"
 )
@@ -26,10 +27,11 @@ func (p Problem) String() string { return fmt.Sprintf("entry %d: %s", p.Seq, p.T
 
 // Report is what following the chain has found.
 type Report struct {
-	Entries  uint64 // that are in the file
-	First    uint64 // the number of the first of them; 0 if there is none
-	Head     Head   // the last of them; keep it elsewhere to check against it later
-	Segments uint64 // the last segment's number
+	Entries  uint64    // that were followed
+	First    uint64    // the number of the first of them; 0 if there is none
+	Archives []Archive // what was handed over; the entries of those that are here count
+	Head     Head      // the last of them; keep it elsewhere to check against it later
+	Segments uint64    // the last segment's number
 	// Problems are in the order of the log, the first 100; none if the chain is whole.
 	Problems []Problem
 	More     uint64 // problems that are not listed
@@ -47,6 +49,9 @@ type checker struct {
 	begins   uint64 // the first entry of the segment, 0 if it was not seen
 	last     Head
 	anchors  map[uint64][]named
+	archives []Archive
+	told     map[string]Archive // archives that entries tell of, by file
+	removed  map[string]bool    // archives of which entries tell that they were removed
 	problems []Problem
 	more     uint64
 	buf      []byte
@@ -112,6 +117,7 @@ func (c *checker) add(e *Entry) {
 		}
 	}
 	c.last = Head{e.Seq, e.Hash}
+	c.listen(e)
 }
 
 // beginning judges the first entry of another segment.
@@ -142,7 +148,7 @@ func (c *checker) expect(a anchor, from string) {
 }
 
 func (c *checker) report() Report {
-	return Report{Entries: c.entries, First: c.first, Head: c.last, Segments: c.segment, Problems: c.problems, More: c.more}
+	return Report{Entries: c.entries, First: c.first, Archives: c.archives, Head: c.last, Segments: c.segment, Problems: c.problems, More: c.more}
 }
 
 // Verify follows the whole chain and compares its end with the anchor, with what this log wrote
@@ -151,17 +157,28 @@ func (c *checker) report() Report {
 func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
 	l.mu.Lock()
 	own := anchor{Head: l.head, Segment: l.segment}
+	ends := []expected{{own, "the node"}}
+	for from, head := range l.kept {
+		ends = append(ends, expected{anchor{Head: head}, from})
+	}
 	l.mu.Unlock()
 	left, there, err := readAnchor(l.file)
 	c := &checker{}
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoAnchor):
 		c.problem(1, "%v", err)
+	case err != nil: // that says nothing of the log
+		return Report{}, wrap("audit.Verify", l.file, err)
 	}
-	ends := []expected{{own, "the node"}}
 	if there {
 		ends = append(ends, expected{left, "the file " + Anchor})
 	}
-	if err := c.follow(ctx, l.db, ends, kept, own.Seq); err != nil {
+	db, end, err := snapshot(ctx, l.db)
+	if err != nil {
+		return Report{}, wrap("audit.Verify", l.file, err)
+	}
+	defer end()
+	if err := c.follow(ctx, chain{db, l.folder(), l.Archives}, ends, kept, own.Seq); err != nil {
 		return Report{}, wrap("audit.Verify", l.file, err)
 	}
 	l.take(c)
@@ -177,22 +194,35 @@ type expected struct {
 	from string
 }
 
+// chain is where entries are read: a snapshot of the file, and the folder of its archives. now lists the archives as
+// they are known at that moment; nil if nobody changes them.
+type chain struct {
+	db  queries
+	dir string
+	now func() []Archive
+}
+
 // follow reads the chain up to an entry, 0 for all.
-func (c *checker) follow(ctx context.Context, db *sql.DB, ends []expected, kept *Head, until uint64) error {
+func (c *checker) follow(ctx context.Context, from chain, ends []expected, kept *Head, until uint64) error {
 	if kept != nil {
 		ends = append(ends, expected{anchor{Head: *kept}, "the head that you gave"})
 	}
 	for _, e := range ends {
 		c.await(e.Head, e.from)
 	}
-	where, args := `ORDER BY seq`, []any(nil)
-	if until > 0 {
-		where, args = `WHERE seq <= ? ORDER BY seq`, []any{int64(until)}
+	sealed, err := c.followArchives(ctx, from)
+	if err != nil {
+		return err
 	}
-	err := each(ctx, db, where, args, func(e *Entry) error {
-		c.add(e)
+	err = each(ctx, from.db, `WHERE seq > ? ORDER BY seq`, []any{int64(sealed)}, func(e *Entry) error {
+		if until > 0 && e.Seq > until {
+			c.listen(e) // to what it says of archives, which the snapshot lists
+		} else {
+			c.add(e)
+		}
 		return nil
 	})
+	c.compareArchives()
 	for _, e := range ends {
 		c.expect(e.anchor, e.from)
 	}
@@ -200,16 +230,19 @@ func (c *checker) follow(ctx context.Context, db *sql.DB, ends []expected, kept 
 }
 
 // VerifyFile follows the chain of a log that need not be this node's, such as a copy. The anchor is
-// looked for beside it. A file that cannot be read gives fault.Corrupt or fault.NotFound.
-func VerifyFile(ctx context.Context, file string, kept *Head) (Report, error) {
+// looked for beside it, and the archives in a folder, "" for the one beside it. A file that cannot be read gives fault.Corrupt or fault.NotFound.
+func VerifyFile(ctx context.Context, file, archives string, kept *Head) (Report, error) {
 	const op = "audit.VerifyFile"
 	if _, err := os.Stat(file); err != nil {
 		return Report{}, wrap(op, file, err)
 	}
 	left, there, err := readAnchor(file)
 	c := &checker{}
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoAnchor):
 		c.problem(1, "%v", err)
+	case err != nil:
+		return Report{}, wrap(op, file, err)
 	}
 	db, err := sql.Open("sqlite", source(file)+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -222,14 +255,17 @@ func VerifyFile(ctx context.Context, file string, kept *Head) (Report, error) {
 		return Report{}, wrap(op, file, err)
 	case id != application:
 		return Report{}, fault.E(op, fault.Invalid, file, errors.New("is not an audit log; give the file audit.db of a data directory, or a copy of it"))
-	case found > version:
+	case found > newest:
 		return Report{}, fault.E(op, fault.Conflict, file, errors.New("was written by a newer program; use that one"))
 	}
 	var ends []expected
 	if there {
 		ends = append(ends, expected{left, "the file " + Anchor})
 	}
-	if err := c.follow(ctx, db, ends, kept, 0); err != nil {
+	if archives == "" {
+		archives = filepath.Join(filepath.Dir(file), Archives)
+	}
+	if err := c.follow(ctx, chain{db, archives, nil}, ends, kept, 0); err != nil {
 		return Report{}, wrap(op, file, err)
 	}
 	if !there && err == nil && c.entries > 0 {

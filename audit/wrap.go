@@ -11,6 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"voltbus/fault"
+	"voltbus/internal/descriptor"
 )
 
 const primaryCode = 0xff // the lower byte of SQLite's extended result codes
@@ -43,6 +44,10 @@ func wrap(op, subject string, err error) error {
 }
 
 func wrapSQLite(op, subject string, err *sqlite.Error) error {
+	if descriptor.Exhausted() { // SQLite does not tell this from other reasons
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf(
+			"too many files are open in this process, or on the machine; raise the limit (LimitNOFILE, ulimit -n): %w", err))
+	}
 	switch err.Code() & primaryCode {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT:
 		return fault.E(op, fault.Corrupt, subject, fmt.Errorf(

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/wire"
@@ -19,7 +20,7 @@ var errAbsent = errors.New("nobody answers to this name; the agent is not connec
 func (b *Bus) Tell(name, kind string, body []byte) error {
 	subject := wire.NewsSubject(name, kind)
 	if err := b.out.Publish(subject, body); err != nil {
-		return fault.E("bus.Tell", fault.Unavailable, subject, err)
+		return fault.E("bus.Tell", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
 }
@@ -28,7 +29,7 @@ func (b *Bus) Tell(name, kind string, body []byte) error {
 func (b *Bus) Announce(topic point.Path, body []byte) error {
 	subject := wire.MessageSubject(wire.NodeName, topic)
 	if err := b.out.Publish(subject, body); err != nil {
-		return fault.E("bus.Announce", fault.Unavailable, subject, err)
+		return fault.E("bus.Announce", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func (b *Bus) ask(ctx context.Context, agent string, ask *nats.Msg) ([]byte, err
 	case errors.Is(err, nats.ErrMaxPayload):
 		return nil, fault.E(op, fault.Invalid, agent, err)
 	}
-	return nil, fault.E(op, fault.Unavailable, agent, err)
+	return nil, fault.E(op, fault.Unavailable, agent, trouble.Of(err))
 }
 
 // Message is a free message of an agent.
@@ -83,14 +84,14 @@ func (b *Bus) Messages(patterns []point.Pattern, deliver func(Message)) (stop fu
 			sub, err := b.requests.Subscribe(subject, l.receive)
 			if err != nil {
 				l.stop()
-				return nil, fault.E("bus.Messages", fault.Unavailable, subject, err)
+				return nil, fault.E("bus.Messages", fault.Unavailable, subject, trouble.Of(err))
 			}
 			l.subs = append(l.subs, sub)
 		}
 	}
 	if err := b.requests.Flush(); err != nil {
 		l.stop()
-		return nil, fault.E("bus.Messages", fault.Unavailable, "", err)
+		return nil, fault.E("bus.Messages", fault.Unavailable, "", trouble.Of(err))
 	}
 	return l.stop, nil
 }

@@ -68,7 +68,7 @@ func (g *guests) whyAside(name, inbox string) *Aside {
 	slices.SortFunc(list, func(a, b *guest) int { return cmp.Compare(b.id, a.id) })
 	if len(list) > 1 {
 		for _, n := range list {
-			if slices.ContainsFunc(g.bus.subscriptions(n.id), func(subject string) bool { return covers(subject, inbox) }) {
+			if slices.ContainsFunc(g.bus.subscriptions(n.id), func(subject string) bool { return wire.Covers(subject, inbox) }) {
 				return n.barred
 			}
 		}

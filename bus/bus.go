@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -28,6 +29,9 @@ const (
 	startTimeout = 20 * time.Second
 
 	maxSubscribed = 1 << 16 // subscriptions of one connection
+
+	maxOutside     = 60_000 // connections from outside
+	ownConnections = 16     // those in memory, and as many again while they are made anew
 
 	silence  = 45 * time.Second
 	pingsOut = 2 // a connection that was cut without a word is found dead after one more
@@ -56,6 +60,9 @@ type Config struct {
 	// with the bus is not told. nil tells nobody. The goroutine of Refused calls it, too.
 	Passed func(Passage)
 	Limits Limits // for each connection from outside; zero for the defaults
+	// Connections is how many there may be from outside; 0 for 60,000. Where three quarters are taken, those who
+	// have not shown a key yet are closed, the oldest first.
+	Connections int
 	// Silence is how long nothing may be heard of a connection from outside before it is closed:
 	// default 45 s.
 	Silence time.Duration
@@ -76,7 +83,7 @@ type Bus struct {
 
 	// Connections in memory, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	out, in, log, requests, blocks, barred *nats.Conn
+	out, in, log, requests, blocks, flows, barred *nats.Conn
 
 	aside  *server.Account // where those are kept who may not come in yet
 	guests *guests
@@ -129,7 +136,7 @@ func (b *Bus) begin() {
 // join opens the node's own connections.
 func (b *Bus) join() error {
 	for name, conn := range map[string]**nats.Conn{
-		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, "node blocks": &b.blocks, asideConn: &b.barred,
+		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, "node blocks": &b.blocks, "node flows": &b.flows, asideConn: &b.barred,
 	} {
 		var err error
 		if *conn, err = b.connect(name); err != nil {
@@ -141,7 +148,7 @@ func (b *Bus) join() error {
 		err = b.barred.Flush()
 	}
 	if err != nil {
-		return fault.E("bus.Open", fault.Unavailable, b.cfg.Name, err)
+		return fault.E("bus.Open", fault.Unavailable, b.cfg.Name, trouble.Of(err))
 	}
 	return nil
 }
@@ -156,6 +163,7 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxPending:                 maxPending,
 		MaxControlLine:             4096,
 		MaxSubs:                    maxSubscribed,
+		MaxConn:                    b.most() + ownConnections,
 		PingInterval:               b.pingEvery(),
 		MaxPingsOut:                pingsOut,
 		DisableShortFirstPing:      true, // it would come to those who wait at the door: see doorTime
@@ -187,6 +195,9 @@ func (b *Bus) options() (*server.Options, error) {
 	return opts, nil
 }
 
+// most is how many connections from outside there may be.
+func (b *Bus) most() int { return cmp.Or(b.cfg.Connections, maxOutside) }
+
 // pingEvery is how often the server asks a connection for a sign of life.
 func (b *Bus) pingEvery() time.Duration { return cmp.Or(b.cfg.Silence, silence) / (pingsOut + 1) }
 
@@ -209,7 +220,7 @@ func (b *Bus) connect(name string) (*nats.Conn, error) {
 		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
 		nats.ErrorHandler(b.connError), nats.Timeout(startTimeout))
 	if err != nil {
-		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, err)
+		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, trouble.Of(err))
 	}
 	return conn, nil
 }
@@ -239,7 +250,7 @@ func (b *Bus) Close() error {
 	b.closeDesks()
 	b.guard.stop()
 	err := b.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.blocks, b.barred} {
+	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.blocks, b.flows, b.barred} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

@@ -113,7 +113,7 @@ func (f *fixture) dial(t *testing.T, key signer, opts ...nats.Option) (*nats.Con
 	return conn, err
 }
 
-func TestOnlyKnownKeysMayConnect(t *testing.T) {
+func TestAttackOnlyKnownKeysMayConnect(t *testing.T) {
 	f := open(t, t.TempDir(), "127.0.0.1:0")
 	if _, err := f.dial(t, f.reader); err != nil {
 		t.Fatalf("a known key: %v", err)
@@ -340,7 +340,7 @@ func TestAClientListensFromOutside(t *testing.T) {
 	}
 }
 
-func TestAStrangerCannotDial(t *testing.T) {
+func TestAttackAStrangerCannotDial(t *testing.T) {
 	b := open(t, t.TempDir(), "127.0.0.1:0")
 	if _, err := bus.Dial(b.Addr(), b.client, newKey(t), func(error) {}); fault.KindOf(err) != fault.Unreachable {
 		t.Errorf("error %v, want unreachable", err)

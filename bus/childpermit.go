@@ -24,7 +24,7 @@ const errExpired = "its bundle was not used until %s and has expired; who runs t
 	"voltbus provision once more; nothing has to be done where the bundle is"
 
 // ChildPermit returns what a child that shows a public key may do: one connection, on which it sends
-// blocks, asks this node, is asked, and does what it was granted. One that waits for approval, is shut
+// blocks, asks this node, is asked, and does what it was granted, and others for live messages alone. One that waits for approval, is shut
 // out, shows a key that it had before, or one of a bundle that has expired by now, is kept aside.
 func ChildPermit(c *identity.Child, public string, now time.Time) Permit {
 	const op = "bus.enter"
@@ -42,7 +42,7 @@ func ChildPermit(c *identity.Child, public string, now time.Time) Permit {
 		return asidePermit(caller, &Aside{Why: AsideExpired, Err: fault.E(op, fault.Refused, c.Name, fmt.Errorf(errExpired, c.Expires.UTC().Format(time.RFC3339), c.Name))})
 	}
 	p := AgentPermit(&identity.Agent{Name: caller, Grants: c.All()})
-	p.Prompt = true
+	p.Prompt, p.Beside = true, livePermit(caller)
 	p.Publish = append(p.Publish, wire.UpSubject(caller, wire.NormalLane), wire.UpSubject(caller, wire.UrgentLane))
 	return p.tidy()
 }

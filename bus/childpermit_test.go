@@ -7,6 +7,7 @@ import (
 
 	"voltbus/bus"
 	"voltbus/identity"
+	"voltbus/wire"
 )
 
 func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
@@ -19,7 +20,7 @@ func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
 		t.Errorf("the permit is %+v", p)
 	}
 	allowed := func(subject string) bool {
-		return slices.ContainsFunc(p.Publish, func(wide string) bool { return bus.Covers(wide, subject) })
+		return slices.ContainsFunc(p.Publish, func(wide string) bool { return wire.Covers(wide, subject) })
 	}
 	for subject, want := range map[string]bool{
 		"up.@plant.n": true, "up.@plant.u": true, "up.@other.n": false, "up.@plant.x": false,

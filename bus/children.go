@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -34,7 +35,7 @@ func (b *Bus) TakeBlocks(deliver func(Arrival)) error {
 		err = b.blocks.Flush()
 	}
 	if err != nil {
-		return fault.E("bus.TakeBlocks", fault.Unavailable, wire.UpPrefix, err)
+		return fault.E("bus.TakeBlocks", fault.Unavailable, wire.UpPrefix, trouble.Of(err))
 	}
 	return nil
 }

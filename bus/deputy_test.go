@@ -14,7 +14,7 @@ import (
 
 // The node may publish everything. Whoever could choose where its answer goes could let the node
 // do what the own key may not: clear the log, report as a device, ask in another's name.
-func TestTheNodeCannotBeMadeToSpeakForACaller(t *testing.T) {
+func TestAttackTheNodeCannotBeMadeToSpeakForACaller(t *testing.T) {
 	h := openHall(t, bus.Limits{})
 	log := openLog(t, h.fixture, 1<<20)
 	must(t, appendOne(t, log, "what was acknowledged", 0))

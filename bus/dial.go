@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 )
 
@@ -22,7 +23,7 @@ func Dial(address string, config *tls.Config, key Signer, report func(error)) (*
 		nats.Timeout(10*time.Second),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { report(err) }))
 	if err != nil {
-		return nil, fault.E("bus.Dial", fault.Unreachable, address, err)
+		return nil, fault.E("bus.Dial", fault.Unreachable, address, trouble.Of(err))
 	}
 	return &Client{conn: conn}, nil
 }
@@ -33,7 +34,7 @@ func Dial(address string, config *tls.Config, key Signer, report func(error)) (*
 func (c *Client) Listen(subject string, pending int, deliver func(subject string, data []byte)) error {
 	sub, err := c.conn.Subscribe(subject, func(m *nats.Msg) { deliver(m.Subject, m.Data) })
 	if err != nil {
-		return fault.E("bus.Listen", fault.Unavailable, subject, err)
+		return fault.E("bus.Listen", fault.Unavailable, subject, trouble.Of(err))
 	}
 	if pending == 0 {
 		pending = -1
@@ -42,7 +43,7 @@ func (c *Client) Listen(subject string, pending int, deliver func(subject string
 		return fault.E("bus.Listen", fault.Invalid, subject, err)
 	}
 	if err := c.conn.Flush(); err != nil {
-		return fault.E("bus.Listen", fault.Unavailable, subject, err)
+		return fault.E("bus.Listen", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
 }

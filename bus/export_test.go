@@ -1,8 +1,5 @@
 package bus
 
-// Covers is covers.
-var Covers = covers
-
 // Subscribable is subscribable.
 func (p *Permit) Subscribable(subject string) bool { return p.subscribable(subject) }
 
@@ -14,3 +11,6 @@ func ParseTrespass(format string, v ...any) (id uint64, subject string, publish,
 
 // Signed is signed.
 var Signed = signed
+
+// StopEngine stops the engine of the log as the server itself does when the disk refuses a write.
+func (l *Log) StopEngine() error { return l.bus.srv.ShutdownJetStream() }

@@ -33,7 +33,7 @@ func flood(ctx context.Context, h *hall, v *visitor) bus.Violation {
 	}
 }
 
-func TestAFloodIsCutOffWhileOthersGoOn(t *testing.T) {
+func TestAttackAFloodIsCutOffWhileOthersGoOn(t *testing.T) {
 	h := openHall(t, bus.Limits{Messages: 10_000})
 	serveHello(t, h)
 	log, err := h.OpenLog(t.Context(), bus.LogConfig{MaxBytes: 16 << 20})
@@ -119,7 +119,7 @@ func TestWhoSendsMuchInAShortTimeIsNotCutOff(t *testing.T) {
 	}
 }
 
-func TestARequestStormOfOneCallerIsBounded(t *testing.T) {
+func TestAttackARequestStormOfOneCallerIsBounded(t *testing.T) {
 	h := openHall(t, bus.Limits{})
 	h.add(t, "a", identity.Grants{})
 	h.add(t, "b", identity.Grants{})
@@ -180,7 +180,7 @@ func TestARequestStormOfOneCallerIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhoSubscribesToTooMuchIsCutOff(t *testing.T) {
+func TestAttackWhoSubscribesToTooMuchIsCutOff(t *testing.T) {
 	h := openHall(t, bus.Limits{Subscriptions: 200})
 	serveHello(t, h)
 	h.add(t, "bad", identity.Grants{Subscribe: patterns("**")})
@@ -206,7 +206,7 @@ func TestWhoSubscribesToTooMuchIsCutOff(t *testing.T) {
 	}
 }
 
-func TestTheHolderOfAKeyHasOnlySoManyConnections(t *testing.T) {
+func TestAttackTheHolderOfAKeyHasOnlySoManyConnections(t *testing.T) {
 	h := openHall(t, bus.Limits{Connections: 3})
 	h.add(t, "bad", identity.Grants{})
 	h.add(t, "good", identity.Grants{})

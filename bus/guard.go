@@ -90,6 +90,9 @@ type guard struct {
 	at    time.Time // of the last look
 	subs  int       // of all, when each connection's were counted last
 	held  []Passage // that are told with the next tick
+
+	evicted   uint64 // connections that were closed to make room
+	evictTold time.Time
 }
 
 // telling counts a violation that is told again and again.
@@ -142,6 +145,7 @@ func (g *guard) run() {
 			closing, passed := g.bus.guests.sweep(now)
 			g.bus.disconnect(closing)
 			g.tellPassages(passed)
+			g.makeRoom()
 		}
 	}
 }
@@ -247,6 +251,33 @@ func (g *guard) measure(now time.Time) {
 	for _, v := range cut {
 		g.bus.cfg.Log.Warn("bus connection is cut off", slog.String("name", v.Name), slog.String("why", v.Flood))
 		g.refused(v)
+	}
+}
+
+// makeRoom closes connections that have not shown a key, the oldest first, while three quarters of the places are
+// taken: who only connects keeps nobody out.
+func (g *guard) makeRoom() {
+	over := g.bus.srv.NumClients() - ownConnections - g.bus.most()*3/4
+	if over <= 0 {
+		return
+	}
+	conns, err := g.bus.srv.Connz(&server.ConnzOptions{Limit: 1 << 20, Username: true, Sort: server.ByCid})
+	if err != nil {
+		return
+	}
+	var closing []uint64
+	for _, c := range conns.Conns {
+		if c.AuthorizedUser == "" && len(closing) < over {
+			closing = append(closing, c.Cid)
+		}
+	}
+	g.bus.disconnect(closing)
+	if n := len(closing); n > 0 {
+		g.evicted += uint64(n)
+		if now := time.Now(); now.Sub(g.evictTold) >= asideEvery {
+			g.evictTold = now
+			g.bus.cfg.Log.Warn("connections that showed no key are closed to make room on the bus", slog.Uint64("count", g.evicted))
+		}
 	}
 }
 

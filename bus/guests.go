@@ -29,6 +29,7 @@ type guests struct {
 type guest struct {
 	id      uint64
 	key     string
+	called  string // as it calls itself
 	address string
 	since   time.Time
 	auth    server.ClientAuthentication
@@ -60,20 +61,21 @@ const (
 
 // enter lets a connection in whose key was proven, or returns false for a stranger.
 func (g *guests) enter(c server.ClientAuthentication, key string) bool {
-	if permit, known := g.admit(key); known && permit.Exclusive && permit.Aside == nil {
+	called := c.GetOpts().Name
+	if permit, known := g.admit(key, called); known && permit.Exclusive && permit.Aside == nil {
 		g.awaitLeave(permit.Name)
 		g.challenge(permit.Name)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	permit, known := g.admit(key)
+	permit, known := g.admit(key, called)
 	if !known {
 		return false
 	}
 	if g.count(key) >= g.bus.guard.limits.Connections {
 		return false
 	}
-	n := &guest{id: c.GetID(), key: key, since: time.Now(), auth: c, permit: permit}
+	n := &guest{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: permit}
 	if a := c.RemoteAddress(); a != nil {
 		n.address = a.String()
 	}
@@ -105,11 +107,13 @@ func (g *guests) count(key string) int {
 	return n
 }
 
-func (g *guests) admit(key string) (Permit, bool) {
+// admit returns what a connection may do that shows a key and calls itself by a name.
+func (g *guests) admit(key, called string) (Permit, bool) {
 	if g.bus.cfg.Admit == nil {
 		return Permit{}, false
 	}
-	return g.bus.cfg.Admit(key)
+	permit, known := g.bus.cfg.Admit(key)
+	return permit.called(called), known
 }
 
 // awaitLeave returns when nobody has the name, or after goneWait or a quarter of the server's ping interval.
@@ -168,8 +172,9 @@ func (g *guests) barrier(n *guest) *Aside {
 func (b *Bus) Repermit(publicKey string) {
 	var closing []uint64
 	b.guests.mu.Lock()
-	permit, known := b.guests.admit(publicKey)
+	whole, known := b.guests.admit(publicKey, "")
 	for id, n := range b.guests.byID {
+		permit := whole.called(n.called)
 		switch {
 		case n.key != publicKey:
 		case !known:

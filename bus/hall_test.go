@@ -27,6 +27,12 @@ type hall struct {
 
 func openHall(t *testing.T, limits bus.Limits) *hall {
 	t.Helper()
+	return openHallOf(t, limits, 0)
+}
+
+// openHallOf opens a hall that so many may enter from outside.
+func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
+	t.Helper()
 	server, client := certificate(t)
 	h := &hall{refused: make(chan bus.Violation, 10_000), passed: make(chan bus.Passage, 10_000), keys: map[string]signer{}}
 	c, err := catalog.Open(t.Context(), t.TempDir(), time.Now)
@@ -39,7 +45,7 @@ func openHall(t *testing.T, limits bus.Limits) *hall {
 	}
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
-		Limits: limits, Refused: func(v bus.Violation) { h.refused <- v },
+		Limits: limits, Connections: connections, Refused: func(v bus.Violation) { h.refused <- v },
 		Passed: func(p bus.Passage) { h.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			a, known := h.registry.ByKey(public)
@@ -85,6 +91,16 @@ type visitor struct {
 // enter connects an agent.
 func (h *hall) enter(t *testing.T, name string, opts ...nats.Option) *visitor {
 	t.Helper()
+	v, err := h.try(t, name, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// try is enter that may fail.
+func (h *hall) try(t *testing.T, name string, opts ...nats.Option) (*visitor, error) {
+	t.Helper()
 	v := &visitor{name: name, back: make(chan struct{}, 100), closed: make(chan struct{})}
 	conn, err := h.dial(t, h.keys[name], append([]nats.Option{
 		nats.Name("test " + name), nats.CustomInboxPrefix(wire.InboxPrefix + wire.Token(name)), nats.ReconnectWait(time.Millisecond),
@@ -93,11 +109,8 @@ func (h *hall) enter(t *testing.T, name string, opts ...nats.Option) *visitor {
 		nats.ReconnectHandler(func(*nats.Conn) { v.back <- struct{}{} }),
 		nats.ClosedHandler(func(*nats.Conn) { close(v.closed) }),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	v.Conn = conn
-	return v
+	return v, err
 }
 
 // mayPublish tells the server's verdict on a message.

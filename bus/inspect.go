@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -58,11 +59,11 @@ func (b *Bus) Inspect() (Overview, error) {
 	const op = "bus.Inspect"
 	vars, err := b.srv.Varz(nil)
 	if err != nil {
-		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, err)
+		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, trouble.Of(err))
 	}
 	conns, err := b.srv.Connz(&server.ConnzOptions{Username: true, Subscriptions: true, Limit: maxConnections})
 	if err != nil {
-		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, err)
+		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, trouble.Of(err))
 	}
 	o := Overview{
 		Total: conns.Total, In: Traffic{vars.InMsgs, vars.InBytes}, Out: Traffic{vars.OutMsgs, vars.OutBytes},
@@ -129,7 +130,7 @@ func (b *Bus) Watch(subject string, deliver func(subject string, data []byte)) (
 	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node watch"), nats.NoReconnect(),
 		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
-		return nil, nil, fault.E("bus.Watch", fault.Unavailable, b.cfg.Name, err)
+		return nil, nil, fault.E("bus.Watch", fault.Unavailable, b.cfg.Name, trouble.Of(err))
 	}
 	w := &watcher{deliver: deliver}
 	sub, err := conn.Subscribe(subject, w.receive)
@@ -142,7 +143,7 @@ func (b *Bus) Watch(subject string, deliver func(subject string, data []byte)) (
 	stop = func() { w.stop(); conn.Close() }
 	if err != nil {
 		stop()
-		return nil, nil, fault.E("bus.Watch", fault.Unavailable, subject, err)
+		return nil, nil, fault.E("bus.Watch", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return stop, func() int { n, _ := sub.Dropped(); return n }, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -120,7 +121,7 @@ func (j *Joiner) Ask(ctx context.Context, method string, body []byte) ([]byte, e
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil, fault.E(op, fault.Unreachable, method, errSilentNode)
 	default:
-		return nil, fault.E(op, fault.Unreachable, method, fmt.Errorf("the connection to the node was lost: %w", err))
+		return nil, fault.E(op, fault.Unreachable, method, fmt.Errorf("the connection to the node was lost: %w", trouble.Of(err)))
 	}
 	reply, err := wire.ParseReply(m.Data)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/wire"
@@ -52,7 +53,7 @@ func (p *Publisher) Publish(scan *point.Scan, forms Forms) error {
 
 func (p *Publisher) send() error {
 	if err := p.bus.out.Publish(string(p.subject), p.body); err != nil {
-		return fault.E("bus.Publish", fault.Unavailable, string(p.subject), err)
+		return fault.E("bus.Publish", fault.Unavailable, string(p.subject), trouble.Of(err))
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ func (b *Bus) Subscribe(sel wire.Selection, deliver func(message json.RawMessage
 		sub, err := b.in.Subscribe(subject, s.receive)
 		if err != nil {
 			s.stop()
-			return nil, fault.E("bus.Subscribe", fault.Unavailable, subject, err)
+			return nil, fault.E("bus.Subscribe", fault.Unavailable, subject, trouble.Of(err))
 		}
 		s.subs = append(s.subs, sub)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 )
 
@@ -36,9 +37,13 @@ type Log struct {
 	cfg LogConfig
 	js  jetstream.JetStream
 
+	recovering sync.Mutex // who starts the engine
+	revived    time.Time  // when that was tried last because it had stopped by itself
+
 	mu     sync.Mutex
 	stream jetstream.Stream
 	id     string
+	broken bool          // the engine was stopped and could not be started
 	back   chan struct{} // closed when Recover returns; nil while it is not called
 	asking sync.WaitGroup
 }
@@ -56,7 +61,7 @@ func (b *Bus) OpenLog(ctx context.Context, cfg LogConfig) (*Log, error) {
 	js, err := jetstream.New(b.log, jetstream.WithPublishAsyncMaxPending(1024),
 		jetstream.WithPublishAsyncTimeout(ackTimeout), jetstream.WithDefaultTimeout(apiTimeout))
 	if err != nil {
-		return nil, fault.E("bus.OpenLog", fault.Internal, logStream, err)
+		return nil, fault.E("bus.OpenLog", fault.Internal, logStream, trouble.Of(err))
 	}
 	l := &Log{bus: b, cfg: cfg, js: js}
 	return l, l.open(ctx)
@@ -70,7 +75,7 @@ func (l *Log) open(ctx context.Context) error {
 		Duplicates: 100 * time.Millisecond, AllowDirect: true,
 	})
 	if err != nil {
-		return fault.E("bus.OpenLog", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("open the log: %w", err))
+		return fault.E("bus.OpenLog", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("open the log: %w", trouble.Of(err)))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,14 +100,14 @@ func (l *Log) Append(data []byte, after uint64) (wait func(context.Context) erro
 		jetstream.WithExpectLastSequence(after), jetstream.WithRetryAttempts(0),
 		jetstream.WithStallWait(ackTimeout))
 	if err != nil {
-		return nil, fault.E("bus.Append", fault.Unavailable, logStream, err)
+		return nil, fault.E("bus.Append", fault.Unavailable, logStream, trouble.Of(err))
 	}
 	return func(ctx context.Context) error {
 		select {
 		case <-future.Ok():
 			return nil
 		case err := <-future.Err():
-			return fault.E("bus.Append", fault.Unavailable, logStream, err)
+			return fault.E("bus.Append", fault.Unavailable, logStream, trouble.Of(err))
 		case <-ctx.Done():
 			return fault.E("bus.Append", fault.Timeout, logStream, ctx.Err())
 		}
@@ -121,7 +126,7 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 		return nil, state.Last, nil
 	}
 	if err != nil {
-		return nil, state.Last, fault.E("bus.Last", fault.Unavailable, logStream, err)
+		return nil, state.Last, fault.E("bus.Last", fault.Unavailable, logStream, trouble.Of(err))
 	}
 	return msg.Data, state.Last, nil
 }
@@ -130,7 +135,7 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 func (l *Log) State(ctx context.Context) (LogState, error) {
 	info, err := ask(ctx, l, func(s jetstream.Stream) (*jetstream.StreamInfo, error) { return s.Info(ctx) })
 	if err != nil {
-		return LogState{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", err))
+		return LogState{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", trouble.Of(err)))
 	}
 	return LogState{
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
@@ -148,10 +153,10 @@ func (l *Log) Bounds(ctx context.Context) (first, last uint64, err error) {
 func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
 	msg, err := l.message(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return time.Time{}, fault.E("bus.Written", fault.NotFound, strconv.FormatUint(sequence, 10), err)
+		return time.Time{}, fault.E("bus.Written", fault.NotFound, strconv.FormatUint(sequence, 10), trouble.Of(err))
 	}
 	if err != nil {
-		return time.Time{}, fault.E("bus.Written", fault.Unavailable, logStream, err)
+		return time.Time{}, fault.E("bus.Written", fault.Unavailable, logStream, trouble.Of(err))
 	}
 	return msg.Time, nil
 }
@@ -260,12 +265,12 @@ func scanError(err error) error {
 	if kind != fault.Canceled && kind != fault.Timeout {
 		kind = fault.Unavailable
 	}
-	return fault.E("bus.Scan", kind, logStream, fmt.Errorf("read the log to its end: %w", err))
+	return fault.E("bus.Scan", kind, logStream, fmt.Errorf("read the log to its end: %w", trouble.Of(err)))
 }
 
 func (l *Log) readError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
-		return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", err))
+		return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", trouble.Of(err)))
 	}
 	return nil
 }

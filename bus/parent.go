@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -24,6 +25,8 @@ const (
 type Parent struct {
 	*Joiner
 	inbox string // of answers to blocks
+	way   Way    // by which it was made
+	key   Signer
 
 	ctx     context.Context //nolint:containedctx // of calls that run; ends with the connection
 	end     context.CancelFunc
@@ -41,7 +44,7 @@ func DialParent(ctx context.Context, to Way, key Signer, name string) (*Parent, 
 	}
 	run, end := context.WithCancel(context.WithoutCancel(ctx)) // it lives until Close
 	return &Parent{
-		Joiner: j, ctx: run, end: end, places: make(chan struct{}, parentCalls),
+		Joiner: j, way: to, key: key, ctx: run, end: end, places: make(chan struct{}, parentCalls),
 		inbox: wire.InboxPrefix + wire.Token(name) + "." + rand.Text() + ".up",
 	}, nil
 }
@@ -51,7 +54,7 @@ func DialParent(ctx context.Context, to Way, key Signer, name string) (*Parent, 
 // that the frame arrived.
 func (p *Parent) Send(lane string, data []byte) error {
 	if err := p.conn.PublishRequest(wire.UpSubject(p.name, lane), p.inbox, data); err != nil {
-		return fault.E("bus.Send", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", err))
+		return fault.E("bus.Send", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", trouble.Of(err)))
 	}
 	return nil
 }
@@ -59,6 +62,13 @@ func (p *Parent) Send(lane string, data []byte) error {
 // Answers calls deliver with each answer to a frame, in order, from one goroutine that it may hold up.
 func (p *Parent) Answers(deliver func(data []byte)) error {
 	return p.listen(p.inbox, parentAnswers, func(m *nats.Msg) { deliver(m.Data) })
+}
+
+// DialFlow makes another connection the same way, as the function of that name does.
+func (p *Parent) DialFlow(ctx context.Context, deliver func([]byte)) (*Flow, error) {
+	way := p.way
+	way.TLS = way.TLS.Clone()
+	return DialFlow(ctx, way, p.key, p.name, deliver)
 }
 
 // Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
@@ -110,7 +120,7 @@ func (p *Parent) listen(subject string, pending int, deliver nats.MsgHandler) er
 		err = p.conn.Flush()
 	}
 	if err != nil {
-		return fault.E("bus.DialParent", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", err))
+		return fault.E("bus.DialParent", fault.Unreachable, p.name, fmt.Errorf("the connection to the parent was lost: %w", trouble.Of(err)))
 	}
 	return nil
 }
@@ -128,7 +138,7 @@ func (p *Parent) Err() error {
 	default:
 		err = fmt.Errorf("%w: %w", errParentLost, err)
 	}
-	return fault.E("bus.Parent", fault.Unreachable, p.name, err)
+	return fault.E("bus.Parent", fault.Unreachable, p.name, trouble.Of(err))
 }
 
 // Close ends the connection, and waits for calls that run.

@@ -31,6 +31,16 @@ type Permit struct {
 	// Aside, if not nil, keeps the holder aside: whatever it asks, it is told this. It stays there for
 	// Stay, and is closed at once when it may come in.
 	Aside *Aside
+	// Beside, if not nil, is for another connection of the same key, which calls itself by the name in it.
+	Beside *Permit
+}
+
+// called returns the permit of a connection that calls itself by a name.
+func (p Permit) called(name string) Permit {
+	if p.Beside != nil && p.Aside == nil && name == p.Beside.Name {
+		return *p.Beside
+	}
+	return p
 }
 
 // Aside says why somebody may not come in.
@@ -182,19 +192,5 @@ func allow(subjects []string) *server.SubjectPermission {
 
 // subscribable reports whether somebody with the permit may have a subscription.
 func (p *Permit) subscribable(subject string) bool {
-	return p.Node || slices.ContainsFunc(p.Subscribe, func(wide string) bool { return covers(wide, subject) })
-}
-
-// covers reports whether all that matches narrow matches wide.
-func covers(wide, narrow string) bool {
-	w, n := strings.Split(wide, "."), strings.Split(narrow, ".")
-	for i, token := range w {
-		if token == ">" {
-			return len(n) > i
-		}
-		if i >= len(n) || n[i] == ">" || (token != "*" && token != n[i]) {
-			return false
-		}
-	}
-	return len(w) == len(n)
+	return p.Node || slices.ContainsFunc(p.Subscribe, func(wide string) bool { return wire.Covers(wide, subject) })
 }

@@ -147,28 +147,3 @@ func TestSubjectsAllowWhatTheGrantsAllow(t *testing.T) {
 		}
 	})
 }
-
-func TestASubjectCoversWhatItMatches(t *testing.T) {
-	for _, tt := range []struct {
-		wide, narrow string
-		want         bool
-	}{
-		{"a.b", "a.b", true},
-		{"a.*", "a.b", true},
-		{"a.*", "a.*", true},
-		{"a.>", "a.b.c", true},
-		{"a.>", "a.>", true},
-		{"a.>", "a.*.c", true},
-		{">", "a", true},
-		{"a.*", "a.>", false},
-		{"a.>", "a", false},
-		{"a.*", "a.b.c", false},
-		{"a.b", "a.*", false},
-		{"a.b.c", "a.b", false},
-		{"a.*.c", "a.>", false},
-	} {
-		if got := bus.Covers(tt.wide, tt.narrow); got != tt.want {
-			t.Errorf("%s covers %s: %v, want %v", tt.wide, tt.narrow, got, tt.want)
-		}
-	}
-}

@@ -7,29 +7,70 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 )
 
 // Recover brings the log back after a failed write: the server refuses all writes after one, even
 // when the reason, such as a full disk, is gone. Who asks the log meanwhile waits.
 func (l *Log) Recover(ctx context.Context) error {
+	l.recovering.Lock()
+	defer l.recovering.Unlock()
+	return l.recover(ctx)
+}
+
+// reviveEvery is how often an engine that stopped is started at most.
+const reviveEvery = time.Second
+
+var errStopped = trouble.Of(jetstream.ErrJetStreamNotEnabled)
+
+// stopped reports whether the engine of the log does not run: the server stops it when the disk refuses a write.
+func (l *Log) stopped() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken || !l.bus.srv.JetStreamEnabled()
+}
+
+// revive starts the engine of the log if it has stopped, unless somebody just tried.
+func (l *Log) revive(ctx context.Context) error {
+	if !l.stopped() {
+		return nil
+	}
+	l.recovering.Lock()
+	defer l.recovering.Unlock()
+	switch {
+	case !l.stopped(): // another one has started it
+		return nil
+	case time.Since(l.revived) < reviveEvery:
+		return errStopped
+	}
+	l.revived = time.Now()
+	if err := l.recover(ctx); err != nil {
+		return fmt.Errorf("%w; now: %w", errStopped, err)
+	}
+	l.bus.cfg.Log.InfoContext(ctx, "log runs again after its engine had stopped")
+	return nil
+}
+
+// recover is Recover for who holds recovering.
+func (l *Log) recover(ctx context.Context) (err error) {
 	back := make(chan struct{})
 	l.mu.Lock()
 	l.back = back
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()
-		l.back = nil
+		l.back, l.broken = nil, err != nil
 		l.mu.Unlock()
 		close(back)
 	}()
 	l.asking.Wait()
 	if err := l.bus.srv.ShutdownJetStream(); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("stop the log: %w", err))
+		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("stop the log: %w", trouble.Of(err)))
 	}
 	jets := *l.bus.jets // the server makes its own of what it is handed, and looks elsewhere with that the next time
 	if err := l.bus.srv.EnableJetStream(&jets); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("start the log: %w", err))
+		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("start the log: %w", trouble.Of(err)))
 	}
 	return l.open(ctx)
 }
@@ -54,15 +95,20 @@ func (l *Log) enter(ctx context.Context) (jetstream.Stream, error) {
 	}
 }
 
-// ask asks the stream while it is there: one that is being stopped answers as if it were empty.
+// ask asks the stream while it is there: one that is being stopped answers as if it were empty. An engine that has
+// stopped by itself, as after a write that the disk refused, is started again first.
 func ask[T any](ctx context.Context, l *Log, question func(jetstream.Stream) (T, error)) (T, error) {
+	var none T
+	if err := l.revive(ctx); err != nil {
+		return none, err
+	}
 	stream, err := l.enter(ctx)
 	if err != nil {
-		var none T
 		return none, err
 	}
 	defer l.asking.Done()
-	return question(stream)
+	answer, err := question(stream)
+	return answer, trouble.Of(err)
 }
 
 // message returns what the log has at a sequence.

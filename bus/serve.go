@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -54,7 +55,7 @@ func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error
 	}
 	if err != nil {
 		end()
-		return fault.E("bus.Serve", fault.Unavailable, prefix, err)
+		return fault.E("bus.Serve", fault.Unavailable, prefix, trouble.Of(err))
 	}
 	d.sub = sub
 	b.mu.Lock()

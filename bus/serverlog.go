@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // serverLog hands the server's own messages to the node's log. What the server calls a notice is
@@ -19,10 +20,19 @@ func (l *serverLog) write(level slog.Level, format string, v []any) {
 }
 
 func (l *serverLog) Noticef(format string, v ...any) { l.write(slog.LevelDebug, format, v) }
-func (l *serverLog) Warnf(format string, v ...any)   { l.write(slog.LevelWarn, format, v) }
 func (l *serverLog) Fatalf(format string, v ...any)  { l.write(slog.LevelError, format, v) }
 func (l *serverLog) Debugf(string, ...any)           {}
 func (l *serverLog) Tracef(string, ...any)           {}
+
+// Warnf reports the server's warnings, but one: after an unclean end the index of the log is older than the log itself,
+// and the server reads the log anew. That is how nothing is lost, and nothing for a person to act on.
+func (l *serverLog) Warnf(format string, v ...any) {
+	if strings.Contains(format, "Stream state outdated") {
+		l.log.Info("the log ended in mid-write, as after a kill or a power cut; its index is rebuilt from the log, nothing is lost")
+		return
+	}
+	l.write(slog.LevelWarn, format, v)
+}
 
 // Errorf is called by the connection that is at fault, which then waits for it.
 func (l *serverLog) Errorf(format string, v ...any) {

@@ -1,5 +1,5 @@
 // Package catalog keeps what the node knows about its points, and who may use it, in one SQLite
-// file. It holds no samples: those are in the store.
+// file; the points also in memory, where they are read. It holds no samples: those are in the store.
 package catalog
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	_ "modernc.org/sqlite" // the database driver "sqlite"
 
+	"voltbus/catalog/register"
 	"voltbus/fault"
 )
 
@@ -30,6 +31,9 @@ const readers = 4
 // arguments. Times are kept in microseconds, UTC.
 type Catalog struct {
 	db      *sql.DB
+	points  *register.Register
+	blocks  blocks     // of those who write
+	notes   notes      // of writes with a key
 	writing sync.Mutex // SQLite has one writer; queueing here is fair and needs no retries
 	damage  *Damage
 	now     func() time.Time
@@ -78,10 +82,16 @@ func open(ctx context.Context, file string, now func() time.Time) (*Catalog, err
 		return nil, wrap("catalog.Open", file, err)
 	}
 	db.SetMaxOpenConns(readers)
-	c := &Catalog{db: db, now: now}
+	c := &Catalog{db: db, points: register.New(), notes: newNotes(), now: now}
 	err = c.check(ctx)
 	if err == nil {
 		err = c.migrate(ctx)
+	}
+	if err == nil {
+		err = c.load(ctx)
+	}
+	if err == nil {
+		err = c.takeRows(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(wrap("catalog.Open", file, err), db.Close())
@@ -136,6 +146,7 @@ func (c *Catalog) Damage() *Damage { return c.damage }
 
 // Close closes the file.
 func (c *Catalog) Close() error {
+	_ = c.writeRows(context.Background()) // they serve an older program only; the disk may be full
 	if err := c.db.Close(); err != nil {
 		return wrap("catalog.Close", File, err)
 	}
@@ -146,6 +157,11 @@ func (c *Catalog) Close() error {
 func (c *Catalog) write(ctx context.Context, f func(*sql.Tx) error) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	return c.transact(ctx, f)
+}
+
+// transact is write for who holds writing.
+func (c *Catalog) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

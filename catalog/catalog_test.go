@@ -108,7 +108,7 @@ func TestSearchSelects(t *testing.T) {
 func TestPagesGiveEveryPointOnce(t *testing.T) {
 	c := open(t, t.TempDir())
 	rapid.Check(t, func(r *rapid.T) {
-		segment := rapid.StringMatching(`[a-c0 .*>%_é/<-]{1,3}`)
+		segment := rapid.StringMatching(`[a-c0 .*>%_é/<-]{1,3}`).Filter(func(s string) bool { return point.Path(s).Validate() == nil })
 		var infos []point.Info
 		want := map[point.Path]bool{}
 		prefix := point.Path(rapid.StringMatching(`[a-z]{6}`).Draw(r, "prefix"))
@@ -196,8 +196,8 @@ func TestAPointCanLeaveAndComeBack(t *testing.T) {
 	if err := c.Replace(t.Context(), device, site()[:2]); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := c.Count(t.Context()); n != 5 || err != nil {
-		t.Errorf("after the fan came back there are %d points, %v", n, err)
+	if n := c.Count(); n != 5 {
+		t.Errorf("after the fan came back there are %d points", n)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestUpsertRefusesWhatIsWrongAsAWhole(t *testing.T) {
 			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want invalid: …%s…", err, tt.want)
 			}
-			if n, _ := c.Count(t.Context()); n != 0 {
+			if n := c.Count(); n != 0 {
 				t.Errorf("%d points were put all the same", n)
 			}
 		})
@@ -246,8 +246,8 @@ func TestReadersAndWritersMix(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n, err := c.Count(t.Context()); n != 80 || err != nil {
-		t.Errorf("there are %d points, %v; want 80", n, err)
+	if n := c.Count(); n != 80 {
+		t.Errorf("there are %d points; want 80", n)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"voltbus/document"
 	"voltbus/fault"
@@ -14,18 +13,13 @@ import (
 func (c *Catalog) PutDocument(ctx context.Context, d *document.Document, behind int) (int, error) {
 	k := d.Fold()
 	err := c.write(ctx, func(tx *sql.Tx) error {
-		var newest, count int
-		err := tx.QueryRowContext(ctx, `
-			SELECT (SELECT coalesce(max(version), 0) FROM document WHERE owner = ?1 AND folded = ?2),
-				(SELECT count(*) FROM document WHERE owner = ?1 AND newest = 1 AND deleted = 0)`, k.Owner, k.Name).Scan(&newest, &count)
+		var newest int
+		err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM document WHERE owner = ? AND folded = ?`, k.Owner, k.Name).Scan(&newest)
 		switch {
 		case err != nil:
 			return err
 		case newest != behind:
 			return fault.E("catalog.PutDocument", fault.Conflict, d.String(), errors.New("somebody else changed it; read it again"))
-		case newest == 0 && count >= document.MaxPerOwner:
-			return fault.E("catalog.PutDocument", fault.Unavailable, d.Owner, fmt.Errorf(
-				"has %d documents, which is the most; delete some", count))
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE document SET newest = 0 WHERE owner = ? AND folded = ? AND newest = 1`, k.Owner, k.Name); err != nil {
 			return err
@@ -39,7 +33,10 @@ func (c *Catalog) PutDocument(ctx context.Context, d *document.Document, behind 
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM document WHERE owner = ? AND folded = ? AND version <= ?`,
 			k.Owner, k.Name, newest+1-document.MaxVersions)
-		return err
+		if err != nil || d.Deleted {
+			return err
+		}
+		return makeRoom(ctx, tx, d)
 	})
 	return behind + 1, wrap("catalog.PutDocument", d.String(), err)
 }

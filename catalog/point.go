@@ -3,21 +3,16 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
+	"voltbus/catalog/register"
 	"voltbus/fault"
 	"voltbus/point"
 )
 
 // Entry is a point as the catalogue knows it.
-type Entry struct {
-	point.Info
-	FirstSeen time.Time // when it was first put here
-	Removed   time.Time // when it left the configuration; zero if it is there
-	Since     time.Time // when its interval last changed or it last came back; zero if never
-}
+type Entry = register.Entry
 
 // most lengths that the catalogue takes; a device may send anything.
 const (
@@ -27,72 +22,128 @@ const (
 	maxTag         = 256
 )
 
-const insertPoint = `
-INSERT INTO point (path, kind, unit, description, writable, device, interval, tags, first_seen, removed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
-`
-
-const upsertPoint = insertPoint + `ON CONFLICT (path) DO UPDATE SET
-    kind = excluded.kind, unit = excluded.unit, description = excluded.description,
-    writable = excluded.writable, device = excluded.device, interval = excluded.interval,
-    tags = excluded.tags, removed = NULL,
-    since = CASE WHEN removed IS NOT NULL OR interval <> excluded.interval THEN excluded.first_seen ELSE since END
-WHERE removed IS NOT NULL OR
-    (kind, unit, description, writable, device, interval, tags) IS NOT
-    (excluded.kind, excluded.unit, excluded.description, excluded.writable, excluded.device,
-     excluded.interval, excluded.tags)`
-
 // Upsert adds the points, or changes those that are there, in one transaction. A point that was
 // removed is there again. With an error nothing was changed.
 func (c *Catalog) Upsert(ctx context.Context, infos []point.Info) error {
-	for i := range infos {
-		if err := validate(&infos[i]); err != nil {
-			return fault.E("catalog.Upsert", fault.Invalid, string(infos[i].Path), err)
-		}
+	const op = "catalog.Upsert"
+	if err := check(op, infos, nil); err != nil {
+		return err
 	}
-	err := c.write(ctx, func(tx *sql.Tx) error { return c.put(ctx, tx, upsertPoint, infos) })
-	return wrap("catalog.Upsert", File, err)
+	return c.change(ctx, op, func(d *draft) { d.upsert(infos, nil) })
 }
 
 // Adopt adds the points that are not known, in one transaction. What is known stays as it is, also removed points. With
 // an error nothing was changed.
 func (c *Catalog) Adopt(ctx context.Context, infos []point.Info) error {
-	for i := range infos {
-		if err := validate(&infos[i]); err != nil {
-			return fault.E("catalog.Adopt", fault.Invalid, string(infos[i].Path), err)
-		}
-	}
-	err := c.write(ctx, func(tx *sql.Tx) error { return c.put(ctx, tx, insertPoint+"ON CONFLICT DO NOTHING", infos) })
-	return wrap("catalog.Adopt", File, err)
-}
-
-func (c *Catalog) put(ctx context.Context, tx *sql.Tx, statement string, infos []point.Info) error {
-	insert, err := tx.PrepareContext(ctx, statement)
-	if err != nil {
+	const op = "catalog.Adopt"
+	if err := check(op, infos, nil); err != nil {
 		return err
 	}
-	defer insert.Close()
-	now := micros(c.now())
-	for i := range infos {
-		p := &infos[i]
-		tags, err := tagText(p.Tags)
-		if err != nil {
-			return err
+	return c.change(ctx, op, func(d *draft) {
+		for i := range infos {
+			if _, known := d.find(string(infos[i].Path)); !known {
+				d.add(register.RecordOf(&infos[i], d.tags.Text(infos[i].Tags), d.now))
+			}
 		}
-		_, err = insert.ExecContext(ctx, string(p.Path), int64(p.Kind), p.Unit, p.Description,
-			p.Writable, string(p.Device), p.Interval.Microseconds(), tags, now)
-		if err != nil {
-			return fmt.Errorf("put %q: %w", p.Path, err)
-		}
-	}
-	return nil
+	})
 }
 
 // Remove marks the points as removed. Their samples stay where they are. Unknown paths are no
 // error.
 func (c *Catalog) Remove(ctx context.Context, paths []point.Path) error {
-	err := c.write(ctx, func(tx *sql.Tx) error { return c.remove(ctx, tx, paths) })
-	return wrap("catalog.Remove", File, err)
+	return c.change(ctx, "catalog.Remove", func(d *draft) {
+		for _, p := range paths {
+			d.remove(string(p))
+		}
+	})
+}
+
+// change has changes drafted and writes them in one transaction.
+func (c *Catalog) change(ctx context.Context, op string, write func(*draft)) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	d := draft{points: c.points, now: micros(c.now()), place: map[string]int{}}
+	write(&d)
+	return wrap(op, File, c.put(ctx, d.records, d.known))
+}
+
+// draft is what is to be changed: records of points that are new or differ, each once.
+type draft struct {
+	points  *register.Register
+	now     int64
+	tags    register.Tagger
+	records []register.Record
+	known   []uint32       // numbers of those that are not new
+	place   map[string]int // in records, by path
+	found   uint32         // the number that find found last in the register
+	is      bool           // whether it found one there
+}
+
+// find returns what a point would be with what is drafted so far.
+func (d *draft) find(path string) (register.Record, bool) {
+	if at, drafted := d.place[path]; drafted {
+		return d.records[at], true
+	}
+	var n uint32
+	if n, d.is = d.points.Find(path, d.found+1); !d.is {
+		return register.Record{}, false
+	}
+	d.found = n
+	return d.points.Record(n), true
+}
+
+// add drafts the record of the point that find was asked for last.
+func (d *draft) add(r register.Record) {
+	if at, drafted := d.place[r.Path]; drafted {
+		d.records[at] = r
+		return
+	}
+	if d.is {
+		d.known = append(d.known, d.found)
+	}
+	d.place[r.Path] = len(d.records)
+	d.records = append(d.records, r)
+}
+
+// upsert adds points or changes them; own, if any, changes whose they are.
+func (d *draft) upsert(infos []point.Info, own func(*register.Record)) {
+	for i := range infos {
+		r := register.RecordOf(&infos[i], d.tags.Text(infos[i].Tags), d.now)
+		old, known := d.find(r.Path)
+		if known {
+			r.FirstSeen, r.Since, r.Child = old.FirstSeen, old.Since, old.Child
+			if old.Removed != 0 || old.Interval != r.Interval {
+				r.Since = d.now
+			}
+		}
+		if own != nil {
+			own(&r)
+		}
+		if !known || r != old {
+			d.add(r)
+		}
+	}
+}
+
+func (d *draft) remove(path string) {
+	if r, known := d.find(path); known && r.Removed == 0 {
+		r.Removed = d.now
+		d.add(r)
+	}
+}
+
+// check reports which of the points the catalogue does not take; also, if there is one, by a rule.
+func check(op string, infos []point.Info, also func(*point.Info) error) error {
+	for i := range infos {
+		err := validate(&infos[i])
+		if err == nil && also != nil {
+			err = also(&infos[i])
+		}
+		if err != nil {
+			return fault.E(op, fault.Invalid, string(infos[i].Path), err)
+		}
+	}
+	return nil
 }
 
 func validate(p *point.Info) error {
@@ -114,14 +165,6 @@ func validate(p *point.Info) error {
 		}
 	}
 	return nil
-}
-
-func tagText(tags map[string]string) (string, error) {
-	if len(tags) == 0 {
-		return "{}", nil
-	}
-	b, err := json.Marshal(tags) // in the order of the names: equal tags are equal text
-	return string(b), err
 }
 
 func micros(t time.Time) int64 { return t.UnixMicro() }

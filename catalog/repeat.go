@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -41,44 +39,17 @@ func (c *Catalog) Repeats(life time.Duration) Repeats {
 
 // BeginRepeat notes a write before it is done, and returns what is known of an earlier one with the
 // same user and key: it then says when that was, what was asked and, if it ended, what the answer
-// was. Without one it returns r.
+// was. Without one it returns r. Both it and EndRepeat return when the disk has what they note; calls at the
+// same time share a transaction.
 func (c Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
-	err := c.catalog.write(ctx, func(tx *sql.Tx) error {
-		if err := dropRepeats(ctx, tx, r.At.Add(-c.life)); err != nil {
-			return err
-		}
-		var hash []byte
-		var at sql.NullInt64
-		known := Repeat{User: r.User, Key: r.Key}
-		err := tx.QueryRowContext(ctx, `SELECT hash, at, status, answer FROM repeat WHERE user = ? AND key = ?`, r.User, r.Key).
-			Scan(&hash, &at, &known.Status, &known.Answer)
-		if err == nil {
-			copy(known.Hash[:], hash)
-			known.At = fromMicros(at)
-			r = known
-			return nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'')`,
-			r.User, r.Key, r.Hash[:], micros(r.At))
-		return err
-	})
-	return r, wrap("catalog.BeginRepeat", r.Key, err)
-}
-
-// dropRepeats forgets the writes up to a time, and those that are too many.
-func dropRepeats(ctx context.Context, tx *sql.Tx, last time.Time) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM repeat WHERE at <= ?`, micros(last)); err != nil {
-		return err
+	n := &note{repeat: r, last: r.At.Add(-c.life)}
+	if err := c.catalog.putNote(ctx, n); err != nil {
+		return r, wrap("catalog.BeginRepeat", r.Key, err)
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM repeat WHERE at < (SELECT at FROM repeat ORDER BY at DESC LIMIT 1 OFFSET ?)`, maxRepeats)
-	return err
+	return n.repeat, nil
 }
 
 // EndRepeat keeps the answer to a write that BeginRepeat noted.
 func (c Repeats) EndRepeat(ctx context.Context, r Repeat) error {
-	return c.catalog.exec(ctx, "catalog.EndRepeat", r.Key, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`,
-		r.Status, r.Answer, r.User, r.Key)
+	return wrap("catalog.EndRepeat", r.Key, c.catalog.putNote(ctx, &note{repeat: r, ends: true}))
 }

@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
@@ -27,14 +26,14 @@ var errPlace = errors.New("its devices stand in a form that cannot be added to; 
 
 // ReadDevice checks a device alone, as if it stood in the file, and returns it. The keys of the
 // problems are those of the device, such as "config.address", and they have no line.
-func ReadDevice(file string, d NewDevice, kinds []driver.Kind) (*Device, error) {
+func ReadDevice(at Place, d NewDevice) (*Device, error) {
 	text, err := d.text(yaml.SequenceNode)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := LoadText(file, slices.Concat([]byte("devices:\n"), text), kinds)
+	cfg, err := LoadFrom(at, slices.Concat([]byte("devices:\n"), text))
 	if list, ok := errors.AsType[Problems](err); ok {
-		return nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, file))
+		return nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, at.File))
 	}
 	if err != nil {
 		return nil, err
@@ -58,28 +57,28 @@ func bare(list Problems, file string) Problems {
 // AddDevice returns the text of the file with one device more, behind those that stand in it, and
 // what it then says. Comments and the rest of the text stay as they are where the devices stand one
 // below the other; a list in brackets is written anew.
-func AddDevice(file string, text []byte, d NewDevice, kinds []driver.Kind) ([]byte, *Config, error) {
+func AddDevice(at Place, text []byte, d NewDevice) ([]byte, *Config, error) {
 	const op = "config.AddDevice"
-	before, err := LoadText(file, text, kinds)
+	before, err := LoadFrom(at, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := ReadDevice(file, d, kinds); err != nil {
+	if _, err := ReadDevice(at, d); err != nil {
 		return nil, nil, err
 	}
 	for i := range before.Devices {
-		if at := &before.Devices[i]; string(at.Path) == d.Path {
+		if other := &before.Devices[i]; string(other.Path) == d.Path {
 			return nil, nil, fault.E(op, fault.Conflict, d.Path, fmt.Errorf(
-				"is the path of a device already, in %s:%d; choose another", at.Source.File, at.Source.Line))
+				"is the path of a device already, in %s:%d; choose another", other.Source.File, other.Source.Line))
 		}
 	}
-	err = fault.E(op, fault.Conflict, file, errPlace)
+	err = fault.E(op, fault.Conflict, at.File, errPlace)
 	for _, add := range []func([]byte, NewDevice) ([]byte, error){insertDevice, rewriteDevices} {
 		next, failed := add(text, d)
 		if failed != nil {
 			continue
 		}
-		after, failed := LoadText(file, next, kinds)
+		after, failed := LoadFrom(at, next)
 		if failed != nil {
 			err = failed
 		} else if added(before, after, d) {

@@ -55,7 +55,7 @@ func TestADeviceIsAddedBehindTheOthers(t *testing.T) {
 		"empty keys":    {"devices: {}\n", "devices:\n" + keys("  ")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, cfg, err := config.AddDevice("voltbus.yaml", []byte(tt.before), newZone(), all.Kinds())
+			text, cfg, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), newZone())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestADeviceIsAddedBehindTheOthers(t *testing.T) {
 }
 
 func TestADeviceIsAddedToTheTemplate(t *testing.T) {
-	text, _, err := config.AddDevice("voltbus.yaml", config.Template(), newZone(), all.Kinds())
+	text, _, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, config.Template(), newZone())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestADeviceThatCannotBeAddedIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newZone()
 			tt.change(&d)
-			_, _, err := config.AddDevice("voltbus.yaml", []byte(tt.before), d, all.Kinds())
+			_, _, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), d)
 			if !fault.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %v with %q", err, tt.kind, tt.want)
 			}
@@ -125,7 +125,7 @@ func TestAnyTextSurvivesTheFile(t *testing.T) {
 		}
 		d := newZone()
 		d.Config = section
-		text, cfg, err := config.AddDevice("voltbus.yaml", []byte("devices:\n  a: {driver: sim}\n"), d, all.Kinds())
+		text, cfg, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte("devices:\n  a: {driver: sim}\n"), d)
 		if err != nil {
 			if _, ok := errors.AsType[config.Problems](err); ok {
 				return // a control character that YAML cannot hold

@@ -48,6 +48,7 @@ func Compare(before, after *Config) Changes {
 		{"node", before.Node != after.Node},
 		{"listen", before.Listen != after.Listen},
 		{"log", before.Log != after.Log},
+		{"audit", before.Audit != after.Audit},
 		{"store", before.Store != after.Store},
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},

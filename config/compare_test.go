@@ -47,8 +47,11 @@ func TestCompareFindsWhatMustBeDone(t *testing.T) {
 		"what nodes above may do": {func(c *Config) { c.Uplink.Allow = []string{} }, Changes{Allow: true}},
 		"the uplink":              {func(c *Config) { c.Uplink.Rate = KiB }, Changes{Restart: []string{"uplink"}}},
 		"the other sections": {
-			func(c *Config) { c.Node.Name, c.Log.MaxBytes, c.Recorder.Queue, c.Ingest.Points = "x", GiB+1, 1, 1 },
-			Changes{Restart: []string{"node", "log", "recorder", "ingest"}},
+			func(c *Config) {
+				c.Node.Name, c.Log.MaxBytes, c.Recorder.Queue, c.Ingest.Points = "x", GiB+1, 1, 1
+				c.Audit.Keep = 1
+			},
+			Changes{Restart: []string{"node", "log", "audit", "recorder", "ingest"}},
 		},
 	}
 	for name, tt := range tests {

@@ -19,6 +19,8 @@ type Config struct {
 	Listen Listen `yaml:"listen"`
 	// Log bounds the log, which every reading enters before anything else reads it.
 	Log Log `yaml:"log"`
+	// Audit bounds the audit log, the record of who did what.
+	Audit Audit `yaml:"audit"`
 	// Store says where the history is kept, and for how long.
 	Store Store `yaml:"store"`
 	// Recorder says how readings are gathered into blocks before they go to disk.
@@ -65,6 +67,17 @@ type Log struct {
 	// MinFree is how much room stays free on the disk: with less, recording stops until there
 	// is room again.
 	MinFree Size `yaml:"min_free" example:"256MiB"`
+}
+
+// Audit is the section "audit".
+type Audit struct {
+	// MaxBytes is the size of the audit log beyond which the older half of its entries goes into an
+	// archive: a compressed file in the folder audit.archive of the data directory, which the log
+	// names with its checksum.
+	MaxBytes Size `yaml:"max_bytes" example:"256MiB"`
+	// Keep removes an archive from the folder when its newest entry is this old. 0 keeps everything.
+	// Copy archives elsewhere before.
+	Keep time.Duration `yaml:"keep" example:"3650d"`
 }
 
 // Store is the section "store".
@@ -226,7 +239,8 @@ type Uplink struct {
 	// Urgent are patterns of the points whose readings overtake a backlog, such as alarms. They are
 	// recorded in a lane of their own.
 	Urgent []point.Pattern `yaml:"urgent" example:"[**/alarm]"`
-	// Rate is how many bytes may be sent in a second. 0 bounds nothing.
+	// Rate is how many bytes may be sent in a second. 0 bounds nothing. It does not bound urgent readings, nor live
+	// messages, which go as long as somebody above listens.
 	Rate Size `yaml:"rate" example:"128KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
@@ -238,6 +252,10 @@ type Uplink struct {
 	// subscribe to what is sent, and ask nodes below what only reads, but call and command nothing;
 	// [] allows nothing. A change holds with a reload.
 	Allow []string `yaml:"allow" example:"[\"read **\", \"call boiler:tune\", \"command campus/b1/**@8\"]"`
+	// Hear are places at the node above: of the points and topics at them and below them this node gets the live
+	// messages, under the paths that they have there. The node above must let this one subscribe to them
+	// ("voltbus children grant NAME subscribe weather"). Nothing if left out.
+	Hear []point.Path `yaml:"hear" example:"[weather]"`
 }
 
 // Rename is an entry of "uplink.rename".
@@ -254,6 +272,7 @@ func Default() *Config {
 		Node:   Node{Data: "data"},
 		Listen: Listen{HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"},
 		Log:    Log{MaxBytes: GiB, MinFree: 256 * MiB},
+		Audit:  Audit{MaxBytes: 256 * MiB},
 		Store:  Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Memory: 512 * MiB},
 		Recorder: Recorder{
 			MaxAge:   5 * time.Millisecond,

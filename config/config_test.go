@@ -36,12 +36,11 @@ func kinds() []driver.Kind {
 	}
 }
 
-func (m *meter) Load(dir string) []error {
+func (m *meter) Load(files driver.Files) []error {
 	if m.File == "" {
 		return nil
 	}
-	file := filepath.Join(dir, m.File)
-	data, err := os.ReadFile(file)
+	data, err := files.ReadFile(m.File, 1<<20)
 	if err != nil {
 		return []error{&driver.Problem{Key: "file", Text: `"` + m.File + `" does not exist; write the name of a registry`}}
 	}
@@ -49,7 +48,7 @@ func (m *meter) Load(dir string) []error {
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		name, _, _ := strings.Cut(line, ",")
 		if name == "" {
-			problems = append(problems, &driver.Problem{Key: "file", File: file, Row: i + 1, Text: "has no name; write one in the first column"})
+			problems = append(problems, &driver.Problem{Key: "file", File: m.File, Row: i + 1, Text: "has no name; write one in the first column"})
 			continue
 		}
 		m.Registers = append(m.Registers, name)
@@ -129,6 +128,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Node:     Node{Name: "plant-1", Data: "testdata/history"},
 		Listen:   Listen{HTTP: "[::1]:8080"},
 		Log:      Log{MaxBytes: 2 * GiB},
+		Audit:    Audit{MaxBytes: 64 * MiB, Keep: 3650 * 24 * time.Hour},
 		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour},

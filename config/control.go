@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"voltbus/control"
+	"voltbus/driver"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
@@ -58,6 +59,16 @@ type ControlRule struct {
 	Approval bool `yaml:"approval"`
 	// Interlocks allow values only while other points are within a range.
 	Interlocks []ControlInterlock `yaml:"interlocks"`
+	// Assert says when a value that a point lost is written again: return after the device could not be
+	// read, and at the start of the node; always whenever a reading shows another value; never. return
+	// if left out.
+	Assert string `yaml:"assert" enum:"return,always,never"`
+	// AssertPause is how long such a write is not followed by another one; it doubles up to an hour
+	// while the point goes on losing its value. 1m if left out.
+	AssertPause time.Duration `yaml:"assert_pause" example:"5m"`
+	// Tolerance is how far a reading may be from what was commanded, in the point's unit. Left out, only
+	// what the register rounds.
+	Tolerance float64 `yaml:"tolerance" example:"0.5"`
 	// Heartbeat has the node toggle the points so often, for devices that fall back by
 	// themselves when it stays away. Nobody commands such points.
 	Heartbeat time.Duration `yaml:"heartbeat" example:"30s"`
@@ -123,7 +134,7 @@ func (d *Device) Controlled() []Controlled {
 	infos := d.Config.Points()
 	points := make([]Controlled, len(infos))
 	for i := range infos {
-		points[i], _ = d.controlled(&infos[i], rules) // it was checked when the file was read
+		points[i], _ = d.controlled(&infos[i], i, rules) // it was checked when the file was read
 	}
 	return points
 }
@@ -141,6 +152,7 @@ func (d *Device) rules() []rule {
 		p := &control.Policy{
 			Reservation: c.Reservation, Approval: c.Approval, Longest: c.Lease, Range: control.Range{Min: c.Min, Max: c.Max},
 			Rate: control.Rate{Most: c.Rate.Most, Per: c.Rate.Per}, MinOn: c.MinOn, MinOff: c.MinOff,
+			Assert: control.Assert(c.Assert), AssertPause: c.AssertPause, Tolerance: c.Tolerance,
 		}
 		for _, lock := range c.Interlocks {
 			p.Interlocks = append(p.Interlocks, control.Interlock{
@@ -160,15 +172,24 @@ func (d *Device) other(name string) point.Path {
 	return point.Path(name)
 }
 
+// encoder returns what knows which values a point can hold; nil if its driver does not.
+func (d *Device) encoder(info *point.Info, place int) func(point.Value) (point.Value, error) {
+	c, can := d.Config.(driver.Encoder)
+	if !can || !info.Writable {
+		return nil
+	}
+	return func(v point.Value) (point.Value, error) { return c.Encode(place, v) }
+}
+
 // has reports whether the rule is for a point of that name.
 func (c *ControlRule) has(name point.Path) bool {
 	return len(c.Points) == 0 || slices.ContainsFunc(c.Points, func(p string) bool { return point.Pattern(p).Match(name) })
 }
 
-// controlled describes one point. One without a default goes back to what it was, unless a rule says
+// controlled describes one point, by its place in the driver's list. One without a default goes back to what it was, unless a rule says
 // something else: nothing that was commanded stays.
-func (d *Device) controlled(info *point.Info, rules []rule) (Controlled, error) {
-	c, err := d.ruled(info, rules)
+func (d *Device) controlled(info *point.Info, place int, rules []rule) (Controlled, error) {
+	c, err := d.ruled(info, place, rules)
 	if c.Revert == "" && c.Default.Kind() == point.None {
 		c.Revert = control.RevertBefore
 	}
@@ -176,10 +197,10 @@ func (d *Device) controlled(info *point.Info, rules []rule) (Controlled, error) 
 }
 
 // ruled describes one point by the last rule that names it.
-func (d *Device) ruled(info *point.Info, rules []rule) (Controlled, error) {
+func (d *Device) ruled(info *point.Info, place int, rules []rule) (Controlled, error) {
 	c := Controlled{Spec: control.Spec{
 		Point: d.Path.Join(string(info.Path)), Device: d.Path, Unit: info.Unit, Kind: info.Kind,
-		Writable: info.Writable, Default: info.Default,
+		Writable: info.Writable, Default: info.Default, Encode: d.encoder(info, place),
 	}}
 	if info.Min != nil || info.Max != nil {
 		c.Policy = &control.Policy{Range: control.Range{Min: info.Min, Max: info.Max}}
@@ -242,7 +263,7 @@ func (d *Device) validateControl(r report) {
 			continue // checkPoints says so
 		}
 		at := keyOf(rules, info)
-		problems := d.badControl(info, rules)
+		problems := d.badControl(info, i, rules)
 		if said[at] {
 			continue // the others of a rule have the same problems
 		}
@@ -269,8 +290,8 @@ func keyOf(rules []rule, info *point.Info) string {
 }
 
 // badControl returns what is wrong with what a point demands.
-func (d *Device) badControl(info *point.Info, rules []rule) []error {
-	c, err := d.controlled(info, rules)
+func (d *Device) badControl(info *point.Info, place int, rules []rule) []error {
+	c, err := d.controlled(info, place, rules)
 	if err != nil {
 		return []error{err}
 	}

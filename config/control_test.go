@@ -44,12 +44,12 @@ func TestARegistryGivesDefaultAndLimitsThatARuleReplaces(t *testing.T) {
 	low, high, least := 10.0, 30.0, 15.0
 	info := point.Info{Path: "sp", Kind: point.Float, Writable: true, Default: point.FloatOf(20), Min: &low, Max: &high}
 	d := Device{Path: "b", Control: []ControlRule{{Points: []string{"sp"}, Min: &least, Revert: "before"}}, Config: &meter{}}
-	got, err := d.controlled(&info, d.rules())
+	got, err := d.controlled(&info, 0, d.rules())
 	if err != nil || got.Default != point.FloatOf(20) || got.Revert != control.RevertBefore || *got.Policy.Range.Min != 15 || *got.Policy.Range.Max != 30 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	d.Control = nil
-	if got, err = d.controlled(&info, nil); err != nil || *got.Policy.Range.Min != 10 || *got.Policy.Range.Max != 30 {
+	if got, err = d.controlled(&info, 0, nil); err != nil || *got.Policy.Range.Min != 10 || *got.Policy.Range.Max != 30 {
 		t.Errorf("without a rule it is %+v, %v", got, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -59,26 +60,36 @@ func badDatabase(text string) string {
 	return ""
 }
 
-// findSecrets makes the names of the store's files those seen from here, and checks that they are there
-// and kept from others.
-func (l *loader) findSecrets(root *yaml.Node, n *Store) {
+// databaseFile is a file that the section "store" names.
+type databaseFile struct {
+	key    string
+	file   *string
+	secret bool
+}
+
+// files returns the files that are named.
+func (n *Store) files() []databaseFile {
 	if n.Engine != "postgres" {
-		return
+		return nil
 	}
-	for _, f := range []struct {
-		key    string
-		file   *string
-		secret bool
-	}{
+	return slices.DeleteFunc([]databaseFile{
 		{"store.password_file", &n.PasswordFile, true},
 		{"store.tls.ca", &n.TLS.CA, false},
 		{"store.tls.certificate", &n.TLS.Certificate, false},
 		{"store.tls.key", &n.TLS.Key, true},
-	} {
-		if *f.file == "" {
-			continue
-		}
+	}, func(f databaseFile) bool { return *f.file == "" })
+}
+
+// nameSecrets makes the names of the store's files those seen from here.
+func (l *loader) nameSecrets(n *Store) {
+	for _, f := range n.files() {
 		*f.file = filepath.Clean(l.near(*f.file))
+	}
+}
+
+// checkSecrets checks that the store's files are there and kept from others.
+func (l *loader) checkSecrets(root *yaml.Node, n *Store) {
+	for _, f := range n.files() {
 		info, err := os.Stat(*f.file)
 		switch {
 		case err != nil || info.IsDir():

@@ -116,7 +116,7 @@ func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
 	key := d.Source.Key + ".config"
 	d.Config = l.kinds[i].NewConfig()
 	problems := strictyaml.Decode(d.Source.File, key, section, d.Config)
-	for _, err := range slices.Concat(d.Config.Load(filepath.Dir(d.Source.File)), d.Config.Validate()) {
+	for _, err := range slices.Concat(d.Config.Load(l.files(d.Source.File)), d.Config.Validate()) {
 		p := driverProblem(d.Source.File, key, node, err)
 		if !slices.ContainsFunc(problems, func(q Problem) bool { return q.Key == p.Key }) {
 			problems = append(problems, p)
@@ -140,9 +140,13 @@ func driverProblem(file, key string, device *yaml.Node, err error) Problem {
 		key, inner = key+sep+p.Key, inner+sep+p.Key
 	}
 	if p.File != "" {
-		return Problem{File: p.File, Line: p.Row, Key: key, Text: oneLine(p.Text)}
+		if !filepath.IsAbs(p.File) {
+			file = filepath.Dir(file)
+			p.File = filepath.Join(file, p.File)
+		}
+		return Problem{File: p.File, Line: p.Row, Key: key, Text: oneLine(p.Text), Kind: p.Kind}
 	}
-	return Problem{File: file, Line: strictyaml.Line(device, inner), Key: key, Text: oneLine(p.Text)}
+	return Problem{File: file, Line: strictyaml.Line(device, inner), Key: key, Text: oneLine(p.Text), Kind: p.Kind}
 }
 
 // oneLine keeps a text that others wrote from breaking the list of problems.
@@ -161,7 +165,5 @@ func kindNames(kinds []driver.Kind) []string {
 
 // reportIn notes a problem with a key of a device.
 func (l *loader) reportIn(src Source, node *yaml.Node, key, format string, args ...any) {
-	l.problems = append(l.problems, Problem{
-		File: src.File, Line: strictyaml.Line(node, key), Key: src.Key + "." + key, Text: fmt.Sprintf(format, args...),
-	})
+	l.problems = append(l.problems, strictyaml.New(src.File, strictyaml.Line(node, key), src.Key+"."+key, format, args...))
 }

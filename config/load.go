@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 	"voltbus/internal/strictyaml"
 )
 
@@ -42,8 +42,34 @@ func Load(file string, kinds []driver.Kind) (*Config, error) {
 // LoadText is Load for a text that stands in the file's place, but is not in the file yet. The
 // error is fault.Invalid with Problems as its cause.
 func LoadText(file string, text []byte, kinds []driver.Kind) (*Config, error) {
-	l := &loader{file: file, kinds: kinds}
+	return LoadFrom(Place{File: file, Kinds: kinds}, text)
+}
+
+// Place says where a text stands, and what it may refer to.
+type Place struct {
+	File   string        // that it stands in, or will
+	Kinds  []driver.Kind // the drivers that devices may name
+	Closed []string      // folders that hold no files of a configuration, beside the node's data that the text names
+}
+
+// LoadFrom is LoadText for a place. The text may name files of the file's own folder only.
+func LoadFrom(at Place, text []byte) (*Config, error) {
+	l := &loader{file: at.File, kinds: at.Kinds, closed: at.Closed}
+	defer l.close()
 	cfg := l.load(text)
+	return l.outcome(cfg)
+}
+
+// Sections returns what the text says outside of its devices and of the files that it names, of which none is
+// touched. The error is that of LoadText.
+func Sections(file string, text []byte) (*Config, error) {
+	l := &loader{file: file}
+	_, cfg, _ := l.sections(text)
+	return l.outcome(cfg)
+}
+
+// outcome returns what was read, or all that is wrong with it.
+func (l *loader) outcome(cfg *Config) (*Config, error) {
 	if len(l.problems) > 0 {
 		return nil, fault.E("config.Load", fault.Invalid, "", Problems(strictyaml.Sort(l.problems)))
 	}
@@ -79,6 +105,8 @@ type deviceFile struct {
 type loader struct {
 	file     string
 	kinds    []driver.Kind
+	closed   []string
+	folder   *folder.Folder // of the files that may be named; nil until one is
 	devices  []described
 	problems []Problem
 }
@@ -90,18 +118,29 @@ type described struct {
 	sound bool // nothing is wrong with it alone
 }
 
-func (l *loader) load(data []byte) *Config {
+// sections reads all but the devices, whose node it returns.
+func (l *loader) sections(data []byte) (root *yaml.Node, cfg *Config, devices *yaml.Node) {
 	root, problem := strictyaml.Parse(l.file, data)
 	if problem != nil {
 		l.problems = append(l.problems, *problem)
-		return nil
+		return nil, nil, nil
 	}
 	m := mainFile{Config: *Default()}
 	l.add(strictyaml.Decode(l.file, "", root, &m))
-	cfg := &m.Config
+	cfg = &m.Config
 	l.checkSections(root, cfg)
 	l.finish(root, cfg)
-	l.decodeDevices(l.file, &m.Devices)
+	return root, cfg, &m.Devices
+}
+
+func (l *loader) load(data []byte) *Config {
+	root, cfg, devices := l.sections(data)
+	if root == nil {
+		return nil
+	}
+	l.closed = append([]string{cfg.Node.Data}, l.closed...)
+	l.checkSecrets(root, &cfg.Store)
+	l.decodeDevices(l.file, devices)
 	l.include(root, cfg.Include)
 	l.checkTogether()
 	cfg.Devices = make([]Device, len(l.devices))
@@ -120,7 +159,7 @@ func (l *loader) finish(root *yaml.Node, cfg *Config) {
 			l.report(l.file, root, "node.name", "is missing and the host has no name; write one such as plant-1")
 		}
 	}
-	l.findSecrets(root, &cfg.Store)
+	l.nameSecrets(&cfg.Store)
 	if cfg.Node.Data != "" && !filepath.IsAbs(cfg.Node.Data) {
 		cfg.Node.Data = filepath.Join(filepath.Dir(l.file), cfg.Node.Data)
 	}
@@ -134,14 +173,15 @@ func (l *loader) include(root *yaml.Node, patterns []string) {
 	seen := map[string]bool{filepath.Clean(l.file): true}
 	for i, pattern := range patterns {
 		key := fmt.Sprintf("include[%d]", i)
-		files, err := filepath.Glob(l.near(pattern))
+		files, err := l.glob(pattern)
 		switch {
+		case errors.Is(err, folder.ErrOutside):
+			l.report(l.file, root, key, "%q %v", pattern, err)
 		case err != nil:
 			l.report(l.file, root, key, "%q is not a pattern; write one such as devices.d/*.yaml", pattern)
 		case len(files) == 0 && !strings.ContainsAny(pattern, "*?["):
 			l.report(l.file, root, key, "%q does not exist; write the name of a file with devices", pattern)
 		}
-		slices.Sort(files)
 		for _, file := range files {
 			if seen[filepath.Clean(file)] {
 				continue
@@ -153,7 +193,7 @@ func (l *loader) include(root *yaml.Node, patterns []string) {
 }
 
 func (l *loader) includeFile(root *yaml.Node, key, file string) {
-	data, err := readFile(file)
+	data, err := l.files(l.file).ReadFile(near(l.file, file), maxInclude)
 	if err != nil {
 		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathError.Err
@@ -183,7 +223,5 @@ func (l *loader) add(problems []Problem) { l.problems = append(l.problems, probl
 
 // report notes a problem with a key of the file whose keys begin at root.
 func (l *loader) report(file string, root *yaml.Node, key, format string, args ...any) {
-	l.problems = append(l.problems, Problem{
-		File: file, Line: cmp.Or(strictyaml.Line(root, key), 1), Key: key, Text: fmt.Sprintf(format, args...),
-	})
+	l.problems = append(l.problems, strictyaml.New(file, cmp.Or(strictyaml.Line(root, key), 1), key, format, args...))
 }

@@ -16,6 +16,7 @@ import (
 const (
 	maxName     = 64
 	minLog      = 16 * MiB
+	minAudit    = MiB
 	minMemory   = 64 * MiB
 	minBlockAge = time.Millisecond
 	maxBlockAge = time.Second
@@ -37,6 +38,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Node.validate(r)
 	cfg.Listen.validate(r)
 	cfg.Log.validate(r)
+	cfg.Audit.validate(r)
 	cfg.Store.validate(r)
 	cfg.Recorder.validate(r)
 	cfg.Ingest.validate(r)
@@ -78,6 +80,15 @@ func (n *Listen) validate(r report) {
 func (n *Log) validate(r report) {
 	if n.MaxBytes < minLog {
 		r("log.max_bytes", "%v is too small; write at least %v, such as 1GiB", n.MaxBytes, minLog)
+	}
+}
+
+func (n *Audit) validate(r report) {
+	if n.MaxBytes < minAudit {
+		r("audit.max_bytes", "%v is too small; write at least %v, such as 256MiB", n.MaxBytes, minAudit)
+	}
+	if n.Keep < 0 || (n.Keep > 0 && n.Keep < 24*time.Hour) {
+		r("audit.keep", "%s is too short; write at least 1d, or 0 to keep everything", duration(n.Keep))
 	}
 }
 

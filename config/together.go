@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
@@ -90,7 +88,5 @@ func (l *loader) checkAncestors(d *described, first map[point.Path]int, names ma
 }
 
 func (l *loader) reportPoint(d *described, format string, args ...any) {
-	l.problems = append(l.problems, Problem{
-		File: d.Source.File, Line: strictyaml.Line(d.node, "config"), Key: d.Source.Key + ".config", Text: fmt.Sprintf(format, args...),
-	})
+	l.problems = append(l.problems, strictyaml.New(d.Source.File, strictyaml.Line(d.node, "config"), d.Source.Key+".config", format, args...))
 }

@@ -43,6 +43,7 @@ func (n *Uplink) validate(r report) {
 		seen[one.From] = true
 	}
 	n.validateAllow(r)
+	n.validateHear(r)
 	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
 		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
 	}
@@ -51,6 +52,18 @@ func (n *Uplink) validate(r report) {
 	}
 	if n.Silence < minSilence || n.Silence > maxSilence {
 		r("uplink.silence", "%s is out of range; write 1s to 10m, such as 30s", duration(n.Silence))
+	}
+}
+
+func (n *Uplink) validateHear(r report) {
+	for i, place := range n.Hear {
+		bad := badPlace(place)
+		if place == "" {
+			bad = "is empty; write the place of what is heard, such as weather"
+		}
+		if bad != "" {
+			r(fmt.Sprintf("uplink.hear[%d]", i), "%q %s", place, bad)
+		}
 	}
 }
 

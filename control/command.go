@@ -30,6 +30,8 @@ type command struct {
 	ends   time.Duration // on the steady clock; 0: no lease
 	target *target
 	alarm  alarm
+	fresh  bool // the device has not taken it yet
+	aside  aside
 }
 
 // ring ends a command whose lease was not renewed.
@@ -100,9 +102,15 @@ func (m *Model) malformed(t *target, c *Command) (Why, error) {
 		return WhyReused, errors.New("this identifier stands for a command that is still there; make a new one for each")
 	}
 	longest := t.spec.policy().Longest
-	switch err := fits(t.spec, c.Value); {
+	err := fits(t.spec, c.Value)
+	if err == nil {
+		_, err = t.spec.encoded(c.Value)
+	}
+	switch {
 	case err != nil:
 		return WhyRange, err
+	case c.Level == m.limits.Protection+1 && t.spec.policy().minimal():
+		return WhyInvalid, fmt.Errorf("level %d is kept for the minimum on and off times of the point; take a more urgent one to pass them, or a less urgent one", c.Level)
 	case c.Level < 1 || c.Level > Levels:
 		return WhyInvalid, fmt.Errorf("there is no level %d; write one from 1 (most urgent) to %d", c.Level, Levels)
 	case len(c.Reason) > m.limits.Text:
@@ -187,9 +195,11 @@ func clockText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 
 
 // accept puts a command into the array of its point.
 func (m *Model) accept(t *target, given Command) Decision {
-	c := &command{Command: given, order: m.nextOrder(), since: m.now.Wall.UTC(), target: t}
+	c := &command{Command: given, order: m.nextOrder(), since: m.now.Wall.UTC(), target: t, fresh: true}
 	w := t.working()
-	if old := t.at(c.Level); old != nil {
+	old := t.at(c.Level)
+	c.aside = setAside(w, old)
+	if old != nil {
 		cause := CauseReplaced
 		if old.Requester != c.Requester {
 			cause = CauseReserved
@@ -201,9 +211,9 @@ func (m *Model) accept(t *target, given Command) Decision {
 			w.held = t.observed
 		}
 	}
-	i, _ := slices.BinarySearchFunc(w.commands, c.Level, func(c *command, l Level) int { return int(c.Level) - int(l) })
+	i, _ := slices.BinarySearchFunc(w.commands, c.Level, byLevel)
 	w.commands = slices.Insert(w.commands, i, c)
-	w.reverting = false
+	w.reverting, w.insist = false, w.insist || i == 0
 	m.index(c)
 	if c.Lease > 0 {
 		m.lease(c, c.Lease)
@@ -255,8 +265,9 @@ func (m *Model) forget(c *command, cause Cause) {
 
 // end takes a command out of the array; the point reverts if it was the last. Settle follows.
 func (m *Model) end(c *command, cause Cause) {
-	m.forget(c, cause)
-	if w := c.target.work; len(w.commands) == 0 {
+	w := c.target.work
+	w.insist = w.insist || c.target.at0() == c
+	if m.forget(c, cause); len(w.commands) == 0 {
 		w.reverting = true
 	}
 }

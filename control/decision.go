@@ -15,6 +15,9 @@ const (
 	Accepted Status = "accepted"
 	Pending  Status = "pending" // a second person must agree
 	Refused  Status = "refused"
+	// Unfulfilled is what an accepted command has become that the device refused: it is gone, and its
+	// level is as it was before.
+	Unfulfilled Status = "failed"
 )
 
 // Why names the reason of a refusal for programs.
@@ -47,7 +50,7 @@ const (
 type Decision struct {
 	Status  Status
 	Why     Why          // of a refusal
-	Err     *fault.Error // of a refusal, in words; nil otherwise
+	Err     *fault.Error // of a refusal, or of an unfulfilled command, in words; nil otherwise
 	Holders []Holder     // who stands in the way
 	Lost    []Holder     // tasks that were pre-empted for it
 	Until   time.Time    // when the lease, override or waiting for approval ends; zero: when released
@@ -82,6 +85,7 @@ type Write struct {
 	Value     point.Value
 	Release   bool // give the point back to the device; there is no value
 	Read      bool // do not write: read the point
+	Again     bool // an earlier try failed, which was told
 	Level     Level
 	Cause     Cause
 	Requester string // of the command; "" of a revert
@@ -107,6 +111,8 @@ const (
 	CauseDevice    Cause = "device"    // the device said no
 	CauseRemoved   Cause = "removed"   // the point is no longer there
 	CauseRetry     Cause = "retry"     // a write is tried again, or its outcome is asked for
+	CauseCheck     Cause = "check"     // a reading, or the start of the node, makes it doubtful what the point holds
+	CauseAssert    Cause = "assert"    // the point lost what it was set to
 )
 
 // EventKind says what happened.
@@ -129,8 +135,11 @@ const (
 	WriteConfirmed  EventKind = "write-confirmed"
 	WriteDiffers    EventKind = "write-differs" // the device reports another value
 	WriteFailed     EventKind = "write-failed"
-	WriteUnknown    EventKind = "write-unknown" // whether the device took it is not known
-	PointRead       EventKind = "point-read"    // what it holds after an unknown outcome
+	WriteUnknown    EventKind = "write-unknown"    // whether the device took it is not known
+	PointRead       EventKind = "point-read"       // what it holds after an unknown outcome, or when somebody asked for what it was set to already
+	CommandRestored EventKind = "command-restored" // the device refused the command that replaced it
+	Mismatched      EventKind = "mismatch"         // a reading shows another value than the point was set to
+	MismatchEnded   EventKind = "mismatch-ended"
 )
 
 // Event is something that happened, for the audit, for announcements and for screens.
@@ -138,7 +147,8 @@ type Event struct {
 	Kind   EventKind
 	Holder             // who and what it is about
 	Cause  Cause       // why
-	Value  point.Value // of a command or write
+	Value  point.Value // of a command or write; what the point reports, of a reading
+	Wish   point.Value // what the point should have, of a mismatch
 	By     string      // who caused it, if it was not the holder or the course of time
 	Write  uint64      // identifier, of a write
 	Fault  fault.Kind  // of a write that failed

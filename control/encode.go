@@ -29,6 +29,12 @@ func (s *commandState) write(o *point.Object) {
 	o.Uint("order", s.Order)
 	o.Time("since", s.Since)
 	o.Moment("until", s.Until)
+	o.True("fresh", s.Fresh)
+	o.True("returns", s.Returns)
+	if s.Prior != nil {
+		o.Name("prior")
+		s.Prior.write(o)
+	}
 	o.End()
 }
 

@@ -27,6 +27,8 @@ type wish struct {
 	level      Level
 	value      float64
 	endsSteady time.Duration
+	fresh      bool  // the device has not taken it yet
+	prior      *wish // what it replaced, which comes back if the device refuses
 }
 
 // reference is the obvious model: a list of wishes that is searched each time.
@@ -64,11 +66,37 @@ func (r *reference) command(w wish) bool {
 				return false
 			}
 			r.wishes = slices.Delete(r.wishes, i, i+1)
+			if w.prior = old.prior; !old.fresh || w.prior == nil {
+				old.prior = nil
+				w.prior = &old
+			}
 			break
 		}
 	}
 	r.wishes = append(r.wishes, w)
 	return true
+}
+
+// taken notes that the device took a wish.
+func (r *reference) taken(who, id string) {
+	for i := range r.wishes {
+		if w := &r.wishes[i]; w.who == who && w.id == id {
+			w.fresh, w.prior = false, nil
+		}
+	}
+}
+
+// refused takes a wish out that the device never took, and puts back what stood there.
+func (r *reference) refused(who, id string, now time.Duration) {
+	i := slices.IndexFunc(r.wishes, func(w wish) bool { return w.who == who && w.id == id && w.fresh })
+	if i < 0 {
+		return
+	}
+	prior := r.wishes[i].prior
+	r.wishes = slices.Delete(r.wishes, i, i+1)
+	if prior != nil && (prior.endsSteady == 0 || prior.endsSteady > now) {
+		r.wishes = append(r.wishes, *prior)
+	}
 }
 
 // value is the most urgent wish for a point, else its default, which every point of the test has.
@@ -100,7 +128,7 @@ func newTestModel(t interface{ Fatalf(string, ...any) }, now Instant) *Model {
 	m := New(Limits{})
 	var specs []Spec
 	for _, p := range testPoints {
-		specs = append(specs, Spec{Point: p, Kind: point.Float, Writable: true, Default: point.FloatOf(-1)})
+		specs = append(specs, Spec{Point: p, Kind: point.Float, Writable: true, Default: point.FloatOf(-1), Policy: &Policy{Assert: AssertAlways}})
 	}
 	if _, err := m.Declare(now, specs); err != nil {
 		t.Fatalf("declare: %v", err)
@@ -132,6 +160,7 @@ func TestRandomHistoriesAgreeWithAListThatIsSearched(t *testing.T) {
 			"answer":   h.answer,
 			"override": h.override,
 			"clear":    h.clear,
+			"panel":    h.panel,
 			"restart":  h.restart,
 			"":         h.check,
 		})
@@ -150,7 +179,7 @@ func (h *history) command(*rapid.T) {
 	h.count++
 	w := wish{
 		point: h.point(), who: h.who(), id: fmt.Sprint(h.count), level: Level(rapid.IntRange(1, 16).Draw(h.T, "level")),
-		value: float64(rapid.IntRange(0, 3).Draw(h.T, "value")),
+		value: float64(rapid.IntRange(0, 3).Draw(h.T, "value")), fresh: true,
 	}
 	c := Command{ID: w.id, Point: w.point, Requester: w.who, Level: w.level, Value: point.FloatOf(w.value), Lease: h.span()}
 	if c.Lease > 0 {
@@ -268,6 +297,11 @@ func (h *history) restart(*rapid.T) {
 			w.endsSteady += h.now.Steady - old
 		}
 	}
+	for i := range h.ref.wishes {
+		if p := h.ref.wishes[i].prior; p != nil && p.endsSteady > 0 {
+			p.endsSteady += h.now.Steady - old
+		}
+	}
 	for pattern, end := range h.ref.frozen {
 		if end > 0 {
 			h.ref.frozen[pattern] = end + h.now.Steady - old
@@ -284,7 +318,7 @@ func (h *history) answer(*rapid.T) {
 	w := h.plant.open[i]
 	h.plant.open = slices.Delete(h.plant.open, i, i+1)
 	o := Outcome{Write: w.ID}
-	kind := rapid.SampledFrom([]fault.Kind{255, 255, fault.Timeout, fault.Unreachable}).Draw(h.T, "outcome")
+	kind := rapid.SampledFrom([]fault.Kind{255, 255, fault.Timeout, fault.Unreachable, fault.Rejected}).Draw(h.T, "outcome")
 	arrived := kind == 255 || kind == fault.Timeout && rapid.Bool().Draw(h.T, "arrived")
 	if arrived && !w.Read {
 		h.plant.values[w.Point], _ = w.Value.Number()
@@ -294,7 +328,42 @@ func (h *history) answer(*rapid.T) {
 	} else {
 		o.Err = fault.E("plant", kind, "", errors.New("no answer"))
 	}
+	value, who := h.ref.value(w.Point)
 	h.plant.take(h.model.Answer(h.now, w.Point, o))
+	switch {
+	case kind == fault.Rejected && !w.Read:
+		h.ref.refused(w.Requester, w.Command, h.now.Steady)
+	case kind == 255 && !w.Read:
+		h.ref.taken(w.Requester, w.Command)
+	case kind == 255 && who != "" && value == h.plant.values[w.Point] && w.Cause != CauseCheck:
+		for _, held := range h.model.Held(who) {
+			if held.Path == w.Point && held.Level == h.ref.level(w.Point) {
+				h.ref.taken(who, held.Command)
+			}
+		}
+	}
+}
+
+// level is that of the most urgent wish for a point.
+func (r *reference) level(p point.Path) Level {
+	best := Level(Levels + 1)
+	for _, w := range r.wishes {
+		if w.point == p {
+			best = min(best, w.level)
+		}
+	}
+	return best
+}
+
+// panel changes a point at the device, or lets it be away for a moment; then it is read.
+func (h *history) panel(*rapid.T) {
+	p := h.point()
+	if rapid.Bool().Draw(h.T, "changed") {
+		h.plant.values[p] = float64(rapid.IntRange(-1, 3).Draw(h.T, "value"))
+	} else {
+		h.plant.take(h.model.Observe(h.now, p, point.Value{}))
+	}
+	h.plant.take(h.model.Observe(h.now, p, point.FloatOf(h.plant.values[p])))
 }
 
 // check compares what is wished, and that one write is under way for a point at most.
@@ -312,6 +381,9 @@ func (h *history) check(*rapid.T) {
 		}
 		if h.ref.overridden(p) != (len(v.Overrides) > 0) {
 			h.Fatalf("%s has the overrides %v", p, v.Overrides)
+		}
+		if held, _ := v.Held.Number(); v.Output == Held && held != h.plant.values[p] {
+			h.Fatalf("%s is said to be held at %v, and has %v", p, held, h.plant.values[p])
 		}
 		under := 0
 		for _, w := range h.plant.open {
@@ -331,7 +403,7 @@ func (h *history) drain() {
 		h.plant.take(h.model.ClearOverride(h.now, pattern, "ann").Effects)
 		delete(h.ref.frozen, pattern)
 	}
-	for range 20 {
+	for range 500 {
 		for len(h.plant.open) > 0 {
 			w := h.plant.open[0]
 			h.plant.open = h.plant.open[1:]

@@ -13,7 +13,8 @@ import (
 
 // Limits bounds a Model. A zero field has the default that is named.
 type Limits struct {
-	Emergency  Level         // levels up to it pass reservations, rates and minimum times; 2
+	Emergency  Level         // levels up to it pass reservations and rates; 2
+	Protection Level         // levels up to it pass minimum on and off times (ASHRAE 135, clause 19.2.3); 5
 	Grace      time.Duration // what is left to a running task that is pre-empted; 1 min
 	Announce   time.Duration // between announcements of an active window; 1 min
 	Patience   time.Duration // how long a command waits for approval; 1 h
@@ -40,6 +41,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Emergency == 0 {
 		l.Emergency = 2
+	}
+	if l.Protection == 0 {
+		l.Protection = 5
 	}
 	orElse(&l.Grace, time.Minute)
 	orElse(&l.Announce, time.Minute)
@@ -73,6 +77,8 @@ type Model struct {
 	answers   answers
 	steady    alarms
 	wall      alarms
+	amiss     map[point.Path]Output
+	amissed   uint64 // changes of amiss
 	order     uint64 // of commands, tasks and overrides
 	lastWrite uint64
 	out       Effects
@@ -89,6 +95,7 @@ func New(limits Limits) *Model {
 		proposals: make(map[ref]*proposal), tasks: make(map[string]*task), calendar: newCalendar(),
 		overrides: make(map[point.Pattern]*override),
 		guards:    make(map[point.Path][]*target), others: make(map[point.Path]point.Value),
+		amiss:   make(map[point.Path]Output),
 		answers: newAnswers(limits.Answers), changed: make(map[recordKey]struct{}),
 	}
 }
@@ -211,9 +218,14 @@ func (m *Model) Remove(now Instant, paths []point.Path) Effects {
 				m.end(c, CauseRemoved)
 			}
 			m.steady.stop(&t.work.alarm)
+			m.steady.stop(&t.work.say)
 		}
 		m.unguard(t)
 		delete(m.targets, path)
+		if _, was := m.amiss[path]; was {
+			delete(m.amiss, path)
+			m.amissed++
+		}
 		m.touch(recordPoint, string(path))
 	}
 	return m.take()
@@ -237,12 +249,14 @@ func (m *Model) unguard(t *target) {
 }
 
 // Observe tells the model what was read from a point, whoever caused it; the zero Value says that it
-// could not be read. It is what RevertBefore goes back to, and what interlocks look at: an unknown
-// value refuses new commands, and a value outside of what is needed ends those that are there.
+// could not be read. A reading that another one follows unchanged need not be told again. It is what
+// RevertBefore goes back to; what the value that a point was set to is compared with; and what
+// interlocks look at: an unknown value refuses new commands, and a value outside of what is needed ends
+// those that are there.
 func (m *Model) Observe(now Instant, path point.Path, v point.Value) Effects {
 	m.enter(now)
-	if t := m.targets[path]; t != nil && v.Kind() != point.None {
-		t.observed = v
+	if t := m.targets[path]; t != nil {
+		m.see(t, v)
 	}
 	guarded := m.guards[path]
 	if len(guarded) == 0 {

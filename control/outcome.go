@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"time"
 
 	"voltbus/fault"
@@ -17,9 +18,12 @@ type Outcome struct {
 // Answer takes the outcome of a write. An outcome of no write that is under way is ignored: it was
 // answered before, or is from before a restart.
 //
-// By the kind of error: Rejected, Refused, Invalid and NotFound end the command that was written, have
-// a revert to a value tried again, and leave a point as it is that cannot be given back; Timeout, Canceled, Internal and Corrupt leave it unknown whether the
-// device took it, and the point is read; everything else is tried again after a growing pause.
+// By the kind of error: Rejected, Refused, Invalid and NotFound end a command that the device has never
+// taken, whose level is then as it was before; have everything else that is a value tried again now and
+// then; and leave a point as it is that cannot be given back. Timeout, Canceled, Internal and Corrupt leave
+// it unknown whether the device took it, and the point is read. Every other kind has it tried again after a
+// growing pause, or when the point can be read again. A failure is told once for each kind of error, and
+// then once a day.
 func (m *Model) Answer(now Instant, path point.Path, o Outcome) Effects {
 	m.enter(now)
 	t := m.targets[path]
@@ -29,6 +33,7 @@ func (m *Model) Answer(now Instant, path point.Path, o Outcome) Effects {
 	sent := t.work.sent
 	t.work.sent = Write{}
 	m.touch(recordPoint, string(path))
+	defer m.judge(t)
 	switch {
 	case o.Err == nil && sent.Read:
 		m.found(t, &sent, o.Value)
@@ -52,13 +57,20 @@ func (m *Model) tell(kind EventKind, sent *Write, value point.Value, err error) 
 	m.event(e)
 }
 
+// answered notes that the device answered.
+func (t *target) answered(got point.Value) {
+	w := t.work
+	w.failures, w.text, w.trouble, w.reported = 0, "", trouble{}, got
+	if got.Kind() != point.None {
+		t.observed, t.away = got, false
+	}
+}
+
 // confirmed notes a write that was carried out.
 func (m *Model) confirmed(t *target, sent *Write, got point.Value) {
 	w := t.work
-	w.failures, w.text, w.reported = 0, "", got
-	if got.Kind() != point.None {
-		t.observed = got
-	}
+	t.answered(got)
+	m.prove(t, sent)
 	if sent.Release {
 		w.state, w.held = Idle, point.Value{}
 		m.tell(WriteConfirmed, sent, got, nil)
@@ -69,12 +81,13 @@ func (m *Model) confirmed(t *target, sent *Write, got point.Value) {
 		return
 	}
 	m.hold(w, sent.Value)
-	if w.state = Held; got.Kind() != point.None && !same(got, sent.Value) {
+	if w.state, w.back = Held, false; got.Kind() != point.None && !t.alike(got, sent.Value) {
 		w.state = Differs
 		m.tell(WriteDiffers, sent, got, nil)
 	} else {
 		m.tell(WriteConfirmed, sent, got, nil)
 	}
+	m.sayDrift(t)
 	m.settle(t, CauseCommand)
 }
 
@@ -92,18 +105,33 @@ func (m *Model) hold(w *work, v point.Value) {
 	}
 }
 
-// found notes what a point was read to hold after an unknown outcome.
+// found notes what a point was read to hold.
 func (m *Model) found(t *target, sent *Write, got point.Value) {
 	w := t.work
-	w.failures, w.text, w.reported = 0, "", got
-	if got.Kind() == point.None {
-		w.state = Failed // it tells nothing: the wish is written again
-	} else {
-		t.observed = got
+	check := sent.Cause == CauseCheck && !w.insist
+	t.answered(got)
+	switch {
+	case got.Kind() == point.None && check:
+		t.away, w.state = true, Unknown
+		m.resumeAt(w, m.now.Steady+m.limits.RetryMost)
+		return
+	case got.Kind() == point.None:
+		w.state = Failed // it tells nothing: the wish is written
+	case check:
+		m.checked(t, got)
+		m.settle(t, CauseCheck)
+		return
+	default:
 		m.hold(w, got)
-		w.state = Held
+		w.state, w.checking, w.back = Held, false, false
+		if wish, ok := t.wish(""); ok && t.alike(got, wish.Value) {
+			m.prove(t, &wish)
+			m.sayDrift(t)
+		}
 	}
-	m.tell(PointRead, sent, got, nil)
+	if sent.Cause != CauseCheck {
+		m.tell(PointRead, sent, got, nil)
+	}
 	m.settle(t, CauseRetry)
 }
 
@@ -114,43 +142,72 @@ func (m *Model) failed(t *target, sent *Write, err error) {
 	pause := m.pause(w.failures)
 	switch fault.KindOf(err) {
 	case fault.Rejected, fault.Refused, fault.Invalid, fault.NotFound:
-		m.tell(WriteFailed, sent, sent.Value, err)
+		m.complain(t, WriteFailed, sent, err)
 		w.state = Failed
+		if sent.Read {
+			w.state = Unknown
+		}
 		if sent.Release { // nothing else can be done: it stays as it is
 			w.state = Idle
 			m.reverted(t)
 			m.settle(t, CauseDevice)
 			return
 		}
-		if m.struck(t, sent) {
+		if m.struck(t, sent, err) {
 			w.failures = 0
 			m.settle(t, CauseDevice)
 			return
 		}
 		pause = m.limits.RetryMost
 	case fault.Timeout, fault.Canceled, fault.Internal, fault.Corrupt:
-		m.tell(WriteUnknown, sent, sent.Value, err)
+		m.complain(t, WriteUnknown, sent, err)
 		w.state = Unknown
 	default:
-		m.tell(WriteFailed, sent, sent.Value, err)
+		m.complain(t, WriteFailed, sent, err)
 		if w.state != Unknown {
 			w.state = Failed
 		}
 	}
-	m.steady.set(&w.alarm, w, int64(m.now.Steady+pause))
+	m.resumeAt(w, m.now.Steady+pause)
 }
 
-// struck ends the command that the device refused, and reports whether something else is wished now.
-func (m *Model) struck(t *target, sent *Write) bool {
-	if sent.Read {
-		return false
+// trouble is what was told of failures in a row.
+type trouble struct {
+	requester, command string
+	kinds              uint32        // of faults, a bit each
+	since              time.Time     // the first
+	again              time.Duration // when they are told of anew
+	count              int           // that were not told
+}
+
+// summary is the distance at which trouble that lasts is told of.
+const summary = 24 * time.Hour
+
+// of reports whether trouble with a wish was told.
+func (x *trouble) of(wish *Write) bool {
+	return x.kinds != 0 && x.requester == wish.Requester && x.command == wish.Command
+}
+
+// complain tells of a failure, unless the same was told.
+func (m *Model) complain(t *target, kind EventKind, sent *Write, err error) {
+	x := &t.work.trouble
+	if sent.Cause == CauseCheck {
+		return // the view says that it is unknown, and nothing was to be changed
 	}
-	if c := m.commands[ref{sent.Requester, sent.Command}]; c != nil && c.target == t {
-		m.end(c, CauseDevice)
-		return true
+	if !x.of(sent) {
+		*x = trouble{requester: sent.Requester, command: sent.Command, since: m.now.Wall, again: m.now.Steady + summary}
 	}
-	wish, ok := t.wish("")
-	return ok && (wish.Release != sent.Release || wish.Value != sent.Value)
+	bit := uint32(1) << (uint(fault.KindOf(err)) % 32)
+	due := m.now.Steady >= x.again
+	if x.kinds&bit != 0 && !due {
+		x.count++
+		return
+	}
+	if x.kinds |= bit; due {
+		err = fault.E("", fault.KindOf(err), "", fmt.Errorf("%d more tries failed since %s: %w", x.count+1, clockText(x.since), err))
+		x.again, x.count = m.now.Steady+summary, 0
+	}
+	m.tell(kind, sent, sent.Value, err)
 }
 
 // pause returns the pause after so many failures in a row.

@@ -100,7 +100,9 @@ func (m *Model) impose(given Override) *override {
 	m.last(o, o.Length)
 	for _, t := range m.targets {
 		if o.Pattern.Match(t.spec.Point) {
-			t.frozen++
+			if t.frozen++; t.work != nil {
+				m.judge(t)
+			}
 		}
 	}
 	return o
@@ -126,7 +128,7 @@ func (m *Model) secure(o *override) {
 		for _, c := range slices.Clone(w.commands) {
 			m.forget(c, CauseOverride)
 		}
-		w.reverting, w.failsafe = true, true
+		w.reverting, w.failsafe, w.insist = true, true, true
 		m.touch(recordPoint, string(t.spec.Point))
 		m.settle(t, CauseOverride)
 	}
@@ -164,7 +166,10 @@ func (m *Model) lift(o *override, cause Cause) {
 	m.event(Event{Kind: OverrideEnded, Holder: o.holder(m), Cause: cause})
 	for _, t := range m.matching(o.Pattern) {
 		t.frozen--
-		m.settle(t, CauseOverride)
+		if t.work != nil {
+			t.work.insist = true
+			m.settle(t, CauseOverride)
+		}
 	}
 }
 

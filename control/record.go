@@ -206,6 +206,7 @@ func (m *Model) resume() {
 	}
 	m.enter(m.now)
 	for _, t := range m.matching("") {
+		m.resumed(t)
 		m.settle(t, CauseRetry)
 	}
 }

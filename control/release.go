@@ -14,14 +14,14 @@ import (
 
 // Selection chooses commands of one requester; a field left empty chooses all.
 type Selection struct {
-	Command string // identifier
-	Point   point.Path
+	Command string     // identifier
+	Point   point.Path // with those below it: a device or a branch chooses all of its points
 	Level   Level
 	Task    string
 }
 
 func (s Selection) has(c *Command) bool {
-	return (s.Command == "" || s.Command == c.ID) && (s.Point == "" || s.Point == c.Point) &&
+	return (s.Command == "" || s.Command == c.ID) && (s.Point == "" || covers(s.Point, c.Point)) &&
 		(s.Level == 0 || s.Level == c.Level) && (s.Task == "" || s.Task == c.Task)
 }
 
@@ -111,6 +111,7 @@ func (m *Model) Leave(now Instant, requester string, cause Cause, by string) Eff
 		m.withdraw(p, cause)
 	}
 	m.endAll(m.selected(requester, Selection{}), cause)
+	m.Disown(requester)
 	for _, task := range m.sortedTasks() {
 		if task.Requester == requester {
 			m.endTask(task, cause)

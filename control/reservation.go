@@ -37,12 +37,15 @@ type task struct {
 	order     uint64
 	started   bool // a window has started
 	preempted bool
+	ending    bool // all its windows are being ended
 	windows   []*window
 	commands  map[*command]struct{}
 }
 
 // Reserve decides a reservation. A conflict is refused with the windows of all tasks that stand in
-// the way in Holders, also of the requester's own. Tasks that give way are in Lost.
+// the way in Holders, also of the requester's other tasks. Tasks that give way are in Lost. Who asks once
+// more for an own task, by the same name, priority and paths, gets its windows as they are asked for now:
+// that is what an agent does that has restarted. Its commands under windows that go on stay.
 func (m *Model) Reserve(now Instant, r Reservation) Decision {
 	m.enterAs(now, r.Requester)
 	return m.leave(m.once(ref{r.Requester, r.ID}, r.mark(), func() Decision {
@@ -77,7 +80,7 @@ func (m *Model) wellFormed(r *Reservation) (Decision, bool) {
 	switch {
 	case r.Priority != High && r.Priority != Low && r.Priority != LowPreempt:
 		return no(WhyPriority, fmt.Errorf("%q is no priority; write high, low or low-preempt", r.Priority))
-	case m.tasks[r.Task] != nil:
+	case m.tasks[r.Task] != nil && !m.tasks[r.Task].again(r):
 		d := refuse(op, WhyTaskExists, fault.Conflict, r.Task, errors.New("a task of this name is there already; choose another name, or cancel it"))
 		d.Holders = m.tasks[r.Task].holders()
 		return d, false
@@ -128,6 +131,7 @@ func (m *Model) contest(r *Reservation) (standing []*window, yielding []*task) {
 	for i := range r.Windows {
 		for _, w := range m.calendar.overlapping(m.now.Wall, &r.Windows[i]) {
 			switch {
+			case w.task == m.tasks[r.Task]: // it is replaced
 			case !w.task.givesWayTo(r.Priority):
 				if !slices.Contains(standing, w) {
 					standing = append(standing, w)
@@ -164,15 +168,21 @@ func (m *Model) enroll(r Reservation, yielding []*task) Decision {
 		m.preempt(other)
 	}
 	r.Windows = slices.Clone(r.Windows)
+	for _, w := range r.Windows {
+		if w.Until.After(d.Until) {
+			d.Until = w.Until
+		}
+	}
+	if t := m.tasks[r.Task]; t != nil {
+		m.takeUp(t, &r)
+		return d
+	}
 	t := &task{Reservation: r, order: m.nextOrder(), commands: make(map[*command]struct{})}
 	m.tasks[t.Task] = t
 	m.touch(recordTask, t.Task)
 	m.event(Event{Kind: TaskMade, Holder: Holder{Requester: t.Requester, Task: t.Task, Reason: t.Reason}})
 	for _, w := range r.Windows {
 		m.addWindow(t, w)
-		if w.Until.After(d.Until) {
-			d.Until = w.Until
-		}
 	}
 	m.startDue(t)
 	return d
@@ -243,6 +253,22 @@ func (m *Model) clearWindow(w *window, cause Cause) {
 	})
 	slices.SortFunc(chosen, func(a, b *command) int { return cmp.Compare(a.order, b.order) })
 	m.endAll(chosen, CauseTask)
+	if w.active {
+		m.startNext(w.Path)
+	}
+}
+
+// startNext starts the windows that waited for one at a path, which has just ended.
+func (m *Model) startNext(path point.Path) {
+	now := Window{Path: path, From: m.now.Wall, Until: m.now.Wall.Add(1)}
+	waiting := slices.DeleteFunc(m.calendar.overlapping(m.now.Wall, &now), func(w *window) bool { return w.active || w.task.ending })
+	slices.SortStableFunc(waiting, func(a, b *window) int { return cmp.Compare(a.task.order, b.task.order) })
+	for _, w := range waiting {
+		if !w.active {
+			m.wall.stop(&w.wall)
+			m.startWindow(w)
+		}
+	}
 }
 
 // holds reports whether an active window covers a point.
@@ -259,6 +285,7 @@ func (m *Model) dropTask(t *task, cause Cause) {
 
 // endTask ends a task with all its windows.
 func (m *Model) endTask(t *task, cause Cause) {
+	t.ending = true
 	for _, w := range slices.Clone(t.windows) {
 		m.clearWindow(w, cause)
 	}

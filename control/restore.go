@@ -83,6 +83,9 @@ type commandState struct {
 	Order     uint64        `json:"order"`
 	Since     time.Time     `json:"since"`
 	Until     time.Time     `json:"until,omitzero"`
+	Fresh     bool          `json:"fresh,omitempty"`   // the device has not taken it yet
+	Returns   bool          `json:"returns,omitempty"` // the point was on its way back before it
+	Prior     *commandState `json:"prior,omitempty"`   // what it has replaced, to come back if the device refuses
 }
 
 func stateOfCommand(c *Command, order uint64, since, until time.Time) commandState {
@@ -178,7 +181,17 @@ func (m *Model) stateOfWork(w *work) workState {
 		s.Turned = m.now.at(w.turnedAt)
 	}
 	for _, c := range w.commands {
-		s.Commands = append(s.Commands, stateOfCommand(&c.Command, c.order, c.since, c.holder(m).Until))
+		s.Commands = append(s.Commands, m.stateOf(c))
+	}
+	return s
+}
+
+func (m *Model) stateOf(c *command) commandState {
+	s := stateOfCommand(&c.Command, c.order, c.since, c.holder(m).Until)
+	s.Fresh, s.Returns = c.fresh, c.aside.reverting
+	if c.aside.prior != nil {
+		prior := m.stateOf(c.aside.prior)
+		s.Prior = &prior
 	}
 	return s
 }
@@ -353,14 +366,25 @@ func (m *Model) restoreCommand(t *target, s *commandState) error {
 	case s.Lease < 0 || s.Lease > maxLength:
 		return fmt.Errorf("the command %q has a lease of %v", s.ID, s.Lease)
 	}
-	c := &command{Command: s.command(), order: s.Order, since: s.Since, target: t}
+	c := m.commandOf(t, s)
+	if s.Prior != nil && s.Fresh {
+		c.aside.prior = m.commandOf(t, s.Prior)
+	}
 	t.work.commands = append(t.work.commands, c)
 	m.index(c)
-	if c.Lease > 0 {
-		c.ends = m.endOf(c.Lease, s.Until)
+	if c.ends > 0 {
 		m.steady.set(&c.alarm, c, int64(c.ends))
 	}
 	return nil
+}
+
+// commandOf makes a command of what was kept, without having it take effect.
+func (m *Model) commandOf(t *target, s *commandState) *command {
+	c := &command{Command: s.command(), order: s.Order, since: s.Since, target: t, fresh: s.Fresh, aside: aside{reverting: s.Returns}}
+	if c.Lease > 0 {
+		c.ends = m.endOf(c.Lease, s.Until)
+	}
+	return c
 }
 
 // ago returns the steady moment of a time in the past. What was before this clock began counts as its

@@ -3,6 +3,7 @@ package control
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -148,6 +149,12 @@ func (s *script) point(names []string, a map[string]string) {
 		Reservation: a["needs"] == "reservation", Approval: a["needs"] == "approval", Longest: s.length(a["longest"]),
 		Range: Range{s.number(a["min"]), s.number(a["max"])}, MinOn: s.length(a["min_on"]), MinOff: s.length(a["min_off"]),
 	}
+	if a["assert"] != "" {
+		policy.Assert = Assert(a["assert"])
+	}
+	if a["tolerance"] != "" {
+		policy.Tolerance = *s.number(a["tolerance"])
+	}
 	if a["rate"] != "" {
 		policy.Rate = Rate{*s.number(a["rate"]), s.length(a["per"])}
 	}
@@ -157,11 +164,26 @@ func (s *script) point(names []string, a map[string]string) {
 	for _, name := range names {
 		s.specs = append(s.specs, Spec{
 			Point: point.Path(name), Kind: point.Float, Writable: a["writable"] != "no", Unit: a["unit"],
-			Default: s.value(a["default"]), Revert: Revert(a["revert"]), Policy: policy,
+			Default: s.value(a["default"]), Revert: Revert(a["revert"]), Policy: policy, Encode: s.register(a["step"], a["most"]),
 		})
 	}
 	if _, err := s.model.Declare(s.now, s.specs); err != nil {
 		s.say("error: %v", err)
+	}
+}
+
+// register encodes as one that holds multiples of a step.
+func (s *script) register(step, most string) func(point.Value) (point.Value, error) {
+	if step == "" {
+		return nil
+	}
+	unit, limit := *s.number(step), *s.number(most)
+	return func(v point.Value) (point.Value, error) {
+		x, _ := v.Number()
+		if x > limit {
+			return v, fmt.Errorf("%v does not fit the register; write a number of at most %v", v, limit)
+		}
+		return point.FloatOf(math.Round(x/unit) * unit), nil
 	}
 }
 

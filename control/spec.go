@@ -41,7 +41,21 @@ type Spec struct {
 	Default  point.Value // the relinquish default; the zero Value if there is none
 	Revert   Revert
 	Policy   *Policy // shared by any number of points, and not changed any more; nil demands nothing
+	// Encode returns what the point reports once it has taken a value: rounded to the register's step. The
+	// error says why the point can never take it, with the limit. It is a pure function; nil for a point
+	// that takes every value of its kind as it is.
+	Encode func(point.Value) (point.Value, error)
 }
+
+// Assert says when a value that a point lost is written again.
+type Assert string
+
+// The choices. The zero Assert is AssertReturn.
+const (
+	AssertReturn Assert = "return" // after the point could not be read for a while, and at the start of the node
+	AssertAlways Assert = "always" // whenever a reading shows another value
+	AssertNever  Assert = "never"
+)
 
 // Policy is what a point demands of commands. The zero Policy demands nothing.
 type Policy struct {
@@ -53,6 +67,9 @@ type Policy struct {
 	MinOn       time.Duration `json:"min_on,omitempty"`      // once other than zero, it stays so
 	MinOff      time.Duration `json:"min_off,omitempty"`     // once zero, it stays so
 	Interlocks  []Interlock   `json:"interlocks,omitempty"`
+	Assert      Assert        `json:"assert,omitempty"`       // when a value that the point lost is written again
+	AssertPause time.Duration `json:"assert_pause,omitempty"` // between two such writes at least; it doubles up to an hour; 0: 1 min
+	Tolerance   float64       `json:"tolerance,omitempty"`    // how far a reading may be off, in the point's unit, beside the rounding of the register
 }
 
 // Range is a span of numbers, ends included; a nil end is open.
@@ -122,6 +139,9 @@ func (s *Spec) Validate() []error {
 		fmt.Errorf("%q is no way to revert; write relinquish, default or before", s.Revert))
 	if !none {
 		err := fits(s, s.Default)
+		if err == nil {
+			_, err = s.encoded(s.Default)
+		}
 		add(err != nil, fmt.Errorf("its default: %w", err))
 	}
 	if s.Policy != nil {
@@ -139,13 +159,19 @@ func (p *Policy) Validate() []error {
 		}
 	}
 	add(p.Range.validate("range"))
-	for _, d := range []time.Duration{p.Longest, p.MinOn, p.MinOff, p.Rate.Per} {
+	for _, d := range []time.Duration{p.Longest, p.MinOn, p.MinOff, p.Rate.Per, p.AssertPause} {
 		if d < 0 {
 			add(fmt.Errorf("%v is below zero; write a duration such as 5m", d))
 		}
 	}
 	if r := p.Rate; r != (Rate{}) && !(r.Most > 0 && r.Per > 0 && !math.IsInf(r.Most, 0)) {
 		add(errors.New("the rate needs both: the most that the value may change, and per which time"))
+	}
+	if a := p.Assert; a != "" && a != AssertReturn && a != AssertAlways && a != AssertNever {
+		add(fmt.Errorf("%q does not say when to assert; write return, always or never", a))
+	}
+	if !(p.Tolerance >= 0 && !math.IsInf(p.Tolerance, 0)) {
+		add(fmt.Errorf("the tolerance %g is no distance; write a number from 0", p.Tolerance))
 	}
 	for _, lock := range p.Interlocks {
 		add(lock.Guards.validate("interlock's range of own values"))
@@ -163,6 +189,17 @@ func (s *Spec) policy() *Policy {
 	return s.Policy
 }
 
+// encoded returns what the point reports once it has taken a value.
+func (s *Spec) encoded(v point.Value) (point.Value, error) {
+	if s.Encode == nil {
+		return v, nil
+	}
+	return s.Encode(v)
+}
+
+// minimal reports whether the point has minimum on or off times.
+func (p *Policy) minimal() bool { return p.MinOn > 0 || p.MinOff > 0 }
+
 // fits reports why a value cannot be set, with the limit.
 func fits(s *Spec, v point.Value) error {
 	number, numeric := v.Number()
@@ -170,6 +207,8 @@ func fits(s *Spec, v point.Value) error {
 	switch {
 	case v.Kind() == point.None:
 		return errors.New("there is no value; write one, or release the point")
+	case s.Kind == point.Bool && text:
+		return fmt.Errorf("%q is neither on nor off; write on, off, true or false", v)
 	case s.Kind == point.Text && !text, s.Kind != point.Text && s.Kind != point.None && text:
 		return fmt.Errorf("%q is a %v, and the point takes %v; write one", v, v.Kind(), s.Kind)
 	case numeric && (math.IsNaN(number) || math.IsInf(number, 0)):

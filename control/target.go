@@ -17,13 +17,16 @@ const (
 	Held    Output = "held"    // the device reported the value that was written
 	Differs Output = "differs" // the device took the write, and reports another value
 	Failed  Output = "failed"  // the write was not carried out, and is tried again
-	Unknown Output = "unknown" // whether a write was carried out is not known; the point is read
+	Unknown Output = "unknown" // what the point holds is not known: an answer was lost, or it cannot be read
+	// Mismatch says that the device held what was written, and now reports another value.
+	Mismatch Output = "mismatch"
 )
 
 // target is a point that is known.
 type target struct {
 	spec     *Spec
 	observed point.Value // the last value that was read
+	away     bool        // it could not be read since
 	frozen   int         // overrides that hold it
 	work     *work       // nil until it is first commanded
 }
@@ -34,16 +37,20 @@ type work struct {
 	before    point.Value   // observed before the first command
 	reverting bool          // the last command ended, and the revert is not confirmed
 	failsafe  bool          // the revert goes out although an override holds the point
+	insist    bool          // somebody has just asked for the wish: that the point follows it is not taken from memory
 	state     Output        //
-	held      point.Value   // what the point was last set to, as far as known
+	held      point.Value   // what the point is set to, as far as known
 	reported  point.Value   // what the device last answered
 	changedAt time.Duration // when held changed; 0: never
 	turnedAt  time.Duration // when held turned from zero to non-zero or back; 0: never
+	notBefore time.Duration // nothing is sent before; 0: at once
 	sent      Write         // the write that is under way; its ID is 0 if there is none
 	failures  int           // in a row
+	trouble   trouble       // what was told of them
 	text      string        // of the last failure
 	owner     *target
 	alarm     alarm
+	drift
 }
 
 // ring follows a wish that was held back, or tries a write again.
@@ -105,46 +112,82 @@ func (m *Model) settle(t *target, cause Cause) (later time.Time) {
 		return time.Time{}
 	}
 	m.steady.stop(&w.alarm)
+	defer m.judge(t)
 	wish, ok := t.wish(cause)
 	switch {
 	case !ok || w.sent.ID != 0:
 		return time.Time{}
 	case t.frozen > 0 && (!w.failsafe || len(w.commands) > 0):
 		return time.Time{}
+	case m.now.Steady < w.notBefore:
+		return m.resumeAt(w, w.notBefore)
 	case w.state == Unknown:
-		wish.Read = true
-		m.send(t, wish)
+		m.ask(t, wish)
 		return time.Time{}
+	case w.state == Mismatch && !w.insist && w.assert:
+		if m.now.Steady < w.assertAt {
+			return m.resumeAt(w, w.assertAt)
+		}
+		m.assert(t)
+		wish.Cause = CauseAssert
 	}
-	wait := t.restrain(&wish, m.now.Steady, m.limits.Emergency)
+	wait := t.restrain(&wish, m.now.Steady, m.limits)
 	if wait > 0 {
-		later = m.now.at(wait)
-		m.steady.set(&w.alarm, w, int64(wait))
+		later = m.resumeAt(w, wait)
 	}
-	if !t.follows(&wish) {
+	switch {
+	case !t.follows(&wish):
 		m.send(t, wish)
-	} else if w.reverting && wait == 0 {
+	case w.insist && wait == 0:
+		w.state = Unknown
+		m.ask(t, wish)
+	case w.reverting && wait == 0:
 		m.reverted(t)
 	}
 	return later
 }
 
-// follows reports whether the point was set to the wish already.
+// resumeAt has a point settle at a steady moment, and returns that.
+func (m *Model) resumeAt(w *work, at time.Duration) time.Time {
+	m.steady.set(&w.alarm, w, int64(at))
+	return m.now.at(at)
+}
+
+// ask demands that the point is read.
+func (m *Model) ask(t *target, wish Write) {
+	wish.Read = true
+	if t.work.checking && !t.work.insist {
+		wish.Cause = CauseCheck
+	}
+	m.send(t, wish)
+}
+
+// follows reports whether the point was set to the wish, as far as is remembered. What the device
+// reports otherwise is left alone unless somebody asks anew.
 func (t *target) follows(wish *Write) bool {
 	w := t.work
-	return !wish.Release && (w.state == Held || w.state == Differs) && same(w.held, wish.Value)
+	switch {
+	case wish.Release:
+		return false
+	case w.state == Held:
+		return t.alike(w.held, wish.Value)
+	case w.state == Differs:
+		return !w.insist && t.alike(w.held, wish.Value)
+	}
+	return w.state == Mismatch && !w.insist
 }
 
 // restrain changes a wish to what may be written now, and returns the steady time from which more
 // may be; 0 if the wish can be fulfilled.
-func (t *target) restrain(wish *Write, now time.Duration, emergency Level) (wait time.Duration) {
+func (t *target) restrain(wish *Write, now time.Duration, limits Limits) (wait time.Duration) {
 	w, policy := t.work, t.spec.policy()
 	held, known := w.held.Number()
 	want, numeric := wish.Value.Number()
-	if !known || !numeric || wish.Release || wish.Level > 0 && wish.Level <= emergency || held == want {
+	passes := func(most Level) bool { return wish.Level > 0 && wish.Level <= most }
+	if !known || !numeric || wish.Release || held == want {
 		return 0
 	}
-	if (held != 0) != (want != 0) && w.turnedAt > 0 {
+	if (held != 0) != (want != 0) && w.turnedAt > 0 && !passes(limits.Protection) {
 		least := policy.MinOff
 		if held != 0 {
 			least = policy.MinOn
@@ -155,7 +198,7 @@ func (t *target) restrain(wish *Write, now time.Duration, emergency Level) (wait
 		}
 	}
 	rate := policy.Rate
-	if rate.Per == 0 {
+	if rate.Per == 0 || passes(limits.Emergency) {
 		return 0
 	}
 	if until := w.changedAt + rate.Per; w.changedAt > 0 && now < until {
@@ -183,17 +226,20 @@ func stepped(kind point.Kind, x float64, up bool) point.Value {
 // send demands a write or read.
 func (m *Model) send(t *target, wish Write) {
 	w := t.work
+	wish.Again = w.trouble.of(&wish)
 	if w.failures > 0 && !wish.Read {
 		wish.Cause = CauseRetry
 	}
 	m.lastWrite++
 	wish.ID = m.lastWrite
-	w.sent = wish
+	w.sent, w.insist = wish, false
 	if !wish.Read {
-		w.state = Writing
+		w.state, w.drift.checking = Writing, false
 	}
-	m.touch(recordMeta, "")
-	m.touch(recordPoint, string(t.spec.Point))
+	if wish.Cause != CauseCheck { // a check that is lost is made anew at the next start
+		m.touch(recordMeta, "")
+		m.touch(recordPoint, string(t.spec.Point))
+	}
 	m.out.Writes = append(m.out.Writes, wish)
 }
 
@@ -207,6 +253,20 @@ func (m *Model) reverted(t *target) {
 // nearly is how far a value that is read back may be from the one that was written, relatively: a
 // device that computes with 32 bits rounds.
 const nearly = 1e-6
+
+// alike reports whether a point that has a value has what it is to have, as far as its register and its
+// tolerance tell.
+func (t *target) alike(has, wants point.Value) bool {
+	if same(has, wants) {
+		return true
+	}
+	if rounded, err := t.spec.encoded(wants); err == nil {
+		wants = rounded
+	}
+	x, isX := has.Number()
+	y, isY := wants.Number()
+	return same(has, wants) || isX && isY && math.Abs(x-y) <= t.spec.policy().Tolerance
+}
 
 // same reports whether two values are one for a device.
 func same(a, b point.Value) bool {

@@ -60,10 +60,20 @@ func (m *Model) View(path point.Path) (View, bool) {
 	wish, _ := t.wish("")
 	v.Wish, v.Reverting, v.Output, v.Held, v.Reported = wish.Value, w.reverting, w.state, w.held, w.reported
 	v.Failures, v.FailedWith = w.failures, w.text
+	if t.away && (w.state == Held || w.state == Differs || w.state == Mismatch) {
+		v.Output, v.Reported = Unknown, point.Value{} // it is not stated from memory
+	}
 	if w.alarm.place > 0 {
 		v.Later = m.now.at(time.Duration(w.alarm.at))
 	}
 	return v, true
+}
+
+// Follows reports whether readings of a point matter, because somebody wishes something of it or it was set
+// to something.
+func (m *Model) Follows(path point.Path) bool {
+	t := m.targets[path]
+	return t != nil && t.work != nil && (len(t.work.commands) > 0 || t.work.reverting || t.work.state != Idle)
 }
 
 // Commanded returns the points that are commanded, revert or are held back, by path.

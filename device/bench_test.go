@@ -23,12 +23,12 @@ const (
 // trivial is a driver that costs nothing: every session answers from its own memory.
 type trivial struct{ line string }
 
-func (*trivial) Validate() []error    { return nil }
-func (*trivial) Load(string) []error  { return nil }
-func (t *trivial) LineName() string   { return t.line }
-func (*trivial) Points() []point.Info { return trivialPoints() }
-func trivialKind() driver.Kind        { return driver.Kind{Name: "trivial", Dial: dialTrivial} }
-func (t *trivial) Close() error       { return nil }
+func (*trivial) Validate() []error         { return nil }
+func (*trivial) Load(driver.Files) []error { return nil }
+func (t *trivial) LineName() string        { return t.line }
+func (*trivial) Points() []point.Info      { return trivialPoints() }
+func trivialKind() driver.Kind             { return driver.Kind{Name: "trivial", Dial: dialTrivial} }
+func (t *trivial) Close() error            { return nil }
 
 func dialTrivial(context.Context, driver.Config) (driver.Line, error) { return &trivial{}, nil }
 
@@ -59,8 +59,14 @@ func (*trivialSession) Close() error { return nil }
 // counter is an outlet that only counts.
 type counter struct{ scans, samples atomic.Int64 }
 
-func (c *counter) Live(*point.Scan, Forms)       { c.scans.Add(1) }
-func (c *counter) Record(samples []point.Sample) { c.samples.Add(int64(len(samples))) }
+func (c *counter) Hear(*point.Scan)        {}
+func (c *counter) Live(*point.Scan, Forms) { c.scans.Add(1) }
+func (c *counter) Record(samples []point.Sample) bool {
+	c.samples.Add(int64(len(samples)))
+	return true
+}
+
+func (*counter) Settle(kept func()) { kept() }
 
 func benchFleet(b *testing.B, out Outlet, interval time.Duration) *Fleet {
 	b.Helper()

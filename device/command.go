@@ -81,7 +81,7 @@ type write struct {
 
 func (w *write) do(lineCtx context.Context, l *line) error {
 	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask)) //nolint:contextcheck // that of the caller ends it, too
-	if err == nil {
+	if err == nil && w.reported.Kind() != point.None {
 		l.confirm(w.unit, w.index, w.reported, now)
 	}
 	return err
@@ -114,7 +114,9 @@ func onBehalf(caller context.Context, ask asking) asking {
 
 // confirm emits the value that a point has after a write.
 func (l *line) confirm(u *unit, i int, v point.Value, now instant) {
-	l.written[0] = point.Sample{Value: v}
+	u.mu.Lock()
+	l.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
+	u.mu.Unlock()
 	l.stamp(u, u.paths[i:i+1], l.written[:], now)
 	l.deliver(u, time.Time{}, l.written[:], now)
 }

@@ -40,11 +40,11 @@ func (l *line) settle(ctx context.Context) {
 	}
 }
 
-// gather opens what is not open. Whoever cannot be opened now is tried again, and complained about, as if
+// gather opens what is not open, also devices that are only scanned: they may share what is heard. Whoever cannot be opened now is tried again, and complained about, as if
 // alone.
 func (l *line) gather(ctx context.Context) {
 	for _, u := range l.units {
-		if u.listens && u.session == nil && u.isFree() {
+		if u.session == nil && u.isFree() {
 			limited, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 			_ = l.admit(limited, u)
 			cancel()
@@ -78,7 +78,8 @@ func (l *line) drain(ctx context.Context) {
 // takeLast takes what a device has said, before its session is closed: the device may have been told that
 // it arrived, and does not say it again. Why it says no more is known, or no longer matters.
 func (l *line) takeLast(ctx context.Context, u *unit) {
-	if u.subscribed {
+	if u.subscribed || u.overheard {
 		_ = l.takeReports(context.WithoutCancel(ctx), u)
+		l.keepLast(u)
 	}
 }

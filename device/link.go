@@ -180,6 +180,7 @@ func (l *line) open(ctx context.Context, u *unit) error {
 		return err
 	}
 	u.session = session
+	l.overhear(ctx, u)
 	return nil
 }
 
@@ -246,7 +247,7 @@ func (l *line) lose(ctx context.Context, err error) {
 			u.blame(err, now)
 			u.become(Offline, now)
 		}
-		if u.cfg.Interval == 0 {
+		if u.cfg.Interval == 0 || u.listens { // others when their slot comes
 			l.out.emitBad(u, time.Time{}, point.BadUnreachable, now, l.limits.RecordBad)
 		}
 		u.mu.Unlock()
@@ -278,7 +279,7 @@ func (l *line) closeSession(u *unit) {
 		return
 	}
 	_ = l.guard(u, u.session.Close)
-	u.session = nil
+	u.session, u.overheard = nil, false
 	if u.subscribed {
 		u.subscribed = false
 		l.deaf++

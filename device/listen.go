@@ -80,6 +80,7 @@ func (l *line) heed(ctx context.Context, u *unit) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
+	l.careful(ctx, u)
 	err := l.guard(u, func() error {
 		return session.Subscribe(ctx, u.names, func() { l.box.tell(u) })
 	})
@@ -90,12 +91,25 @@ func (l *line) heed(ctx context.Context, u *unit) error {
 	return err
 }
 
+// overhear has the session of a device that is only scanned keep what it reports all the same: a read may bring events,
+// which the device does not say again.
+func (l *line) overhear(ctx context.Context, u *unit) {
+	session, can := u.session.(driver.Forgetful)
+	if !can || u.listens {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
+	defer cancel()
+	l.careful(ctx, u)
+	u.overheard = l.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { l.box.tell(u) }) }) == nil
+}
+
 // unheardBecause draws the conclusions when a device that reports by itself is not heard.
 func (l *line) unheardBecause(ctx context.Context, u *unit, err error) {
 	now := l.clock.now()
 	u.listenAt = now.steady + u.again.next()
 	l.conclude(ctx, u, err, now, now)
-	if u.cfg.Interval == 0 && !l.resting(now) {
+	if !l.resting(now) { // else that was said when the line was lost
 		l.deliverBad(u, time.Time{}, qualityOf(err), now)
 	}
 }
@@ -104,8 +118,12 @@ func (l *line) unheardBecause(ctx context.Context, u *unit, err error) {
 func (l *line) hear(ctx context.Context) {
 	l.news = l.box.takeNews(l.news)
 	for _, u := range l.news {
-		if u.subscribed && ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+		case u.subscribed:
 			l.take(ctx, u)
+		case u.overheard:
+			_ = l.takeReports(ctx, u) // what is wrong the next read says
 		}
 	}
 }
@@ -113,6 +131,10 @@ func (l *line) hear(ctx context.Context) {
 // take emits what one device has reported, and draws the conclusions.
 func (l *line) take(ctx context.Context, u *unit) {
 	err := l.takeReports(ctx, u)
+	if err == nil {
+		err = u.meanwhile
+	}
+	u.meanwhile = nil
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
@@ -131,7 +153,9 @@ func (l *line) takeReports(ctx context.Context, u *unit) error {
 		return session.Take(limited, func(s point.Sample) { l.report(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
 	})
 	l.deliverReports(ctx, u)
+	l.keep(u, func() {})
 	l.countLosses(ctx, u)
+	l.countMisdated(ctx, u)
 	return err
 }
 
@@ -183,6 +207,7 @@ func (l *line) report(ctx context.Context, u *unit, s point.Sample) {
 		l.inReports = make(map[int]bool)
 	}
 	l.inReports[i] = true
+	l.date(u, i, &s)
 	l.reports, l.reportPaths = append(l.reports, s), append(l.reportPaths, u.paths[i])
 }
 

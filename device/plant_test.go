@@ -62,9 +62,9 @@ type wiring struct {
 	plain  bool   // without Write and Subscribe
 }
 
-func (w *wiring) Validate() []error   { return nil }
-func (w *wiring) Load(string) []error { return nil }
-func (w *wiring) LineName() string    { return w.line }
+func (w *wiring) Validate() []error         { return nil }
+func (w *wiring) Load(driver.Files) []error { return nil }
+func (w *wiring) LineName() string          { return w.line }
 func (w *wiring) Points() []point.Info {
 	infos := make([]point.Info, len(w.points))
 	for i, name := range w.points {
@@ -355,11 +355,16 @@ func (c *collector) Live(scan *point.Scan, forms Forms) {
 	c.forms = forms
 }
 
-func (c *collector) Record(samples []point.Sample) {
+func (c *collector) Hear(*point.Scan) {}
+
+func (c *collector) Record(samples []point.Sample) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recorded = append(c.recorded, samples...)
+	return true
 }
+
+func (*collector) Settle(kept func()) { kept() }
 
 // scansOf returns the live scans of one device.
 func (c *collector) scansOf(device point.Path) []seen {

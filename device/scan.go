@@ -2,7 +2,10 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"voltbus/driver"
@@ -17,9 +20,16 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 		samples, err = readAll(ctx, u, s, u.names)
 		return err
 	})
+	if u.overheard {
+		samples = slices.Clone(samples) // they are the session's until it is called again
+		_ = l.takeReports(ctx, u)       // what is wrong the read has said
+	}
 	switch {
 	case err == nil:
 		l.stamp(u, u.paths, samples, now)
+		u.dateScan(samples, now)
+		l.countMisdated(ctx, u)
+		l.diagnose(ctx, u)
 		l.deliver(u, slot, samples, now)
 	case ctx.Err() == nil:
 		l.deliverBad(u, slot, qualityOf(err), now)
@@ -34,7 +44,36 @@ func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]
 			"driver %s returned %d samples for %d points: this is a defect of the driver",
 			u.cfg.Kind.Name, len(samples), len(names)))
 	}
+	u.diagnosis = nil
+	if d, can := s.(driver.Diagnoser); can && err == nil {
+		u.diagnosis = d.Diagnose()
+	}
 	return samples, err
+}
+
+// diagnose keeps why a device that answers has bad points, and logs it when it is news.
+func (l *line) diagnose(ctx context.Context, u *unit) {
+	text, kind := "", fault.Internal
+	if u.diagnosis != nil {
+		text, kind = l.explain(u), kindOf(u.diagnosis)
+	}
+	u.mu.Lock()
+	news := u.state.Problem != text
+	u.state.Problem, u.state.ProblemKind = text, kind
+	u.mu.Unlock()
+	if news && text != "" && text != u.diagnosed {
+		u.diagnosed = text
+		l.log.WarnContext(ctx, "device answers, but not for all points",
+			slog.String("device", string(u.cfg.Path)), slog.String("driver", l.key.kind), slog.String("err", text))
+	}
+}
+
+// explain adds to a diagnosis which setting of the device bounds it.
+func (l *line) explain(u *unit) string {
+	if errors.Is(u.diagnosis, driver.ErrScanCut) {
+		return fmt.Sprintf("%v; it may take %v: raise devices.%s.timeout, or read less", u.diagnosis, u.cfg.Timeout, u.cfg.Path)
+	}
+	return u.diagnosis.Error()
 }
 
 // stamp gives samples their full paths, and the time of the answer where the driver has none.

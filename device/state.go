@@ -44,6 +44,9 @@ type State struct {
 	Since    time.Time // when it got this status, UTC; zero while starting
 	LastRead time.Time // last answer, UTC; zero if none
 
+	Problem     string     // why points are bad although the device answers, and what to do; "" if none
+	ProblemKind fault.Kind // of Problem
+
 	LastError     string     // in words for people; stays after a recovery; "" if none
 	LastErrorKind fault.Kind // of LastError
 	LastErrorTime time.Time  // of LastError, UTC
@@ -54,6 +57,7 @@ type State struct {
 	Overruns uint64        // slots that passed while the line was busy
 	Reports  uint64        // samples that the device sent by itself
 	Lost     uint64        // reports that were lost before they were taken; see driver.Lossy
+	Misdated uint64        // samples whose time was not believed; see driver.Dated
 	Latency  time.Duration // of the last request
 }
 

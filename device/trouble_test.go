@@ -286,3 +286,58 @@ func (shortLine) Read(context.Context, []string) ([]point.Sample, error) {
 }
 
 func (shortLine) Close() error { return nil }
+
+func TestADeviceThatAnswersOnlyInPartIsOnlineAndSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		link := &partialLine{until: time.Now().Add(35 * time.Second), why: fault.E("", fault.Timeout, "", fmt.Errorf("%w: 7 requests need about 14s", driver.ErrScanCut))}
+		c := s.device("l", "d")
+		c.Kind.Dial = func(context.Context, driver.Config) (driver.Line, error) { return link, nil }
+		s.apply(c)
+		check := func(problem string) {
+			t.Helper()
+			if got := s.stateOf("b/d"); got.Problem != problem || got.Status != Online {
+				t.Errorf("the device is %v, its problem %q, want online and %q", got.Status, got.Problem, problem)
+			}
+		}
+		stop := s.start()
+		pass(31 * time.Second)
+		synctest.Wait()
+		check("the scan was cut: 7 requests need about 14s; it may take 1s: raise devices.b/d.timeout, or read less")
+		if n := s.log.count("not for all points"); n != 1 {
+			t.Errorf("%d warnings in three scans", n)
+		}
+		pass(10 * time.Second)
+		synctest.Wait()
+		check("")
+		stop()
+	})
+}
+
+// partialLine is a line and a session that answers, until then with one bad point for a reason.
+type partialLine struct {
+	until time.Time
+	why   error
+}
+
+func (p *partialLine) Open(context.Context, driver.Config) (driver.Session, error) { return p, nil }
+
+func (p *partialLine) Read(_ context.Context, names []string) ([]point.Sample, error) {
+	samples := make([]point.Sample, len(names))
+	for i := range samples {
+		samples[i] = point.Sample{Value: point.IntOf(1)}
+	}
+	if p.Diagnose() != nil {
+		samples[0] = point.Sample{Quality: point.BadTimeout}
+	}
+	return samples, nil
+}
+
+func (p *partialLine) Diagnose() error {
+	if time.Now().Before(p.until) {
+		return p.why
+	}
+	return nil
+}
+
+func (p *partialLine) Close() error { return nil }

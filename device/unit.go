@@ -30,10 +30,15 @@ type unit struct {
 	clock     uint64         // jumps back that were seen
 	noise     doubling
 	lossNoise doubling // of reports that were lost
+	dateNoise doubling // of times that are not believed
 	told      bool     // the present trouble was logged
+	diagnosis error    // why the last read left points bad although the device answered
+	diagnosed string   // that was logged last
 
-	subscribed bool // its session says when there is news
-	hasNews    bool // it is in the mailbox's news; guarded by that
+	subscribed bool  // its session says when there is news
+	meanwhile  error // why it was not heard, noticed while the line was busy
+	overheard  bool  // it is not to be listened to, and its session keeps reports for the next scan
+	hasNews    bool  // it is in the mailbox's news; guarded by that
 
 	mu      sync.Mutex // guards what follows, and orders what the line and the watch emit
 	state   State
@@ -44,6 +49,8 @@ type unit struct {
 	before  *unit         // the unit that this one replaces, until that is released
 	claimed bool          // a session is open or being opened
 	retired bool          // the configuration has changed: no new session
+	unkept  bool          // samples could not be recorded
+	dates   []date        // of its points, by place; nil until one of them has a time of its own
 }
 
 func newUnit(c Config, order, place int) *unit {
@@ -146,6 +153,7 @@ func (u *unit) answered(now instant) {
 // failed counts a request that was not. The mutex is held.
 func (u *unit) failed(err error, now instant) {
 	u.state.Failures++
+	u.state.Problem = "" // it does not answer, which is the trouble now
 	u.blame(err, now)
 	u.become(Offline, now)
 }

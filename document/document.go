@@ -21,10 +21,29 @@ const (
 	MaxName     = 256      // bytes of a name
 	MaxNote     = 1 << 10  // bytes of a note
 	MaxVersions = 1000     // that are kept of a document; older ones are forgotten
-	MaxPerOwner = 10_000   // documents
 	maxResolved = 16 << 20 // bytes of a document with all it refers to
 	maxDepth    = 32       // of references
 )
+
+// Limit is how much there may be when a document is written. Older versions are forgotten before it is reached.
+type Limit struct {
+	Documents int // of the owner
+	Octets    int // of all versions of the owner's documents
+	All       int // octets of all documents of the node
+}
+
+// LimitOf returns the limit for a document of an owner that somebody writes. What an agent writes leaves room for
+// people: half of what its owner and a quarter of what the node may have.
+func LimitOf(owner, by string) Limit {
+	l := Limit{Documents: 10_000, Octets: 512 << 20, All: 1 << 30}
+	if strings.HasPrefix(owner, "agent/") {
+		l.Documents, l.Octets = 1000, 64<<20
+	}
+	if strings.HasPrefix(by, "agent:") {
+		l.Documents, l.Octets, l.All = l.Documents/2, l.Octets/2, l.All/4*3
+	}
+	return l
+}
 
 // Shared is the owner of documents that everybody may refer to.
 const Shared = "shared"

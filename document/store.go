@@ -126,16 +126,12 @@ func (s *Store) affected(ctx context.Context, d *Document) ([]Document, error) {
 	var list []Document
 	for i := range all {
 		other := &all[i]
-		if other.Fold() == d.Fold() || (other.Type != YAML && other.Type != JSON) {
-			continue
+		used, err := s.uses(ctx, other, d)
+		if err != nil {
+			return nil, err
 		}
-		r := newResolver(s.storage, d)
-		_, _, failed := r.document(ctx, other)
-		if !r.used[d.Fold()] {
+		if !used {
 			continue
-		}
-		if _, ours := errors.AsType[Problems](failed); failed != nil && !ours {
-			return nil, failed
 		}
 		found, err := s.problems(ctx, other, d)
 		if err != nil {
@@ -148,6 +144,42 @@ func (s *Store) affected(ctx context.Context, d *Document) ([]Document, error) {
 		list = append(list, *other)
 	}
 	return list, nil
+}
+
+// Users lists the documents that refer to one, whatever the way, by the owners that may.
+func (s *Store) Users(ctx context.Context, k Key) ([]Key, error) {
+	owner := k.Owner
+	if owner == Shared {
+		owner = ""
+	}
+	all, err := s.storage.Referring(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	var list []Key
+	for i := range all {
+		used, err := s.uses(ctx, &all[i], &Document{Key: k, Type: YAML})
+		if err != nil {
+			return nil, err
+		}
+		if used {
+			list = append(list, all[i].Key)
+		}
+	}
+	return list, nil
+}
+
+// uses reports whether a document refers to another one, whatever that says.
+func (s *Store) uses(ctx context.Context, other, d *Document) (bool, error) {
+	if other.Fold() == d.Fold() || (other.Type != YAML && other.Type != JSON) {
+		return false, nil
+	}
+	r := newResolver(s.storage, d)
+	_, _, err := r.document(ctx, other)
+	if _, ours := errors.AsType[Problems](err); err != nil && !ours && r.used[d.Fold()] {
+		return false, err
+	}
+	return r.used[d.Fold()], nil
 }
 
 // right reports whether a document is right as things stand.

@@ -36,15 +36,32 @@ type Kind struct {
 type Config interface {
 	// Validate reports every problem at once, each as a *Problem where a key can be named.
 	Validate() []error
-	// Load reads what the configuration refers to, such as a registry file; names are relative
-	// to dir. It is called once after decoding and before Validate.
-	Load(dir string) []error
+	// Load reads what the configuration refers to, such as a registry file, from files alone. It is
+	// called once after decoding and before Validate.
+	Load(files Files) []error
 	// LineName identifies the physical line: devices with the same name share one connection
 	// and one goroutine. It also names the line in logs and statistics. A device with the
 	// empty name has a line of its own.
 	LineName() string
 	// Points lists the device's points; Info.Path holds only the name within the device.
 	Points() []point.Info
+}
+
+// Files are the files that a configuration may name. Who writes a configuration may read fewer files than the
+// process that loads it: a driver opens no file but by these.
+type Files interface {
+	// ReadFile returns what a file holds, of at most as many octets. A name is relative to the place of the
+	// configuration. The octets are shared: they must not be changed. Errors say what to do, and may be shown.
+	ReadFile(name string, most int64) ([]byte, error)
+}
+
+// Encoder is a Config that knows, without asking the device, which values its points can hold.
+type Encoder interface {
+	// Encode returns what a point reports once it has taken a value: rounded to the step of the register,
+	// the size of the object or whatever holds it. place is that of the point in Points. The error says
+	// why the point can never take the value, with the limit. Where only the device knows, the value comes
+	// back as it is. Encode is safe for concurrent use after Validate, and does not wait.
+	Encode(place int, v point.Value) (point.Value, error)
 }
 
 // Looker is a Config of a device that forgets what it has told, and whose settings somebody who only looks at
@@ -59,9 +76,10 @@ type Looker interface {
 // Problem is what is wrong with one key of a configuration.
 type Problem struct {
 	Key  string // path within the device's section, such as "registry[3].type"; "" for the whole
-	File string // the file, if it is not the configuration itself (a registry)
+	File string // the file as the configuration names it, if it is not the configuration itself (a registry)
 	Row  int    // the line in File, from 1
 	Text string // what is wrong and what to write instead
+	Kind string // the kind of fault, in words that hold nothing of File; "" if nothing can be said without
 }
 
 // Error returns the text, with its key.
@@ -94,7 +112,8 @@ type Pauser interface {
 // Session is a device on an open line. It is used by one goroutine at a time. After any method
 // returned ErrNotConnected the Session and its Line are dead: close them and dial again.
 type Session interface {
-	// Read returns one sample for each name, in order, with Point holding the bare name. A
+	// Read returns one sample for each name, in order, with Point holding the bare name. Its Time is
+	// the device's, or zero or the time of arrival. A
 	// point that could not be read has a bad Quality and no value. The error is for the whole
 	// request: ErrNotConnected for the line, fault.Timeout or fault.Unreachable for a device
 	// that does not answer while its line lives. Samples are nil with an error. The slice is
@@ -105,9 +124,22 @@ type Session interface {
 	Close() error
 }
 
+// Diagnoser is a Session that can say what is wrong with a device that answers.
+type Diagnoser interface {
+	// Diagnose returns why the last Read left points bad although the device answered, in a sentence that
+	// says what to do; nil if it did not. ErrScanCut is in it when the end of ctx cut the Read short, kind
+	// fault.Invalid when the device has not got what the configuration names. It does not ask the device.
+	Diagnose() error
+}
+
+// ErrScanCut says that a device answers, but a scan takes longer than it may: what answered in time is
+// kept, the rest is bad. The owner of the device knows by which setting.
+var ErrScanCut = errors.New("the scan was cut")
+
 // Writer is a Session whose points can be changed.
 type Writer interface {
-	// Write sets one point and returns the value that the device then reports. A point that is
+	// Write sets one point and returns the value that the device then reports; none if it took the value and
+	// does not say which it has. A point that is
 	// read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does not fit, NaN
 	// and the infinities among them, fault.Invalid, with the limit. The device did not take the value
 	// then, nor after Unreachable.
@@ -136,11 +168,39 @@ type Subscriber interface {
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
 
+// Forgetful is a Subscriber whose device forgets what it has told, also what a read brought beside the present values.
+// So its owner subscribes also where only reads are wanted, and takes what came after each of them.
+type Forgetful interface {
+	Subscriber
+	// Forgetful does nothing: the type says it.
+	Forgetful()
+}
+
+// Careful is a Subscriber that can leave it to its owner when its device is told that reports arrived: not before they
+// are kept.
+type Careful interface {
+	Subscriber
+	// Careful has the device told of reports only when the function that Keep returned for them was called, from now
+	// until Close. A device may wait for that with its answer to a Read or a Write, so these call while, on the goroutine
+	// of their caller, when reports of any session of the line wait to be taken. Call it before Subscribe.
+	Careful(while func())
+	// Keep returns the function to call, from any goroutine, once everything that Take has emitted so far is kept; nil
+	// if nothing waits for that. If it is not called in time, the device says the reports again.
+	Keep() (kept func())
+}
+
 // Lossy is a Subscriber that had to let go of reports, or whose device did.
 type Lossy interface {
 	// Lost returns how many reports were lost since it was called last: those that nobody took in
 	// time, and one for each time that the device said it lost some, as it does not say how many.
 	Lost() uint64
+}
+
+// Dated is a Session whose device gives times of its own, not all of which are believed: see point.Bounds.
+type Dated interface {
+	// Misdated returns how many samples got the time of their arrival since it was called last, because the
+	// device's was out of bounds.
+	Misdated() uint64
 }
 
 // Discoverer is a Session that can ask its device which points it has. The configuration may list

@@ -127,6 +127,34 @@ func (g *Grants) MayReserve(path point.Path) error {
 	return missing("identity.MayReserve", commandText(path, maxLevel))
 }
 
+// overrideLevel is the level of commands that somebody may use who takes points out of control: that of
+// an operator.
+const overrideLevel = 8
+
+// MayOverride reports whether all points of a pattern may be taken out of control: whether one grant to
+// command them at level 8 or a more urgent one covers the whole pattern.
+func (g *Grants) MayOverride(pattern point.Pattern) error {
+	if g.Administer {
+		return nil
+	}
+	for i := range g.Command {
+		if c := &g.Command[i]; c.Level <= overrideLevel && coversAll(c.Path, pattern) {
+			return nil
+		}
+	}
+	return missing("identity.MayOverride", commandText(point.Path(pattern), overrideLevel))
+}
+
+// coversAll reports whether a pattern selects all that another one selects. Of patterns with * before
+// their end only the same one is known to.
+func coversAll(granted, asked point.Pattern) bool {
+	if granted == asked || granted == "**" {
+		return true
+	}
+	branch := strings.TrimSuffix(string(granted), "/**")
+	return !strings.Contains(branch, "*") && (string(asked) == branch || strings.HasPrefix(string(asked), branch+"/"))
+}
+
 // MayCall reports whether a method of an agent may be called with the arguments by name. Nil
 // arguments leave the conditions out of it: it then tells whether there is anything that may be
 // asked of the method.

@@ -29,9 +29,8 @@ const (
 )
 
 var (
-	errPassword     = fmt.Errorf("needs %d to %d bytes; several words are a good password", minPassword, maxPassword)
-	errPasswordName = errors.New("must not be the name, nor one character repeated; several words are a good password")
-	errEncoded      = errors.New("the kept password cannot be read; set a new one")
+	errPassword = fmt.Errorf("needs %d to %d bytes; several words are a good password", minPassword, maxPassword)
+	errEncoded  = errors.New("the kept password cannot be read; set a new one")
 )
 
 // checkPassword says why the text cannot be the password of the user.
@@ -39,8 +38,8 @@ func checkPassword(name, password string) error {
 	switch {
 	case len(password) < minPassword || len(password) > maxPassword || !utf8.ValidString(password):
 		return errPassword
-	case strings.EqualFold(name, password) || strings.Trim(password, password[:1]) == "":
-		return errPasswordName
+	case guessable(name, password):
+		return errGuessable
 	}
 	return nil
 }

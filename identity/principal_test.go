@@ -45,7 +45,7 @@ func TestWhatCanBeNobodyIsRefused(t *testing.T) {
 }
 
 // A person of this node may be called ada@campus, so an at sign cannot say of which node somebody is.
-func TestNobodyOfThisNodeIsWrittenLikeSomebodyOfAnother(t *testing.T) {
+func TestAttackNobodyOfThisNodeIsWrittenLikeSomebodyOfAnother(t *testing.T) {
 	here, err := identity.ParsePrincipal("person:ada@campus")
 	if err != nil {
 		t.Fatal(err)

@@ -51,6 +51,8 @@ type Options struct {
 	// Millisecond, Second, Minute or Hour. 0 is nanoseconds for line protocol and milliseconds
 	// for JSON and CSV. SenML counts in seconds always.
 	Precision time.Duration
+	// Bounds say which times are believed. A reading whose time is not gets Now, and is uncertain(clock).
+	Bounds point.Bounds
 	// Under is put before every path; "" for nothing.
 	Under point.Path
 	// Layout makes paths of line protocol; nil for DefaultLayout.
@@ -67,8 +69,9 @@ type Error struct {
 
 // Report counts what was refused. A line that cannot be read counts once, whatever it holds.
 type Report struct {
-	Refused int
-	Errors  []Error // the first MaxErrors
+	Refused  int
+	Misdated int     // readings whose time was not believed
+	Errors   []Error // the first MaxErrors
 }
 
 // Refuse counts a reading that is not recorded.
@@ -80,7 +83,8 @@ func (r *Report) Refuse(line int, p point.Path, kind fault.Kind, err error) {
 }
 
 // Batch is a part of the samples of a body. Whoever is given one may take samples out and refuse
-// them in the Report; nothing of it may be kept, but for the paths and values in it.
+// them in the Report; nothing of it may be kept, but for the paths and values in it. Who keeps paths for
+// long clones them: many stand in one piece of memory.
 type Batch struct {
 	Samples []point.Sample
 	Lines   []int                 // where each sample stands in the body
@@ -118,8 +122,7 @@ func bare(err error) error {
 	return err
 }
 
-// Parser reads bodies one after another and remembers the paths that it saw. It is not safe for
-// concurrent use.
+// Parser reads bodies one after another. It is not safe for concurrent use.
 type Parser struct {
 	opts  Options
 	now   int64         // Options.Now in microseconds
@@ -129,6 +132,7 @@ type Parser struct {
 	names names
 	lines lineCache
 	clock clock
+	dated map[point.Path]point.Stamp // of readings at Options.Now
 }
 
 // NewParser returns a parser.
@@ -166,8 +170,9 @@ func (p *Parser) begin(f Format, o Options, take func(*Batch) error, report *Rep
 		}
 	}
 	p.batch.Report = report
-	p.names.use(o.Under)
+	p.names.under = o.Under
 	p.clock = clock{last: p.clock.last[:0]}
+	clear(p.dated)
 	return nil
 }
 
@@ -205,9 +210,32 @@ func (p *Parser) flush() error {
 	if len(p.batch.Samples) == 0 {
 		return nil
 	}
+	p.date()
 	err := p.take(&p.batch)
 	p.batch.cut(0)
 	return err
+}
+
+// date gives readings without a time, of which a point may have several, times that follow each other in
+// the order in which they were sent.
+func (p *Parser) date() {
+	now := time.UnixMicro(p.now).UTC()
+	for i := range p.batch.Samples {
+		s := &p.batch.Samples[i]
+		if !p.opts.Bounds.Hold(s.Time, now) {
+			s.Time, s.Quality = now, s.Quality.Doubtful()
+			p.batch.Misdated++
+		}
+		if s.Time.UnixMicro() != p.now {
+			continue
+		}
+		if p.dated == nil {
+			p.dated = make(map[point.Path]point.Stamp)
+		}
+		stamp := p.dated[s.Point]
+		s.Time = stamp.Next(s.Time)
+		p.dated[s.Point] = stamp
+	}
 }
 
 // refuse notes a reading that is wrong.

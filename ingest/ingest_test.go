@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,10 @@ func parseWith(p *ingest.Parser, f ingest.Format, body string, change ...func(*i
 	return out
 }
 
-// show writes a sample as "path kind value @ seconds after noon [quality]".
+// show writes a sample as "path kind value @ seconds after noon [quality]", to 10 µs: readings without a time
+// follow each other 1 µs apart.
 func show(s *point.Sample) string {
-	text := fmt.Sprintf("%s %v %v @%v", s.Point, s.Value.Kind(), s.Value, s.Time.Sub(noon()).Seconds())
+	text := fmt.Sprintf("%s %v %v @%v", s.Point, s.Value.Kind(), s.Value, s.Time.Sub(noon()).Truncate(10*time.Microsecond).Seconds())
 	if s.Quality != point.Good {
 		text += " " + s.Quality.String()
 	}
@@ -189,5 +191,41 @@ func TestPathsStandBelowTheFolder(t *testing.T) {
 	}
 	if got := parse(ingest.Line, "m v=1", func(o *ingest.Options) { o.Under = "a\x00" }); !fault.Is(got.err, fault.Invalid) {
 		t.Errorf("a folder with a control character gives %v", got.err)
+	}
+}
+
+// Two readings with one time would be one in the history.
+func TestReadingsOfAPointWithoutTimesKeepTheirOrderAndEachItsTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		format ingest.Format
+		body   string
+	}{
+		"own JSON": {ingest.JSON, `[{"point":"a","value":1},{"point":"b","value":9},{"point":"a","value":2},{"point":"a","value":1}]`},
+		"SenML":    {ingest.SenML, `[{"n":"a","v":1},{"n":"b","v":9},{"n":"a","v":2},{"n":"a","v":1}]`},
+		"lines":    {ingest.Line, "a value=1\nb value=9\na value=2\na value=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []time.Duration
+			for _, s := range parse(c.format, c.body).samples {
+				got = append(got, s.Time.Sub(noon()))
+			}
+			if want := []time.Duration{0, 0, time.Microsecond, 2 * time.Microsecond}; !slices.Equal(got, want) {
+				t.Errorf("the readings are at %v; want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestATimeThatIsNotBelievedIsCountedAndGivesWayToTheArrival(t *testing.T) {
+	p := parse(ingest.JSON, `[{"point":"a","time":"2009-01-01T00:00:00Z","value":1},{"point":"a","time":"2026-03-02T12:00:00Z","value":2},
+		{"point":"a","time":"2026-03-01T11:00:00Z","value":3}]`, func(o *ingest.Options) {
+		o.Bounds = point.Bounds{Past: 24 * time.Hour, Ahead: time.Hour}
+	})
+	want := []string{"a float 1 @0 uncertain(clock)", "a float 2 @0 uncertain(clock)", "a float 3 @-3600"}
+	if diff := cmp.Diff(want, p.lines()); diff != "" {
+		t.Error(diff)
+	}
+	if p.report.Misdated != 2 {
+		t.Errorf("%d times were counted, want 2", p.report.Misdated)
 	}
 }

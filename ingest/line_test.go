@@ -55,7 +55,7 @@ func TestLineProtocolIsRead(t *testing.T) {
 			"! 1 m: the time must lie…", "! 2 m: the time must lie…", "! 3 m: the time must lie…",
 		}, nil},
 		{"nanoseconds as seconds", "m v=1 1772366401000000000", []string{"! 1 m: the time must lie…"}, precision(time.Second)},
-		{"nanoseconds are rounded down to microseconds", "m v=1 1772366400000001999", []string{"m/v float 1 @1e-06"}, nil},
+		{"nanoseconds are rounded down to microseconds", "m v=1 1772366400000019999", []string{"m/v float 1 @1e-05"}, nil},
 		{"fields in another order, and new ones", "m a=1,b=2\nm b=3,a=4,c=5\nm c=6", []string{
 			"m/a float 1 @0", "m/b float 2 @0", "m/b float 3 @0", "m/a float 4 @0", "m/c float 5 @0", "m/c float 6 @0",
 		}, nil},

@@ -8,60 +8,46 @@ import (
 	"voltbus/point"
 )
 
-// maxNames bounds the paths that a parser remembers, and maxFolders the places that they stand
-// below; beyond it, it starts anew.
-const (
-	maxNames   = 1 << 17
-	maxFolders = 8
-)
+// namesAtOnce is how many octets of paths stand in one piece of memory, which stays as long as one of them
+// is used.
+const namesAtOnce = 16 << 10
 
 var errNoPoint = errors.New("names no point")
 
-// names gives each path that was read before without making it again.
+// names makes paths, many in one piece of memory. It remembers none: to make one costs less than to find it.
 type names struct {
-	under   point.Path
-	known   map[string]point.Path // by the name below under
-	folders map[point.Path]map[string]point.Path
-}
-
-// use sets what is put before each name.
-func (n *names) use(under point.Path) {
-	n.under, n.known = under, n.folders[under]
-	if n.known != nil {
-		return
-	}
-	if n.folders == nil || len(n.folders) >= maxFolders {
-		n.folders = map[point.Path]map[string]point.Path{}
-	}
-	n.known = map[string]point.Path{}
-	n.folders[under] = n.known
+	under point.Path
+	text  strings.Builder
 }
 
 // path returns the checked path of a point's name.
 func (n *names) path(name []byte) (point.Path, error) {
-	if p, ok := n.known[string(name)]; ok {
-		return p, nil
-	}
 	if len(name) == 0 {
 		return "", errNoPoint
 	}
-	p := n.under.Join(string(name))
-	if err := p.Validate(); err != nil {
-		return "", err
+	if size := len(n.under) + 1 + len(name); n.text.Cap()-n.text.Len() < size {
+		n.text = strings.Builder{}
+		n.text.Grow(max(namesAtOnce, size))
 	}
-	if len(n.known) >= maxNames {
-		clear(n.known)
+	begin := n.text.Len()
+	if n.under != "" {
+		n.text.WriteString(string(n.under))
+		n.text.WriteByte('/')
 	}
-	n.known[string(p[len(p)-len(name):])] = p
-	return p, nil
+	n.text.Write(name)
+	p := point.Path(n.text.String()[begin:])
+	return p, p.Validate()
 }
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendSegment appends a text as one segment of a path: "/", "%", control characters and what is
-// not UTF-8 are percent-encoded, so that no text can leave its place and different texts stay
+// appendSegment appends a text as one segment of a path: "/", "%", control characters, what is
+// not UTF-8, and "." and ".." as a whole are percent-encoded, so that no text can leave its place and different texts stay
 // different.
 func appendSegment(dst []byte, text string) []byte {
+	if text == "." || text == ".." { // no segment of a path
+		return append(dst, strings.Repeat("%2E", len(text))...)
+	}
 	if !strings.ContainsFunc(text, special) {
 		return append(dst, text...)
 	}

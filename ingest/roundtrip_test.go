@@ -20,7 +20,7 @@ import (
 func drawn(r *rapid.T) point.Sample {
 	at := rapid.Int64Range(315_532_800_000_000, 7_258_118_399_999_999).Draw(r, "time")
 	s := point.Sample{
-		Point: point.Path(rapid.StringMatching(`[a-z][a-z0-9_/.:-]{0,30}`).Draw(r, "point")),
+		Point: point.Path(rapid.StringMatching(`[a-z][a-z0-9_/.:-]{0,30}`).Filter(func(s string) bool { return point.Path(s).Validate() == nil }).Draw(r, "point")),
 		Time:  time.UnixMicro(at).UTC(),
 	}
 	switch rapid.IntRange(0, 2).Draw(r, "kind") {

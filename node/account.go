@@ -3,7 +3,6 @@ package node
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"voltbus/api/answer"
 	"voltbus/bus"
 	"voltbus/device"
-	"voltbus/internal/plural"
 	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/store"
@@ -132,6 +130,7 @@ func (n *Node) positions(ctx context.Context, out *answer.Ledger) (map[string]st
 	if err != nil {
 		return positions, err
 	}
+	out.Overwritten = stats.Overwritten
 	for _, d := range stats.Damaged {
 		out.Damaged = append(out.Damaged, answer.Damage(d))
 	}
@@ -165,60 +164,6 @@ func (n *Node) account(p store.Position, s recorder.Stats, own bool) answer.Orig
 	}
 }
 
-// Health implements api.Health.
-func (n *Node) Health(ctx context.Context) answer.Health {
-	h := answer.Health{Status: "ok", Started: n.started}
-	part := func(name string, err error) {
-		p := answer.Part{Name: name, Status: "ok"}
-		if err != nil {
-			p.Status, p.Reason = "degraded", err.Error()
-			h.Status = "degraded"
-		}
-		h.Parts = append(h.Parts, p)
-	}
-	lanes := n.recorder.Lanes()
-	part("recorder", lanes[0].Paused)
-	if n.sink != nil {
-		part("store", n.sink.Stats().Err)
-	}
-	part("history", n.damage(ctx))
-	part("audit", n.auditTrouble())
-	if n.desk != nil {
-		part("control", n.desk.Trouble())
-	}
-	offline, total := 0, 0
-	for _, d := range n.fleet.Devices() {
-		total++
-		if d.Status == device.Offline || d.Status == device.Hung {
-			offline++
-		}
-	}
-	var silent error
-	if offline > 0 {
-		silent = fmt.Errorf("%d of %s %s not answer; the device list says why", offline, plural.Of(total, "device"), plural.Word(offline, "does", "do"))
-	}
-	part("devices", silent)
-	recorded := uint64(0)
-	for _, s := range lanes {
-		recorded += s.Acknowledged
-	}
-	h.Summary = fmt.Sprintf("%d of %s answer; %s recorded", total-offline, plural.Of(total, "device"), plural.Of(recorded, "sample"))
-	return h
-}
-
-// damage says what of the history cannot be read.
-func (n *Node) damage(ctx context.Context) error {
-	if n.store == nil {
-		return nil
-	}
-	stats, err := n.store.Stats(ctx)
-	if err == nil && len(stats.Damaged) > 0 {
-		err = fmt.Errorf("%s of the history %s damaged and set aside; the ledger says which",
-			plural.Of(len(stats.Damaged), "piece"), plural.Word(len(stats.Damaged), "is", "are"))
-	}
-	return err
-}
-
 // Devices implements api.Devices.
 func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 	states := n.fleet.Devices()
@@ -227,8 +172,8 @@ func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 	for i, s := range states {
 		out[i] = answer.Device{
 			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(),
-			Interval: s.Interval.Seconds(), LastError: s.LastError,
-			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, LastErrorTime: moment(s.LastErrorTime),
+			Interval: s.Interval.Seconds(), Problem: s.Problem, LastError: s.LastError,
+			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, Misdated: s.Misdated, LastErrorTime: moment(s.LastErrorTime),
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),
 		}
 		if s.LastError != "" {

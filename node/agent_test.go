@@ -337,6 +337,22 @@ func TestRecordKeepsAllOrNothingOnce(t *testing.T) {
 	}
 }
 
+// degraded returns the names of the parts that are not well.
+func degraded(t *testing.T, r *running) string {
+	t.Helper()
+	h, err := r.Client.Health(wait(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range h.Parts {
+		if p.Status != "ok" {
+			names = append(names, p.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
 func TestPeersAndAlertsAreShown(t *testing.T) {
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	r := run(t, cfg)
@@ -355,6 +371,9 @@ func TestPeersAndAlertsAreShown(t *testing.T) {
 	peers, err := c.Peers(wait(t))
 	if err != nil || len(peers) != 1 || !peers[0].Online || peers[0].Status != "bad" || string(peers[0].Context) != `"no flow"` || peers[0].Version != "1.2" {
 		t.Errorf("peers are %+v, %v", peers, err)
+	}
+	if got := degraded(t, r); got != "agents alerts" { // neither what only informs, nor anything else
+		t.Errorf("degraded are %q", got)
 	}
 	if err := r.Client.ClearAlert(wait(t), "boiler", "flow/low"); err != nil {
 		t.Error(err)

@@ -15,8 +15,12 @@ import (
 func (n *Node) openAudit(ctx context.Context) error {
 	var err error
 	n.links = fleet.NewLinks(n.tellOfLink)
-	n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now)
-	return err
+	if n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
+		return err
+	}
+	bound := n.opts.Config.Audit
+	n.audit.Bound(audit.Bound{MaxBytes: int64(bound.MaxBytes), Keep: bound.Keep})
+	return nil
 }
 
 // tellStart writes into the audit log, once, that the node runs, and how it ended before.
@@ -70,7 +74,7 @@ func (n *Node) auditTrouble() error {
 	case s.Damage != "":
 		return errors.New("the audit log is damaged: " + s.Damage + "; voltbus audit verify says more")
 	}
-	return nil
+	return n.heads.trouble()
 }
 
 // refusedByBus offers the audit log what a connection tried and may not.

@@ -2,12 +2,15 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/audit"
 )
@@ -65,5 +68,58 @@ func TestADamagedAuditLogIsShownInTheHealthAndTheNodeGoesOn(t *testing.T) {
 	report, err := r.VerifyAudit(context.Background(), "")
 	if err != nil || report.Whole || report.Entries != 2 || report.First != 3 {
 		t.Errorf("report is %+v, %v", report, err)
+	}
+}
+
+func TestALargeAuditLogIsHandedOverAndSearchFindsItOrSaysWhereItIs(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere+"audit: {max_bytes: 1MiB}\n")
+	if err := os.MkdirAll(cfg.Node.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := audit.Open(context.Background(), cfg.Node.Data, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]audit.Entry, 20_000)
+	for i := range list {
+		list[i] = audit.Entry{Actor: "person:ada", Action: "person.set", Subject: fmt.Sprint("p", i+1), Outcome: "ok"}
+	}
+	if err := errors.Join(l.Append(context.Background(), list...), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, cfg)
+	var archives []answer.AuditArchive
+	eventually(t, "the older half is in an archive", func() bool {
+		report, err := r.VerifyAudit(wait(t), "")
+		if err != nil || !report.Whole {
+			t.Fatalf("the report is %+v, %v", report, err)
+		}
+		archives = report.Archives
+		return len(archives) > 0
+	})
+	find := func() answer.Audit {
+		t.Helper()
+		page, err := r.Audit(wait(t), client.AuditFilter{Subject: "p17"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page
+	}
+	if page := find(); len(page.Entries) != 1 || page.Entries[0].Seq != 17 || len(page.Absent) > 0 {
+		t.Errorf("found are %+v", page)
+	}
+	file := filepath.Join(cfg.Node.Data, audit.Archives, archives[0].File)
+	if err := os.Rename(file, file+".elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if page := find(); len(page.Entries) != 0 || len(page.Absent) != 1 || page.Absent[0].File != archives[0].File {
+		t.Errorf("without the archive found are %+v", page)
+	}
+	if report, err := r.VerifyAudit(wait(t), ""); err != nil || report.Whole || !strings.Contains(report.Problems[0].Detail, "put it back") {
+		t.Errorf("the report is %+v, %v", report, err)
+	}
+	h, err := r.Client.Health(wait(t))
+	if err != nil || h.Status != "degraded" {
+		t.Errorf("health is %+v, %v", h, err)
 	}
 }

@@ -100,6 +100,7 @@ func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (an
 		w, err := n.receiver.Hello(child, &h)
 		if err == nil {
 			n.bus.Works(r.From)
+			w.Live = true
 		}
 		return w, err
 	case uplink.PositionsMethod:

@@ -150,7 +150,7 @@ func TestASecondPersonApprovesWhatWasAskedAtAnotherNode(t *testing.T) {
 	})
 }
 
-func TestAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
+func TestAttackAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
 	c := ownersChain(t)
 	offerAll(t, join(t, c.region.running, c.region.cfg, "tariff", identity.Grants{}))
 	as := access(t, c.campus.cfg, "liar")

@@ -33,6 +33,9 @@ func (n *Node) childChanged(c identity.ChildChange) {
 	for _, key := range c.Keys {
 		n.bus.Repermit(key)
 	}
+	if n.liveHub != nil {
+		n.liveHub.Changed()
+	}
 	if c.Before.State == identity.ChildApproved && c.After.State != identity.ChildApproved {
 		n.reviewFar(n.tree.Branch(c.Before.Name)...)
 	} else if c.Before.State == identity.ChildApproved {

@@ -24,6 +24,7 @@ func (n *Node) openControl(ctx context.Context) error {
 	n.desk, err = desk.Open(ctx, desk.Config{
 		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: n.requestersOnline, Absence: cfg.Absence, Record: n.recordCommands,
+		Amiss:  n.tellAmiss,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {

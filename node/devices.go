@@ -52,9 +52,7 @@ func (n *Node) describe(ctx context.Context, cfg *config.Config) error {
 	for i := range cfg.Devices {
 		infos = append(infos, pointInfos(&cfg.Devices[i])...)
 	}
-	err := n.catalog.Keep(ctx, infos)
-	n.gate.Forget()
-	return err
+	return n.catalog.Keep(ctx, infos)
 }
 
 // pointInfos describes the points of a device with their whole paths.
@@ -115,6 +113,7 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	n.mu.Unlock()
 	if changes.Allow {
 		n.reviewFar()
+		n.liveUp.Review()
 	}
 	n.log.InfoContext(ctx, "configuration applied", slog.Int("added", len(changes.Added)),
 		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),

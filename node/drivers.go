@@ -43,9 +43,9 @@ func (s *settings) AddDevice(ctx context.Context, d api.AddedDevice) (answer.Con
 	if err != nil {
 		return answer.ConfigApplied{}, err
 	}
-	next, cfg, err := config.AddDevice(s.file.Name(), text, config.NewDevice{
+	next, cfg, err := config.AddDevice(s.place(), text, config.NewDevice{
 		Path: d.Path, Driver: d.Driver, Interval: d.Interval, Config: d.Config,
-	}, s.node.opts.Kinds)
+	})
 	if err != nil {
 		return answer.ConfigApplied{}, s.invalid(err, text)
 	}
@@ -63,7 +63,7 @@ func (s *settings) Try(ctx context.Context, name string, section json.RawMessage
 	if kind.Dial == nil {
 		return answer.Trial{}, fault.E("node.Try", fault.NotFound, name, errors.New("is not a driver; /api/v1/drivers lists them"))
 	}
-	d, err := config.ReadDevice(s.file.Name(), config.NewDevice{Path: "try", Driver: name, Config: section}, s.node.opts.Kinds)
+	d, err := config.ReadDevice(s.place(), config.NewDevice{Path: "try", Driver: name, Config: section})
 	if err != nil {
 		return answer.Trial{}, s.invalid(err, nil)
 	}

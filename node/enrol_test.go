@@ -96,6 +96,9 @@ func TestAChildWaitsUntilItIsApproved(t *testing.T) {
 		p, err := f.child.Client.Parent(t.Context())
 		return err == nil && strings.Contains(p.Why, "waits until somebody approves it")
 	})
+	if h := f.parent.Node.Health(t.Context()); h.Status != "degraded" {
+		t.Errorf("the health of a node where another one waits is %+v", h)
+	}
 	if c, err := f.parent.DecideChild(t.Context(), "north", "approve"); err != nil || c.State != "approved" || c.By != "admin" {
 		t.Fatalf("the child is %+v, %v", c, err)
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"voltbus/api"
 	"voltbus/fault"
@@ -11,8 +12,10 @@ import (
 	"voltbus/wire"
 )
 
-// runErrand does what a neighbour asks of this node that people ask over HTTP, if it may: with the
-// capability "call node:<method>".
+var errAgentErrand = errors.New("is for people; an agent asks another node what it may ask its own")
+
+// runErrand does what a neighbour asks of this node that people ask over HTTP, if it may, with the
+// capability "call node:<method>", and if who asks may by the role that it has at home.
 func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
 	args, err := wire.ParseArguments(r.Body)
 	if err != nil {
@@ -29,7 +32,11 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 	if err := v.Grants.MayCall(wire.NodeName, r.Method, named); err != nil {
 		return nil, err
 	}
-	who := identity.User{Name: v.Neighbour(), Role: identity.Administrator} // what it may is judged above
+	if v.IsAgent() {
+		return nil, fault.E("node.runErrand", fault.Refused, r.Method, errAgentErrand)
+	}
+	needed, _, _ := api.Errand(r.Method) //nolint:contextcheck // it looks up, and runs nothing
+	who := identity.User{Name: v.Neighbour(), Role: v.As(needed), Visitor: true}
 	if v.For != (identity.Principal{}) {
 		who.Name = v.For.String()
 	}

@@ -102,10 +102,10 @@ func TestPeopleDoAtOtherNodesOnlyWhatTheirRoleAllowsHere(t *testing.T) {
 	}
 }
 
-const errands = "uplink: {allow: [\"call node:config.get\", \"call node:config.set\", \"call node:config.check\", \"call node:config.confirm\", \"call node:config.reload\"]}\n"
+const errands = "uplink: {allow: [administer, \"call node:config.get\", \"call node:config.set\", \"call node:config.check\", \"call node:config.confirm\", \"call node:config.reload\"]}\n"
 
 func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
-	c := plantChain(t, map[string]string{"campus": passErrands, "plant": errands}, nil)
+	c := plantChain(t, map[string]string{"campus": "uplink: {allow: [administer]}\n", "plant": errands}, nil)
 	plant := c.region.At("plant")
 	now, err := plant.Configuration(wait(t))
 	if err != nil || now.Text != c.plant.text(t) {
@@ -150,13 +150,14 @@ func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 
 // The new configuration takes from those above the right to confirm it: they lose contact by it.
 func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
-	c := plantChain(t, map[string]string{"campus": passErrands, "plant": errands}, nil)
+	const all = "uplink: {allow: [administer]}\n"
+	c := plantChain(t, map[string]string{"campus": all, "plant": all}, nil)
 	plant := c.region.At("plant")
 	now, err := plant.Configuration(wait(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	locked := strings.Replace(now.Text, errands, "uplink: {allow: []}\ndevices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", 1)
+	locked := strings.Replace(now.Text, all, "uplink: {allow: []}\ndevices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", 1)
 	_, err = plant.SetConfig(wait(t), locked, now.Version, 4*time.Second)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
 		t.Errorf("the push says %v", err)
@@ -202,3 +203,13 @@ func TestANodeThatEndsDuringATrialStartsWithTheConfigurationBefore(t *testing.T)
 		return err == nil && strings.HasPrefix(n.Note, "went back")
 	})
 }
+
+// write replaces the configuration file of a node.
+func (m *member) write(t *testing.T, text string) {
+	t.Helper()
+	if err := os.WriteFile(m.file(), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func versionOf(text string) string { return revision.VersionOf([]byte(text)) }

@@ -2,15 +2,15 @@ package node
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"voltbus/bus"
-	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/store"
+	"voltbus/store/memory"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
 	"voltbus/wire"
@@ -18,8 +18,12 @@ import (
 
 // newFederation lets questions about the history reach what nodes below have not sent yet.
 func (n *Node) newFederation() *federation.Federation {
+	var kept store.Store = n.store
+	if n.store == nil {
+		kept = memory.New(memory.Options{}) // which stays empty
+	}
 	return federation.New(federation.Config{
-		Name: n.opts.Config.Node.Name, Store: n.store, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
+		Name: n.opts.Config.Node.Name, Store: kept, LogOnly: n.store == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
 		Children: n.historians, Ask: n.askHistory, Below: n.sender.Below, Place: n.sender.Place,
 		Sent: func(p point.Path) bool { _, sent := n.sender.Sent(p); return sent },
 	})
@@ -60,18 +64,13 @@ func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byt
 	return n.askChild(ctx, child, federation.Method, body, "answer questions about what it did not send")
 }
 
-var errNoHistory = errors.New("this node keeps no history; its parent has what it sent")
-
 // answerHistory answers the parent's question for samples that it does not have.
 func (n *Node) answerHistory(ctx context.Context, r *bus.Request) []byte {
-	if n.wide == nil {
-		return refusal(fault.E("node.answerHistory", fault.Unavailable, "history", errNoHistory))
-	}
 	grants, err := allowed(&n.Config().Uplink)
 	if err != nil {
 		return refusal(err)
 	}
-	answer, err := n.wide.Answer(ctx, &grants, r.Data)
+	answer, err := n.below.Answer(ctx, &grants, r.Data)
 	if err != nil {
 		return refusal(err)
 	}

@@ -436,3 +436,30 @@ func newMember(t *testing.T, name, extra string) member {
 	cfg := nodeOf(t, t.TempDir(), name, listenAnywhere+extra)
 	return member{run(t, cfg), cfg}
 }
+
+func TestAChildWithoutAStoreAnswersWhatIsNowFromItsLog(t *testing.T) {
+	c := plantChain(t, map[string]string{
+		"campus": "store: {engine: none}\n",
+		"plant":  "store: {engine: none}\nuplink: {select: [\"ahu/**\"], allow: [\"read **\"]}\n",
+	}, nil)
+	now := time.Now().UTC().Truncate(time.Second)
+	for i := range 300 { // more blocks than are looked at first
+		samples := []point.Sample{{Point: "meter/power", Time: now.Add(time.Duration(i) * time.Millisecond), Value: point.IntOf(int64(i))}}
+		if i == 0 {
+			samples = append(samples, point.Sample{Point: "door/lock", Time: now, Value: point.IntOf(7)}, point.Sample{Point: "ahu/temp", Time: now, Value: point.IntOf(8)})
+		}
+		c.plant.record(samples)
+	}
+	points := []string{"campus/plant/meter/power", "campus/plant/door/lock", "campus/plant/ahu/temp"}
+	l, err := latestOf(t, c.region, client.Span{Points: points})
+	if err != nil || len(l.Samples) != 3 || string(l.Samples[0].Value) != "299" || string(l.Samples[1].Value) != "7" || string(l.Samples[2].Value) != "8" {
+		t.Fatalf("the region answers %+v, %v", l.Samples, err)
+	}
+	if slices.ContainsFunc(l.Sources, func(s answer.Source) bool { return s.State == "failed" }) {
+		t.Errorf("the sources are %+v", l.Sources)
+	}
+	r, err := rangeOf(t, c.region, client.Span{Points: points[:1], From: "-1h"}, 0, false)
+	if err != nil || !whole(r.Series[0], 0, 300) {
+		t.Errorf("the region's range is %+v, %v", r, err)
+	}
+}

@@ -25,18 +25,52 @@ func (n *Node) openStore(ctx context.Context) error {
 	case "postgres":
 		err = n.openDatabase(ctx, retention)
 	default:
-		var st *duckdb.Store
-		if st, err = duckdb.Open(ctx, duckdb.Options{
-			Dir: filepath.Join(n.opts.Config.Node.Data, "store"), MemoryLimit: int64(cfg.Memory), Log: n.log, Retention: retention,
-		}); err == nil {
-			n.store = st
-		}
+		err = n.takeStore()
 	}
 	if err != nil {
 		return err
 	}
 	n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Log: n.log}, n.blocks, n.store)
 	return nil
+}
+
+// openingStore is a store that is opened beside other parts, which take as long where there are many points.
+type openingStore struct {
+	done  chan struct{} // closed when the rest is set
+	store *duckdb.Store
+	err   error
+}
+
+// beginStore begins to open the store of files, if that is the one; takeStore waits for it.
+func (n *Node) beginStore(ctx context.Context) error {
+	cfg := n.opts.Config.Store
+	if cfg.Engine == "none" || cfg.Engine == "postgres" {
+		return nil
+	}
+	o := &openingStore{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.store, o.err = duckdb.Open(ctx, duckdb.Options{
+			Dir: filepath.Join(n.opts.Config.Node.Data, "store"), MemoryLimit: int64(cfg.Memory), Log: n.log, Statement: n.opts.Statement,
+			Retention: store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)},
+		})
+	}()
+	n.opening = o
+	return nil
+}
+
+// takeStore waits until the store that is being opened is, if any, and takes it.
+func (n *Node) takeStore() error {
+	o := n.opening
+	if o == nil {
+		return nil
+	}
+	n.opening = nil
+	<-o.done
+	if o.err == nil {
+		n.store = o.store
+	}
+	return o.err
 }
 
 // findStart finds what this directory's blocks are called, and where the numbers of all origins go

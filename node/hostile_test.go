@@ -146,7 +146,7 @@ func (w *watch) Handle(_ context.Context, r slog.Record) error {
 
 func (w *watch) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
 
-func TestHostileRequestsAreRefusedInTheDocumentedShape(t *testing.T) {
+func TestAttackHostileRequestsAreRefusedInTheDocumentedShape(t *testing.T) {
 	log := &watch{Handler: slog.DiscardHandler, defects: make(chan string, 100)}
 	r := runLogged(t, load(t, t.TempDir(), listenAnywhere+zones), slog.New(log))
 	c := &http.Client{Timeout: time.Minute}

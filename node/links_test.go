@@ -119,7 +119,7 @@ func TestAConnectionThatOnlyAsksHowANodeStandsIsToldAsNoLink(t *testing.T) {
 	}
 }
 
-func TestAChildThatInventsOriginsIsToldInAFirstLineAndASum(t *testing.T) {
+func TestAttackAChildThatInventsOriginsIsToldInAFirstLineAndASum(t *testing.T) {
 	const invented = 50
 	p := newPair(t, "uplink: {rename: [{from: loot, to: elsewhere}]}\n")
 	p.connected()

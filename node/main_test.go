@@ -1,11 +1,15 @@
 package node_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"voltbus/store/duckdb"
+	"voltbus/store/duckdb/statement"
 )
 
 type jsonRaw = json.RawMessage
@@ -13,6 +17,12 @@ type jsonRaw = json.RawMessage
 // The test binary is also the node that is killed, see crash_test.go, and the agent, see
 // agentkill_test.go.
 func TestMain(m *testing.M) {
+	if os.Getenv(statement.Env) != "" {
+		if err := duckdb.ServeStatement(context.Background()); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv(crashEnv); dir != "" {
 		crashChild(dir)
 		return
@@ -27,6 +37,10 @@ func TestMain(m *testing.M) {
 	}
 	if arguments := os.Getenv(treeEnv); arguments != "" {
 		treeChild(arguments)
+		return
+	}
+	if dir := os.Getenv(filesEnv); dir != "" {
+		filesChild(dir)
 		return
 	}
 	if file := os.Getenv(trialEnv); file != "" {

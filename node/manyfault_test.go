@@ -235,7 +235,7 @@ func TestAChildWithANewDiskJoinsAgainAndIsNotMixedUp(t *testing.T) {
 	}
 }
 
-func TestACopyOfAChildIsRefusedAndTheFirstGoesOn(t *testing.T) {
+func TestAttackACopyOfAChildIsRefusedAndTheFirstGoesOn(t *testing.T) {
 	p := newPair(t, "")
 	p.record(100)
 	p.equal()

@@ -30,6 +30,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
+	"voltbus/internal/descriptor"
 	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
 	"voltbus/point"
@@ -43,6 +44,7 @@ import (
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/ledger"
+	"voltbus/uplink/live"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
@@ -64,6 +66,9 @@ type Options struct {
 	// node runs no agents, though they may connect. SDK returns the Python SDK's wheel and its
 	// name; nil for a program without one.
 	AgentExec []string
+	// Statement returns the command for the process of a statement in SQL, see duckdb.Options; without it none
+	// is answered by the engine duckdb.
+	Statement func(read []string, write string) []string
 	SDK       func() (name string, wheel []byte, err error)
 	// Stored is told of the blocks that the store has, see sink.Config; nil tells nobody.
 	Stored func(blocks []*point.Block)
@@ -83,9 +88,12 @@ type Node struct {
 
 	claim    *datadir.Claim
 	audit    *audit.Log
+	heads    *heads
 	docs     *document.Store
 	room     *datadir.Room
+	files    descriptor.Shares
 	catalog  *catalog.Catalog
+	opening  *openingStore // until it is opened
 	identity *identity.Identity
 	agents   *identity.Registry
 	children *identity.Children
@@ -100,11 +108,14 @@ type Node struct {
 	receiver *receiver.Receiver
 	sender   *sender.Sender
 	tree     *tree.Tree
+	liveUp   *live.Up
+	liveHub  *live.Hub
 	book     *fleet.Book
 	reports  *fleet.Reporter
 	links    *fleet.Links
 	ledgers  *ledger.Book
-	wide     *federation.Federation // nil without a store
+	below    *federation.Federation // answers the parent
+	wide     *federation.Federation // the same; nil without a store
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
@@ -148,7 +159,8 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		n.log = slog.New(n.logbook)
 	}
 	for _, open := range []func(context.Context) error{
-		n.openDirectory, n.openAudit, n.openIdentity, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openBook, n.openService, n.openAgents, n.openServer,
+		n.shareFiles,
+		n.openDirectory, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -166,6 +178,9 @@ func (n *Node) Log() *slog.Logger { return n.log }
 // Close ends a node that does not run.
 func (n *Node) Close() error {
 	var errs []error
+	if err := n.takeStore(); err != nil { // begun, and another part could not be opened
+		errs = append(errs, err)
+	}
 	if n.server != nil {
 		errs = append(errs, n.server.close())
 	}
@@ -185,7 +200,7 @@ func (n *Node) Close() error {
 		errs = append(errs, n.journal.Close())
 	}
 	if n.catalog != nil {
-		errs = append(errs, n.catalog.Close())
+		errs = append(errs, n.keepHeadsNow(context.Background()), n.catalog.Close())
 	}
 	if n.audit != nil {
 		errs = append(errs, n.audit.Close())
@@ -210,6 +225,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start("memory", memory.Follow)
 	start("audit", n.audit.Run)
 	n.tellStart(ctx)
+	start("audit heads", n.keepHeads)
 	start("links", n.links.Run)
 	if n.sink != nil {
 		start("store upkeep", n.maintain)
@@ -224,6 +240,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start("recorder", n.recorder.Run)
 	if !n.opts.Idle {
 		start("children", n.receiver.Run)
+		start("live messages", n.liveHub.Run)
 		start("tree", n.tree.Run)
 		start("reports", n.reports.Run)
 		start("ledger", n.ledgers.Run)

@@ -60,7 +60,8 @@ func openBack(cfg *config.Config, log *slog.Logger, back *revision.Trial) (*node
 	return node.Open(context.Background(), node.Options{
 		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: log, Version: answer.Version{Version: "test"},
 		WentBack:  back,
-		AgentExec: []string{os.Args[0]}, // there are agents; no test here has one started
+		Statement: func([]string, string) []string { return []string{os.Args[0]} }, // see TestMain
+		AgentExec: []string{os.Args[0]},                                            // there are agents; no test here has one started
 	})
 }
 
@@ -268,7 +269,7 @@ func TestOpenSaysInOneSentenceWhatToDo(t *testing.T) {
 }
 
 func TestStrangePathsComeThroughUnchanged(t *testing.T) {
-	paths := []string{`a b.c/*/>`, `<img src=x onerror=alert(1)>/"q"`, "Zürich/温度 °C", "%20/../x"}
+	paths := []string{`a b.c/*/>`, `<img src=x onerror=alert(1)>/"q"`, "Zürich/温度 °C", "%20/.../x"}
 	text := listenAnywhere + "devices:\n"
 	for _, p := range paths {
 		text += fmt.Sprintf("  - {path: %q, driver: sim, interval: 100ms, config: {model: random, points: 2}}\n", p)

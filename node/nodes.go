@@ -11,21 +11,26 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/fleet"
+	"voltbus/uplink/live"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
 
 // answerReport takes how a child says that it and those below it are.
-func (n *Node) answerReport(r *bus.Request) []byte {
+func (n *Node) answerReport(ctx context.Context, r *bus.Request) []byte {
 	const op = "node.answerReport"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
 	if _, known := n.childGrants(child); !known {
 		return refusal(fault.E(op, fault.Refused, child, errNoChild))
 	}
-	answer, err := n.book.Take(child, r.Data)
+	before := n.headOfChild(child)
+	answer, err := n.book.Take(child, r.Data, before)
 	if err != nil {
 		return refusal(err)
+	}
+	if seen, told := n.book.Look(child, child); told && seen.Audit != "" {
+		n.hearHead(ctx, child, before, seen.Audit)
 	}
 	return wire.AppendResult(nil, answer)
 }
@@ -83,6 +88,8 @@ func (a nodes) self(ctx context.Context) answer.Node {
 	out.Name, out.State, out.Path, out.Origins = a.node.opts.Config.Node.Name, answer.NodeHere, []string{}, a.node.ownOrigins()
 	if m, member := a.node.parent.Current(); member {
 		out.Parent = m.Parent
+		above := shownLive(a.node.liveUp.Status(), true)
+		out.Live = &above
 	}
 	return out
 }
@@ -91,11 +98,12 @@ func (a nodes) self(ctx context.Context) answer.Node {
 type met struct {
 	present  map[string]time.Time
 	received map[string]receiver.Counts
+	live     map[string]live.Status
 	outages  func(child string) []receiver.Outage
 }
 
 func (a nodes) meet() *met {
-	return &met{present: a.node.bus.Present(), received: a.node.receiver.Status(), outages: a.node.receiver.Outages}
+	return &met{present: a.node.bus.Present(), received: a.node.receiver.Status(), live: a.node.liveHub.Status(), outages: a.node.receiver.Outages}
 }
 
 // show shows a node below this one.
@@ -152,6 +160,10 @@ func (n *Node) outagesOf(child string) []fleet.Outage {
 
 // add adds what this node measured of a child.
 func (h *met) add(out *answer.Node, seen *fleet.Seen) {
+	if s, has := h.live[out.Name]; has {
+		link := shownLive(s, false)
+		out.Live = &link
+	}
 	if since, is := h.present[identity.ChildPrefix+out.Name]; is {
 		out.Since = moment(since.UTC())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 
@@ -17,8 +18,22 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/internal/datadir"
+	"voltbus/internal/descriptor"
 	"voltbus/recorder"
 )
+
+// shareFiles shares the files that the process may open, before anything takes some.
+func (n *Node) shareFiles(ctx context.Context) error {
+	limit, err := descriptor.Limit()
+	if err != nil {
+		return fault.E("node.Open", fault.Internal, "", err)
+	}
+	n.files = descriptor.Share(limit)
+	if words := n.files.Warning(len(n.opts.Config.Devices)); words != "" && !n.opts.Idle {
+		n.log.WarnContext(ctx, "few files may be open", slog.String("detail", words))
+	}
+	return nil
+}
 
 func (n *Node) openDirectory(context.Context) error {
 	dir := n.opts.Config.Node.Data
@@ -78,7 +93,7 @@ func (n *Node) openBus(ctx context.Context) error {
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
 		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Passed: n.turnedBelow, Log: n.log,
-		Silence: n.opts.Config.Uplink.Silence * 3 / 2,
+		Silence: n.opts.Config.Uplink.Silence * 3 / 2, Connections: n.files.Bus,
 		Limits: bus.Limits{
 			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,
 		},

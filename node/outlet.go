@@ -17,16 +17,18 @@ func now() time.Time { return time.Now() }
 type outlet struct {
 	publishers sync.Pool // of *bus.Publisher: many lines publish at once
 	recorder   *recorder.Recorder
-	hear       func([]point.Sample) // set before the first scan
+	hear       func(*point.Scan) // set before the first scan
 }
 
 func newOutlet(b *bus.Bus, r *recorder.Recorder) *outlet {
-	return &outlet{recorder: r, hear: func([]point.Sample) {}, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
+	return &outlet{recorder: r, hear: func(*point.Scan) {}, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
 }
+
+// Hear implements device.Outlet: control compares what devices have with what they were set to.
+func (o *outlet) Hear(scan *point.Scan) { o.hear(scan) }
 
 // Live implements device.Outlet. A live message that the bus cannot take is lost by design.
 func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
-	o.hear(scan.Samples)
 	p, ok := o.publishers.Get().(*bus.Publisher)
 	if !ok {
 		return
@@ -36,7 +38,7 @@ func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 }
 
 // Record implements device.Outlet. The recorder counts what it must refuse.
-func (o *outlet) Record(samples []point.Sample) {
-	o.hear(samples)
-	o.recorder.Offer(samples)
-}
+func (o *outlet) Record(samples []point.Sample) bool { return o.recorder.Offer(samples) }
+
+// Settle implements device.Outlet.
+func (o *outlet) Settle(kept func()) { o.recorder.WhenKept(kept) }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -11,11 +12,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"voltbus/api"
 	"voltbus/fault"
+	"voltbus/internal/admission"
 	"voltbus/promql"
 	"voltbus/query"
 	"voltbus/store"
@@ -72,14 +73,21 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	if n.supervisor != nil {
 		cfg.Processes = n.supervisor
 	}
+	signature, err := n.identity.Node.Sign([]byte("browsers that have logged in")) // the same each time, and nobody else's
+	if err != nil {
+		return fault.E("node.Open", fault.Internal, "node.nk", err)
+	}
+	key := sha256.Sum256(signature)
+	cfg.BrowserKey = key[:]
 	address := string(n.opts.Config.Listen.HTTP)
 	s := &server{}
 	if address != "" {
-		var err error
-		if s.listener, err = net.Listen("tcp", address); err != nil { //nolint:noctx // local and immediate
+		l, err := net.Listen("tcp", address) //nolint:noctx // local and immediate
+		if err != nil {
 			return fault.E("node.Open", fault.Conflict, address, fmt.Errorf(
 				"cannot listen for the page and the API: %w; stop the program that uses the port, or set listen.http to another address", err))
 		}
+		s.listener = admission.New(l, admission.Limits{Total: n.files.HTTP, Address: max(n.files.HTTP/4, 1)})
 		if loopback(s.listener.Addr()) {
 			cfg.Hosts = api.LoopbackHosts()
 		} else {
@@ -92,7 +100,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	s.http = &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return base },
+		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: admission.Context, MaxHeaderBytes: api.MaxHeader,
 	}
 	if s.secure {
 		s.listener = tls.NewListener(s.listener, n.identity.Certificates.ServerConfig())
@@ -106,15 +114,22 @@ func loopback(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
+// fromHere returns where programs on this machine connect to an address on which the node listens; of all
+// interfaces to that of the machine itself, whose address the certificate names.
+func fromHere(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return address
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
 // url returns where programs on this machine find the page; "" if it does not listen.
 func (s *server) url() string {
 	if s.listener == nil {
 		return ""
 	}
-	address := s.listener.Addr().String()
-	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port)) // all interfaces, so this one too
-	}
+	address := fromHere(s.listener.Addr().String())
 	if s.secure {
 		return "https://" + address
 	}
@@ -162,7 +177,7 @@ func (s *server) close() error {
 // announce writes the addresses for the programs on this machine.
 func (n *Node) announce() error {
 	data, err := json.Marshal(Addresses{
-		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: n.bus.Addr(), Process: os.Getpid(), Started: n.started,
+		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: fromHere(n.bus.Addr()), Process: os.Getpid(), Started: n.started,
 	})
 	if err != nil {
 		return fmt.Errorf("write the addresses: %w", err)

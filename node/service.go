@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -56,13 +57,16 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 		return n.answerTree(ctx, r)
 	}
 	if r.Method == fleet.ReportMethod && strings.HasPrefix(r.From, identity.ChildPrefix) {
-		return n.answerReport(r)
+		return n.answerReport(ctx, r)
 	}
 	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park})
 }
 
 // hear takes what an agent says of its health or of an alert. What is wrong is its business.
 func (n *Node) hear(m bus.Message) {
+	if strings.Contains(m.From, "/") {
+		return // an agent of another node, which knows how it is
+	}
 	var err error
 	if m.Topic == wire.HealthTopic {
 		if err = n.presence.Health(m.From, m.Data); err == nil {
@@ -76,19 +80,26 @@ func (n *Node) hear(m bus.Message) {
 	}
 }
 
-// refusedByAgent notes what an agent refused to another one.
+// refusedByAgent notes what was refused to an agent: by this node, which is what the caller tried, or by another agent,
+// as that says. Only its word is known for that, so it is what the agent that says so did.
 func (n *Node) refusedByAgent(r service.Refusal) {
 	detail, err := json.Marshal(struct {
-		Callee string          `json:"callee"`
+		Caller string          `json:"caller"`
 		Method string          `json:"method"`
 		Args   json.RawMessage `json:"args,omitempty"`
-	}{r.Callee, r.Method, r.Args})
+	}{r.Caller, r.Method, r.Args})
 	if err != nil { // the arguments were read as JSON
 		detail = nil
 	}
+	if r.Callee == wire.NodeName {
+		n.audit.Offer(audit.Entry{
+			Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method, Outcome: "missing: " + r.Missing, Detail: detail,
+		})
+		return
+	}
 	n.audit.Offer(audit.Entry{
-		Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method,
-		Outcome: "refused by the agent; missing: " + r.Missing, Detail: detail,
+		Actor: "agent:" + r.Callee, Action: "agent.refused", Subject: r.Callee + ":" + r.Method,
+		Outcome: fmt.Sprintf("says that it refused %q, which lacks: %s", r.Caller, r.Missing), Detail: detail,
 	})
 }
 

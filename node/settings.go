@@ -65,7 +65,12 @@ func newSettings(n *Node) *settings {
 }
 
 func (s *settings) load(text []byte) (*config.Config, error) {
-	return config.LoadText(s.file.Name(), text, s.node.opts.Kinds)
+	return config.LoadFrom(s.place(), text)
+}
+
+// place says where a text stands, and that it does not read the node's own data.
+func (s *settings) place() config.Place {
+	return config.Place{File: s.file.Name(), Kinds: s.node.opts.Kinds, Closed: []string{s.node.opts.Config.Node.Data}}
 }
 
 // Config implements api.Settings.
@@ -103,8 +108,8 @@ func (s *settings) ConfigVersion(_ context.Context, version string) (answer.Conf
 func (s *settings) ConfigSchema() []byte { return config.Schema() }
 
 // CheckConfig implements api.Settings.
-func (s *settings) CheckConfig(_ context.Context, text string) (answer.ConfigCheck, error) {
-	cfg, err := s.load([]byte(text))
+func (s *settings) CheckConfig(_ context.Context, text string, user identity.User) (answer.ConfigCheck, error) {
+	cfg, err := s.loadFor(user, []byte(text))
 	if list, ok := errors.AsType[config.Problems](err); ok {
 		return answer.ConfigCheck{Problems: s.problems(list, []byte(text))}, nil
 	}
@@ -116,7 +121,7 @@ func (s *settings) CheckConfig(_ context.Context, text string) (answer.ConfigChe
 
 // ChangeConfig implements api.Settings.
 func (s *settings) ChangeConfig(ctx context.Context, c api.ConfigChange) (answer.ConfigApplied, error) {
-	cfg, err := s.load([]byte(c.Text))
+	cfg, err := s.loadFor(c.User, []byte(c.Text))
 	if err != nil {
 		return answer.ConfigApplied{}, s.invalid(err, []byte(c.Text))
 	}
@@ -125,8 +130,12 @@ func (s *settings) ChangeConfig(ctx context.Context, c api.ConfigChange) (answer
 
 // change writes the text that says cfg, and applies it.
 func (s *settings) change(ctx context.Context, c api.ConfigChange, cfg *config.Config) (answer.ConfigApplied, error) {
-	if err := s.permit(cfg, c.User); err != nil {
-		return answer.ConfigApplied{}, err
+	permit := s.permit(cfg, c.User)
+	if c.User.Visitor {
+		permit = s.permitVisitor(cfg, &c)
+	}
+	if permit != nil {
+		return answer.ConfigApplied{}, permit
 	}
 	if err := s.file.Writable(); err != nil {
 		return answer.ConfigApplied{}, err
@@ -160,12 +169,27 @@ func onTrial(is bool) error {
 
 var errOnTrial = errors.New("another configuration is on trial; confirm it, or wait until the node goes back")
 
+// loadFor is load for a text of the user. What the user may not change is refused before a file that the text
+// names is touched.
+func (s *settings) loadFor(user identity.User, text []byte) (*config.Config, error) {
+	if !user.Role.Includes(identity.Administrator) {
+		head, err := config.Sections(s.file.Name(), text)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.permit(head, user); err != nil {
+			return nil, err
+		}
+	}
+	return s.load(text)
+}
+
 // permit lets engineers change devices only: the other sections say where the node listens and
 // what it keeps. They are compared with those in the file, which may wait for a new start.
 func (s *settings) permit(cfg *config.Config, user identity.User) error {
 	before := s.node.Config()
 	if text, err := s.file.Read(); err == nil {
-		if in, err := s.load(text); err == nil {
+		if in, err := config.Sections(s.file.Name(), text); err == nil {
 			before = in
 		}
 	}
@@ -201,21 +225,13 @@ func (s *settings) problems(list config.Problems, text []byte) []answer.ConfigPr
 			out[i].Column = lines.Column(p)
 			continue
 		}
-		out[i].File = p.File
+		// The text may name a file that its user may not read: nothing of it is shown.
+		out[i].File, out[i].Path, out[i].Detail = p.File, "", cmp.Or(p.Kind, "is wrong")
 		if near, err := filepath.Rel(filepath.Dir(s.file.Name()), p.File); err == nil {
 			out[i].File = near
 		}
-		if !quotable(p.File) {
-			out[i].Detail = "cannot be read as what it is named for; name a file that ends in .yaml, .yml, .csv or .json, or check this one on the node's machine"
-		}
 	}
 	return out
-}
-
-// quotable reports whether words of the file may be shown: a text may name any file of the
-// machine, also one that holds a secret, and problems quote what they complain about.
-func quotable(file string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".csv", ".json"}, strings.ToLower(filepath.Ext(file)))
 }
 
 // maxWords is how many devices are named in words.

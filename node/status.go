@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func (n *Node) openBook(context.Context) error {
 			above, is := n.parentNow()
 			return above.Since, is && above.Online
 		},
-		Up: n.askAbove, Known: n.standing, Outages: n.outagesOf, Log: n.log, Now: now,
+		Up: n.askAbove, Known: n.standing, Outages: n.outagesOf, Kept: n.headFromAbove, Log: n.log, Now: now,
 	}, n.book)
 	return nil
 }
@@ -58,7 +59,7 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 	s := fleet.Status{
 		Version: n.opts.Version.Version, Roles: n.roles(), Started: n.started.Unix(),
 		Memory: int64(fleet.Rounded(float64(machine.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
-		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status,
+		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status, Audit: n.headText(),
 	}
 	free, size := machine.Room(n.opts.Config.Node.Data)
 	s.Disk, s.DiskSize = int64(fleet.Rounded(float64(free), figures)), size
@@ -73,9 +74,13 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 			s.DevicesFailing++
 		}
 	}
-	s.Agents, s.AgentsFailing = n.countAgents()
+	all, failing := n.failingAgents()
+	s.Agents, s.AgentsFailing = all, len(failing)
 	if n.settings != nil {
 		s.Note = n.settings.trial.said()
+	}
+	if damage := n.audit.Status().Damage; s.Note == "" && damage != "" {
+		s.Note = "the audit log is damaged: " + damage
 	}
 	n.linkStatus(ctx, &s)
 	return s
@@ -103,8 +108,8 @@ func (n *Node) roles() []string {
 	return words
 }
 
-// countAgents counts the agents, and those that fail or say that they are bad.
-func (n *Node) countAgents() (all, failing int) {
+// failingAgents counts the agents, and names those that fail or say that they are bad, in order.
+func (n *Node) failingAgents() (all int, failing []string) {
 	bad := map[string]bool{}
 	names := map[string]bool{}
 	if n.supervisor != nil {
@@ -129,9 +134,10 @@ func (n *Node) countAgents() (all, failing int) {
 	}
 	for name := range names {
 		if bad[name] {
-			failing++
+			failing = append(failing, name)
 		}
 	}
+	slices.Sort(failing)
 	return len(names), failing
 }
 

@@ -37,8 +37,9 @@ func (n *Node) openTree(context.Context) error {
 		Tell: n.tellOfRequest, Refused: n.tellOfNode,
 		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
 	})
+	n.below = n.newFederation()
 	if n.store != nil {
-		n.wide = n.newFederation()
+		n.wide = n.below
 	}
 	n.ledgers = ledger.New(ledger.Config{
 		Name: n.opts.Config.Node.Name, Own: n.ownLedger, Stores: n.store != nil, Above: n.heldAbove, Below: n.tree.Below,
@@ -170,7 +171,7 @@ func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Reque
 		return n.runErrand(ctx, v, r)
 	}
 	if r.Agent == wire.NodeName {
-		return n.service.Visit(ctx, &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}, r.Method, r.Body)
+		return n.service.Visit(ctx, visitorOf(v, r.Method), r.Method, r.Body)
 	}
 	if _, err := n.agents.Agent(r.Agent); err != nil {
 		return nil, err
@@ -185,11 +186,27 @@ func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Reque
 	return tree.Parse(r.Agent+":"+r.Method, data)
 }
 
-// demanded judges what a method demands of callers: agents answer the node whatever they demand, so it
-// judges here for whom it asks.
+// visitorOf returns who asks for a method of this node from another one.
+func visitorOf(v *tree.Visitor, method string) *service.Visitor {
+	out := &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
+	if v.IsAgent() {
+		out.Agent, out.Administers = true, v.Own != nil && v.Own.Administer
+		return out
+	}
+	out.Role = v.As(service.Role(method))
+	return out
+}
+
+var errCaller = errors.New("needs the role operator, as calling an agent does at its own node")
+
+// demanded judges whether who asks may call the method of an agent: people need the role that they need at
+// home. Agents answer the node whatever they demand of callers, so it judges that for whom it asks.
 func (n *Node) demanded(ctx context.Context, v *tree.Visitor, r *tree.Request) error {
 	if r.Method == "inspect" || r.Method == "ping" {
 		return nil
+	}
+	if !v.IsAgent() && !v.As(identity.Operator).Includes(identity.Operator) {
+		return fault.E("node.demanded", fault.Refused, r.Agent+":"+r.Method, errCaller)
 	}
 	list, err := calls{n}.Methods(ctx, r.Agent)
 	if err != nil {
@@ -200,7 +217,7 @@ func (n *Node) demanded(ctx context.Context, v *tree.Visitor, r *tree.Request) e
 			continue
 		}
 		for _, need := range list[i].Needs {
-			if err := r.Holds(&v.Grants, need); err != nil {
+			if err := v.Holds(r, need); err != nil {
 				return err
 			}
 		}
@@ -306,16 +323,16 @@ type far struct{ node *Node }
 // Self implements api.Far.
 func (f far) Self(name string) bool { return f.node.tree.Self(name) }
 
-// Reads implements api.Far.
-func (far) Reads(method string) bool { return tree.Reads(method) }
+// Role implements api.Far.
+func (far) Role(method string) identity.Role { return service.Role(method) }
 
 // Ask implements api.Far.
-func (f far) Ask(ctx context.Context, who string, c api.FarCall) (json.RawMessage, error) {
+func (f far) Ask(ctx context.Context, who api.Caller, c api.FarCall) (json.RawMessage, error) {
 	body, err := json.Marshal(c.Args)
 	if err != nil {
 		return nil, fault.E("node.Ask", fault.Invalid, c.Node, err)
 	}
-	result, err := f.node.tree.Ask(ctx, who, nil, tree.Request{Node: c.Node, Agent: c.Agent, Method: c.Method, Body: body})
+	result, err := f.node.tree.Ask(ctx, tree.Caller{Name: who.Name, Role: who.Role}, tree.Request{Node: c.Node, Agent: c.Agent, Method: c.Method, Body: body})
 	if there, ok := errors.AsType[*wire.Failure](err); ok && there.Kind == wire.RemoteKind {
 		return nil, &api.RaisedError{Raised: answer.Raised{Type: there.Type, Message: there.Message, Args: there.Args}}
 	}

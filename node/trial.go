@@ -63,16 +63,12 @@ var errTrialRestart = errors.New("changes when the node is started again, which 
 
 // tryConfig is change for a text that must be confirmed.
 func (s *settings) tryConfig(ctx context.Context, c api.ConfigChange, cfg *config.Config) (answer.ConfigApplied, error) {
-	text, err := s.file.Read()
-	if err != nil {
-		return answer.ConfigApplied{}, err
-	}
-	before, err := s.load(text)
+	before, err := s.inFile()
 	if err != nil {
 		return answer.ConfigApplied{}, fault.E("node.ChangeConfig", fault.Rejected, s.file.Name(), errTrialBefore)
 	}
-	if later := config.Compare(before, cfg).Restart; len(later) > 0 {
-		return answer.ConfigApplied{}, fault.E("node.ChangeConfig", fault.Rejected, strings.Join(later, ", "), errTrialRestart)
+	if err := tryable(before, cfg); err != nil {
+		return answer.ConfigApplied{}, err
 	}
 	var done config.Changes
 	err = s.file.Try([]byte(c.Text), c.Version, c.User.Name, c.Bound, func() error {
@@ -90,8 +86,19 @@ func (s *settings) tryConfig(ctx context.Context, c api.ConfigChange, cfg *confi
 	return answer.ConfigApplied{Version: revision.VersionOf([]byte(c.Text)), Changes: changes(done)}, nil
 }
 
+// tryable reports whether a change holds at once, as one on trial must.
+func tryable(before, after *config.Config) error {
+	if later := config.Compare(before, after).Restart; len(later) > 0 {
+		return fault.E("node.ChangeConfig", fault.Rejected, strings.Join(later, ", "), errTrialRestart)
+	}
+	return nil
+}
+
 // ConfirmConfig implements api.Settings.
-func (s *settings) ConfirmConfig(_ context.Context, version string) error {
+func (s *settings) ConfirmConfig(_ context.Context, version string, user identity.User) error {
+	if err := s.permitConfirm(user); err != nil {
+		return err
+	}
 	err := s.file.Confirm(version)
 	if err == nil {
 		s.trial.begin(time.Time{})
@@ -108,6 +115,11 @@ func (s *settings) ReloadConfig(ctx context.Context, user identity.User) (answer
 	cfg, err := s.load(text)
 	if err != nil {
 		return answer.ConfigApplied{}, s.invalid(err, text)
+	}
+	if user.Visitor { // somebody of this node lets a wider uplink.allow of the file hold
+		if err := noWider("node.ReloadConfig", &s.node.Config().Uplink, &cfg.Uplink); err != nil {
+			return answer.ConfigApplied{}, err
+		}
 	}
 	done, err := s.node.apply(context.WithoutCancel(ctx), cfg)
 	if err != nil {

@@ -26,9 +26,9 @@ const uplinkFile = "uplink.json"
 // openUplink makes what sends the log to the parent. It dials nobody.
 func (n *Node) openUplink(context.Context) error {
 	cfg := n.opts.Config.Uplink
-	renames := make([]sender.Rename, len(cfg.Rename))
+	renames := make([]uplink.Rename, len(cfg.Rename))
 	for i, r := range cfg.Rename {
-		renames[i] = sender.Rename(r)
+		renames[i] = uplink.Rename(r)
 	}
 	n.sender = sender.New(sender.Config{
 		Dial: n.dialParent, Own: n.ownPositions, Store: n.storeName, Describe: n.describeUp,
@@ -95,6 +95,7 @@ type above struct {
 	parent *bus.Parent
 	key    *identity.Key // that it was made with
 	detach func()
+	quiet  func() // ends the live messages
 }
 
 // dialUp dials as knock does, for a connection that stays.
@@ -127,7 +128,7 @@ func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
 		p.Close()
 		return nil, err
 	}
-	return &above{Session: session, node: n, parent: p, key: key, detach: func() {}}, nil
+	return &above{Session: session, node: n, parent: p, key: key, detach: func() {}, quiet: func() {}}, nil
 }
 
 // Renewed implements sender.Renewer.
@@ -150,8 +151,16 @@ func (s *above) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, er
 	return w, err
 }
 
+// Start implements sender.Starter.
+func (s *above) Start(w *uplink.Welcome) {
+	if w.Live {
+		s.quiet = s.sendLive()
+	}
+}
+
 // Close implements sender.Session.
 func (s *above) Close() {
+	s.quiet()
 	s.detach()
 	s.Session.Close()
 }

@@ -41,6 +41,8 @@ func (n *Node) uplinkStatus(ctx context.Context) *answer.Uplink {
 			out.Origins[i].Reason = o.Err.Error()
 		}
 	}
+	live := shownLive(n.liveUp.Status(), true)
+	out.Live = &live
 	return out
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Path names a point, such as "campus/building/ahu1/supply_temp". Its segments are separated by
-// slashes and may hold any printable text: spaces, dots, "*", ">", other scripts, markup. Whoever
+// slashes and may hold any printable text but "." and "..": spaces, dots, "*", ">", other scripts, markup. Whoever
 // shows or sends a path escapes it for the place it goes to.
 type Path string
 
@@ -19,6 +19,7 @@ var (
 	errPathEmpty   = errors.New("a path needs at least one character")
 	errPathLong    = errors.New("a path has at most 512 bytes")
 	errPathUTF8    = errors.New("a path must be valid UTF-8")
+	errPathDots    = errors.New("a path must not have the segment . or .., which elsewhere means another place")
 	errPathControl = errors.New("a path must not contain control characters")
 )
 
@@ -31,7 +32,15 @@ func (p Path) Validate() error {
 		return errPathLong
 	}
 	ascii := true
-	for i := range len(p) { // a hot place: every path of every block comes by
+	i := 0
+	for ; i+8 <= len(p); i += 8 { // a hot place: every path of every block comes by
+		w := word(p[i : i+8])
+		ascii = ascii && w&(ones*0x80) == 0
+		if below := (w - ones*0x20) &^ w; (below|zeros(w^ones*0x7f))&(ones*0x80) != 0 {
+			return errPathControl
+		}
+	}
+	for ; i < len(p); i++ {
 		if p[i] < 0x20 || p[i] == 0x7f {
 			return errPathControl
 		}
@@ -40,8 +49,43 @@ func (p Path) Validate() error {
 	if !ascii && !utf8.ValidString(string(p)) {
 		return errPathUTF8
 	}
+	if dotted(string(p)) {
+		return errPathDots
+	}
 	return nil
 }
+
+// dotted reports whether a segment of a path is "." or "..".
+func dotted(p string) bool {
+	for at := 0; ; {
+		i := strings.IndexByte(p[at:], '.')
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + 1
+		if end < len(p) && p[end] == '.' {
+			end++
+		}
+		if (at == 0 || p[at-1] == '/') && (end == len(p) || p[end] == '/') {
+			return true
+		}
+		at = end
+	}
+}
+
+// ones is a 1 in each octet of a word.
+const ones = 0x0101010101010101
+
+// word returns eight octets as one number.
+func word(p Path) uint64 {
+	_ = p[7]
+	return uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
+		uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+}
+
+// zeros has the highest bit of an octet set if any octet of the word is zero, and else none.
+func zeros(w uint64) uint64 { return (w - ones) &^ w }
 
 // Join returns the path of the child name below p. An empty p gives just the name.
 func (p Path) Join(name string) Path {

@@ -20,7 +20,7 @@ func (pt Pattern) Match(p Path) bool {
 		rest, found := strings.CutPrefix(string(p), string(pt))
 		return found && (rest == "" || rest[0] == '/')
 	}
-	return matchSegments(string(pt), string(p))
+	return matchSegments(segmentsOf(pt), segmentsOf(p))
 }
 
 // Prefix returns the literal whole segments in front of the first wildcard: every selected path
@@ -38,43 +38,50 @@ func (pt Pattern) Prefix() Path {
 
 // matchSegments walks pattern and path together. The only place to return to is behind the
 // latest "**", so the work is bounded by the product of their lengths.
-func matchSegments(pattern, path string) bool {
-	retryPattern, retryPath := "", ""
+func matchSegments(pattern, path segments) bool {
+	var retryPattern, retryPath segments
 	canRetry := false
 	for {
-		if pattern == "" && path == "" {
+		if !pattern.any && !path.any {
 			return true
 		}
-		seg, restPattern := cutSegment(pattern)
+		seg, restPattern := pattern.cut()
 		if seg == "**" {
-			if restPattern == "" {
+			if !restPattern.any {
 				return true
 			}
 			pattern = restPattern
 			retryPattern, retryPath, canRetry = restPattern, path, true
 			continue
 		}
-		name, restPath := cutSegment(path)
-		if pattern != "" && path != "" && matchSegment(seg, name) {
+		name, restPath := path.cut()
+		if pattern.any && path.any && matchSegment(seg, name) {
 			pattern, path = restPattern, restPath
 			continue
 		}
-		if !canRetry || retryPath == "" {
+		if !canRetry || !retryPath.any {
 			return false
 		}
-		_, retryPath = cutSegment(retryPath)
+		_, retryPath = retryPath.cut()
 		pattern, path = retryPattern, retryPath
 	}
 }
 
-// cutSegment splits off the first segment. The marker byte keeps "a/" (two segments, the second
-// empty) apart from "a".
-func cutSegment(s string) (first, rest string) {
-	s = strings.TrimPrefix(s, "\x00")
-	if i := strings.IndexByte(s, '/'); i >= 0 {
-		return s[:i], "\x00" + s[i+1:]
+// segments are what is left of a path or a pattern: "a/" are two, the second of which is empty.
+type segments struct {
+	text string
+	any  bool // whether there are any
+}
+
+// segmentsOf returns those of a text; "" has none.
+func segmentsOf[S ~string](s S) segments { return segments{string(s), s != ""} }
+
+// cut splits off the first segment.
+func (s segments) cut() (first string, rest segments) {
+	if i := strings.IndexByte(s.text, '/'); i >= 0 {
+		return s.text[:i], segments{s.text[i+1:], true}
 	}
-	return s, ""
+	return s.text, segments{}
 }
 
 func matchSegment(pattern, s string) bool {

@@ -18,7 +18,9 @@ func TestPathsAreRefusedWithTheReason(t *testing.T) {
 	for path, want := range map[point.Path]string{
 		"campus/b1/ahu": "", "a b/*/>/<x>": "", "Zürich/温度": "", "/": "", " ": "",
 		"": "at least one character", "a\nb": "control characters", "a\x7f": "control characters",
-		"a\xff":                                  "valid UTF-8",
+		"a\xff": "valid UTF-8",
+		"..":    "the segment . or ..", "campus/in/../out": "the segment . or ..", "./a": "the segment . or ..", "a/.": "the segment . or ..",
+		"a/..": "the segment . or ..", "a/...": "", "a.b/.c/d./..e/f..": "", "a..b/...": "",
 		point.Path(strings.Repeat("x", 512)):     "",
 		point.Path(strings.Repeat("x", 513)):     "at most 512 bytes",
 		point.Path(strings.Repeat("é", 256)):     "",
@@ -30,6 +32,17 @@ func TestPathsAreRefusedWithTheReason(t *testing.T) {
 			t.Errorf("Validate(%q) = %v, want %q", path, err, want)
 		}
 	}
+}
+
+func TestAPathIsRefusedWhereverTheControlCharacterStands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		octets := []byte(rapid.StringOfN(rapid.SampledFrom([]rune("a/~ \x7f\x1f\x20é\x00")), 1, 40, -1).Draw(t, "path"))
+		want := strings.ContainsFunc(string(octets), func(r rune) bool { return r < 0x20 || r == 0x7f })
+		err := point.Path(octets).Validate()
+		if got := err != nil; got != want {
+			t.Fatalf("%q is refused: %v, %v", octets, got, err)
+		}
+	})
 }
 
 func TestAPathIsItsParentJoinedWithItsName(t *testing.T) {

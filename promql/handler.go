@@ -30,6 +30,7 @@ const (
 	maxSteps    = 11_000 // of a range, as Prometheus has it
 	maxRunning  = 4
 	maxBody     = 512 << 10
+	patience    = 10 * time.Second // that a query waits for those before it
 	queryTime   = 30 * time.Second
 	maxLookback = time.Hour // before it values are not looked for; how long one counts, staleAfter says
 )
@@ -65,7 +66,7 @@ func New(s Store, p Points, now func() time.Time, version string) *Handler {
 		engine: prom.NewEngine(prom.EngineOpts{
 			MaxSamples: maxSamples, Timeout: queryTime, LookbackDelta: maxLookback,
 			EnableAtModifier: true, EnableNegativeOffset: true,
-			NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
+			NoStepSubqueryIntervalFn: func(int64) int64 { return subqueryStep },
 		}),
 	}
 }
@@ -90,9 +91,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"this part of Prometheus' API is not here; there are query, query_range, series, labels, label/…/values, metadata and status/buildinfo")))
 		return
 	}
+	turn := time.NewTimer(patience)
+	defer turn.Stop()
 	select {
 	case h.running <- struct{}{}:
 		defer func() { <-h.running }()
+	case <-turn.C:
+		fail(w, fault.E("promql", fault.Unavailable, "", fmt.Errorf("%d other queries are running; try again in a moment", maxRunning)))
+		return
 	case <-r.Context().Done():
 		return
 	}
@@ -128,6 +134,9 @@ func (h *Handler) query(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := bounded(r.FormValue("query"), frame{}); err != nil {
+		return nil, err
+	}
 	q, err := h.engine.NewInstantQuery(r.Context(), h.queryable(), opts, r.FormValue("query"), at)
 	if err != nil {
 		return nil, badData(err)
@@ -151,6 +160,9 @@ func (h *Handler) queryRange(r *http.Request) ([]byte, error) {
 	case to.Sub(from)/step > maxSteps:
 		return nil, badData(fmt.Errorf("the answer would have %d steps for each series and may have %d; use a longer step",
 			to.Sub(from)/step, maxSteps))
+	}
+	if err := bounded(r.FormValue("query"), frame{span: to.Sub(from), step: step}); err != nil {
+		return nil, err
 	}
 	q, err := h.engine.NewRangeQuery(r.Context(), h.queryable(), opts, r.FormValue("query"), from, to, step)
 	if err != nil {

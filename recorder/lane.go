@@ -10,7 +10,8 @@ import (
 type lane struct {
 	origin string
 
-	open  *batch // guarded by Recorder.mu, as stats
+	open  *batch   // guarded by Recorder.mu, as stats
+	last  *receipt // likewise: of the block that was begun last
 	stats Stats
 
 	// The writer alone uses these.
@@ -47,7 +48,7 @@ func (r *Recorder) divide(samples []point.Sample) (urgent, rest []point.Sample) 
 	defer r.mu.Unlock()
 	n := 0
 	for i := range samples {
-		if r.paths.isUrgent(samples[i].Point) {
+		if r.urgents.of(samples[i].Point) {
 			n++
 		}
 	}
@@ -59,7 +60,7 @@ func (r *Recorder) divide(samples []point.Sample) (urgent, rest []point.Sample) 
 	}
 	urgent, rest = make([]point.Sample, 0, n), make([]point.Sample, 0, len(samples)-n)
 	for i := range samples {
-		if r.paths.isUrgent(samples[i].Point) {
+		if r.urgents.of(samples[i].Point) {
 			urgent = append(urgent, samples[i])
 		} else {
 			rest = append(rest, samples[i])
@@ -76,8 +77,7 @@ type batch struct {
 	turn    uint64   // its turn among all blocks; 0 before it is handed to the log
 	place   uint64   // the log's sequence for it
 	block   point.Block
-	local   []uint32 // interned path → index in block.Points, plus one
-	used    []uint32 // the entries of local to clear
+	points  dictionary
 	text    int      // octets of text in it
 	receipt *receipt // for those who wait
 	data    []byte
@@ -87,8 +87,9 @@ type batch struct {
 
 // receipt is what the writers of one block wait for. It outlives the batch.
 type receipt struct {
-	done chan struct{} // closed when err is decided
-	err  error
+	done  chan struct{} // closed when err is decided
+	err   error
+	after []func() // called when the block is on disk; guarded by Recorder.mu until done
 }
 
 func newReceipt() *receipt { return &receipt{done: make(chan struct{})} }
@@ -105,22 +106,32 @@ func (r *Recorder) newBatch(l *lane) *batch {
 	return b
 }
 
-// add appends the samples, whose paths were interned just before.
-func (b *batch) add(paths *interner, samples []point.Sample) {
-	if grow := len(paths.list) - len(b.local); grow > 0 {
-		b.local = append(b.local, make([]uint32, grow)...)
-	}
+// number returns the indexes of the samples' points in the dictionary, in the memory of ids. With an error
+// the dictionary is as it was.
+func (b *batch) number(ids []uint32, samples []point.Sample) ([]uint32, error) {
+	known, guess := len(b.block.Points), uint32(0)
 	for i := range samples {
-		id := paths.ids[i]
-		at := b.local[id]
-		if at == 0 {
-			b.block.Points = append(b.block.Points, paths.list[id])
-			at = uint32(len(b.block.Points))
-			b.local[id] = at
-			b.used = append(b.used, id)
+		var at uint32
+		before := len(b.block.Points)
+		b.block.Points, at = b.points.find(b.block.Points, samples[i].Point, guess)
+		if int(at) == before {
+			if err := checkPath(samples[i].Point); err != nil {
+				clear(b.block.Points[known:])
+				b.block.Points = b.block.Points[:known]
+				b.points.fill(b.block.Points)
+				return ids, err
+			}
 		}
+		ids, guess = append(ids, at), at+1
+	}
+	return ids, nil
+}
+
+// add appends the samples, whose points have these indexes.
+func (b *batch) add(ids []uint32, samples []point.Sample) {
+	for i := range samples {
 		b.text += len(samples[i].Value.Text())
-		b.block.Append(at-1, &samples[i])
+		b.block.Append(ids[i], &samples[i])
 	}
 }
 
@@ -131,8 +142,5 @@ func (b *batch) holds(samples []point.Sample, limit int) bool {
 
 // forget clears the dictionary for the next use.
 func (b *batch) forget() {
-	for _, id := range b.used {
-		b.local[id] = 0
-	}
-	b.used = b.used[:0]
+	clear(b.points.slots)
 }

@@ -97,7 +97,8 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	moved   chan struct{} // closed and replaced when a queue has moved
-	paths   interner
+	urgents urgency
+	ids     []uint32 // used again
 	others  map[string]*other
 	paused  error
 	stopped bool
@@ -121,9 +122,9 @@ func New(cfg Config, log Log, start Start) *Recorder {
 	r := &Recorder{
 		cfg: cfg, log: log, ready: make(chan *batch, cfg.Queue), kick: make(chan struct{}, 1),
 		foreign: make(chan *batch, foreignQueue), moved: make(chan struct{}),
-		lane:   newLane(cfg.Origin, start.Own),
-		paths:  interner{index: map[point.Path]uint32{}, patterns: cfg.Urgent},
-		others: make(map[string]*other, len(start.Others)),
+		lane:    newLane(cfg.Origin, start.Own),
+		urgents: urgency{patterns: cfg.Urgent, known: map[point.Path]bool{}},
+		others:  make(map[string]*other, len(start.Others)),
 	}
 	if len(cfg.Urgent) > 0 || start.Urgent.Sequence > 0 {
 		r.urgent = newLane(point.UrgentOrigin(cfg.Origin), start.Urgent)
@@ -244,14 +245,21 @@ func (r *Recorder) add(l *lane, samples []point.Sample, wait bool) (*receipt, <-
 	case l.open != nil && !l.open.holds(samples, r.cfg.MaxSamples) && !r.closeOpen(l):
 		return nil, r.moved, errFull
 	}
-	if err := r.paths.intern(samples); err != nil {
-		return nil, nil, err
-	}
-	if l.open == nil {
-		l.open = r.newBatch(l)
+	for i := range samples {
+		if err := check(&samples[i]); err != nil {
+			return nil, nil, fault.E("recorder.Record", fault.Invalid, string(samples[i].Point), err)
+		}
 	}
 	b := l.open
-	b.add(&r.paths, samples)
+	if b == nil {
+		b = r.newBatch(l)
+	}
+	var err error
+	if r.ids, err = b.number(r.ids[:0], samples); err != nil {
+		return nil, nil, err
+	}
+	l.open, l.last = b, b.receipt
+	b.add(r.ids, samples)
 	l.stats.Produced += uint64(len(samples))
 	l.stats.Pending += uint64(len(samples))
 	if b.block.Len() >= r.cfg.MaxSamples {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
@@ -447,3 +448,23 @@ func (l *discardLog) Last(context.Context) ([]byte, uint64, error) { return nil,
 func (l *discardLog) Scan(context.Context, uint64, func(uint64, []byte) error) error { return nil }
 
 func (l *discardLog) Recover(context.Context) error { return nil }
+
+func TestAnInvalidPathLeavesTheOpenBlockAsItWas(t *testing.T) {
+	log := &memoryLog{}
+	r, stop := startAt(t, recorder.Config{MaxAge: time.Hour}, log)
+	good := []point.Sample{sampleOf("a", 1), sampleOf("b", 2)}
+	bad := []point.Sample{sampleOf("c", 3), sampleOf("a", 4), sampleOf("x\n", 5)}
+	if r.Offer(bad) || !r.Offer(good) || r.Offer(bad) || !r.Offer(good[1:]) {
+		t.Error("Offer took what it may not, or refused what it may")
+	}
+	stop()
+	var got []string
+	for _, blocks := range log.blocksOf(t) {
+		for _, b := range blocks {
+			got = append(got, fmt.Sprint(b.Points, b.Point))
+		}
+	}
+	if diff := cmp.Diff([]string{"[a b] [0 1 1]"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

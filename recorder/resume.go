@@ -103,8 +103,12 @@ func (w *writer) acknowledge(b *batch) {
 	} else {
 		w.others[b.origin].stored = b.behind
 	}
-	w.mu.Unlock()
 	close(b.receipt.done)
+	after := b.receipt.after
+	w.mu.Unlock()
+	for _, f := range after {
+		f()
+	}
 	if b.lane != nil {
 		w.spare.Put(b)
 	}
@@ -119,6 +123,8 @@ func (w *writer) refuse(b *batch, err error) {
 		l.stats.Pending -= n
 		w.mu.Unlock()
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	b.receipt.err = fault.E("recorder.Record", fault.Unavailable, "", err)
 	close(b.receipt.done)
 }

@@ -18,11 +18,12 @@ type (
 		Wait *float64 `json:"wait"`
 	}
 	release struct {
-		Point string `json:"point"`
-		ID    string `json:"id"`
-		Level int    `json:"level"`
-		Task  string `json:"task"`
-		All   bool   `json:"all"`
+		Requester string `json:"requester"`
+		Point     string `json:"point"`
+		ID        string `json:"id"`
+		Level     int    `json:"level"`
+		Task      string `json:"task"`
+		All       bool   `json:"all"`
 	}
 	renew struct {
 		Point string  `json:"point"`
@@ -36,6 +37,12 @@ type (
 	}
 	who struct {
 		Path string `json:"path"`
+	}
+	held struct {
+		Requester string `json:"requester"`
+	}
+	clearOverride struct {
+		Pattern string `json:"pattern"`
 	}
 	schedule struct {
 		Path string `json:"path"`
@@ -57,13 +64,54 @@ func controlMethods() map[string]method {
 			answer.NewCommands{},
 			"{results}", controlled((*Service).setMany),
 		},
-		"release":  {"End own commands: of a point, a task, an id, or all with the reservations.", release{}, "{status}", controlled((*Service).release)},
+		"release":  {"End own commands: of a point, a task, an id, or all with the reservations; those of another requester need administer.", release{}, "{status}", controlled((*Service).release)},
 		"renew":    {"Give own leases a new length from now on.", renew{}, "{status, until}", controlled((*Service).renew)},
 		"reserve":  {"Reserve points, devices or branches for times, all or none.", answer.NewTask{}, "{status, until, lost}", controlled((*Service).reserve)},
 		"cancel":   {"End an own reservation, and the commands made under it.", cancel{}, "{status}", controlled((*Service).cancelTask)},
 		"who":      {"Who holds a point, a device or a branch, until when and why.", who{}, "{points, tasks, overrides, next}", controlled((*Service).who)},
 		"schedule": {"The reservations that touch a path and a time.", schedule{}, "{tasks}", controlled((*Service).schedule)},
 	}
+}
+
+// visitorMethods lists what people of other nodes ask as they do over HTTP, and agents do not.
+func visitorMethods() map[string]method {
+	return map[string]method{
+		"held":           {"The commands of a requester, of all without one.", held{}, "{commands}", controlled((*Service).held)},
+		"overrides":      {"The points that are out of control.", none{}, "{overrides}", controlled((*Service).overrides)},
+		"override":       {"Take points out of control.", answer.NewOverride{}, "{status, until}", controlled((*Service).override)},
+		"clear_override": {"End an override, by exactly its pattern.", clearOverride{}, "{status}", controlled((*Service).clearOverride)},
+	}
+}
+
+func (s *Service) held(ctx context.Context, r *request) (any, error) {
+	var in held
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Held(ctx, r.asker(), in.Requester)
+}
+
+func (s *Service) overrides(ctx context.Context, r *request) (any, error) {
+	if err := r.decode(&none{}); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Overrides(ctx, r.asker())
+}
+
+func (s *Service) override(ctx context.Context, r *request) (any, error) {
+	var in answer.NewOverride
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Override(ctx, r.asker(), &in)
+}
+
+func (s *Service) clearOverride(ctx context.Context, r *request) (any, error) {
+	var in clearOverride
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.ClearOverride(ctx, r.asker(), point.Pattern(in.Pattern))
 }
 
 // controlled answers that there is no control where there is none.
@@ -120,7 +168,7 @@ func (s *Service) release(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	return s.cfg.Control.Release(ctx, r.asker(), &answer.CommandSelection{
-		Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, All: in.All,
+		Requester: in.Requester, Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, All: in.All,
 	})
 }
 

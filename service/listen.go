@@ -166,7 +166,7 @@ func (l *ears) find(id string, r *request, pattern string) *ear {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.list[id]
-	if e == nil || e.neighbour != r.agent.Name || e.who != r.far || e.pattern != pattern {
+	if e == nil || e.neighbour != r.agent.Name || e.who != r.requester() || e.pattern != pattern {
 		return nil
 	}
 	e.lease.Reset(earLease)
@@ -190,7 +190,7 @@ func (s *Service) hearFor(r *request, pattern string) (id string, e *ear, err er
 	if others >= earsEach {
 		return "", nil, fault.E("service.listen", fault.Unavailable, r.agent.Name, errEars)
 	}
-	e = &ear{neighbour: r.agent.Name, who: r.far, pattern: pattern, grants: r.grants, news: make(chan struct{}, 1)}
+	e = &ear{neighbour: r.agent.Name, who: r.requester(), pattern: pattern, grants: r.grants, news: make(chan struct{}, 1)}
 	e.stop, err = s.cfg.Live.Subscribe(wire.Selection{Patterns: []point.Pattern{point.Pattern(pattern)}, Keep: e.keep}, e.hear)
 	if err != nil {
 		return "", nil, err

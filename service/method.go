@@ -70,7 +70,7 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 		return nil, err
 	}
 	methods := s.methods
-	if r.far != "" {
+	if r.far != nil {
 		methods = s.visitable()
 	}
 	list := make([]wire.Method, 0, len(methods))

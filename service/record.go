@@ -118,6 +118,7 @@ func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time
 	}
 	n := len(w.batch.Samples)
 	w.batch.Report = report
+	r.waits() // for the disk
 	if err := s.cfg.Gate.RecordWhole(ctx, &w.batch); err != nil {
 		return nil, err
 	}

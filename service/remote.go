@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/tree"
@@ -17,7 +18,7 @@ import (
 
 // Tree passes requests on to other nodes, as package tree does.
 type Tree interface {
-	Ask(ctx context.Context, caller string, g *identity.Grants, r tree.Request) (json.RawMessage, error)
+	Ask(ctx context.Context, c tree.Caller, r tree.Request) (json.RawMessage, error)
 }
 
 // remote are the arguments of the method.
@@ -65,7 +66,7 @@ func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Timeout*float64(time.Second)))
 	defer cancel()
-	result, err := s.cfg.Tree.Ask(ctx, "agent:"+r.agent.Name, &r.grants, tree.Request{Node: in.Node, Agent: in.Agent, Method: in.Method, Body: body})
+	result, err := s.cfg.Tree.Ask(ctx, tree.Caller{Name: "agent:" + r.agent.Name, Grants: &r.grants}, tree.Request{Node: in.Node, Agent: in.Agent, Method: in.Method, Body: body})
 	if err == nil && len(result) == 0 {
 		result = json.RawMessage("null")
 	}
@@ -81,20 +82,51 @@ func (s *Service) visitable() map[string]method {
 	maps.DeleteFunc(out, func(name string, _ method) bool {
 		return !tree.Reads(name) && !slices.Contains(changes(), name)
 	})
+	maps.Copy(out, visitorMethods())
 	return out
+}
+
+// Visitable lists the methods that a node answers to other nodes.
+func Visitable() []string {
+	s := &Service{methods: methods()}
+	return slices.Sorted(maps.Keys(s.visitable()))
 }
 
 var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")
 
-// Visitor is who asks something of this node from another one.
-type Visitor struct {
-	Neighbour string          // by which it came, such as @campus
-	Requester string          // to whom belongs what is done, such as agent:campus/weather
-	Grants    identity.Grants // of the neighbour
+// Role returns the role that people need to ask a node for a method from another one: that of the same
+// operation over HTTP.
+func Role(method string) identity.Role {
+	if tree.Reads(method) {
+		return identity.Viewer
+	}
+	return identity.Operator
 }
 
-// Visit answers what somebody asks of this node from another one: in the visitor's name, and with what
-// the neighbour may do.
+var errForPeople = errors.New("is for people; an agent asks another node what it may ask its own")
+
+// Visitor is who asks something of this node from another one.
+type Visitor struct {
+	Neighbour   string          // by which it came, such as @campus
+	Requester   string          // to whom belongs what is done, such as agent:campus/weather
+	Grants      identity.Grants // of the neighbour
+	Role        identity.Role   // of a person
+	Agent       bool            // an agent asks, who has no role
+	Administers bool            // the agent administers at home, and the neighbour may carry that
+}
+
+// asker is who asks something of control: what it may do is what both the neighbour and who asks may.
+func (v *Visitor) asker() *access.Who {
+	by := access.Visitor(v.Requester, &v.Grants)
+	if v.Agent {
+		by.Manages = by.Manages && v.Administers
+		return by
+	}
+	return access.Person(v.Requester, v.Role).Within(by)
+}
+
+// Visit answers what somebody asks of this node from another one: in the visitor's name, with what the
+// neighbour may do, and a person may by its role.
 func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
@@ -102,12 +134,18 @@ func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byt
 	if !is {
 		return nil, fault.E("service.Visit", fault.NotFound, clip(name), errNotFromAfar)
 	}
+	if _, people := visitorMethods()[name]; people && v.Agent {
+		return nil, fault.E("service.Visit", fault.Refused, name, errForPeople)
+	}
+	if needed := Role(name); !v.Agent && !v.Role.Includes(needed) {
+		return nil, fault.E("service.Visit", fault.Refused, name, fmt.Errorf("%s has the role %v, and this needs %v", v.Requester, v.Role, needed))
+	}
 	kwargs, err := parseEnvelope(body)
 	if err != nil {
 		return nil, err
 	}
 	result, err := m.answer(s, ctx, &request{
-		agent: identity.Agent{Name: v.Neighbour, Grants: v.Grants}, grants: v.Grants, kwargs: kwargs, far: v.Requester,
+		agent: identity.Agent{Name: v.Neighbour, Grants: v.Grants}, grants: v.Grants, kwargs: kwargs, far: v,
 	})
 	if err == nil && len(result) > MaxBody-envelope {
 		err = fault.E("service.Visit", fault.Invalid, name, errAnswer)

@@ -187,15 +187,23 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 type request struct {
 	agent  identity.Agent
 	grants identity.Grants
-	kwargs []byte // JSON of an object; nil for none
-	far    string // to whom belongs what is done, if it came from another node; the agent is the neighbour
+	kwargs []byte   // JSON of an object; nil for none
+	far    *Visitor // who asks, if it came from another node; the agent is the neighbour
 	park   func()
+}
+
+// requester is to whom of another node belongs what is done; "" for an agent of this one.
+func (r *request) requester() string {
+	if r.far == nil {
+		return ""
+	}
+	return r.far.Requester
 }
 
 // asker is who asks something of control.
 func (r *request) asker() *access.Who {
-	if r.far != "" {
-		return access.Visitor(r.far, &r.grants)
+	if r.far != nil {
+		return r.far.asker()
 	}
 	return access.Agent(&r.agent)
 }

@@ -149,6 +149,9 @@ type Stats struct {
 	Damaged  []Damage  // files or blocks set aside, with the reason
 	Replaced uint64    // samples superseded by a newer one with the same point and time
 	Expired  uint64    // samples dropped by the retention
+	// Overwritten counts those of Replaced that said something else: another value or quality. The others are
+	// repeats. A store may find out about samples that are older than others of their point when their day is closed.
+	Overwritten uint64
 }
 
 // Damage is a piece of the history that cannot be read. The rest is served.

@@ -94,6 +94,7 @@ type Welcome struct {
 	Positions map[string]Position `json:"positions"`        // what the parent has of the origins in the Hello: this counts
 	Window    int64               `json:"window"`           // octets of a lane that may be under way
 	Parts     bool                `json:"parts,omitempty"`  // blocks may come in parts
+	Live      bool                `json:"live,omitempty"`   // live messages may come, by a connection of their own
 	Store     string              `json:"store,omitempty"`  // the database that the parent stores into; "" for files of its own, UnknownStore while it is away
 }
 

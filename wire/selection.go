@@ -90,14 +90,8 @@ func (s *Selection) ScanSubjects() []string {
 	slices.Sort(subjects)
 	subjects = slices.Compact(subjects)
 	return slices.DeleteFunc(slices.Clone(subjects), func(subject string) bool {
-		return slices.ContainsFunc(subjects, func(other string) bool { return other != subject && covers(other, subject) })
+		return slices.ContainsFunc(subjects, func(other string) bool { return other != subject && Covers(other, subject) })
 	})
-}
-
-// covers reports whether all that has the one subject also has the wider one.
-func covers(wider, subject string) bool {
-	base, ok := strings.CutSuffix(wider, ">")
-	return ok && strings.HasPrefix(subject, base)
 }
 
 func scanSubjects(pattern point.Pattern) []string {

@@ -100,3 +100,21 @@ func unescape(token string) (string, error) {
 	}
 	return b.String(), nil
 }
+
+// Covers reports whether every subject that the pattern narrow matches is matched by wide, where * stands for
+// one token, and > at the end for one or more. A subject without either is a pattern that matches itself.
+func Covers(wide, narrow string) bool {
+	for {
+		w, restWide, moreWide := strings.Cut(wide, ".")
+		n, restNarrow, moreNarrow := strings.Cut(narrow, ".")
+		switch {
+		case w == ">":
+			return true
+		case n == ">" || (w != "*" && w != n):
+			return false
+		case !moreWide || !moreNarrow:
+			return moreWide == moreNarrow
+		}
+		wide, narrow = restWide, restNarrow
+	}
+}

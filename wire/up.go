@@ -3,6 +3,9 @@ package wire
 // UpPrefix is the first token of the subjects on which a child sends blocks to its parent.
 const UpPrefix = "up." // + caller, lane
 
+// FlowPrefix is the first token of the subjects on which a child sends live messages to its parent.
+const FlowPrefix = "flow." // + caller, session
+
 // The lanes of blocks.
 const (
 	NormalLane = "n"

@@ -67,7 +67,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-func TestLandlockHidesAllButTheOwnFolders(t *testing.T) {
+func TestAttackLandlockHidesAllButTheOwnFolders(t *testing.T) {
 	needLandlock(t)
 	data := t.TempDir()
 	own, other := filepath.Join(data, "agents/a"), filepath.Join(data, "agents/b")
@@ -163,7 +163,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-func TestAForkBombHitsItsBound(t *testing.T) {
+func TestAttackAForkBombHitsItsBound(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only a user of its own is bounded")
 	}
@@ -174,7 +174,7 @@ func TestAForkBombHitsItsBound(t *testing.T) {
 	process.EndUser(64903)
 }
 
-func TestAFileCannotGrowBeyondItsBound(t *testing.T) {
+func TestAttackAFileCannotGrowBeyondItsBound(t *testing.T) {
 	dir := t.TempDir()
 	out, err := shell(t, Spec{FileSize: 1 << 20, Dir: dir}, "head -c 5000000 /dev/zero >big; wc -c <big")
 	if size := strings.Fields(out); len(size) == 0 || size[len(size)-1] != "1048576" {

@@ -92,7 +92,7 @@ func TestWhatIsNotSurelyMeantLives(t *testing.T) {
 	}
 }
 
-func TestNamesInTheProcessTableCannotLie(t *testing.T) {
+func TestAttackNamesInTheProcessTableCannotLie(t *testing.T) {
 	line := "7 (a) R 1 (b) S 1 77 1 0 -1 0 0 0 0 0 100 50 0 0 20 0 1 0 12345 4096 3 0"
 	p, err := parse(7, []byte(line))
 	if err != nil || p.Group != 77 || p.Started != 12345 || p.CPU.Milliseconds() != 1500 || p.Memory != 3*int64(os.Getpagesize()) {

@@ -156,6 +156,7 @@ type Device struct {
 	Line          string     `json:"line"`
 	State         string     `json:"state"`           // online, offline, starting, disabled, hung
 	Interval      float64    `json:"interval"`        // seconds
+	Problem       string     `json:"problem"`         // why points are bad although it answers, and what to do; "" if none
 	LastRead      *time.Time `json:"last_read"`       // null before the first
 	LastError     string     `json:"last_error"`      // stays after a recovery; "" if there was none
 	LastErrorTime *time.Time `json:"last_error_time"` // of LastError; null if there was none
@@ -165,6 +166,7 @@ type Device struct {
 	Points        int        `json:"points"`
 	Reports       uint64     `json:"reports"`    // samples that the device sent by itself
 	Lost          uint64     `json:"lost"`       // of these that were lost before they were taken
+	Misdated      uint64     `json:"misdated"`   // samples whose time by the device's clock was out of bounds: they have the time of their arrival
 	LatencyMS     float64    `json:"latency_ms"` // of the last read
 }
 
@@ -181,6 +183,9 @@ type Ledger struct {
 	Gaps    []Gap    `json:"gaps"`
 	Log     Log      `json:"log"`
 	Damaged []Damage `json:"damaged"`
+	// Overwritten counts samples in the place of which another value of the same point and time was stored. Repeats do
+	// not count.
+	Overwritten uint64 `json:"overwritten"`
 	// Sentence says of the whole subtree whether something was lost, Sum counts, and Nodes are the
 	// accounts of its nodes, this one first.
 	Sentence string       `json:"sentence"`

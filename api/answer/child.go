@@ -94,6 +94,7 @@ type Uplink struct {
 	Waiting  uint64         `json:"waiting"`   // blocks of the log that are not acknowledged
 	Lanes    []UplinkLane   `json:"lanes"`
 	Origins  []UplinkOrigin `json:"origins"`
+	Live     *LiveLink      `json:"live,omitempty"` // nil of a node that does not know how
 }
 
 // UplinkLane is a lane of the uplink.

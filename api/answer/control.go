@@ -62,12 +62,12 @@ type NewCommands struct {
 type Commanded struct {
 	ID       string          `json:"id"`
 	Point    string          `json:"point"`
-	Status   string          `json:"status"`             // accepted, pending (a second person must agree), refused
+	Status   string          `json:"status"`             // accepted, pending (a second person must agree), refused, failed (the device refused it, so that it ended)
 	Wins     bool            `json:"wins"`               // the point follows it
 	Until    *time.Time      `json:"until,omitempty"`    // when the lease or the time to approve ends
 	Later    *time.Time      `json:"later,omitempty"`    // when the point can follow, if something holds it back
 	Repeat   bool            `json:"repeat,omitempty"`   // it was decided before; this is that decision
-	Output   string          `json:"output,omitempty"`   // idle, writing, held, differs, failed, unknown
+	Output   string          `json:"output,omitempty"`   // idle, writing, held, differs, mismatch, failed, unknown
 	Reported json.RawMessage `json:"reported,omitempty"` // what the device says
 	Error    *ControlError   `json:"error,omitempty"`    // why it was refused, or not carried out
 }
@@ -142,13 +142,16 @@ type Slots struct {
 // Policy is what a point demands of commands. Times are in seconds, values in the point's unit; what is
 // missing is not demanded.
 type Policy struct {
-	Reservation bool        `json:"reservation,omitempty"` // only who has reserved the point
-	Approval    bool        `json:"approval,omitempty"`    // a second person must agree
-	Longest     float64     `json:"longest,omitempty"`     // a lease is demanded, of this length at most
-	Range       *Limits     `json:"range,omitempty"`       // values that may be commanded
-	Rate        *Rate       `json:"rate,omitempty"`        // how fast the point may change
-	MinOn       float64     `json:"min_on,omitempty"`      // once on, it stays on
-	MinOff      float64     `json:"min_off,omitempty"`     // once off, it stays off
+	Reservation bool        `json:"reservation,omitempty"`  // only who has reserved the point
+	Approval    bool        `json:"approval,omitempty"`     // a second person must agree
+	Longest     float64     `json:"longest,omitempty"`      // a lease is demanded, of this length at most
+	Range       *Limits     `json:"range,omitempty"`        // values that may be commanded
+	Rate        *Rate       `json:"rate,omitempty"`         // how fast the point may change
+	Assert      string      `json:"assert,omitempty"`       // when a value that the point lost is written again: return, always, never; "" is return
+	AssertPause float64     `json:"assert_pause,omitempty"` // seconds between two such writes at least; 0 is 60
+	Tolerance   float64     `json:"tolerance,omitempty"`    // how far a reading may be off, in the point's unit
+	MinOn       float64     `json:"min_on,omitempty"`       // once on, it stays on
+	MinOff      float64     `json:"min_off,omitempty"`      // once off, it stays off
 	Interlocks  []Interlock `json:"interlocks,omitempty"`
 }
 
@@ -236,7 +239,8 @@ type ControlEvent struct {
 	Holder
 	Time  time.Time       `json:"time"`
 	Cause string          `json:"cause,omitempty"`
-	Value json.RawMessage `json:"value,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"` // of a command or write; what the point reports, of a reading or mismatch
+	Wish  json.RawMessage `json:"wish,omitempty"`  // what the point should report, of a mismatch
 	By    string          `json:"by,omitempty"`
 	Write uint64          `json:"write,omitempty"`
 	Fault string          `json:"fault,omitempty"`

@@ -14,6 +14,8 @@ type LedgerNode struct {
 	Prefix  string    `json:"prefix"`         // below which its points lie here
 	Origins []Hop     `json:"origins"`        // how origins stand there
 	Gaps    []Gap     `json:"gaps"`           // the newest
+
+	Overwritten uint64 `json:"overwritten,omitempty"` // samples in the place of which its store has another value of the same time
 }
 
 // Hop is how an origin stands at a node.
@@ -37,4 +39,6 @@ type LedgerSum struct {
 	Waiting  uint64 `json:"waiting"` // on their way
 	Refused  uint64 `json:"refused"` // that were never acknowledged
 	Repeated uint64 `json:"repeated"`
+
+	Overwritten uint64 `json:"overwritten"` // here: of those stored, in the place of which another value of the same time is
 }

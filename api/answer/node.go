@@ -54,6 +54,9 @@ type Node struct {
 
 	Outages  []Outage  `json:"outages,omitempty"`  // when it was away from its parent, the newest first; of nodes deeper than children the newest three
 	Received *Received `json:"received,omitempty"` // of a child: what came since the start of the one that answers
+	// Live is how live messages go between a child and the one that answers, or of that between it and its parent;
+	// nil if there is no such link, or one of them does not know how.
+	Live *LiveLink `json:"live,omitempty"`
 }
 
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.

@@ -1,5 +1,5 @@
-// Command agent_request measures calls between two agents through a node, and how long live messages
-// take to many agents, over TLS on loopback. See README.md beside it.
+// Command agent_request measures calls between two agents through a node, how long live messages take
+// to many agents, and readings that an agent records one a call, over TLS on loopback. See README.md beside it.
 package main
 
 import (
@@ -25,6 +25,7 @@ import (
 type plan struct {
 	calls   int
 	apart   bool   // the agents run in processes of their own
+	keep    bool   // record readings instead
 	profile string // a file for the processor profile
 	agents  int    // that receive live messages
 	devices int    // that report
@@ -44,6 +45,7 @@ func main() {
 	p := plan{}
 	flag.IntVar(&p.calls, "calls", 100_000, "calls in each measurement")
 	flag.BoolVar(&p.apart, "apart", false, "run node, caller and callee in a process each")
+	flag.BoolVar(&p.keep, "record", false, "record one reading a call, instead of calls between agents")
 	flag.StringVar(&p.profile, "profile", "", "write a processor profile of the calls to this file")
 	flag.IntVar(&p.agents, "agents", 100, "agents that receive live messages")
 	flag.IntVar(&p.devices, "devices", 25, "devices that report to them")
@@ -70,6 +72,9 @@ func (p *plan) measure() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
+	if p.keep {
+		return p.profiled(func() error { return p.record(ctx, h) })
+	}
 	if p.apart {
 		err = p.measureApart(ctx, h)
 	} else {
@@ -82,7 +87,7 @@ func (p *plan) measure() (err error) {
 }
 
 // measureTogether calls from this process to this process.
-func (p *plan) measureTogether(ctx context.Context, h *hall) (err error) {
+func (p *plan) measureTogether(ctx context.Context, h *hall) error {
 	callee, err := h.join(ctx, "callee", identity.Grants{})
 	if err != nil {
 		return err
@@ -96,17 +101,24 @@ func (p *plan) measureTogether(ctx context.Context, h *hall) (err error) {
 		return err
 	}
 	defer caller.Close()
-	if p.profile != "" {
-		f, err := os.Create(p.profile)
-		if err != nil {
-			return err
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		defer func() { pprof.StopCPUProfile(); err = errors.Join(err, f.Close()) }()
+	return p.profiled(func() error { return p.callAll(ctx, caller) })
+}
+
+// profiled does the work with a processor profile, if one is asked for.
+func (p *plan) profiled(work func() error) error {
+	if p.profile == "" {
+		return work()
 	}
-	return p.callAll(ctx, caller)
+	f, err := os.Create(p.profile)
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	err = work()
+	pprof.StopCPUProfile()
+	return errors.Join(err, f.Close())
 }
 
 // offer lets an agent answer what is called.

@@ -94,11 +94,17 @@ func (unaudited) Append(context.Context, ...audit.Entry) error { return nil }
 // nobody takes what devices report.
 type nobody struct{}
 
+// Hear implements device.Outlet.
+func (nobody) Hear(*point.Scan) {}
+
 // Live implements device.Outlet.
 func (nobody) Live(*point.Scan, device.Forms) {}
 
 // Record implements device.Outlet.
-func (nobody) Record([]point.Sample) {}
+func (nobody) Record([]point.Sample) bool { return true }
+
+// Settle implements device.Outlet.
+func (nobody) Settle(kept func()) { kept() }
 
 // measure runs a desk and sends it commands.
 func (b *bench) measure(ctx context.Context, audited bool) (err error) {

@@ -10,6 +10,7 @@ import (
 	"voltbus/device"
 	"voltbus/driver/modbus"
 	"voltbus/driver/sim"
+	"voltbus/internal/folder"
 	"voltbus/lab/modbusfarm"
 	"voltbus/point"
 )
@@ -67,5 +68,5 @@ func boiler(address string, unit int) (*modbus.Config, error) {
 	c.Address, c.Unit, c.Timeout = address, unit, 10*time.Second
 	var problems []error
 	c.Registry.Entries, problems = modbus.ParseCSV("registry", "boiler.csv", bytes.NewReader(modbusfarm.Registry))
-	return c, errors.Join(append(problems, append(c.Load("."), c.Validate()...)...)...)
+	return c, errors.Join(append(problems, append(c.Load(folder.Any(".")), c.Validate()...)...)...)
 }

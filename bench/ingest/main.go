@@ -131,6 +131,7 @@ func (b *bench) measure(ctx context.Context, c *chain) error {
 	var group errgroup.Group
 	group.Go(func() error { return c.recorder.Run(running) })
 	group.Go(func() error { return c.sink.Run(running) })
+	group.Go(func() error { return memory.Follow(running) }) // as a node does
 	begin := time.Now()
 	if err := b.write(ctx, c.recorder, begin.Add(b.time)); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/modbus"
+	"voltbus/internal/folder"
 	"voltbus/point"
 )
 
@@ -103,7 +104,7 @@ func dial(ctx context.Context, o options) (*poller, error) {
 			Name: name, Table: "input", Address: strconv.Itoa(bulk + i), Type: "uint16",
 		})
 	}
-	if problems := append(c.Load("."), c.Validate()...); len(problems) > 0 {
+	if problems := append(c.Load(folder.Any(".")), c.Validate()...); len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
 	var err error

@@ -124,14 +124,19 @@ func connect(data string) (*client.Client, error) {
 	return client.New(a.HTTP, token, nil)
 }
 
-// resident returns the memory of a process as the kernel counts it.
+// resident returns the memory of a process as the kernel counts it, and how much of that is its own: the rest
+// are pages of the program's file, which the kernel maps some at a time and takes back when memory is short.
 func resident(pid int) string {
+	return inStatus(pid, "VmRSS:") + ", of which its own " + inStatus(pid, "RssAnon:")
+}
+
+func inStatus(pid int, what string) string {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return "unknown"
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if rest, found := strings.CutPrefix(line, what); found {
 			return strings.TrimSpace(rest)
 		}
 	}

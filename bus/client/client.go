@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"voltbus/api/answer"
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -157,7 +158,7 @@ func (c *Client) connectError(op string, err error) error {
 	case errors.Is(err, nats.ErrBadSubject):
 		return fault.E(op, fault.Invalid, c.opts.Name, err)
 	}
-	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("no connection to the node: %w", err))
+	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("no connection to the node: %w", trouble.Of(err)))
 }
 
 // open subscribes to what every agent hears, and says hello.
@@ -171,7 +172,7 @@ func (c *Client) open(ctx context.Context) error { //nolint:contextcheck // what
 	} {
 		sub, err := c.conn.Subscribe(subject, receive)
 		if err != nil {
-			return fault.E(op, fault.Unreachable, c.opts.Address, err)
+			return fault.E(op, fault.Unreachable, c.opts.Address, trouble.Of(err))
 		}
 		if err := sub.SetPendingLimits(-1, pendingBytes); err != nil {
 			return fault.E(op, fault.Internal, subject, err)

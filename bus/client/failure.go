@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/plural"
@@ -213,9 +214,9 @@ func (c *Client) sendError(op string, err error) error {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fault.E(op, fault.Invalid, c.opts.Name, fmt.Errorf("the message is larger than the node takes (%d bytes); send it in parts", c.conn.MaxPayload()))
 	case errors.Is(err, nats.ErrBadSubject):
-		return fault.E(op, fault.Invalid, c.opts.Name, err)
+		return fault.E(op, fault.Invalid, c.opts.Name, trouble.Of(err))
 	case errors.Is(err, nats.ErrTimeout):
-		return fault.E(op, fault.Timeout, c.opts.Address, err)
+		return fault.E(op, fault.Timeout, c.opts.Address, trouble.Of(err))
 	}
-	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("there is no connection to the node now: %w", err))
+	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("there is no connection to the node now: %w", trouble.Of(err)))
 }

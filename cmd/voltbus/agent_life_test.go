@@ -28,6 +28,10 @@ func TestAnAgentLivesFromItsFirstLineToItsEnd(t *testing.T) {
 
 func TestAnAgentIsOperatedAndCalledFromTwoNodesAbove(t *testing.T) { live(t, "tree", installer(t)) }
 
+func TestAnAgentConnectsToANodeThatListensEverywhere(t *testing.T) {
+	live(t, "everywhere", installer(t))
+}
+
 // installer returns where uv is, "" if there is none. Without the SDK in the program there is nothing to
 // test.
 func installer(t *testing.T) string {

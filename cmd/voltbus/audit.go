@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,6 +69,7 @@ func newAuditList(f *flags) *cobra.Command {
 				if page.Next > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "there are more: --before %d\n", page.Next)
 				}
+				tellAbsent(cmd.ErrOrStderr(), page.Absent)
 				return rows.end()
 			})
 		},
@@ -77,6 +79,17 @@ func newAuditList(f *flags) *cobra.Command {
 	cmd.Flags().IntVar(&filter.Limit, "limit", 100, "most entries, up to 10000")
 	cmd.Flags().Uint64Var(&filter.Before, "before", 0, "only entries with smaller numbers: the next page")
 	return cmd
+}
+
+// tellAbsent says where entries are that the list lacks.
+func tellAbsent(w io.Writer, absent []answer.AuditArchive) {
+	for _, a := range absent {
+		what := "is not there: put it back to see them"
+		if a.Removed {
+			what = "was removed, as audit.keep says"
+		}
+		fmt.Fprintf(w, "the entries from %d to %d are in %s, which %s\n", a.First, a.Last, filepath.Join(audit.Archives, plain(a.File)), what)
+	}
 }
 
 func newAuditExport(f *flags) *cobra.Command {
@@ -94,7 +107,7 @@ func newAuditExport(f *flags) *cobra.Command {
 var errNotWhole = errors.New("the audit log is not whole; what is listed above was changed, removed or added behind its back")
 
 func newAuditVerify(f *flags) *cobra.Command {
-	var file, expect string
+	var file, archives, expect string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Follow the chain of hashes, and say where it does not fit",
@@ -102,12 +115,15 @@ func newAuditVerify(f *flags) *cobra.Command {
 1 if anything is wrong. Keep the line "head" where nobody who can write the log can write, and give
 it back later with --expect: that also finds a log that was made anew as a whole.
 
-With --file no node is needed: give a copy of audit.db, with audit.head beside it.`,
+Entries that the log has handed over to archives are followed, too.
+
+With --file no node is needed: give a copy of audit.db, with audit.head and the folder audit.archive beside
+it, or the folder of the archives with --archives.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			show := func(r *answer.AuditReport) error { return showReport(cmd.OutOrStdout(), r, asJSON) }
 			if file != "" {
-				r, err := verifyFile(cmd.Context(), file, expect)
+				r, err := verifyFile(cmd.Context(), file, archives, expect)
 				if err != nil {
 					return err
 				}
@@ -123,13 +139,14 @@ With --file no node is needed: give a copy of audit.db, with audit.head beside i
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "a copy of audit.db, instead of the log of a node")
+	cmd.Flags().StringVar(&archives, "archives", "", "the folder of the archives; default: audit.archive beside the file")
 	cmd.Flags().StringVar(&expect, "expect", "", "a head that was kept, as verify shows it: number:hash")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the report as JSON")
 	_ = cmd.MarkFlagFilename("file", "db")
 	return cmd
 }
 
-func verifyFile(ctx context.Context, file, expect string) (answer.AuditReport, error) {
+func verifyFile(ctx context.Context, file, archives, expect string) (answer.AuditReport, error) {
 	var kept *audit.Head
 	if expect != "" {
 		head, err := audit.ParseHead(expect)
@@ -138,7 +155,7 @@ func verifyFile(ctx context.Context, file, expect string) (answer.AuditReport, e
 		}
 		kept = &head
 	}
-	r, err := audit.VerifyFile(ctx, file, kept)
+	r, err := audit.VerifyFile(ctx, file, archives, kept)
 	if err != nil {
 		return answer.AuditReport{}, err
 	}
@@ -152,6 +169,9 @@ func showReport(w io.Writer, r *answer.AuditReport, asJSON bool) error {
 		}
 	} else {
 		fmt.Fprintf(w, "entries  %d\nhead     %s\n", r.Entries, r.Head)
+		if n := len(r.Archives); n > 0 {
+			fmt.Fprintf(w, "archives %d, with the entries from %d to %d\n", n, r.Archives[0].First, r.Archives[n-1].Last)
+		}
 		for _, p := range r.Problems {
 			fmt.Fprintf(w, "entry %d: %s\n", p.Seq, plain(p.Detail))
 		}

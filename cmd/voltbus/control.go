@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,13 +123,18 @@ func newSet(f *flags) *cobra.Command {
 		Long: `Set points. A command takes a level of the point's priority array, where the smallest number wins, and
 holds it until it is released, or its lease ends. It waits for what the device says.
 
-The exit code is 1 if the device did not take a value, 4 or 5 if a command was refused; what is printed
-says who stands in the way. A point that demands the approval of a second person waits for it: see
+The exit code is 1 if the device did not take a value, 6 if it took the command and reports another value,
+2, 4 or 5 if a command was refused; what is printed says who stands in the way. A point that demands the approval of a second person waits for it: see
 "voltbus approve".`,
 		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
-  voltbus set site/fan1/run true site/fan2/run false`,
-		Args: pairs,
+  voltbus set site/fan1/run on site/fan2/run off
+  voltbus set site/freezer/setpoint -18`,
+		Annotations: map[string]string{negatives: "true"},
+		Args:        pairs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for i := range args {
+				args[i] = strings.TrimPrefix(args[i], shield)
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.set(ctx, args, &o) })
 		},
 	}
@@ -192,8 +198,8 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 	var failed error
 	for i := range list {
 		r := &list[i]
-		if r.Error != nil && failed == nil {
-			failed = faultOf(r.Point, r.Error)
+		if failed == nil {
+			failed = unfulfilled(r)
 		}
 		err := rows.row(r.Point, r.Status, r.Wins, r.Output, orNull(r.Reported), timeText(r.Until), r.ID, problemText(r.Error))
 		if err != nil {
@@ -203,41 +209,26 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 	return errors.Join(rows.end(), failed)
 }
 
+// errDiffers is what a device makes of a command that it took otherwise than it was told.
+var errDiffers = errors.New("the device took the command and reports another value")
+
+// unfulfilled says why a point does not have what was commanded; nil if it has, or waits.
+func unfulfilled(r *answer.Commanded) error {
+	switch {
+	case r.Error != nil:
+		return faultOf(r.Point, r.Error)
+	case r.Wins && (r.Output == "differs" || r.Output == "mismatch"):
+		return fmt.Errorf("%s: %w: %s; look at its limits and its panel", plain(r.Point), errDiffers, plain(string(orNull(r.Reported))))
+	}
+	return nil
+}
+
 // orNull makes JSON of no JSON.
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
 	}
 	return raw
-}
-
-func newRelease(f *flags) *cobra.Command {
-	var chosen answer.CommandSelection
-	cmd := &cobra.Command{
-		Use: "release [<point>]", Short: "End own commands, so that points follow others or go back",
-		Long: `End own commands: those on a point, those of a task, one by its identifier, or all with the
-reservations. The point then follows the next level that is taken, or goes back to its default.`,
-		Example: `  voltbus release site/zone1/setpoint
-  voltbus release --all
-  voltbus release --all --of agent:tune`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				chosen.Point = args[0]
-			}
-			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				_, err := s.Release(ctx, chosen)
-				return err
-			})
-		},
-	}
-	fs := cmd.Flags()
-	fs.StringVar(&chosen.Task, "task", "", "what was commanded under this reservation")
-	fs.StringVar(&chosen.ID, "id", "", "the command with this identifier")
-	fs.IntVar(&chosen.Level, "level", 0, "only on this level")
-	fs.BoolVar(&chosen.All, "all", false, "everything, reservations included")
-	fs.StringVar(&chosen.Requester, "of", "", "of somebody else, such as agent:tune; needs the role engineer")
-	return cmd
 }
 
 func newWho(f *flags) *cobra.Command {
@@ -260,7 +251,7 @@ func newWho(f *flags) *cobra.Command {
 }
 
 func (s session) printWho(w *answer.Who, out *format) error {
-	rows, err := out.open(s.OutOrStdout(), "what", "path", "level", "value", "requester", "until", "reason", "output")
+	rows, err := out.open(s.OutOrStdout(), "what", "path", "level", "value", "requester", "from", "until", "reason", "output")
 	if err != nil {
 		return err
 	}
@@ -271,7 +262,7 @@ func (s session) printWho(w *answer.Who, out *format) error {
 		if l.Level > 0 {
 			level = strconv.Itoa(l.Level)
 		}
-		err = errors.Join(err, rows.row(l.what, l.Path, level, orNull(l.value), l.Requester, timeText(l.Until), l.Reason, l.output))
+		err = errors.Join(err, rows.row(l.what, l.Path, level, orNull(l.value), l.Requester, timeText(l.From), timeText(l.Until), l.Reason, l.output))
 	}
 	if w.Next != "" {
 		fmt.Fprintln(s.ErrOrStderr(), "there are more points; ask for a branch below")
@@ -295,11 +286,18 @@ func holdings(w *answer.Who) []holding {
 	for i := range w.Tasks {
 		t := &w.Tasks[i]
 		for _, window := range t.Windows {
+			what := "reserved later"
+			if slices.Contains(t.Active, window) {
+				what = "reservation"
+			}
 			h := answer.Holder{Path: window.Path, Requester: t.Requester, Reason: strings.TrimSuffix(t.Task+": "+t.Reason, ": ")}
+			if from, err := time.Parse(time.RFC3339Nano, window.From); err == nil {
+				h.From = &from
+			}
 			if until, err := time.Parse(time.RFC3339Nano, window.To); err == nil {
 				h.Until = &until
 			}
-			lines = append(lines, holding{Holder: h, what: "reservation"})
+			lines = append(lines, holding{Holder: h, what: what})
 		}
 	}
 	for i := range w.Points {
@@ -315,8 +313,11 @@ func ofPoint(p *answer.ControlPoint) []holding {
 	}
 	if len(lines) == 0 {
 		what := "nobody"
-		if p.Reverting {
+		switch {
+		case p.Reverting:
 			what = "going back"
+		case len(p.Overrides) > 0:
+			what = "overridden"
 		}
 		lines = append(lines, holding{Holder: answer.Holder{Path: p.Point}, what: what, value: p.Wish})
 	}

@@ -14,6 +14,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/dnp3"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 )
 
 const dnp3Help = `A field tool for DNP3 (IEEE 1815): find outstations, read and operate them, watch
@@ -86,7 +87,7 @@ func (d *dnp3Flags) config() (*dnp3.Config, error) {
 			return nil, err
 		}
 	}
-	for _, problem := range append(c.Load("."), c.Validate()...) {
+	for _, problem := range append(c.Load(folder.Any(".")), c.Validate()...) {
 		if p, ok := errors.AsType[*driver.Problem](problem); ok && p.Key == "registry" {
 			continue // the tool needs none
 		}

@@ -67,8 +67,12 @@ func (s session) beOutstation(ctx context.Context, f *flags, file, listen string
 	if err != nil {
 		return err
 	}
-	if err := gateway.Check(ctx); err != nil {
+	missing, err := gateway.Missing(ctx)
+	if err != nil {
 		return err
+	}
+	for _, path := range missing {
+		s.Printf("the node has no point %s, which is not online until it has; correct the mapping (voltbus points lists them)\n", plain(string(path)))
 	}
 	listener, err := mapping.Open(ctx, filepath.Dir(file))
 	if err != nil {

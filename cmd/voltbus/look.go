@@ -168,8 +168,8 @@ func (s session) listDevices(ctx context.Context, out *format) error {
 		if d.LastRead != nil {
 			last = d.LastRead.Format(time.RFC3339)
 		}
-		trouble := d.LastError
-		if d.LastErrorTime != nil {
+		trouble := d.Problem
+		if trouble == "" && d.LastErrorTime != nil {
 			trouble = fmt.Sprintf("%s (%s, %s)", d.LastError, d.ErrorKind, ago(*d.LastErrorTime))
 		}
 		if err := rows.row(d.Path, d.State, d.Driver, d.Line, d.Points, d.Reads, d.Failures,
@@ -279,6 +279,9 @@ func printLedger(cmd *cobra.Command, l *answer.Ledger) error {
 	cmd.Printf("\nlog: %s, %.1f of %.0f MB; dropped before they were stored: %s, %s\n",
 		plural.Of(l.Log.Blocks, "block"), float64(l.Log.Bytes)/1e6, float64(l.Log.MaxBytes)/1e6,
 		plural.Of(l.Log.DroppedBlocks, "block"), plural.Of(l.Log.DroppedSamples, "sample"))
+	if l.Overwritten > 0 {
+		cmd.Printf("overwritten: %s, in the place of which another value with the same point and time is stored\n", plural.Of(l.Overwritten, "sample"))
+	}
 	if l.State != "ok" {
 		cmd.Printf("state: %s: %s\n", l.State, plain(l.Reason))
 	}

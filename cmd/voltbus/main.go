@@ -21,6 +21,7 @@ const (
 	exitUnreachable = 3
 	exitRefused     = 4
 	exitNotFound    = 5
+	exitDiffers     = 6
 )
 
 // errInterrupted is the error of work that a signal ended before it was done, which others have to know.
@@ -32,7 +33,9 @@ func main() {
 	defer stop()
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	if err := newRoot().ExecuteContext(ctx); err != nil && (ctx.Err() == nil || errors.Is(err, errInterrupted)) {
+	root := newRoot()
+	root.SetArgs(shielded(root, os.Args[1:]))
+	if err := root.ExecuteContext(ctx); err != nil && (ctx.Err() == nil || errors.Is(err, errInterrupted)) {
 		fmt.Fprintln(os.Stderr, "voltbus: "+err.Error())
 		os.Exit(exitCode(err)) //nolint:gocritic // nothing is left to be released
 	}
@@ -41,6 +44,9 @@ func main() {
 func exitCode(err error) int {
 	if strings.HasPrefix(err.Error(), "unknown command") {
 		return exitUsage
+	}
+	if errors.Is(err, errDiffers) {
+		return exitDiffers
 	}
 	switch fault.KindOf(err) {
 	case fault.Invalid:

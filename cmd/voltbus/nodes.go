@@ -154,6 +154,7 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 	for i := range n.Outages {
 		line("outage", "%s", outageWords(&n.Outages[i]))
 	}
+	showLive(n.Live, func(name, text string) { line(name, "%s", text) })
 	if r := n.Received; r != nil {
 		line("received", "%s in %s, %s; %d here already, %d missing, %d left out", plural.Of(r.Samples, "sample"),
 			plural.Of(r.Blocks, "block"), plural.Of(r.Octets, "octet"), r.Repeated, r.Missing, r.Left)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/query"
 )
 
@@ -133,19 +134,45 @@ they go back to their defaults first. Without a pattern the overrides are listed
 	fs.DurationVar(&length, "for", 0, "how long, such as 2h; 0: until it is cleared")
 	fs.StringVar(&o.Reason, "reason", "", "why, for people")
 	fs.BoolVar(&o.Failsafe, "failsafe", false, "end every command of the points, and let them go back first")
+	cmd.AddCommand(newOverrideClear(f))
+	return cmd
+}
+
+func newOverrideClear(f *flags) *cobra.Command {
+	all := false
 	clearing := &cobra.Command{
-		Use: "clear <pattern>", Short: "End an override, with its pattern as it is listed", Args: cobra.ExactArgs(1),
+		Use: "clear [<pattern>]", Short: "End an override, with its pattern as it is listed, or all", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) == 1) {
+				return usage(errors.New("say the pattern of the override, as it is listed, or --all"))
+			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				if all {
+					return s.clearOverrides(ctx)
+				}
 				_, err := s.ClearOverride(ctx, args[0])
 				return err
 			})
 		},
 	}
-	f.where.register(clearing)
+	clearing.Flags().BoolVar(&all, "all", false, "every override, whoever made it")
+	f.where.register(f.where.elsewhere(clearing))
 	strictArgs(clearing)
-	cmd.AddCommand(clearing)
-	return cmd
+	return clearing
+}
+
+// clearOverrides ends every override. One that ended meanwhile is no failure.
+func (s session) clearOverrides(ctx context.Context) error {
+	list, err := s.Overrides(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list.Overrides {
+		if _, failed := s.ClearOverride(ctx, list.Overrides[i].Path); failed != nil && !fault.Is(failed, fault.NotFound) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 func (s session) listOverrides(ctx context.Context, out *format) error {

@@ -23,7 +23,8 @@ const exitCodes = `0  all is well
 2  wrong use, or a wrong configuration
 3  the node does not answer, or cannot do it now
 4  not allowed: a token or role is missing
-5  there is no such thing`
+5  there is no such thing
+6  the device took a command, and reports another value`
 
 func newRoot() *cobra.Command {
 	f := &flags{}
@@ -66,13 +67,14 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newGet(f), newSet(f), newRelease(f), newWho(f), newReserve(f), newCancel(f), newSchedule(f), newOverride(f), newApprove(f),
+		newGet(f), newSet(f), newApprove(f), f.where.elsewhere(newRelease(f)), f.where.elsewhere(newWho(f)), f.where.elsewhere(newReserve(f)),
+		f.where.elsewhere(newCancel(f)), f.where.elsewhere(newSchedule(f)), f.where.elsewhere(newOverride(f)),
 	} {
 		cmd.GroupID = "control"
 		f.where.register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(newDNP3(f), newLab(f), newLabPart(), newVersion(), newBoiler(), newAgentExec(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(newDNP3(f), newModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), newAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		strictArgs(cmd)
 		strictGroup(cmd)

@@ -71,10 +71,14 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	if err != nil {
 		return err
 	}
+	statement, err := statementExec()
+	if err != nil {
+		return err
+	}
 	// What the node keeps is nobody else's, agents with users of their own included.
 	syscall.Umask(0o077)
 	n, err := node.Open(ctx, node.Options{
-		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, SDK: python.Wheel, WentBack: back,
+		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, Statement: statement, SDK: python.Wheel, WentBack: back,
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"voltbus/python"
+	"voltbus/testing/peers"
 )
 
 func TestMain(m *testing.M) {
@@ -26,7 +27,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "until": until, "outstation": startOutstation, "raise": raise,
+			"exits": exits, "until": until, "outstation": startOutstation, "modbus-device": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("MODBUS", peers.Modbus(t).Addr) }, "raise": raise,
 		},
 		Condition: haveSDK,
 	})

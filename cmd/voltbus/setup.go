@@ -161,12 +161,18 @@ func version() answer.Version {
 }
 
 func newVersion() *cobra.Command {
-	asJSON := false
+	var asJSON, notices, bill bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the program's version",
+		Short: "Print the program's version, or what software by others it holds",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case notices:
+				return writeText(cmd.OutOrStdout(), thirdParty)
+			case bill:
+				return writeText(cmd.OutOrStdout(), billOfMaterials)
+			}
 			v := version()
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
@@ -176,5 +182,8 @@ func newVersion() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&notices, "notices", false, "print the licences of the software by others in this program")
+	cmd.Flags().BoolVar(&bill, "sbom", false, "print the bill of materials (SPDX 2.3 in JSON)")
+	cmd.MarkFlagsMutuallyExclusive("json", "notices", "sbom")
 	return cmd
 }

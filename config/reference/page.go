@@ -45,7 +45,9 @@ devices:
 ` + "```" + `
 
 A file that ` + "`include`" + ` names holds only ` + "`devices:`" + `. Files that a driver's section names, such as
-registries, are looked for beside the file that names them. Devices that are alike can share keys
+registries, are looked for beside the file that names them. All of them lie in the folder of the configuration, or
+below it: names and links that lead out of it, or into the node's data, are refused. Of a fault in such a
+file the API shows the line and the kind; ` + "`voltbus check`" + ` on the node's machine shows it in full. Devices that are alike can share keys
 with YAML's anchors and merges (` + "`&boiler`, `<<: *boiler`" + `).
 
 `

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"voltbus/control"
@@ -31,6 +32,7 @@ type Desk interface {
 	ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error)
 	Approve(ctx context.Context, a control.Approval) (control.Decision, error)
 	View(ctx context.Context, path point.Path) (control.View, error)
+	Covers(ctx context.Context, pattern point.Pattern) error
 	Views(ctx context.Context, f desk.Filter) (views []control.View, more bool, err error)
 	Held(ctx context.Context, requester string) ([]control.Slot, error)
 	Waiting(ctx context.Context) ([]control.Slot, error)
@@ -45,10 +47,11 @@ type Who struct {
 	Level control.Level // of its commands that name none
 	// Manages allows to end what others hold.
 	Manages bool
-	// Command, Reserve and See return nil, or a fault.Refused error that says what is missing.
-	Command func(path point.Path, level int, value point.Value) error
-	Reserve func(path point.Path) error
-	See     func(path point.Path) error
+	// Command, Reserve, Override and See return nil, or a fault.Refused error that says what is missing.
+	Command  func(path point.Path, level int, value point.Value) error
+	Reserve  func(path point.Path) error
+	Override func(pattern point.Pattern) error
+	See      func(path point.Path) error
 }
 
 // Refusal is a request that was not even put to the desk, because who asked may not.
@@ -91,13 +94,36 @@ func Visitor(name string, g *identity.Grants) *Who {
 	grants := *g
 	return &Who{
 		Name: name, Level: AgentLevel, Manages: grants.Administer,
-		Command: grants.MayCommand, Reserve: grants.MayReserve,
+		Command: grants.MayCommand, Reserve: grants.MayReserve, Override: grants.MayOverride,
 		See: func(path point.Path) error {
 			if grants.MayReserve(path) == nil {
 				return nil
 			}
 			return grants.MayRead(path)
 		},
+	}
+}
+
+// Within returns who asks by a neighbour that may not do everything: what both may.
+func (w *Who) Within(neighbour *Who) *Who {
+	out := *w
+	out.Manages = w.Manages && neighbour.Manages
+	out.Command = func(path point.Path, level int, value point.Value) error {
+		if err := w.Command(path, level, value); err != nil {
+			return err
+		}
+		return neighbour.Command(path, level, value)
+	}
+	out.Reserve, out.Override, out.See = both(w.Reserve, neighbour.Reserve), both(w.Override, neighbour.Override), both(w.See, neighbour.See)
+	return &out
+}
+
+func both[T any](first, second func(T) error) func(T) error {
+	return func(of T) error {
+		if err := first(of); err != nil {
+			return err
+		}
+		return second(of)
 	}
 }
 
@@ -108,6 +134,16 @@ const (
 )
 
 var errLevel = errors.New("needs the role engineer for levels 5 to 7, and administrator for 1 to 4; take a level from 8 to 16, or ask somebody who may")
+
+// RoleOf returns the role of the people who may do themselves what an agent may: administrator for one that
+// administers, or commands at levels that engineers may not use, otherwise engineer. Who may not do it
+// must not decide what the agent does.
+func RoleOf(g *identity.Grants) identity.Role {
+	if g.Administer || slices.ContainsFunc(g.Command, func(c identity.CommandGrant) bool { return c.Level < engineerLevel }) {
+		return identity.Administrator
+	}
+	return identity.Engineer
+}
 
 // Person is who asks by HTTP under the name that the audit log gives it. The role says which levels may
 // be used: operators 8 to 16, engineers 5 to 16, administrators all; nobody else may command.
@@ -120,7 +156,8 @@ func Person(name string, role identity.Role) *Who {
 	}
 	return &Who{
 		Name: name, Level: PersonLevel, Manages: role.Includes(identity.Engineer), Reserve: reserve,
-		See: func(point.Path) error { return nil },
+		Override: func(pattern point.Pattern) error { return reserve(point.Path(pattern)) },
+		See:      func(point.Path) error { return nil },
 		Command: func(path point.Path, level int, _ point.Value) error {
 			switch {
 			case level >= operatorLevel, role.Includes(identity.Administrator), level >= engineerLevel && role.Includes(identity.Engineer):

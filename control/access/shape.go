@@ -76,6 +76,7 @@ func policy(p *control.Policy) *answer.Policy {
 	}
 	out := answer.Policy{
 		Reservation: p.Reservation, Approval: p.Approval, Longest: p.Longest.Seconds(), Range: limits(p.Range),
+		Assert: string(p.Assert), AssertPause: p.AssertPause.Seconds(), Tolerance: p.Tolerance,
 		MinOn: p.MinOn.Seconds(), MinOff: p.MinOff.Seconds(),
 	}
 	if p.Rate != (control.Rate{}) {
@@ -118,6 +119,9 @@ func event(e *control.Event, now time.Time) answer.ControlEvent {
 	}
 	if e.Value.Kind() != point.None {
 		out.Value = e.Value.AppendJSON(nil)
+	}
+	if e.Wish.Kind() != point.None {
+		out.Wish = e.Wish.AppendJSON(nil)
 	}
 	if e.Text != "" {
 		out.Fault = e.Fault.String()

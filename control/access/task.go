@@ -106,6 +106,9 @@ func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride)
 	if err == nil {
 		err = identifier(in.ID)
 	}
+	if err == nil {
+		err = a.refuse(who, "control.override", clip(in.Pattern), who.Override(point.Pattern(in.Pattern)))
+	}
 	if err != nil {
 		return answer.Decided{}, err
 	}
@@ -116,12 +119,16 @@ func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride)
 
 // ClearOverride ends an override, whoever made it.
 func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Pattern) (answer.Decided, error) {
+	if err := a.refuse(who, "control.override.clear", clip(string(pattern)), who.Override(pattern)); err != nil {
+		return answer.Decided{}, err
+	}
 	return decided(a.cfg.Desk.ClearOverride(ctx, pattern, who.Name))
 }
 
-// Overrides lists the overrides.
-func (a *Access) Overrides(ctx context.Context) (answer.Holders, error) {
+// Overrides lists the overrides of points that are shown to who asks.
+func (a *Access) Overrides(ctx context.Context, who *Who) (answer.Holders, error) {
 	list, err := a.cfg.Desk.Overridden(ctx)
+	list = slices.DeleteFunc(list, func(h control.Holder) bool { return !who.sees(h.Path) })
 	return answer.Holders{Overrides: holders(list)}, err
 }
 
@@ -158,8 +165,9 @@ func (a *Access) Waiting(ctx context.Context) (answer.Slots, error) {
 	return answer.Slots{Commands: slots(list)}, err
 }
 
-// Held lists the commands of a requester, of all for "".
-func (a *Access) Held(ctx context.Context, requester string) (answer.Slots, error) {
+// Held lists the commands of a requester, of all for "", on points that are shown to who asks.
+func (a *Access) Held(ctx context.Context, who *Who, requester string) (answer.Slots, error) {
 	list, err := a.cfg.Desk.Held(ctx, requester)
+	list = slices.DeleteFunc(list, func(s control.Slot) bool { return s.Requester != who.Name && !who.sees(s.Path) })
 	return answer.Slots{Commands: slots(list)}, err
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"slices"
 
 	"voltbus/api/answer"
 	"voltbus/control/desk"
@@ -45,6 +46,8 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 			page.Points = append(page.Points, viewed(&v))
 		} else if !fault.Is(err, fault.NotFound) {
 			return answer.Who{}, err
+		} else if err := a.cfg.Desk.Covers(ctx, point.Pattern(path)); err != nil {
+			return answer.Who{}, err
 		}
 	}
 	tasks, err := a.Tasks(ctx, &Who{See: func(point.Path) error { return nil }}, path, a.cfg.Now(), a.cfg.Now().AddDate(100, 0, 0))
@@ -58,11 +61,18 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 	out := answer.Who{Points: page.Points, Tasks: tasks.Tasks, Overrides: []answer.Holder{}, Next: page.Next}
 	for i := range all {
 		pattern := point.Pattern(all[i].Path)
-		if pattern.Match(path) || covers(path, all[i].Path) {
+		if pattern.Match(path) || covers(path, all[i].Path) || holdsOne(page.Points, string(all[i].Path)) {
 			out.Overrides = append(out.Overrides, holder(&all[i]))
 		}
 	}
 	return out, nil
+}
+
+// holdsOne reports whether an override holds one of the points.
+func holdsOne(points []answer.ControlPoint, pattern string) bool {
+	return slices.ContainsFunc(points, func(p answer.ControlPoint) bool {
+		return slices.ContainsFunc(p.Overrides, func(h answer.Holder) bool { return h.Path == pattern })
+	})
 }
 
 // Watcher hears what happens.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +60,7 @@ func (d *Desk) CommandMany(ctx context.Context, commands []control.Command, wait
 
 // command decides one command.
 func (d *Desk) command(t *turn, c *control.Command, in *call, place int) {
+	c.Value = meant(d.points[c.Point].Kind, c.Value)
 	decision := d.decideCommand(t, c)
 	x := detail{ID: c.ID, Level: c.Level, Value: some(c.Value), Task: c.Task, Reason: c.Reason, Lease: span(c.Lease)}
 	if decision.Status == control.Accepted && !decision.Repeat {
@@ -73,6 +75,9 @@ func (d *Desk) command(t *turn, c *control.Command, in *call, place int) {
 	t.add(c.Requester, decision.Effects, x.Write)
 	decision.Effects = control.Effects{}
 	r := Result{Decision: decision}
+	if decision.Status == control.Unfulfilled {
+		r.Output, r.Failed = control.Failed, decision.Err
+	}
 	if decision.Status != control.Accepted {
 		in.put(place, r)
 		return
@@ -94,6 +99,19 @@ func (d *Desk) decideCommand(t *turn, c *control.Command) control.Decision {
 		t.add(node, d.model.Observe(t.now, c.Point, v), 0)
 	}
 	return d.model.Command(t.now, *c)
+}
+
+// meant takes on and off for what they are at a point that is one or the other.
+func meant(kind point.Kind, v point.Value) point.Value {
+	if kind == point.Bool && v.Kind() == point.Text {
+		switch strings.ToLower(v.Text()) {
+		case "on":
+			return point.BoolOf(true)
+		case "off":
+			return point.BoolOf(false)
+		}
+	}
+	return v
 }
 
 var errHeartbeat = errors.New("it is the heartbeat that the node itself gives the device; command another point, or remove heartbeat in the configuration")
@@ -119,12 +137,9 @@ func (d *Desk) follow(t *turn) {
 			continue
 		}
 		touched = append(touched, e.Path)
-		if e.Kind != control.WriteFailed && e.Kind != control.WriteUnknown {
-			continue
-		}
 		for k := range list {
 			if list[k].requester == e.Requester && list[k].command == e.Command {
-				list[k].result.Failed = fault.E("desk.write", e.Fault, string(e.Path), errors.New(e.Text))
+				list[k].hear(e)
 			}
 		}
 	}
@@ -154,6 +169,16 @@ func (d *Desk) followPoint(path point.Path, list []waiter) {
 	d.waiters[path] = left
 }
 
+// hear takes an event about the command.
+func (w *waiter) hear(e *control.Event) {
+	switch {
+	case e.Kind == control.WriteFailed, e.Kind == control.WriteUnknown:
+		w.result.Failed = fault.E("desk.write", e.Fault, string(e.Path), errors.New(e.Text))
+	case e.Kind == control.CommandEnded && e.Cause == control.CauseDevice:
+		w.result.Status = control.Unfulfilled
+	}
+}
+
 var errOver = errors.New("it ended before the device took it; see who holds the point")
 
 // waits reports whether the outcome of a command is still to come, and notes what is known.
@@ -164,6 +189,9 @@ func (w *waiter) waits(v *control.View) bool {
 	})
 	r.Output, r.Wins, r.Later = v.Output, place == 0, v.Later
 	if place < 0 {
+		if !r.Repeat {
+			r.Output, r.Later = control.Failed, time.Time{} // what the point does now is not about this command
+		}
 		if r.Failed == nil && !r.Repeat {
 			r.Failed = fault.E("desk.write", fault.Conflict, string(v.Spec.Point), errOver)
 		}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"voltbus/audit"
@@ -64,6 +66,9 @@ type Config struct {
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
 	// is told of for the first time. It may take its time. nil: nobody does.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
+	// Amiss is told of the points that do not have what they should have, whenever they change; nil: nobody
+	// is. It returns at once, and does not change the list.
+	Amiss func([]control.Amiss)
 	// Clock is the time; nil for that of the machine.
 	Clock func() control.Instant
 	Log   *slog.Logger
@@ -93,7 +98,8 @@ type Desk struct {
 	watchers watchers
 	senses   senses
 	scribe   scribe
-	kick     chan struct{} // the rights of somebody changed, or a point that others depend on has changed
+	kick     chan struct{} // the rights of somebody changed, or a point that is commanded or that others depend on
+	amiss    atomic.Pointer[[]control.Amiss]
 
 	// What follows is of the goroutine of Run.
 	points   map[point.Path]Point
@@ -109,6 +115,7 @@ type Desk struct {
 	begun    turn                         // what follows from the state that Open found
 	absent   absent
 	beats    beats
+	wrongs   uint64 // the changes of what is amiss that are in amiss
 
 	mu      sync.Mutex
 	reviews map[string]*Rights // requesters whose rights changed; nil: they have none
@@ -128,7 +135,7 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 		cfg.Clock = func() control.Instant { return control.Instant{Wall: time.Now(), Steady: time.Since(begin)} }
 	}
 	d := &Desk{
-		cfg: cfg, jobs: make(chan *job, queue), answers: newAnswers(), ended: make(chan struct{}),
+		cfg: cfg, jobs: make(chan *job, queue), answers: newAnswers(), ended: make(chan struct{}), wrongs: math.MaxUint64,
 		kick: make(chan struct{}, 1), reviews: make(map[string]*Rights), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
 	}
 	d.senses.news = d.nudge
@@ -207,6 +214,35 @@ func (d *Desk) Trouble() error {
 	return d.damage
 }
 
+// Amiss returns the points that do not have what they should have, by path, as far as devices say. Nobody
+// changes the list. It does not wait.
+func (d *Desk) Amiss() []control.Amiss {
+	if list := d.amiss.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// look over what a turn has changed: which readings matter from now on, and what is amiss.
+func (d *Desk) survey(t *turn) {
+	for i := range t.events {
+		d.senses.follow(t.events[i].Path, d.model.Follows(t.events[i].Path))
+	}
+	for i := range t.writes {
+		d.senses.follow(t.writes[i].Point, true)
+	}
+	changes := d.model.AmissChanges()
+	if changes == d.wrongs {
+		return
+	}
+	d.wrongs = changes
+	list := d.model.Amiss()
+	d.amiss.Store(&list)
+	if d.cfg.Amiss != nil {
+		d.cfg.Amiss(list)
+	}
+}
+
 // Run decides requests and carries them out until ctx ends. Then it lets writes that are under way end
 // for a moment, notes their outcomes, and returns nil. What is commanded stays commanded: it goes on when
 // the node runs again.
@@ -256,6 +292,9 @@ func (d *Desk) open(writing context.Context) {
 		d.cfg.Log.ErrorContext(writing, "state of control is damaged", slog.Any("err", d.damage))
 	}
 	d.beats.heard = make(chan beaten)
+	for _, path := range d.model.Commanded() {
+		d.senses.follow(path, true)
+	}
 	d.scribe.begin(d, &d.begun)
 	d.finish(writing, &d.begun)
 	d.begun = turn{}
@@ -265,7 +304,7 @@ func (d *Desk) open(writing context.Context) {
 func (d *Desk) enter(t *turn) {
 	t.now = d.cfg.Clock()
 	t.add(node, d.model.Advance(t.now), 0)
-	for path, v := range d.senses.changed() {
+	for path, v := range d.senses.take() {
 		t.add(node, d.model.Observe(t.now, path, v), 0)
 	}
 }

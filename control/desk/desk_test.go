@@ -66,12 +66,12 @@ func TestALeaseEndsAfterARestartToo(t *testing.T) {
 	s.stop()
 	s.start()
 	defer s.stop()
+	if again := s.set(c); !again.Repeat || again.Output != control.Held {
+		t.Errorf("a repeat after the restart gave %+v", again)
+	}
 	v, err := s.View(t.Context(), "b/d0/sp")
 	if err != nil || len(v.Array) != 1 || v.Array[0].Requester != "agent:tune" || v.Output != control.Held {
 		t.Errorf("after a restart the point is %+v, %v", v, err)
-	}
-	if again := s.set(c); !again.Repeat || again.Output != control.Held {
-		t.Errorf("a repeat after the restart gave %+v", again)
 	}
 }
 

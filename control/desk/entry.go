@@ -139,6 +139,11 @@ func entryOf(actor string, e *control.Event) (audit.Entry, bool) {
 	switch e.Kind {
 	case control.WriteConfirmed, control.PointRead:
 		x.Value, x.Reported = nil, some(e.Value)
+	case control.Mismatched:
+		x.Value, x.Reported = some(e.Wish), some(e.Value)
+		outcome = "the device reports another value than the point was set to"
+	case control.MismatchEnded:
+		x.Value, x.Reported = some(e.Wish), some(e.Value)
 	case control.WriteDiffers:
 		x.Value, x.Reported = nil, some(e.Value)
 		outcome = "the device reports another value"

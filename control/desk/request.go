@@ -65,12 +65,19 @@ func (d *Desk) Renew(ctx context.Context, requester string, s control.Selection,
 	})
 }
 
-// Reserve decides a reservation. Errors are as of Command.
+// Reserve decides a reservation. One of a path at and below which there is no point is refused as NotFound. Errors are as of Command.
 func (d *Desk) Reserve(ctx context.Context, r control.Reservation) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: r.Requester, action: "reserve", subject: r.Task, makes: true,
 		detail: detail{ID: r.ID, Reason: r.Reason, Priority: r.Priority, Windows: r.Windows},
-		decide: func(now control.Instant) control.Decision { return d.model.Reserve(now, r) },
+		decide: func(now control.Instant) control.Decision {
+			for i := range r.Windows {
+				if err := d.covering(point.Pattern(r.Windows[i].Path)); err != nil {
+					return nothingCovered(err)
+				}
+			}
+			return d.model.Reserve(now, r)
+		},
 	})
 }
 
@@ -82,12 +89,18 @@ func (d *Desk) Cancel(ctx context.Context, requester, task, by string) (control.
 	})
 }
 
-// Override takes points out of control. Devices are read all the same. Errors are as of Command.
+// Override takes points out of control. Devices are read all the same. A pattern that no point matches is
+// refused as NotFound. Errors are as of Command.
 func (d *Desk) Override(ctx context.Context, o control.Override) (control.Decision, error) {
 	x := detail{ID: o.ID, Reason: o.Reason, Failsafe: o.Failsafe, Lease: span(o.Length)}
 	return d.decide(ctx, request{
 		actor: o.Requester, action: "override", subject: string(o.Pattern), makes: true, detail: x,
-		decide: func(now control.Instant) control.Decision { return d.model.Override(now, o) },
+		decide: func(now control.Instant) control.Decision {
+			if err := d.covering(o.Pattern); err != nil {
+				return nothingCovered(err)
+			}
+			return d.model.Override(now, o)
+		},
 	})
 }
 

@@ -46,10 +46,10 @@ type plantConfig struct {
 	path   point.Path
 }
 
-func (c *plantConfig) Validate() []error    { return nil }
-func (c *plantConfig) Load(string) []error  { return nil }
-func (c *plantConfig) LineName() string     { return c.line }
-func (c *plantConfig) Points() []point.Info { return c.points }
+func (c *plantConfig) Validate() []error         { return nil }
+func (c *plantConfig) Load(driver.Files) []error { return nil }
+func (c *plantConfig) LineName() string          { return c.line }
+func (c *plantConfig) Points() []point.Info      { return c.points }
 
 type plantLine struct{ plant *plant }
 
@@ -132,11 +132,12 @@ func (p *plant) disturb(ask func(ctx context.Context, path point.Path, write boo
 
 // site is a desk over a fleet, a journal and an audit log in a directory.
 type site struct {
-	t      testing.TB
-	dir    string
-	plant  *plant
-	points []desk.Point
-	cfg    desk.Config // what tests change before start
+	t        testing.TB
+	dir      string
+	plant    *plant
+	points   []desk.Point
+	interval time.Duration
+	cfg      desk.Config // what tests change before start
 
 	auditOver func(*audit.Log) desk.Audit // what stands before the log; nil for nothing
 
@@ -152,7 +153,7 @@ type site struct {
 func newSite(t testing.TB, devices int) *site { return newSiteIn(t, t.TempDir(), devices) }
 
 func newSiteIn(t testing.TB, dir string, devices int) *site {
-	s := &site{t: t, dir: dir, plant: &plant{values: map[point.Path]point.Value{}}}
+	s := &site{t: t, dir: dir, interval: time.Hour, plant: &plant{values: map[point.Path]point.Value{}}}
 	low, high := 10.0, 30.0
 	for i := range devices {
 		at := point.Path(fmt.Sprint("b/d", i))
@@ -167,16 +168,24 @@ func newSiteIn(t testing.TB, dir string, devices int) *site {
 	return s
 }
 
-type nobody struct{}
+// nobody wants to know what devices say but the desk.
+type nobody struct{ *site }
+
+func (n nobody) Hear(scan *point.Scan) {
+	if n.Desk != nil {
+		n.Desk.Hear(scan)
+	}
+}
 
 func (nobody) Live(*point.Scan, device.Forms) {}
-func (nobody) Record([]point.Sample)          {}
+func (nobody) Record([]point.Sample) bool     { return true }
+func (nobody) Settle(kept func())             { kept() }
 
 // start opens and runs everything; the second call runs it again on the same directory.
 func (s *site) start() *site {
 	s.t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s.fleet = device.New(nobody{}, log, device.Limits{})
+	s.fleet = device.New(nobody{s}, log, device.Limits{})
 	var configs []device.Config
 	for i := 0; i < len(s.points); i++ {
 		at := s.points[i].Device
@@ -185,7 +194,7 @@ func (s *site) start() *site {
 			c.points = append(c.points, point.Info{Path: s.points[i].Point[len(at)+1:], Kind: point.Float, Writable: s.points[i].Writable})
 		}
 		i--
-		configs = append(configs, device.Config{Path: at, Kind: s.plant.kind(), Driver: c, Interval: time.Hour, Timeout: 10 * time.Second})
+		configs = append(configs, device.Config{Path: at, Kind: s.plant.kind(), Driver: c, Interval: s.interval, Timeout: 10 * time.Second})
 	}
 	s.must(s.fleet.Apply(configs))
 	var err error

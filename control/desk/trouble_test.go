@@ -378,10 +378,10 @@ func TestAnInterlockEndsWhatRunsWhenTheOtherPointLeavesItsRange(t *testing.T) {
 		if r := s.set(wish("tune", "b/d0/sp", 22)); r.Why != control.WhyInterlock {
 			t.Errorf("while it is unknown: %+v", r)
 		}
-		s.Hear([]point.Sample{{Point: "b/d0/reading", Value: point.FloatOf(6)}})
+		s.Hear(&point.Scan{Device: "b/d0", Samples: []point.Sample{{Point: "b/d0/reading", Value: point.FloatOf(6)}}})
 		s.set(wish("tune", "b/d0/sp", 22))
 		s.holds("b/d0/sp", 22)
-		s.Hear([]point.Sample{{Point: "b/d0/reading", Value: point.FloatOf(4)}})
+		s.Hear(&point.Scan{Device: "b/d0", Samples: []point.Sample{{Point: "b/d0/reading", Value: point.FloatOf(4)}}})
 		pass(time.Second)
 		s.holds("b/d0/sp", 20)
 	})

@@ -21,7 +21,7 @@ type turn struct {
 	events   []control.Event
 	entries  []audit.Entry
 	jobs     []*job
-	fresh    []point.Path // points of commands whose callers wait for the outcome
+	fresh    []point.Path // points that callers may wait for: of new commands, and of outcomes
 	outcomes bool         // it began with outcomes of writes
 	last     bool         // the desk stops: nothing new is sent
 }
@@ -44,6 +44,7 @@ func (t *turn) add(actor string, e control.Effects, said uint64) {
 	for i := range e.Writes {
 		w := &e.Writes[i]
 		switch {
+		case w.Again, w.Read && w.Cause == control.CauseCheck: // that it is tried again was told, and a look changes nothing
 		case t.last:
 			t.entries = append(t.entries, entryOfWrite(actor, w, "not sent: the node stops"))
 		case w.ID != said:
@@ -85,6 +86,7 @@ func (d *Desk) do(t *turn, j *job) {
 // finish keeps what was decided, sends what is to be written, and answers.
 func (d *Desk) finish(writing context.Context, t *turn) {
 	err := d.keep(t) //nolint:contextcheck // what was decided is kept, whoever waits
+	d.survey(t)
 	d.follow(t)
 	d.watchers.tell(t.events)
 	d.scribe.note(d, t)

@@ -32,6 +32,16 @@ func (d *Desk) View(ctx context.Context, path point.Path) (control.View, error) 
 	return v, err
 }
 
+// Covers returns NotFound, with what may have been meant, for a pattern that selects no point; other errors
+// are as of Command.
+func (d *Desk) Covers(ctx context.Context, pattern point.Pattern) error {
+	missing, err := look(ctx, d, func() *fault.Error { return d.covering(pattern) })
+	if err != nil || missing == nil {
+		return err
+	}
+	return missing
+}
+
 // view returns the state of a point, with the last value that was read.
 func (d *Desk) view(path point.Path) (control.View, bool) {
 	v, known := d.model.View(path)

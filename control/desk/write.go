@@ -136,5 +136,9 @@ func (d *Desk) hear(t *turn) {
 	t.expect(len(list))
 	for i := range list {
 		t.add(node, d.model.Answer(t.now, list[i].point, list[i].outcome), 0)
+		t.fresh = append(t.fresh, list[i].point)
+		if v, ok := d.senses.look(list[i].point); ok { // what was heard since is newer than the answer
+			t.add(node, d.model.Observe(t.now, list[i].point, v), 0)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/internal/strictyaml"
 	"voltbus/protocol/dnp3/channel"
 )
 
@@ -36,7 +37,7 @@ type checker struct{ problems []error }
 
 func (k *checker) add(wrong bool, key, text string, args ...any) {
 	if wrong {
-		k.problems = append(k.problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...)})
+		k.problems = append(k.problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...), Kind: strictyaml.Kind(text)})
 	}
 }
 
@@ -69,6 +70,8 @@ func (c *Config) Validate() []error {
 	k.add(c.MaxEvents < 1 || c.MaxEvents > 1_000_000, "max_events", "%d is out of range; write a number from 1 to 1000000", c.MaxEvents)
 	k.oneOf("time_sync", c.TimeSync, "none", "lan", "non_lan", "write")
 	k.oneOf("clock", c.Clock, clockDevice, clockTrust, clockReceived)
+	k.add(c.ClockAhead < time.Millisecond || c.ClockAhead > time.Minute, "clock_ahead", "%v is out of range; write a duration from 1ms to 1m, such as 2s", c.ClockAhead)
+	k.add(c.ClockBehind < 0, "clock_behind", "%v is negative; write a duration such as 8760h, or 0 for any age", c.ClockBehind)
 	k.oneOf("operate", c.Operate, operateSBO, operateDirect, operateNoAnswer)
 	k.add(len(c.Registry.Entries) == 0 && len(c.Registry.problems) == 0 && c.Registry.File == "" && !c.Registry.empty, "registry",
 		"is missing; write a list of points, the name of a CSV or YAML file, or [] to find out first which points there are")

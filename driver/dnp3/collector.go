@@ -19,9 +19,11 @@ func keyOf(kind object.Kind, index uint32) key { return key(kind)<<32 | key(inde
 // present is what is known of a point.
 type present struct {
 	sample  point.Sample
-	variant uint8  // the variation number in which the device gives its present value
-	pass    uint64 // the read in which the present value came last
-	changed bool   // it differs from what was last reported, and no event said so
+	last    time.Time // that a sample of the point got
+	variant uint8     // the variation number in which the device gives its present value
+	pass    uint64    // the read in which the present value came last
+	trouble uint64    // how often the device could not be heard before that
+	changed bool      // it differs from what was last reported, and no event said so
 }
 
 // collector keeps what a device says, for one session: the present value of each point, and the
@@ -30,16 +32,25 @@ type collector struct {
 	items []item
 	byKey map[key]int
 	clock string
-	most  int // events kept
+	bound point.Bounds // of the device's times
+	most  int          // events kept
 
 	mu      sync.Mutex
 	now     []present
 	events  []point.Sample
+	careful bool   // the device is told of events when they are kept
+	arrived uint64 // events
+	sure    uint64 // of them that are confirmed, and do not come again
+	before  uint64 // of them before the present fragment
+	taken   uint64 // of them that were taken
+	kept    uint64 // of them that are kept
 	lost    bool   // an event was pushed out, or lost by the device
 	missed  uint64 // how many, the device's losses as one each
+	strange uint64 // events whose time is out of bounds
 	full    bool   // the device says that its buffer overflowed
 	changes int    // points that changed
 	pass    uint64
+	trouble uint64 // how often the device could not be heard
 	err     error  // why the device cannot be heard
 	heard   bool   // something came since it could not be
 	greet   bool   // that was with the present fragment
@@ -51,7 +62,8 @@ type collector struct {
 func newCollector(c *Config) *collector {
 	k := &collector{
 		items: c.items, byKey: make(map[key]int, len(c.items)), clock: c.Clock, most: c.MaxEvents,
-		now: make([]present, len(c.items)),
+		bound: point.Bounds{Past: c.ClockBehind, Ahead: c.ClockAhead},
+		now:   make([]present, len(c.items)),
 	}
 	for i := range c.items {
 		k.byKey[keyOf(c.items[i].kind, c.items[i].index)] = i
@@ -59,18 +71,25 @@ func newCollector(c *Config) *collector {
 	return k
 }
 
-// begin, header and end are called in this order for each fragment.
-func (k *collector) begin(i master.Info) {
+// begin, header and end are called in this order for each fragment. begin reports whether the device is heard
+// again after trouble.
+func (k *collector) begin(i master.Info) (again bool) {
 	k.mu.Lock()
 	k.info = i
+	again = !k.heard && k.trouble > 0
 	k.err = nil
 	k.heard, k.greet = true, !k.heard
+	if i.Again {
+		k.unsay()
+	}
+	k.before = k.arrived
 	full := i.IIN.Has(app.IINOverflow)
 	if full && !k.full {
 		k.lost = true
 		k.missed++
 	}
 	k.full = full
+	return again
 }
 
 func (k *collector) end() {
@@ -129,19 +148,34 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	received := k.info.Received.UTC().Truncate(time.Microsecond)
 	n := &k.now[i]
 	if h.Variation.Event() {
-		s.Time, s.Quality = k.timed(stamp, received, s.Quality)
-		k.report(s)
-		n.sample = s
-		k.change(n, false)
+		k.event(n, stamp, received, s)
 		return
 	}
-	s.Time = received
+	s.Time = n.arrive(received, k.bound.Ahead)
+	n.last = s.Time
 	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock
-	n.sample = s
+	differs = differs || n.trouble != k.trouble // whoever was told of trouble holds the point for bad
+	n.sample, n.trouble = s, k.trouble
 	n.pass, n.variant = k.pass, h.Variation.Number()
 	if differs {
 		k.change(n, true)
 	}
+}
+
+// event reports an event. One that is older than what is known of its point is also the newest that the device
+// said: the present value is reported behind it, with the time of arrival, or a late clock would hide it.
+func (k *collector) event(n *present, stamp object.Timestamp, received time.Time, s point.Sample) {
+	at, quality, own := k.timed(stamp, received, s.Quality)
+	if s.Time, s.Quality = at, quality; !own {
+		s.Time = n.arrive(received, k.bound.Ahead)
+	}
+	k.report(s)
+	late := s.Time.Before(n.last)
+	if late {
+		s.Time = n.arrive(received, k.bound.Ahead)
+	}
+	n.last, n.sample = s.Time, s
+	k.change(n, late)
 }
 
 // change notes whether a present value is to be reported.
@@ -157,6 +191,7 @@ func (k *collector) change(n *present, changed bool) {
 
 // report keeps an event; the oldest makes room for it.
 func (k *collector) report(s point.Sample) {
+	k.arrived++
 	if len(k.events) >= k.most {
 		gone := 1 + k.most/16
 		k.events = k.events[:copy(k.events, k.events[gone:])]
@@ -171,6 +206,7 @@ func (k *collector) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.err, k.heard = err, false
+	k.trouble++
 	k.tell()
 }
 
@@ -187,7 +223,7 @@ func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) 
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all := k.events
-	k.events = nil
+	k.events, k.taken = nil, k.arrived
 	for i := range k.now {
 		if k.changes == 0 {
 			break
@@ -254,31 +290,38 @@ func (k *collector) variation(i int) uint8 {
 	return k.now[i].variant
 }
 
-// timed returns the time and the quality of an event.
-func (k *collector) timed(stamp object.Timestamp, received time.Time, q point.Quality) (time.Time, point.Quality) {
+// misdated returns how many events had a time out of bounds since it was called last.
+func (k *collector) misdated() uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := k.strange
+	k.strange = 0
+	return n
+}
+
+// timed returns the time and the quality of an event, and whether that time is the device's own.
+func (k *collector) timed(stamp object.Timestamp, received time.Time, q point.Quality) (time.Time, point.Quality, bool) {
 	at, usable := stamp.Time()
 	switch {
 	case k.clock == clockReceived || stamp.Quality == object.TimeNone:
-		return received, q
-	case !usable || implausible(at, received):
-		return received, doubtful(q)
+		return received, q, false
+	case !usable || !k.bound.Hold(at, received):
+		k.strange++
+		return received, q.Doubtful(), false
 	case k.clock == clockTrust:
-		return at, q
+		return at, q, true
 	case stamp.Quality == object.TimeUnsynchronized || k.info.IIN.Has(app.IINNeedTime):
-		return at, doubtful(q)
+		return at, q.Doubtful(), true
 	}
-	return at, q
+	return at, q, true
 }
 
-// implausible reports whether a clock was never set, or runs a day ahead.
-func implausible(at, received time.Time) bool {
-	return at.Year() < 2000 || at.After(received.Add(24*time.Hour))
-}
-
-// doubtful adds to a quality that the time is uncertain, where nothing worse is known.
-func doubtful(q point.Quality) point.Quality {
-	if q.IsGood() {
-		return point.UncertainClock
+// arrive returns the time of what came at a moment without a time of its own: behind all that the point
+// got before, also within one fragment, and also if the device's clock is a little ahead of this node's.
+// Only a clock that was set back goes back.
+func (n *present) arrive(received time.Time, ahead time.Duration) time.Time {
+	if d := n.last.Sub(received); d >= 0 && d <= ahead {
+		return n.last.Add(time.Microsecond)
 	}
-	return q
+	return received
 }

@@ -59,7 +59,7 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	if !ok {
 		return nil, fault.E(op, fault.Internal, cfg.LineName(), fmt.Errorf("configuration is a %T", cfg))
 	}
-	if c.TLS.wanted() && c.TLS.made == nil {
+	if c.TLS.wanted() && c.TLS.files == (secrets{}) {
 		return nil, fault.E(op, fault.Invalid, c.LineName(), errors.New("its certificates are not loaded; load the configuration first"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)

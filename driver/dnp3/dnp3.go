@@ -27,7 +27,6 @@ package dnp3
 
 import (
 	"net"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +121,12 @@ type Config struct {
 	// Clock says whose time events get: device (the default; uncertain while the device asks
 	// for the time), trust (the device's, always good) or received (when they arrived).
 	Clock string `yaml:"clock"`
+	// ClockAhead is how far a time of the device may lie in the future, 1ms to 1m; 2s if left out.
+	// An event beyond it gets the time of its arrival, is uncertain(clock) and is counted.
+	ClockAhead time.Duration `yaml:"clock_ahead"`
+	// ClockBehind is how old an event may be when it arrives; 8760h, a year, if left out, 0 for any age. What is
+	// older is treated likewise.
+	ClockBehind time.Duration `yaml:"clock_behind"`
 
 	// Operate is how commands are given where the registry does not say: sbo (select before
 	// operate; the default), direct, or no_answer.
@@ -165,28 +170,21 @@ func NewConfig() *Config {
 		Transport: transportTCP, Baudrate: 9600, Databits: 8, Parity: "none", Stopbits: 1,
 		Master: 1, Outstation: 10, Timeout: 3 * time.Second, KeepAlive: time.Minute,
 		Scan: scanIntegrity, Unsolicited: []int{1, 2, 3}, EventsWhenTold: true, MaxEvents: 20_000,
-		TimeSync: "none", Clock: clockDevice, Operate: operateSBO,
+		TimeSync: "none", Clock: clockDevice, ClockAhead: 2 * time.Second, ClockBehind: 365 * 24 * time.Hour, Operate: operateSBO,
 	}
 }
 
-// Load reads the registry and certificates that the configuration names, relative to dir.
-func (c *Config) Load(dir string) []error {
+// Load reads the registry and certificates that the configuration names.
+func (c *Config) Load(files driver.Files) []error {
 	problems := slices.Clone(c.Registry.problems)
 	if c.Registry.File != "" {
-		entries, found := registryTable.ReadFile("registry", resolve(dir, c.Registry.File))
+		entries, found := registryTable.ReadFile(files, "registry", c.Registry.File)
 		c.Registry.Entries = entries
 		problems = append(problems, found...)
 	}
 	c.compiled = false
 	c.compile()
-	return append(problems, c.TLS.load(dir)...)
-}
-
-func resolve(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(dir, name)
+	return append(problems, c.TLS.load(files)...)
 }
 
 // LineName is the transport and the address, such as "tcp://10.0.0.5:20000".

@@ -13,6 +13,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/drivertest"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 	"voltbus/point"
 	"voltbus/testing/peers"
 )
@@ -70,7 +71,7 @@ func config(t *testing.T, address, registry string, change ...func(*Config)) *Co
 	for _, f := range change {
 		f(c)
 	}
-	if problems := append(c.Load(t.TempDir()), c.Validate()...); len(problems) > 0 {
+	if problems := append(c.Load(folder.Any(t.TempDir())), c.Validate()...); len(problems) > 0 {
 		t.Fatalf("the configuration has problems: %v", errors.Join(problems...))
 	}
 	return c

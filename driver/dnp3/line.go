@@ -30,6 +30,7 @@ type line struct {
 	only    *wire        // the connection; nil for a listener
 	accepts net.Listener // nil for a connection
 	running sync.WaitGroup
+	nudged  chan struct{} // somebody on the line has something to be taken
 
 	mu       sync.Mutex
 	closed   bool
@@ -69,6 +70,7 @@ func (c *Config) lineSettings() lineSettings {
 func newLine(c *Config) *line {
 	l := &line{
 		name: c.LineName(), set: c.lineSettings(), pool: station.NewPool(station.FragmentSize),
+		nudged:   make(chan struct{}, 1),
 		stations: make(map[addresses]*remote), guests: make(map[*wire]struct{}),
 	}
 	if l.set.half {
@@ -185,7 +187,10 @@ func (l *line) leave(s *remote) {
 	}
 	l.mu.Unlock()
 	if last && w != nil {
-		w.do(func(now time.Time, _ *station.Output) { w.remove(s.port, now) })
+		w.do(func(now time.Time, out *station.Output) {
+			s.port.Tick(now, out) // what is kept is confirmed
+			w.remove(s.port, now)
+		})
 	}
 }
 

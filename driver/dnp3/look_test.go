@@ -174,7 +174,7 @@ func TestEventsThatWaitAtAnOutstationOutliveALookAtIt(t *testing.T) {
 			c := config(t, address, looked, func(c *Config) { c.Unsolicited, c.EventsWhenTold = []int{}, false })
 			s := connect(t, c)
 			await(t, s, "the first value", named("voltage", point.Good))
-			at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+			at := time.Now().UTC().Add(-24 * time.Hour).Truncate(time.Second)
 			for i := range 3 {
 				d.event(2, object.Float(float64(41+i)), object.TimestampOf(at))
 			}
@@ -210,7 +210,7 @@ func TestAReportThatReachesALookComesToItsOwnMaster(t *testing.T) {
 			await(t, s, "the first value", named("voltage", point.Good))
 			l := look(t, c)
 			reads(t, l, -20)
-			at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+			at := time.Now().UTC().Add(-24 * time.Hour).Truncate(time.Second)
 			d.event(2, object.Float(42), object.TimestampOf(at))
 			reads(t, l, 42) // behind the report
 			_ = l.line.Close()

@@ -22,6 +22,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
@@ -166,7 +167,7 @@ func (d *device) event(index uint32, v object.Value, at object.Timestamp) {
 }
 
 func TestEventsArriveWithTheDevicesTime(t *testing.T) {
-	at := time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
+	at := time.Now().UTC().Add(-24 * time.Hour).Truncate(time.Second).Add(89 * time.Millisecond)
 	longAgo, ahead := time.Date(1970, 1, 9, 0, 0, 0, 0, time.UTC), time.Now().Add(48*time.Hour)
 	for name, c := range map[string]struct {
 		clock   string
@@ -436,7 +437,7 @@ func TestASecuredLineNeedsTheRightCertificates(t *testing.T) {
 		"the master's expired, the device's not": {right.tls("expired", "device"), right.tls("device", ""), "bad certificate|expired|reset|closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if problems := c.device.load(""); len(problems) > 0 {
+			if problems := c.device.load(folder.Any("")); len(problems) > 0 {
 				t.Fatal(errors.Join(problems...))
 			}
 			address := newDevice(t).listen(t, c.device.server(), 10)

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/driver"
+	"voltbus/internal/folder"
 )
 
 // offer is what is said of a column that is not known.
@@ -38,12 +39,12 @@ func TestAFileThatIsNoRegistryIsOneProblem(t *testing.T) {
 			}
 			config := NewConfig()
 			config.Registry.File = c.file
-			problems := config.Load(dir)
+			problems := config.Load(folder.Any(dir))
 			var p *driver.Problem
 			if len(problems) != 1 || !errors.As(problems[0], &p) {
 				t.Fatalf("got %v, want one problem", problems)
 			}
-			if p.Row != c.row || p.Error() != c.want || p.File != filepath.Join(dir, c.file) {
+			if p.Row != c.row || p.Error() != c.want || p.File != c.file {
 				t.Errorf("{%q, %q, %q, %d}, file %q", c.file, c.text, p.Error(), p.Row, p.File)
 			}
 		})
@@ -56,7 +57,7 @@ func TestARegistryOfAnotherFormIsOneProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `registry: is neither a file name nor a list; write a name such as relay.csv, or one "- name: …" for each point`
-	if got := errors.Join(config.Load(".")...); got == nil || got.Error() != want {
+	if got := errors.Join(config.Load(folder.Any("."))...); got == nil || got.Error() != want {
 		t.Errorf("got %v", got)
 	}
 }

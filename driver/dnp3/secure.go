@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"voltbus/driver"
 )
@@ -24,8 +23,11 @@ type TLS struct {
 	// left out, - for any name.
 	Name string `yaml:"name"`
 
-	made *tls.Config // by load
+	files secrets // by load
 }
+
+// secrets are what the files held when they were read: configurations with the same are equal.
+type secrets struct{ certificate, key, ca string }
 
 // anyName accepts a certificate of the right authority, whatever its name.
 const anyName = "-"
@@ -42,36 +44,58 @@ func (t *TLS) check(k *checker, transport string) {
 	k.add(t.CA == "", "tls.ca", "is missing; write the PEM file with the authority of the device's certificate")
 }
 
+// maxPEM bounds a file of certificates: far above any real one.
+const maxPEM = 1 << 20
+
 // load reads the files.
-func (t *TLS) load(dir string) []error {
+func (t *TLS) load(files driver.Files) []error {
 	if t.Certificate == "" || t.Key == "" || t.CA == "" {
 		return nil // check says so
 	}
-	own, err := tls.LoadX509KeyPair(resolve(dir, t.Certificate), resolve(dir, t.Key))
-	if err != nil {
-		return []error{&driver.Problem{Key: "tls.certificate", Text: fmt.Sprintf("cannot be used with its key: %v; write two PEM files that belong together", err)}}
+	var read secrets
+	for _, f := range []struct {
+		key, name string
+		into      *string
+	}{{"tls.certificate", t.Certificate, &read.certificate}, {"tls.key", t.Key, &read.key}, {"tls.ca", t.CA, &read.ca}} {
+		pem, err := files.ReadFile(f.name, maxPEM)
+		if err != nil {
+			return []error{&driver.Problem{Key: f.key, Text: fmt.Sprintf("cannot be read: %v", err)}}
+		}
+		*f.into = string(pem)
 	}
-	pem, err := os.ReadFile(resolve(dir, t.CA))
-	if err != nil {
-		return []error{&driver.Problem{Key: "tls.ca", Text: fmt.Sprintf("cannot be read: %v", err)}}
+	if _, err := tls.X509KeyPair([]byte(read.certificate), []byte(read.key)); err != nil {
+		return []error{&driver.Problem{Key: "tls.certificate", Text: "cannot be used with its key; write two PEM files that belong together"}}
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(read.ca)) {
 		return []error{&driver.Problem{Key: "tls.ca", Text: "holds no certificate; write a PEM file"}}
 	}
-	t.made = &tls.Config{
+	t.files = read
+	return nil
+}
+
+// make returns what both sides of a secured line need; nil for a plain line.
+func (t *TLS) make() *tls.Config {
+	if t.files == (secrets{}) {
+		return nil
+	}
+	own, err := tls.X509KeyPair([]byte(t.files.certificate), []byte(t.files.key))
+	if err != nil { // load has seen that they fit
+		return &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(t.files.ca))
+	return &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own},
 		RootCAs: pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	return nil
 }
 
 // client returns the configuration to dial an address, nil for a plain line.
 func (t *TLS) client(address string) *tls.Config {
-	if t.made == nil {
+	c := t.make()
+	if c == nil {
 		return nil
 	}
-	c := t.made.Clone()
 	if c.ServerName = t.Name; t.Name == "" {
 		c.ServerName, _, _ = net.SplitHostPort(address)
 	}
@@ -102,10 +126,10 @@ func checkChain(s tls.ConnectionState, roots *x509.CertPool) error {
 
 // server returns the configuration to listen with, nil for a plain line.
 func (t *TLS) server() *tls.Config {
-	if t.made == nil {
+	c := t.make()
+	if c == nil {
 		return nil
 	}
-	c := t.made.Clone()
 	if t.Name != "" && t.Name != anyName {
 		c.VerifyConnection = func(s tls.ConnectionState) error { return s.PeerCertificates[0].VerifyHostname(t.Name) }
 	}

@@ -6,11 +6,16 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"voltbus/internal/machine"
 )
 
 // openSerial opens a serial port, or a pseudo terminal, in raw mode. The file is polled by the
 // runtime, so that closing it ends a read.
 func openSerial(set serialSettings) (io.ReadWriteCloser, error) {
+	if err := machine.SerialPort(set.device); err != nil {
+		return nil, fmt.Errorf("open serial port %s: %w", set.device, err)
+	}
 	file, err := os.OpenFile(set.device, os.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open serial port: %w", err)

@@ -28,6 +28,7 @@ type session struct {
 	scan     string
 	patience time.Duration // with one request
 	subject  string
+	while    func() // while an answer is waited for, and there is something to take; may be nil
 	closed   bool
 }
 
@@ -145,7 +146,10 @@ func (n *session) fetch(ctx context.Context, wanted []int) error {
 func (n *session) do(ctx context.Context, r *master.Request) (master.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.patience)
 	defer cancel()
-	return n.station.Do(ctx, r)
+	if n.while == nil {
+		return n.station.Do(ctx, r)
+	}
+	return n.station.DoWhile(ctx, r, n.line.nudged, n.while)
 }
 
 var errAway = errors.New("the device has not dialled in; check that it dials this address, and its link address")
@@ -216,15 +220,24 @@ func (n *session) Subscribe(_ context.Context, names []string, news func()) erro
 	for _, name := range names {
 		n.wanted[point.Path(name)] = true
 	}
-	n.values.listen(news)
+	n.values.listen(func() {
+		news()
+		n.line.nudge()
+	})
 	if n.line.lost() != nil { // meanwhile, so that nobody told it
 		news()
 	}
 	return nil
 }
 
+// Forgetful implements driver.Forgetful: an outstation forgets events that were confirmed.
+func (n *session) Forgetful() {}
+
 // Lost implements driver.Lossy.
 func (n *session) Lost() uint64 { return n.values.losses() }
+
+// Misdated implements driver.Dated.
+func (n *session) Misdated() uint64 { return n.values.misdated() }
 
 // Take implements driver.Subscriber.
 func (n *session) Take(_ context.Context, emit func(point.Sample)) error {

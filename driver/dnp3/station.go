@@ -29,6 +29,7 @@ type remote struct {
 	collectors []*collector
 	surveying  *Survey // sees everything too; nil for none
 	iin        app.IIN // of the last fragment
+	owed       []owed
 }
 
 // settings are what devices that are the same outstation must have in common.
@@ -60,7 +61,7 @@ func (s *remote) addresses() addresses {
 func newRemote(c *Config, turn *master.Turn) (*remote, error) {
 	s := &remote{settings: c.stationSettings(), users: 1}
 	config := c.MasterConfig()
-	config.Turn, config.Notify = turn, s.notice
+	config.Turn, config.Notify, config.Keep = turn, s.notice, s.keep
 	var err error
 	if s.Association, err = master.New(config, s); err != nil {
 		return nil, err
@@ -124,6 +125,7 @@ func (s *remote) join(c *collector) {
 func (s *remote) leave(c *collector) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.release(c)
 	s.collectors = slices.DeleteFunc(s.collectors, func(other *collector) bool { return other == c })
 }
 
@@ -131,8 +133,12 @@ func (s *remote) leave(c *collector) {
 func (s *remote) Begin(i master.Info) {
 	s.mu.Lock()
 	s.iin = i.IIN
+	again := false
 	for _, c := range s.collectors {
-		c.begin(i)
+		again = c.begin(i) || again
+	}
+	if again { // what did not change meanwhile is said too
+		s.ReadAnew()
 	}
 	if s.surveying != nil {
 		s.surveying.Begin(i)

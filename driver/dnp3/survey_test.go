@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"voltbus/driver"
+	"voltbus/internal/folder"
 	"voltbus/point"
 )
 
@@ -63,7 +64,7 @@ func TestWhatWasFoundIsAnEntryOfARegistry(t *testing.T) {
 		}
 		c.Registry.Entries = append(c.Registry.Entries, e)
 	}
-	if problems := append(c.Load(""), c.Validate()...); len(problems) > 0 {
+	if problems := append(c.Load(folder.Any("")), c.Validate()...); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	infos := c.Points()

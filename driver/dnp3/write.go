@@ -20,11 +20,12 @@ var (
 	errNoState  = errors.New("does not fit; write true or false")
 	errNoPulse  = errors.New("cannot be switched off: its control is pulse; write true, or set control in the registry")
 	errNoNumber = errors.New("does not fit; write a number")
+	errNoWhole  = errors.New("does not fit: the device takes whole numbers there; write one, or set scale, or variation 3 or 4, in the registry")
 )
 
 // Write implements driver.Writer: it operates the point as the registry says, reads it back and
-// returns what the device then holds. A device that does not show the point, or does not show it
-// in time, gives what was written.
+// returns what the device then says. A device that does not show the point, or does not show it in time, has said
+// nothing: the value is none.
 func (n *session) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
 	const op = "dnp3.Write"
 	i, known := n.byName[name]
@@ -49,7 +50,7 @@ func (n *session) Write(ctx context.Context, name string, v point.Value) (point.
 	if err != nil {
 		return point.Value{}, n.unknown(fmt.Errorf("write %s: %w", name, err))
 	}
-	return n.readBack(ctx, i, v)
+	return n.readBack(ctx, i)
 }
 
 // unknown turns an error after a command was sent into the contract's: if the line or the device was
@@ -110,15 +111,22 @@ func (t *item) switching(v point.Value) (master.Command, error) {
 	return master.Command{Variation: object.G12V1, Index: t.index, CROB: block}, nil
 }
 
-// setting makes an analog command of the size that the registry or the device says; single
-// precision if neither does.
+// almost is how far from a whole number the arithmetic of scale and offset may leave one.
+const almost = 1e-6
+
+// setting makes an analog command of the size that the registry or the device says; single precision if neither does,
+// or if the device shows whole numbers and the value is none. A scaled value is rounded to the step of the object.
 func (t *item) setting(raw float64, shown uint8) (master.Command, error) {
+	broken := !t.scaled() && math.Abs(raw-math.Round(raw)) > almost
 	size := t.variation
-	if size == 0 {
+	if size == 0 && !broken {
 		size = shown
 	}
 	if size == 0 {
 		size = object.G41V3.Number()
+	}
+	if broken && size <= object.G41V2.Number() {
+		return master.Command{}, errNoWhole
 	}
 	c := master.Command{Variation: object.Of(object.G41V1.Group(), size), Index: t.index, Value: object.Float(raw)}
 	limit := math.MaxFloat64
@@ -137,8 +145,8 @@ func (t *item) setting(raw float64, shown uint8) (master.Command, error) {
 	return c, nil
 }
 
-// readBack returns what the device shows after a write; what was written if it does not.
-func (n *session) readBack(ctx context.Context, i int, written point.Value) (point.Value, error) {
+// readBack returns what the device shows after a write; none if it shows nothing.
+func (n *session) readBack(ctx context.Context, i int) (point.Value, error) {
 	pass := n.values.newPass()
 	_, err := n.do(ctx, ask{[]int{i}}.request(n.items))
 	if err != nil && !errors.Is(err, master.ErrRefused) {
@@ -146,18 +154,9 @@ func (n *session) readBack(ctx context.Context, i int, written point.Value) (poi
 	}
 	s, fresh := n.values.value(i, pass)
 	if !fresh || s.Quality.IsBad() {
-		return n.items[i].shape(written), nil
+		return point.Value{}, nil
 	}
 	return s.Value, nil
-}
-
-// shape gives a written value the kind that the point has.
-func (t *item) shape(v point.Value) point.Value {
-	if t.kind == object.KindBinaryOutput {
-		return point.BoolOf(v.Bool())
-	}
-	x, _ := v.Number()
-	return point.FloatOf(x)
 }
 
 // statusText says what a control status means, and what to do.
@@ -210,6 +209,8 @@ func refusal(op, subject string, r master.Result) error {
 
 var (
 	_ driver.Writer     = (*session)(nil)
-	_ driver.Subscriber = (*session)(nil)
+	_ driver.Forgetful  = (*session)(nil)
+	_ driver.Lossy      = (*session)(nil)
+	_ driver.Dated      = (*session)(nil)
 	_ driver.Discoverer = (*session)(nil)
 )

@@ -1,11 +1,13 @@
 package modbus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	"voltbus/point"
 )
@@ -22,7 +24,11 @@ var (
 func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
 	l := r.layout
 	if l.form == formText {
-		return point.TextOf(l.text(words)), true
+		text, ok := l.text(words)
+		if !ok {
+			return point.Value{}, false
+		}
+		return point.TextOf(text), true
 	}
 	v, ok := r.change.apply(l, l.join(words), other)
 	if !ok {
@@ -70,8 +76,8 @@ func (l layout) split(raw uint64) []uint16 {
 	return words
 }
 
-// text returns the text up to the first NUL; what is not UTF-8 becomes U+FFFD.
-func (l layout) text(words []uint16) string {
+// text returns the text up to the first NUL; false if it is not in its encoding.
+func (l layout) text(words []uint16) (string, bool) {
 	b := make([]byte, 0, 2*len(words))
 	for _, w := range words[:l.words] {
 		if l.order.bytes {
@@ -79,8 +85,15 @@ func (l layout) text(words []uint16) string {
 		}
 		b = append(b, byte(w>>8), byte(w))
 	}
-	s, _, _ := strings.Cut(string(b[:l.size]), "\x00")
-	return strings.ToValidUTF8(s, "\uFFFD")
+	b, _, _ = bytes.Cut(b[:l.size], []byte{0})
+	if !l.latin {
+		return strings.ToValidUTF8(string(b), "\uFFFD"), utf8.Valid(b)
+	}
+	runes := make([]rune, len(b))
+	for i, c := range b {
+		runes[i] = rune(c) // ISO 8859-1 is the first 256 of Unicode
+	}
+	return string(runes), true
 }
 
 // value gives the raw bits their meaning, without any transform.
@@ -174,7 +187,10 @@ func (l layout) encodeText(v point.Value) ([]uint16, error) {
 	if v.Kind() != point.Text {
 		return nil, errors.New("is not a text; write a text")
 	}
-	b := []byte(v.Text())
+	b, err := l.bytesOf(v.Text())
+	if err != nil {
+		return nil, err
+	}
 	if len(b) > l.size {
 		return nil, fmt.Errorf("is %d bytes long; write at most %d", len(b), l.size)
 	}
@@ -187,6 +203,21 @@ func (l layout) encodeText(v point.Value) ([]uint16, error) {
 		}
 	}
 	return words, nil
+}
+
+// bytesOf returns a text in the encoding of the layout.
+func (l layout) bytesOf(text string) ([]byte, error) {
+	if !l.latin {
+		return []byte(text), nil
+	}
+	b := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xFF {
+			return nil, fmt.Errorf("has the character %q, which latin1 has not; write another", r)
+		}
+		b = append(b, byte(r))
+	}
+	return b, nil
 }
 
 // raw is the inverse of value.

@@ -16,6 +16,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/drivertest"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 	"voltbus/point"
 	"voltbus/testing/peers"
 )
@@ -80,7 +81,7 @@ func configOf(t *testing.T, transport, address string, unit int, registry string
 	if err := yaml.Unmarshal([]byte(registry), &c.Registry); err != nil {
 		t.Fatalf("read the registry: %v", err)
 	}
-	if problems := append(c.Load(t.TempDir()), c.Validate()...); len(problems) > 0 {
+	if problems := append(c.Load(folder.Any(t.TempDir())), c.Validate()...); len(problems) > 0 {
 		t.Fatalf("the configuration has problems: %v", errors.Join(problems...))
 	}
 	return c

@@ -32,6 +32,7 @@ type layout struct {
 	form    form
 	words   int   // registers, or 1 bit
 	size    int   // bytes of a text
+	latin   bool  // of a text: ISO 8859-1, not UTF-8
 	order   order //
 	low     uint8 // of a bit field: the lowest bit
 	width   uint8 // of a bit field: how many bits; 0 if the value is the whole
@@ -115,14 +116,23 @@ func structLayout(format string) (l layout, ordered, ok bool) {
 	return plain, prefix == "<" || prefix == ">" || prefix == "!", true
 }
 
-// textLayout returns the layout of string[n]: n bytes, two in each register.
+// textLayout returns the layout of string[n] or string[n,latin1]: n bytes, two in each register.
 func textLayout(name string) (layout, error) {
 	inner, closed := strings.CutSuffix(strings.TrimPrefix(name, "string["), "]")
-	n, err := strconv.Atoi(strings.TrimSpace(inner))
+	size, encoding, _ := strings.Cut(inner, ",")
+	n, err := strconv.Atoi(strings.TrimSpace(size))
 	if err != nil || !closed || n < 1 || n > 2*maxRegisters {
 		return layout{}, fmt.Errorf("%q is not a text; write string[n] with n bytes, 1 to %d", name, 2*maxRegisters)
 	}
-	return layout{form: formText, words: (n + 1) / 2, size: n}, nil
+	l := layout{form: formText, words: (n + 1) / 2, size: n}
+	switch strings.TrimSpace(encoding) {
+	case "", "utf8", "utf-8":
+	case "latin1", "latin-1", "iso-8859-1":
+		l.latin = true
+	default:
+		return layout{}, fmt.Errorf("%q has an encoding that is not known; write string[%d] for UTF-8 or string[%d,latin1]", name, n, n)
+	}
+	return l, nil
 }
 
 // layout reads the entry's type, byte order and bits.
@@ -167,9 +177,9 @@ func parseType(name string) (l layout, ordered bool, err error) {
 		return l, ordered, nil
 	}
 	if name == "" {
-		return layout{}, false, errors.New("is missing; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64 or string[n]")
+		return layout{}, false, errors.New("is missing; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64, string[n] or string[n,latin1]")
 	}
-	return layout{}, false, fmt.Errorf("%q is not known; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64 or string[n]", name)
+	return layout{}, false, fmt.Errorf("%q is not known; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64, string[n] or string[n,latin1]", name)
 }
 
 // setBits reads "3" or "4-7".

@@ -14,6 +14,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/machine"
 )
 
 // silences is how often in a row one unit may leave requests unanswered, while nothing else is
@@ -113,6 +114,9 @@ func (l *line) open() error {
 func (l *line) openClient() (err error) {
 	if !l.serial {
 		return l.client.Open()
+	}
+	if err := machine.SerialPort(strings.TrimPrefix(l.name, transportRTU+"://")); err != nil {
+		return err
 	}
 	probe, err := os.Open(os.DevNull)
 	if err != nil {

@@ -18,13 +18,13 @@ package modbus
 import (
 	"fmt"
 	"net"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"voltbus/driver"
+	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
 
@@ -108,19 +108,19 @@ func NewConfig() *Config {
 	}
 }
 
-// Load reads the files that the registry and the register map name, relative to dir.
-func (c *Config) Load(dir string) []error {
+// Load reads the files that the registry and the register map name.
+func (c *Config) Load(files driver.Files) []error {
 	problems := slices.Clone(c.Registry.problems)
 	var entries, table []Entry
 	entries = c.Registry.Entries
 	if c.Registry.File != "" {
 		var found []error
-		entries, found = registryTable.ReadFile("registry", resolve(dir, c.Registry.File))
+		entries, found = registryTable.ReadFile(files, "registry", c.Registry.File)
 		problems = append(problems, found...)
 	}
 	if c.RegisterMap != "" {
 		var found []error
-		table, found = registryTable.ReadFile("register_map", resolve(dir, c.RegisterMap))
+		table, found = registryTable.ReadFile(files, "register_map", c.RegisterMap)
 		problems = append(problems, found...)
 	}
 	if len(table) > 0 {
@@ -133,19 +133,12 @@ func (c *Config) Load(dir string) []error {
 	return problems
 }
 
-func resolve(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(dir, name)
-}
-
 // Validate reports every problem of the configuration and of each register, as *driver.Problem.
 func (c *Config) Validate() []error {
 	var problems []error
 	add := func(wrong bool, key, text string, args ...any) {
 		if wrong {
-			problems = append(problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...)})
+			problems = append(problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...), Kind: strictyaml.Kind(text)})
 		}
 	}
 	oneOf := func(key, got string, want ...string) {

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/driver"
+	"voltbus/internal/folder"
 	"voltbus/point"
 )
 
@@ -70,7 +71,7 @@ func TestRegistryFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := NewConfig()
 			config.Address, config.Registry.File, config.RegisterMap = "plc", c.registry, c.registerMap
-			if problems := append(config.Load("testdata"), config.Validate()...); len(problems) > 0 {
+			if problems := append(config.Load(folder.Any("testdata")), config.Validate()...); len(problems) > 0 {
 				t.Fatalf("got problems: %v", errors.Join(problems...))
 			}
 			if diff := cmp.Diff(c.want, summaries(config)); diff != "" {
@@ -83,7 +84,7 @@ func TestRegistryFiles(t *testing.T) {
 func TestTheRegisterThatScalesMayBeNamedAsPointOrAsRegister(t *testing.T) {
 	c := NewConfig()
 	c.Address, c.Registry.File, c.RegisterMap = "plc", "modbus_tk.csv", "modbus_tk_map.csv"
-	c.Load("testdata")
+	c.Load(folder.Any("testdata"))
 	if got := c.registers[4].change.other; got != "kilo" {
 		t.Errorf("power is scaled by %q, want the point kilo", got)
 	}
@@ -160,7 +161,7 @@ where,attic,9,int16,,,,,,
 		{6, `registry[4].address: (far) 65536 is out of range for the table holding; write a number from 0 to 65535`},
 		{7, `registry[5].address: (last) 65535 is out of range for the table holding; write a number from 0 to 65534`},
 		{8, `registry[6].address: (hex) "4o" is not a number; write one such as 40 or 0x28`},
-		{9, `registry[7].type: (odd) "int24" is not known; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64 or string[n]`},
+		{9, `registry[7].type: (odd) "int24" is not known; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64, string[n] or string[n,latin1]`},
 		{10, `registry[8].type: (long) "string[999]" is not a text; write string[n] with n bytes, 1 to 250`},
 		{11, `registry[9].type: (bit) bit "16" is not possible; write a bit from 0 to 15, or a range such as 4-7`},
 		{12, `registry[10].writable: (sign) cannot be true in the table input; write false, or the table coil or holding`},
@@ -196,14 +197,14 @@ func TestAFileThatIsNoRegistryIsOneProblem(t *testing.T) {
 			}
 			config := NewConfig()
 			config.Registry.File = c.file
-			if got := errors.Join(config.Load(dir)...); got == nil || !strings.Contains(got.Error(), c.want) {
+			if got := errors.Join(config.Load(folder.Any(dir))...); got == nil || !strings.Contains(got.Error(), c.want) {
 				t.Errorf("got %v, want a problem with %q", got, c.want)
 			}
 		})
 	}
 	config := NewConfig()
 	config.Registry.File = "nowhere.csv"
-	if got := errors.Join(config.Load(dir)...); got == nil || !strings.Contains(got.Error(), "relative to the configuration") {
+	if got := errors.Join(config.Load(folder.Any(dir))...); got == nil || !strings.Contains(got.Error(), "relative to the configuration") {
 		t.Errorf("a missing file gave %v", got)
 	}
 }
@@ -228,7 +229,7 @@ max_gap: -1
 		t.Fatal(err)
 	}
 	var keys []string
-	for _, err := range append(c.Load(t.TempDir()), c.Validate()...) {
+	for _, err := range append(c.Load(folder.Any(t.TempDir())), c.Validate()...) {
 		if p, ok := errors.AsType[*driver.Problem](err); ok {
 			keys = append(keys, p.Key)
 		}
@@ -303,7 +304,7 @@ func TestLineName(t *testing.T) {
 func TestPointsSayWhatThePointsAre(t *testing.T) {
 	c := NewConfig()
 	c.Address, c.Registry.File = "plc", "boiler.yaml"
-	c.Load("testdata")
+	c.Load(folder.Any("testdata"))
 	want := []point.Info{
 		{Path: "supply", Kind: point.Float, Unit: "degC", Tags: map[string]string{"equip": "boiler", "floor": "2"}},
 		{Path: "mode", Kind: point.Int, Description: "Mode <of> operation"},
@@ -316,7 +317,7 @@ func TestPointsSayWhatThePointsAre(t *testing.T) {
 func TestDefaultsAreValuesOfThePointsKind(t *testing.T) {
 	c := NewConfig()
 	c.Address, c.Registry.File = "plc", "modbus.csv"
-	c.Load("testdata")
+	c.Load(folder.Any("testdata"))
 	got := map[string]point.Value{}
 	for _, info := range c.Points() {
 		if info.Default.Kind() != point.None {

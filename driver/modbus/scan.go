@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	wire "github.com/simonvetter/modbus"
 
 	"voltbus/driver"
+	"voltbus/fault"
 	"voltbus/point"
 )
 
@@ -20,8 +23,10 @@ var errUnitFails = errors.New("answers only with device failure; check the unit 
 type scan struct {
 	session *session
 	queue   []request // still to be sent
-	heard   bool      // the unit gave data in this pass
-	verdict error     // for the whole device
+	began   time.Time
+	answers int   // requests that gave data in this pass
+	cut     int   // requests that were left when the time was over
+	verdict error // for the whole device
 }
 
 // judge takes the answer to r, which may be split. An error ends the pass.
@@ -30,8 +35,10 @@ func (sc *scan) judge(r *request, words []uint16, err error) error {
 	switch {
 	case err == nil:
 		sc.take(r, words)
-	case errors.Is(err, driver.ErrNotConnected), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, driver.ErrNotConnected), errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return sc.cutShort(r, err)
 	case errors.Is(err, errNoAnswer):
 		return sc.giveUp(r, point.BadTimeout, err)
 	case errors.Is(err, wire.ErrGWPathUnavailable), errors.Is(err, wire.ErrGWTargetFailedToRespond):
@@ -53,7 +60,8 @@ func (sc *scan) judge(r *request, words []uint16, err error) error {
 // take keeps the answer.
 func (sc *scan) take(r *request, words []uint16) {
 	s := sc.session
-	sc.heard, s.answered, sc.verdict = true, true, nil
+	sc.answers++
+	s.answered, sc.verdict = true, nil
 	s.remember(r, 0)
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	for _, i := range r.members {
@@ -65,7 +73,7 @@ func (sc *scan) take(r *request, words []uint16) {
 // giveUp ends the pass, for each further request would wait as long. If the unit was heard in
 // this pass the rest of the points is bad, else the whole device.
 func (sc *scan) giveUp(r *request, quality point.Quality, err error) error {
-	if !sc.heard {
+	if sc.answers == 0 {
 		return err
 	}
 	sc.session.mark(r, quality)
@@ -74,6 +82,72 @@ func (sc *scan) giveUp(r *request, quality point.Quality, err error) error {
 	}
 	sc.queue = nil
 	return nil
+}
+
+// cutShort ends the pass when its time is over. What answered is kept, the rest of the points is bad, and the next
+// pass begins with them.
+func (sc *scan) cutShort(r *request, err error) error {
+	sc.cut = len(sc.queue) + 1
+	if err := sc.giveUp(r, point.BadTimeout, err); err != nil {
+		return err
+	}
+	s := sc.session
+	if at := slices.IndexFunc(s.requests, func(p request) bool { return p.table == r.table && p.first == r.first }); at > 0 {
+		s.requests = slices.Concat(s.requests[at:], s.requests[:at])
+	}
+	return nil
+}
+
+// diagnose says why points are bad although the unit answers; nil if they are not.
+func (sc *scan) diagnose() error {
+	if sc.cut > 0 && sc.answers > 0 {
+		each := time.Since(sc.began) / time.Duration(sc.answers)
+		return fault.E("", fault.Timeout, "", fmt.Errorf("%w: the device answers about every %v, so that %d requests need about %v",
+			driver.ErrScanCut, round(each), sc.answers+sc.cut, round(each*time.Duration(sc.answers+sc.cut))))
+	}
+	return sc.session.missing()
+}
+
+// round leaves two digits or so of a duration.
+func round(d time.Duration) time.Duration {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// missing says which registers the device refuses to give; nil if none.
+func (s *session) missing() error {
+	if s.requests != nil && s.renew.IsZero() {
+		return nil // all were planned
+	}
+	var names []string
+	refused, hint := 0, ""
+	for i := range s.refusals {
+		if s.refusals[i].until.IsZero() {
+			continue
+		}
+		if refused++; refused <= 3 {
+			names = append(names, fmt.Sprintf("%s (%s %d)", s.registers[i].name, s.registers[i].table, s.registers[i].address))
+		}
+		if hint == "" {
+			hint = numbering(s.registers[i].table.String(), s.registers[i].address)
+		}
+	}
+	if refused == 0 {
+		return nil
+	}
+	if refused > len(names) {
+		names = append(names, fmt.Sprintf("%d more", refused-len(names)))
+	}
+	if hint == "" {
+		hint = "correct table and address in the registry, or leave them out"
+	}
+	return fault.E("", fault.Invalid, "", fmt.Errorf(
+		"the device refuses %d of %d registers: %s; %s", refused, len(s.registers), strings.Join(names, ", "), hint))
 }
 
 // split sends the halves of a refused request next; a single register is refused for a while.
@@ -96,7 +170,7 @@ func (sc *scan) failure(r *request, err error) {
 		sc.verdict = fmt.Errorf("%w (%w)", errUnitFails, err)
 		return
 	}
-	if r.failures+1 >= patience && sc.heard {
+	if r.failures+1 >= patience && sc.answers > 0 {
 		sc.split(r, point.BadDevice)
 		return
 	}

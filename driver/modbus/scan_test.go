@@ -1,8 +1,10 @@
 package modbus
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	wire "github.com/simonvetter/modbus"
 
 	"voltbus/driver"
+	"voltbus/fault"
 	"voltbus/point"
 )
 
@@ -30,21 +33,14 @@ func newTestSession(addresses ...int) (*session, []string) {
 
 // pass runs one scan with answers instead of a line and returns the requests that were sent.
 func pass(s *session, names []string, answer func(request) error) (sent int, err error) {
-	s.prepare(names, time.Now())
-	sc := scan{session: s, queue: append([]request(nil), s.requests...)}
-	for len(sc.queue) > 0 {
-		r := sc.queue[0]
-		sc.queue = sc.queue[1:]
+	err = s.pass(names, time.Now(), func(r request) ([]uint16, error) {
 		sent++
-		words, answered := []uint16(nil), answer(r)
-		if answered == nil {
-			words = make([]uint16, r.count)
+		if err := answer(r); err != nil {
+			return nil, err
 		}
-		if err := sc.judge(&r, words, answered); err != nil {
-			return sent, err
-		}
-	}
-	return sent, sc.verdict
+		return make([]uint16, r.count), nil
+	})
+	return sent, err
 }
 
 // qualities returns the quality of each register.
@@ -137,6 +133,71 @@ func TestARefusedRegisterIsAskedForNowAndThen(t *testing.T) {
 		<-time.After(retryRefused + time.Second) // virtual time
 		if sent, err := pass(s, names, answer); sent != 2 || err != nil || qualities(s)[1] != point.Good {
 			t.Errorf("later %d requests were sent, %v, qualities %v; want 2 and good", sent, err, qualities(s))
+		}
+	})
+}
+
+func TestAScanThatTakesTooLongKeepsWhatAnsweredAndGoesOnThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, names := newTestSession(0, 1000, 2000, 3000, 4000, 5000, 6000)
+		slow := func() func(request) error {
+			end := time.Now().Add(7 * time.Second)
+			return func(request) error {
+				if time.Now().Add(2 * time.Second).After(end) {
+					return fmt.Errorf("read: %w", context.DeadlineExceeded)
+				}
+				<-time.After(2 * time.Second)
+				return nil
+			}
+		}
+		good := make([]bool, len(names))
+		for round, want := range []int{3, 3, 1} {
+			if _, err := pass(s, names, slow()); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+			fresh := 0
+			for i, q := range qualities(s) {
+				if q == point.Good && !good[i] {
+					good[i] = true
+					fresh++
+				}
+			}
+			if fresh != want {
+				t.Errorf("round %d reads %d more registers, want %d", round, fresh, want)
+			}
+			err := s.Diagnose()
+			if !errors.Is(err, driver.ErrScanCut) || fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "7 requests need about 14s") {
+				t.Errorf("round %d: the diagnosis is %v", round, err)
+			}
+		}
+		if _, err := pass(s, names, func(request) error { return nil }); err != nil || s.Diagnose() != nil {
+			t.Errorf("a fast scan: %v, %v", err, s.Diagnose())
+		}
+	})
+}
+
+func TestRegistersThatTheDeviceHasNotGotAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, names := newTestSession(0, 1000, 2000, 3000, 4000, 5000)
+		refuse := func(r request) error {
+			if r.first >= 1000 && r.first < 5000 {
+				return wire.ErrIllegalDataAddress
+			}
+			return nil
+		}
+		for range 3 {
+			if _, err := pass(s, names, refuse); err != nil {
+				t.Fatal(err)
+			}
+			err := s.Diagnose()
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "refuses 4 of 6 registers: ") ||
+				!strings.Contains(err.Error(), "(holding 1000)") || !strings.Contains(err.Error(), "1 more") {
+				t.Errorf("the diagnosis is %v", err)
+			}
+		}
+		<-time.After(retryRefused)
+		if _, err := pass(s, names, func(request) error { return nil }); err != nil || s.Diagnose() != nil {
+			t.Errorf("once the device has them: %v, %v", err, s.Diagnose())
 		}
 	})
 }

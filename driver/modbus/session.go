@@ -34,9 +34,10 @@ type session struct {
 	refusals  []refusal
 	answered  bool // the unit gave data at least once
 
-	names    []string  // that requests were planned for
-	requests []request // nil if they must be planned anew
-	renew    time.Time // when a refused register may be asked for again
+	names     []string  // that requests were planned for
+	requests  []request // nil if they must be planned anew
+	renew     time.Time // when a refused register may be asked for again
+	diagnosis error     // of the last read, for Diagnose
 }
 
 // result is what a request gave for one register.
@@ -80,6 +81,9 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 	return s, nil
 }
 
+// Diagnose implements driver.Diagnoser.
+func (s *session) Diagnose() error { return s.diagnosis }
+
 // Close implements driver.Session. The line stays open.
 func (s *session) Close() error { return nil }
 
@@ -118,9 +122,18 @@ func (s *session) sample(r int, into *point.Sample) {
 	value, ok := s.registers[r].decode(got.words, other)
 	if !ok {
 		into.Quality = point.BadValue
+		s.doubt(r)
 		return
 	}
 	into.Value = value
+}
+
+// doubt notes a text that is not in its encoding, if there is nothing worse to say.
+func (s *session) doubt(r int) {
+	if l := &s.registers[r].layout; l.form == formText && s.diagnosis == nil {
+		s.diagnosis = fault.E("", fault.Corrupt, "", fmt.Errorf(
+			"%s is not UTF-8; if the device writes ISO 8859-1, its type is string[%d,latin1]", s.registers[r].name, l.size))
+	}
 }
 
 // other returns the value that register r is scaled by; true if it needs none.
@@ -144,16 +157,22 @@ func (s *session) other(r int) (float64, bool) {
 
 // request reads the registers of the names into results. An error concerns the whole device.
 func (s *session) request(ctx context.Context, names []string, now time.Time) error {
+	return s.pass(names, now, func(r request) ([]uint16, error) { return s.ask(ctx, r) })
+}
+
+// pass sends the requests for names one after the other.
+func (s *session) pass(names []string, now time.Time, ask func(request) ([]uint16, error)) error {
 	s.prepare(names, now)
-	scan := scan{session: s, queue: slices.Clone(s.requests)}
+	scan := scan{session: s, queue: slices.Clone(s.requests), began: now}
 	for len(scan.queue) > 0 {
 		r := scan.queue[0]
 		scan.queue = scan.queue[1:]
-		words, err := s.ask(ctx, r)
+		words, err := ask(r)
 		if err := scan.judge(&r, words, err); err != nil {
 			return err
 		}
 	}
+	s.diagnosis = scan.diagnose()
 	return scan.verdict
 }
 
@@ -225,15 +244,20 @@ func (s *session) fail(op string, err error) error {
 	case errors.Is(err, driver.ErrNotConnected):
 		return fault.E(op, fault.Unreachable, s.line.name, err)
 	case errors.Is(err, errNoAnswer):
-		return fault.E(op, fault.Timeout, subject, fmt.Errorf("%w; check the unit number and that the device is on", err))
+		return fault.E(op, fault.Timeout, subject, fmt.Errorf("%w; check the unit number and that the device is on, or raise config.timeout for a slow device", err))
 	case errors.Is(err, errGarbled):
 		return fault.E(op, fault.Corrupt, subject, err)
 	case errors.Is(err, wire.ErrGWPathUnavailable), errors.Is(err, wire.ErrGWTargetFailedToRespond):
 		return fault.E(op, fault.Unreachable, subject, fmt.Errorf("%w; check the unit number and that the device behind the gateway is on", err))
+	case errors.Is(err, wire.ErrServerDeviceBusy):
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("%w; it is tried again", err))
 	case errors.Is(err, errUnitFails):
 		return fault.E(op, fault.Unreachable, subject, err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fault.E(op, fault.KindOf(err), subject, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.E(op, fault.Timeout, subject, fmt.Errorf(
+			"nothing was answered in the time that a scan may take; one request may take %v: make the device's timeout longer than its config.timeout", s.line.set.timeout))
+	case errors.Is(err, context.Canceled):
+		return fault.E(op, fault.Canceled, subject, err)
 	}
 	return fault.E(op, fault.Rejected, subject, err)
 }

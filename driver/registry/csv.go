@@ -10,22 +10,23 @@ import (
 	"unicode/utf8"
 
 	"voltbus/driver"
+	"voltbus/internal/strictyaml"
 )
 
 // ParseCSV reads a registry as CSV with a heading: columns in any order and case, with a comma or
 // a semicolon between. Rows that are empty or begin with # are left out. The key and the file
 // only serve to name problems, each a *driver.Problem.
 func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
-	fail := func(row int, text string) error {
-		return &driver.Problem{Key: key, File: file, Row: row, Text: text}
+	fail := func(row int, format string, args ...any) error {
+		return &driver.Problem{Key: key, File: file, Row: row, Text: fmt.Sprintf(format, args...), Kind: strictyaml.Kind(format)}
 	}
 	table, err := openCSV(src)
 	if err != nil {
-		return nil, []error{fail(1, err.Error())}
+		return nil, []error{fail(1, "%v", err)}
 	}
 	heading, err := table.Read()
 	if err != nil {
-		return nil, []error{fail(1, fmt.Sprintf("is empty; write a heading with at least %s, then one row for each %s", f.Needs, f.Noun))}
+		return nil, []error{fail(1, "is empty; write a heading with at least %s, then one row for each %s", f.Needs, f.Noun)}
 	}
 	problems := f.checkHeading(heading, fail)
 	var entries []E
@@ -35,13 +36,16 @@ func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 			return entries, problems
 		}
 		if bad, isSyntax := errors.AsType[*csv.ParseError](err); isSyntax {
-			return entries, append(problems, fail(bad.Line, fmt.Sprintf("is not CSV: %v; double the quotes within a quoted cell", bad.Err)))
+			return entries, append(problems, fail(bad.Line, "is not CSV: %v; double the quotes within a quoted cell", bad.Err))
 		}
 		if err != nil {
-			return entries, append(problems, fail(0, err.Error()))
+			return entries, append(problems, fail(0, "%v", err))
 		}
 		if blank(cells) {
 			continue
+		}
+		if len(entries) == maxEntries {
+			return nil, append(problems, fail(0, tooMany, maxEntries))
 		}
 		var e E
 		row, _ := table.FieldPos(0)
@@ -73,7 +77,7 @@ func openCSV(src io.Reader) (*csv.Reader, error) {
 
 // checkHeading reports columns that mean nothing or the same as another one, and replaces the
 // rest by their normal names. A column in error gets an ignored name.
-func (f *Format[E]) checkHeading(heading []string, fail func(int, string) error) (problems []error) {
+func (f *Format[E]) checkHeading(heading []string, fail func(int, string, ...any) error) (problems []error) {
 	seen := make(map[string]bool)
 	for i, cell := range heading {
 		column := normal(cell)
@@ -82,12 +86,12 @@ func (f *Format[E]) checkHeading(heading []string, fail func(int, string) error)
 			continue
 		}
 		if err := f.Set(new(E), column, ""); err != nil {
-			problems = append(problems, fail(1, "column "+err.Error()))
+			problems = append(problems, fail(1, "column %v", err))
 			heading[i] = ""
 			continue
 		}
 		if seen[column] {
-			problems = append(problems, fail(1, fmt.Sprintf("column %q stands there twice; remove one", cell)))
+			problems = append(problems, fail(1, "column %q stands there twice; remove one", cell))
 		}
 		seen[column] = true
 	}

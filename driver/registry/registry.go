@@ -4,6 +4,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type Place struct {
 }
 
 // Problem is what is wrong with one field of the entry that stands there, or with the entry if
-// field is "". The label names the entry for people, "" if it has no name.
+// field is "". The field is a word of the driver, not one of the file. The label names the entry for people, "" if it has no name.
 func (p Place) Problem(field, label, text string) error {
 	key := p.Key
 	if field != "" {
@@ -28,7 +29,11 @@ func (p Place) Problem(field, label, text string) error {
 	if label != "" {
 		text = fmt.Sprintf("(%s) %s", label, text)
 	}
-	return &driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text}
+	kind := "is wrong"
+	if field != "" {
+		kind = field + " is wrong"
+	}
+	return &driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text, Kind: kind}
 }
 
 // Format is what the registry of a driver holds: entries of type E, whose fields are texts that
@@ -49,9 +54,13 @@ type Format[E any] struct {
 	Label   func(e *E) string // the entry's name for people
 }
 
-// problem is what is wrong with a field of an entry.
+// problem is what is wrong with a field of an entry. The field may be any word of the file.
 func (f *Format[E]) problem(e *E, field, text string) error {
-	return f.Place(e).Problem(field, f.Label(e), text)
+	err := f.Place(e).Problem(field, f.Label(e), text)
+	if p, ok := errors.AsType[*driver.Problem](err); ok && field != "" && f.Columns[normal(field)] == nil {
+		p.Kind = "a column or key is wrong"
+	}
+	return err
 }
 
 // normal returns a column's name as Columns writes it.

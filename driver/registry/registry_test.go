@@ -12,6 +12,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/registry"
+	"voltbus/internal/folder"
 )
 
 type entry struct {
@@ -47,7 +48,7 @@ func TestTheSameListIsReadFromEachForm(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		entries, problems := format.ReadFile("lamps", file)
+		entries, problems := format.ReadFile(folder.Any(""), "lamps", file)
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", name, errors.Join(problems...))
 		}
@@ -100,9 +101,9 @@ func TestAConfigurationHoldsAFileNameOrAList(t *testing.T) {
 }
 
 func TestAFolderIsNoRegistry(t *testing.T) {
-	_, problems := format.ReadFile("lamps", t.TempDir())
+	_, problems := format.ReadFile(folder.Any(""), "lamps", t.TempDir())
 	var p *driver.Problem
-	if len(problems) != 1 || !errors.As(problems[0], &p) || !strings.Contains(p.Text, "is not a file; write the name of a CSV or YAML file") {
+	if len(problems) != 1 || !errors.As(problems[0], &p) || !strings.Contains(p.Text, "is not a regular file") {
 		t.Errorf("got %v", problems)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -13,8 +13,12 @@ import (
 	"voltbus/driver"
 )
 
-// maxFile bounds a registry file: far above any real one.
-const maxFile = 16 << 20
+// Bounds of a registry: far above any real one.
+const (
+	maxFile    = 16 << 20
+	maxEntries = 500_000
+	tooMany    = "holds more than %d entries; split the device"
+)
 
 // Source is what stands under "registry" in a configuration.
 type Source[E any] struct {
@@ -44,16 +48,13 @@ func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
 
 // ReadFile reads a registry file, by its ending as YAML or else as CSV. The key only serves to
 // name problems.
-func (f *Format[E]) ReadFile(key, name string) ([]E, []error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, []error{&driver.Problem{Key: key, Text: name + " is not a file; write the name of a CSV or YAML file"}}
-	}
-	data, err := os.ReadFile(name)
+func (f *Format[E]) ReadFile(files driver.Files, key, name string) ([]E, []error) {
+	data, err := files.ReadFile(name, maxFile)
 	if err != nil {
-		return nil, []error{&driver.Problem{Key: key, Text: fmt.Sprintf("cannot be read: %v; write the name of a file that is there, relative to the configuration", err)}}
-	}
-	if len(data) > maxFile {
-		return nil, []error{&driver.Problem{Key: key, Text: name + " is too large for a registry; split the device"}}
+		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathError.Err
+		}
+		return nil, []error{&driver.Problem{Key: key, Text: fmt.Sprintf("%s cannot be read: %v; write the name of a CSV or YAML file that is there, relative to the configuration", name, err)}}
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml":
@@ -65,16 +66,19 @@ func (f *Format[E]) ReadFile(key, name string) ([]E, []error) {
 func (f *Format[E]) parseYAML(key, file string, data []byte) ([]E, []error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf("is not YAML: %v", err)}}
+		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf("is not YAML: %v", err), Kind: "is not YAML"}}
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
-		return nil, []error{&driver.Problem{Key: key, File: file, Row: 1, Text: fmt.Sprintf("is not a list; write one \"- name: …\" for each %s", f.Noun)}}
+		return nil, []error{&driver.Problem{Key: key, File: file, Row: 1, Text: fmt.Sprintf("is not a list; write one \"- name: …\" for each %s", f.Noun), Kind: "is not a list"}}
 	}
 	return f.fromYAML(key, file, doc.Content[0])
 }
 
 // fromYAML reads a list of entries. With a file the problems name its lines.
 func (f *Format[E]) fromYAML(key, file string, list *yaml.Node) (entries []E, problems []error) {
+	if len(list.Content) > maxEntries {
+		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf(tooMany, maxEntries)}}
+	}
 	for i, item := range list.Content {
 		var e E
 		at := f.Place(&e)

@@ -3,8 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"time"
 
 	"voltbus/driver"
@@ -154,16 +152,14 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	case f.set == nil:
 		return point.Value{}, fault.E(op, fault.Refused, name, errReadOnly)
 	}
-	number, ok := v.Number()
-	if !ok || math.IsNaN(number) || number < f.set.low || number > f.set.high {
-		return point.Value{}, fault.E(op, fault.Invalid, name,
-			fmt.Errorf("%q does not fit; write a number from %g to %g", v, f.set.low, f.set.high))
+	if _, err := f.take(v); err != nil {
+		return point.Value{}, fault.E(op, fault.Invalid, name, err)
 	}
 	now := s.clock.at(time.Now())
 	if s.model.advance != nil {
 		s.model.advance(now) // what was before goes by the old set point
 	}
-	f.set.value = number
+	f.set.value, _ = v.Number()
 	return f.value(now), nil
 }
 

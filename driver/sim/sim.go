@@ -17,6 +17,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
 
@@ -78,14 +79,14 @@ func NewConfig() *Config {
 }
 
 // Load has nothing to read.
-func (c *Config) Load(string) []error { return nil }
+func (c *Config) Load(driver.Files) []error { return nil }
 
 // Validate reports every problem, as *driver.Problem.
 func (c *Config) Validate() []error {
 	var problems []error
 	add := func(wrong bool, key, text string, args ...any) {
 		if wrong {
-			problems = append(problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...)})
+			problems = append(problems, &driver.Problem{Key: key, Text: fmt.Sprintf(text, args...), Kind: strictyaml.Kind(text)})
 		}
 	}
 	names := []string{"zone", "ahu", "meter", "weather", "random", "room", "building"}

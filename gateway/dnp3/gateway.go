@@ -29,12 +29,15 @@ import (
 const (
 	refresh = 30 * time.Second // how often all newest values are asked for, beside the stream
 	batch   = 50               // points in one question
-	pause   = 2 * time.Second  // before a node that did not answer is asked again, and points that the stream does not bring
+
+	mostBetween = 10_000          // samples of a point between two questions
+	pause       = 2 * time.Second // before a node that did not answer is asked again, and points that the stream does not bring
 )
 
 // Node is where the points come from; *client.Client is one.
 type Node interface {
 	Latest(ctx context.Context, s client.Span) (answer.Latest, error)
+	Range(ctx context.Context, s client.Span, limit int, newest bool) (answer.Range, error)
 	Points(ctx context.Context, f client.Filter) (answer.Points, error)
 	Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error
 }
@@ -49,6 +52,8 @@ type Gateway struct {
 	byPath  map[point.Path][]*Point // a point may be several objects
 	pattern string                  // of live messages that concern these points
 
+	shown map[point.Path]time.Time // of the newest value that was asked for; of keepUp
+
 	mu    sync.Mutex
 	heard map[point.Path]bool // what the stream has brought of late
 }
@@ -57,7 +62,7 @@ var errEnded = errors.New("the stream of live values has ended")
 
 // New makes a gateway of a checked mapping. The error says what to change in the mapping.
 func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
-	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool)}
+	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool), shown: make(map[point.Path]time.Time)}
 	for i := range m.Points {
 		path := point.Path(m.Points[i].Point)
 		g.byPath[path] = append(g.byPath[path], &m.Points[i])
@@ -115,20 +120,21 @@ func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listene
 	return listener, nil
 }
 
-// Check asks the node for every point of the mapping; an error names those that it does not have.
-func (g *Gateway) Check(ctx context.Context) error {
-	var missing []error
+// Missing asks the node for every point of the mapping, and returns those that it does not have, in the order of their
+// paths. The gateway serves the others, and these as soon as the node has them; until then they are not online.
+func (g *Gateway) Missing(ctx context.Context) ([]point.Path, error) {
+	var missing []point.Path
 	for path := range g.byPath {
 		page, err := g.node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !slices.ContainsFunc(page.Points, func(p answer.Point) bool { return p.Path == string(path) }) {
-			missing = append(missing, fault.E("gateway.Check", fault.NotFound, string(path),
-				errors.New("the node has no such point; correct the mapping (voltbus points lists them)")))
+			missing = append(missing, path)
 		}
 	}
-	return errors.Join(missing...)
+	slices.Sort(missing)
+	return missing, nil
 }
 
 // guard keeps away masters from addresses that the mapping does not allow.
@@ -234,7 +240,8 @@ func (g *Gateway) all() []string {
 	return paths
 }
 
-// fetch takes the newest values of points.
+// fetch takes the newest values of points, and what came between those that it took before and them: each change is
+// an event.
 func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 	for some := range slices.Chunk(paths, batch) {
 		latest, err := g.node.Latest(ctx, client.Span{Points: some})
@@ -249,7 +256,58 @@ func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 			}
 			samples = append(samples, s)
 		}
+		between, err := g.between(ctx, samples)
+		if err != nil {
+			return err
+		}
+		g.show(between)
 		g.show(samples)
+		for i := range samples {
+			g.shown[samples[i].Point] = samples[i].Time
+		}
 	}
 	return nil
+}
+
+// between returns what the history has of points behind what was shown of them and before the newest samples, in the
+// order of time.
+func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
+	var paths []string
+	var from, to time.Time
+	g.mu.Lock()
+	for i := range newest {
+		s := &newest[i]
+		last, known := g.shown[s.Point]
+		if !known || g.heard[s.Point] || !s.Time.After(last) {
+			continue
+		}
+		paths = append(paths, string(s.Point))
+		if from.IsZero() || last.Before(from) {
+			from = last
+		}
+		if s.Time.After(to) {
+			to = s.Time
+		}
+	}
+	g.mu.Unlock()
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	answered, err := g.node.Range(ctx, client.Span{
+		Points: paths, From: from.Add(time.Microsecond).Format(time.RFC3339Nano), To: to.Format(time.RFC3339Nano),
+	}, mostBetween, true)
+	if err != nil {
+		return nil, fmt.Errorf("ask for what came between: %w", err)
+	}
+	var between []point.Sample
+	for _, series := range answered.Series {
+		samples, err := client.Samples(series)
+		if err != nil {
+			return nil, err
+		}
+		last := g.shown[point.Path(series.Point)]
+		between = append(between, slices.DeleteFunc(samples, func(s point.Sample) bool { return !s.Time.After(last) })...)
+	}
+	slices.SortStableFunc(between, func(a, b point.Sample) int { return a.Time.Compare(b.Time) })
+	return between, nil
 }

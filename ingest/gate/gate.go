@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,10 +24,11 @@ const (
 
 // Catalogue is where points are listed.
 type Catalogue interface {
-	Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error)
+	// Places appends where n points belong to dst.
+	Places(dst []catalog.Place, n int, path func(i int) point.Path) []catalog.Place
 	Upsert(ctx context.Context, infos []point.Info) error
 	// Free counts the points that belong to no device.
-	Free(ctx context.Context) (int, error)
+	Free() int
 }
 
 // Recorder makes samples durable, as package recorder does.
@@ -50,19 +49,8 @@ type Gate struct {
 	own       []point.Path // branches that the node alone records
 
 	listing sync.Mutex // one change of the catalogue at a time
-	mu      sync.RWMutex
-	known   map[point.Path]owner // bounded by what the catalogue lists
-	epoch   uint64               // counts calls of Forget
+	spare   sync.Pool  // of *[]catalog.Place
 }
-
-// owner says whose a point is.
-type owner uint8
-
-const (
-	unknown owner = iota
-	outside
-	device
-)
 
 // New returns a gate that lists at most so many points without a device; 0 for DefaultPoints. own are
 // branches that the node alone records.
@@ -70,15 +58,7 @@ func New(c Catalogue, r Recorder, points int, own ...point.Path) *Gate {
 	if points == 0 {
 		points = DefaultPoints
 	}
-	return &Gate{catalogue: c, recorder: r, points: points, own: own, known: map[point.Path]owner{}}
-}
-
-// Forget makes the gate look anew whose each point is. Call it after devices changed.
-func (g *Gate) Forget() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.known = map[point.Path]owner{}
-	g.epoch++
+	return &Gate{catalogue: c, recorder: r, points: points, own: own, spare: sync.Pool{New: func() any { return new([]catalog.Place) }}}
 }
 
 // Record refuses what may not be recorded, takes it out of the batch, and records the rest. under
@@ -103,8 +83,16 @@ func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) er
 func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	before := b.Refused
 	b.Drop(g.checkOwn)
-	if err := g.foresee(ctx, b); err != nil || b.Refused > before {
-		return err
+	found := g.look(b)
+	defer g.done(found)
+	switch {
+	case len(found.fresh) > g.points-g.catalogue.Free():
+		b.Drop(g.check)
+	case found.devices:
+		b.Drop(g.checkDevice)
+	}
+	if b.Refused > before {
+		return nil
 	}
 	if err := g.sift(ctx, b); err != nil {
 		return err
@@ -115,51 +103,38 @@ func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	return g.recorder.Record(ctx, b.Samples)
 }
 
-// foresee takes out what sift would, without listing anything.
-func (g *Gate) foresee(ctx context.Context, b *ingest.Batch) error {
-	infos, devices := g.sort(b)
-	room := true
-	if len(infos) > 0 {
-		infos, epoch := g.stillUnknown(infos)
-		found, fresh, err := g.look(ctx, infos)
-		if err != nil {
+// sift takes out what may not be recorded, and lists the points of the rest.
+func (g *Gate) sift(ctx context.Context, b *ingest.Batch) error {
+	found := g.look(b)
+	defer g.done(found)
+	full := false
+	if len(found.fresh) > 0 {
+		var err error
+		if full, err = g.list(ctx, b); err != nil {
 			return err
 		}
-		if len(fresh) > 0 {
-			n, err := g.catalogue.Free(ctx)
-			if err != nil {
-				return err
-			}
-			room = len(fresh) <= g.points-n
-		}
-		g.remember(found, epoch)
-		_, devices = g.sort(b)
 	}
-	switch {
-	case !room:
+	if found.devices || full {
 		b.Drop(g.check)
-	case devices:
-		b.Drop(g.checkDevice)
 	}
 	return nil
 }
 
-// sift takes out what may not be recorded, and lists the points of the rest.
-func (g *Gate) sift(ctx context.Context, b *ingest.Batch) error {
-	infos, devices := g.sort(b)
-	full := false
-	for len(infos) > 0 && !full {
-		settled, err := g.admit(ctx, infos)
-		if err != nil {
-			return err
-		}
-		infos, devices = g.sort(b)
-		full = settled && len(infos) > 0
+// list puts the new points of a batch into the catalogue, as many as there is room for; full says that there
+// was not room for all.
+func (g *Gate) list(ctx context.Context, b *ingest.Batch) (full bool, err error) {
+	g.listing.Lock()
+	defer g.listing.Unlock()
+	found := g.look(b) // others may have listed some meanwhile
+	defer g.done(found)
+	fresh := found.fresh
+	if room := max(0, g.points-g.catalogue.Free()); len(fresh) > room {
+		fresh, full = fresh[:room], true
 	}
-	if devices || full {
-		b.Drop(g.check)
+	if len(fresh) == 0 {
+		return full, nil
 	}
-	return nil
+	return full, g.catalogue.Upsert(ctx, fresh)
 }
 
 // within reports an error unless p is the folder or below it.
@@ -187,38 +162,51 @@ func (g *Gate) checkOwn(s *point.Sample) error {
 	return nil
 }
 
-// sort returns what describes the points that are not known, and whether any belongs to a device.
-func (g *Gate) sort(b *ingest.Batch) (infos []point.Info, devices bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
+// findings are what the catalogue says of a batch.
+type findings struct {
+	places  *[]catalog.Place // of its samples
+	fresh   []point.Info     // the points that are not listed, each once
+	devices bool             // whether any belongs to a device
+}
+
+// source are the tags of points that entered here.
+var source = map[string]string{SourceTag: Source} //nolint:gochecknoglobals // never changed
+
+// look finds out where the points of a batch belong. done takes its memory back.
+func (g *Gate) look(b *ingest.Batch) findings {
+	f := findings{places: g.spare.Get().(*[]catalog.Place)}
+	*f.places = g.catalogue.Places((*f.places)[:0], len(b.Samples), func(i int) point.Path { return b.Samples[i].Point })
 	var seen map[point.Path]bool
-	for i := range b.Samples {
+	for i, place := range *f.places {
 		s := &b.Samples[i]
-		switch g.known[s.Point] {
-		case outside:
-		case device:
-			devices = true
-		case unknown:
-			if seen[s.Point] {
-				continue
-			}
+		switch place {
+		case catalog.Outside:
+		case catalog.OfDevice:
+			f.devices = true
+		case catalog.Unlisted:
 			if seen == nil {
-				seen = map[point.Path]bool{}
+				seen = make(map[point.Path]bool, len(b.Samples)-i)
 			}
-			seen[s.Point] = true
-			infos = append(infos, point.Info{
-				Path: s.Point, Kind: s.Value.Kind(), Unit: b.Units[s.Point], Tags: map[string]string{SourceTag: Source},
-			})
+			if !seen[s.Point] {
+				seen[s.Point] = true
+				f.fresh = append(f.fresh, point.Info{Path: s.Point, Kind: s.Value.Kind(), Unit: b.Units[s.Point], Tags: source})
+			}
 		}
 	}
-	return infos, devices
+	return f
+}
+
+func (g *Gate) done(f findings) { g.spare.Put(f.places) }
+
+// place returns where a point belongs.
+func (g *Gate) place(p point.Path) catalog.Place {
+	var one [1]catalog.Place
+	return g.catalogue.Places(one[:0], 1, func(int) point.Path { return p })[0]
 }
 
 // checkDevice returns why a sample may not be recorded, if its point belongs to a device.
 func (g *Gate) checkDevice(s *point.Sample) error {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if g.known[s.Point] == device {
+	if g.place(s.Point) == catalog.OfDevice {
 		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
 	}
 	return nil
@@ -226,95 +214,13 @@ func (g *Gate) checkDevice(s *point.Sample) error {
 
 // check returns why a sample may not be recorded.
 func (g *Gate) check(s *point.Sample) error {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	switch g.known[s.Point] {
-	case outside:
+	switch g.place(s.Point) {
+	case catalog.Outside:
 		return nil
-	case device:
+	case catalog.OfDevice:
 		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
-	case unknown:
+	case catalog.Unlisted:
 	}
 	return fault.E("gate.Record", fault.Unavailable, string(s.Point), fmt.Errorf(
 		"this node lists %d points without a device, which is all that it may; name points by what they are, not by what they say", g.points))
-}
-
-// admit finds out whose the points are and lists those that are new, as many as there is room for.
-// It returns false if devices changed meanwhile, so that it must be asked again.
-func (g *Gate) admit(ctx context.Context, infos []point.Info) (settled bool, err error) {
-	g.listing.Lock()
-	defer g.listing.Unlock()
-	infos, epoch := g.stillUnknown(infos)
-	if len(infos) == 0 {
-		return true, nil
-	}
-	found, fresh, err := g.look(ctx, infos)
-	if err != nil {
-		return false, err
-	}
-	if fresh, err = g.list(ctx, fresh); err != nil {
-		return false, err
-	}
-	for i := range fresh {
-		found[fresh[i].Path] = outside
-	}
-	return g.remember(found, epoch), nil
-}
-
-// look finds out whose points are, and which are new.
-func (g *Gate) look(ctx context.Context, infos []point.Info) (found map[point.Path]owner, fresh []point.Info, err error) {
-	paths := make([]point.Path, len(infos))
-	for i := range infos {
-		paths[i] = infos[i].Path
-	}
-	entries, err := g.catalogue.Entries(ctx, paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	found = make(map[point.Path]owner, len(infos))
-	for i := range entries {
-		switch e := &entries[i]; {
-		case e.FirstSeen.IsZero() || !e.Removed.IsZero():
-			fresh = append(fresh, infos[i])
-		case e.Device != "":
-			found[e.Path] = device
-		default:
-			found[e.Path] = outside
-		}
-	}
-	return found, fresh, nil
-}
-
-// stillUnknown leaves out the points that others asked about meanwhile.
-func (g *Gate) stillUnknown(infos []point.Info) ([]point.Info, uint64) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return slices.DeleteFunc(infos, func(p point.Info) bool { return g.known[p.Path] != unknown }), g.epoch
-}
-
-// list puts new points into the catalogue, as many as there is room for, and returns them.
-func (g *Gate) list(ctx context.Context, fresh []point.Info) ([]point.Info, error) {
-	if len(fresh) == 0 {
-		return nil, nil
-	}
-	n, err := g.catalogue.Free(ctx)
-	if err != nil {
-		return nil, err
-	}
-	fresh = fresh[:max(0, min(len(fresh), g.points-n))]
-	if len(fresh) == 0 {
-		return nil, nil
-	}
-	return fresh, g.catalogue.Upsert(ctx, fresh)
-}
-
-// remember keeps what was found out, unless devices changed since the epoch.
-func (g *Gate) remember(found map[point.Path]owner, epoch uint64) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.epoch != epoch {
-		return false
-	}
-	maps.Copy(g.known, found)
-	return true
 }

@@ -132,7 +132,6 @@ func TestAPointThatADeviceTakesIsRefusedFromThenOn(t *testing.T) {
 	if err := c.Keep(t.Context(), []point.Info{{Path: "a", Device: "d"}}); err != nil {
 		t.Fatal(err)
 	}
-	g.Forget()
 	report, err := send(t, g, "", `[{"n":"a","v":1},{"n":"site/ahu/temp","v":1}]`)
 	if err != nil {
 		t.Fatal(err)

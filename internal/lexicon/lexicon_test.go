@@ -3,6 +3,7 @@ package lexicon_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -102,4 +103,35 @@ func BenchmarkFind(b *testing.B) {
 			b.Fatal("not found")
 		}
 	}
+}
+
+func TestNumbersCompareAsTheirTextsDo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := lexicon.New()
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab/é-")), 0, 8, -1)
+		texts := rapid.SliceOfNDistinct(text, 2, 20, rapid.ID).Draw(t, "texts")
+		for _, s := range texts {
+			x.Add(s)
+		}
+		sought := text.Draw(t, "sought")
+		for a, s := range texts {
+			if got, want := x.CompareText(uint32(a), sought), strings.Compare(s, sought); got != want {
+				t.Fatalf("%q is %d to the text %q, want %d", s, got, sought, want)
+			}
+			if got, want := x.Is(uint32(a), sought), s == sought; got != want {
+				t.Fatalf("that %q is %q is %v", s, sought, got)
+			}
+			if head, tail := x.Parts(uint32(a)); string(x.Head(head))+string(x.Tail(tail)) != s {
+				t.Fatalf("%q is made of %q and %q", s, x.Head(head), x.Tail(tail))
+			}
+			for b, other := range texts {
+				if got, want := x.Compare(uint32(a), uint32(b)), strings.Compare(s, other); got != want {
+					t.Fatalf("%q is %d to %q, want %d", s, got, other, want)
+				}
+			}
+		}
+		if x.Is(x.Next(), "") || x.Heads() > len(texts) || x.Tails() > len(texts) {
+			t.Fatal("there are more texts than were added")
+		}
+	})
 }

@@ -8,6 +8,7 @@ type words struct {
 	text  []byte
 	ends  []int // by number: where the word ends
 	index table
+	last  uint32 // that was added, or was there
 }
 
 func (w *words) at(number uint32) []byte {
@@ -22,11 +23,22 @@ func (w *words) find(word string) (number uint32, known bool) {
 	return w.index.find(maphash.String(w.seed, word), func(n uint32) bool { return string(w.at(n)) == word })
 }
 
-// add returns the number of the word, which is a new one if it was not there.
+// add returns the number of the word, which is a new one if it was not there. The last word comes again
+// and again where texts come in order.
 func (w *words) add(word string) uint32 {
-	if n, known := w.find(word); known {
-		return n
+	if w.last < uint32(len(w.ends)) && string(w.at(w.last)) == word {
+		return w.last
 	}
+	n, known := w.find(word)
+	if !known {
+		n = w.put(word)
+	}
+	w.last = n
+	return n
+}
+
+// put numbers a word that is not there.
+func (w *words) put(word string) uint32 {
 	n := uint32(len(w.ends))
 	w.text = append(w.text, word...)
 	w.ends = append(w.ends, len(w.text))

@@ -23,7 +23,8 @@ const (
 	cheap = 0.005
 )
 
-const followEach = 5 * time.Second
+// followEach is short, since a load that begins suddenly fills within seconds what its collections leave.
+const followEach = time.Second
 
 // percent is the growth of the heap between two collections that leaves about a spare and a share.
 func percent(alive uint64, spare, share int) int {
@@ -44,10 +45,33 @@ func next(now int, alive uint64, cost float64) int {
 	return max(percent(alive, leastSpare, leastShare), min(now, percent(alive, mostSpare, mostShare)))
 }
 
+// A process is at rest when it allocates no more than this between so many looks, one after another: what it then
+// has beside what is alive, from its start or from busier times, goes back to the system.
+const (
+	restful = 6 << 20 // octets
+	rests   = 5
+)
+
+// loiters reports whether there is memory that is not alive and should go back once the process is at rest.
+func loiters(s *sight) bool {
+	return s.held > s.alive+leastSpare+s.alive*leastShare/100
+}
+
+// pause counts the looks since the process rests.
+type pause int
+
+// over reports whether it has rested long enough for memory to go back, and there is some.
+func (p *pause) over(s *sight) bool {
+	if *p++; s.allocated > restful {
+		*p = 0
+	}
+	return *p >= rests && loiters(s)
+}
+
 // Follow lets the heap grow as little between two collections as these are cheap, until ctx ends: a
 // process that has little to do needs little more than what is alive, and one that has much to do gets
-// room, but not four times what it keeps of a million points. The environment variable GOGC takes
-// precedence. It returns nil.
+// room, but not four times what it keeps of a million points. What a process at rest does not need goes back
+// to the system. The environment variable GOGC takes precedence. It returns nil.
 func Follow(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		<-ctx.Done()
@@ -56,17 +80,22 @@ func Follow(ctx context.Context) error {
 	tick := time.NewTicker(followEach)
 	defer tick.Stop()
 	heap := newGauge()
+	heap.look() // what the start took does not count
 	growth := collectAt
+	var rest pause
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		alive, cost := heap.look()
-		if n := next(growth, alive, cost); n != growth {
+		seen := heap.look()
+		if n := next(growth, seen.alive, seen.cost); n != growth {
 			debug.SetGCPercent(n)
 			growth = n
+		}
+		if rest.over(&seen) {
+			debug.FreeOSMemory()
 		}
 	}
 }
@@ -75,22 +104,41 @@ func Follow(ctx context.Context) error {
 type gauge struct {
 	read            []metrics.Sample
 	collecting, all float64 // seconds of processors, at the last look
+	allocated       uint64  // octets since the start, at the last look
+}
+
+// sight is what a look shows.
+type sight struct {
+	alive     uint64  // octets that were in use after the last collection
+	held      uint64  // octets of the heap that the system has given
+	allocated uint64  // octets since the last look
+	cost      float64 // share of the processors' time that collections took since the last look; 0 if there were none
 }
 
 func newGauge() *gauge {
 	return &gauge{read: []metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/cpu/classes/gc/total:cpu-seconds"},
+		{Name: "/cpu/classes/total:cpu-seconds"},
+		{Name: "/gc/heap/allocs:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
 	}}
 }
 
-// look returns the octets that were in use after the last collection, and the share of the processors'
-// time that collections took since the last look; 0 if there were none.
-func (g *gauge) look() (alive uint64, cost float64) {
+func (g *gauge) look() (s sight) {
 	metrics.Read(g.read)
+	s.alive = g.read[0].Value.Uint64()
 	collecting, all := g.read[1].Value.Float64(), g.read[2].Value.Float64()
 	if all > g.all {
-		cost = (collecting - g.collecting) / (all - g.all)
+		s.cost = (collecting - g.collecting) / (all - g.all)
 	}
-	g.collecting, g.all = collecting, all
-	return g.read[0].Value.Uint64(), cost
+	allocated := g.read[3].Value.Uint64()
+	s.allocated = allocated - g.allocated
+	for _, held := range g.read[4:] {
+		s.held += held.Value.Uint64()
+	}
+	g.collecting, g.all, g.allocated = collecting, all, allocated
+	return s
 }

@@ -75,13 +75,44 @@ func TestTheGaugeSeesCollections(t *testing.T) {
 	g.look()
 	kept := make([]byte, 8<<20)
 	runtime.GC()
-	alive, cost := g.look()
-	if alive < uint64(len(kept)) || cost <= 0 || cost > 1 {
-		t.Errorf("%d octets are alive and collecting took %v of the time", alive, cost)
+	seen := g.look()
+	if n := uint64(len(kept)); seen.alive < n || seen.cost <= 0 || seen.cost > 1 || seen.allocated < n || seen.held < seen.alive {
+		t.Errorf("it saw %+v", seen)
 	}
 	runtime.KeepAlive(kept)
-	if _, cost := g.look(); cost != 0 {
-		t.Errorf("collecting took %v of the time without a collection", cost)
+	if seen := g.look(); seen.cost != 0 || seen.allocated > 1<<20 {
+		t.Errorf("without a collection it saw %+v", seen)
+	}
+}
+
+func TestMemoryLoitersThatIsMuchMoreThanWhatIsAlive(t *testing.T) {
+	const MB = 1 << 20
+	for name, tt := range map[string]struct {
+		seen sight
+		want bool
+	}{
+		"much lies about after a start":      {sight{alive: 100 * MB, held: 400 * MB}, true},
+		"a little process has some to spare": {sight{alive: 8 * MB, held: 25 * MB}, false},
+		"a little process has much to spare": {sight{alive: 8 * MB, held: 40 * MB}, true},
+		"nothing lies about":                 {sight{alive: 100 * MB, held: 120 * MB}, false},
+	} {
+		if got := loiters(&tt.seen); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+func TestMemoryGoesBackAfterSecondsOfRestOnly(t *testing.T) {
+	quiet := sight{alive: 100 << 20, held: 400 << 20, allocated: 1 << 20}
+	used := sight{alive: 100 << 20, held: 400 << 20, allocated: 100 << 20}
+	var p pause
+	for _, seen := range []sight{quiet, quiet, quiet, quiet, used, quiet, quiet, quiet, quiet} {
+		if p.over(&seen) {
+			t.Fatal("memory goes back though the process works")
+		}
+	}
+	if !p.over(&quiet) {
+		t.Error("memory stays though the process rests")
 	}
 }
 

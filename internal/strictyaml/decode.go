@@ -3,7 +3,6 @@ package strictyaml
 import (
 	"encoding"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -34,7 +33,7 @@ type decoder struct {
 }
 
 func (d *decoder) report(node *yaml.Node, key, format string, args ...any) {
-	d.problems = append(d.problems, Problem{File: d.file, Line: node.Line, Key: key, Text: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, New(d.file, node.Line, key, format, args...))
 }
 
 // decode decodes node into v, which can be set. The field tells what the tags say.
@@ -132,7 +131,7 @@ func (d *decoder) decodeStruct(node *yaml.Node, key string, v reflect.Value, dep
 	for _, p := range d.pairs(node, key) {
 		f, ok := find(fields, p.name)
 		if !ok {
-			d.report(p.key, join(key, p.name), "%s", unknownKey(p.name, fields))
+			d.report(p.key, join(key, p.name), "unknown key; %s", suggestKey(p.name, fields))
 			continue
 		}
 		d.decode(p.value, join(key, p.name), f, v.FieldByIndex(f.index), depth+1)
@@ -212,6 +211,7 @@ func (d *decoder) wrongKind(node *yaml.Node, key, want, example string) {
 		is = quote(node.Value)
 	}
 	d.report(node, key, "has %s here; write %s", is, want)
+	d.problems[len(d.problems)-1].Kind = "has another form; write keys and values as the reference shows them"
 }
 
 // join appends a key to the path of its parent. A path is one line, whatever a key holds.

@@ -261,7 +261,7 @@ func TestDurationsReadBackAsTheyWereWritten(t *testing.T) {
 }
 
 func TestSortOrdersByPlaceAndDropsRepeats(t *testing.T) {
-	a, b, c := Problem{"a", 2, "k", "t"}, Problem{"a", 10, "k", "t"}, Problem{"b", 1, "", "t"}
+	a, b, c := Problem{File: "a", Line: 2, Key: "k", Text: "t"}, Problem{File: "a", Line: 10, Key: "k", Text: "t"}, Problem{File: "b", Line: 1, Text: "t"}
 	if diff := cmp.Diff([]Problem{a, b, c}, Sort([]Problem{c, b, a, b})); diff != "" {
 		t.Error("sorted (-want +got):\n" + diff)
 	}

@@ -19,6 +19,8 @@ var (
 	anchorPattern = regexp.MustCompile(`unknown anchor '([^']*)'`)
 )
 
+const twoDocuments = `a second document begins here; remove the line "---" and write one document`
+
 // Parse reads the single document of a YAML file. The file's name is used in problems only. An
 // empty document gives an empty mapping. With a problem the node is nil.
 func Parse(file string, data []byte) (*yaml.Node, *Problem) {
@@ -31,7 +33,7 @@ func Parse(file string, data []byte) (*yaml.Node, *Problem) {
 	}
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
-		return nil, &Problem{File: file, Line: next.Line, Text: `a second document begins here; remove the line "---" and write one document`}
+		return nil, &Problem{File: file, Line: next.Line, Text: twoDocuments, Kind: twoDocuments}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxProblem(file, data, err)
 	}
@@ -43,7 +45,7 @@ func syntaxProblem(file string, data []byte, err error) *Problem {
 	if line == 0 {
 		line = 1 + bytes.Count(data[:offender(data, text)], []byte("\n"))
 	}
-	return &Problem{File: file, Line: line, Text: "not YAML: " + text + hint(text)}
+	return &Problem{File: file, Line: line, Text: "not YAML: " + text + hint(text), Kind: "is not YAML" + hint(text)}
 }
 
 // splitLine cuts "yaml: line 3: " off an error of the YAML package.

@@ -54,12 +54,12 @@ func find(fields []field, name string) (field, bool) {
 	return fields[i], true
 }
 
-func unknownKey(name string, fields []field) string {
+func suggestKey(name string, fields []field) string {
 	allowed := make([]string, len(fields))
 	for i, f := range fields {
 		allowed[i] = f.name
 	}
-	return "unknown key; " + Suggest(name, allowed)
+	return Suggest(name, allowed)
 }
 
 // Suggest says what to write instead of name: the allowed word that is close to it, or all.

@@ -2,9 +2,12 @@ package strictyaml
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Problem is one thing that is wrong in a file.
@@ -13,6 +16,26 @@ type Problem struct {
 	Line int    `json:"line,omitempty"` // from 1; 0 if it concerns the whole file
 	Key  string `json:"key,omitempty"`  // path of the key, such as "devices.boiler.interval"
 	Text string `json:"text"`           // what is wrong and what to write instead
+	// Kind is the kind of fault, in words that hold nothing of the file, for who may name the file and not
+	// read it; "" if nothing can be said without.
+	Kind string `json:"-"`
+}
+
+// New returns a problem whose text is that of fmt.Sprintf. Its kind is the format, with "…" for what the
+// arguments would fill in: the format must hold nothing of the file.
+func New(file string, line int, key, format string, args ...any) Problem {
+	return Problem{File: file, Line: line, Key: key, Text: fmt.Sprintf(format, args...), Kind: Kind(format)}
+}
+
+var verb = regexp.MustCompile(`%[-+# 0]*[0-9.]*[a-zA-Z]`)
+
+// Kind returns a format with "…" for each verb; "" if nothing else is in it.
+func Kind(format string) string {
+	kind := verb.ReplaceAllString(format, "…")
+	if !strings.ContainsFunc(kind, unicode.IsLetter) {
+		return ""
+	}
+	return kind
 }
 
 // String returns "plant.yaml:14: devices.boiler.interval: text", without the parts that are empty.

@@ -29,6 +29,7 @@ func (d *decoder) decodeScalar(node *yaml.Node, key string, f field, v reflect.V
 		example = exampleOf(v)
 	}
 	d.report(node, key, "%s", notOfType(node, v, example))
+	d.problems[len(d.problems)-1].Kind = "is not " + wanted(v)
 }
 
 // notOfType says why the scalar is not of v's type and what to write.

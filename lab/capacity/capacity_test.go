@@ -15,12 +15,13 @@ import (
 	"voltbus/fault"
 	"voltbus/lab/machine"
 	"voltbus/lab/rig"
+	"voltbus/store/duckdb/statement"
 )
 
 const partEnv = "VOLTBUS_TEST_PART"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(partEnv) != "" {
+	if os.Getenv(partEnv) != "" || os.Getenv(statement.Env) != "" { // a statement in SQL has an environment of its own
 		if err := rig.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -17,6 +17,7 @@ import (
 	"voltbus/driver/drivertest"
 	"voltbus/driver/modbus"
 	"voltbus/fault"
+	"voltbus/internal/folder"
 	"voltbus/point"
 )
 
@@ -47,7 +48,7 @@ func config(t testing.TB, address string, unit int) *modbus.Config {
 	c.Address, c.Unit, c.Timeout = address, unit, 2*time.Second
 	var problems []error
 	c.Registry.Entries, problems = modbus.ParseCSV("registry", "boiler.csv", bytes.NewReader(Registry))
-	if problems = append(problems, append(c.Load("."), c.Validate()...)...); len(problems) > 0 {
+	if problems = append(problems, append(c.Load(folder.Any(".")), c.Validate()...)...); len(problems) > 0 {
 		t.Fatalf("the registry has problems: %v", errors.Join(problems...))
 	}
 	return c

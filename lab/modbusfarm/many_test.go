@@ -22,8 +22,10 @@ const (
 
 type nowhere struct{}
 
+func (nowhere) Hear(*point.Scan)               {}
 func (nowhere) Live(*point.Scan, device.Forms) {}
-func (nowhere) Record([]point.Sample)          {}
+func (nowhere) Record([]point.Sample) bool     { return true }
+func (nowhere) Settle(kept func())             { kept() }
 
 // BenchmarkSetPointsOf4000Boilers sets one set point of each boiler and reads it back, over real
 // sockets to servers in the same process: by the driver alone, with one goroutine a gateway, and in

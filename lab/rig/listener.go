@@ -76,8 +76,8 @@ func field(data []byte, key string) []byte {
 	return value
 }
 
-// listen connects; emit is called with every whole scan, from one goroutine.
-func (l *Listener) listen(emit func(Arrival), report func(error)) (*bus.Client, error) {
+// dial connects.
+func (l *Listener) dial(report func(error)) (*bus.Client, error) {
 	key, err := identity.ReadKey(l.Key)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,12 @@ func (l *Listener) listen(emit func(Arrival), report func(error)) (*bus.Client, 
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, fault.E("rig.listen", fault.Corrupt, l.CA, errors.New("holds no certificate"))
 	}
-	client, err := bus.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
+	return bus.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
+}
+
+// listen connects; emit is called with every whole scan, from one goroutine.
+func (l *Listener) listen(emit func(Arrival), report func(error)) (*bus.Client, error) {
+	client, err := l.dial(report)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,9 @@ type NodeReady struct {
 	Data string `json:"data"`
 }
 
+// statementCommand starts this process's command again, which then answers a statement, see Serve.
+func statementCommand([]string, string) []string { return os.Args }
+
 // serveNode runs a node in this process, as "voltbus run" does.
 func serveNode(ctx context.Context, raw []byte, out io.Writer) error {
 	var n Node
@@ -40,7 +43,7 @@ func serveNode(ctx context.Context, raw []byte, out io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	opened, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log})
+	opened, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log, Statement: statementCommand})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, cat.Close()) }()
+	defer func() { err = errors.Join(err, cat.Close()) }() //nolint:contextcheck // closing is not given up
 	id, err := identity.Open(ctx, identity.Options{Dir: s.Dir, Node: "lab", Accounts: cat})
 	if err != nil {
 		return nil, err
@@ -83,6 +83,9 @@ type outlet struct {
 	publishers sync.Pool
 }
 
+// Hear implements device.Outlet.
+func (o *outlet) Hear(*point.Scan) {}
+
 // Live implements device.Outlet. A message that cannot be sent is missed by the listeners.
 func (o *outlet) Live(scan *point.Scan, _ device.Forms) {
 	if p, ok := o.publishers.Get().(*bus.Publisher); ok {
@@ -92,7 +95,10 @@ func (o *outlet) Live(scan *point.Scan, _ device.Forms) {
 }
 
 // Record implements device.Outlet.
-func (o *outlet) Record([]point.Sample) {}
+func (o *outlet) Record([]point.Sample) bool { return true }
+
+// Settle implements device.Outlet.
+func (o *outlet) Settle(kept func()) { kept() }
 
 // collect runs the devices until the listeners have enough.
 func (s *Scan) collect(ctx context.Context, server *bus.Bus, h *hall) ([]Scrape, error) {

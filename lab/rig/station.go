@@ -126,7 +126,7 @@ func serveStation(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	c := &clockwork{name: s.Apart, h: load.NewHistogram()}
 	n, err := node.Open(ctx, node.Options{
-		Config: cfg, Kinds: all.Kinds(), Stored: c.stored,
+		Config: cfg, Kinds: all.Kinds(), Stored: c.stored, Statement: statementCommand,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {

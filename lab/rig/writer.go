@@ -70,7 +70,7 @@ func serveWriters(ctx context.Context, raw []byte, out io.Writer) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log})
+	n, err := node.Open(ctx, node.Options{Config: cfg, Kinds: all.Kinds(), Log: log, Statement: statementCommand})
 	if err != nil {
 		return err
 	}

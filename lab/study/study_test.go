@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,13 +14,14 @@ import (
 	"voltbus/lab/experiment"
 	"voltbus/lab/rig"
 	"voltbus/lab/study"
+	"voltbus/store/duckdb/statement"
 )
 
 // partEnv makes the test binary play a part of an experiment in a process of its own.
 const partEnv = "VOLTBUS_TEST_PART"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(partEnv) != "" {
+	if os.Getenv(partEnv) != "" || os.Getenv(statement.Env) != "" { // a statement in SQL has an environment of its own
 		if err := rig.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -68,6 +70,9 @@ func TestEveryExperimentRunsInATinySize(t *testing.T) {
 			for _, m := range r.Cases {
 				if m.Median <= 0 || len(m.Values) != 1 {
 					t.Errorf("%s: %+v", m.Case.Name, m)
+				}
+				if e.Name == "chain" && !slices.ContainsFunc(m.Also, func(x experiment.Extra) bool { return x.Name == "live p99" && x.Values[0] > 0 }) {
+					t.Errorf("%s: nothing was heard live: %+v", m.Case.Name, m.Also)
 				}
 				if m.Account != nil && !m.Account.Balanced() {
 					t.Errorf("%s: %s", m.Case.Name, m.Account.Words())

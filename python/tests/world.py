@@ -144,8 +144,9 @@ class MemoryWorld(World):
 class NodeWorld(World):
     """The program, in a folder of its own, for a whole session of tests."""
 
-    def __init__(self, binary: Path, folder: Path) -> None:
+    def __init__(self, binary: Path, folder: Path, name: str = "test") -> None:
         super().__init__()
+        self._name = name
         self._binary = binary
         self._folder = folder
         self._data = folder / "data"
@@ -174,7 +175,7 @@ class NodeWorld(World):
     def _start(self) -> None:
         zones = {"path": "rooms/zone{n}", "driver": "sim", "interval": "1h", "count": 2}
         config = {
-            "node": {"name": "test", "data": str(self._data)},
+            "node": {"name": self._name, "data": str(self._data)},
             "listen": self._listen,
             "devices": [zones | {"config": {"model": "zone"}}],
         }
@@ -212,14 +213,15 @@ class NodeWorld(World):
         body = msgspec.to_builtins(grants)
         if name in self._keys:
             path = f"/api/v1/agents/{name}/grants"
-            await asyncio.to_thread(self._http, "PUT", path, body)
+            await asyncio.to_thread(self.http, "PUT", path, body)
             return
         key = self._keys[name] = Key.new()
         (self._folder / f"{name}.nk").write_text(key.seed)
         ask = {"name": name, "public": key.public, "grants": body}
-        await asyncio.to_thread(self._http, "POST", "/api/v1/agents", ask)
+        await asyncio.to_thread(self.http, "POST", "/api/v1/agents", ask)
 
-    def _http(self, method: str, path: str, body: Any) -> Any:
+    def http(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask the node's API as its administrator."""
         token = (self._data / "admin.token").read_text().strip()
         request = urllib.request.Request(
             self.place["http"] + path,

@@ -74,13 +74,22 @@ def _entry(name: str, found: Any) -> list[str]:
 
 
 def _signature(function: Any) -> str:
+    if inspect.isclass(function) and issubclass(function, dict):
+        # What a mapping maps says more than how it is made.
+        shape = next(str(b) for b in function.__orig_bases__)
+        return _plain(f"({shape})")
     try:
         text = str(inspect.signature(function))
     except (TypeError, ValueError):
         return ""
+    text = _plain(text)
+    return text if inspect.isroutine(function) or len(text) < 90 else "(…)"
+
+
+def _plain(text: str) -> str:
     for noise in ("self, ", "(self)", "cls, ", "'", "voltbus.model.", "voltbus.grant.", "typing."):
         text = text.replace(noise, "()" if noise == "(self)" else "")
-    return text if inspect.isroutine(function) or len(text) < 90 else "(…)"
+    return text
 
 
 def _prose(text: str) -> str:

@@ -42,11 +42,12 @@ func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result
 // batch is one Append on its way into the database. What it changes in memory is changed in
 // publish, after the commit.
 type batch struct {
-	s     *Store
-	conn  *engine.Conn
-	fresh map[point.Path]uint32 // points that have no samples yet
-	paths []point.Path          // of fresh, in the order of their ids, the first of which is cat.names.Next
-	days  map[store.Day]*dayWriter
+	s      *Store
+	conn   *engine.Conn
+	blocks []*point.Block
+	fresh  map[point.Path]uint32 // points that have no samples yet
+	paths  []point.Path          // of fresh, in the order of their ids, the first of which is cat.names.Next
+	days   map[store.Day]*dayWriter
 	*scratch
 }
 
@@ -61,11 +62,11 @@ type scratch struct {
 
 // newest is the latest sample of a point so far, seen from within the batch.
 type newest struct {
+	time  int64 // math.MinInt64 if there is none
 	id    uint32
-	text  bool         // the batch has a text of the point
-	time  int64        // math.MinInt64 if there is none
-	block *point.Block // nil if the sample is older than the batch
-	index int
+	block uint32 // in batch.blocks, plus one; 0 if the sample is older than the batch
+	index uint32
+	text  bool // the batch has a text of the point
 }
 
 // dayWriter fills the table of one day.
@@ -110,15 +111,16 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 // add writes the samples of one block.
 func (b *batch) add(ctx context.Context, block *point.Block) error {
 	b.number(block)
+	b.blocks = append(b.blocks, block)
 	for i := 0; i < block.Len(); {
 		w, err := b.day(ctx, store.DayOf(block.Time[i]))
 		if err != nil {
 			return err
 		}
 		j := w.fits(block.Time, i)
-		if !b.follow(block, i, j) {
-			w.day.disordered = true
-		}
+		ordered, overwritten := b.follow(block, i, j)
+		w.day.disordered = w.day.disordered || !ordered
+		w.day.overwritten += overwritten
 		if err := w.put(b.ids, block, i, j); err != nil {
 			return err
 		}
@@ -136,9 +138,9 @@ func (w *dayWriter) fits(times []int64, i int) int {
 	return i
 }
 
-// follow notes the newest samples among i to j−1 of the block, and reports whether all are newer
-// than those of their point before.
-func (b *batch) follow(block *point.Block, i, j int) (ordered bool) {
+// follow notes the newest samples among i to j−1 of the block. It reports whether all are newer than those
+// of their point before, and how many have the time of the newest and say something else.
+func (b *batch) follow(block *point.Block, i, j int) (ordered bool, overwritten uint64) {
 	ordered = true
 	for ; i < j; i++ {
 		id, t := b.ids[block.Point[i]], block.Time[i]
@@ -152,11 +154,24 @@ func (b *batch) follow(block *point.Block, i, j int) (ordered bool) {
 		if t <= n.time {
 			ordered = false
 		}
+		if t == n.time && !b.repeats(n, block, i) {
+			overwritten++
+		}
 		if t >= n.time {
-			n.time, n.block, n.index = t, block, i
+			n.time, n.block, n.index = t, uint32(len(b.blocks)), uint32(i)
 		}
 	}
-	return ordered
+	return ordered, overwritten
+}
+
+// repeats reports whether sample i says what the newest one of its point does.
+func (b *batch) repeats(n *newest, block *point.Block, i int) bool {
+	if n.block > 0 {
+		of, at := b.blocks[n.block-1], int(n.index)
+		return of.Value(at) == block.Value(i) && of.Quality[at] == block.Quality[i]
+	}
+	r, _ := b.s.cat.latest(n.id)
+	return r.value == block.Value(i) && r.quality == block.Quality[i]
 }
 
 // number finds or makes the numbers of the block's points, often those of the block before.
@@ -165,8 +180,9 @@ func (b *batch) number(block *point.Block) {
 		return
 	}
 	b.points, b.ids = block.Points, b.ids[:0]
+	guess := uint32(0)
 	for _, p := range block.Points {
-		id, ok := b.s.cat.id(p)
+		id, ok := b.s.cat.id(p, guess)
 		if !ok {
 			id, ok = b.fresh[p]
 		}
@@ -176,7 +192,7 @@ func (b *batch) number(block *point.Block) {
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)
 		}
-		b.ids = append(b.ids, id)
+		b.ids, guess = append(b.ids, id), id+1
 	}
 	if grow := int(b.s.cat.names.Next()) + len(b.paths) - len(b.places); grow > 0 {
 		b.places = append(b.places, make([]uint32, grow)...)
@@ -219,7 +235,7 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 }
 
 // keepNewest is for how many points a batch finds memory that the one before left.
-const keepNewest = 1 << 16
+const keepNewest = 1 << 19
 
 // close frees the appenders and leaves the scratch clean.
 func (b *batch) close() {
@@ -229,7 +245,6 @@ func (b *batch) close() {
 	for i := range b.newest {
 		b.places[b.newest[i].id] = 0
 	}
-	clear(b.newest) // blocks must not stay
 	if b.newest = b.newest[:0]; cap(b.newest) > keepNewest {
 		b.newest = nil
 	}
@@ -246,8 +261,9 @@ func (b *batch) publish(e *store.Entry) {
 	}
 	for i := range b.newest {
 		n := &b.newest[i]
-		if n.block != nil {
-			s.cat.see(n.id, row{time: n.time, value: n.block.Value(n.index), quality: n.block.Quality[n.index]})
+		if n.block > 0 {
+			block, at := b.blocks[n.block-1], int(n.index)
+			s.cat.see(n.id, row{time: n.time, value: block.Value(at), quality: block.Quality[at]})
 		}
 		if n.text {
 			s.cat.last[n.id].worded = true

@@ -36,8 +36,14 @@ func (c *catalogue) put(id uint32, p point.Path) {
 // add numbers a point.
 func (c *catalogue) add(p point.Path) { c.put(c.names.Next(), p) }
 
-// id returns the number of a point; false if it has none.
-func (c *catalogue) id(p point.Path) (uint32, bool) { return c.names.Find(string(p)) }
+// id returns the number of a point; false if it has none. Guess is tried first: points come again in the
+// order in which they came first.
+func (c *catalogue) id(p point.Path, guess uint32) (uint32, bool) {
+	if c.names.Is(guess, string(p)) {
+		return guess, true
+	}
+	return c.names.Find(string(p))
+}
 
 // pathsAtOnce is how many paths stand in one piece of memory, which stays as long as one of them is used.
 const pathsAtOnce = 256
@@ -97,18 +103,20 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day)
 		if d.table == "" {
 			continue
 		}
-		if err := cat.loadTable(ctx, c, d.table); err != nil {
+		if d.overwritten, err = cat.loadTable(ctx, c, d.table); err != nil {
 			return nil, err
 		}
 	}
 	return cat, nil
 }
 
-// loadTable takes over the latest samples of a day's table.
-func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) error {
+// loadTable takes over the latest samples of a day's table. It counts those that took the place of another one
+// which said something else.
+func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) (overwritten uint64, err error) {
+	taken := make([]bool, len(c.last))      // by id: the latest sample is of this table
 	numbers := make([]float64, len(c.last)) // by id: where the text of the latest sample stands, from 1
 	texts := make(map[float64]string)
-	err := conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
+	err = conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
 		cols := tableColumnsOf(ch, nil)
 		for i, id := range cols.id {
 			number := 0.0
@@ -116,15 +124,19 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table stri
 				c.last[id].worded = true
 				number = cols.value[i] + 1
 			}
-			if l := &c.last[id]; !l.known || cols.time[i] >= l.time {
-				c.take(id, cols.at(i))
-				numbers[id] = number
+			l := &c.last[id]
+			if l.known && cols.time[i] < l.time {
+				continue
 			}
+			r := cols.at(i)
+			overwritten += l.overwrittenBy(&r, taken[id] && number == numbers[id], taken[id])
+			c.take(id, r)
+			numbers[id], taken[id] = number, true
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, number := range numbers {
 		if number > 0 {
@@ -132,14 +144,14 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table stri
 		}
 	}
 	if err := findWords(ctx, conn, table, texts); err != nil {
-		return err
+		return 0, err
 	}
 	for id, number := range numbers {
 		if number > 0 {
 			c.say(uint32(id), texts[number-1])
 		}
 	}
-	return nil
+	return overwritten, nil
 }
 
 // savePoints writes points whose numbers start at first.

@@ -21,7 +21,12 @@ type day struct {
 	stored     uint64 // rows in the table
 	texts      uint64 // rows in the table of texts that belongs to it
 	disordered bool   // the table holds samples that are not newer than all before of their point
-	generation uint32 // counts the tables and files that the day has had
+	// overwritten counts samples of the table that took the place of the newest one of their point with another
+	// value. All others are found when the day is closed.
+	overwritten uint64
+	generation  uint32 // counts the tables and files that the day has had
+	shown       string // what its rows are read from, if not from the table; with the columns of the table and place
+	shownWords  string // and its texts
 }
 
 // nextTable returns the name of the table that the day gets when samples arrive.

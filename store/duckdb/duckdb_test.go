@@ -1,20 +1,33 @@
 package duckdb_test
 
 import (
+	"context"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"voltbus/store"
 	"voltbus/store/duckdb"
+	"voltbus/store/duckdb/statement"
 	"voltbus/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The test program is also the process of a statement.
+func TestMain(m *testing.M) {
+	if os.Getenv(statement.Env) != "" {
+		if err := duckdb.ServeStatement(context.Background()); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // open opens a store that must open.
 func open(tb testing.TB, o duckdb.Options) *duckdb.Store {
 	tb.Helper()
+	o.Statement = func([]string, string) []string { return []string{os.Args[0]} }
 	s, err := duckdb.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatalf("open: %v", err)

@@ -177,7 +177,7 @@ func (s *Store) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, n
 	}
 	fresh := make(map[uint32]point.Path)
 	for id, p := range points {
-		known, ok := cat.id(p)
+		known, ok := cat.id(p, id)
 		if (ok && known != id) || (!ok && cat.names.Has(id)) {
 			return errNumbering
 		}

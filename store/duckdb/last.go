@@ -18,6 +18,16 @@ type last struct {
 	worded  bool // a table has a text of the point; true too often does no harm
 }
 
+// overwrittenBy returns 1 if a row takes the place of a sample of its table that said something else, else 0. sameText
+// says that both are the same text, or none.
+func (l *last) overwrittenBy(r *row, sameText, sameTable bool) uint64 {
+	same := l.kind == r.value.Kind() && l.quality == r.quality && sameText && (l.kind == point.Text || l.bits == r.value.Bits())
+	if !sameTable || l.time != r.time || same {
+		return 0
+	}
+	return 1
+}
+
 // see takes the row as the point's newest sample unless a newer one is known.
 func (c *catalogue) see(id uint32, r row) {
 	if l := &c.last[id]; !l.known || r.time >= l.time {

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,11 @@ func (s *Store) closeDay(ctx context.Context, d *day) error {
 	if err := syncFile(filepath.Dir(tmp)); err != nil {
 		return fmt.Errorf("make the day's name durable: %w", err)
 	}
-	changed, err := s.swap(ctx, d, &next)
+	overwritten, err := s.overwrittenIn(ctx, d)
+	if err != nil {
+		return errors.Join(err, os.Remove(s.dayFile(next.file)))
+	}
+	changed, err := s.swap(ctx, d, &next, overwritten)
 	if err != nil || changed {
 		return errors.Join(err, os.Remove(s.dayFile(next.file)))
 	}
@@ -103,8 +108,31 @@ func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
 		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+strconv.Itoa(rowGroup)+")")
 }
 
+// overwrittenIn counts the day's samples that say something else than the one that was stored before at the same time.
+func (s *Store) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
+	if !d.disordered || d.table == "" {
+		return 0, nil
+	}
+	c, err := s.borrow(ctx, "duckdb.Maintain")
+	if err != nil {
+		return 0, err
+	}
+	defer s.giveBack(c)
+	return count(ctx, c, "SELECT count(*) FILTER (WHERE said <> before) FROM (SELECT said, lag(said) OVER (PARTITION BY id, time ORDER BY origin, place) AS before "+
+		"FROM (SELECT id, time, origin, place, hash(value, exact, text, kind, quality) AS said FROM ("+s.storedSQL(d)+")))")
+}
+
 // daySQL returns a query for the day's samples, each point and time once.
 func (s *Store) daySQL(d *day) string {
+	both := s.storedSQL(d)
+	if !d.disordered || d.table == "" {
+		return "SELECT " + sampleColumns + " FROM (" + both + ")"
+	}
+	return "SELECT " + sampleColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
+}
+
+// storedSQL returns a query for all that was stored of the day, with its place in that order.
+func (s *Store) storedSQL(d *day) string {
 	table := ""
 	if d.table != "" {
 		table = d.rowsSQL()
@@ -113,14 +141,10 @@ func (s *Store) daySQL(d *day) string {
 	if d.file != "" {
 		file = fmt.Sprintf("SELECT %s, 0 AS origin, 0 AS place FROM read_parquet(%s)", sampleColumns, quote(s.dayFile(d.file)))
 	}
-	both := table + file
 	if table != "" && file != "" {
-		both = file + " UNION ALL " + table
+		return file + " UNION ALL " + table
 	}
-	if !d.disordered || d.table == "" {
-		return "SELECT " + sampleColumns + " FROM (" + both + ")"
-	}
-	return "SELECT " + sampleColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
+	return table + file
 }
 
 // rowsSQL returns a query for the samples of the day's table, with their place among those of the
@@ -129,13 +153,23 @@ func (d *day) rowsSQL() string {
 	text, join := "NULL::VARCHAR", ""
 	if d.texts > 0 {
 		text = "w.text"
-		join = " LEFT JOIN " + wordTable(d.table) + " w ON w.number = t.value AND (t.tag & 255) = 4"
+		join = " LEFT JOIN " + cmp.Or(d.shownWords, wordTable(d.table)) + " w ON w.number = t.value AND (t.tag & 255) = 4"
+	}
+	if d.shown != "" {
+		return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.place AS place FROM %s t%s WHERE t.place < %d", text, d.shown, join, d.stored)
 	}
 	return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
 }
 
+// from returns a day whose rows and texts are read from elsewhere than its tables.
+func (d *day) from(rows, words string) *day {
+	out := *d
+	out.shown, out.shownWords = rows, words
+	return &out
+}
+
 // swap makes the file the day's only place, unless samples have come meanwhile.
-func (s *Store) swap(ctx context.Context, d, next *day) (changed bool, err error) {
+func (s *Store) swap(ctx context.Context, d, next *day, overwritten uint64) (changed bool, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	c, err := s.connection(ctx, "duckdb.Maintain")
@@ -148,12 +182,14 @@ func (s *Store) swap(ctx context.Context, d, next *day) (changed bool, err error
 	if next.rows, err = count(ctx, c, "SELECT count(*) FROM read_parquet($1)", s.dayFile(next.file)); err != nil {
 		return false, err
 	}
-	replaced := s.replaced + d.rows + d.stored - next.rows
+	known := s.counters
+	known.replaced += d.rows + d.stored - next.rows
+	known.overwritten += overwritten
 	err = transaction(ctx, c, func() error {
 		if err := saveLatest(ctx, c, s.cat); err != nil {
 			return err
 		}
-		if err := saveCounters(ctx, c, replaced, s.expired); err != nil {
+		if err := saveCounters(ctx, c, known); err != nil {
 			return err
 		}
 		return saveDay(ctx, c, next)
@@ -164,7 +200,7 @@ func (s *Store) swap(ctx context.Context, d, next *day) (changed bool, err error
 	s.replace(d.key, next, []string{d.table}, []string{d.file})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replaced = replaced
+	s.counters = known
 	return false, nil
 }
 
@@ -225,12 +261,14 @@ func (s *Store) dropDay(ctx context.Context, key store.Day) error {
 		return err
 	}
 	d := s.days[key]
-	expired := s.expired + d.rows + d.stored
+	known := s.counters
+	known.expired += d.rows + d.stored
+	known.overwritten += d.overwritten
 	err = transaction(ctx, c, func() error {
 		if err := c.Exec(ctx, "DELETE FROM latest WHERE time >= $1 AND time < $2", key.Start(), key.End()); err != nil {
 			return err
 		}
-		if err := saveCounters(ctx, c, s.replaced, expired); err != nil {
+		if err := saveCounters(ctx, c, known); err != nil {
 			return err
 		}
 		return saveDay(ctx, c, &day{key: key})
@@ -241,7 +279,7 @@ func (s *Store) dropDay(ctx context.Context, key store.Day) error {
 	s.replace(key, nil, []string{d.table}, []string{d.file})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expired = expired
+	s.counters = known
 	s.cat.drop(key)
 	s.options.Log.InfoContext(ctx, "day dropped", "day", key.String(), "samples", d.rows+d.stored)
 	return nil

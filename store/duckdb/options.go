@@ -17,7 +17,10 @@ type Options struct {
 	Grace       time.Duration   // how long after its end a day is closed, and how long late samples rest before they are merged; 10 minutes if 0
 	MemoryLimit int64           // bytes that DuckDB may use, and once more for each export, before it spills to Dir/tmp; 512 MB if 0
 	Threads     int             // that DuckDB may use for one query or the close of a day; 2 if 0
-	Log         *slog.Logger    // for what Maintain and healing do; silent if nil
+	// Statement returns the command for the process of a statement in SQL, which calls ServeStatement: it reads
+	// files of some folders, and may write into one. Without it statements are not answered.
+	Statement func(read []string, write string) []string
+	Log       *slog.Logger // for what Maintain and healing do; silent if nil
 }
 
 var (

@@ -29,11 +29,13 @@ func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample,
 	out := make([]point.Sample, len(paths))
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	guess := uint32(0)
 	for i, p := range paths {
-		id, ok := s.cat.id(p)
+		id, ok := s.cat.id(p, guess)
 		if !ok {
 			continue
 		}
+		guess = id + 1
 		if r, known := s.cat.latest(id); known {
 			out[i] = r.sample(p)
 		}
@@ -152,10 +154,11 @@ func (s *Store) number(points []point.Path) []int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := make([]int64, len(points))
+	guess := uint32(0)
 	for i, p := range points {
 		out[i] = -1
-		if id, ok := s.cat.id(p); ok {
-			out[i] = int64(id)
+		if id, ok := s.cat.id(p, guess); ok {
+			out[i], guess = int64(id), id+1
 		}
 	}
 	return out

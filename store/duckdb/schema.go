@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS days(day INTEGER, date DATE, file VARCHAR, rows UBIGI
 CREATE TABLE IF NOT EXISTS damaged(file VARCHAR, day INTEGER, days INTEGER, reason VARCHAR, noticed TIMESTAMP);
 CREATE TABLE IF NOT EXISTS latest(id UINTEGER, time TIMESTAMP, value DOUBLE, exact BIGINT, text VARCHAR,
 	kind UTINYINT, quality UTINYINT);
-CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT)`
+CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT);
+ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0`
 
 // sampleColumns are the columns of a day's file without the point's name.
 const sampleColumns = "id, time, value, exact, text, kind, quality"
@@ -84,7 +85,7 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 		return takeStep(ctx, c)
 	case 0:
 		for _, statement := range []string{
-			"INSERT INTO counters VALUES (0, 0)", "INSERT INTO log_cursor VALUES ('', 0)",
+			"INSERT INTO counters VALUES (0, 0, 0)", "INSERT INTO log_cursor VALUES ('', 0)",
 			fmt.Sprintf("INSERT INTO schema_version VALUES (%d)", version),
 		} {
 			if err := c.Exec(ctx, statement); err != nil {

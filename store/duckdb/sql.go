@@ -4,179 +4,179 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
-	"unicode"
+	"time"
 
-	duck "github.com/duckdb/duckdb-go-bindings"
+	"golang.org/x/sys/unix"
 
-	"voltbus/fault"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/statement"
 )
 
-var errNotRead = errors.New("only one statement that reads is answered: SELECT, WITH, DESCRIBE, SHOW or EXPLAIN")
+const (
+	longestSQL = time.Minute // for a caller who sets no bound
+	maxSpill   = 1 << 30     // octets that a statement may put on the disk
+)
 
 // SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text,
-// kind, quality) over all days, and the table points(id, path). It cannot see other files, the
-// network, or anything that Append did after it began to look at a day.
-func (s *Store) SQL(ctx context.Context, statement string, columns func([]string) error, row func([]any) error) error {
+// kind, quality) over all days, and the view points(id, path), in a process of its own, which reads files of the
+// store and nothing else; see the package statement. It does not see what Append did after it began.
+func (s *Store) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
 	c, err := s.borrow(ctx, op)
 	if err != nil {
 		return err
 	}
-	defer s.giveBack(c)
 	v := s.look(math.MinInt64, math.MaxInt64)
 	defer v.done()
-	err = c.Exec(ctx, "CREATE OR REPLACE TEMP VIEW samples AS "+s.samplesSQL(&v))
-	if err == nil {
-		err = answer(ctx, c, statement, columns, row)
-	}
-	if e := engine.AsError(err); e != nil {
-		return s.failSQL(op, e)
-	}
-	if errors.Is(err, errNotRead) {
-		return fault.E(op, fault.Refused, firstWord(statement), err)
-	}
-	if ctx.Err() != nil {
-		return fault.E(op, fault.KindOf(ctx.Err()), "", err)
-	}
-	return err
-}
-
-// failSQL tells a mistake in the statement from trouble of the store.
-func (s *Store) failSQL(op string, e *engine.Error) error {
-	switch e.Type {
-	case duck.ErrorTypePermission, duck.ErrorTypeTransaction:
-		return fault.E(op, fault.Refused, "", e)
-	case duck.ErrorTypeErrorIO, duck.ErrorTypeFatal, duck.ErrorTypeInternal, duck.ErrorTypeOutOfMemory:
-		return s.fail(op, "", e)
-	}
-	if strings.HasPrefix(e.Text, "Permission Error") || strings.Contains(e.Text, "configuration has been locked") {
-		return fault.E(op, fault.Refused, "", e)
-	}
-	return fault.E(op, fault.Invalid, "", e)
-}
-
-// firstWord returns the word that a statement begins with, behind comments and brackets.
-func firstWord(statement string) string {
-	for {
-		statement = strings.TrimLeft(statement, " \t\r\n(")
-		switch {
-		case strings.HasPrefix(statement, "--"):
-			_, statement, _ = strings.Cut(statement, "\n")
-		case strings.HasPrefix(statement, "/*"):
-			_, statement, _ = strings.Cut(statement, "*/")
-		default:
-			end := strings.IndexFunc(statement, func(r rune) bool { return !unicode.IsLetter(r) })
-			if end < 0 {
-				end = len(statement)
-			}
-			return strings.ToUpper(statement[:min(end, 20)])
-		}
-	}
-}
-
-// readingWords begin the statements that are answered. DuckDB takes others, such as PRAGMA, for a
-// SELECT as well.
-const readingWords = " SELECT WITH FROM VALUES DESCRIBE DESC SHOW SUMMARIZE EXPLAIN "
-
-// answer runs the statement in a transaction that cannot write.
-func answer(ctx context.Context, c *engine.Conn, statement string, columns func([]string) error, row func([]any) error) error {
-	if word := firstWord(statement); word == "" || !strings.Contains(readingWords, " "+word+" ") {
-		return notRead(c, statement)
-	}
-	kind, err := c.Kind(statement)
+	p, err := s.picture(ctx, c, &v)
+	s.giveBack(c)
+	defer func() { s.pieces.done(p.used) }()
 	if err != nil {
-		return err
+		return s.fail(op, "", err)
 	}
-	if !reads(kind) {
-		return errNotRead
-	}
-	if err := c.Exec(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
-		return err
-	}
-	defer func() { _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") }() // there is nothing to lose
-	stmt, err := prepareReadable(c, statement, kind)
+	t, err := s.task(ctx, text, p)
 	if err != nil {
-		return err
+		return s.fail(op, s.options.Dir, err)
 	}
-	defer stmt.Close()
-	if err := columns(stmt.Columns()); err != nil {
-		return err
-	}
-	types := stmt.Types()
-	return stmt.Query(ctx, func(ch *engine.Chunk) error {
-		for r := range ch.Rows {
-			values := make([]any, len(types)) // the caller may keep it
-			for i, t := range types {
-				values[i] = ch.Value(i, r, t)
-			}
-			if err := row(values); err != nil {
-				return err
-			}
-		}
+	defer func() { _ = os.RemoveAll(t.Temp) }() // what stays is removed when the store is opened
+	return statement.Run(ctx, s.command(t), t, columns, row)
+}
+
+// command starts the process for a task.
+func (s *Store) command(t *statement.Task) []string {
+	if s.options.Statement == nil {
 		return nil
-	})
-}
-
-// notRead tells words that are no statement at all from a statement that is refused.
-func notRead(c *engine.Conn, statement string) error {
-	if e := engine.AsError(c.Parse(statement)); e != nil && strings.HasPrefix(e.Text, "Parser Error") {
-		return e
 	}
-	return errNotRead
+	return s.options.Statement(t.Read, t.Temp)
 }
 
-func reads(t duck.StatementType) bool {
-	return t == duck.StatementTypeSelect || t == duck.StatementTypeExplain
-}
-
-// prepareReadable prepares the statement so that columns of types that the caller does not know
-// come as text.
-func prepareReadable(c *engine.Conn, statement string, kind duck.StatementType) (*engine.Stmt, error) {
-	stmt, err := c.Prepare(statement)
+// task says what the process does, within half of the store's memory: two statements run at once.
+func (s *Store) task(ctx context.Context, text string, p *picture) (*statement.Task, error) {
+	tmp := filepath.Join(s.options.Dir, "tmp")
+	temp, err := os.MkdirTemp(tmp, "sql-")
 	if err != nil {
 		return nil, err
 	}
-	if kind != duck.StatementTypeSelect || stmt.Readable() {
-		return stmt, nil
+	t := &statement.Task{
+		Statement: text, Views: p.views, Tables: []string{"samples", "points"}, Temp: temp,
+		Read:   []string{filepath.Join(s.options.Dir, "days") + "/", tmp + "/"},
+		Memory: max(s.options.MemoryLimit/2, 64<<20), Threads: s.options.Threads, Time: longestSQL, Spill: maxSpill,
 	}
-	names := stmt.Columns()
-	aliases, list := make([]string, len(names)), make([]string, len(names))
-	for i, t := range stmt.Types() {
-		aliases[i] = fmt.Sprintf("c%d", i)
-		list[i] = aliases[i]
-		if !engine.Readable(t) {
-			list[i] += "::VARCHAR"
-		}
-		list[i] += ` AS "` + strings.ReplaceAll(names[i], `"`, `""`) + `"`
+	if end, ok := ctx.Deadline(); ok {
+		t.Time = max(time.Millisecond, min(t.Time, time.Until(end)))
 	}
-	stmt.Close()
-	inner := strings.TrimRight(strings.TrimSpace(statement), "; \t\r\n")
-	return c.Prepare("SELECT " + strings.Join(list, ", ") + " FROM (" + inner + "\n) AS t(" + strings.Join(aliases, ", ") + ")")
+	var room unix.Statfs_t
+	if err := unix.Statfs(tmp, &room); err == nil {
+		t.Spill = min(t.Spill, int64(room.Bavail)*room.Bsize/4)
+	}
+	return t, nil
 }
 
-// kindWord is the kind of a sample as a word.
-const kindWord = "CASE kind WHEN 1 THEN 'float' WHEN 2 THEN 'int' WHEN 3 THEN 'bool' WHEN 4 THEN 'text' ELSE 'none' END"
+// picture is the history in files, as a statement sees it.
+type picture struct {
+	views []string
+	used  []*piece
+}
 
-// samplesSQL returns a query for all samples that the view holds, each point and time once.
-func (s *Store) samplesSQL(v *view) string {
+// picture writes what stands in tables into files. The pieces that it uses are in what it returns, also with
+// an error.
+func (s *Store) picture(ctx context.Context, c *engine.Conn, v *view) (*picture, error) {
+	p := &picture{}
+	there := map[string]bool{"points": true}
 	var parts []string
 	clean := part{}
 	for _, d := range v.days {
 		if d.table == "" {
 			clean.days = append(clean.days, d)
-		} else {
-			parts = append(parts, s.daySQL(d))
+			continue
 		}
+		there[d.table], there[wordTable(d.table)] = true, true
+		samples, words, err := p.day(ctx, s, c, d)
+		if err != nil {
+			return p, err
+		}
+		parts = append(parts, s.daySQL(d.from(samples, words)))
 	}
+	s.pieces.keep(func(table string) bool { return there[table] || s.knows(table) })
 	if files := s.filesOf(&clean); files != "" {
 		parts = append(parts, "SELECT "+sampleColumns+" FROM read_parquet("+files+")")
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "SELECT "+sampleColumns+" FROM latest WHERE false")
+	n, err := count(ctx, c, "SELECT count(*) FROM points")
+	if err != nil {
+		return p, err
 	}
-	return "SELECT p.path AS point, d.time, d.value, d.exact, d.text, " + kindWord + " AS kind, d.quality FROM (" +
-		strings.Join(parts, " UNION ALL ") + ") d JOIN main.points p ON p.id = d.id"
+	points, err := p.table(ctx, s, c, rows{"points", "id, path", n})
+	if err != nil {
+		return p, err
+	}
+	if points == "" {
+		points = "(SELECT 0::UINTEGER AS id, '' AS path WHERE false)"
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "SELECT 0::UINTEGER AS id, NULL::TIMESTAMP AS time, NULL::DOUBLE AS value, NULL::BIGINT AS exact, NULL::VARCHAR AS text, 0::UTINYINT AS kind, 0::UTINYINT AS quality WHERE false")
+	}
+	p.views = []string{
+		"SET parquet_metadata_cache=true", "CREATE VIEW points AS SELECT id, path FROM " + points, "CREATE VIEW samples AS " + samplesSQL(parts),
+	}
+	return p, nil
+}
+
+// day returns the rows of a day's table and its texts, as something to select from.
+func (p *picture) day(ctx context.Context, s *Store, c *engine.Conn, d *day) (samples, words string, err error) {
+	if samples, err = p.table(ctx, s, c, rows{d.table, tableColumns, d.stored}); err != nil || d.texts == 0 {
+		return samples, "", err
+	}
+	words, err = p.table(ctx, s, c, rows{wordTable(d.table), "number, text", d.texts})
+	return samples, words, err
+}
+
+// table returns the rows, with their numbers as place, as something to select from; "" for none.
+func (p *picture) table(ctx context.Context, s *Store, c *engine.Conn, r rows) (string, error) {
+	if r.n == 0 {
+		return "", nil
+	}
+	used, err := s.shown(ctx, c, r)
+	if err != nil {
+		return "", err
+	}
+	p.used = append(p.used, used...)
+	files := make([]string, len(used))
+	for i, u := range used {
+		files[i] = quote(u.file)
+	}
+	return "read_parquet([" + strings.Join(files, ",") + "])", nil
+}
+
+// knows reports whether a day has the table now.
+func (s *Store) knows(table string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.days)), func(d *day) bool {
+		return d.table != "" && (d.table == table || wordTable(d.table) == table)
+	})
+}
+
+// kindWord is the kind of a sample as a word.
+const kindWord = "CASE kind WHEN 1 THEN 'float' WHEN 2 THEN 'int' WHEN 3 THEN 'bool' WHEN 4 THEN 'text' ELSE 'none' END"
+
+// samplesSQL returns a query for all samples of the parts, with the names of their points.
+func samplesSQL(parts []string) string {
+	return fmt.Sprintf("SELECT p.path AS point, d.time, d.value, d.exact, d.text, %s AS kind, d.quality FROM (%s) d JOIN points p ON p.id = d.id",
+		kindWord, strings.Join(parts, " UNION ALL "))
+}
+
+var errServe = errors.New("this process was not started for a statement")
+
+// ServeStatement is all that a process does that Options.Statement starts: it answers the statement that it reads.
+func ServeStatement(ctx context.Context) error {
+	if os.Getenv(statement.Env) == "" {
+		return errServe
+	}
+	return statement.Serve(ctx, os.Stdin, os.Stdout)
 }

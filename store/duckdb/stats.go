@@ -35,10 +35,11 @@ func (s *Store) counts() store.Stats {
 	days := s.allDays()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := store.Stats{Points: s.cat.names.Len(), Replaced: s.replaced, Expired: s.expired}
+	out := store.Stats{Points: s.cat.names.Len(), Replaced: s.counters.replaced, Expired: s.counters.expired, Overwritten: s.counters.overwritten}
 	for _, d := range days {
 		out.Samples += d.rows + d.stored
 		out.Bytes += d.bytes
+		out.Overwritten += d.overwritten
 		if d.file != "" {
 			out.Closed++
 		}

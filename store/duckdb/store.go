@@ -7,6 +7,7 @@ package duckdb
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Store struct {
 
 	handle handle
 	hours  hourCache
+	pieces pieces
 
 	mu       sync.RWMutex // guards what follows; never held during a statement
 	ledger   *store.Ledger
@@ -43,9 +45,11 @@ type Store struct {
 	days     map[store.Day]*day
 	epoch    *epoch
 	retired  []*epoch
-	replaced uint64
-	expired  uint64
+	counters counters
 }
+
+// counters are what cannot be counted from the data.
+type counters struct{ replaced, expired, overwritten uint64 }
 
 var (
 	_ store.Store    = (*Store)(nil)
@@ -60,6 +64,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
+	}
+	if dir, err := filepath.Abs(o.Dir); err == nil {
+		o.Dir = dir // the process of a statement has a directory of its own
 	}
 	unlock, err := lockDirectory(o.Dir)
 	if err != nil {
@@ -108,6 +115,9 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err := s.heal(ctx, c); err != nil {
 		return err
 	}
+	if err := s.clearPieces(); err != nil {
+		return err
+	}
 	days, err := loadDays(ctx, c)
 	if err != nil {
 		return err
@@ -124,14 +134,14 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err != nil {
 		return err
 	}
-	replaced, expired, err := loadCounters(ctx, c)
+	known, err := loadCounters(ctx, c)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ledger, s.cat, s.days = store.NewLedger(positions, cursor), cat, days
-	s.replaced, s.expired = replaced, expired
+	s.counters = known
 	s.epoch, s.retired = &epoch{}, nil
 	clear(s.scratch.words)
 	return nil
@@ -238,18 +248,18 @@ func transaction(ctx context.Context, c *engine.Conn, f func() error) error {
 	return err
 }
 
-// loadCounters reads what cannot be counted from the data.
-func loadCounters(ctx context.Context, c *engine.Conn) (replaced, expired uint64, err error) {
-	err = c.Query(ctx, "SELECT replaced, expired FROM counters", func(ch *engine.Chunk) error {
-		replaced, expired = engine.Numbers[uint64](ch, 0)[0], engine.Numbers[uint64](ch, 1)[0]
+// loadCounters reads the counters.
+func loadCounters(ctx context.Context, c *engine.Conn) (n counters, err error) {
+	err = c.Query(ctx, "SELECT replaced, expired, coalesce(overwritten, 0) FROM counters", func(ch *engine.Chunk) error {
+		n = counters{engine.Numbers[uint64](ch, 0)[0], engine.Numbers[uint64](ch, 1)[0], engine.Numbers[uint64](ch, 2)[0]}
 		return nil
 	})
-	return replaced, expired, err
+	return n, err
 }
 
 // saveCounters writes them, within the connection's transaction.
-func saveCounters(ctx context.Context, c *engine.Conn, replaced, expired uint64) error {
-	return c.Exec(ctx, "UPDATE counters SET replaced = $1, expired = $2", replaced, expired)
+func saveCounters(ctx context.Context, c *engine.Conn, n counters) error {
+	return c.Exec(ctx, "UPDATE counters SET replaced = $1, expired = $2, overwritten = $3", n.replaced, n.expired, n.overwritten)
 }
 
 // now is when something was noticed.

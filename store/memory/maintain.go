@@ -45,7 +45,7 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := store.Stats{Points: len(s.series), Replaced: s.replaced, Expired: s.expired}
+	out := store.Stats{Points: len(s.series), Replaced: s.replaced, Expired: s.expired, Overwritten: s.overwritten}
 	for _, key := range slices.Sorted(maps.Keys(s.days)) {
 		d := s.days[key]
 		if out.Oldest.IsZero() {

@@ -26,14 +26,15 @@ type Options struct {
 type Store struct {
 	options Options
 
-	mu       sync.RWMutex
-	closed   bool
-	ledger   *store.Ledger
-	gaps     []store.Gap // oldest first
-	series   map[point.Path]*series
-	days     map[store.Day]*day
-	replaced uint64
-	expired  uint64
+	mu          sync.RWMutex
+	closed      bool
+	ledger      *store.Ledger
+	gaps        []store.Gap // oldest first
+	series      map[point.Path]*series
+	days        map[store.Day]*day
+	replaced    uint64
+	expired     uint64
+	overwritten uint64
 }
 
 // day is what is known about the samples of one UTC day.
@@ -91,6 +92,9 @@ func (s *Store) append(b *point.Block) {
 			d.samples--
 			d.bytes -= size(&old)
 			s.replaced++
+			if old.Value != sample.Value || old.Quality != sample.Quality {
+				s.overwritten++
+			}
 		}
 	}
 }

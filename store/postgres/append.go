@@ -91,7 +91,7 @@ func (s *Store) store(ctx context.Context, op string, blocks []*point.Block) (en
 		if err := s.count(ctx, &l); err != nil {
 			return err
 		}
-		return s.save(ctx, &entry, blocks, l.replaced)
+		return s.save(ctx, &entry, blocks, &l)
 	})
 	if err != nil {
 		return entry, err
@@ -182,6 +182,14 @@ func (s *Store) merge(ctx context.Context, l *load, late []ref) error {
 		return err
 	}
 	first, last := span(late)
+	var other int64
+	err = s.conn.QueryRow(ctx, `SELECT count(*) FROM sample s JOIN incoming i ON s.id = i.id AND s.time = i.time
+		WHERE s.time >= $1::timestamptz AND s.time <= $2::timestamptz
+		AND (s.value, s.tag, s.exact, s.text, s.octets) IS DISTINCT FROM (i.value, i.tag, i.exact, i.text, i.octets)`, first, last).Scan(&other)
+	if err != nil {
+		return err
+	}
+	l.overwritten += other
 	updated, err := s.conn.Exec(ctx, `UPDATE sample s SET value = i.value, tag = i.tag, exact = i.exact, text = i.text, octets = i.octets
 		FROM incoming i WHERE s.id = i.id AND s.time = i.time AND s.time >= $1::timestamptz AND s.time <= $2::timestamptz`, first, last)
 	if err != nil {

@@ -28,6 +28,9 @@ type load struct {
 	added    map[store.Day]int64 // rows that the table did not have
 	newest   map[store.Day]int64 // microseconds
 	replaced int64
+	// overwritten counts those of replaced that said something else. Of a row that came several times in this Append
+	// only the last is compared with the table.
+	overwritten int64
 }
 
 // sort puts the samples in order and keeps the last of those with one point and time. The caller
@@ -51,6 +54,9 @@ func (s *Store) sort(blocks []*point.Block, fresh map[point.Path]int32) load {
 	for i, r := range l.all {
 		if i+1 < len(l.all) && l.all[i+1].id == r.id && l.all[i+1].time == r.time {
 			l.replaced++
+			if next := l.all[i+1]; l.value(r) != l.value(next) || l.quality(r) != l.quality(next) {
+				l.overwritten++
+			}
 			continue
 		}
 		kept = append(kept, r)
@@ -59,6 +65,9 @@ func (s *Store) sort(blocks []*point.Block, fresh map[point.Path]int32) load {
 	l.split(s.seen)
 	return l
 }
+
+func (l *load) value(r ref) point.Value     { return l.blocks[r.block].Value(int(r.at)) }
+func (l *load) quality(r ref) point.Quality { return l.blocks[r.block].Quality[r.at] }
 
 func compareRefs(a, b ref) int {
 	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id), cmp.Compare(a.time, b.time),

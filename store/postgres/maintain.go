@@ -172,19 +172,19 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 		return out, err
 	}
 	var oldest, newest *time.Time
-	var samples, replaced, expired int64
+	var samples, replaced, overwritten, expired int64
 	err := s.pool.QueryRow(ctx, `WITH days AS (
 			SELECT d.day, d.closed, sum(t.samples) AS samples, max(t.newest) AS newest
 			FROM day d JOIN tally t USING (day) GROUP BY 1, 2 HAVING sum(t.samples) > 0)
 		SELECT (SELECT count(*) FROM point), coalesce(sum(samples), 0)::bigint, min(day), max(newest),
 			count(*) FILTER (WHERE NOT closed), count(*) FILTER (WHERE closed),
-			(SELECT coalesce(sum(replaced), 0)::bigint FROM writer), (SELECT coalesce(sum(expired), 0)::bigint FROM writer),
+			(SELECT coalesce(sum(replaced), 0)::bigint FROM writer), (SELECT coalesce(sum(overwritten), 0)::bigint FROM writer), (SELECT coalesce(sum(expired), 0)::bigint FROM writer),
 			(SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class WHERE relnamespace = $1::text::regnamespace AND relkind = 'r')
-		FROM days`, s.options.Schema).Scan(&out.Points, &samples, &oldest, &newest, &out.Open, &out.Closed, &replaced, &expired, &out.Bytes)
+		FROM days`, s.options.Schema).Scan(&out.Points, &samples, &oldest, &newest, &out.Open, &out.Closed, &replaced, &overwritten, &expired, &out.Bytes)
 	if err != nil {
 		return out, s.fail(op, err)
 	}
-	out.Samples, out.Replaced, out.Expired = uint64(samples), uint64(replaced), uint64(expired)
+	out.Samples, out.Replaced, out.Overwritten, out.Expired = uint64(samples), uint64(replaced), uint64(overwritten), uint64(expired)
 	if oldest != nil {
 		out.Oldest, out.Newest = oldest.UTC(), newest.UTC()
 	}

@@ -103,7 +103,7 @@ func (s *Store) selectLocked(ctx context.Context, origins []string) (map[string]
 }
 
 // save writes positions, gaps and cursor, within a transaction: one statement for all origins. The caller holds write.
-func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block, replaced int64) error {
+func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block, l *load) error {
 	batch := &pgx.Batch{}
 	c := columnsOf(e)
 	batch.Queue(`UPDATE position p SET sequence = u.sequence, samples = u.samples, stored = u.stored, repeated = u.repeated,
@@ -116,8 +116,8 @@ func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block,
 		batch.Queue("INSERT INTO gap (origin, first, last, samples, reason, noticed) VALUES ($1, $2, $3, $4, $5, $6)",
 			g.Origin, int64(g.First), int64(g.Last), int64(g.Samples), g.Reason, g.Noticed)
 	}
-	batch.Queue("UPDATE writer SET log = $2, sequence = $3, replaced = replaced + $4 WHERE name = $1",
-		s.options.Writer, e.Cursor.Log, int64(e.Cursor.Sequence), replaced)
+	batch.Queue("UPDATE writer SET log = $2, sequence = $3, replaced = replaced + $4, overwritten = overwritten + $5 WHERE name = $1",
+		s.options.Writer, e.Cursor.Log, int64(e.Cursor.Sequence), l.replaced, l.overwritten)
 	return s.conn.SendBatch(ctx, batch).Close()
 }
 

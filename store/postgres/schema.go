@@ -27,8 +27,11 @@ const schema3 = `CREATE TABLE way (
 INSERT INTO way SELECT w.name, p.origin, p.sequence, p.samples, p.refused FROM writer w, position p;
 ALTER TABLE schema_version ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid();`
 
+// schema4 counts what took the place of a sample that said something else.
+const schema4 = "ALTER TABLE writer ADD COLUMN overwritten bigint NOT NULL DEFAULT 0"
+
 // steps lead from each version of the tables to the next: steps[0] makes them.
-func steps() []string { return []string{schema1 + samplesView, schema2, schema3} }
+func steps() []string { return []string{schema1 + samplesView, schema2, schema3, schema4} }
 
 // prepare makes the tables or brings them to this program's version. The caller holds write.
 func (s *Store) prepare(ctx context.Context, op string) error {

@@ -16,7 +16,7 @@ func TestTablesOfTheVersionBeforeAreBroughtUpAndGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Query(t, "DROP TABLE "+o.Schema+".way; ALTER TABLE "+o.Schema+".schema_version DROP COLUMN id")
-	server.Query(t, "ALTER TABLE "+o.Schema+".position DROP COLUMN left_out")
+	server.Query(t, "ALTER TABLE "+o.Schema+".position DROP COLUMN left_out; ALTER TABLE "+o.Schema+".writer DROP COLUMN overwritten")
 	server.Query(t, "UPDATE "+o.Schema+".schema_version SET version = 1")
 	s = open(t, o)
 	run := block("edge-1", 3, 5)

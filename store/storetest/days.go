@@ -78,6 +78,7 @@ func testLateVersions(t *testing.T, place Place) {
 		f.maintain(noon().Add(days(40 + i)))
 	}
 	want(t, "replaced", uint64(2), f.stats().Replaced)
+	want(t, "overwritten", uint64(2), f.stats().Overwritten)
 	f.wantRead(everything("p"), float("p", at(0), 4), float("p", at(1), 2))
 }
 

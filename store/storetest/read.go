@@ -21,6 +21,7 @@ func readTests() []test {
 		{"a limit gives the oldest or the newest samples of each point", testLimit},
 		{"bad samples are left out when asked", testGoodOnly},
 		{"of two samples with one time the one stored last is returned", testVersions},
+		{"what takes the place of something else is counted", testOverwritten},
 		{"an unknown point and an empty range give nothing", testReadNothing},
 		{"a range that ends before it begins and a negative limit are invalid", testInvalidRange},
 		{"an error of emit ends the read and is returned", testEmitError},
@@ -162,6 +163,31 @@ func testVersions(t *testing.T, place Place) {
 		want(t, "samples and replaced", uint64(6), s.Samples+s.Replaced)
 	})
 	want(t, "replaced", uint64(3), f.stats().Replaced)
+	want(t, "overwritten", uint64(3), f.stats().Overwritten)
+}
+
+// What takes the place of a sample that said something else is counted at once if it is the newest of its point, else
+// when the day is closed. A repeat is not.
+func testOverwritten(t *testing.T, place Place) {
+	f := start(t, place, store.Retention{})
+	text := func(s string) point.Sample { return point.Sample{Point: "t", Time: at(0), Value: point.TextOf(s)} }
+	f.append(float("p", at(0), 1), float("p", at(0), 1), text("on"), text("on"))
+	f.append(float("p", at(0), 1), text("on"))
+	want(t, "overwritten by repeats", uint64(0), f.stats().Overwritten)
+	for i := range 20 { // a contact that bounces, told without times
+		f.append(float("p", at(1), float64(i%2)), text([]string{"off", "on"}[i%2]))
+	}
+	want(t, "overwritten by changes", uint64(19+20), f.stats().Overwritten)
+	f.reopen()
+	want(t, "overwritten after a start", uint64(19+20), f.stats().Overwritten)
+	bad := point.Sample{Point: "p", Time: at(0), Quality: point.BadDevice}
+	f.append(bad) // late
+	f.append(bad)
+	eachState(t, f, func(t *testing.T) {
+		f.wantRead(everything("p", "t"), bad, float("p", at(1), 1), text("on"))
+	})
+	want(t, "overwritten in all", uint64(19+20+1), f.stats().Overwritten)
+	want(t, "replaced", uint64(4+39+2), f.stats().Replaced)
 }
 
 func testReadNothing(t *testing.T, place Place) {

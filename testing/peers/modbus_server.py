@@ -21,6 +21,9 @@ Holding and input registers (input registers hold the same values):
     90  uint32        4000000000
     92  gap
     100 registers     writable, 0
+    200 uint16 x 3    with a temper when they are written over TCP, one at a time (function 6):
+                      200 holds 500 at most: a larger value is cut; 201 refuses a value above 1000,
+                      exception 2; 202 is busy for the first two writes, exception 6
     300 registers x 400, value = address
 Coils and discrete inputs: 0..31, the odd ones are on.
 """
@@ -67,6 +70,7 @@ def registers(unit: int) -> list[SimData]:
         SimData(89, values=0xA5C3, datatype=DataType.UINT16),
         SimData(90, values=4000000000, datatype=DataType.UINT32),
         SimData(100, count=40, values=0, datatype=DataType.REGISTERS),
+        SimData(200, count=3, values=0, datatype=DataType.REGISTERS),
         SimData(300, values=list(range(300, 700)), datatype=DataType.REGISTERS),
     ]
 
@@ -85,13 +89,58 @@ def devices() -> list[SimDevice]:
     return [*full, SimDevice(id=4, simdata=registers(4))]
 
 
-def mute(unit_offset: int):
+WRITE_ONE = 6
+NOWHERE = b"\xff\xff"  # an address that no unit has
+BUSY = 6
+FRAME = struct.Struct(">HHHBBHH")  # transaction, protocol, length, unit, function, address, value
+
+
+class Temper:
+    """Registers that do not do as they are told, as a packet filter of Modbus TCP."""
+
+    def __init__(self) -> None:
+        """Begin with a device that is busy."""
+        self.busy = 2
+        self.answering_busy = False
+        self.asked = 0
+
+    def request(self, data: bytes) -> bytes:
+        """Change a request on its way to the server."""
+        if len(data) != FRAME.size:
+            return data
+        *head, function, address, value = FRAME.unpack(data)
+        if function != WRITE_ONE:
+            return data
+        if address == 200:
+            self.asked = value
+            return FRAME.pack(*head, function, address, min(value, 500))
+        if address == 201 and value > 1000:
+            return data[:8] + NOWHERE + data[10:]
+        if address == 202 and self.busy > 0:
+            self.busy -= 1
+            self.answering_busy = True
+            return data[:8] + NOWHERE + data[10:]
+        return data
+
+    def answer(self, data: bytes) -> bytes:
+        """Change an answer on its way to the client."""
+        if len(data) == FRAME.size and data[7:10] == bytes([WRITE_ONE, 0, 200]):
+            return data[:10] + self.asked.to_bytes(2, "big")  # the answer repeats the request
+        if not self.answering_busy:
+            return data
+        self.answering_busy = False
+        return data[:8] + bytes([BUSY])
+
+
+def mute(unit_offset: int, temper: Temper | None = None):
     """Return a packet filter that swallows the answers of the silent unit."""
 
     def trace(sending: bool, data: bytes) -> bytes:
         if sending and len(data) > unit_offset and data[unit_offset] == SILENT_UNIT:
             return b""
-        return data
+        if temper is None:
+            return data
+        return temper.answer(data) if sending else temper.request(data)
 
     return trace
 
@@ -128,7 +177,7 @@ async def main() -> None:
             devices(),
             address=("127.0.0.1", port),
             framer=FramerType.RTU if rtu else FramerType.SOCKET,
-            trace_packet=mute(0 if rtu else 6),
+            trace_packet=mute(0) if rtu else mute(6, Temper()),
         )
     await server.serve_forever(background=True)
     print("ready", port, flush=True)

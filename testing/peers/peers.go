@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -39,11 +38,24 @@ func Python(t testing.TB) string {
 	return python
 }
 
-// folder is where this source file is.
-func folder() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
+// Root is the directory of the module that the test runs in: the nearest one above the working directory that has
+// a go.mod. It does not depend on the paths that the compiler wrote into the program, so that tests run with -trimpath.
+func Root() string {
+	start, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return start
+		}
+	}
 }
+
+func folder() string { return filepath.Join(Root(), "testing", "peers") }
 
 // Process is a running peer. It is used by one goroutine.
 type Process struct {

@@ -180,7 +180,7 @@ func TestAnExpiredCodeIsRefused(t *testing.T) {
 	}
 }
 
-func TestACodeOfNobodyIsRefused(t *testing.T) {
+func TestAttackACodeOfNobodyIsRefused(t *testing.T) {
 	c := &clock{}
 	h := openHouse(t, "campus", t.TempDir(), c)
 	code := h.code(identity.Invitation{})
@@ -191,7 +191,7 @@ func TestACodeOfNobodyIsRefused(t *testing.T) {
 	}
 }
 
-func TestAManInTheMiddleIsRefused(t *testing.T) {
+func TestAttackAManInTheMiddleIsRefused(t *testing.T) {
 	c := &clock{}
 	h, other := openHouse(t, "campus", t.TempDir(), c), openHouse(t, "campus", t.TempDir(), c)
 	code := h.code(identity.Invitation{Approved: true})
@@ -249,7 +249,7 @@ func stay(ctx context.Context, address string, config *tls.Config, key *identity
 	return p, p.Serve(func(context.Context, bus.Request) {})
 }
 
-func TestACopiedKeyIsKeptAsideAndTold(t *testing.T) {
+func TestAttackACopiedKeyIsKeptAsideAndTold(t *testing.T) {
 	h := openHouse(t, "campus", t.TempDir(), &clock{})
 	p, _ := h.joined("plant")
 	first, _, err := p.Open(t.Context(), stay)
@@ -355,7 +355,7 @@ func TestAChildBelievesARenewedAuthorityAndLearnsIt(t *testing.T) {
 	must(t, check(t, openParent(t, dir, c)))
 }
 
-func TestAnAuthorityThatNobodyEndorsedIsRefused(t *testing.T) {
+func TestAttackAnAuthorityThatNobodyEndorsedIsRefused(t *testing.T) {
 	c := &clock{}
 	dir := t.TempDir()
 	h := openHouse(t, "campus", dir, c)

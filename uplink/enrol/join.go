@@ -190,8 +190,13 @@ func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, en
 // Rotate makes a new key, has the parent take it in place of the old one, and uses it from then on. A
 // crash at any moment leaves a key that the parent takes. It asks on the connection that is attached, or
 // else on one of its own; if the parent says that there is one already, this program may be making it
-// just now, and it is waited for.
+// just now, and it is waited for. Rotations come one after another.
 func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
+	leave, err := p.turns.Enter(ctx, struct{}{})
+	if err != nil {
+		return nil, fault.E("enrol.Rotate", fault.Timeout, KeyFile, fmt.Errorf("another new key is being made: %w", err))
+	}
+	defer leave()
 	next, err := p.rotate(ctx, dial)
 	if !heldBack(err) || !p.awaitAttached(ctx) {
 		return next, err
@@ -217,11 +222,7 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		defer door.Close()
 		asking = door.Ask
 	}
-	old, err := identity.ReadKey(filepath.Join(p.dir, KeyFile))
-	if err != nil {
-		return nil, err
-	}
-	next, err := identity.OpenKey(filepath.Join(p.dir, nextFile))
+	old, next, err := p.pair()
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +244,17 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		return nil, err
 	}
 	return next, p.comeBack()
+}
+
+// pair returns the key that the parent knows and the one to take next, which is made if there is none.
+func (p *Parent) pair() (old, next *identity.Key, err error) {
+	p.files.Lock()
+	defer p.files.Unlock()
+	if old, err = identity.ReadKey(filepath.Join(p.dir, KeyFile)); err != nil {
+		return nil, nil, err
+	}
+	next, err = identity.OpenKey(filepath.Join(p.dir, nextFile))
+	return old, next, err
 }
 
 // comeBack makes whoever is connected with the old key come back with the new one, which nobody else has.

@@ -19,6 +19,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/atomicfile"
+	"voltbus/internal/turn"
 	"voltbus/point"
 )
 
@@ -71,9 +72,11 @@ type Parent struct {
 	current Membership
 	member  bool
 	changed chan struct{}
-	ask     *Asker        // nil: there is no connection
-	renewed string        // the public key that is being replaced, or was replaced last
-	arrived chan struct{} // closed at the next Attach
+	ask     *Asker               // nil: there is no connection
+	renewed string               // the public key that is being replaced, or was replaced last
+	files   sync.Mutex           // held while key files are read together, made or moved
+	turns   turn.Turns[struct{}] // rotations
+	arrived chan struct{}        // closed at the next Attach
 }
 
 var errMembership = errors.New("cannot be read as a membership; restore it from a copy, or remove it and join again")
@@ -207,6 +210,8 @@ var errNoParent = errors.New("this node has no parent; voltbus join makes it the
 // before it one that it was about to know when this node was stopped, if there is such a key. The
 // parent refuses keys that it does not know. Call Settled with the one that it took.
 func (p *Parent) Keys() ([]*identity.Key, error) {
+	p.files.Lock()
+	defer p.files.Unlock()
 	var keys []*identity.Key
 	for _, name := range []string{nextFile, KeyFile} {
 		k, err := identity.ReadKey(filepath.Join(p.dir, name))
@@ -221,10 +226,16 @@ func (p *Parent) Keys() ([]*identity.Key, error) {
 	return keys, nil
 }
 
-// Settled says which key the parent took. A new key takes the place of the old one then.
+// Settled says which key the parent took. A new key takes the place of the old one then. Several connections may
+// settle on the same key, some late: by then the next file can hold another key, which the parent never saw.
 func (p *Parent) Settled(key *identity.Key) error {
 	next := filepath.Join(p.dir, nextFile)
 	if key.File() != next {
+		return nil
+	}
+	p.files.Lock()
+	defer p.files.Unlock()
+	if there, err := identity.ReadKey(next); fault.Is(err, fault.NotFound) || (err == nil && there.Public() != key.Public()) {
 		return nil
 	}
 	if err := os.Rename(next, filepath.Join(p.dir, KeyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {

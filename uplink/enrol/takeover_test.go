@@ -3,6 +3,8 @@ package enrol_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"sync"
 	"testing"
 
 	"voltbus/identity"
@@ -63,4 +65,47 @@ func TestANewKeyWaitsForTheConnectionThatTakesTheNameOver(t *testing.T) {
 	if p.Print() == before {
 		t.Error("the key is the old one")
 	}
+}
+
+func TestAConnectionThatSettlesLateDoesNotTakeAnotherKeyForItsOwn(t *testing.T) {
+	h := openHouse(t, "campus", t.TempDir(), &clock{})
+	p, _ := h.joined("plant")
+	crashed := errors.New("the answer is lost")
+	lost := func(after bool) enrol.Dial {
+		return func(ctx context.Context, a string, c *tls.Config, k *identity.Key, n string) (enrol.Door, error) {
+			d, err := knock(ctx, a, c, k, n)
+			return broken{d, crashed, after}, err
+		}
+	}
+	if _, err := p.Rotate(t.Context(), lost(true)); err == nil {
+		t.Fatal("the answer was not lost")
+	}
+	late, err := p.Keys() // as a connection reads them that is slow to come about
+	must(t, err)
+	_, err = p.Rotate(t.Context(), knock)
+	must(t, err)
+	known := p.Print()
+	if _, err := p.Rotate(t.Context(), lost(false)); err == nil {
+		t.Fatal("the question was not lost")
+	}
+	must(t, p.Settled(late[0]))
+	if p.Print() != known {
+		t.Error("the key that the parent knows was replaced by one that it never saw")
+	}
+	must(t, check(t, p))
+}
+
+func TestRotationsAtOnceLeaveAKeyThatTheParentTakes(t *testing.T) {
+	h := openHouse(t, "campus", t.TempDir(), &clock{})
+	p, _ := h.joined("plant")
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if _, err := p.Rotate(t.Context(), knock); err != nil {
+				t.Errorf("one of several: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	must(t, check(t, p))
 }

@@ -42,6 +42,12 @@ func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from,
 	if err != nil || whole {
 		return samples, nil, err
 	}
+	if f.cfg.LogOnly {
+		return samples, []query.Source{{
+			Node: f.cfg.Name, State: query.SourceFailed,
+			Why: "it keeps no history but its log, of which only the oldest part was looked at: newer samples may be missing; ask for fewer points or a shorter time",
+		}}, nil
+	}
 	return samples, []query.Source{{
 		Node: f.cfg.Name, State: query.SourceFailed,
 		Why: "much of its log is not in its own store yet, and only the oldest of that was looked at: newer samples may be missing; " +

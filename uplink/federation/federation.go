@@ -51,6 +51,7 @@ type Log interface {
 type Config struct {
 	Name     string // of this node
 	Store    store.Store
+	LogOnly  bool // nothing is ever in Store: the log is all that there is
 	Catalog  Catalog
 	Limits   query.Limits
 	Now      func() time.Time

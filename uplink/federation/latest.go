@@ -2,8 +2,6 @@ package federation
 
 import (
 	"context"
-	"math"
-	"time"
 
 	"voltbus/point"
 	"voltbus/query"
@@ -191,7 +189,7 @@ func (f *Federation) newestBelow(ctx context.Context, q *Query, here map[point.P
 	for p := range here {
 		wanted[p] = true
 	}
-	tail, own, err := f.tail(ctx, wanted, time.UnixMicro(math.MinInt64), time.UnixMicro(math.MaxInt64))
+	tail, own, err := f.newestTail(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func TestAnAnswerThatNoNodeGivesDoesNoHarm(t *testing.T) {
 	}
 }
 
-func TestWhatAChildSaysOfAPointIsBounded(t *testing.T) {
+func TestAttackWhatAChildSaysOfAPointIsBounded(t *testing.T) {
 	c := catalogues(t, nil)[0]
 	far := int64(1) << 62
 	for name, one := range map[string]federation.Told{

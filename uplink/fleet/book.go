@@ -93,8 +93,9 @@ func (b *Book) Own(s Status) {
 	b.self.heard, b.self.fresh = b.now(), true
 }
 
-// Take takes what a child tells, and answers it. It fails with fault.Invalid if that cannot be read.
-func (b *Book) Take(child string, body []byte) ([]byte, error) {
+// Take takes what a child tells, and answers it, with where its audit log ended as it told before; "" if nothing
+// is known of that. It fails with fault.Invalid if the report cannot be read.
+func (b *Book) Take(child string, body []byte, audit string) ([]byte, error) {
 	const op = "fleet.Take"
 	var in Report
 	if len(body) > maxReport {
@@ -111,7 +112,7 @@ func (b *Book) Take(child string, body []byte) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	out := Reception{Time: now}
+	out := Reception{Time: now, Audit: audit}
 	for i := range in.Nodes {
 		known, err := b.take(child, &in, &in.Nodes[i], now)
 		if err != nil {

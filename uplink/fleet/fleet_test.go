@@ -115,7 +115,7 @@ func (s *site) up(_ context.Context, method string, body []byte) ([]byte, error)
 		return nil, errors.New("asked for " + method)
 	}
 	time.Sleep(way / 2) //nolint:forbidigo // the way takes virtual time
-	answer, err := s.above.book.Take(s.name, body)
+	answer, err := s.above.book.Take(s.name, body, "")
 	time.Sleep(way / 2) //nolint:forbidigo // as above
 	return answer, err
 }
@@ -296,7 +296,7 @@ func TestFactsOfAnotherVersionArePassedOnAndDoNoHarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		centre := plant("centre", nil)
 		campus := plant("campus", centre)
-		answer, err := campus.book.Take("new", []byte(`{"time":"2026-11-22T03:00:00Z","later":1,"nodes":[{"f":true,"x":2,"s":{"version":"0.7.0","spin":{"a":1},"devices":"many","points":12}}]}`))
+		answer, err := campus.book.Take("new", []byte(`{"time":"2026-11-22T03:00:00Z","later":1,"nodes":[{"f":true,"x":2,"s":{"version":"0.7.0","spin":{"a":1},"devices":"many","points":12}}]}`), "")
 		if err != nil || strings.Contains(string(answer), "again") {
 			t.Fatalf("%s, %v", answer, err)
 		}
@@ -344,7 +344,7 @@ func TestWhatCannotBeAReportIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			book := fleet.NewBook(time.Now)
-			if _, err := book.Take("plant", []byte(c.body)); !fault.Is(err, fault.Invalid) {
+			if _, err := book.Take("plant", []byte(c.body), ""); !fault.Is(err, fault.Invalid) {
 				t.Errorf("%v", err)
 			}
 			if s, known := book.Look("plant", "plant"); known {
@@ -358,7 +358,7 @@ func TestFactsAddUpToBoundsAndNotBeyond(t *testing.T) {
 	book := fleet.NewBook(time.Now)
 	for i := range 100 {
 		body := fmt.Sprintf(`{"nodes":[{"f":%v,"s":{"a%d":1,"b%d":1,"c%d":1}}]}`, i == 0, i, i, i)
-		if _, err := book.Take("plant", []byte(body)); err != nil {
+		if _, err := book.Take("plant", []byte(body), ""); err != nil {
 			if i*3 >= 96 {
 				return // it had enough
 			}
@@ -388,7 +388,7 @@ func BenchmarkTake(b *testing.B) {
 	names := make([]string, children)
 	for i := range names {
 		names[i] = fmt.Sprintf("plant-%04d", i)
-		if _, err := book.Take(names[i], full); err != nil {
+		if _, err := book.Take(names[i], full, ""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -396,7 +396,7 @@ func BenchmarkTake(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		body := fmt.Appendf(nil, `{"time":"2026-11-22T03:00:00Z","nodes":[{"s":{"rtt_ms":%d,"memory":%d,"cpu":0.2,"waiting":%d}}]}`, n%90, n, n)
 		for _, name := range names {
-			if _, err := book.Take(name, body); err != nil {
+			if _, err := book.Take(name, body, ""); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -408,7 +408,7 @@ func TestWhatWaitsBelowAChildIsSummed(t *testing.T) {
 	book := fleet.NewBook(time.Now)
 	take := func(child, body string) {
 		t.Helper()
-		if _, err := book.Take(child, []byte(body)); err != nil {
+		if _, err := book.Take(child, []byte(body), ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -53,6 +53,7 @@ type Status struct {
 	Alerts         int      `json:"alerts,omitempty"`
 	Outages        []Outage `json:"outages,omitempty"` // of its way to its parent, as that knows them, the newest first
 	Health         string   `json:"health,omitempty"`  // ok or degraded
+	Audit          string   `json:"audit,omitempty"`   // where its audit log ends, signed by it, so that it believes it when it comes back
 	Note           string   `json:"note,omitempty"`    // what a person should know, such as that it went back to an older configuration
 }
 
@@ -119,6 +120,8 @@ type Reception struct {
 	Time time.Time `json:"time"` // the clock of the parent
 	// Again asks for everything once more: what changed is told of a node of which nothing is known.
 	Again bool `json:"again,omitempty"`
+	// Audit is the newest of what the child told as Status.Audit before this report.
+	Audit string `json:"audit,omitempty"`
 }
 
 var (

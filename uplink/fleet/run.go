@@ -31,8 +31,10 @@ type Config struct {
 	Known func() func(child, node string) bool
 	// Outages returns when a child was not connected, the newest first; nil tells nobody of them.
 	Outages func(child string) []Outage
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Kept is told what the parent knows of where this node's audit log ended; nil takes nothing.
+	Kept func(ctx context.Context, audit string)
+	Log  *slog.Logger
+	Now  func() time.Time
 }
 
 // Reporter tells the parent how this node is and those below it.
@@ -175,5 +177,8 @@ func (r *Reporter) send(ctx context.Context, list []Entry) (again bool, err erro
 		return false, fault.E("fleet.Report", fault.Corrupt, "answer", fmt.Errorf("the parent's answer cannot be read: %w", err))
 	}
 	r.measured(rtt, asked.Add(rtt/2).Sub(in.Time))
+	if in.Audit != "" && r.cfg.Kept != nil {
+		r.cfg.Kept(ctx, in.Audit)
+	}
 	return in.Again, nil
 }

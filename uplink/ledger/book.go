@@ -264,6 +264,7 @@ func (b *Book) here(own *answer.Ledger) answer.LedgerNode {
 	n := answer.LedgerNode{
 		Node: b.cfg.Name, Path: []string{}, State: "here", AsOf: b.cfg.Now().UTC(), Ledger: own.State, Reason: own.Reason, Stores: b.cfg.Stores,
 		Origins: make([]answer.Hop, len(own.Origins)), Gaps: slices.Clone(own.Gaps[:min(len(own.Gaps), maxGaps)]),
+		Overwritten: own.Overwritten,
 	}
 	above := b.cfg.Above()
 	for i := range own.Origins {

@@ -141,6 +141,15 @@ func TestWhatIsMissingIsSaidWithItsReason(t *testing.T) {
 	}
 }
 
+func TestWhatTheHistoryOverwroteIsSaid(t *testing.T) {
+	region, _, _ := halls(t)
+	region.own.Overwritten = 17
+	l := region.look(t)
+	if want := "Nothing is missing of 1,234 samples of 3 nodes. 17 samples were overwritten by another value with the same point and time. 100 samples are still on the way."; l.Sentence != want || l.Sum.Overwritten != 17 {
+		t.Errorf("it says %q, want %q; the sum has %d", l.Sentence, want, l.Sum.Overwritten)
+	}
+}
+
 func TestOfANodeThatIsAwayIsShownWhatItSaidLast(t *testing.T) {
 	region, _, _ := halls(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -190,7 +199,7 @@ func TestWhoHangsUpMakesNoChildLookSilent(t *testing.T) {
 	}
 }
 
-func TestAChildThatTalksNonsenseIsShownAsSuch(t *testing.T) {
+func TestAttackAChildThatTalksNonsenseIsShownAsSuch(t *testing.T) {
 	region, campus, _ := halls(t)
 	campus.own.Origins = make([]answer.Origin, 20_000)
 	if l := region.look(t); l.Nodes[1].State != "silent" || !strings.Contains(l.Nodes[1].Reason, "cannot be read") {

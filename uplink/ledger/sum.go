@@ -54,7 +54,7 @@ func origins(nodes []answer.LedgerNode) map[string]*origin {
 
 // sum counts the subtree.
 func sum(nodes []answer.LedgerNode) answer.LedgerSum {
-	out := answer.LedgerSum{Nodes: len(nodes)}
+	out := answer.LedgerSum{Nodes: len(nodes), Overwritten: nodes[0].Overwritten}
 	for i := range nodes {
 		if s := nodes[i].State; s == "old" || s == "silent" {
 			out.Old++
@@ -77,10 +77,16 @@ func sum(nodes []answer.LedgerNode) answer.LedgerSum {
 func sentence(nodes []answer.LedgerNode, s *answer.LedgerSum) string {
 	var b strings.Builder
 	whole := count(s.Samples, "sample") + " of " + count(uint64(s.Nodes), "node")
-	if s.Missing == 0 {
+	switch {
+	case s.Missing == 0 && s.Overwritten == 0:
 		b.WriteString("Nothing was lost of " + whole + ".")
-	} else {
+	case s.Missing == 0:
+		b.WriteString("Nothing is missing of " + whole + ".")
+	default:
 		fmt.Fprintf(&b, "%s of %s: %s.", missingOf(s.Missing), whole, losses(nodes))
+	}
+	if s.Overwritten > 0 {
+		fmt.Fprintf(&b, " %s overwritten by another value with the same point and time.", are(s.Overwritten, "was", "were"))
 	}
 	if s.Waiting > 0 {
 		fmt.Fprintf(&b, " %s still on the way.", are(s.Waiting, "is", "are"))

@@ -101,7 +101,7 @@ func remembered(t *testing.T, file string) []string {
 	return slices.Sorted(maps.Keys(owners))
 }
 
-func TestOriginsThatAChildInventsAreBounded(t *testing.T) {
+func TestAttackOriginsThatAChildInventsAreBounded(t *testing.T) {
 	cfg := receiver.Config{File: filepath.Join(t.TempDir(), "origins.json"), Origins: 3}
 	r := parent(t, cfg)
 	for i := range 3 {

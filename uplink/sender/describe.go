@@ -61,7 +61,7 @@ func (s *Sender) describeChanges(ctx context.Context, session Session, names *pa
 			continue
 		}
 		if d.Device != "" {
-			d.Device = names.place(d.Device)
+			d.Device = names.Place(d.Device)
 		}
 		body, err := json.Marshal(d)
 		if err != nil { // texts and numbers are always written

@@ -27,7 +27,7 @@ type lane struct {
 	epoch  uint64
 	place  uint64                     // of the log, up to which all is acknowledged
 	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
-	window window
+	window laneWindow
 	parts  bool // the parent takes blocks in parts
 
 	busy    int    // times in a row that the parent took nothing
@@ -57,7 +57,7 @@ var (
 
 // run passes over the log until the session ends.
 func (l *lane) run(ctx context.Context) error {
-	defer func() { l.opens(l.name, l.window.open) }()
+	defer func() { l.opens(l.name, l.window.Open) }()
 	for ctx.Err() == nil {
 		err := l.pass(ctx)
 		switch {
@@ -145,7 +145,7 @@ func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) er
 	defer p.ended()
 	for {
 		next := in
-		if p.owing || len(p.queue) > 0 || p.octets >= p.window.open || len(p.flight) >= p.most() {
+		if p.owing || len(p.queue) > 0 || p.octets >= p.window.Open || len(p.flight) >= p.most() {
 			next = nil
 		}
 		var err error
@@ -193,7 +193,7 @@ func (p *pass) most() int {
 func (p *pass) ended() {
 	p.reached = max(p.reached, p.read)
 	if len(p.flight) > 0 {
-		p.window.lost(time.Since(p.flight[0].sent))
+		p.window.Lost(time.Since(p.flight[0].sent))
 	}
 }
 
@@ -419,7 +419,7 @@ func (p *pass) arrived(has func(*flying) bool) {
 	now := time.Now()
 	for _, f := range p.flight {
 		if has(&f) {
-			p.window.answered(&f, p.octets, now)
+			p.window.Answered(f.sent, f.octets, p.octets, now)
 			p.octets -= f.octets
 			continue
 		}

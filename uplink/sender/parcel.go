@@ -28,7 +28,7 @@ func newParcel(f flying, previous uint64, block []byte, large bool) *parcel {
 
 // feed sends of the queue what the window lets through.
 func (p *pass) feed() error {
-	for len(p.queue) > 0 && !p.owing && p.octets < p.window.open && len(p.flight) < p.most() {
+	for len(p.queue) > 0 && !p.owing && p.octets < p.window.Open && len(p.flight) < p.most() {
 		w := p.queue[0]
 		if w.asked && !w.known {
 			return nil // the answer says where to go on

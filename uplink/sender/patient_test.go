@@ -10,7 +10,6 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/uplink"
-	"voltbus/uplink/sender"
 )
 
 func TestAParentThatTakesNothingIsAskedWithSingleFrames(t *testing.T) {
@@ -92,7 +91,7 @@ func TestWhatTheLogHadToDropIsCountedOnceHoweverOftenItIsMet(t *testing.T) {
 func TestWhatStandsBehindALongLogWithARefusedBlockIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, 1)
-		s.cfg.Rename = []sender.Rename{{From: "ok", To: "site/ok"}}
+		s.cfg.Rename = []uplink.Rename{{From: "ok", To: "site/ok"}}
 		s.child.pace = time.Second // longer for all of it than until a refused block is tried again
 		s.startParent()
 		s.startChild()

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"voltbus/point"
+	"voltbus/uplink"
 )
 
 func TestAPathAtTheParentIsFoundHereThroughPrefixesAndRenames(t *testing.T) {
 	for _, c := range []struct {
 		prefix  point.Path
-		renames []Rename
+		renames []uplink.Rename
 		at      point.Path
 		want    []point.Path
 	}{
@@ -18,10 +19,10 @@ func TestAPathAtTheParentIsFoundHereThroughPrefixesAndRenames(t *testing.T) {
 		{"plant", nil, "plant/ahu/temp", []point.Path{"ahu/temp", "plant/ahu/temp"}},
 		{"plant", nil, "plants/ahu", nil},
 		{"plant", nil, "plant", []point.Path{"plant"}},
-		{"p", []Rename{{From: "hall", To: "p/h"}}, "p/h/temp", []point.Path{"hall/temp", "p/h/temp"}},
-		{"p", []Rename{{From: "", To: "p"}, {From: "hall", To: "p/h"}}, "p/hall/temp", nil},
-		{"p", []Rename{{From: "", To: "p"}, {From: "hall", To: "p/h"}}, "p/x", []point.Path{"x"}},
-		{"", []Rename{{From: "hall", To: ""}}, "temp", []point.Path{"hall/temp", "temp"}},
+		{"p", []uplink.Rename{{From: "hall", To: "p/h"}}, "p/h/temp", []point.Path{"hall/temp", "p/h/temp"}},
+		{"p", []uplink.Rename{{From: "", To: "p"}, {From: "hall", To: "p/h"}}, "p/hall/temp", nil},
+		{"p", []uplink.Rename{{From: "", To: "p"}, {From: "hall", To: "p/h"}}, "p/x", []point.Path{"x"}},
+		{"", []uplink.Rename{{From: "hall", To: ""}}, "temp", []point.Path{"hall/temp", "temp"}},
 	} {
 		s := &Sender{cfg: Config{Rename: c.renames}}
 		s.status.Prefix = c.prefix

@@ -50,6 +50,9 @@ type Session interface {
 // connection of a bundle. Such an end is no trouble.
 type Renewer interface{ Renewed() bool }
 
+// Starter is a Session that has more to do once the parent was greeted, and what it said is known.
+type Starter interface{ Start(w *uplink.Welcome) }
+
 // Config says what is sent, and how. Zero values mean the defaults.
 type Config struct {
 	// Dial connects to the parent.
@@ -65,7 +68,7 @@ type Config struct {
 	File    string          // remembers what was acknowledged; "" remembers nothing over a restart
 	Version string          // of the program, for people
 	Select  []point.Pattern // points that are sent; empty for all
-	Rename  []Rename        // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
+	Rename  []uplink.Rename // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
 	Rate    int64           // octets a second, for both lanes together; 0 for as fast as it goes
 	Age     time.Duration   // how long a sample of the normal lane may wait for others: default 200 ms
 	Samples int             // samples in a frame: default 20,000
@@ -78,9 +81,6 @@ type Config struct {
 	Turned func(parent string, lost error)
 	Log    *slog.Logger
 }
-
-// Rename puts the points of one place into another.
-type Rename struct{ From, To point.Path }
 
 // What bounds a lane beside its octets, and the rhythm of trying again.
 const (
@@ -219,6 +219,9 @@ func (s *Sender) connect(ctx context.Context) error {
 		return err
 	}
 	s.greeted(&welcome, asked)
+	if more, is := session.(Starter); is {
+		more.Start(&welcome)
+	}
 	s.cfg.Turned(welcome.Name, nil)
 	err = s.serve(ctx, session, &welcome)
 	if r, is := session.(Renewer); is && r.Renewed() {
@@ -283,9 +286,9 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) 
 		return fmt.Errorf("read the log's bounds: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	paths := newPaths(s.cfg.Select, s.cfg.Rename, w.Prefix)
+	paths := newPaths(s.cfg.Select, uplink.Naming{Renames: s.cfg.Rename, Prefix: w.Prefix})
 	if shared, _ := s.shares(w); shared { // each block may be stored by either node, so both have the same
-		paths = newPaths(nil, nil, "")
+		paths = newPaths(nil, uplink.Naming{})
 	}
 	lanes := map[uplink.Lane]*lane{}
 	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {

@@ -137,7 +137,7 @@ func TestOnlySelectedPointsGoAndTheOthersAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, 1)
 		s.cfg.Select = []point.Pattern{"ahu1/**", "ahu2/**"}
-		s.cfg.Rename = []sender.Rename{{From: "ahu1", To: "site/one"}, {From: "", To: "site/all"}}
+		s.cfg.Rename = []uplink.Rename{{From: "ahu1", To: "site/one"}, {From: "", To: "site/all"}}
 		s.startParent()
 		s.startChild()
 		for i := range 40 {
@@ -206,7 +206,7 @@ func TestBlocksOfOthersDoNotWaitOnTheirWay(t *testing.T) {
 func TestAnOriginThatIsRefusedWaitsAndTheOthersGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, 1)
-		s.cfg.Rename = []sender.Rename{{From: "ok", To: "site/ok"}}
+		s.cfg.Rename = []uplink.Rename{{From: "ok", To: "site/ok"}}
 		s.startParent()
 		s.startChild()
 		s.record("child~1", "ok/a", 5)

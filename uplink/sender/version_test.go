@@ -193,7 +193,7 @@ func TestNodesOfNeighbouringVersionsLoseNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSite(t, 3)
 				s.cfg.Samples = 30                                     // each block by itself: before forwarding none stood for several
-				s.cfg.Rename = []sender.Rename{{From: "", To: "site"}} // an older parent does not say the prefix
+				s.cfg.Rename = []uplink.Rename{{From: "", To: "site"}} // an older parent does not say the prefix
 				s.between(v)
 				s.startParent()
 				s.startChild()

@@ -69,8 +69,14 @@ type Request struct {
 	Caller string          `json:"caller"`         // who asks at home, such as agent:weather, as home says
 	// For is who asks, such as agent:campus/weather, as each node on the way vouches for it: an
 	// identity.Principal of another node. "" if one of them does not say.
-	For  string   `json:"for,omitempty"`
-	Path []string `json:"path"` // the nodes that it passed, home first
+	For string `json:"for,omitempty"`
+	// Role is that of the person who asks, as home says and each node on the way lowers it to what its
+	// neighbour may carry. "" if no person asks, or a node on the way does not say.
+	Role string `json:"role,omitempty"`
+	// Grants are what home says of an agent's rights that are judged where a method is: the
+	// capabilities that it holds by name, and whether it administers.
+	Grants *identity.Grants `json:"grants,omitempty"`
+	Path   []string         `json:"path"` // the nodes that it passed, home first
 	// Timeout is how many seconds the answer may take.
 	Timeout float64 `json:"timeout"`
 
@@ -118,7 +124,7 @@ func (r *Request) check() error {
 			return fault.E(op, fault.Invalid, "request", errRequest)
 		}
 	}
-	return nil
+	return r.checkRights()
 }
 
 // plain reports whether a text may stand in a log as it is.

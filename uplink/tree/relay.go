@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/wire"
 )
 
@@ -27,7 +26,7 @@ const part = 0.95
 
 // Readers lists the methods of a node that change nothing there: the audit log is not told of them.
 func Readers() []string {
-	return []string{"aggregate", "get", "inspect", "latest", "listen", "ping", "points", "range", "schedule", "who"}
+	return []string{"aggregate", "get", "held", "inspect", "latest", "listen", "overrides", "ping", "points", "range", "schedule", "who"}
 }
 
 // Reads reports whether a method of a node changes nothing there.
@@ -39,15 +38,16 @@ var (
 	errTime    = fmt.Errorf("may take more than 0 and at most %g s", MaxTime.Seconds())
 )
 
-// Ask asks another node for something. caller is who asks, such as "agent:weather", and g what it may
-// do; nil for somebody who may ask for it. Other nodes know an agent or a person as one of this node. The context bounds the answer, or UsualTime. What goes wrong
-// elsewhere is an error of its kind around a *wire.Failure, which names the node. fault.Unreachable comes
-// at once, and says which node is missing.
-func (t *Tree) Ask(ctx context.Context, caller string, g *identity.Grants, r Request) (json.RawMessage, error) {
+// Ask asks another node for something. Other nodes know an agent or a person as one of this node, with
+// the rights that it has here. The context bounds the answer, or UsualTime. What goes wrong elsewhere is an
+// error of its kind around a *wire.Failure, which names the node. fault.Unreachable comes at once, and
+// says which node is missing.
+func (t *Tree) Ask(ctx context.Context, c Caller, r Request) (json.RawMessage, error) {
 	const op = "tree.Ask"
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	r.Caller, r.For, r.Path, r.Timeout, r.own = caller, "", nil, left(ctx).Seconds(), true
+	r.Caller, r.For, r.Path, r.Timeout, r.own = c.Name, "", nil, left(ctx).Seconds(), true
+	r.carry(c)
 	if r.Timeout <= 0 {
 		return nil, fault.E(op, fault.Invalid, "timeout", errTime)
 	}
@@ -57,8 +57,8 @@ func (t *Tree) Ask(ctx context.Context, caller string, g *identity.Grants, r Req
 	if t.Self(r.Node) {
 		return nil, fault.E(op, fault.Invalid, r.Node, errOwn)
 	}
-	if g != nil {
-		if err := r.May(g); err != nil {
+	if c.Grants != nil {
+		if err := r.May(c.Grants); err != nil {
 			t.cfg.Tell(Event{Request: &r, Passed: true, Err: err})
 			return nil, err
 		}
@@ -123,10 +123,11 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 		return nil, err
 	}
 	r.For = who.String()
+	r.lower(&grants)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.Timeout*float64(time.Second)))
 	defer cancel()
 	if t.Self(r.Node) {
-		v := &Visitor{Hop: from, For: who, Grants: grants}
+		v := &Visitor{Hop: from, For: who, Role: r.role(), Own: r.Grants, Grants: grants}
 		result, err := t.here(ctx, v, r)
 		t.note(Event{From: from.Name, Request: r, Err: err})
 		return result, err

@@ -37,8 +37,13 @@ type Hop struct {
 type Visitor struct {
 	Hop
 	// For is who asks; the zero Principal if the neighbour does not say.
-	For    identity.Principal
-	Grants identity.Grants
+	For identity.Principal
+	// Role is that of a person, at most what the neighbour may carry; Nobody for an agent, and if a node
+	// on the way does not say: see As.
+	Role identity.Role
+	// Own is what an agent holds by name at home; nil if a node on the way does not say, which is nothing.
+	Own    *identity.Grants
+	Grants identity.Grants // of the neighbour
 }
 
 // Neighbour is the name of the neighbour among the callers of this node's bus, such as @campus.

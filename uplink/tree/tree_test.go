@@ -34,6 +34,7 @@ type site struct {
 	lost     chan struct{} // closed when it is cut
 	asked    []string      // what was answered here
 	owners   []string      // to whom belongs what was answered here
+	visitors []*tree.Visitor
 	told     []tree.Event
 	refused  []tree.Refused
 	hold     chan struct{} // answers wait for it, if there is one
@@ -170,6 +171,7 @@ func (s *site) answer(ctx context.Context, v *tree.Visitor, r *tree.Request) (js
 	s.mu.Lock()
 	s.asked = append(s.asked, v.Neighbour()+" for "+r.Caller+" of "+r.Home()+": "+r.Agent+":"+r.Method)
 	s.owners = append(s.owners, v.Requester())
+	s.visitors = append(s.visitors, v)
 	hold := s.hold
 	s.mu.Unlock()
 	s.arrived <- struct{}{}
@@ -228,7 +230,7 @@ func settle() {
 
 func ask(t *testing.T, from *site, node, agent, method string) (string, error) {
 	t.Helper()
-	got, err := from.tree.Ask(t.Context(), "agent:weather", nil, tree.Request{Node: node, Agent: agent, Method: method, Body: json.RawMessage(`{"kwargs":{"limit":3}}`)})
+	got, err := from.tree.Ask(t.Context(), tree.Caller{Name: "agent:weather"}, tree.Request{Node: node, Agent: agent, Method: method, Body: json.RawMessage(`{"kwargs":{"limit":3}}`)})
 	return string(got), err
 }
 
@@ -293,7 +295,7 @@ func TestEachHopRefusesWhatItsNeighbourMayNot(t *testing.T) {
 			}
 		}
 		mine := calls("building/chiller")
-		_, err := region.tree.Ask(t.Context(), "agent:weather", &mine, tree.Request{Node: "building", Agent: "boiler", Method: "tune"})
+		_, err := region.tree.Ask(t.Context(), tree.Caller{Name: "agent:weather", Grants: &mine}, tree.Request{Node: "building", Agent: "boiler", Method: "tune"})
 		if !fault.Is(err, fault.Refused) || identity.MissingOf(err) != "call building/boiler:tune" {
 			t.Errorf("at home: %v, want refused with the capability", err)
 		}
@@ -376,7 +378,7 @@ func TestTheNodeAtTheEndSaysThatTheTimeIsOver(t *testing.T) {
 		defer close(building.hold)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		_, err := region.tree.Ask(ctx, "agent:weather", nil, tree.Request{Node: "building", Agent: "boiler", Method: "tune"})
+		_, err := region.tree.Ask(ctx, tree.Caller{Name: "agent:weather"}, tree.Request{Node: "building", Agent: "boiler", Method: "tune"})
 		var f *wire.Failure
 		if !fault.Is(err, fault.Timeout) || !errors.As(err, &f) || f.Node != "building" {
 			t.Errorf("the answer is %v, want that building ran out of time", err)

@@ -26,7 +26,7 @@ func claim(t *testing.T, at *site, from tree.Hop, node, who string) error {
 func TestWhoAsksIsKnownAtTheEndOfTheWay(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, building *site) {
 		for _, who := range []string{"agent:weather", "agent:optimizer", "person:ada", "token:gate", ""} {
-			if _, err := region.tree.Ask(t.Context(), who, nil, tree.Request{Node: "building", Agent: "boiler", Method: "tune"}); err != nil {
+			if _, err := region.tree.Ask(t.Context(), tree.Caller{Name: who}, tree.Request{Node: "building", Agent: "boiler", Method: "tune"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,7 +47,7 @@ func TestWhoAsksIsKnownAtTheEndOfTheWay(t *testing.T) {
 	})
 }
 
-func TestANodeSpeaksOnlyForThoseWhoAreReachedByIt(t *testing.T) {
+func TestAttackANodeSpeaksOnlyForThoseWhoAreReachedByIt(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, building *site) {
 		harbour := plant(t, "harbour", region)
 		run(t, harbour)
@@ -115,7 +115,7 @@ func TestANodeSpeaksOnlyForThoseWhoAreReachedByIt(t *testing.T) {
 }
 
 // A node that does not know of principals leaves the field out, and its own name of who asks is only what it says.
-func TestANodeOfBeforeCannotBeUsedToSpeakForItsNeighbour(t *testing.T) {
+func TestAttackANodeOfBeforeCannotBeUsedToSpeakForItsNeighbour(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, building *site) {
 		campus.grants["building"], region.grants["campus"] = calls("region/boiler"), calls("boiler")
 		for _, path := range [][]string{nil, {}, {"building"}} {
@@ -131,7 +131,7 @@ func TestANodeOfBeforeCannotBeUsedToSpeakForItsNeighbour(t *testing.T) {
 	})
 }
 
-func TestWhoIsNotLetIntoTheTreeAsksForNobody(t *testing.T) {
+func TestAttackWhoIsNotLetIntoTheTreeAsksForNobody(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, _ *site) {
 		other := plant(t, "harbour", region)
 		twin := plant(t, "Building", other)

@@ -61,7 +61,7 @@ describe("a point's page", () => {
     await page.getByRole("button", { name: "Release it" }).click();
     await doing.getByText("The device reports 21 °C").waitFor();
     control.change(zone(6), { array: [], output: "unknown" });
-    await doing.getByText("Nobody knows whether the device took what was written.").waitFor();
+    await doing.getByText("What the point has is not known").waitFor();
   });
 
   test("says of a read-only point that nothing can be set", async () => {

@@ -8,7 +8,7 @@ import { ask, type Running, startNode } from "./nodes-run";
 
 const { VOLTBUS_BIN: program = "" } = process.env;
 const long = { timeout: 60_000 };
-const allow = "uplink:\n  allow: [read **, subscribe **, call node]\n";
+const allow = "uplink:\n  allow: [read **, subscribe **, call node, administer]\n";
 
 describe.skipIf(program === "")("a running node below another one", () => {
   let browser: Browser;

@@ -208,6 +208,7 @@ export const deviceOf = (u: Unit, reads: number, now: number): Device => ({
   line: u.line,
   state: u.error ? "offline" : "online",
   interval: 1,
+  problem: "",
   last_read: u.error ? null : new Date(now).toISOString(),
   last_error: u.error?.text ?? "",
   last_error_time: u.error ? new Date().toISOString() : null,
@@ -217,5 +218,6 @@ export const deviceOf = (u: Unit, reads: number, now: number): Device => ({
   points: u.points.length,
   reports: 0,
   lost: 0,
+  misdated: 0,
   latency_ms: u.error ? 0 : 3.4,
 });

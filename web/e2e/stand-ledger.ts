@@ -82,7 +82,13 @@ export function ledgerOf(way: Way): Ledger {
       (waiting > 0 ? ` ${waiting.toLocaleString("en-US")} samples are still on the way.` : ""),
     sum: {
       ...{ nodes: 3, old: away === undefined ? 0 : 1, origins: 4, samples, waiting, missing: lost },
-      ...{ stored: samples - waiting - lost, left_out: 0, refused: 0, repeated: 160 },
+      ...{
+        stored: samples - waiting - lost,
+        left_out: 0,
+        refused: 0,
+        repeated: 160,
+        overwritten: 0,
+      },
     },
   };
 }

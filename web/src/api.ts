@@ -49,6 +49,8 @@ export interface Ledger extends Pick<generated.Ledger, "state" | "reason"> {
   gaps: generated.Gap[] | null;
   log: generated.Log | null;
   damaged: generated.Damage[] | null;
+  /** Samples overwritten by another value with the same point and time; an older node does not tell. */
+  overwritten?: number;
   /** About the whole subtree, which an older node does not tell. */
   sentence?: string;
   sum?: generated.LedgerSum;

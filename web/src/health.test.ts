@@ -8,6 +8,7 @@ const device = (name: string, state: string): Device => ({
   line: "sim",
   state,
   interval: 1,
+  problem: "",
   last_read: null,
   last_error: "",
   last_error_time: null,
@@ -17,6 +18,7 @@ const device = (name: string, state: string): Device => ({
   points: 1,
   reports: 0,
   lost: 0,
+  misdated: 0,
   latency_ms: 0,
 });
 

@@ -17,9 +17,11 @@ const levels: Record<string, Level> = {
   disabled: "wait",
 };
 
-/** Whether a device answers, need not answer (yet), or should answer and does not. */
-export const deviceLevel = (device: Device): Level =>
-  Object.hasOwn(levels, device.state) ? (levels[device.state] ?? "bad") : "bad";
+/** Whether a device answers, answers only for some of its points, need not answer (yet), or should answer and does not. */
+export function deviceLevel(device: Device): Level {
+  if (device.state === "online" && device.problem) return "warn";
+  return Object.hasOwn(levels, device.state) ? (levels[device.state] ?? "bad") : "bad";
+}
 
 /** Whether an origin's books balance: what it produced is stored or on its way. */
 export const isComplete = (ledger: Ledger) =>
@@ -50,6 +52,12 @@ function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
     const verb = silent.length === 1 ? "does" : "do";
     const text = `${count(silent.length)} of ${plural(all, "device")} ${verb} not answer (${someNames(silent)})`;
     return { level: "bad", text };
+  }
+  const partial = asked.filter((d) => deviceLevel(d) === "warn");
+  if (partial.length > 0) {
+    const verb = partial.length === 1 ? "answers" : "answer";
+    const text = `${count(partial.length)} of ${plural(all, "device")} ${verb} only in part (${someNames(partial)})`;
+    return { level: "warn", text };
   }
   const starting = asked.filter((d) => deviceLevel(d) === "wait").length;
   if (starting > 0) {

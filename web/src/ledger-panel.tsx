@@ -26,6 +26,12 @@ export function LedgerPanel({ ledger }: { ledger: Ledger }) {
           {plain(d.file)} cannot be read: {plain(d.reason)}. The rest is served.
         </p>
       ))}
+      {(ledger.overwritten ?? 0) > 0 && (
+        <p class="problem">
+          {plural(ledger.overwritten ?? 0, "sample")} overwritten by another value with the same
+          point and time.
+        </p>
+      )}
       {origins.length > 0 && isComplete(ledger) && (
         <p class="quiet">Nothing is lost: every sample produced is on disk.</p>
       )}

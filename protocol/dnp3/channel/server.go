@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
+	"voltbus/internal/admission"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/station"
 )
@@ -21,9 +23,17 @@ type ServerConfig struct {
 	// MaxConnections bounds the connections, 0 for 1000 more than there are ports. What
 	// comes above that is closed at once.
 	MaxConnections int
+	// MaxAddress bounds the connections of one address, of IPv6 of one network of 64 bits;
+	// 0 for 16 more than there are ports. What comes above that is closed at once.
+	MaxAddress int
 	// Notify, if not nil, is told of connections that come and go, by their goroutines.
 	Notify func(s State)
 }
+
+const (
+	spareConnections = 1000 // more than there are ports, in all
+	spareOfAddress   = 16   // and of one address
+)
 
 // Server accepts connections. New starts nothing; Run does the work.
 type Server struct {
@@ -31,7 +41,8 @@ type Server struct {
 	config ServerConfig
 
 	mu     sync.Mutex
-	open   map[*conn]struct{}
+	open   map[*conn]netip.Prefix // and where they come from
+	each   map[netip.Prefix]int
 	holder map[*station.Port]*conn
 }
 
@@ -41,10 +52,13 @@ func NewServer(h *Hub, c ServerConfig) (*Server, error) {
 		return nil, errPorts
 	}
 	if c.MaxConnections <= 0 {
-		c.MaxConnections = len(c.Ports) + 1000
+		c.MaxConnections = len(c.Ports) + spareConnections
+	}
+	if c.MaxAddress <= 0 {
+		c.MaxAddress = len(c.Ports) + spareOfAddress
 	}
 	return &Server{
-		hub: h, config: c, open: make(map[*conn]struct{}), holder: make(map[*station.Port]*conn),
+		hub: h, config: c, open: make(map[*conn]netip.Prefix), each: make(map[netip.Prefix]int), holder: make(map[*station.Port]*conn),
 	}, nil
 }
 
@@ -99,11 +113,13 @@ func (s *Server) closeAll() {
 func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitGroup) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= s.config.MaxConnections || ctx.Err() != nil {
+	from := admission.Network(stream.RemoteAddr())
+	if len(s.open) >= s.config.MaxConnections || s.each[from] >= s.config.MaxAddress || ctx.Err() != nil {
 		return false
 	}
 	c := newConn(s.hub, stream)
-	s.open[c] = struct{}{}
+	s.open[c] = from
+	s.each[from]++
 	// A single port needs no frame to be found, and may speak first.
 	if only := s.config.Ports[0]; len(s.config.Ports) == 1 && s.holder[only] == nil {
 		s.holder[only] = c
@@ -127,7 +143,11 @@ func (s *Server) serve(c *conn) {
 func (s *Server) release(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	from := s.open[c]
 	delete(s.open, c)
+	if s.each[from]--; s.each[from] == 0 {
+		delete(s.each, from)
+	}
 	for _, p := range c.mux.Ports() {
 		delete(s.holder, p)
 	}

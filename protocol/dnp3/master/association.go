@@ -21,6 +21,7 @@ type Association struct {
 	mu        sync.Mutex // guards what Submit uses
 	inbox     []*pending
 	wake      func()
+	kept      []uint64 // tokens of confirmations to be sent
 	accepting bool
 	anew      bool // the start-up read is to be made again
 
@@ -33,6 +34,10 @@ type Association struct {
 	auto        auto
 	polls       []time.Time // when each is due; nil while closed
 	unsolicited reported
+	tokens      uint64
+	report      held      // the confirmation of the last report
+	answer      held      // that of the last fragment of an answer
+	again       bool      // the outstation did not get a confirmation in time
 	heldBack    time.Time // until when a report that is left may hold back answers
 }
 
@@ -50,6 +55,7 @@ type exchanging struct {
 	octets   []byte // the question, to be repeated
 	sequence app.Sequence
 	first    bool // no fragment of the answer came yet
+	brought  bool // values came
 	iin      app.IIN
 	due      time.Time
 	tries    int
@@ -78,20 +84,7 @@ func (a *Association) Submit(r *Request, done func(Result, error)) {
 // Do submits a request and waits for its end, or for that of the context; then nobody
 // knows whether the request was carried out.
 func (a *Association) Do(ctx context.Context, r *Request) (Result, error) {
-	type end struct {
-		result Result
-		err    error
-	}
-	ended := make(chan end, 1)
-	p := &pending{request: r, done: func(result Result, err error) { ended <- end{result, err} }}
-	a.submit(p)
-	select {
-	case e := <-ended:
-		return e.result, e.err
-	case <-ctx.Done():
-		p.canceled.Store(true)
-		return Result{}, fmt.Errorf("outstation %v: %v: %w", a.config.Outstation, r, context.Cause(ctx))
-	}
+	return a.DoWhile(ctx, r, nil, nil)
 }
 
 func (a *Association) submit(p *pending) {
@@ -133,7 +126,7 @@ func (a *Association) ReadAnew() {
 func (a *Association) accept(on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.accepting, a.anew = on, false
+	a.accepting, a.anew, a.kept = on, false, nil
 }
 
 func (a *Association) poke() {
@@ -148,6 +141,7 @@ func (a *Association) poke() {
 // Open implements [station.Machine]: it begins the start-up sequence.
 func (a *Association) Open(now time.Time, out *station.Output) {
 	a.open = true
+	a.answer = held{}
 	a.accept(true)
 	a.auto = auto{due: a.startup()}
 	a.polls = make([]time.Time, len(a.config.Polls))
@@ -160,6 +154,8 @@ func (a *Association) Open(now time.Time, out *station.Output) {
 // Close implements [station.Machine]: every request fails with [ErrClosed].
 func (a *Association) Close(time.Time) {
 	a.open, a.blocked, a.polls = false, false, nil
+	a.answer = held{}
+	a.forgetReport()
 	a.accept(false)
 	a.auto = auto{}
 	a.config.Turn.give(a)
@@ -180,10 +176,13 @@ func (a *Association) Deadline() time.Time {
 	if !a.open || a.blocked {
 		return time.Time{}
 	}
-	if a.current != nil {
+	switch {
+	case a.current != nil:
 		return a.exchanging.due
+	case a.answer.token != 0:
+		return a.answer.until
 	}
-	due := time.Time{}
+	due := a.report.until
 	if a.auto.due != 0 {
 		due = a.auto.notBefore
 	}
@@ -196,6 +195,7 @@ func (a *Association) Deadline() time.Time {
 // Tick implements [station.Machine].
 func (a *Association) Tick(now time.Time, out *station.Output) {
 	a.collect()
+	a.release(now, out)
 	if a.current != nil && station.Due(a.exchanging.due, now) {
 		a.late(now, out)
 	}
@@ -214,6 +214,7 @@ func (a *Association) Receive(now time.Time, m station.Message, out *station.Out
 		a.receiveResponse(now, f, out)
 	}
 	a.collect()
+	a.release(now, out)
 	a.proceed(now, out)
 }
 

@@ -53,6 +53,10 @@ type Config struct {
 	Turn *Turn
 	// Notify, if not nil, is told what happens. It must not block.
 	Notify func(n Notice)
+	// Keep, if not nil, is asked for each fragment that wants a confirmation, behind Handler.End, whether that waits
+	// until what it brought is kept. If it returns true, Association.Kept is called with the token then, and the
+	// outstation gets no other request before, for KeepMost at most.
+	Keep func(token uint64) bool
 }
 
 // Poll is a read that is repeated.

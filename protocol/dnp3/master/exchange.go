@@ -12,7 +12,7 @@ import (
 // proceed begins the next request if none is being carried out.
 func (a *Association) proceed(now time.Time, out *station.Output) {
 	a.blocked = false
-	for a.open && a.current == nil {
+	for a.open && a.current == nil && a.answer.token == 0 { // a request would give the confirmation up
 		if !a.waiting(now) {
 			a.config.Turn.give(a)
 			return
@@ -130,7 +130,7 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 	}
 	err := a.take(now, f)
 	if c.Confirm() {
-		a.confirm(c, out)
+		a.settle(now, c, &a.answer, out)
 	}
 	x.iin |= f.IIN
 	switch {
@@ -140,6 +140,9 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 		x.first = false
 		x.sequence = x.sequence.Next()
 		x.due = now.Add(a.config.ResponseTimeout)
+		if a.answer.token != 0 {
+			x.due = a.answer.until
+		}
 	default:
 		a.answered(now, out)
 	}
@@ -151,6 +154,7 @@ func (a *Association) take(now time.Time, f app.Fragment) error {
 	p := a.current
 	p.result.IIN = f.IIN
 	if question, ok := p.request.exchange.(*single); ok && question.code == app.FuncRead {
+		a.exchanging.brought = a.exchanging.brought || len(f.Objects) > 0
 		a.deliver(now, f)
 		return nil
 	}
@@ -161,8 +165,9 @@ func (a *Association) take(now time.Time, f app.Fragment) error {
 func (a *Association) deliver(now time.Time, f app.Fragment) {
 	info := Info{
 		Outstation: a.config.Outstation, Received: now, IIN: f.IIN,
-		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(),
+		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(), Again: a.again,
 	}
+	a.again = false
 	a.handler.Begin(info)
 	var r app.Reader
 	for r.Read(f); r.Next(); {
@@ -179,8 +184,12 @@ func (a *Association) confirm(c app.Control, out *station.Output) {
 
 // answered ends an exchange whose answer is complete, or begins the next question.
 func (a *Association) answered(now time.Time, out *station.Output) {
-	switch {
-	case refused(a.exchanging.iin):
+	switch iin := a.exchanging.iin; {
+	case refused(iin) && a.exchanging.brought: // part of what was asked for
+		a.current.result.IIN |= iin
+		a.notify(Notice{Kind: NoticePartial, Request: a.current.request.name, Err: fmt.Errorf("indications %v: %w", iin, ErrPartial)})
+		a.finish(now, nil)
+	case refused(iin):
 		a.finish(now, fmt.Errorf("indications %v: %w", a.exchanging.iin, ErrRefused))
 	case a.current.request.exchange.more():
 		a.begin(now, out)

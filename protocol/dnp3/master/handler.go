@@ -19,6 +19,9 @@ type Info struct {
 	Unsolicited bool
 	// First and Final say where it stands among the fragments of an answer.
 	First, Final bool
+	// Again says that the outstation gave up waiting for the confirmation of the events before, see Config.Keep: they come
+	// again, in this fragment or later.
+	Again bool
 }
 
 // Handler takes the values of an outstation: for each intact fragment Begin, then
@@ -46,6 +49,8 @@ const (
 	NoticeOverflow
 	// NoticeMalformed: a fragment could not be read; it was dropped.
 	NoticeMalformed
+	// NoticePartial: an answer brought values, and said that it refuses the rest.
+	NoticePartial
 	// NoticeReady: the start-up sequence is done.
 	NoticeReady
 )
@@ -53,7 +58,7 @@ const (
 // Notice tells what happened in an association beside values.
 type Notice struct {
 	Kind NoticeKind
-	// Request names the request, such as "integrity poll"; "" for other kinds.
+	// Request names the request, such as "integrity poll"; "" for kinds that are not about one.
 	Request string
 	// Err is why it failed, nil if it did not.
 	Err error

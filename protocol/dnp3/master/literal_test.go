@@ -269,6 +269,14 @@ func TestConversationsWithAMaster(t *testing.T) {
 			},
 		},
 		{
+			"values that came are used although the outstation has not all that was asked for",
+			Config{},
+			[]move{
+				{ask: ReadClasses(app.Integrity), say: say("C0 01 3C 02 06 3C 03 06 3C 04 06 3C 01 06")},
+				{hear: "C0 81 00 02 1E 02 00 00 00 01 05 00", points: []string{"g30v2 5"}, result: []string{"ok"}},
+			},
+		},
+		{
 			"a refusal is told with its indications",
 			Config{},
 			[]move{

@@ -19,6 +19,9 @@ var (
 	ErrClosed = errors.New("the line is closed: try again when it is open")
 	// ErrRefused says that the outstation refused the request, see Result.IIN.
 	ErrRefused = errors.New("the outstation refused the request")
+	// ErrPartial says that the outstation answered a read with values and refused the rest, which is no error of the
+	// request: see Result.IIN.
+	ErrPartial = errors.New("the outstation has not all that was asked for")
 	// ErrStatus says that the outstation refused a command, see Result.Statuses.
 	ErrStatus = errors.New("the outstation refused the command")
 	// ErrMalformed says that the answer could not be read or is not one to the request.
@@ -33,7 +36,8 @@ var (
 
 // Result is what came of a request.
 type Result struct {
-	// IIN holds the indications of the last fragment of the answer.
+	// IIN holds the indications of the last fragment of the answer, and of all its fragments if they say that the
+	// outstation has not all that was asked for.
 	IIN app.IIN
 	// Delay is how long a restart takes, for Restart.
 	Delay time.Duration

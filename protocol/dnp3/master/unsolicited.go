@@ -38,11 +38,15 @@ func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app
 	r := reported{
 		valid: true, sequence: c.Sequence(), size: len(m.Octets), sum: crc32.ChecksumIEEE(m.Octets),
 	}
-	if r != a.unsolicited {
+	switch repeated := r == a.unsolicited; {
+	case !repeated:
+		a.forgetReport() // the outstation did not wait any longer
 		a.unsolicited = r
 		a.deliver(now, f)
-	}
-	if c.Confirm() {
+		if c.Confirm() {
+			a.settle(now, c, &a.report, out)
+		}
+	case c.Confirm() && a.report.token == 0: // else it is confirmed when it is kept
 		a.confirm(c, out)
 	}
 	a.heed(now, f.IIN)

@@ -33,24 +33,36 @@ type traits struct {
 	kind   object.Kind
 	static object.Variation // group and default variation of current values
 	event  object.Variation // group and default variation of events, 0 if there are none
-	flat   uint8            // variation with flags that replaces a packed one
-	frozen slot             // where a frozen value goes; slots if it cannot be frozen
+	// plain are the variations of current values without flags, and flat those that replace them where a point is not
+	// just online or its value does not fit: as many octets and flags (IEEE 1815-2012 clause 11.3, Annex A).
+	plain, flat [2]uint8
+	frozen      slot // where a frozen value goes; slots if it cannot be frozen
 }
 
 var traitsTable = [slots]traits{
-	slotBinary:        {object.KindBinaryInput, object.G1V2, object.G2V2, 2, slots},
-	slotDouble:        {object.KindDoubleBitInput, object.G3V2, object.G4V2, 2, slots},
-	slotBinaryOutput:  {object.KindBinaryOutput, object.G10V2, object.G11V2, 2, slots},
-	slotCounter:       {object.KindCounter, object.G20V1, object.G22V5, 0, slotFrozenCounter},
-	slotFrozenCounter: {object.KindFrozenCounter, object.G21V1, object.G23V5, 0, slots},
-	slotAnalog:        {object.KindAnalogInput, object.G30V1, object.G32V3, 0, slotFrozenAnalog},
-	slotFrozenAnalog:  {object.KindFrozenAnalog, object.G31V1, object.G33V3, 0, slots},
-	slotAnalogOutput:  {object.KindAnalogOutput, object.G40V1, object.G42V3, 0, slots},
-	slotInteger:       {object.KindInteger, object.G102V1, 0, 0, slots},
-	slotString:        {object.KindOctetString, object.G110V0, object.G111V0, 0, slots},
-	slotTime:          {object.KindTime, object.G50V4, 0, 0, slots},
-	slotBinaryCommand: {object.KindBinaryCommandEvent, 0, object.G13V2, 0, slots},
-	slotAnalogCommand: {object.KindAnalogCommandEvent, 0, object.G43V3, 0, slots},
+	slotBinary:        {object.KindBinaryInput, object.G1V2, object.G2V2, [2]uint8{1}, [2]uint8{2}, slots},
+	slotDouble:        {object.KindDoubleBitInput, object.G3V2, object.G4V2, [2]uint8{1}, [2]uint8{2}, slots},
+	slotBinaryOutput:  {object.KindBinaryOutput, object.G10V2, object.G11V2, [2]uint8{1}, [2]uint8{2}, slots},
+	slotCounter:       {object.KindCounter, object.G20V1, object.G22V5, [2]uint8{5, 6}, [2]uint8{1, 2}, slotFrozenCounter},
+	slotFrozenCounter: {object.KindFrozenCounter, object.G21V1, object.G23V5, [2]uint8{9, 10}, [2]uint8{1, 2}, slots},
+	slotAnalog:        {object.KindAnalogInput, object.G30V1, object.G32V3, [2]uint8{3, 4}, [2]uint8{1, 2}, slotFrozenAnalog},
+	slotFrozenAnalog:  {object.KindFrozenAnalog, object.G31V1, object.G33V3, [2]uint8{5, 6}, [2]uint8{1, 2}, slots},
+	slotAnalogOutput:  {kind: object.KindAnalogOutput, static: object.G40V1, event: object.G42V3, frozen: slots},
+	slotInteger:       {kind: object.KindInteger, static: object.G102V1, event: 0, frozen: slots},
+	slotString:        {kind: object.KindOctetString, static: object.G110V0, event: object.G111V0, frozen: slots},
+	slotTime:          {kind: object.KindTime, static: object.G50V4, event: 0, frozen: slots},
+	slotBinaryCommand: {kind: object.KindBinaryCommandEvent, static: 0, event: object.G13V2, frozen: slots},
+	slotAnalogCommand: {kind: object.KindAnalogCommandEvent, static: 0, event: object.G43V3, frozen: slots},
+}
+
+// withFlags returns the variation that replaces one without flags; false for those that have them, and for points without.
+func (t *traits) withFlags(variation uint8) (uint8, bool) {
+	for i, plain := range t.plain {
+		if plain != 0 && plain == variation {
+			return t.flat[i], true
+		}
+	}
+	return 0, false
 }
 
 // slotTable gives the slot of a kind.

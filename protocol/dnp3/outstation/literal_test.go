@@ -165,7 +165,7 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			"a range, a list and all of a group can be read in the variation asked for", small,
 			[]step{
 				{hear: "C0 01 1E 02 00 00 00", say: say("C0 81 80 00 1E 02 00 00 00 02 01 00")},
-				{hear: "C1 01 14 06 17 01 00", say: say("C1 81 80 00 14 06 00 00 00 05 00")},
+				{hear: "C1 01 14 06 17 01 00", say: say("C1 81 80 00 14 02 00 00 00 02 05 00")},
 				{hear: "C2 01 15 00 06", say: say("C2 81 80 00 15 01 00 00 00 02 00 00 00 00")},
 			},
 		},
@@ -229,7 +229,7 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			"freezing copies a counter, and clearing makes it zero (FC 9)", small,
 			[]step{
 				{hear: "C0 09 14 00 06", say: say("C0 81 84 00")},
-				{hear: "C1 01 14 05 06 15 09 06", say: say("C1 81 84 00 14 05 00 00 00 00 00 00 00 15 09 00 00 00 05 00 00 00")},
+				{hear: "C1 01 14 05 06 15 09 06", say: say("C1 81 84 00 14 01 00 00 00 02 00 00 00 00 15 01 00 00 00 02 05 00 00 00")},
 				{hear: "C2 01 3C 03 06", say: say("E2 81 80 00 17 01 28 01 00 00 00 02 05 00 00 00")},
 			},
 		},
@@ -290,9 +290,9 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			"a broadcast is not answered, and the next answer tells of it until confirmed", small,
 			[]step{
 				{broadcast: "C0 0A 14 00 06"},
-				{hear: "C1 01 14 06 06", say: say("E1 81 85 00 14 06 00 00 00 00 00")},
+				{hear: "C1 01 14 06 06", say: say("E1 81 85 00 14 02 00 00 00 02 00 00")},
 				{hear: "C1 00"},
-				{hear: "C2 01 14 06 06", say: say("C2 81 84 00 14 06 00 00 00 00 00")},
+				{hear: "C2 01 14 06 06", say: say("C2 81 84 00 14 02 00 00 00 02 00 00")},
 			},
 		},
 		{
@@ -439,11 +439,12 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 				}
 			},
 			[]step{
-				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 03 00 00 FF" + strings.Repeat("00000000", 256) + "1E 03 01 00 01 FB 01" + strings.Repeat("00000000", 252))},
+				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 01 00 00 FF" + strings.Repeat("0200000000", 256) + "1E 01 01 00 01 95 01" + strings.Repeat("0200000000", 150))},
 				{hear: "C1 00"},
-				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 03 00 00 FF" + strings.Repeat("00000000", 256) + "1E 03 01 00 01 FB 01" + strings.Repeat("00000000", 252))},
-				{hear: "C0 00", say: say("41 81 80 00 1E 03 01 FC 01 E7 03" + strings.Repeat("00000000", 492))},
-				{hear: "C1 00"},
+				{hear: "C0 01 1E 03 06", say: say("A0 81 80 00 1E 01 00 00 FF" + strings.Repeat("0200000000", 256) + "1E 01 01 00 01 95 01" + strings.Repeat("0200000000", 150))},
+				{hear: "C0 00", say: say("21 81 80 00 1E 01 01 96 01 2C 03" + strings.Repeat("0200000000", 407))},
+				{hear: "C1 00", say: say("42 81 80 00 1E 01 01 2D 03 E7 03" + strings.Repeat("0200000000", 187))},
+				{hear: "C2 00"},
 			},
 		},
 		{
@@ -451,7 +452,7 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 			[]step{
 				{after: time.Millisecond, say: say("F0 82 80 00")},
 				{hear: "C0 01 14 06 06"},
-				{hear: "D0 00", say: say("C0 81 80 00 14 06 00 00 00 05 00")},
+				{hear: "D0 00", say: say("C0 81 80 00 14 02 00 00 00 02 05 00")},
 				{hear: "C1 14 3C 02 06", say: say("C1 81 80 00")},
 				{event: 7, say: say("F1 82 80 00 20 01 28 01 00 00 00 01 07 00 00 00")},
 				{hear: "C2 02 50 01 00 07 07 00", say: say("C2 81 00 00")},

@@ -146,10 +146,15 @@ func (s *Session) writeRecord(w *app.Writer, it *item, r *record) error {
 	if variation == 0 {
 		variation = r.static
 	}
-	if v := object.Of(t.static.Group(), variation); t.flat != 0 && !v.Flagged() && r.flags != object.FlagOnline {
-		variation = t.flat // a packed state must not hide that it is not online
+	flat, plain := t.withFlags(variation)
+	if plain && r.flags != object.FlagOnline {
+		variation = flat // what has no flags must not hide that a point is not just online
 	}
-	return w.Static(object.Of(t.static.Group(), variation), r.point())
+	err := w.Static(object.Of(t.static.Group(), variation), r.point())
+	if plain && errors.Is(err, object.ErrValue) {
+		return w.Static(object.Of(t.static.Group(), flat), r.point()) // limited, and over range
+	}
+	return err
 }
 
 func (s *Session) writeDeadbands(w *app.Writer, it *item) bool {

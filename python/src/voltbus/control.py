@@ -54,8 +54,10 @@ class Reading(msgspec.Struct, frozen=True):
 class Written(msgspec.Struct, frozen=True):
     """What became of a command.
 
-    ``status`` is accepted, pending (a second person must agree) or refused; ``output`` is what is
-    known of the point: writing, held (the device reports the value), differs, failed, unknown.
+    ``status`` is accepted, pending (a second person must agree), refused, or failed (the device
+    refused it: the command is gone, and its level is as it was before). ``output`` is what is known
+    of the point: writing, held (the device reports the value), differs (the device took the command
+    and reports another value), mismatch (the point lost the value), failed, unknown.
     ``wins`` is False while a more urgent command holds the point.
     """
 
@@ -154,7 +156,10 @@ class Control(Asking):
         return [msgspec.structs.replace(w, reported=value_of(w.reported)) for w in done]
 
     async def release(self, point: str = "", *, task: str = "", id: str = "", node: str = "") -> None:
-        """End own commands: of a point, a task, an id; without any, all, and all reservations."""
+        """End own commands: of a point, device or branch, a task, an id; without any, all.
+
+        All is everything, reservations included.
+        """
         ask: dict[str, Any] = {"point": point, "task": task, "id": id}
         ask = {k: v for k, v in ask.items() if v} or {"all": True}
         await self.request(_callee(node), "release", (), ask)

@@ -77,6 +77,12 @@ function Page({ api, filter, epoch, onFilter }: PageProps) {
       ) : (
         !problem && <p class="asking">Asking for the log…</p>
       )}
+      {page?.absent?.map((a) => (
+        <p key={a.file} class="quiet">
+          The entries from {a.first} to {a.last} are in {plain(a.file)}, which{" "}
+          {a.removed ? "was removed, as audit.keep says" : "is not there: put it back to see them"}.
+        </p>
+      ))}
       {page?.entries.length === 0 && (
         <p class="empty">
           {key === "/audit" ? "Nothing was noted yet." : "No entry fits all of that."}

@@ -6,8 +6,11 @@ export const mostLevels = 16;
 /** The level of a person by hand. */
 export const byHand = 8;
 
-/** Commands up to this level go past reservations, rates and minimum times. */
+/** Commands up to this level go past reservations and rates. */
 export const emergency = 2;
+
+/** Commands up to this level go past minimum times; the next level is kept for those. */
+export const protection = 5;
 
 /** BACnet's names of the levels that have one. */
 const names: Record<number, string> = {

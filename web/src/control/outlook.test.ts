@@ -31,6 +31,21 @@ describe("a command", () => {
     );
   });
 
+  test("of a point that cannot be read now is not said to be done at once", () => {
+    const { verdict, lines } = seen({ observed: null });
+    expect(verdict).toBe("wins");
+    expect(lines[0]).toMatch(
+      /^It wins, but the device cannot be read now\. 22\.5 °C is written when/,
+    );
+    expect(seen({ output: "failed" }).lines[0]).toMatch(/last command could not be written/);
+  });
+
+  test("on the level of minimum times is refused where there are some", () => {
+    expect(seen({ policy: { min_on: 60 } }, command({ level: 6 }))).toMatchObject({
+      verdict: "refused",
+    });
+  });
+
   test("without a lease says that it stays", () => {
     expect(seen({ default: 20 }).lines[1]).toBe(
       "It stays until somebody releases it; then the point goes back to its default, 20 °C.",

@@ -1,6 +1,6 @@
 import { plain, shortTime } from "../format";
 import type { ControlPoint, ControlSlot, NewCommand, Value } from "../generated/api";
-import { emergency, levelWords, mayUse, roleFor } from "./levels";
+import { emergency, levelWords, mayUse, protection, roleFor } from "./levels";
 import {
   lengthWords,
   rangeWords,
@@ -60,6 +60,9 @@ function refusalOf(point: ControlPoint, { level }: Command, viewer: Viewer): str
   if (point.policy?.reservation && window?.requester !== me && level > emergency) {
     return "It would be refused: the point demands a reservation. Reserve it or its device first.";
   }
+  if (level === protection + 1 && (point.policy?.min_on || point.policy?.min_off)) {
+    return `It would be refused: level ${level} is kept for the minimum times of the point. Take another level.`;
+  }
   const other = point.array.find((s) => s.level === level && s.requester !== me);
   if (other && (window?.requester !== me || level <= emergency)) {
     return `It would be refused: ${whoWords(other.requester, me)} holds level ${level} ${untilWords(other.until, now)}. Take another level, or ask for its release.`;
@@ -68,7 +71,14 @@ function refusalOf(point: ControlPoint, { level }: Command, viewer: Viewer): str
 }
 
 function winsWords(point: ControlPoint, { value }: Command): string {
-  return `It wins: the point is set to ${withUnit(value, point.unit)} at once.`;
+  const wanted = withUnit(value, point.unit);
+  if (point.output === "failed") {
+    return `It wins, but the last command could not be written. ${wanted} is tried until the device takes it.`;
+  }
+  if (point.observed === null) {
+    return `It wins, but the device cannot be read now. ${wanted} is written when the device answers again.`;
+  }
+  return `It wins: the point is set to ${wanted} at once.`;
 }
 
 function waitsWords(point: ControlPoint, command: Command, ahead: ControlSlot, viewer: Viewer) {
@@ -99,7 +109,7 @@ function conditions({ policy, unit }: ControlPoint, { level, value }: Command): 
     found.push(`It follows in steps of at most ${step}, one in ${lengthWords(policy.rate.per)}.`);
   }
   const rest = value ? policy?.min_off : policy?.min_on;
-  if (rest && level > emergency) {
+  if (rest && level > protection) {
     found.push(
       `It turns ${value ? "on" : "off"} only after ${lengthWords(rest)} in the state before.`,
     );

@@ -15,6 +15,13 @@ test.each<[string, Partial<Commanded>, string, RegExp]>([
     /tried again\. The device says: no answer/,
   ],
   ["unknown", { output: "unknown" }, "warn", /not known whether/],
+  ["mismatch", { output: "mismatch", reported: 20 }, "warn", /took 23 °C and reports 20 °C/],
+  [
+    "refused by the device",
+    { status: "failed", output: "failed", error: { kind: "rejected", message: "no" } },
+    "bad",
+    /^Failed: no\. The command is gone/,
+  ],
   ["writing", { output: "writing" }, "wait", /being written/],
   ["waiting behind", { wins: false }, "wait", /waits behind/],
   ["held back", { later: "2026-03-09T12:01:00Z" }, "wait", /follows in 1 min/],

@@ -24,6 +24,10 @@ export function resultOf(
     return { level: "bad", words, holders: error?.holders ?? [] };
   }
   const none: readonly ControlHolder[] = [];
+  if (result.status === "failed") {
+    const words = `Failed: ${plain(error?.message ?? "the device refused it")}. The command is gone, and the point is as it was before.`;
+    return { level: "bad", words, holders: none };
+  }
   if (result.status === "pending") {
     const until = untilWords(result.until, now);
     const words = `It waits for a second person, ${until}, and does not count before.`;
@@ -44,6 +48,7 @@ export function resultOf(
   switch (result.output) {
     case "held":
       return { level: "good", words: `Done: the device reports ${reported}.`, holders: none };
+    case "mismatch":
     case "differs":
       return {
         level: "warn",

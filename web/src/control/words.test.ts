@@ -62,6 +62,7 @@ describe("what a point is doing", () => {
       "differs",
     ],
     ["could not be written", { ...taken, output: "failed", failures: 2 }, "bad", "failed"],
+    ["the device has lost it", { ...taken, output: "mismatch", reported: 5 }, "bad", "mismatch"],
     ["may have been written", { ...taken, output: "unknown" }, "warn", "unknown"],
     ["is being written", { ...taken, output: "writing" }, "wait", "writing"],
     ["a rate holds back", { ...taken, held: 21, later: inMinutes(1) }, "good", "on its way"],

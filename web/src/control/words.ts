@@ -134,6 +134,12 @@ export function doing(point: ControlPoint, now: number): Doing {
         word: "differs",
         words: `The device took ${withUnit(point.held, point.unit)}, and reports ${reported}. It is not written again; look at the device.`,
       };
+    case "mismatch":
+      return {
+        level: "bad",
+        word: "mismatch",
+        words: `The device reports ${reported} and should report ${wish}. Somebody changed it at the device, or it lost the value. Set the point again, or look at the device.${wait}`,
+      };
     case "failed":
       return {
         level: "bad",
@@ -144,7 +150,7 @@ export function doing(point: ControlPoint, now: number): Doing {
       return {
         level: "warn",
         word: "unknown",
-        words: `Nobody knows whether the device took what was written. It is read, and written again only if it differs.${said(point)}`,
+        words: `What the point has is not known: it cannot be read now, or an answer was lost. It is read, and written if it differs.${said(point)}`,
       };
     default:
       return calm(point, wait);

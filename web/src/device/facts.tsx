@@ -20,6 +20,7 @@ export function Condition({ device: d, now }: Props) {
         {stateWords(d, now)}
       </p>
       {level === "bad" && <p>{d.state === "hung" ? hungAdvice : adviceFor(d.error_kind)}</p>}
+      {level === "warn" && <p>{plain(d.problem)}</p>}
       {d.last_error && (
         <p class="quiet detail">
           {level === "bad" ? "It says: " : "Its last error: "}

@@ -171,8 +171,8 @@ export interface NewCommands {
 export interface Commanded {
   id: string;
   point: string;
-  /** pending: a second person must agree */
-  status: "accepted" | "pending" | "refused";
+  /** pending: a second person must agree; failed: the device refused it, so that it ended, and its level is as it was before */
+  status: "accepted" | "pending" | "refused" | "failed";
   /** The point follows it */
   wins: boolean;
   /** When the lease or the time to approve ends */
@@ -181,7 +181,7 @@ export interface Commanded {
   later?: string;
   /** It was decided before */
   repeat?: boolean;
-  /** idle, writing, held, differs, failed or unknown */
+  /** idle, writing, held, differs, mismatch, failed or unknown */
   output?: string;
   reported?: Value;
   error?: ControlError;
@@ -194,6 +194,7 @@ export interface CommandResults {
 export interface CommandSelection {
   /** Another one, such as agent:tune */
   requester?: string;
+  /** With those below it, of a device or branch */
   point?: string;
   id?: string;
   level?: number;
@@ -282,6 +283,12 @@ export interface ControlPolicy {
     /** Seconds between two steps at least */
     per: number;
   };
+  /** When a value that the point lost is written again; missing: return, after it could not be read */
+  assert?: "return" | "always" | "never";
+  /** Seconds between two such writes at least; missing for 60 */
+  assert_pause?: number;
+  /** How far a reading may be off, in the unit of the point */
+  tolerance?: number;
   /** Once on, it stays on for so many seconds */
   min_on?: number;
   /** Once off, it stays off for so many seconds */
@@ -318,7 +325,7 @@ export interface ControlPoint {
   wish: Value;
   /** The wish is what it goes back to */
   reverting: boolean;
-  output: "idle" | "writing" | "held" | "differs" | "failed" | "unknown";
+  output: "idle" | "writing" | "held" | "differs" | "mismatch" | "failed" | "unknown";
   held: Value;
   reported: Value;
   observed: Value;
@@ -366,7 +373,7 @@ export interface Approval {
 }
 
 export interface ControlEvent {
-  /** command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown or point-read */
+  /** command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended */
   event: string;
   time: string;
   requester: string;
@@ -379,6 +386,7 @@ export interface ControlEvent {
   reason?: string;
   cause?: string;
   value?: Value;
+  wish?: Value;
   by?: string;
   write?: number;
   fault?: FaultKind;
@@ -607,6 +615,8 @@ export interface Device {
   state: "online" | "offline" | "starting" | "disabled" | "hung";
   /** Seconds */
   interval: number;
+  /** Why points are bad although the device answers, and what to do; empty if there is nothing */
+  problem: string;
   last_read: string | null;
   /** Stays after a recovery; empty if there was none */
   last_error: string;
@@ -620,6 +630,8 @@ export interface Device {
   reports: Count;
   /** Reports that were lost before they were taken, one for each time that the device said it lost some */
   lost: Count;
+  /** Samples whose time by the device's clock was out of bounds: they have the time of their arrival */
+  misdated: Count;
   latency_ms: number;
 }
 
@@ -676,6 +688,8 @@ export interface Ledger {
   gaps: Gap[];
   log: Log;
   damaged: Damage[];
+  /** Samples in the place of which another value of the same point and time was stored; repeats do not count */
+  overwritten: Count;
   /** Of all nodes: whether something was lost, and what and why */
   sentence?: string;
   sum?: LedgerSum;
@@ -699,6 +713,8 @@ export interface LedgerNode {
   stores: boolean;
   /** Below which its points lie here */
   prefix: string;
+  /** Samples in the place of which its store has another value of the same time; left out if none */
+  overwritten?: Count;
   origins: Hop[];
   gaps: Gap[];
 }
@@ -739,6 +755,8 @@ export interface LedgerSum {
   /** That were never acknowledged */
   refused: number;
   repeated: Count;
+  /** At this node: of those stored, in the place of which another value of the same time is */
+  overwritten: Count;
 }
 
 export interface Config {
@@ -975,6 +993,32 @@ export interface Node {
   /** When it was away, the newest first; only of children of the one that answers */
   outages?: Outage[];
   received?: Received;
+  live?: LiveLink;
+}
+
+/** How live messages go over the link between a node and its parent, since the start of the one that answers. In an answer about nodes it is that between a child and the one that answers; of the one that answers, that to its parent. */
+export interface LiveLink {
+  connected: boolean;
+  since?: Time;
+  up: LiveFlow;
+  down: LiveFlow;
+  /** Messages that the one that answers did not take */
+  refused: number;
+  /** Why the last of them was refused; empty for none */
+  reason: string;
+}
+
+/** One direction of a link for live messages */
+export interface LiveFlow {
+  /** What is wanted at the other end, with wildcards of the bus */
+  subjects: string[];
+  /** How many subjects that are; 0: nothing travels */
+  wanted: number;
+  messages: number;
+  /** On the link */
+  octets: number;
+  /** Messages that the link did not carry in time */
+  dropped: number;
 }
 
 /** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */
@@ -1110,6 +1154,7 @@ export interface Uplink {
     /** Why the parent does not take it; empty if it does */
     reason: string;
   }[];
+  live?: LiveLink;
 }
 
 export interface Agent {
@@ -1185,6 +1230,25 @@ export interface Audit {
   entries: AuditEntry[];
   /** The before of the next page; 0 if this is the last */
   next: number;
+  /** Archives that may hold more entries of those that were asked for, and are not in the folder */
+  absent?: AuditArchive[];
+}
+
+export interface AuditArchive {
+  /** Its name in the folder audit.archive */
+  file: string;
+  first: Count;
+  last: Count;
+  /** The earliest time of an entry */
+  from: string;
+  to: string;
+  /** Of the file */
+  sha256: string;
+  octets: number;
+  /** The file is in the folder */
+  here: boolean;
+  /** By the node, because it was kept for long enough */
+  removed: boolean;
 }
 
 export interface AuditReport {
@@ -1198,6 +1262,7 @@ export interface AuditReport {
   problems: AuditProblem[];
   /** Problems that are not listed */
   more: number;
+  archives?: AuditArchive[];
 }
 
 export interface AuditProblem {

@@ -1,6 +1,7 @@
 import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
 import type { Node, Received } from "../generated/api";
 import { offsetOf, offsetWords, waitsFor } from "./fleet";
+import { LiveCost } from "./live-cost";
 
 interface Props {
   node: Node;
@@ -27,6 +28,7 @@ export function Facts({ node: n, now }: Props) {
         </dl>
       </section>
       {n.received && <Came received={n.received} />}
+      {n.live && <LiveCost link={n.live} />}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { aboveOf, behindOf, clockWords } from "./above";
 import { leave, parent, rotate } from "./calls";
 import { Fingerprint } from "./fingerprint";
 import { JoinForm } from "./join-form";
+import { LiveCost } from "./live-cost";
 
 interface Props {
   api: Api;
@@ -124,6 +125,7 @@ function Traffic({ uplink: u, now }: { uplink: Uplink; now: number }) {
           </tbody>
         </table>
       </section>
+      {u.live && <LiveCost link={u.live} />}
       <p class="quiet">
         Figures are of samples. What is left out is by <code>uplink.select</code> of the
         configuration; a sample that is sent twice, since an answer was lost, is stored once.

@@ -3,7 +3,7 @@ import type { Device, Ledger, Origin } from "../api";
 import { aNode } from "../node/testing";
 import { happenings } from "./events";
 import { ratesOf, remember } from "./rates";
-import { absences, troubles } from "./troubles";
+import { absences, concerns, troubles } from "./troubles";
 
 const device = (path: string, more: Partial<Device> = {}): Device => ({
   path,
@@ -11,6 +11,7 @@ const device = (path: string, more: Partial<Device> = {}): Device => ({
   line: "gateway",
   state: "online",
   interval: 1,
+  problem: "",
   last_read: "2026-01-01T12:00:00Z",
   last_error: "",
   last_error_time: null,
@@ -20,6 +21,7 @@ const device = (path: string, more: Partial<Device> = {}): Device => ({
   points: 4,
   reports: 0,
   lost: 0,
+  misdated: 0,
   latency_ms: 3,
   ...more,
 });
@@ -74,6 +76,16 @@ describe("troubles", () => {
         address: "/device/a/meter%201",
       },
     ]);
+  });
+
+  test("a device that answers only in part says why, and comes after the silent ones", () => {
+    const partial = device("a/d", { problem: "the device refuses 2 of 9 registers" });
+    const found = troubles([partial, silent("x")], ledger());
+    expect(found.map((t) => [t.level, t.title])).toEqual([
+      ["bad", "x does not answer"],
+      ["warn", "d answers only in part"],
+    ]);
+    expect(found[1]?.detail).toBe("the device refuses 2 of 9 registers");
   });
 
   test("a line on which all are silent is one trouble", () => {
@@ -218,6 +230,27 @@ describe("nodes below", () => {
     expect(absences(many, now).map((t) => t.title)).toEqual([
       ...["b0", "b1", "b2", "b3"].map((name) => `${name} is away for 3 min`),
       "2 more nodes are away or not taken from",
+    ]);
+  });
+});
+
+describe("concerns", () => {
+  test("are what the health says of alerts, agents, approvals, commands and the audit log", () => {
+    const part = (name: string, status: string) => ({ name, status, reason: `${name} says why` });
+    const found = concerns([
+      part("devices", "degraded"),
+      part("alerts", "degraded"),
+      part("approvals", "ok"),
+      part("constructor", "degraded"),
+    ]);
+    expect(found).toEqual([
+      {
+        level: "warn",
+        title: "Alerts are open",
+        advice: "",
+        detail: "alerts says why",
+        address: "/alerts",
+      },
     ]);
   });
 });

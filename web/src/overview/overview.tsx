@@ -14,7 +14,7 @@ import "./overview.css";
 import { askSetup } from "../welcome/setup";
 import { Proof } from "./proof";
 import { type Count, countOf, ratesOf, remember } from "./rates";
-import { absences, type Trouble, troubles } from "./troubles";
+import { absences, concerns, type Part, type Trouble, troubles } from "./troubles";
 
 /** Whether all is well and what to do if not, what changed, how much goes through, and the proof. */
 export function OverviewScreen({ api, session, books, problem, epoch }: ScreenProps) {
@@ -39,7 +39,11 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
       <h1>Overview</h1>
       <Verdict
         health={health(devices, ledger)}
-        troubles={[...troubles(devices, ledger), ...absences(more?.nodes ?? [], now)]}
+        troubles={[
+          ...troubles(devices, ledger),
+          ...concerns(more?.parts ?? []),
+          ...absences(more?.nodes ?? [], now),
+        ]}
       />
       {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && !hasOthers(ledger) && <FirstDevice role={session.role} />}
@@ -59,6 +63,8 @@ const day = 86_400_000;
 
 interface More {
   started: string;
+  /** The parts of the node, as its health has them. */
+  parts: readonly Part[];
   changes: readonly Change[];
   /** This node and those below it. */
   nodes: readonly Node[];
@@ -95,6 +101,7 @@ async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
   ]);
   return {
     started: node.started ?? "",
+    parts: node.parts ?? [],
     nodes: tree?.nodes ?? [],
     changes: changes?.history ?? [],
     headRoom: capacity?.words ?? [],

@@ -1,6 +1,6 @@
 import type { Device, Ledger } from "../api";
 import { count, plain, plural } from "../format";
-import type { Node } from "../generated/api";
+import type { Health, Node } from "../generated/api";
 import { adviceFor, deviceLevel, type Level } from "../health";
 import { nodeStanding } from "../node/fleet";
 import { nameOf } from "../path";
@@ -16,12 +16,21 @@ export interface Trouble {
   address: string;
 }
 
+/** A part of the node, and whether it is well. */
+export type Part = NonNullable<Health["parts"]>[number];
+
 /** As many devices are named one by one; more are told of together. */
 const mostNamed = 4;
 
 /** What is wrong, the worst first: the recording, then lines, then devices, then the past. */
 export function troubles(devices: readonly Device[], ledger: Ledger): Trouble[] {
-  const found = [...recording(ledger), ...silence(devices), ...losses(ledger), ...damages(ledger)];
+  const found = [
+    ...recording(ledger),
+    ...silence(devices),
+    ...gaps(devices),
+    ...losses(ledger),
+    ...damages(ledger),
+  ];
   const rank = (t: Trouble) => (t.level === "bad" ? 0 : 1);
   return found.sort((a, b) => rank(a) - rank(b));
 }
@@ -87,6 +96,24 @@ const silentDevice = (d: Device): Trouble => ({
   address: deviceAddress(d.path),
 });
 
+/** Devices that answer, but not for all of their points. */
+function gaps(devices: readonly Device[]): Trouble[] {
+  const partial = devices.filter((d) => deviceLevel(d) === "warn");
+  return partial.slice(0, mostNamed).map((d, i) => {
+    const more = i === mostNamed - 1 ? partial.length - mostNamed : 0;
+    return {
+      level: "warn",
+      title:
+        more > 0
+          ? `${plain(nameOf(d.path))} and ${count(more)} more answer only in part`
+          : `${plain(nameOf(d.path))} answers only in part`,
+      advice: "Its other points are read. The points concerned are bad until this is corrected.",
+      detail: plain(d.problem),
+      address: deviceAddress(d.path),
+    };
+  });
+}
+
 const hungAdvice = "The driver of its line does not return. Restart the node if that lasts.";
 
 /** Nodes below this one that are away, or whose data is not taken. Nothing is lost by that as long as they have room. */
@@ -115,6 +142,26 @@ export function absences(nodes: readonly Node[], now: number): Trouble[] {
     });
   }
   return found;
+}
+
+/** Parts of the node's health that neither the devices nor the ledger tell of. */
+const partTitles: Record<string, readonly [title: string, address: string]> = {
+  agents: ["Agents do not work", "/agents"],
+  alerts: ["Alerts are open", "/alerts"],
+  approvals: ["Nodes wait for approval", "/nodes"],
+  audit: ["The audit log needs attention", "/audit"],
+  control: ["Commands are not carried out", "/control"],
+};
+
+/** What the node's own health says beside devices and recording: alerts, agents, approvals, commands, the audit log. */
+export function concerns(parts: readonly Part[]): Trouble[] {
+  return parts.flatMap((p): Trouble[] => {
+    const known = Object.hasOwn(partTitles, p.name) ? partTitles[p.name] : undefined;
+    if (p.status === "ok" || !known) return [];
+    return [
+      { level: "warn", title: known[0], advice: "", detail: plain(p.reason), address: known[1] },
+    ];
+  });
 }
 
 function losses(ledger: Ledger): Trouble[] {

@@ -57,6 +57,7 @@ function DeviceItem({ device, now }: { device: Device; now: number }) {
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
       </div>
       <p class="quiet facts">{facts.filter((f) => f !== "").join(" · ")}</p>
+      {level === "warn" && <p class="problem">{plain(device.problem)}</p>}
       {level === "bad" && (
         <p class="problem">
           {adviceFor(device.error_kind)} <span class="detail">{plain(device.last_error)}</span>

@@ -220,7 +220,14 @@ class Control:
             if end <= max(begin, now):
                 raise Invalid("a window ends before it starts, or is over; choose another time")
             asked.append((path, begin, end))
-        if task in self._tasks:
+        mine = self._tasks.get(task)
+        if mine and (mine.requester, mine.priority, {w[0] for w in mine.windows}) == (
+            f"agent:{by}",
+            priority,
+            {w[0] for w in asked},
+        ):
+            del self._tasks[task]  # an agent that has restarted asks once more for what it has
+        elif mine:
             raise _conflict("task-exists", "a task of this name is there", self._holders(task))
         lost = [n for n in self._tasks if self._clash(asked, n)]
         standing = [n for n in lost if not self._yields(self._tasks[n], priority)]

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// How fast a body must arrive: bodyRate octets a second on average, after bodyGrace. What nobody reads of a body
+// when its request was answered gets bodyRest.
+const (
+	bodyGrace = 30 * time.Second
+	bodyRate  = 16 << 10
+	bodyRest  = 2 * time.Second
+)
+
+var errSlowBody = fmt.Errorf("the body arrives too slowly: after %v it must have come with %d kB a second; send it in smaller parts, or find what holds up the network",
+	bodyGrace, bodyRate>>10)
+
+// arrival is a body on its way. It ends a request whose sender stops sending, and lets one go on that is long.
+type arrival struct {
+	io.ReadCloser
+	control *http.ResponseController
+	grace   time.Duration
+	began   time.Time
+	until   time.Time // the deadline of the next octets
+	octets  int64
+	ended   bool
+}
+
+// arrive puts a deadline to the body of a request. done must be called when the request is answered.
+func (s *server) arrive(w http.ResponseWriter, r *http.Request) (done func()) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return func() {}
+	}
+	a := &arrival{ReadCloser: r.Body, control: http.NewResponseController(w), grace: s.cfg.BodyGrace, began: time.Now()}
+	a.extend()
+	r.Body = a
+	return a.done
+}
+
+// Read implements io.Reader.
+func (a *arrival) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	a.octets += int64(n)
+	switch {
+	case err == nil:
+		a.extend()
+	case errors.Is(err, io.EOF):
+		a.ended = true
+		_ = a.control.SetReadDeadline(time.Time{}) // what is awaited now is the end of the connection
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, &statusError{http.StatusRequestTimeout, errSlowBody}
+	}
+	return n, err
+}
+
+// extend sets the deadline to when what has come so far would have come at bodyRate, and the grace later.
+func (a *arrival) extend() {
+	until := a.began.Add(a.grace + time.Duration(float64(a.octets)/bodyRate*float64(time.Second)))
+	if until.Sub(a.until) >= time.Second/4 {
+		a.until = until
+		_ = a.control.SetReadDeadline(until) // a connection without deadlines has none
+	}
+}
+
+// done lets the server take the rest of a body, for a moment.
+func (a *arrival) done() {
+	if !a.ended {
+		_ = a.control.SetReadDeadline(time.Now().Add(bodyRest))
+	}
+}

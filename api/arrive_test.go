@@ -1,0 +1,97 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/fault"
+)
+
+// deadlines is an answer whose connection remembers the deadline of what is read.
+type deadlines struct {
+	http.ResponseWriter
+	until time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.until = t
+	return nil
+}
+
+// What has come earns time for what is to come, so that a long body may take long.
+func TestTheDeadlineOfABodyMovesWithWhatHasCome(t *testing.T) {
+	s := &server{cfg: Config{BodyGrace: time.Minute}}
+	const size = 10 * bodyRate
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Repeat("x", size)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &deadlines{}
+	began := time.Now()
+	done := s.arrive(w, r)
+	if left := w.until.Sub(began); left < time.Minute || left > 2*time.Minute {
+		t.Errorf("before the first octet it has %v", left)
+	}
+	if _, err := io.ReadFull(r.Body, make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.until.Sub(began); left < time.Minute+10*time.Second || left > 2*time.Minute {
+		t.Errorf("after 10 s worth of octets it has %v", left)
+	}
+	if _, err := r.Body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || !w.until.IsZero() {
+		t.Errorf("at its end (%v) the deadline is %v", err, w.until)
+	}
+	if done(); !w.until.IsZero() {
+		t.Errorf("after the answer the deadline is %v", w.until)
+	}
+}
+
+// stopped is a body whose deadline has passed.
+type stopped struct{}
+
+func (stopped) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+func (stopped) Close() error             { return nil }
+
+func TestABodyThatStoppedSaysSo(t *testing.T) {
+	s := &server{cfg: Config{BodyGrace: time.Minute}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", stopped{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &deadlines{}
+	done := s.arrive(w, r)
+	_, err = io.ReadAll(r.Body)
+	if p := problem(err, "/"); p.Status != http.StatusRequestTimeout || !strings.Contains(p.Detail, "16 kB a second") {
+		t.Errorf("it is told as %+v", p)
+	}
+	done()
+	if left := time.Until(w.until); w.until.IsZero() || left > 2*time.Second {
+		t.Errorf("after the answer the rest of the body has %v", left)
+	}
+}
+
+func TestAttackBodiesOfOnePersonLeaveMemoryForOthers(t *testing.T) {
+	p := newPlaces("bytes of bodies", ingestMemory, eachIngestion)
+	if err := p.add("eve", eachIngestion); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.add("eve", 1); err == nil || !strings.Contains(err.Error(), "eve has") {
+		t.Errorf("one person takes more than a share: %v", err)
+	}
+	if err := p.add("ada", eachIngestion); err != nil {
+		t.Errorf("another finds no room: %v", err)
+	}
+	if err := p.add("kim", 1); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("all together have more than there is: %v", err)
+	}
+	p.release("eve", eachIngestion)
+	p.release("ada", eachIngestion)
+	if p.count() != 0 || len(p.held) != 0 {
+		t.Errorf("afterwards %d are held, by %v", p.count(), p.held)
+	}
+}

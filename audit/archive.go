@@ -1,0 +1,269 @@
+package audit
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Archives is the folder beside the log for entries that it has handed over.
+const Archives = "audit.archive"
+
+// The actions by which the log says what became of its oldest entries.
+const (
+	Archived       = "audit.archive"         // Subject is the file, Detail an Archive
+	ArchiveForgone = "audit.archive.removed" // the file was removed, because it was kept for long enough
+	archiveFormat  = "voltbus audit archive 1"
+	archiveVersion = 2 // of a file that has handed over entries: an older program would miss them
+	removedAtOnce  = 2000
+	unfinished     = "unfinished-" // how files begin that are being written
+)
+
+// Archive is a file with the oldest entries of the log, behind those of the archive before.
+type Archive struct {
+	File    string    `json:"file"` // its name in the folder
+	First   uint64    `json:"first"`
+	Last    uint64    `json:"last"`
+	From    time.Time `json:"from"`    // the earliest time of an entry
+	To      time.Time `json:"to"`      // the latest one
+	Segment uint64    `json:"segment"` // of the last entry
+	Hash    Hash      `json:"hash"`    // of the last entry
+	Sum     Hash      `json:"sha256"`  // of the file
+	Octets  int64     `json:"octets"`  // of the file
+	Removed bool      `json:"-"`       // it was kept for long enough
+	Here    bool      `json:"-"`       // the file is in the folder
+}
+
+func (a *Archive) end() Head { return Head{a.Last, a.Hash} }
+
+// String names the entries and the file.
+func (a *Archive) String() string {
+	return fmt.Sprintf("the entries from %d to %d are in %s", a.First, a.Last, filepath.Join(Archives, a.File))
+}
+
+// line is an entry in an archive, as an export shows it.
+type line struct {
+	Seq     uint64          `json:"seq"`
+	Segment uint64          `json:"segment"`
+	Time    time.Time       `json:"time"`
+	Actor   string          `json:"actor"`
+	Action  string          `json:"action"`
+	Subject string          `json:"subject"`
+	Outcome string          `json:"outcome"`
+	Detail  json.RawMessage `json:"detail,omitempty"`
+	Raw     string          `json:"raw,omitempty"` // a detail that is no JSON: somebody changed it
+	Hash    Hash            `json:"hash"`
+}
+
+// opening is the first line of an archive.
+type opening struct {
+	Format string `json:"format"`
+	Before Head   `json:"before"` // the entry before the first one
+}
+
+// archiveWriter writes an archive, and sums it up.
+type archiveWriter struct {
+	file    *os.File
+	sum     hash.Hash
+	packed  *gzip.Writer
+	encode  *json.Encoder
+	archive Archive
+}
+
+func newArchiveWriter(dir string, before Head) (*archiveWriter, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(dir, unfinished+"*")
+	if err != nil {
+		return nil, err
+	}
+	w := &archiveWriter{file: file, sum: sha256.New()}
+	w.packed = gzip.NewWriter(io.MultiWriter(file, w.sum))
+	w.encode = json.NewEncoder(w.packed)
+	w.encode.SetEscapeHTML(false) // details stay as they are in the log
+	if err := w.encode.Encode(opening{archiveFormat, before}); err != nil {
+		return nil, errors.Join(err, w.abandon())
+	}
+	return w, nil
+}
+
+func (w *archiveWriter) add(e *Entry) error {
+	l := line{
+		Seq: e.Seq, Segment: e.Segment, Time: e.Time, Actor: e.Actor, Action: e.Action, Subject: e.Subject, Outcome: e.Outcome, Hash: e.Hash,
+	}
+	if json.Valid(e.Detail) {
+		l.Detail = e.Detail
+	} else {
+		l.Raw = string(e.Detail)
+	}
+	a := &w.archive
+	if a.First == 0 {
+		a.First, a.From, a.To = e.Seq, e.Time, e.Time
+	}
+	if e.Time.Before(a.From) {
+		a.From = e.Time
+	}
+	if e.Time.After(a.To) {
+		a.To = e.Time
+	}
+	a.Last, a.Segment, a.Hash = e.Seq, e.Segment, e.Hash
+	return w.encode.Encode(&l)
+}
+
+// finish makes the archive durable under its name.
+func (w *archiveWriter) finish() (Archive, error) {
+	a := &w.archive
+	err := errors.Join(w.packed.Close(), w.file.Sync())
+	info, statErr := w.file.Stat()
+	if err = errors.Join(err, statErr); err != nil {
+		return Archive{}, errors.Join(err, w.abandon())
+	}
+	w.sum.Sum(a.Sum[:0])
+	a.Octets = info.Size()
+	a.File = fmt.Sprintf("%012d-%012d.jsonl.gz", a.First, a.Last)
+	dir := filepath.Dir(w.file.Name())
+	err = errors.Join(w.file.Close(), os.Rename(w.file.Name(), filepath.Join(dir, a.File)))
+	if err == nil {
+		err = syncFolder(dir)
+	}
+	return *a, err
+}
+
+func (w *archiveWriter) abandon() error {
+	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// readArchive hands over the entries of an archive, the oldest first, and returns where the log ended before them
+// and the SHA-256 of the file, also of one that cannot be read to its end. It stops when emit fails.
+func readArchive(ctx context.Context, file string, emit func(*Entry) error) (before Head, sum Hash, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Head{}, Hash{}, err
+	}
+	defer f.Close()
+	digest := sha256.New()
+	in := io.TeeReader(bufio.NewReaderSize(f, 1<<16), digest)
+	before, err = decodeArchive(ctx, in, emit)
+	if _, rest := io.Copy(io.Discard, in); rest != nil && err == nil {
+		err = rest
+	}
+	digest.Sum(sum[:0])
+	return before, sum, err
+}
+
+func decodeArchive(ctx context.Context, in io.Reader, emit func(*Entry) error) (Head, error) {
+	packed, err := gzip.NewReader(in)
+	if err != nil {
+		return Head{}, fmt.Errorf("the archive cannot be unpacked: %w", err)
+	}
+	decode := json.NewDecoder(packed)
+	var begins opening
+	if err := decode.Decode(&begins); err != nil || begins.Format != archiveFormat {
+		return Head{}, fmt.Errorf("does not begin with %q: %w", archiveFormat, cmpErr(err, errFormat))
+	}
+	for ctx.Err() == nil {
+		var l line
+		if err := decode.Decode(&l); errors.Is(err, io.EOF) {
+			return begins.Before, nil
+		} else if err != nil {
+			return begins.Before, fmt.Errorf("the archive cannot be read to its end: %w", err)
+		}
+		e := Entry{
+			Seq: l.Seq, Segment: l.Segment, Time: l.Time.UTC(), Actor: l.Actor, Action: l.Action, Subject: l.Subject, Outcome: l.Outcome,
+			Detail: l.Detail, Hash: l.Hash,
+		}
+		if l.Raw != "" {
+			e.Detail = json.RawMessage(l.Raw)
+		}
+		if err := emit(&e); err != nil {
+			return begins.Before, err
+		}
+	}
+	return begins.Before, ctx.Err()
+}
+
+var errFormat = errors.New("it is of another format")
+
+func cmpErr(err, otherwise error) error {
+	if err == nil {
+		return otherwise
+	}
+	return err
+}
+
+// archiveTable lists the archives in the file of the log.
+const archiveTable = `CREATE TABLE IF NOT EXISTS archive (
+	first INTEGER NOT NULL PRIMARY KEY, file TEXT NOT NULL, last INTEGER NOT NULL, began INTEGER NOT NULL, ended INTEGER NOT NULL,
+	segment INTEGER NOT NULL, hash BLOB NOT NULL, sum BLOB NOT NULL, octets INTEGER NOT NULL, removed INTEGER NOT NULL
+) STRICT`
+
+// archivesOf lists what a log has handed over, in order. dir is the folder of the files.
+func archivesOf(ctx context.Context, db queries, dir string) ([]Archive, error) {
+	var there int
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'archive'`).Scan(&there)
+	if err != nil || there == 0 {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT file, first, last, began, ended, segment, hash, sum, octets, removed FROM archive ORDER BY first`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []Archive
+	for rows.Next() {
+		var a Archive
+		var from, to int64
+		var last, sum []byte
+		if err := rows.Scan(&a.File, &a.First, &a.Last, &from, &to, &a.Segment, &last, &sum, &a.Octets, &a.Removed); err != nil {
+			return nil, err
+		}
+		copy(a.Hash[:], last)
+		copy(a.Sum[:], sum)
+		a.From, a.To = time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
+		a.File = filepath.Base(a.File) // a name, whatever somebody wrote there
+		_, err := os.Stat(filepath.Join(dir, a.File))
+		a.Here = !errors.Is(err, fs.ErrNotExist)
+		list = append(list, a)
+	}
+	return list, rows.Err()
+}
+
+// keepArchive notes an archive in the file of the log.
+func keepArchive(ctx context.Context, tx *sql.Tx, a *Archive) error {
+	for _, text := range []string{archiveTable, fmt.Sprintf(`PRAGMA user_version = %d`, archiveVersion)} {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO archive (file, first, last, began, ended, segment, hash, sum, octets, removed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+		a.File, int64(a.First), int64(a.Last), a.From.UnixMicro(), a.To.UnixMicro(), int64(a.Segment), a.Hash[:], a.Sum[:], a.Octets)
+	return err
+}
+
+// endOf returns where the entries of archives end.
+func endOf(archives []Archive) Head {
+	if len(archives) == 0 {
+		return Head{}
+	}
+	return archives[len(archives)-1].end()
+}

@@ -1,0 +1,82 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Expect compares the log with a place that was known of it elsewhere; from says where, such as "the catalogue".
+// A log that does not reach it, or has another entry there, was deleted, cut or exchanged while the anchor beside
+// it said otherwise: that is damage, which Status and Verify tell, and the next entry begins a new segment that
+// says so and is numbered behind the place. Expect returns it in words, "" if the log fits. The zero Head says that
+// nothing is known.
+func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string, err error) {
+	if kept.Seq == 0 {
+		return "", nil
+	}
+	l.commit <- struct{}{}
+	defer func() { <-l.commit }()
+	l.mu.Lock()
+	l.kept[from] = kept
+	head := l.head
+	l.mu.Unlock()
+	if kept.Seq > head.Seq {
+		return l.differs(kept, fmt.Sprintf("it and all behind it are gone: %s knows entries up to %d", from, kept.Seq), head.Seq+1), nil
+	}
+	if kept == head {
+		return "", nil
+	}
+	found, told, err := l.entryAt(ctx, kept.Seq)
+	switch {
+	case err != nil:
+		return "", wrap("audit.Expect", l.file, err)
+	case told || found == kept.Hash:
+	case found == Hash{}:
+		return l.differs(head, fmt.Sprintf("it is missing, and %s knows it", from), kept.Seq), nil
+	default:
+		return l.differs(head, fmt.Sprintf("it is another entry than the one that %s knows", from), kept.Seq), nil
+	}
+	return "", nil
+}
+
+// Missing notes that there was a log before, for the reason that is given, if Open found no file of one.
+func (l *Log) Missing(reason string) {
+	l.commit <- struct{}{}
+	defer func() { <-l.commit }()
+	l.mu.Lock()
+	head := l.head
+	l.mu.Unlock()
+	if l.made && head.Seq == 0 {
+		l.differs(head, "the log is gone: "+reason, 1)
+	}
+}
+
+// differs notes that the log is not the one that was kept, and goes on behind a place. The caller holds commit.
+func (l *Log) differs(behind Head, what string, seq uint64) string {
+	what = Problem{Seq: seq, Text: what}.String()
+	l.note(what, true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.head, l.clean = behind, false
+	return what
+}
+
+// entryAt returns the hash of an entry, zero if it is not there, and whether a later segment tells that it is not.
+func (l *Log) entryAt(ctx context.Context, seq uint64) (hash Hash, told bool, err error) {
+	var at int64
+	var action string
+	var octets []byte
+	err = l.db.QueryRowContext(ctx, `SELECT seq, action, hash FROM entry WHERE seq >= ? ORDER BY seq LIMIT 1`, int64(seq)).Scan(&at, &action, &octets)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Hash{}, false, nil
+	case err != nil:
+		return Hash{}, false, err
+	case uint64(at) != seq:
+		return Hash{}, action == Segment, nil
+	}
+	copy(hash[:], octets)
+	return hash, false, nil
+}

@@ -1,0 +1,133 @@
+package bus
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"voltbus/bus/trouble"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/wire"
+)
+
+// flowBytes bounds what waits between the server and TakeFlows, of all children. What is too much is lost.
+const flowBytes = 64 << 20
+
+// liveName is what the second connection of a child is called, which carries live messages only, so that no
+// backlog of blocks stands before them.
+func liveName(caller string) string { return caller + "/live" }
+
+// livePermit is for the second connection of a child.
+func livePermit(caller string) *Permit {
+	self := wire.Token(liveName(caller))
+	return &Permit{
+		Name:      liveName(caller),
+		Publish:   []string{wire.FlowPrefix + self + ".*"},
+		Subscribe: []string{wire.NewsPrefix + self + ".>"},
+	}
+}
+
+// FrameFlow is a frame of live messages, or about them, that a child sent.
+type FrameFlow struct {
+	Child   string // the child's name, which the server made sure of
+	Session string // as the child calls the connection
+	Data    []byte
+}
+
+// TakeFlows calls deliver with all frames about live messages that children send, until the bus is closed:
+// of each child in order, from one goroutine, which deliver must not hold up.
+func (b *Bus) TakeFlows(deliver func(FrameFlow)) error {
+	sub, err := b.flows.Subscribe(wire.FlowPrefix+"*.*", func(m *nats.Msg) {
+		token, session, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.FlowPrefix), ".")
+		caller, err := wire.ParseToken(token)
+		child, isChild := strings.CutPrefix(caller, identity.ChildPrefix)
+		child, isLive := strings.CutSuffix(child, liveName(""))
+		if err == nil && isChild && isLive { // nobody else is permitted to send this
+			deliver(FrameFlow{Child: child, Session: session, Data: m.Data})
+		}
+	})
+	if err == nil {
+		err = sub.SetPendingLimits(-1, flowBytes)
+	}
+	if err == nil {
+		err = b.flows.Flush()
+	}
+	if err != nil {
+		return fault.E("bus.TakeFlows", fault.Unavailable, wire.FlowPrefix, trouble.Of(err))
+	}
+	return nil
+}
+
+// SendFlow hands a frame about live messages over to a child's session. It waits for nobody.
+func (b *Bus) SendFlow(child, session string, data []byte) error {
+	subject := wire.NewsPrefix + wire.Token(liveName(identity.ChildPrefix+child)) + "." + session
+	if err := b.flows.Publish(subject, data); err != nil {
+		return fault.E("bus.SendFlow", fault.Unavailable, child, trouble.Of(err))
+	}
+	return nil
+}
+
+// Flows returns the children that have a connection for live messages.
+func (b *Bus) Flows() map[string]bool {
+	b.guests.mu.Lock()
+	defer b.guests.mu.Unlock()
+	out := map[string]bool{}
+	for _, n := range b.guests.byID {
+		name, isLive := strings.CutSuffix(n.permit.Name, liveName(""))
+		child, isChild := strings.CutPrefix(name, identity.ChildPrefix)
+		if isLive && isChild && n.barred == nil && n.closed == "" && b.guests.alive(n) {
+			out[child] = true
+		}
+	}
+	return out
+}
+
+// Flow is a child's second connection to its parent's bus, for live messages alone. When it is lost it does
+// not come back. Its methods are safe for concurrent use.
+type Flow struct {
+	joiner *Joiner
+	out    string // the subject of frames to the parent
+}
+
+// DialFlow connects to a parent that says that it takes live messages. name is the child's caller name, and
+// deliver gets the parent's frames, in order, from one goroutine that must not be held up. Errors are as of Join.
+func DialFlow(ctx context.Context, to Way, key Signer, name string, deliver func([]byte)) (*Flow, error) {
+	j, err := join(ctx, to, key, liveName(name))
+	if err != nil {
+		return nil, err
+	}
+	self, session := wire.Token(liveName(name)), rand.Text()
+	sub, err := j.conn.Subscribe(wire.NewsPrefix+self+"."+session, func(m *nats.Msg) { deliver(m.Data) })
+	if err == nil {
+		err = sub.SetPendingLimits(-1, flowBytes)
+	}
+	if err == nil {
+		err = j.conn.Flush()
+	}
+	if err != nil {
+		j.Close()
+		return nil, fault.E("bus.DialFlow", fault.Unreachable, to.Address, fmt.Errorf("the connection to the parent was lost: %w", trouble.Of(err)))
+	}
+	return &Flow{joiner: j, out: wire.FlowPrefix + self + "." + session}, nil
+}
+
+var errFlowLost = errors.New("the connection to the parent for live messages was lost; it is made anew")
+
+// Send hands a frame over, behind those before. It waits as long as the connection takes nothing.
+func (f *Flow) Send(data []byte) error {
+	if err := f.joiner.conn.Publish(f.out, data); err != nil {
+		return fault.E("bus.Send", fault.Unreachable, f.joiner.name, fmt.Errorf("%w: %w", errFlowLost, err))
+	}
+	return nil
+}
+
+// Ended is closed when the connection has ended.
+func (f *Flow) Ended() <-chan struct{} { return f.joiner.Ended() }
+
+// Close ends the connection.
+func (f *Flow) Close() { f.joiner.Close() }

@@ -1,0 +1,203 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/catalog/register"
+)
+
+// Points are written in blocks, each a row, in one transaction with what it replaces: a row a point costs ten
+// times the time. Blocks are taken into newer ones when half of their points stand there already, or when
+// they are small, so that there are few, and little in them that is outdated.
+
+// most of a block; a single point may be larger.
+const (
+	blockPoints = 1 << 14
+	blockText   = 1 << 20 // octets of texts
+)
+
+// block is what is known of a row of point_block.
+type block struct {
+	id        int64
+	size      int    // points in it
+	live      int    // of them not in newer ones
+	low, high uint32 // the numbers of its points lie from low to high
+}
+
+// blocks knows in which block each point stands. The one who writes uses it.
+type blocks struct {
+	list []*block          // by id
+	byID map[uint32]*block // by the lower half of the id
+	of   []uint32          // by the number of the point: the lower half of the id, no pointer, of which there would be millions
+}
+
+// next returns the id of the next block.
+func (b *blocks) next() int64 {
+	if len(b.list) == 0 {
+		return 1
+	}
+	return b.list[len(b.list)-1].id + 1
+}
+
+// take notes that points stand in a new block.
+func (b *blocks) take(id int64, numbers []uint32) {
+	if len(numbers) == 0 {
+		return
+	}
+	to := &block{id: id, size: len(numbers), low: slices.Min(numbers), high: slices.Max(numbers)}
+	if grow := int(to.high) + 1 - len(b.of); grow > 0 {
+		b.of = append(b.of, make([]uint32, grow)...)
+	}
+	for _, n := range numbers {
+		if from := b.byID[b.of[n]]; from != nil {
+			from.live--
+		}
+		b.of[n] = uint32(id)
+		to.live++
+	}
+	b.list = append(b.list, to)
+	if b.byID == nil {
+		b.byID = map[uint32]*block{}
+	}
+	b.byID[uint32(id)] = to
+}
+
+// drop forgets blocks that are gone.
+func (b *blocks) drop(gone []*block) {
+	for _, k := range gone {
+		delete(b.byID, uint32(k.id))
+	}
+	b.list = slices.DeleteFunc(b.list, func(k *block) bool { return slices.Contains(gone, k) })
+}
+
+// outdated returns the blocks that a new one replaces, when the points with the numbers and so many others
+// stand in it.
+func (b *blocks) outdated(numbers []uint32, points int) []*block {
+	leaving := map[*block]int{}
+	for _, n := range numbers {
+		leaving[b.byID[b.of[n]]]++
+	}
+	var gone []*block
+	for k, n := range leaving {
+		if 2*(k.live-n) <= k.size {
+			gone = append(gone, k)
+			points += k.live - n
+		}
+	}
+	for _, k := range slices.Backward(b.list) {
+		stay := k.live - leaving[k]
+		if slices.Contains(gone, k) {
+			continue
+		}
+		if stay > points || points+stay > blockPoints {
+			break
+		}
+		gone = append(gone, k)
+		points += stay
+	}
+	return gone
+}
+
+// load reads all points.
+func (c *Catalog) load(ctx context.Context) error {
+	rows, err := c.db.QueryContext(ctx, `SELECT id, points FROM point_block ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var records []register.Record
+	for rows.Next() {
+		var id int64
+		var text sql.RawBytes
+		if err := rows.Scan(&id, &text); err != nil {
+			return err
+		}
+		if records, err = register.Decode(records[:0], text); err != nil {
+			return fmt.Errorf("%w: row %d of point_block: %w", errCheck, id, err)
+		}
+		c.blocks.take(id, c.points.Put(records))
+	}
+	return rows.Err()
+}
+
+// put makes the records those of their points, each once, in one transaction. Known are the numbers of those
+// that are not new. The caller holds writing.
+func (c *Catalog) put(ctx context.Context, records []register.Record, known []uint32) error {
+	if len(records) == 0 {
+		return nil
+	}
+	gone := c.blocks.outdated(known, len(records))
+	records = c.gather(records, known, gone)
+	byPath := func(a, b register.Record) int { return strings.Compare(a.Path, b.Path) }
+	if !slices.IsSortedFunc(records, byPath) {
+		slices.SortFunc(records, byPath)
+	}
+	pieces := cut(records)
+	next := c.blocks.next()
+	err := c.transact(ctx, func(tx *sql.Tx) error { return writeBlocks(ctx, tx, gone, pieces, next) })
+	if err != nil {
+		return err
+	}
+	for i, piece := range pieces {
+		c.blocks.take(next+int64(i), c.points.Put(piece))
+	}
+	c.blocks.drop(gone)
+	return nil
+}
+
+// gather adds the points that stand in the blocks that go, but for those that are known to be among the records.
+func (c *Catalog) gather(records []register.Record, known []uint32, gone []*block) []register.Record {
+	if len(gone) == 0 {
+		return records
+	}
+	records, known = slices.Clip(records), slices.Clone(known)
+	slices.Sort(known)
+	for _, k := range gone {
+		if k.live == 0 {
+			continue
+		}
+		for n := k.low; n <= k.high; n++ {
+			if c.blocks.of[n] != uint32(k.id) {
+				continue
+			}
+			if _, is := slices.BinarySearchFunc(known, n, cmp.Compare[uint32]); !is {
+				records = append(records, c.points.Record(n))
+			}
+		}
+	}
+	return records
+}
+
+// cut divides records into those of one block each.
+func cut(records []register.Record) (pieces [][]register.Record) {
+	begin, text := 0, 0
+	for i := range records {
+		r := &records[i]
+		text += len(r.Path) + len(r.Description) + len(r.Unit) + len(r.Tags)
+		if i-begin == blockPoints || (text > blockText && i > begin) {
+			pieces = append(pieces, records[begin:i])
+			begin, text = i, 0
+		}
+	}
+	return append(pieces, records[begin:])
+}
+
+func writeBlocks(ctx context.Context, tx *sql.Tx, gone []*block, pieces [][]register.Record, next int64) error {
+	for _, k := range gone {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM point_block WHERE id = ?`, k.id); err != nil {
+			return err
+		}
+	}
+	for i, piece := range pieces {
+		_, err := tx.ExecContext(ctx, `INSERT INTO point_block (id, points) VALUES (?, ?)`, next+int64(i), string(register.Encode(piece)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"voltbus/document"
+	"voltbus/fault"
+)
+
+// makeRoom sees to it that a document that was written fits into what its owner, and all, may have: the oldest
+// versions that are not the newest, and what is left of deleted documents, are forgotten first. fault.Unavailable
+// if that is not enough; the transaction must then end.
+func makeRoom(ctx context.Context, tx *sql.Tx, d *document.Document) error {
+	var names, octets, all int
+	err := tx.QueryRowContext(ctx, `
+		SELECT (SELECT count(*) FROM document WHERE owner = ?1 AND newest = 1),
+			(SELECT coalesce(sum(octets), 0) FROM document_use WHERE owner = ?1),
+			(SELECT coalesce(sum(octets), 0) FROM document_use)`, d.Owner).Scan(&names, &octets, &all)
+	if err != nil {
+		return err
+	}
+	limit := document.LimitOf(d.Owner, d.By)
+	before := octets
+	if octets > limit.Octets || names > limit.Documents || all > limit.All {
+		if err := forget(ctx, tx, d.Owner, names-limit.Documents, octets-limit.Octets*7/8); err != nil {
+			return err
+		}
+		err := tx.QueryRowContext(ctx, `
+			SELECT (SELECT count(*) FROM document WHERE owner = ?1 AND newest = 1),
+				(SELECT coalesce(sum(octets), 0) FROM document_use WHERE owner = ?1)`, d.Owner).Scan(&names, &octets)
+		if err != nil {
+			return err
+		}
+		all -= before - octets
+	}
+	tooMany := func(text string, args ...any) error {
+		return fault.E("catalog.PutDocument", fault.Unavailable, d.Owner, fmt.Errorf(text, args...))
+	}
+	switch {
+	case names > limit.Documents:
+		return tooMany("has %d documents, which is the most; delete some", limit.Documents)
+	case octets > limit.Octets:
+		return tooMany("its documents would take more than %d MiB, which is the most; delete some, or make them shorter", limit.Octets>>20)
+	case all > limit.All:
+		return tooMany("all documents of this node would take more than %d MiB, which is the most; delete some", limit.All>>20)
+	}
+	return nil
+}
+
+// forget removes versions of an owner that are not the newest, the oldest first, until so many octets are free,
+// and what is left of deleted documents if there are too many.
+func forget(ctx context.Context, tx *sql.Tx, owner string, documents, octets int) error {
+	if documents > 0 {
+		_, err := tx.ExecContext(ctx, `DELETE FROM document WHERE owner = ?1 AND folded IN (
+			SELECT folded FROM document WHERE owner = ?1 AND newest = 1 AND deleted = 1 ORDER BY at LIMIT ?2)`, owner, max(documents, 100))
+		if err != nil {
+			return err
+		}
+	}
+	if octets <= 0 {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT rowid, octet_length(text) + octet_length(note) + 256 FROM document
+		WHERE owner = ? AND (newest = 0 OR deleted = 1) ORDER BY at, version`, owner)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var ids []string
+	for octets > 0 && rows.Next() {
+		var id int64
+		var size int
+		if err := rows.Scan(&id, &size); err != nil {
+			return err
+		}
+		ids = append(ids, strconv.FormatInt(id, 10))
+		octets -= size
+	}
+	if err := rows.Err(); err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM document WHERE rowid IN (SELECT value FROM json_each(?))`, "["+strings.Join(ids, ",")+"]")
+	return err
+}

@@ -1,0 +1,168 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"time"
+)
+
+// notes gathers what Repeats has written, so that calls that wait for the disk at the same time share one
+// transaction: the first of them writes for all, and what comes meanwhile is the next one's.
+type notes struct {
+	lead chan struct{} // holds one while somebody writes
+
+	mu      sync.Mutex
+	waiting []*note
+
+	counted bool // rows is known; both belong to who holds lead
+	rows    int  // of the table
+}
+
+// note is a row that is begun or ended.
+type note struct {
+	repeat Repeat        // for one that begins, what is known of it when it is done
+	last   time.Time     // writes up to it are forgotten first
+	ends   bool          // keep the answer
+	done   chan struct{} // closed when the disk has it, or err says why not
+	err    error
+}
+
+func newNotes() notes { return notes{lead: make(chan struct{}, 1)} }
+
+// take hands over what waits.
+func (n *notes) take() []*note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := n.waiting
+	n.waiting = nil
+	return all
+}
+
+// putNote returns when the note is on disk. Of one that is given up, because ctx ends, nothing is known: it may
+// be written later, as by a program that ended before it could answer.
+func (c *Catalog) putNote(ctx context.Context, n *note) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n.done = make(chan struct{})
+	c.notes.mu.Lock()
+	c.notes.waiting = append(c.notes.waiting, n)
+	c.notes.mu.Unlock()
+	select {
+	case <-n.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	case c.notes.lead <- struct{}{}:
+		c.putNotes(context.WithoutCancel(ctx)) // the others' calls go on
+		<-c.notes.lead
+		<-n.done // by this or by who led before
+	}
+	return n.err
+}
+
+// putNotes writes all notes that wait, in one transaction. The caller holds lead.
+func (c *Catalog) putNotes(ctx context.Context) {
+	all := c.notes.take()
+	if len(all) == 0 {
+		return
+	}
+	rows := 0
+	err := c.write(ctx, func(tx *sql.Tx) (err error) {
+		rows, err = c.notes.writeTo(ctx, tx, all)
+		return err
+	})
+	c.notes.rows, c.notes.counted = rows, err == nil
+	for _, n := range all {
+		n.err = err
+		close(n.done)
+	}
+}
+
+// writeTo writes notes, and returns how many rows there are then.
+func (n *notes) writeTo(ctx context.Context, tx *sql.Tx, all []*note) (rows int, err error) {
+	rows = n.rows
+	if !n.counted {
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM repeat`).Scan(&rows); err != nil {
+			return 0, err
+		}
+	}
+	gone, err := dropRepeats(ctx, tx, all, rows)
+	if err != nil {
+		return 0, err
+	}
+	rows -= gone
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'') ON CONFLICT DO NOTHING`)
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close()
+	update, err := tx.PrepareContext(ctx, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`)
+	if err != nil {
+		return 0, err
+	}
+	defer update.Close()
+	for _, k := range all {
+		r := &k.repeat
+		if k.ends {
+			_, err = update.ExecContext(ctx, r.Status, r.Answer, r.User, r.Key)
+		} else {
+			var fresh bool
+			if fresh, err = beginRow(ctx, tx, insert, r); fresh {
+				rows++
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return rows, nil
+}
+
+// dropRepeats forgets the writes whose time is over, and those that are too many; it returns how many.
+func dropRepeats(ctx context.Context, tx *sql.Tx, all []*note, rows int) (gone int, err error) {
+	var last time.Time
+	for _, n := range all {
+		if n.last.After(last) {
+			last = n.last
+		}
+	}
+	if !last.IsZero() {
+		if gone, err = changed(tx.ExecContext(ctx, `DELETE FROM repeat WHERE at <= ?`, micros(last))); err != nil {
+			return 0, err
+		}
+	}
+	if older := rows - gone - maxRepeats - 1; older > 0 { // counted from the old end, which is near
+		more, err := changed(tx.ExecContext(ctx, `DELETE FROM repeat WHERE at < (SELECT at FROM repeat ORDER BY at LIMIT 1 OFFSET ?)`, older))
+		return gone + more, err
+	}
+	return gone, nil
+}
+
+func changed(r sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	return int(n), err
+}
+
+// beginRow notes a write unless it is known; then r becomes what is known of it.
+func beginRow(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, r *Repeat) (fresh bool, err error) {
+	n, err := changed(insert.ExecContext(ctx, r.User, r.Key, r.Hash[:], micros(r.At)))
+	if err != nil || n == 1 {
+		return err == nil, err
+	}
+	var hash []byte
+	var at sql.NullInt64
+	known := Repeat{User: r.User, Key: r.Key}
+	err = tx.QueryRowContext(ctx, `SELECT hash, at, status, answer FROM repeat WHERE user = ? AND key = ?`, r.User, r.Key).
+		Scan(&hash, &at, &known.Status, &known.Answer)
+	if err != nil {
+		return false, err
+	}
+	copy(known.Hash[:], hash)
+	known.At = fromMicros(at)
+	*r = known
+	return false, nil
+}

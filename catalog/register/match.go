@@ -1,0 +1,180 @@
+package register
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+	"unsafe" // a million paths are compared in a search
+
+	"voltbus/point"
+)
+
+// verdict is what is known of one of the parts that points are made of.
+type verdict uint8
+
+const (
+	open  verdict = 0         // nobody looked yet
+	no    verdict = 1         // it is looked at, and none of the below
+	has   verdict = 1<<1 | no // it has the text, or, of traits, all that is asked
+	edge  verdict = 1<<2 | no // it has the part of the text on its side of the last slash
+	lines verdict = 1 << 3    // of traits: the unit has the text
+)
+
+// matcher decides which points a filter selects. It looks at each part, of which points are made, once. It is
+// used under the register's lock.
+type matcher struct {
+	register    *Register
+	filter      *Filter
+	text        string // in lower case
+	front, back string // the text up to its last slash, with it, and behind it; front is "" without one
+	traits      []verdict
+	heads       []verdict
+	tails       []verdict
+	words       []verdict // descriptions
+	names       []verdict // tails, by the last segment of the pattern
+	last        point.Pattern
+	path        []byte // of one point; used again
+	lower       []byte // used again
+}
+
+func newMatcher(r *Register, f *Filter) *matcher {
+	m := &matcher{register: r, filter: f, text: strings.ToLower(f.Text)}
+	if at := strings.LastIndexByte(m.text, '/') + 1; at > 0 {
+		m.front, m.back = m.text[:at], m.text[at:]
+	}
+	if at := strings.LastIndexByte(string(f.Pattern), '/') + 1; f.Pattern[at:] != "**" && strings.Contains(string(f.Pattern), "*") {
+		m.last = f.Pattern[at:]
+	}
+	return m
+}
+
+// look returns what is known of a part, and finds it out the first time.
+func look(known *[]verdict, n uint32, judge func() verdict) verdict {
+	if grow := int(n) + 1 - len(*known); grow > 0 {
+		*known = append(*known, make([]verdict, grow)...)
+	}
+	if (*known)[n] == open {
+		(*known)[n] = judge()
+	}
+	return (*known)[n]
+}
+
+func (m *matcher) match(n uint32) bool {
+	r, f := m.register, m.filter
+	of := r.of[n]
+	traits := look(&m.traits, of, func() verdict { return m.judge(&r.traits.list[of]) })
+	if traits&has != has || (f.Device != "" && r.Device(n) != f.Device) {
+		return false
+	}
+	if m.text != "" && traits&lines == 0 && !m.says(n) {
+		return false
+	}
+	if f.Pattern == "" && f.Keep == nil {
+		return true
+	}
+	if m.last != "" && !m.ends(n) {
+		return false
+	}
+	m.path = r.names.Append(m.path[:0], n)
+	return f.Pattern.Match(point.Path(m.view())) && (f.Keep == nil || f.Keep(point.Path(m.path)))
+}
+
+// view returns the path without a copy; it lasts until the next one.
+func (m *matcher) view() string { return unsafe.String(unsafe.SliceData(m.path), len(m.path)) }
+
+// ends reports whether the last segment of the point may be that of the pattern.
+func (m *matcher) ends(n uint32) bool {
+	_, tail := m.register.names.Parts(n)
+	return look(&m.names, tail, func() verdict {
+		name := m.register.names.Tail(tail)
+		if len(name) == 0 || m.last.Match(point.Path(name)) {
+			return has
+		}
+		return no
+	})&has == has
+}
+
+// judge says whether the traits are those asked for.
+func (m *matcher) judge(t *Traits) verdict {
+	f := m.filter
+	if (t.Removed != 0 && !f.Removed && !f.Only) || (t.Removed == 0 && f.Only) || (f.Unit != "" && t.Unit != f.Unit) {
+		return no
+	}
+	tags := parseTags(t.Tags)
+	for name, want := range f.Tags {
+		if value, there := tags[name]; !there || (want != "" && value != want) {
+			return no
+		}
+	}
+	if m.contains([]byte(t.Unit)) {
+		return has | lines
+	}
+	return has
+}
+
+// says reports whether path or description have the text.
+func (m *matcher) says(n uint32) bool {
+	r := m.register
+	head, tail := r.names.Parts(n)
+	h := look(&m.heads, head, func() verdict { return m.judgeHead(r.names.Head(head)) })
+	t := look(&m.tails, tail, func() verdict { return m.judgeTail(r.names.Tail(tail)) })
+	if h&has == has || t&has == has || (h&edge == edge && t&edge == edge) {
+		return true
+	}
+	word := r.description[n]
+	return look(&m.words, word, func() verdict {
+		if m.contains([]byte(r.descriptions.list[word])) {
+			return has
+		}
+		return no
+	})&has == has
+}
+
+func (m *matcher) judgeHead(head []byte) verdict {
+	v := no
+	low := m.lowered(head)
+	if bytes.Contains(low, []byte(m.text)) {
+		v |= has
+	}
+	if m.front != "" && bytes.HasSuffix(low, []byte(m.front)) {
+		v |= edge
+	}
+	return v
+}
+
+func (m *matcher) judgeTail(tail []byte) verdict {
+	v := no
+	low := m.lowered(tail)
+	if bytes.Contains(low, []byte(m.text)) {
+		v |= has
+	}
+	if m.front != "" && bytes.HasPrefix(low, []byte(m.back)) {
+		v |= edge
+	}
+	return v
+}
+
+func (m *matcher) contains(word []byte) bool {
+	return bytes.Contains(m.lowered(word), []byte(m.text))
+}
+
+// lowered returns the word in lower case; it lasts until the next call.
+func (m *matcher) lowered(word []byte) []byte {
+	upper := false
+	for _, c := range word {
+		if c >= utf8.RuneSelf {
+			return bytes.ToLower(word)
+		}
+		upper = upper || ('A' <= c && c <= 'Z')
+	}
+	if !upper {
+		return word
+	}
+	m.lower = append(m.lower[:0], word...)
+	for i, c := range m.lower {
+		if 'A' <= c && c <= 'Z' {
+			m.lower[i] = c + 'a' - 'A'
+		}
+	}
+	return m.lower
+}

@@ -1,0 +1,255 @@
+// Package register holds the points of a node in memory, in some forty octets each: what is known of them,
+// in path order, to be found by path, pattern, text, tag and unit. It knows no disk.
+package register
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"voltbus/internal/lexicon"
+	"voltbus/point"
+)
+
+// Entry is a point as the catalogue knows it.
+type Entry struct {
+	point.Info           // Default, Min and Max are not kept; Tags may be those of other entries too: do not change them
+	FirstSeen  time.Time // when it was first put here
+	Removed    time.Time // when it left the configuration; zero if it is there
+	Since      time.Time // when its interval last changed or it last came back; zero if never
+}
+
+// Record is a point with what is kept of it. Times are microseconds since 1970 UTC.
+type Record struct {
+	Path        string
+	Device      string // "" for none
+	Description string
+	FirstSeen   int64
+	Traits
+}
+
+// Traits are what many points have in common.
+type Traits struct {
+	Kind     point.Kind
+	Writable bool
+	Unit     string
+	Interval int64  // microseconds; 0: unknown
+	Tags     string // a JSON object of texts in the order of their names; "" for none
+	Removed  int64  // when it left the configuration; 0: it is there
+	Since    int64  // when its interval last changed or it came back; 0: never
+	Child    string // the node below whose point it is; "" for those of this node
+}
+
+// Register is the table. Put, Read, Count, Search, Paths and Entries are safe for concurrent use; the
+// other methods are called within Read, or by the one who puts.
+type Register struct {
+	mu           sync.RWMutex
+	names        *lexicon.Index
+	of           []uint32 // by number: its traits
+	device       []uint32 // by number: of devices
+	description  []uint32 // by number: of descriptions
+	first        []int64  // by number: when it was first seen
+	next         []uint32 // by number: that which was sought behind it last, plus one; 0 is the number behind it
+	traits       set[Traits]
+	devices      set[string]
+	descriptions set[string]
+	order        order
+	present      int // points that are there
+	free         int // of them without a device
+}
+
+// New returns an empty register.
+func New() *Register {
+	return &Register{
+		names: lexicon.New(), traits: newSet(Traits.clone),
+		devices: newSet(strings.Clone), descriptions: newSet(strings.Clone),
+	}
+}
+
+// Len returns how many points were ever put here. Their numbers are those below.
+func (r *Register) Len() int { return len(r.of) }
+
+// Read calls do while nothing is put.
+func (r *Register) Read(do func()) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	do()
+}
+
+// Count returns how many points are there, and how many of them belong to no device.
+func (r *Register) Count() (all, free int) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.present, r.free
+}
+
+// Find returns the number of a path. Guess is a number that it may have, such as that behind the number of
+// the path before: paths come again in the order in which they came first.
+func (r *Register) Find(path string, guess uint32) (number uint32, known bool) {
+	if r.names.Is(guess, path) {
+		return guess, true
+	}
+	return r.names.Find(path)
+}
+
+// Follow is Find for paths that come in an order that is likely to come again, whichever it is: it remembers
+// what was sought behind each point. Before is the number of the path before; for the first path any.
+func (r *Register) Follow(path string, before uint32) (number uint32, known bool) {
+	if int(before) >= len(r.next) {
+		return r.names.Find(path)
+	}
+	after := &r.next[before]
+	guess := atomic.LoadUint32(after)
+	if guess == 0 {
+		guess = before + 2
+	}
+	if r.names.Is(guess-1, path) {
+		return guess - 1, true
+	}
+	if number, known = r.names.Find(path); known {
+		atomic.StoreUint32(after, number+1) // several may read at once
+	}
+	return number, known
+}
+
+// Record returns what is kept under a number.
+func (r *Register) Record(n uint32) Record {
+	return Record{
+		Path: string(r.names.Append(nil, n)), Device: r.devices.list[r.device[n]],
+		Description: r.descriptions.list[r.description[n]], FirstSeen: r.first[n], Traits: r.traits.list[r.of[n]],
+	}
+}
+
+// Path returns the path of a number.
+func (r *Register) Path(n uint32) point.Path { return point.Path(r.names.Append(nil, n)) }
+
+// Traits returns the traits of the point.
+func (r *Register) Traits(n uint32) *Traits { return &r.traits.list[r.of[n]] }
+
+// Device returns the device of the point; "" for none.
+func (r *Register) Device(n uint32) point.Path { return point.Path(r.devices.list[r.device[n]]) }
+
+// Entries returns what is known of the paths, in the order asked. A path that is unknown gives an Entry with
+// only the path.
+func (r *Register) Entries(paths []point.Path) []Entry {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	entries := make([]Entry, len(paths))
+	tags, guess := map[string]map[string]string{}, uint32(0)
+	for i, p := range paths {
+		n, known := r.Find(string(p), guess)
+		if !known {
+			entries[i].Path = p
+			continue
+		}
+		entries[i], guess = r.entry(n, tags), n+1
+	}
+	return entries
+}
+
+// entry returns the point of a number. Tags that were parsed before are used again.
+func (r *Register) entry(n uint32, tags map[string]map[string]string) Entry {
+	c := r.Record(n)
+	known, ok := tags[c.Tags]
+	if !ok {
+		known = parseTags(c.Tags)
+		tags[c.Tags] = known
+	}
+	return Entry{
+		Info: point.Info{
+			Path: point.Path(c.Path), Kind: c.Kind, Unit: c.Unit, Description: c.Description, Writable: c.Writable,
+			Device: point.Path(c.Device), Interval: time.Duration(c.Interval) * time.Microsecond, Tags: known,
+		},
+		FirstSeen: moment(c.FirstSeen), Removed: moment(c.Removed), Since: moment(c.Since),
+	}
+}
+
+// Put puts records, each path once, and returns their numbers, in the same order. Where there are many new
+// ones they should come in path order.
+func (r *Register) Put(records []Record) []uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	numbers := make([]uint32, len(records))
+	var fresh []uint32
+	guess := uint32(0)
+	for i := range records {
+		c := &records[i]
+		n, known := r.Find(c.Path, guess)
+		if known {
+			r.count(n, -1)
+		} else {
+			n = r.add(c.Path)
+			fresh = append(fresh, n)
+		}
+		numbers[i], guess = n, n+1
+		r.of[n], r.device[n] = r.traits.number(c.Traits), r.devices.number(c.Device)
+		r.description[n], r.first[n] = r.descriptions.number(c.Description), c.FirstSeen
+		r.count(n, 1)
+	}
+	r.order.add(r.names, fresh)
+	return numbers
+}
+
+func (r *Register) add(path string) uint32 {
+	r.of, r.device, r.description = append(r.of, 0), append(r.device, 0), append(r.description, 0)
+	r.first, r.next = append(r.first, 0), append(r.next, 0)
+	return r.names.Add(path)
+}
+
+func (r *Register) count(n uint32, by int) {
+	if r.Traits(n).Removed != 0 {
+		return
+	}
+	r.present += by
+	if r.Device(n) == "" {
+		r.free += by
+	}
+}
+
+// RecordOf returns what would be kept of a point that is new.
+func RecordOf(info *point.Info, tags string, now int64) Record {
+	return Record{
+		Path: string(info.Path), Device: string(info.Device), Description: clean(info.Description), FirstSeen: now,
+		Traits: Traits{
+			Kind: info.Kind, Writable: info.Writable, Unit: clean(info.Unit),
+			Interval: info.Interval.Microseconds(), Tags: tags,
+		},
+	}
+}
+
+// Tagger writes tags as Traits have them. Those of one point are often those of the one before.
+type Tagger struct {
+	tags map[string]string
+	text string
+}
+
+// Text returns the text of the tags.
+func (t *Tagger) Text(tags map[string]string) string {
+	if len(tags) == 0 {
+		return ""
+	}
+	if !maps.Equal(t.tags, tags) {
+		text, _ := json.Marshal(tags) // texts, in the order of their names
+		t.tags, t.text = maps.Clone(tags), string(text)
+	}
+	return t.text
+}
+
+func parseTags(text string) map[string]string {
+	if text == "" {
+		return nil
+	}
+	var tags map[string]string
+	_ = json.Unmarshal([]byte(text), &tags) // Decode has checked it
+	return tags
+}
+
+func moment(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"voltbus/api/answer"
+)
+
+func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
+	for _, tt := range []struct {
+		result answer.Commanded
+		code   int
+	}{
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "held"}, 0},
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "differs", Reported: json.RawMessage("500")}, exitDiffers},
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: false, Output: "differs"}, 0}, // it waits behind another one
+		{answer.Commanded{Point: "p", Status: "failed", Output: "failed", Error: &answer.ControlError{Kind: "rejected", Message: "no"}}, exitError},
+	} {
+		code := 0
+		if err := unfulfilled(&tt.result); err != nil {
+			code = exitCode(err)
+		}
+		if code != tt.code {
+			t.Errorf("%+v exits with %d, want %d", tt.result, code, tt.code)
+		}
+	}
+}
+
+func TestNegativeNumbersAreArgumentsOfSet(t *testing.T) {
+	root := newRoot()
+	for _, tt := range [][2][]string{
+		{{"set", "p", "-7"}, {"set", "p", shield + "-7"}},
+		{{"set", "p", "-.5", "q", "-1e3", "--lease", "5m"}, {"set", "p", shield + "-.5", "q", shield + "-1e3", "--lease", "5m"}},
+		{{"set", "p", "7", "--level", "-3"}, {"set", "p", "7", "--level", "-3"}},
+		{{"get", "-7"}, {"get", "-7"}},
+	} {
+		got := shielded(root, tt[0])
+		for i := range got {
+			if got[i] != tt[1][i] {
+				t.Errorf("%q is %q", tt[0], got)
+			}
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// negatives annotates a command whose arguments may be negative numbers.
+const negatives = "negatives"
+
+// shield stands before a negative number that is an argument, so that it is not taken for a flag.
+const shield = " "
+
+var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
+// shielded returns the arguments of the program with a shield before those that are negative numbers, if
+// their command takes them. What follows a flag is its value.
+func shielded(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd.Annotations[negatives] == "" {
+		return args
+	}
+	out := make([]string, len(args))
+	for i, arg := range args {
+		if negative.MatchString(arg) && (i == 0 || !strings.HasPrefix(args[i-1], "-") || negative.MatchString(args[i-1])) {
+			arg = shield + arg
+		}
+		out[i] = arg
+	}
+	return out
+}

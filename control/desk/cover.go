@@ -1,0 +1,98 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// maxAlike is how many paths are named that may have been meant.
+const maxAlike = 3
+
+// covering refuses a pattern, or the path of a reservation, that selects no point.
+func (d *Desk) covering(pattern point.Pattern) *fault.Error {
+	if pattern == "" || slices.ContainsFunc(d.sorted, pattern.Match) {
+		return nil
+	}
+	text := fmt.Sprintf("no point matches %.200q", pattern)
+	if alike := d.alike(pattern); len(alike) > 0 {
+		text += "; did you mean " + strings.Join(alike, " or ") + "?"
+	} else {
+		text += "; * stands for a part of a name, ** for any number of names"
+	}
+	return fault.E("desk.covering", fault.NotFound, string(pattern), errors.New(text))
+}
+
+func nothingCovered(err *fault.Error) control.Decision {
+	return control.Decision{Status: control.Refused, Why: control.WhyUnknown, Err: err}
+}
+
+// alike returns what may have been meant by a pattern that selects nothing: the same in another case, else
+// the devices whose paths are the most alike.
+func (d *Desk) alike(pattern point.Pattern) []string {
+	folded := point.Pattern(strings.ToLower(string(pattern)))
+	var found []string
+	for _, path := range d.sorted {
+		if folded.Match(point.Path(strings.ToLower(string(path)))) {
+			if found = append(found, strconv.Quote(string(path))); len(found) == maxAlike {
+				return found
+			}
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	plain := strings.Trim(strings.TrimSuffix(string(folded), "**"), "/")
+	devices := make(map[string]int)
+	for _, p := range d.points {
+		if _, known := devices[string(p.Device)]; !known {
+			devices[string(p.Device)] = distance(plain, strings.ToLower(string(p.Device)))
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(devices), func(a, b string) int {
+		if devices[a] != devices[b] {
+			return devices[a] - devices[b]
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names[:min(len(names), maxAlike)] {
+		if devices[name] <= max(2, len(plain)/4) {
+			found = append(found, strconv.Quote(name))
+		}
+	}
+	return found
+}
+
+// maxCompared bounds the texts of which the distance is known.
+const maxCompared = 100
+
+// distance counts the letters by which two texts differ; texts that are too long differ much.
+func distance(a, b string) int {
+	if len(a) > maxCompared || len(b) > maxCompared {
+		return maxCompared
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,109 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/internal/plural"
+	"voltbus/point"
+)
+
+// date is what a point's newest sample said, and the times that its samples got: two with one time would
+// be one in the history.
+type date struct {
+	point.Stamp
+
+	value   point.Value
+	quality point.Quality
+}
+
+// reach is how far behind the last sample of a point one without a time of its own may lie to be put behind
+// it: a device's clock may be ahead a little, and what the node itself says later is newer all the same.
+const reach = time.Minute
+
+// put gives a sample of the point a time that no other has. One that says what the one before said, at the
+// same time, is that one again.
+func (d *date) put(s *point.Sample) {
+	if d.Holds(s.Time) && d.value == s.Value && d.quality == s.Quality {
+		s.Time = d.Last()
+		return
+	}
+	s.Time = d.Next(s.Time)
+	d.value, d.quality = s.Value, s.Quality
+}
+
+// behind returns now, or a moment behind the last sample if that is a little later.
+func (d *date) behind(now time.Time) time.Time {
+	if last := d.Last(); !last.Before(now) && last.Sub(now) <= reach {
+		return last.Add(time.Microsecond)
+	}
+	return now
+}
+
+// date gives a sample that a device reported the time of its arrival, if it has none, and one that no other
+// sample of the point has.
+func (l *line) date(u *unit, place int, s *point.Sample) {
+	if s.Time.IsZero() {
+		s.Time = l.clock.now().wall
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.dates == nil {
+		u.dates = make([]date, len(u.paths))
+	}
+	u.dates[place].put(s)
+}
+
+// dateScan is date for a scan of all points. It costs nothing for devices whose samples have the times of
+// their arrival.
+func (u *unit) dateScan(samples []point.Sample, now instant) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.dates == nil {
+		if !slices.ContainsFunc(samples, func(s point.Sample) bool { return s.Time.After(now.wall) }) {
+			return
+		}
+		u.dates = make([]date, len(u.paths))
+	}
+	for i := range samples {
+		u.dates[i].put(&samples[i])
+	}
+}
+
+// dateNow returns a time for what the node itself says of a point now. The mutex is held.
+func (u *unit) dateNow(place int, q point.Quality, v point.Value, now instant) time.Time {
+	if u.dates == nil {
+		return now.wall
+	}
+	s := point.Sample{Time: u.dates[place].behind(now.wall), Quality: q, Value: v}
+	u.dates[place].put(&s)
+	return s.Time
+}
+
+// countMisdated notes samples whose time was not believed.
+func (l *line) countMisdated(ctx context.Context, u *unit) {
+	session, can := u.session.(driver.Dated)
+	if !can {
+		return
+	}
+	var n uint64
+	if err := l.guard(u, func() error { n = session.Misdated(); return nil }); err != nil || n == 0 {
+		return
+	}
+	now := l.clock.now()
+	err := fault.E("device.listen", fault.Invalid, string(u.cfg.Path), fmt.Errorf(
+		"%s out of bounds and got the time of arrival; set the device's clock to UTC, or its clock_ahead and clock_behind", plural.Were(n, "time")))
+	u.mu.Lock()
+	u.state.Misdated += n
+	u.blame(err, now)
+	u.mu.Unlock()
+	if u.dateNoise.due(now.steady) {
+		l.log.WarnContext(ctx, "times of the device are not believed", slog.String("device", string(u.cfg.Path)),
+			slog.String("driver", l.key.kind), slog.Uint64("count", u.dateNoise.count), slog.Any("err", err))
+	}
+}

@@ -1,0 +1,136 @@
+package modbus
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"voltbus/point"
+)
+
+// Orders are the byte orders of values of more than one register, as the configuration names them.
+func Orders() []string { return []string{"ABCD", "CDAB", "BADC", "DCBA"} }
+
+// Types are the types that raw words can be read as, without texts.
+func Types() []string {
+	return []string{"uint16", "int16", "uint32", "int32", "float32", "uint64", "int64", "float64"}
+}
+
+// Meaning is what words say if they are of a type in a byte order.
+type Meaning struct {
+	Type  string
+	Order string      // "" for a single register, whose bytes are as the standard wants them
+	Value point.Value // None if the words are no value of the type
+}
+
+// Meanings returns what the words say as each type, or the named ones, in each order. A type that needs more words than
+// there are is left out. It fails for a type that is not known.
+func Meanings(words []uint16, types ...string) ([]Meaning, error) {
+	if len(types) == 0 {
+		types = Types()
+	}
+	var out []Meaning
+	for _, name := range types {
+		l, _, err := parseType(name)
+		if err != nil {
+			return nil, err
+		}
+		if l.words > len(words) {
+			continue
+		}
+		orders := Orders()
+		switch {
+		case l.form == formText:
+			orders = []string{"ABCD", "BADC"} // a text has no order of words
+		case l.words == 1:
+			orders = []string{""}
+		}
+		for _, order := range orders {
+			out = append(out, meaning(name, order, l, words))
+		}
+	}
+	return out, nil
+}
+
+func meaning(name, order string, l layout, words []uint16) Meaning {
+	l.order, _ = parseOrder(order) // one of Orders
+	m := Meaning{Type: name, Order: order}
+	if l.form == formText {
+		if text, ok := l.text(words); ok {
+			m.Value = point.TextOf(text)
+		}
+	} else if v, ok := l.value(l.join(words)); ok {
+		m.Value = v
+	}
+	return m
+}
+
+// Encode returns the words that stand for a value of a type in a byte order. The error says what to write instead.
+func Encode(typeName, order, text string) ([]uint16, error) {
+	l, ordered, err := parseType(typeName)
+	if err != nil {
+		return nil, fmt.Errorf("type %w", err)
+	}
+	o, err := parseOrder(order)
+	if err != nil {
+		return nil, fmt.Errorf("byte order %w", err)
+	}
+	if !ordered {
+		l.order = o
+	}
+	v, err := parseValue(text, l.kind())
+	if err != nil {
+		return nil, err
+	}
+	return (&register{layout: l}).encode(v, nil, 0)
+}
+
+// WordsOf returns how many registers a type takes; 0 for one that is not known.
+func WordsOf(typeName string) int {
+	l, _, err := parseType(typeName)
+	if err != nil {
+		return 0
+	}
+	return l.words
+}
+
+// ParseWords reads raw words: 0x41ac, 16812, or several in one such as 41ac0000 with an even number of bytes.
+func ParseWords(texts []string) ([]uint16, error) {
+	var words []uint16
+	for _, text := range texts {
+		w, err := parseWord(text)
+		if err != nil {
+			return nil, err
+		}
+		words = slices.Concat(words, w)
+	}
+	return words, nil
+}
+
+func parseWord(text string) ([]uint16, error) {
+	digits, hexadecimal := strings.CutPrefix(strings.ToLower(text), "0x")
+	if !hexadecimal && len(digits) <= 5 {
+		w, err := strconv.ParseUint(digits, 10, 16)
+		if err != nil {
+			return nil, errWord(text)
+		}
+		return []uint16{uint16(w)}, nil
+	}
+	if digits == "" {
+		return nil, errWord(text)
+	}
+	var words []uint16
+	for digits = strings.Repeat("0", (4-len(digits)%4)%4) + digits; digits != ""; digits = digits[4:] {
+		w, err := strconv.ParseUint(digits[:4], 16, 16)
+		if err != nil {
+			return nil, errWord(text)
+		}
+		words = append(words, uint16(w))
+	}
+	return words, nil
+}
+
+func errWord(text string) error {
+	return fmt.Errorf("%q is no register; write 0 to 65535, such as 16812 or 0x41ac, or several together such as 0x41ac0000", text)
+}

@@ -1,0 +1,197 @@
+// Package admission bounds the connections of a listener, in all and of each address, so that nobody shuts others
+// out by holding many.
+package admission
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// Limits bound the connections of a listener.
+type Limits struct {
+	Total int
+	// Address is how many one address may have, of IPv6 one network of 64 bits; 0 for Total. It does not hold
+	// for loopback, where a reverse proxy and the programs of the machine come from.
+	Address int
+}
+
+// Listener gives out connections within its limits. At a limit, the connection that has waited longest without
+// work, of the same address if that has its share, is closed for the new one; where all work, the new one is closed.
+type Listener struct {
+	net.Listener
+	limits Limits
+
+	mu      sync.Mutex
+	open    int
+	each    map[netip.Prefix]int
+	waiting list.List // of *Conn, the longest first
+	closed  uint64
+}
+
+// New returns a listener that bounds the connections of another.
+func New(l net.Listener, limits Limits) *Listener {
+	if limits.Address == 0 {
+		limits.Address = limits.Total
+	}
+	return &Listener{Listener: l, limits: limits, each: map[netip.Prefix]int{}}
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		stream, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &Conn{Conn: stream, listener: l, network: Network(stream.RemoteAddr())}
+		old, admitted := l.admit(c)
+		if old != nil {
+			_ = old.Close()
+		}
+		if admitted {
+			return c, nil
+		}
+		_ = stream.Close()
+	}
+}
+
+// State says how many connections are open, and how many were closed for a limit.
+func (l *Listener) State() (open int, closed uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.closed
+}
+
+// admit takes a connection in; old is to be closed for it.
+func (l *Listener) admit(c *Conn) (old *Conn, admitted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	crowded := l.each[c.network] >= l.limits.Address && !c.network.Addr().IsLoopback()
+	if crowded || l.open >= l.limits.Total {
+		l.closed++
+		if old = l.longest(c.network, crowded); old == nil {
+			return nil, false
+		}
+		l.drop(old)
+	}
+	l.open++
+	l.each[c.network]++
+	c.place = l.waiting.PushBack(c)
+	return old, true
+}
+
+// longest returns the connection that has waited longest, of the network only if that is crowded; nil if none
+// waits. The caller holds mu.
+func (l *Listener) longest(network netip.Prefix, crowded bool) *Conn {
+	for e := l.waiting.Front(); e != nil; e = e.Next() {
+		if c, _ := e.Value.(*Conn); !crowded || c.network == network {
+			return c
+		}
+	}
+	return nil
+}
+
+// drop takes a connection out. The caller holds mu.
+func (l *Listener) drop(c *Conn) {
+	if c.gone {
+		return
+	}
+	c.gone = true
+	l.open--
+	if l.each[c.network]--; l.each[c.network] == 0 {
+		delete(l.each, c.network)
+	}
+	if c.place != nil {
+		l.waiting.Remove(c.place)
+		c.place = nil
+	}
+}
+
+// Conn is a connection of a Listener.
+type Conn struct {
+	net.Conn
+	listener *Listener
+	network  netip.Prefix
+
+	// The listener guards these.
+	working int
+	gone    bool
+	place   *list.Element // among those that wait; nil while it works
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.listener.mu.Lock()
+	c.listener.drop(c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// work says that something of somebody who was recognised begins on the connection, or with -1 that it ends.
+func (c *Conn) work(more int) {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.working += more
+	switch {
+	case c.gone:
+	case c.working > 0 && c.place != nil:
+		c.listener.waiting.Remove(c.place)
+		c.place = nil
+	case c.working == 0 && c.place == nil:
+		c.place = c.listener.waiting.PushBack(c)
+	}
+}
+
+type connKey struct{}
+
+// Context returns a context that knows its connection, which may be secured by TLS; for http.Server.ConnContext.
+func Context(ctx context.Context, c net.Conn) context.Context {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	if c, ok := c.(*Conn); ok {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	return ctx
+}
+
+// Work says that somebody who was recognised is served on the connection of a context, until done is called: it is
+// not closed for others meanwhile. A context without a connection is left alone.
+func Work(ctx context.Context) (done func()) {
+	c, ok := ctx.Value(connKey{}).(*Conn)
+	if !ok {
+		return func() {}
+	}
+	c.work(1)
+	return sync.OnceFunc(func() { c.work(-1) })
+}
+
+// Network returns what counts as one address: of IPv6 the network of 64 bits, since who has one address of it has all.
+func Network(a net.Addr) netip.Prefix {
+	if a == nil {
+		return netip.Prefix{}
+	}
+	return ParseNetwork(a.String())
+}
+
+// ParseNetwork is Network of an address as text, with a port or without; the zero Prefix for what is none.
+func ParseNetwork(text string) netip.Prefix {
+	at, err := netip.ParseAddrPort(text)
+	host := at.Addr()
+	if err != nil {
+		if host, err = netip.ParseAddr(text); err != nil {
+			return netip.Prefix{}
+		}
+	}
+	host = host.Unmap().WithZone("")
+	bits := host.BitLen()
+	if host.Is6() && !host.IsLoopback() {
+		bits = 64
+	}
+	p, _ := host.Prefix(bits) // of valid length
+	return p
+}

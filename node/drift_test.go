@@ -1,0 +1,217 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"voltbus/api/answer"
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/testing/peers"
+)
+
+// plantRegistry has the registers of testing/peers that a test changes, and those with a temper.
+const plantRegistry = `
+        - {name: valve, address: 100, table: holding, type: int16, scale: 0.1, writable: true, default: 18}
+        - {name: cut, address: 200, table: holding, type: uint16, writable: true, default: 1}
+        - {name: picky, address: 201, table: holding, type: uint16, writable: true, default: 1}
+        - {name: busy, address: 202, table: holding, type: uint16, writable: true, default: 1}
+`
+
+// commanded is a node with a Modbus server that nobody here wrote, and another master of that.
+type commanded struct {
+	*running
+	peer *peers.Process
+}
+
+func newCommanded(t *testing.T, rules string) *commanded {
+	t.Helper()
+	peer := peers.Modbus(t)
+	r := run(t, load(t, t.TempDir(), listenAnywhere+fmt.Sprintf(`
+devices:
+  site/plant:
+    driver: modbus
+    interval: 200ms
+    control: [%s]
+    config:
+      address: %q
+      timeout: 2s
+      registry:%s`, rules, peer.Addr, plantRegistry)))
+	return &commanded{r, peer}
+}
+
+// turn writes a register as another master does, with a frame of its own: function 6 of Modbus TCP, which the
+// device answers with the same.
+func (c *commanded) turn(address, value uint16) {
+	c.t.Helper()
+	other, err := net.Dial("tcp", c.peer.Addr)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	frame := []byte{0, 1, 0, 0, 0, 6, 1, 6, byte(address >> 8), byte(address), byte(value >> 8), byte(value)}
+	answer := make([]byte, len(frame))
+	if _, err = other.Write(frame); err == nil {
+		_, err = io.ReadFull(other, answer)
+	}
+	if err != nil || !bytes.Equal(answer, frame) {
+		c.t.Fatalf("the device answers % x, %v", answer, err)
+	}
+}
+
+func (c *commanded) set(point string, value float64) answer.Commanded {
+	c.t.Helper()
+	wait := 20.0
+	list, err := c.Client.Command(c.t.Context(), answer.NewCommands{Wait: &wait, Commands: []answer.NewCommand{
+		{Point: "site/plant/" + point, Value: []byte(fmt.Sprint(value))},
+	}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return list.Results[0]
+}
+
+func (c *commanded) output(point string) (control.Output, string) {
+	c.t.Helper()
+	who, err := c.Who(context.Background(), "site/plant/"+point)
+	if err != nil || len(who.Points) != 1 {
+		c.t.Fatalf("who says %+v, %v", who, err)
+	}
+	return control.Output(who.Points[0].Output), string(who.Points[0].Reported)
+}
+
+func (c *commanded) becomes(point string, want control.Output) {
+	c.t.Helper()
+	eventually(c.t, point+" is "+string(want), func() bool { is, _ := c.output(point); return is == want })
+}
+
+func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {
+	c := newCommanded(t, "")
+	if r := c.set("valve", 19.77); r.Output != "held" || string(r.Reported) != "19.8" {
+		t.Fatalf("gives %+v", r)
+	}
+	c.turn(100, 250)
+	c.becomes("valve", control.Mismatch)
+	if _, reported := c.output("valve"); reported != "25" {
+		t.Errorf("reports %s", reported)
+	}
+	eventually(t, "health and alerts say so", func() bool {
+		alerts, err := c.Client.Alerts(wait(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := c.Node.Health(wait(t)).Status == "degraded"
+		for _, a := range alerts.Alerts {
+			if said && a.Agent == "node" && strings.Contains(a.Text, "site/plant/valve (mismatch)") {
+				return true
+			}
+		}
+		return false
+	})
+	c.hears(t, "control.mismatch", "site/plant/valve", "another value")
+	if r := c.set("valve", 19.77); r.Output != "held" || string(r.Reported) != "19.8" {
+		t.Errorf("the same command again gives %+v", r)
+	}
+	eventually(t, "all is well", func() bool {
+		alerts, err := c.Client.Alerts(wait(t))
+		return err == nil && len(alerts.Alerts) == 0 && c.Node.Health(wait(t)).Status == "ok"
+	})
+}
+
+func TestAttackADeviceThatRestartsLosesWhatItWasSetTo(t *testing.T) {
+	c := newCommanded(t, "")
+	c.set("valve", 21)
+	port := c.peer.Port()
+	c.peer.Kill()
+	c.becomes("valve", control.Unknown)
+	peers.Modbus(t, "--port", port) // with zeros
+	c.becomes("valve", control.Held)
+	if _, reported := c.output("valve"); reported != "21" {
+		t.Errorf("reports %s", reported)
+	}
+}
+
+func TestADeviceThatRestartsIsLeftAloneWhereThatIsWished(t *testing.T) {
+	c := newCommanded(t, "{points: [valve], default: 18, assert: never}")
+	c.set("valve", 21)
+	port := c.peer.Port()
+	c.peer.Kill()
+	c.becomes("valve", control.Unknown)
+	peers.Modbus(t, "--port", port)
+	c.becomes("valve", control.Mismatch)
+	if _, reported := c.output("valve"); reported != "0" {
+		t.Errorf("reports %s", reported)
+	}
+}
+
+func TestAPointThatAlwaysAssertsIsWrittenAgain(t *testing.T) {
+	c := newCommanded(t, "{points: [valve], default: 18, assert: always, assert_pause: 1s}")
+	c.set("valve", 21)
+	for range 2 {
+		c.turn(100, 250)
+		eventually(t, "it is written again", func() bool {
+			list, err := c.ReadNow(wait(t), "site/plant/valve")
+			return err == nil && string(list.Readings[0].Value) == "21"
+		})
+	}
+	c.hears(t, "control.mismatch", "site/plant/valve", "another value")
+}
+
+func TestAttackATypingErrorMovesNoPlant(t *testing.T) {
+	c := newCommanded(t, "")
+	c.set("valve", 21)
+	if r := c.set("valve", 99999); r.Status != "refused" || r.Error.Why != "range" || !strings.Contains(r.Error.Message, "3276.7") {
+		t.Errorf("gives %+v", r)
+	}
+	c.set("picky", 500)
+	r := c.set("picky", 2000)
+	if r.Status != "failed" || r.Output != "failed" || r.Wins || r.Error == nil || r.Error.Kind != fault.Rejected.String() {
+		t.Errorf("gives %+v, %+v", r, r.Error)
+	}
+	c.becomes("picky", control.Held)
+	for point, want := range map[string]string{"valve": "21", "picky": "500"} {
+		if is, reported := c.output(point); is != control.Held || reported != want {
+			t.Errorf("%s is %v with %s, want %s", point, is, reported, want)
+		}
+	}
+}
+
+func TestADeviceThatIsBusyIsTriedAgain(t *testing.T) {
+	c := newCommanded(t, "")
+	if r := c.set("busy", 7); r.Status != "accepted" || r.Output != "failed" || r.Error == nil || r.Error.Kind != fault.Unavailable.String() {
+		t.Errorf("gives %+v, %+v", r, r.Error)
+	}
+	c.becomes("busy", control.Held)
+}
+
+func TestADeviceThatCutsAValueIsSaidToDiffer(t *testing.T) {
+	c := newCommanded(t, "")
+	if r := c.set("cut", 700); r.Output != "differs" || string(r.Reported) != "500" {
+		t.Errorf("gives %+v", r)
+	}
+	if h := c.Node.Health(wait(t)); h.Status != "degraded" {
+		t.Errorf("health is %+v", h)
+	}
+}
+
+// A simulated device forgets with the node.
+func TestAttackARestartOfTheNodeWritesWhatSimulatedDevicesForgot(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, load(t, dir, room))
+	command(t, r, "agent:tune", "1", 23)
+	r.halt()
+	r = run(t, load(t, dir, room))
+	eventually(t, "the room has what is commanded", func() bool {
+		list, err := r.ReadNow(wait(t), "site/room/setpoint")
+		return err == nil && string(list.Readings[0].Value) == "23"
+	})
+	eventually(t, "and is said to", func() bool {
+		who, err := r.Who(wait(t), "site/room/setpoint")
+		return err == nil && len(who.Points) == 1 && who.Points[0].Output == "held"
+	})
+}

@@ -1,0 +1,144 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"voltbus/api/answer"
+	"voltbus/audit"
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink/live"
+)
+
+// openLive lets live messages go between this node and those around it.
+func (n *Node) openLive(context.Context) error {
+	n.liveUp = live.NewUp(live.UpConfig{
+		Tap: n.liveTap, Rules: n.liveRules, Hear: n.opts.Config.Uplink.Hear,
+		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Log: n.log,
+	})
+	n.liveHub = live.NewHub(live.HubConfig{
+		Name: n.opts.Config.Node.Name, Tap: n.liveTap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: n.liveChild,
+		Behind: func(child, node string) bool {
+			return slices.ContainsFunc(n.tree.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
+		},
+		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.refusedLive, Log: n.log,
+	})
+	return n.bus.TakeFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
+}
+
+// liveRules say which live messages go to the parent.
+func (n *Node) liveRules() live.Rules {
+	above, _ := n.parentNow()
+	grants, err := allowed(&n.Config().Uplink)
+	if err != nil { // judged when the configuration was read
+		grants = identity.Grants{}
+	}
+	return live.Rules{Naming: n.sender.Naming(), Grants: grants, Self: above.As}
+}
+
+// liveChild returns what live messages a child may send and hear.
+func (n *Node) liveChild(name string) (live.Child, bool) {
+	c, known := n.childGrants(name)
+	return live.Child{Publish: publishable(&c.Grants), Subscribe: identity.Grants{Subscribe: c.Grants.Subscribe, Administer: c.Grants.Administer}}, known
+}
+
+// publishable returns where somebody may publish.
+func publishable(g *identity.Grants) []point.Pattern {
+	if g.Administer {
+		return []point.Pattern{"**"}
+	}
+	return g.Publish
+}
+
+// behind reports whether a node is this one, or below it.
+func (n *Node) behind(name string) bool {
+	return n.tree.Self(name) || !n.tree.By(name).Above
+}
+
+// refusedLive notes what a child sent that is not taken.
+func (n *Node) refusedLive(child string, err error) {
+	detail, _ := json.Marshal(struct {
+		Tried   string `json:"tried"`
+		Missing string `json:"missing,omitempty"`
+	}{"send live messages", identity.MissingOf(err)}) // texts
+	subject := "live messages"
+	if f, is := errors.AsType[*fault.Error](err); is && f.Subject != "" {
+		subject = f.Subject
+	}
+	n.audit.Gather(audit.Entry{
+		Actor: "child:" + child, Action: "refused", Subject: subject, Outcome: err.Error(), Detail: detail,
+	})
+}
+
+// liveTap implements live.Tap over the bus.
+type liveTap struct{ *bus.Tap }
+
+func (n *Node) liveTap() (live.Tap, error) {
+	t, err := n.bus.NewTap()
+	if err != nil {
+		return nil, err
+	}
+	return liveTap{t}, nil
+}
+
+// Publish implements live.Tap.
+func (t liveTap) Publish(m *live.Message) error {
+	return t.Tap.Publish(&bus.TapMessage{Subject: m.Subject, Header: m.Header, Data: m.Data})
+}
+
+// Take implements live.Tap.
+func (t liveTap) Take(deliver func(live.Message)) (stop func(), lost func() int, err error) {
+	return t.Tap.Take(func(m bus.TapMessage) { deliver(live.Message{Subject: m.Subject, Header: m.Header, Data: m.Data}) })
+}
+
+// sendLive sends live messages by a connection beside the session with the parent, until stop is called.
+func (s *above) sendLive() (stop func()) {
+	ctx, end := context.WithCancel(context.Background()) //nolint:gosec // ended by stop
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.node.liveUp.Run(ctx, func(ctx context.Context, deliver func([]byte)) (live.Conn, error) {
+			flow, err := s.parent.DialFlow(ctx, deliver)
+			if err != nil {
+				return nil, err
+			}
+			return flow, nil
+		})
+	}()
+	return func() { end(); <-done }
+}
+
+// shownSubjects is how many subjects of a direction are shown.
+const shownSubjects = 20
+
+// shownLive shows a link, of which this node is the lower end or the upper one.
+func shownLive(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic // a copy anyhow
+	flow := func(subjects []string, t live.Traffic) answer.LiveFlow {
+		return answer.LiveFlow{
+			Subjects: append([]string{}, subjects[:min(len(subjects), shownSubjects)]...), Wanted: len(subjects),
+			Messages: t.Messages, Octets: t.Octets, Dropped: t.Dropped,
+		}
+	}
+	out := answer.LiveLink{Connected: s.Connected, Up: flow(s.Asked, s.Received), Down: flow(s.Wanted, s.Sent), Refused: s.Refused}
+	if lower {
+		out.Up, out.Down = flow(s.Wanted, s.Sent), flow(s.Asked, s.Received)
+	}
+	if !s.Since.IsZero() {
+		out.Since = moment(s.Since.UTC())
+	}
+	if s.Refusal != nil {
+		out.Reason = s.Refusal.Error()
+	}
+	return out
+}
+
+// Live says how live messages go to the parent, and by each child.
+func (n *Node) Live() (above live.Status, below map[string]live.Status) {
+	return n.liveUp.Status(), n.liveHub.Status()
+}

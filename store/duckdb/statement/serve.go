@@ -1,0 +1,175 @@
+package statement
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+	"golang.org/x/sys/unix"
+
+	"voltbus/fault"
+	"voltbus/store/duckdb/engine"
+)
+
+// Serve reads a task, gives up what it does not need, runs the statement and writes the answer. It is all that its
+// process does.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	runtime.LockOSThread()
+	var t Task
+	if err := json.NewDecoder(in).Decode(&t); err != nil {
+		return fault.E("statement.Serve", fault.Invalid, "task", err)
+	}
+	w := &writer{out: bufio.NewWriterSize(out, 64<<10)}
+	if err := bound(&t); err != nil {
+		return w.end(fault.E("statement.Serve", fault.Unavailable, "", fmt.Errorf("bound the process: %w", err)))
+	}
+	return w.end(kinded(serve(ctx, &t, w)))
+}
+
+// bound limits this process, for good.
+func bound(t *Task) error {
+	threads := max(t.Threads, 1)
+	for which, most := range map[int]uint64{
+		unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(t.Spill), unix.RLIMIT_NOFILE: 4096,
+		unix.RLIMIT_DATA: uint64(t.Memory) + overhead,
+		unix.RLIMIT_CPU:  uint64(t.Time.Seconds()+1) * uint64(threads),
+	} {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(which, &now); err != nil {
+			return err
+		}
+		most = min(most, now.Max)
+		if err := unix.Setrlimit(which, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return err
+		}
+	}
+	// Of all processes this one is the first to go when the machine has no memory.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a hint, where it is allowed
+	return errors.Join(unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+}
+
+func serve(ctx context.Context, t *Task, w *writer) error {
+	db, err := engine.Open(":memory:", t.settings())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	c, err := db.Connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	inner, err := judge(ctx, c, t)
+	if err != nil {
+		return err
+	}
+	for _, view := range t.Views {
+		if err := c.Exec(ctx, view); err != nil {
+			return fault.E("statement.Serve", fault.Unavailable, "", fmt.Errorf("open the history: %w", err))
+		}
+	}
+	for _, lock := range []string{"SET allowed_directories=" + t.folders(), "SET enable_external_access=false", "SET lock_configuration=true"} {
+		if err := c.Exec(ctx, lock); err != nil {
+			return err
+		}
+	}
+	return answer(ctx, c, t.Statement, inner, w)
+}
+
+// settings are DuckDB's for opening the database.
+func (t *Task) settings() map[string]string {
+	return map[string]string{
+		"threads":                      strconv.Itoa(max(t.Threads, 1)),
+		"memory_limit":                 strconv.FormatInt(t.Memory, 10) + "B",
+		"temp_directory":               t.Temp,
+		"max_temp_directory_size":      strconv.FormatInt(t.Spill, 10) + "B",
+		"autoinstall_known_extensions": "false",
+		"autoload_known_extensions":    "false",
+		"allow_community_extensions":   "false",
+		"enable_external_file_cache":   "false",
+	}
+}
+
+// folders is the list of those that may be read.
+func (t *Task) folders() string {
+	read := make([]string, len(t.Read))
+	for i, dir := range t.Read {
+		read[i] = "'" + strings.ReplaceAll(dir, "'", "''") + "'"
+	}
+	return "[" + strings.Join(read, ",") + "]"
+}
+
+// kinded gives an error of the engine its kind.
+func kinded(err error) error {
+	e := engine.AsError(err)
+	if e == nil {
+		return err
+	}
+	kind := fault.Invalid
+	switch {
+	case e.Type == duck.ErrorTypePermission, e.Type == duck.ErrorTypeTransaction, strings.HasPrefix(e.Text, "Permission Error"),
+		strings.Contains(e.Text, "configuration has been locked"):
+		kind = fault.Refused
+	case e.Type == duck.ErrorTypeOutOfMemory, strings.Contains(e.Text, "Out of Memory"), strings.Contains(e.Text, "bad allocation"), strings.Contains(e.Text, "bad_alloc"):
+		return fault.E("duckdb.SQL", fault.Unavailable, "", errors.New("the statement takes more memory than store.memory allows; ask for less at a time, or for sums"))
+	case e.Type == duck.ErrorTypeErrorIO, e.Fatal():
+		kind = fault.Unavailable
+	}
+	return fault.E("duckdb.SQL", kind, "", errors.New(e.Text))
+}
+
+// answer runs the statement. Columns of types that the caller does not know come as text.
+func answer(ctx context.Context, c *engine.Conn, statement string, explained bool, w *writer) error {
+	stmt, err := prepareReadable(c, statement, explained)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	if err := w.columns(stmt.Columns()); err != nil {
+		return err
+	}
+	types := stmt.Types()
+	values := make([]any, len(types))
+	return stmt.Query(ctx, func(ch *engine.Chunk) error {
+		for r := range ch.Rows {
+			for i, t := range types {
+				values[i] = ch.Value(i, r, t)
+			}
+			if err := w.values(values); err != nil {
+				return err
+			}
+		}
+		return w.out.Flush()
+	})
+}
+
+func prepareReadable(c *engine.Conn, statement string, explained bool) (*engine.Stmt, error) {
+	stmt, err := c.Prepare(statement)
+	if err != nil {
+		return nil, err
+	}
+	if explained || stmt.Readable() {
+		return stmt, nil
+	}
+	names := stmt.Columns()
+	aliases, list := make([]string, len(names)), make([]string, len(names))
+	for i, t := range stmt.Types() {
+		aliases[i] = fmt.Sprintf("c%d", i)
+		list[i] = aliases[i]
+		if !engine.Readable(t) {
+			list[i] += "::VARCHAR"
+		}
+		list[i] += ` AS "` + strings.ReplaceAll(names[i], `"`, `""`) + `"`
+	}
+	stmt.Close()
+	inner := strings.TrimRight(strings.TrimSpace(statement), "; \t\r\n")
+	return c.Prepare("SELECT " + strings.Join(list, ", ") + " FROM (" + inner + "\n) AS t(" + strings.Join(aliases, ", ") + ")")
+}

@@ -1,0 +1,250 @@
+// Package statement runs the SQL of people in a process of its own, which is bounded in memory, time and
+// files and is killed when its time is over or nobody waits for it any more: DuckDB has functions that take more
+// memory than its own limit, that no interrupt ends, and that write files. Run is the side of the store, Serve
+// that of the process.
+package statement
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Env is set in the environment of the process, which must call Serve.
+const Env = "VOLTBUS_SQL_STATEMENT"
+
+// Task says what the process does.
+type Task struct {
+	Statement string        `json:"statement"`
+	Views     []string      `json:"views"`  // statements that make what the statement may see
+	Tables    []string      `json:"tables"` // names that it may use
+	Read      []string      `json:"read"`   // folders of the files that the views read, each with / at its end
+	Temp      string        `json:"temp"`   // folder for what does not fit into memory, in one of Read; "" for none
+	Spill     int64         `json:"spill"`  // octets that it may take there
+	Memory    int64         `json:"memory"` // octets of DuckDB
+	Threads   int           `json:"threads"`
+	Time      time.Duration `json:"time"` // that it may take; of the processor, too, on each thread
+}
+
+// Bounds of what comes back. Who answers holds a row at a time.
+const (
+	maxRow     = 8 << 20
+	maxColumns = 4096
+	overhead   = 256 << 20 // private memory of the process beside Task.Memory
+)
+
+// Frames of the answer: a letter, then what belongs to it. A row has a value for each column, each behind its tag.
+const (
+	frameColumns = 'c' // number, texts
+	frameRow     = 'r' // octets, values
+	frameError   = 'e' // kind, text
+	frameEnd     = '.'
+
+	tagNull  = 'n'
+	tagFalse = 'f'
+	tagTrue  = 't'
+	tagInt   = 'i'
+	tagFloat = 'd'
+	tagText  = 's'
+	tagTime  = 'T'
+)
+
+var errFrame = errors.New("the process of the statement ended without an answer")
+
+// appendValue adds a value: nil, bool, int64, float64, string or time.Time.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return append(b, tagTrue)
+		}
+		return append(b, tagFalse)
+	case int64:
+		return binary.AppendVarint(append(b, tagInt), v)
+	case float64:
+		return binary.BigEndian.AppendUint64(append(b, tagFloat), math.Float64bits(v))
+	case string:
+		return append(binary.AppendUvarint(append(b, tagText), uint64(len(v))), v...)
+	case time.Time:
+		return binary.AppendVarint(append(b, tagTime), v.UnixMicro())
+	}
+	return append(b, tagNull)
+}
+
+// values reads a row of n values.
+func values(b []byte, n int) ([]any, error) {
+	out := make([]any, n)
+	for i := range out {
+		if len(b) == 0 {
+			return nil, errFrame
+		}
+		tag := b[0]
+		b = b[1:]
+		used := 0
+		switch tag {
+		case tagTrue, tagFalse:
+			out[i] = tag == tagTrue
+		case tagInt, tagTime:
+			var v int64
+			v, used = binary.Varint(b)
+			if out[i] = v; tag == tagTime {
+				out[i] = time.UnixMicro(v).UTC()
+			}
+		case tagFloat:
+			if len(b) < 8 {
+				return nil, errFrame
+			}
+			out[i], used = math.Float64frombits(binary.BigEndian.Uint64(b)), 8
+		case tagText:
+			size, n := binary.Uvarint(b)
+			if n <= 0 || size > uint64(len(b)-n) {
+				return nil, errFrame
+			}
+			used = n + int(size)
+			out[i] = string(b[n:used])
+		case tagNull:
+		default:
+			return nil, errFrame
+		}
+		if used < 0 {
+			return nil, errFrame
+		}
+		b = b[used:]
+	}
+	return out, nil
+}
+
+// writer writes the answer.
+type writer struct {
+	out *bufio.Writer
+	row []byte
+}
+
+func (w *writer) columns(names []string) error {
+	if len(names) > maxColumns {
+		return fault.E("statement.Serve", fault.Invalid, "", fmt.Errorf("answers with %d columns; select at most %d", len(names), maxColumns))
+	}
+	b := binary.AppendUvarint([]byte{frameColumns}, uint64(len(names)))
+	for _, name := range names {
+		b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+	}
+	_, err := w.out.Write(b)
+	return errors.Join(err, w.out.Flush())
+}
+
+func (w *writer) values(row []any) error {
+	w.row = w.row[:0]
+	for _, v := range row {
+		if text, ok := v.(string); ok && len(w.row)+len(text) > maxRow {
+			return fault.E("statement.Serve", fault.Invalid, "", fmt.Errorf("answers with a row of more than %d MiB; select less of it", maxRow>>20))
+		}
+		w.row = appendValue(w.row, v)
+	}
+	head := binary.AppendUvarint([]byte{frameRow}, uint64(len(w.row)))
+	if _, err := w.out.Write(head); err != nil {
+		return err
+	}
+	_, err := w.out.Write(w.row)
+	return err
+}
+
+// end writes how the statement ended.
+func (w *writer) end(err error) error {
+	b := []byte{frameEnd}
+	if err != nil {
+		text := err.Error()
+		if e, ok := errors.AsType[*fault.Error](err); ok {
+			text = e.Err.Error()
+		}
+		text = text[:min(len(text), 4096)]
+		b = append(binary.AppendUvarint([]byte{frameError, byte(fault.KindOf(err))}, uint64(len(text))), text...)
+	}
+	_, werr := w.out.Write(b)
+	return errors.Join(werr, w.out.Flush())
+}
+
+// read takes an answer until its end. It returns errFrame (wrapped) if the answer breaks off.
+func read(in *bufio.Reader, columns func([]string) error, row func([]any) error) error {
+	n := 0
+	for {
+		frame, err := in.ReadByte()
+		if err != nil {
+			return errFrame
+		}
+		switch frame {
+		case frameColumns:
+			names, err := readNames(in)
+			if err != nil {
+				return err
+			}
+			n = len(names)
+			if err := columns(names); err != nil {
+				return err
+			}
+		case frameRow:
+			b, err := readBytes(in, maxRow+maxColumns*16)
+			if err != nil {
+				return err
+			}
+			list, err := values(b, n)
+			if err != nil {
+				return err
+			}
+			if err := row(list); err != nil {
+				return err
+			}
+		case frameError:
+			return readError(in)
+		case frameEnd:
+			return nil
+		default:
+			return errFrame
+		}
+	}
+}
+
+func readNames(in *bufio.Reader) ([]string, error) {
+	n, err := binary.ReadUvarint(in)
+	if err != nil || n > maxColumns {
+		return nil, errFrame
+	}
+	names := make([]string, n)
+	for i := range names {
+		b, err := readBytes(in, maxRow)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = string(b)
+	}
+	return names, nil
+}
+
+func readBytes(in *bufio.Reader, most uint64) ([]byte, error) {
+	n, err := binary.ReadUvarint(in)
+	if err != nil || n > most {
+		return nil, errFrame
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return nil, errFrame
+	}
+	return b, nil
+}
+
+func readError(in *bufio.Reader) error {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return errFrame
+	}
+	text, err := readBytes(in, maxRow)
+	if err != nil {
+		return err
+	}
+	return fault.E("duckdb.SQL", fault.Kind(kind), "", errors.New(string(text)))
+}

@@ -1,0 +1,297 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/identity"
+	"voltbus/point"
+)
+
+// The rhythm of a hub.
+const (
+	lookEach  = 50 * time.Millisecond // whether somebody subscribes to something else
+	calm      = time.Second           // how long what nobody wants any more is still asked for: pages come and go
+	goneEach  = time.Second           // whether children are still connected
+	mostKnown = 100_000               // children whose counts are kept
+)
+
+// Child is what a hub must know of a child.
+type Child struct {
+	Publish   []point.Pattern // where it may publish
+	Subscribe identity.Grants // what it may hear here
+}
+
+// HubConfig is what a Hub needs. All must be there; functions are safe for concurrent use.
+type HubConfig struct {
+	Name      string                                         // this node, as its children call it
+	Tap       func() (Tap, error)                            // opens a tap
+	Send      func(child, session string, data []byte) error // hands a frame over to a child
+	Connected func() map[string]bool                         // the children that have a connection for live messages
+	Child     func(name string) (Child, bool)                // false for one that may not be here any more
+	Behind    func(child, node string) bool                  // whether a node is the child, or below it
+	Turnover  func() uint64                                  // changes when Interest does
+	Interest  func() ([]string, error)                       // the subjects to which somebody subscribes on this bus
+	Above     func() []string                                // what the parent wants of this node, in this node's names
+	Refused   func(child string, err error)                  // is told what of a child is not taken
+	Log       *slog.Logger
+}
+
+// Hub is a node's end of the links to its children. It is safe for concurrent use.
+type Hub struct {
+	cfg  HubConfig
+	news chan struct{} // holds one: a session came, or somebody wants something else
+
+	mu       sync.Mutex
+	running  context.Context //nolint:containedctx // of Run, which sessions end with
+	shared   Tap
+	sessions map[string]*session // by child
+	counts   map[string]*Counts  // by child
+	done     sync.WaitGroup
+}
+
+// session is the connection of a child.
+type session struct {
+	id      string
+	peer    *peer
+	end     context.CancelFunc
+	child   Child
+	told    []string
+	lessens time.Time // since when less is wanted than was told; zero: it is not
+}
+
+// NewHub returns a hub. It starts nothing.
+func NewHub(cfg HubConfig) *Hub { //nolint:gocritic // once a node
+	return &Hub{cfg: cfg, news: make(chan struct{}, 1), sessions: map[string]*session{}, counts: map[string]*Counts{}}
+}
+
+// Status returns how the links to children are, by their names.
+func (h *Hub) Status() map[string]Status {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make(map[string]Status, len(h.counts))
+	for child, c := range h.counts {
+		out[child] = c.Status()
+	}
+	return out
+}
+
+// Changed says that what the parent wants, or what a child may, is another than before.
+func (h *Hub) Changed() {
+	select {
+	case h.news <- struct{}{}:
+	default:
+	}
+}
+
+// Receive takes a frame of a child. It never waits.
+func (h *Hub) Receive(child, id string, data []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sessions[child]
+	if s == nil || s.id != id {
+		if !isHello(data) {
+			return
+		}
+		if s = h.begin(child, id); s == nil {
+			return
+		}
+	}
+	s.peer.offer(data)
+}
+
+func isHello(data []byte) bool {
+	var w word
+	return len(data) < maxSubject && len(data) > 0 && data[0] == '{' && json.Unmarshal(data, &w) == nil && w.Hello
+}
+
+// begin makes the session of a new connection, which takes the place of the one before. The caller holds mu.
+func (h *Hub) begin(child, id string) *session {
+	c, known := h.cfg.Child(child)
+	if h.running == nil || !known || (h.counts[child] == nil && len(h.counts) >= mostKnown) {
+		return nil
+	}
+	if old := h.sessions[child]; old != nil {
+		old.end()
+	}
+	counts := h.counts[child]
+	if counts == nil {
+		counts = &Counts{}
+		h.counts[child] = counts
+	}
+	ctx, end := context.WithCancel(h.running)
+	s := &session{id: id, end: end, child: c}
+	s.peer = newPeer(peerConfig{
+		send: func(data []byte) error { return h.cfg.Send(child, id, data) }, tap: h.cfg.Tap, shared: h.shared,
+		rules: func() Rules {
+			now, _ := h.cfg.Child(child)
+			return Rules{Grants: now.Subscribe, Self: h.cfg.Name}
+		},
+		judge: Judge{
+			MayPublish: func(path point.Path) error {
+				now, _ := h.cfg.Child(child)
+				g := identity.Grants{Publish: now.Publish}
+				return g.MayPublish(path)
+			},
+			Speaks: func(node string) bool { return h.cfg.Behind(child, node) },
+		},
+		refused: func(err error) { h.cfg.Refused(child, err) }, turned: h.Changed, counts: counts,
+	})
+	h.sessions[child] = s
+	counts.began()
+	h.done.Go(func() {
+		if err := s.peer.run(ctx); err != nil {
+			h.cfg.Log.Warn("live messages of a child ended", slog.String("child", child), slog.Any("err", err))
+		}
+	})
+	h.Changed()
+	return s
+}
+
+// Run tells children what is wanted of them, until ctx ends.
+func (h *Hub) Run(ctx context.Context) error {
+	shared, err := h.cfg.Tap()
+	if err != nil {
+		return err
+	}
+	running, end := context.WithCancel(ctx)
+	h.mu.Lock()
+	h.running, h.shared = running, shared
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		h.running = nil
+		clear(h.sessions)
+		h.mu.Unlock()
+		end()
+		h.done.Wait()
+		shared.Close()
+	}()
+	look, gone := time.NewTicker(lookEach), time.NewTicker(goneEach)
+	defer look.Stop()
+	defer gone.Stop()
+	turnover, again := ^uint64(0), true // none that was
+	var here []string                   // what was wanted here at the last look
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-h.news:
+			again = true
+		case <-gone.C:
+			h.sweep()
+		case <-look.C:
+			if !h.any() {
+				continue
+			}
+			if now := h.cfg.Turnover(); now != turnover {
+				wanted, err := h.cfg.Interest()
+				if err != nil {
+					continue
+				}
+				slices.Sort(wanted)
+				turnover, again = now, again || !slices.Equal(wanted, here)
+				here = wanted
+			}
+			if again {
+				again = h.spread(here, time.Now())
+			}
+		}
+	}
+}
+
+func (h *Hub) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions) > 0
+}
+
+// sweep ends the sessions of children that are gone.
+func (h *Hub) sweep() {
+	if !h.any() {
+		return
+	}
+	connected := h.cfg.Connected()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for child, s := range h.sessions {
+		if !connected[child] {
+			s.end()
+			delete(h.sessions, child)
+		}
+	}
+}
+
+// spread tells each child what is wanted of it now, with what is wanted here. again says that something is left for later.
+func (h *Hub) spread(here []string, now time.Time) (again bool) {
+	here = slices.Concat(here, h.cfg.Above())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, s := range h.sessions {
+		child, known := h.cfg.Child(name)
+		if !known {
+			continue
+		}
+		if !same(&s.child, &child) {
+			s.child = child
+			s.peer.review()
+		}
+		wanted := here
+		for other, o := range h.sessions {
+			if theirs := o.peer.wanted(); other != name && len(theirs) > 0 {
+				wanted = slices.Concat(wanted, theirs)
+			}
+		}
+		if s.tell(Reduce(confined(wanted, child.Publish), MaxSubjects), now) {
+			again = true
+		}
+	}
+	return again
+}
+
+func same(a, b *Child) bool {
+	return slices.Equal(a.Publish, b.Publish) && slices.Equal(a.Subscribe.Subscribe, b.Subscribe.Subscribe) && a.Subscribe.Administer == b.Subscribe.Administer
+}
+
+// confined returns what of the subjects can be published by somebody with such rights.
+func confined(subjects []string, publish []point.Pattern) []string {
+	var out []string
+	for _, pattern := range publish {
+		base := pattern
+		if before, deep := strings.CutSuffix(string(pattern), "/**"); deep {
+			base = point.Pattern(before)
+		}
+		prefix := base.Prefix() // of one with wildcards what stands before them
+		out = append(out, Within(subjects, prefix, prefix)...)
+	}
+	return out
+}
+
+// tell tells a child what is wanted of it: what is more at once, what is less after a while.
+func (s *session) tell(wanted []string, now time.Time) (later bool) {
+	if slices.Equal(wanted, s.told) {
+		s.lessens = time.Time{}
+		return false
+	}
+	if includes(s.told, wanted) {
+		if s.lessens.IsZero() {
+			s.lessens = now
+		}
+		if now.Sub(s.lessens) < calm {
+			return true
+		}
+	} else if len(s.told) > 0 { // what is wanted no more goes with the next time
+		both := Reduce(slices.Concat(wanted, s.told), MaxSubjects)
+		s.told, s.lessens = both, now
+		s.peer.tell(both)
+		return true
+	}
+	s.told, s.lessens = wanted, time.Time{}
+	s.peer.tell(wanted)
+	return false
+}

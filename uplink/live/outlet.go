@@ -1,0 +1,134 @@
+package live
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"voltbus/identity"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/wire"
+)
+
+// Rules say what may go to the other end of a link, and what it is called there.
+type Rules struct {
+	Naming uplink.Naming   // of paths at the other end
+	Grants identity.Grants // of the other end: what it may subscribe to here, in this node's names
+	Self   string          // this node, as the other end calls it
+}
+
+// maxPlans bounds the subjects that are remembered.
+const maxPlans = 1 << 16
+
+// plan says how the messages of a subject go. Nil: they do not.
+type plan struct {
+	kind    string          // the prefix of the subject
+	subject string          // at the other end
+	path    point.Path      // here
+	to      point.Path      // there
+	part    *wire.Selection // of a scan, of which not all may go; nil: all
+	splits  bool            // the scan's points are put into several places
+}
+
+// outlet decides what goes. It is safe for concurrent use.
+type outlet struct {
+	mu    sync.Mutex
+	rules Rules
+	wants []string // subjects at the other end
+	plans map[string]*plan
+}
+
+// set changes what the other end wants and may have.
+func (o *outlet) set(wants []string, rules *Rules) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.wants, o.rules, o.plans = wants, *rules, map[string]*plan{}
+}
+
+// plan returns how the messages of a subject of this node go.
+func (o *outlet) plan(subject string) *plan {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p, known := o.plans[subject]; known {
+		return p
+	}
+	if len(o.plans) >= maxPlans {
+		clear(o.plans)
+	}
+	p := o.find(subject)
+	if p != nil && !p.splits && !matches(o.wants, p.subject) {
+		p = nil
+	}
+	o.plans[strings.Clone(subject)] = p
+	return p
+}
+
+func (o *outlet) find(subject string) *plan {
+	names, may := &o.rules.Naming, &o.rules.Grants
+	switch {
+	case strings.HasPrefix(subject, wire.ScanPrefix):
+		device, err := wire.ParseSubject(wire.ScanPrefix, subject)
+		if err != nil {
+			return nil
+		}
+		p := &plan{kind: wire.ScanPrefix, path: device, to: names.Place(device), splits: names.Splits(device)}
+		p.subject = wire.Subject(p.kind, p.to)
+		if !may.Administer {
+			if len(may.Subscribe) == 0 {
+				return nil
+			}
+			p.part = &wire.Selection{Patterns: may.Subscribe}
+		}
+		return p
+	case strings.HasPrefix(subject, wire.PointPrefix):
+		path, err := wire.ParseSubject(wire.PointPrefix, subject)
+		if err != nil || may.MaySubscribe(path) != nil {
+			return nil
+		}
+		p := &plan{kind: wire.PointPrefix, path: path, to: names.Place(path)}
+		p.subject = wire.Subject(p.kind, p.to)
+		return p
+	}
+	from, topic, err := wire.ParseMessage(subject)
+	if err != nil || may.MaySubscribe(topic) != nil {
+		return nil
+	}
+	if !strings.Contains(from, "/") {
+		from = o.rules.Self + "/" + from
+	}
+	p := &plan{kind: wire.MessagePrefix, path: topic, to: names.Place(topic)}
+	p.subject = wire.MessageSubject(from, p.to)
+	return p
+}
+
+// apply returns a message as the other end gets it: none if nothing of it may go, several if it is put into
+// several places.
+func (o *outlet) apply(m *queued) ([]Message, error) {
+	p, out := m.plan, m.message
+	var err error
+	switch p.kind {
+	case wire.MessagePrefix:
+		out.Subject = p.subject
+		return []Message{out}, nil
+	case wire.PointPrefix:
+		out.Subject, out.Header = p.subject, nil
+		out.Data, err = rename(out.Data, pointKey, p.path, p.to)
+		return []Message{out}, err
+	}
+	if p.part != nil {
+		if out.Data, err = p.part.FilterScan(out.Data, p.path); err != nil || out.Data == nil {
+			return nil, err
+		}
+	}
+	if p.splits {
+		o.mu.Lock()
+		names, wants := o.rules.Naming, o.wants
+		o.mu.Unlock()
+		pieces, err := split(out.Data, names.Place)
+		return slices.DeleteFunc(pieces, func(m Message) bool { return !matches(wants, m.Subject) }), err
+	}
+	out.Subject, out.Header = p.subject, nil
+	out.Data, err = rename(out.Data, deviceKey, p.path, p.to)
+	return []Message{out}, err
+}

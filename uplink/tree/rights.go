@@ -1,0 +1,112 @@
+package tree
+
+import (
+	"errors"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Whoever asks has at another node the rights of home at most, and those of the neighbour by which it asks
+// at most. A person's role travels with the request; each node lowers it to what the neighbour may carry,
+// and none raises it. An agent's grants to call were judged at home, since they name the node; what it holds
+// by name travels, since the agent that it calls demands it.
+
+// Caller is who asks here for something of another node.
+type Caller struct {
+	Name string        // such as agent:weather or person:ada
+	Role identity.Role // of a person, who may ask for it; Nobody for an agent
+	// Grants are what an agent may do; nil for a person.
+	Grants *identity.Grants
+}
+
+// carry notes the rights of who asks here.
+func (r *Request) carry(c Caller) {
+	r.Role, r.Grants = "", nil
+	if c.Grants != nil {
+		r.Grants = &identity.Grants{Hold: c.Grants.Hold, Administer: c.Grants.Administer}
+	} else if c.Role != identity.Nobody {
+		r.Role = c.Role.String()
+	}
+}
+
+var errRole = errors.New("is no role that this node knows: viewer, operator, engineer or administrator; update this node, or the one that asks")
+
+// checkRights judges what a neighbour says of the rights of who asks.
+func (r *Request) checkRights() error {
+	const op = "tree.Relay"
+	if role, known := identity.ParseRole(r.Role); r.Role != "" && (!known || role == identity.Nobody) {
+		return fault.E(op, fault.Refused, "role", errRole)
+	}
+	if r.Grants == nil {
+		return nil
+	}
+	if bad := r.Grants.Validate(); len(bad) > 0 {
+		return fault.E(op, fault.Invalid, "grants", bad[0])
+	}
+	return nil
+}
+
+// lower takes from the rights of who asks what the neighbour may not carry: without administer a person
+// is an engineer at most, and an agent administers nothing.
+func (r *Request) lower(neighbour *identity.Grants) {
+	if role := r.role(); role != identity.Nobody {
+		r.Role = min(role, carries(neighbour)).String()
+	}
+	if r.Grants != nil {
+		r.Grants = &identity.Grants{Hold: r.Grants.Hold, Administer: r.Grants.Administer && neighbour.Administer}
+	}
+}
+
+// carries returns the highest role of those who ask by a neighbour.
+func carries(neighbour *identity.Grants) identity.Role {
+	if neighbour.Administer {
+		return identity.Administrator
+	}
+	return identity.Engineer
+}
+
+// role returns the role that was said, Nobody for none.
+func (r *Request) role() identity.Role {
+	role, _ := identity.ParseRole(r.Role)
+	return role
+}
+
+// IsAgent reports whether an agent asks, as far as the nodes on the way say.
+func (v *Visitor) IsAgent() bool { return v.For.Kind == identity.AgentKind }
+
+// As returns the role with which a person does an operation that needs a role. If a node on the way does
+// not say the role, it is the one that the operation needs, which every version of the program judges at
+// home, and never administrator; Nobody for an agent, which has none.
+func (v *Visitor) As(needed identity.Role) identity.Role {
+	switch {
+	case v.IsAgent():
+		return identity.Nobody
+	case v.Role != identity.Nobody:
+		return v.Role
+	}
+	return min(needed, identity.Engineer)
+}
+
+// Holds reports whether who asks and the neighbour both hold a capability that a method demands. A person
+// needs the role engineer instead, as at home.
+func (v *Visitor) Holds(r *Request, capability string) error {
+	switch {
+	case !v.IsAgent() && !v.As(identity.Operator).Includes(identity.Engineer):
+		return fault.E("tree.Holds", fault.Refused, r.Agent+":"+r.Method, &demandsError{capability})
+	case v.IsAgent() && v.Own == nil:
+		return fault.E("tree.Holds", fault.Refused, v.Requester(), &identity.Missing{Capability: "hold " + capability})
+	case v.IsAgent():
+		if err := r.Holds(v.Own, capability); err != nil {
+			return err
+		}
+	}
+	return r.Holds(&v.Grants, capability)
+}
+
+// demandsError says what a method demands of people.
+type demandsError struct{ capability string }
+
+func (e *demandsError) Error() string {
+	return "demands " + e.capability + " of agents, and the role engineer of people; ask an engineer, and update the nodes on the way if one does not say the role"
+}
