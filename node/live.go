@@ -103,12 +103,15 @@ func (s *above) sendLive() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.node.liveUp.Run(ctx, func(ctx context.Context, deliver func([]byte)) (live.Conn, error) {
-			flow, err := s.parent.DialFlow(ctx, deliver)
-			if err != nil {
-				return nil, err
-			}
-			return flow, nil
+		s.node.liveUp.Run(ctx, func(ctx context.Context, deliver func([]byte)) (conn live.Conn, err error) {
+			err = s.node.parent.While(ctx, s.key, func() error {
+				flow, err := s.parent.DialFlow(ctx, deliver)
+				if err == nil {
+					conn = flow
+				}
+				return err
+			})
+			return conn, err
 		})
 	}()
 	return func() { end(); <-done }

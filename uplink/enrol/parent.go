@@ -270,6 +270,22 @@ func (p *Parent) Replaced(key *identity.Key) bool {
 	return p.renewed == key.Public()
 }
 
+var errReplaced = errors.New("this key was replaced by a new one; the connection is made anew with that")
+
+// While runs connect with a key that is the node's, and lets no rotation replace that key meanwhile. A key that
+// was replaced already is a fault.Unreachable: the parent would take a connection with it for that of a copy.
+func (p *Parent) While(ctx context.Context, key *identity.Key, connect func() error) error {
+	leave, err := p.turns.Enter(ctx, struct{}{})
+	if err != nil {
+		return fault.E("enrol.While", fault.Timeout, KeyFile, fmt.Errorf("a new key is being made: %w", err))
+	}
+	defer leave()
+	if p.Replaced(key) {
+		return fault.E("enrol.While", fault.Unreachable, KeyFile, errReplaced)
+	}
+	return connect()
+}
+
 func (p *Parent) replace(public string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
