@@ -52,7 +52,8 @@ type Gateway struct {
 	byPath  map[point.Path][]*Point // a point may be several objects
 	pattern string                  // of live messages that concern these points
 
-	shown map[point.Path]time.Time // of the newest value that was asked for; of keepUp
+	shown  map[point.Path]time.Time // of the newest value that was asked for; of keepUp
+	absent map[point.Path]bool      // what the node does not have, and who runs the gateway was told; of keepUp, and of Missing before it
 
 	mu    sync.Mutex
 	heard map[point.Path]bool // what the stream has brought of late
@@ -62,7 +63,7 @@ var errEnded = errors.New("the stream of live values has ended")
 
 // New makes a gateway of a checked mapping. The error says what to change in the mapping.
 func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
-	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool), shown: make(map[point.Path]time.Time)}
+	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool), shown: make(map[point.Path]time.Time), absent: make(map[point.Path]bool)}
 	for i := range m.Points {
 		path := point.Path(m.Points[i].Point)
 		g.byPath[path] = append(g.byPath[path], &m.Points[i])
@@ -118,23 +119,6 @@ func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listene
 		return nil, fault.E("gateway.Listen", fault.Unavailable, m.Listen, fmt.Errorf("%w; write another address as listen, or with --listen, or end what has it", err))
 	}
 	return listener, nil
-}
-
-// Missing asks the node for every point of the mapping, and returns those that it does not have, in the order of their
-// paths. The gateway serves the others, and these as soon as the node has them; until then they are not online.
-func (g *Gateway) Missing(ctx context.Context) ([]point.Path, error) {
-	var missing []point.Path
-	for path := range g.byPath {
-		page, err := g.node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(page.Points, func(p answer.Point) bool { return p.Path == string(path) }) {
-			missing = append(missing, path)
-		}
-	}
-	slices.Sort(missing)
-	return missing, nil
 }
 
 // guard keeps away masters from addresses that the mapping does not allow.
@@ -215,9 +199,9 @@ func (g *Gateway) followOnce(ctx context.Context) error {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	g.forget()
-	paths := g.all()
+	paths, all := g.all(), true
 	for tick := 1; ; tick++ {
-		if err := g.fetch(ctx, paths); err != nil {
+		if err := g.ask(ctx, paths, all); err != nil {
 			return cmp.Or(context.Cause(ctx), err)
 		}
 		select {
@@ -225,7 +209,7 @@ func (g *Gateway) followOnce(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-ticker.C:
 		}
-		if paths = g.unheard(); tick%int(refresh/pause) == 0 {
+		if paths, all = g.unheard(), tick%int(refresh/pause) == 0; all {
 			paths = g.all()
 		}
 	}
@@ -238,76 +222,4 @@ func (g *Gateway) all() []string {
 		paths = append(paths, string(path))
 	}
 	return paths
-}
-
-// fetch takes the newest values of points, and what came between those that it took before and them: each change is
-// an event.
-func (g *Gateway) fetch(ctx context.Context, paths []string) error {
-	for some := range slices.Chunk(paths, batch) {
-		latest, err := g.node.Latest(ctx, client.Span{Points: some})
-		if err != nil {
-			return fmt.Errorf("ask for the newest values: %w", err)
-		}
-		samples := make([]point.Sample, 0, len(latest.Samples))
-		for _, a := range latest.Samples {
-			s, err := client.Sample(a)
-			if err != nil {
-				return err
-			}
-			samples = append(samples, s)
-		}
-		between, err := g.between(ctx, samples)
-		if err != nil {
-			return err
-		}
-		g.show(between)
-		g.show(samples)
-		for i := range samples {
-			g.shown[samples[i].Point] = samples[i].Time
-		}
-	}
-	return nil
-}
-
-// between returns what the history has of points behind what was shown of them and before the newest samples, in the
-// order of time.
-func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
-	var paths []string
-	var from, to time.Time
-	g.mu.Lock()
-	for i := range newest {
-		s := &newest[i]
-		last, known := g.shown[s.Point]
-		if !known || g.heard[s.Point] || !s.Time.After(last) {
-			continue
-		}
-		paths = append(paths, string(s.Point))
-		if from.IsZero() || last.Before(from) {
-			from = last
-		}
-		if s.Time.After(to) {
-			to = s.Time
-		}
-	}
-	g.mu.Unlock()
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	answered, err := g.node.Range(ctx, client.Span{
-		Points: paths, From: from.Add(time.Microsecond).Format(time.RFC3339Nano), To: to.Format(time.RFC3339Nano),
-	}, mostBetween, true)
-	if err != nil {
-		return nil, fmt.Errorf("ask for what came between: %w", err)
-	}
-	var between []point.Sample
-	for _, series := range answered.Series {
-		samples, err := client.Samples(series)
-		if err != nil {
-			return nil, err
-		}
-		last := g.shown[point.Path(series.Point)]
-		between = append(between, slices.DeleteFunc(samples, func(s point.Sample) bool { return !s.Time.After(last) })...)
-	}
-	slices.SortStableFunc(between, func(a, b point.Sample) int { return a.Time.Compare(b.Time) })
-	return between, nil
 }

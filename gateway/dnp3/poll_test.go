@@ -1,17 +1,21 @@
 package dnp3_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/fault"
 	"voltbus/gateway/dnp3"
 	"voltbus/testing/peers"
 )
@@ -36,6 +40,9 @@ func (n *recorded) Latest(_ context.Context, s client.Span) (l answer.Latest, er
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range s.Points {
+		if !strings.HasPrefix(p, "site/") {
+			return l, fault.E("query.Latest", fault.NotFound, p, errors.New("there is no such point")) // as a node answers
+		}
 		if p == "site/meter/power" {
 			last := n.samples[len(n.samples)-1]
 			l.Samples = append(l.Samples, answer.Sample{Point: p, Kind: "int", Value: last.Value, Quality: "good", Time: last.Time()})
@@ -75,13 +82,15 @@ listen: 127.0.0.1:0
 points:
   - {point: site/meter/power, type: analog_input, index: 1, class: 2}
   - {point: nowhere/at/all, type: analog_input, index: 2, class: 2}
+  - {point: nowhere/else, type: analog_input, index: 3, class: 2}
 `))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	n := &recorded{node: node{live: make(chan string)}, asked: make(chan struct{}, 1)}
 	n.add(0)
-	g, err := dnp3.New(m, n, slog.New(slog.DiscardHandler))
+	var log bytes.Buffer
+	g, err := dnp3.New(m, n, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +105,11 @@ points:
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+		for _, path := range []string{"nowhere/at/all", "nowhere/else"} {
+			if got := strings.Count(log.String(), path); got != 1 {
+				t.Errorf("the point %s is named %d times in %s", path, got, log.String())
+			}
 		}
 	}()
 	_, port, err := net.SplitHostPort(listener.Addr().String())

@@ -1,0 +1,164 @@
+package dnp3
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Missing asks the node for every point of the mapping, and returns those that it does not have, in the order of their
+// paths. The gateway serves the others, and these as soon as the node has them; until then they are not online. It is
+// for before Run, which then does not report these points again.
+func (g *Gateway) Missing(ctx context.Context) ([]point.Path, error) {
+	missing, err := g.missing(ctx, slices.Collect(maps.Keys(g.byPath)))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range missing {
+		g.absent[path] = true
+	}
+	return missing, nil
+}
+
+// missing returns the points among paths that the node does not have, sorted.
+func (g *Gateway) missing(ctx context.Context, paths []point.Path) ([]point.Path, error) {
+	var missing []point.Path
+	for _, path := range paths {
+		page, err := g.node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("ask for the point %s: %w", path, err)
+		}
+		if !slices.ContainsFunc(page.Points, func(p answer.Point) bool { return p.Path == string(path) }) {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	return missing, nil
+}
+
+// ask fetches the points of paths that the node has; with again, it first looks whether the node has those now that it
+// did not have before.
+func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
+	if again && len(g.absent) > 0 {
+		before := slices.Collect(maps.Keys(g.absent))
+		missing, err := g.missing(ctx, before)
+		if err != nil {
+			return err
+		}
+		clear(g.absent)
+		for _, path := range missing {
+			g.absent[path] = true
+		}
+		for _, path := range before {
+			if !g.absent[path] {
+				g.log.InfoContext(ctx, "the node has a point that it did not have before", slog.String("point", string(path)))
+			}
+		}
+	}
+	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return g.absent[point.Path(path)] })
+	for some := range slices.Chunk(there, batch) {
+		if err := g.fetchSome(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetchSome fetches points, and leaves out those that the node does not have: one of them makes it refuse the whole
+// question, so that the question is halved until the point is found.
+func (g *Gateway) fetchSome(ctx context.Context, paths []string) error {
+	err := g.fetch(ctx, paths)
+	if err == nil || fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	if len(paths) == 1 {
+		path := point.Path(paths[0])
+		g.absent[path] = true
+		g.log.WarnContext(ctx, "the node does not have a point of the mapping; correct the mapping, or wait until the node has it",
+			slog.String("point", string(path)))
+		return nil
+	}
+	half := len(paths) / 2
+	if err := g.fetchSome(ctx, paths[:half]); err != nil {
+		return err
+	}
+	return g.fetchSome(ctx, paths[half:])
+}
+
+// fetch takes the newest values of points, and what came between those that it took before and them: each change is
+// an event.
+func (g *Gateway) fetch(ctx context.Context, paths []string) error {
+	latest, err := g.node.Latest(ctx, client.Span{Points: paths})
+	if err != nil {
+		return fmt.Errorf("ask for the newest values: %w", err)
+	}
+	samples := make([]point.Sample, 0, len(latest.Samples))
+	for _, a := range latest.Samples {
+		s, err := client.Sample(a)
+		if err != nil {
+			return err
+		}
+		samples = append(samples, s)
+	}
+	between, err := g.between(ctx, samples)
+	if err != nil {
+		return err
+	}
+	g.show(between)
+	g.show(samples)
+	for i := range samples {
+		g.shown[samples[i].Point] = samples[i].Time
+	}
+	return nil
+}
+
+// between returns what the history has of points behind what was shown of them and before the newest samples, in the
+// order of time.
+func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
+	var paths []string
+	var from, to time.Time
+	g.mu.Lock()
+	for i := range newest {
+		s := &newest[i]
+		last, known := g.shown[s.Point]
+		if !known || g.heard[s.Point] || !s.Time.After(last) {
+			continue
+		}
+		paths = append(paths, string(s.Point))
+		if from.IsZero() || last.Before(from) {
+			from = last
+		}
+		if s.Time.After(to) {
+			to = s.Time
+		}
+	}
+	g.mu.Unlock()
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	answered, err := g.node.Range(ctx, client.Span{
+		Points: paths, From: from.Add(time.Microsecond).Format(time.RFC3339Nano), To: to.Format(time.RFC3339Nano),
+	}, mostBetween, true)
+	if err != nil {
+		return nil, fmt.Errorf("ask for what came between: %w", err)
+	}
+	var between []point.Sample
+	for _, series := range answered.Series {
+		samples, err := client.Samples(series)
+		if err != nil {
+			return nil, err
+		}
+		last := g.shown[point.Path(series.Point)]
+		between = append(between, slices.DeleteFunc(samples, func(s point.Sample) bool { return !s.Time.After(last) })...)
+	}
+	slices.SortStableFunc(between, func(a, b point.Sample) int { return a.Time.Compare(b.Time) })
+	return between, nil
+}
