@@ -46,6 +46,11 @@ func TestAnAgentMayDoWhatItWasGrantedAndNothingElse(t *testing.T) {
 	}
 	for subject, want := range map[string]bool{
 		"live.point.campus.*.temp": true, "live.point.campus.b1.temp": true, "live.scan.site.>": true, "live.scan.site": true, "msg.*.site.>": true,
+		"live.breadth.point.temp.*.campus": true, "live.breadth.point.temp.b1.campus": true,
+		"live.breadth.scan.ahu.site": true, "live.breadth.scan.site": true, "live.breadth.point.*.*.site": true,
+		"live.breadth.point.temp.>": false, "live.breadth.scan.>": false, "live.breadth.point.*.*.campus": false,
+		"live.breadth.point.temp.*.other": false, "live.breadth.scan.*.campus": false, "live.breadth.point.*.>": false, "live.breadth.>": false,
+
 		"rpc.a%2Eb.>": true, "rpc.a%2Eb.*.limit": true, "_INBOX.a%2Eb.>": true, "_INBOX.a%2Eb.x.*": true, "news.a%2Eb.>": true,
 
 		">": false, "live.>": false, "live.scan.>": false, "live.point.>": false, "live.point.campus.>": false,

@@ -13,6 +13,7 @@ import (
 
 	"voltbus/bus"
 	"voltbus/identity"
+	"voltbus/point"
 )
 
 // BenchmarkConnect connects one of 10,000 agents over TLS, up to its first answer, and leaves again:
@@ -47,6 +48,59 @@ func BenchmarkConnect(b *testing.B) {
 			b.Fatal(err)
 		}
 		conn.Close()
+	}
+}
+
+// BenchmarkForms sends a scan of 18 points in each form to one subscriber. The octets are those of subjects and
+// bodies; the table in docs/guides/read-live-messages.md is made of them.
+func BenchmarkForms(b *testing.B) {
+	names := make([]string, 18)
+	for i := range names {
+		names[i] = fmt.Sprintf("point_%02d_temp", i)
+	}
+	scan := scanOf("campus/building/unit1", names...)
+	for i := range scan.Samples {
+		scan.Samples[i].Value = point.FloatOf(20.25 + float64(i))
+	}
+	for name, forms := range map[string]bus.Forms{
+		"scan": {Scan: true}, "point": {Point: true}, "breadth_scan": {BreadthScan: true}, "breadth_point": {BreadthPoint: true},
+		"all_four": {Scan: true, Point: true, BreadthScan: true, BreadthPoint: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := open(b, b.TempDir(), "127.0.0.1:0")
+			conn, err := f.dial(b, f.reader)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var messages, octets int
+			one := make(chan struct{})
+			publish := func(p *bus.Publisher, s *point.Scan, forms bus.Forms) {
+				if err := p.Publish(s, forms); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, err := conn.Subscribe("live.>", func(m *nats.Msg) {
+				if m.Subject == "live.scan.end" {
+					one <- struct{}{}
+					return
+				}
+				messages, octets = messages+1, octets+len(m.Subject)+len(m.Data)
+			}); err != nil {
+				b.Fatal(err)
+			}
+			if err := conn.Flush(); err != nil {
+				b.Fatal(err)
+			}
+			p, end, n := f.NewPublisher(), scanOf("end"), 0
+			for b.Loop() {
+				publish(p, scan, forms)
+				publish(p, end, bus.Forms{Scan: true})
+				<-one
+				n++
+			}
+			b.ReportMetric(float64(messages)/float64(n), "messages/scan")
+			b.ReportMetric(float64(octets)/float64(n), "octets/scan")
+		})
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,7 +85,7 @@ func newKey(t testing.TB) signer {
 }
 
 // open starts a bus in dir; listen may be "".
-func open(t *testing.T, dir, listen string) *fixture {
+func open(t testing.TB, dir, listen string) *fixture {
 	t.Helper()
 	reader := newKey(t)
 	server, client := certificate(t)
@@ -103,7 +105,7 @@ func open(t *testing.T, dir, listen string) *fixture {
 }
 
 // dial connects from outside, as the holder of key.
-func (f *fixture) dial(t *testing.T, key signer, opts ...nats.Option) (*nats.Conn, error) {
+func (f *fixture) dial(t testing.TB, key signer, opts ...nats.Option) (*nats.Conn, error) {
 	t.Helper()
 	opts = append(opts, nats.Nkey(key.public, key.Sign), nats.Secure(f.client), nats.Timeout(time.Minute))
 	conn, err := nats.Connect("tls://"+f.Addr(), opts...)
@@ -223,6 +225,54 @@ func TestAnyClientCanReadLiveMessagesAsJSON(t *testing.T) {
 	}
 	if want := `"point":"campus/b 1/ahu/temp"`; !contains(msg.Data, want) {
 		t.Errorf("point message %s does not hold %s", msg.Data, want)
+	}
+}
+
+func TestEachFormOfALiveMessageIsSentWhenItIsWantedAndOnlyThen(t *testing.T) {
+	f := open(t, t.TempDir(), "127.0.0.1:0")
+	conn, err := f.dial(t, f.reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := conn.SubscribeSync("live.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		forms bus.Forms
+		want  []string
+	}{
+		"scan":          {bus.Forms{Scan: true}, []string{"live.scan.b 1.ahu"}},
+		"point":         {bus.Forms{Point: true}, []string{"live.point.b 1.ahu.fan", "live.point.b 1.ahu.temp"}},
+		"breadth scan":  {bus.Forms{BreadthScan: true}, []string{"live.breadth.scan.ahu.b 1"}},
+		"breadth point": {bus.Forms{BreadthPoint: true}, []string{"live.breadth.point.fan.ahu.b 1", "live.breadth.point.temp.ahu.b 1"}},
+		"all": {bus.Forms{Scan: true, Point: true, BreadthScan: true, BreadthPoint: true}, []string{
+			"live.breadth.point.fan.ahu.b 1", "live.breadth.point.temp.ahu.b 1", "live.breadth.scan.ahu.b 1",
+			"live.point.b 1.ahu.fan", "live.point.b 1.ahu.temp", "live.scan.b 1.ahu",
+		}},
+	} {
+		p := f.NewPublisher()
+		if err := errors.Join(p.Publish(scanOf("b 1/ahu", "temp", "fan"), c.forms), p.Publish(scanOf("end"), bus.Forms{Scan: true})); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			msg, err := sub.NextMsg(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if msg.Subject == "live.scan.end" {
+				break
+			}
+			got = append(got, strings.ReplaceAll(msg.Subject, "%20", " "))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s gave %q, want %q", name, got, c.want)
+		}
 	}
 }
 

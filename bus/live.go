@@ -16,6 +16,9 @@ import (
 type Forms struct {
 	Scan  bool // one message for the whole device
 	Point bool // one message for each point
+
+	// The same under breadth-first subjects, which begin with the last segment of the path.
+	BreadthScan, BreadthPoint bool
 }
 
 // Publisher sends live messages. It keeps its buffers: use one for each goroutine.
@@ -31,24 +34,47 @@ func (b *Bus) NewPublisher() *Publisher { return &Publisher{bus: b} }
 // Publish sends the scan in the wanted forms. Live messages are delivered at most once: it waits
 // for no subscriber. The scan may be reused when it returns.
 func (p *Publisher) Publish(scan *point.Scan, forms Forms) error {
-	if forms.Scan {
-		p.subject = wire.AppendSubject(append(p.subject[:0], wire.ScanPrefix...), scan.Device)
+	if forms.Scan || forms.BreadthScan {
 		p.body = wire.AppendScan(p.body[:0], scan)
-		if err := p.send(); err != nil {
+		if err := p.sendUnder(scan.Device, prefixIf(forms.Scan, wire.ScanPrefix), prefixIf(forms.BreadthScan, wire.BreadthScanPrefix)); err != nil {
 			return err
 		}
 	}
-	if !forms.Point {
+	if !forms.Point && !forms.BreadthPoint {
 		return nil
 	}
 	for i := range scan.Samples {
-		p.subject = wire.AppendSubject(append(p.subject[:0], wire.PointPrefix...), scan.Samples[i].Point)
 		p.body = wire.AppendSample(p.body[:0], &scan.Samples[i])
-		if err := p.send(); err != nil {
+		err := p.sendUnder(scan.Samples[i].Point, prefixIf(forms.Point, wire.PointPrefix), prefixIf(forms.BreadthPoint, wire.BreadthPointPrefix))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prefixIf returns the prefix of a form that is wanted, and "" of one that is not.
+func prefixIf(wanted bool, prefix string) string {
+	if !wanted {
+		return ""
+	}
+	return prefix
+}
+
+// sendUnder sends the body under the depth-first subject of the path and under the breadth-first one, each
+// unless its prefix is "".
+func (p *Publisher) sendUnder(path point.Path, depthFirst, breadthFirst string) error {
+	if depthFirst != "" {
+		p.subject = wire.AppendSubject(append(p.subject[:0], depthFirst...), path)
+		if err := p.send(); err != nil {
+			return err
+		}
+	}
+	if breadthFirst == "" {
+		return nil
+	}
+	p.subject = wire.AppendBreadthSubject(append(p.subject[:0], breadthFirst...), path)
+	return p.send()
 }
 
 func (p *Publisher) send() error {

@@ -102,6 +102,7 @@ func AgentPermit(a *identity.Agent) Permit {
 	}
 	for _, pattern := range g.Subscribe {
 		p.Subscribe = appendLive(p.Subscribe, pattern)
+		p.Subscribe = appendBreadth(p.Subscribe, pattern)
 		p.Subscribe = appendBelow(p.Subscribe, wire.MessagePrefix+"*.", pattern)
 	}
 	for _, c := range g.Call {
@@ -124,6 +125,41 @@ func appendLive(dst []string, pattern point.Pattern) []string {
 		dst = appendBelow(dst, wire.ScanPrefix, pattern)
 	}
 	return appendBelow(dst, wire.PointPrefix, pattern)
+}
+
+// breadthLevels is how far below a granted path a point or device may lie to be heard under its breadth-first
+// subject. A wildcard for any number of tokens stands at the end of a subject only, and the path's end is in front.
+const breadthLevels = 8
+
+// appendBreadth appends the breadth-first subjects of a pattern. One whose first segment is * has none: the
+// subject would end in it, and the server would let > pass.
+func appendBreadth(dst []string, pattern point.Pattern) []string {
+	path, deep := string(pattern), !strings.Contains(string(pattern), "*")
+	if path == "**" {
+		return append(dst, wire.BreadthScanPrefix+">", wire.BreadthPointPrefix+">")
+	}
+	if before, found := strings.CutSuffix(path, "/**"); found {
+		path, deep = before, true
+	}
+	tokens := strings.Split(path, "/")
+	if tokens[0] == "*" {
+		return dst
+	}
+	for i, s := range tokens {
+		if s != "*" {
+			tokens[i] = wire.Token(s)
+		}
+	}
+	slices.Reverse(tokens)
+	subject := strings.Join(tokens, ".")
+	if !deep {
+		return append(dst, wire.BreadthPointPrefix+subject)
+	}
+	for level := range breadthLevels + 1 {
+		below := strings.Repeat("*.", level) + subject
+		dst = append(dst, wire.BreadthScanPrefix+below, wire.BreadthPointPrefix+below)
+	}
+	return dst
 }
 
 // appendBelow appends the subjects that a pattern selects behind a prefix. It takes the patterns

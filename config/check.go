@@ -24,13 +24,29 @@ func (d *Device) validate(r report) {
 		r("driver", "is missing; write the name of a driver, such as modbus")
 	}
 	d.validateSchedule(r)
-	for i, form := range d.Publish {
-		if slices.Contains(d.Publish[:i], form) {
-			r(fmt.Sprintf("publish[%d]", i), "%q stands in the list already; remove it", form)
-		}
-	}
+	checkForms(r, "publish", d.Publish)
 	if len(d.Publish) == 0 && !d.Record {
 		r("record", "nobody would see this device; write true, or publish: [scan]")
+	}
+}
+
+// once returns the texts without repetitions.
+func once(texts []string) []string {
+	var out []string
+	for _, text := range texts {
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// checkForms reports forms of live messages that stand in a list twice.
+func checkForms(r report, key string, forms []string) {
+	for i, form := range forms {
+		if slices.Contains(forms[:i], form) {
+			r(fmt.Sprintf("%s[%d]", key, i), "%q stands in the list already; remove it", form)
+		}
 	}
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	Control Control `yaml:"control"`
 	// Uplink says what is sent to the node above this one, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
+	// Live says in which forms the readings of devices appear on the bus.
+	Live Live `yaml:"live"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
@@ -228,6 +230,12 @@ type AgentLog struct {
 	Lines int `yaml:"lines" example:"500"`
 }
 
+// Live is the section "live".
+type Live struct {
+	// Publish is what holds for devices that have no publish of their own.
+	Publish []string `yaml:"publish" enum:"scan,point,breadth_scan,breadth_point" example:"[scan, breadth_point]"`
+}
+
 // Uplink is the section "uplink".
 type Uplink struct {
 	// Select are patterns of the points that are sent; all if left out. What is not sent is counted.
@@ -292,6 +300,7 @@ func Default() *Config {
 			Log:   AgentLog{MaxBytes: 10 * MiB, Keep: 5, Lines: 500},
 			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},
 		},
+		Live:    Live{Publish: []string{PublishScan}},
 		Uplink:  Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}

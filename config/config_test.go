@@ -135,6 +135,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Agents:   Default().Agents,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
 		Uplink:   Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
+		Live:     Live{Publish: []string{"scan", "breadth_point"}},
 		Include:  []string{"devices.d/*.yaml"},
 		Devices: []Device{
 			{
@@ -152,7 +153,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 			fan(9), fan(10), fan(11),
 			{
 				Path: "hq/meter", Driver: "meter", Interval: time.Minute, ReadAtStart: true, Timeout: 10 * time.Second,
-				Publish: []string{"scan"}, Record: true,
+				Publish: []string{"scan", "breadth_point"}, Record: true,
 				Config: &meter{Address: "10.0.2.1", Unit: 1, Registers: []string{"energy"}},
 				Source: Source{"testdata/devices.d/meters.yaml", 2, "devices[0]"},
 			},
@@ -169,7 +170,7 @@ func fan(n int) Device {
 	return Device{
 		Path: point.Path("hq/floor" + number[0] + "/fan" + number[1]), Driver: "meter",
 		Interval: time.Minute, ReadAtStart: true, Timeout: 10 * time.Second, Group: "fans", Stagger: 5 * time.Second,
-		Publish: []string{"scan"}, Record: true,
+		Publish: []string{"scan", "breadth_point"}, Record: true,
 		Config: &meter{Address: "10.0.1." + number[1], Unit: uint8(n + 100), Registers: []string{"speed " + number[1]}},
 		Source: Source{"testdata/good.yaml", 25, "devices.hq/floor{n:02}/fan{n}"},
 	}

@@ -11,8 +11,10 @@ import (
 
 // The forms in which a device's readings appear on the bus.
 const (
-	PublishScan  = "scan"  // one message with all points of a scan
-	PublishPoint = "point" // one message for each point
+	PublishScan         = "scan"          // one message with all points of a scan
+	PublishPoint        = "point"         // one message for each point
+	PublishBreadthScan  = "breadth_scan"  // scan, under the path in reverse order
+	PublishBreadthPoint = "breadth_point" // point, under the path in reverse order
 )
 
 // Device is one device: where it stands, which driver reads it and how often.
@@ -42,9 +44,11 @@ type Device struct {
 	// StaleAfter is how long the last readings count as good without a new one. 0 for three
 	// intervals.
 	StaleAfter time.Duration `yaml:"stale_after" example:"30s"`
-	// Publish says in which form readings appear on the bus: scan for one message with all
-	// points, point for a message each. An empty list for none.
-	Publish []string `yaml:"publish" enum:"scan,point" example:"[scan, point]"`
+	// Publish says in which forms readings appear on the bus: scan for one message with all
+	// points, point for a message each; breadth_scan and breadth_point for the same under subjects
+	// that begin with the last segment of the path. An empty list for none. live.publish if left out.
+	// What is recorded does not depend on it.
+	Publish []string `yaml:"publish" enum:"scan,point,breadth_scan,breadth_point" example:"[scan, point]"`
 	// Record says whether readings are kept.
 	Record bool `yaml:"record"`
 	// Control says what the writable points of the device demand of commands, and what they go back

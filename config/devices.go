@@ -82,7 +82,7 @@ func (l *loader) decodeRepeated(file, key, name string, node *yaml.Node) {
 func (l *loader) decodeDevice(src Source, name string, node *yaml.Node) {
 	before := len(l.problems)
 	e := NewEntry()
-	e.Path = point.Path(name)
+	e.Path, e.Publish = point.Path(name), slices.Clone(l.publish)
 	l.add(strictyaml.Decode(src.File, src.Key, node, &e))
 	d := described{Device: e.Device, node: node}
 	d.Source = src

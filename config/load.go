@@ -107,6 +107,7 @@ type loader struct {
 	kinds    []driver.Kind
 	closed   []string
 	folder   *folder.Folder // of the files that may be named; nil until one is
+	publish  []string       // forms of live messages of devices that name none
 	devices  []described
 	problems []Problem
 }
@@ -139,6 +140,7 @@ func (l *loader) load(data []byte) *Config {
 		return nil
 	}
 	l.closed = append([]string{cfg.Node.Data}, l.closed...)
+	l.publish = once(cfg.Live.Publish)
 	l.checkSecrets(root, &cfg.Store)
 	l.decodeDevices(l.file, devices)
 	l.include(root, cfg.Include)

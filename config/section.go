@@ -45,6 +45,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Agents.validate(r)
 	cfg.Control.validate(r)
 	cfg.Uplink.validate(r)
+	checkForms(r, "live.publish", cfg.Live.Publish)
 }
 
 func (n *Node) validate(r report) {

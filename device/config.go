@@ -16,8 +16,10 @@ type Forms uint8
 
 // The forms of live messages.
 const (
-	FormScan  Forms = 1 << iota // one message with all samples of a scan
-	FormPoint                   // one message for each sample
+	FormScan         Forms = 1 << iota // one message with all samples of a scan
+	FormPoint                          // one message for each sample
+	FormBreadthScan                    // as FormScan, under a path that begins with its last segment
+	FormBreadthPoint                   // as FormPoint, under a path that begins with its last segment
 )
 
 // Has reports whether all of the forms are wanted.

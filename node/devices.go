@@ -34,13 +34,19 @@ func (n *Node) deviceConfigs(cfg *config.Config) ([]device.Config, error) {
 	return devices, nil
 }
 
-func forms(names []string) device.Forms {
-	var f device.Forms
-	if slices.Contains(names, config.PublishScan) {
-		f |= device.FormScan
-	}
-	if slices.Contains(names, config.PublishPoint) {
-		f |= device.FormPoint
+// forms returns the forms of live messages by their names in the configuration.
+func forms(names []string) (f device.Forms) {
+	for _, name := range names {
+		switch name {
+		case config.PublishScan:
+			f |= device.FormScan
+		case config.PublishPoint:
+			f |= device.FormPoint
+		case config.PublishBreadthScan:
+			f |= device.FormBreadthScan
+		case config.PublishBreadthPoint:
+			f |= device.FormBreadthPoint
+		}
 	}
 	return f
 }

@@ -33,7 +33,10 @@ func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 	if !ok {
 		return
 	}
-	_ = p.Publish(scan, bus.Forms{Scan: forms.Has(device.FormScan), Point: forms.Has(device.FormPoint)})
+	_ = p.Publish(scan, bus.Forms{
+		Scan: forms.Has(device.FormScan), Point: forms.Has(device.FormPoint),
+		BreadthScan: forms.Has(device.FormBreadthScan), BreadthPoint: forms.Has(device.FormBreadthPoint),
+	})
 	o.publishers.Put(p)
 }
 

@@ -117,6 +117,7 @@ func TestTheSubjectsOfTheDocumentAreTheNodes(t *testing.T) {
 		"{key}", "a.b", "{kind}", "stop", "{callee}", "boiler", "{caller}", "boiler", "{method}", "do", "{call}", "x")
 	want := map[string]string{
 		"scan": wire.Subject(wire.ScanPrefix, "a/b"), "point": wire.Subject(wire.PointPrefix, "a/b"),
+		"breadthScan": wire.BreadthScanPrefix + "a.b", "breadthPoint": wire.BreadthPointPrefix + "a.b",
 		"message": wire.MessageSubject("own.name", "a/b"), "health": wire.MessageSubject("own.name", wire.HealthTopic),
 		"alert": wire.MessageSubject("own.name", point.Path(wire.AlertTopic).Join("a/b")), "news": wire.NewsSubject("own.name", wire.NewsStop),
 		"call": wire.CallSubject("boiler", "own.name", "do"), "called": wire.CallSubject("own.name", "boiler", "do"),

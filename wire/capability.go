@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 
 	"voltbus/point"
@@ -12,6 +13,11 @@ func Capability(subject string, publish bool) string {
 	verb := "subscribe "
 	if publish {
 		verb = "publish "
+	}
+	for _, prefix := range []string{BreadthScanPrefix, BreadthPointPrefix} {
+		if rest, ok := strings.CutPrefix(subject, prefix); ok && !publish {
+			return verbAnd(verb, reversed(rest))
+		}
 	}
 	for _, prefix := range []string{ScanPrefix, PointPrefix} {
 		if rest, ok := strings.CutPrefix(subject, prefix); ok {
@@ -27,6 +33,17 @@ func Capability(subject string, publish bool) string {
 		}
 	}
 	return ""
+}
+
+// reversed returns the tokens in reverse order. What begins with any number of tokens cannot be granted but as
+// everything.
+func reversed(tokens string) string {
+	list := strings.Split(tokens, ".")
+	slices.Reverse(list)
+	if list[0] == ">" {
+		return ">"
+	}
+	return strings.Join(list, ".")
 }
 
 // verbAnd returns a verb and the pattern of what stands behind a prefix.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"voltbus/point"
@@ -11,6 +12,11 @@ import (
 const (
 	ScanPrefix  = "live.scan."  // + device: one message a scan of the device
 	PointPrefix = "live.point." // + point: one message a sample
+
+	// The same messages under breadth-first paths, which begin with the last segment: campus/b1/ahu1
+	// is ahu1.b1.campus. A node does not pass them on to other nodes.
+	BreadthScanPrefix  = "live.breadth.scan."
+	BreadthPointPrefix = "live.breadth.point."
 )
 
 // emptySegment stands for a segment without characters, which a subject cannot have. Paths hold
@@ -46,6 +52,29 @@ func AppendSubject(dst []byte, p point.Path) []byte {
 		dst = append(dst, emptySegment...)
 	}
 	return dst
+}
+
+// AppendBreadthSubject appends the path as bus tokens in reverse order, as breadth-first subjects have it.
+func AppendBreadthSubject(dst []byte, p point.Path) []byte {
+	for {
+		i := strings.LastIndexByte(string(p), '/')
+		dst = AppendSubject(dst, p[i+1:])
+		if i < 0 {
+			return dst
+		}
+		dst, p = append(dst, '.'), p[:i]
+	}
+}
+
+// ParseBreadthSubject returns the path of a breadth-first subject behind the prefix.
+func ParseBreadthSubject(prefix, subject string) (point.Path, error) {
+	p, err := ParseSubject(prefix, subject)
+	if err != nil {
+		return "", err
+	}
+	segments := strings.Split(string(p), "/")
+	slices.Reverse(segments)
+	return point.Path(strings.Join(segments, "/")), nil
 }
 
 // Subject returns prefix and path as a subject.

@@ -47,6 +47,23 @@ func TestEverySubjectLeadsBackToItsPath(t *testing.T) {
 	})
 }
 
+func TestABreadthFirstSubjectBeginsWithTheLastSegment(t *testing.T) {
+	for path, want := range map[point.Path]string{
+		"campus/b1/ahu1": "live.breadth.scan.ahu1.b1.campus",
+		"a b/c.d":        "live.breadth.scan.c%2Ed.a%20b",
+		"a//b":           "live.breadth.scan.b.%00.a",
+		"site":           "live.breadth.scan.site",
+	} {
+		got := string(wire.AppendBreadthSubject([]byte(wire.BreadthScanPrefix), path))
+		if got != want {
+			t.Errorf("the subject of %q is %q, want %q", path, got, want)
+		}
+		if back, err := wire.ParseBreadthSubject(wire.BreadthScanPrefix, got); err != nil || back != path {
+			t.Errorf("%q leads back to %q, %v; want %q", got, back, err, path)
+		}
+	}
+}
+
 func TestTwoPathsNeverShareASubject(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gen := rapid.StringOfN(rapid.SampledFrom([]rune("a%20E2./")), 1, 12, -1)
