@@ -64,6 +64,14 @@ type Encoder interface {
 	Encode(place int, v point.Value) (point.Value, error)
 }
 
+// Tagger is a Config whose device has tags without anybody having written them. What is configured wins: the
+// tags of the device over these, and those of a point in the registry over both.
+type Tagger interface {
+	// BuiltInTags returns the tags that all points of the device have. The map is shared: it must not be
+	// changed.
+	BuiltInTags() map[string]string
+}
+
 // Looker is a Config of a device that forgets what it has told, and whose settings somebody who only looks at
 // it must leave as they are.
 type Looker interface {

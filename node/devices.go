@@ -69,14 +69,25 @@ func pointInfos(d *config.Device) []point.Info {
 		info.Path = d.Path.Join(string(info.Path))
 		info.Device = d.Path
 		info.Interval = d.Interval
-		if len(d.Tags) > 0 {
-			tags := maps.Clone(d.Tags)
-			maps.Copy(tags, info.Tags)
-			info.Tags = tags
-		}
+		info.Tags = tagsOf(d, info.Tags)
 		out[i] = info
 	}
 	return out
+}
+
+// tagsOf returns the tags of a point: what is configured wins over what the driver says by itself, and the
+// point's own over those of its device.
+func tagsOf(d *config.Device, own map[string]string) map[string]string {
+	tags := map[string]string{}
+	if t, has := d.Config.(driver.Tagger); has {
+		maps.Copy(tags, t.BuiltInTags())
+	}
+	maps.Copy(tags, d.Tags)
+	maps.Copy(tags, own)
+	if len(tags) == 0 {
+		return nil
+	}
+	return tags
 }
 
 // Reload applies a changed configuration: devices are added, removed and restarted without a

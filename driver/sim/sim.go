@@ -117,10 +117,18 @@ func (c *Config) Points() []point.Info {
 	for i, f := range m.fields {
 		infos[i] = point.Info{
 			Path: point.Path(f.name), Kind: f.kind, Unit: f.unit, Description: f.doc,
-			Writable: f.set != nil, Tags: map[string]string{"equip": c.Model},
+			Writable: f.set != nil,
 		}
 	}
 	return infos
+}
+
+// BuiltInTags says what the device is. Those of a random one say nothing of it.
+func (c *Config) BuiltInTags() map[string]string {
+	if c.Model == "random" {
+		return nil
+	}
+	return map[string]string{"equip": c.Model}
 }
 
 // dial makes a line; there is nothing to connect to.
