@@ -30,6 +30,7 @@ func controlRoutes() []route {
 		{method: "GET", path: atControl + "/who", role: viewer, remote: "who", serve: (*server).who, params: []string{"path"}},
 		{method: "GET", path: atControl + "/held", role: viewer, remote: "held", serve: (*server).held, params: []string{"requester"}},
 		{method: "POST", path: atControl + "/get", role: viewer, body: controlBody, remote: "get", serve: (*server).readNow},
+		{method: "POST", path: atControl + "/freeze", role: operator, body: loginBody, serve: (*server).freeze, audit: "device.freeze"},
 		{method: "POST", path: atControl + "/commands", role: operator, body: controlBody, remote: commandFar, serve: (*server).command},
 		{method: "POST", path: atControl + "/release", role: operator, body: loginBody, remote: "release", serve: (*server).release},
 		{method: "POST", path: atControl + "/renew", role: operator, body: loginBody, remote: "renew", serve: (*server).renew},
@@ -119,6 +120,16 @@ func (s *server) readNow(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	out, err := s.cfg.Control.Get(r.Context(), asker(r), in.Points)
+	return reply(w, out, err)
+}
+
+func (s *server) freeze(w http.ResponseWriter, r *request) error {
+	var in answer.Freeze
+	if err := readDeep(w, r, &in); err != nil {
+		return err
+	}
+	r.did(in.Device, map[string]any{"clear": in.Clear})
+	out, err := s.cfg.Control.Freeze(r.Context(), asker(r), &in)
 	return reply(w, out, err)
 }
 

@@ -158,6 +158,14 @@ type Writer interface {
 	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
 }
 
+// Freezer is a Session of a device that can copy its counters into frozen counters, all at one moment.
+type Freezer interface {
+	// Freeze has the device copy all its counters, and set them to zero then if clears is true. It returns what the
+	// points say then that this changes, as Read does, as far as the device shows them. The errors are those of
+	// Write, fault.Refused for a device without counters among its points.
+	Freeze(ctx context.Context, clears bool) ([]point.Sample, error)
+}
+
 // Subscriber is a Session that reports by itself: change of value, unsolicited messages. What its
 // device reports is kept, bounded, until it is taken. So the goroutine that owns a line waits once
 // for all its sessions, however many there are, instead of listening to one after the other.

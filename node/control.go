@@ -31,7 +31,7 @@ func (n *Node) openControl(ctx context.Context) error {
 		return err
 	}
 	n.outlet.hear = n.desk.Hear
-	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl})
+	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze})
 	n.agents.Notify(n.reviewAgent)
 	return nil
 }

@@ -36,6 +36,12 @@ type Reading struct {
 	Error   *ControlError   `json:"error,omitempty"`
 }
 
+// Freeze has a device copy its counters into frozen counters.
+type Freeze struct {
+	Device string `json:"device"`
+	Clear  bool   `json:"clear,omitempty"` // and set them to zero
+}
+
 // Readings are points as their devices say them now, in the order of the request.
 type Readings struct {
 	Readings []Reading `json:"readings"`

@@ -13,6 +13,13 @@ func (c *Client) ReadNow(ctx context.Context, points ...string) (r answer.Readin
 	return r, c.exchange(ctx, "POST control/get", nil, map[string][]string{"points": points}, &r)
 }
 
+// Freeze has a device copy its counters into frozen counters, and set them to zero then if clears is true. It returns
+// the points that this changed. fault.Refused: the device has no counters to freeze. fault.Conflict: somebody else has
+// reserved something of it.
+func (c *Client) Freeze(ctx context.Context, device string, clears bool) (r answer.Readings, err error) {
+	return r, c.exchange(ctx, "POST control/freeze", nil, answer.Freeze{Device: device, Clear: clears}, &r)
+}
+
 // Command has commands decided and carried out, each answered by itself. Commands with an identifier may
 // be repeated: they get the first answer.
 func (c *Client) Command(ctx context.Context, commands answer.NewCommands) (r answer.CommandResults, err error) {

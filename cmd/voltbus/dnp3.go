@@ -30,7 +30,7 @@ only takes it for that one.`
 
 func newDNP3(f *flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "dnp3", Short: "Find, read, operate and watch DNP3 outstations; be one", Long: dnp3Help}
-	for _, sub := range []*cobra.Command{newDNP3Scan(), newDNP3Read(), newDNP3Operate(), newDNP3Monitor(), newDNP3Outstation(f)} {
+	for _, sub := range []*cobra.Command{newDNP3Scan(), newDNP3Read(), newDNP3Operate(), newDNP3Freeze(), newDNP3Monitor(), newDNP3Outstation(f)} {
 		cmd.AddCommand(sub)
 		strictArgs(sub)
 	}

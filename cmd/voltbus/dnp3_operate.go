@@ -67,7 +67,7 @@ func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	what := fmt.Sprintf("%s %s %s of outstation %d at %s", args[0], args[1], args[2], o.outstation, c.LineName())
-	if err := o.confirm(cmd, what); err != nil {
+	if err := confirmed(cmd, o.yes, "Operate "+what); err != nil {
 		return err
 	}
 	f, err := openField(cmd.Context(), c, c.LookConfig(), &readings{take: func(reading) {}}, nil)
@@ -104,12 +104,12 @@ func (o *dnp3Operate) request(c master.Command) *master.Request {
 	return master.SelectOperate(c)
 }
 
-// confirm asks a person.
-func (o *dnp3Operate) confirm(cmd *cobra.Command, what string) error {
-	if o.yes {
+// confirmed asks a person whether to do something, unless yes says so.
+func confirmed(cmd *cobra.Command, yes bool, what string) error {
+	if yes {
 		return nil
 	}
-	cmd.PrintErrf("Operate %s? Write yes: ", what)
+	cmd.PrintErrf("%s? Write yes: ", what)
 	answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
 	if strings.TrimSpace(answer) != "yes" {
 		return fault.E("dnp3", fault.Canceled, "", errors.New("nothing was operated; write yes, or give --yes"))

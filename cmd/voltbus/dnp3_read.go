@@ -78,16 +78,39 @@ func readRequest(arg string) (*master.Request, error) {
 	case "attributes":
 		return master.ReadRange(object.G0V254, 0, 0), nil
 	}
+	o, err := namedObjects(arg)
+	if err != nil || !o.ranged {
+		return master.ReadAll(o.variation), err
+	}
+	return master.ReadRange(o.variation, o.start, o.stop), nil
+}
+
+// objects are those of a variation: all, or a range of indexes.
+type objects struct {
+	variation   object.Variation
+	ranged      bool
+	start, stop uint32
+}
+
+// namedObjects reads a type or variation, and the range of indexes behind a colon.
+func namedObjects(arg string) (o objects, err error) {
 	name, indexes, ranged := strings.Cut(arg, ":")
 	v, ok := variationOf(name)
 	if !ok {
-		return nil, errWhat
+		return o, errWhat
 	}
-	if !ranged {
-		return master.ReadAll(v), nil
+	o = objects{variation: v, ranged: ranged}
+	if ranged {
+		o.start, o.stop, err = indexRange(indexes)
 	}
-	start, stop, err := indexRange(indexes)
-	return master.ReadRange(v, start, stop), err
+	return o, err
+}
+
+func (o objects) write(w *app.Writer) error {
+	if o.ranged {
+		return w.Range(o.variation, o.start, o.stop)
+	}
+	return w.All(o.variation)
 }
 
 // variationOf reads g30v5, or the name of a type.
@@ -126,7 +149,15 @@ func (d *dnp3Flags) read(cmd *cobra.Command, requests []*master.Request, out *fo
 	if err != nil {
 		return err
 	}
-	rows, err := out.open(cmd.OutOrStdout(), "type", "index", "value", "flags", "time", "variation")
+	if text := iin.String(); iin != 0 {
+		cmd.PrintErrf("the outstation says: %s\n", text)
+	}
+	return out.readings(cmd, values)
+}
+
+// readings prints what an outstation gave.
+func (f *format) readings(cmd *cobra.Command, values []reading) error {
+	rows, err := f.open(cmd.OutOrStdout(), "type", "index", "value", "flags", "time", "variation")
 	if err != nil {
 		return err
 	}
@@ -134,9 +165,6 @@ func (d *dnp3Flags) read(cmd *cobra.Command, requests []*master.Request, out *fo
 		if err := rows.row(r.cells()...); err != nil {
 			return err
 		}
-	}
-	if text := iin.String(); iin != 0 {
-		cmd.PrintErrf("the outstation says: %s\n", text)
 	}
 	return rows.end()
 }

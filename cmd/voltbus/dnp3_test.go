@@ -29,6 +29,8 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 			{Kind: object.KindBinaryOutput, Index: 3, Class: app.Class1},
 			{Kind: object.KindAnalogOutput, Index: 3, Class: app.Class1},
 			{Kind: object.KindOctetString, Index: 7},
+			{Kind: object.KindCounter, Index: 2},
+			{Kind: object.KindFrozenCounter, Index: 2},
 		},
 		Callbacks: outstation.Callbacks{Operate: func(tx *outstation.Tx, c outstation.Command) object.Status {
 			if c.Index != 3 {
@@ -46,6 +48,7 @@ func startOutstation(ts *testscript.TestScript, _ bool, _ []string) {
 	device.Update(func(tx *outstation.Tx) {
 		tx.Set(object.KindBinaryInput, object.Point{Value: object.Bool(true), Flags: object.FlagOnline}, outstation.Suppress)
 		tx.Set(object.KindAnalogInput, object.Point{Value: object.Float(21.5), Flags: object.FlagOnline}, outstation.Suppress)
+		tx.Set(object.KindCounter, object.Point{Index: 2, Value: object.Unsigned(77), Flags: object.FlagOnline}, outstation.Suppress)
 		tx.SetString(7, []byte("hostile \x1b[2J"), outstation.Suppress)
 	})
 	address, stop, err := serveOutstation(device, outstation.SessionConfig{Master: 1, Unsolicited: true}, 10, 12)

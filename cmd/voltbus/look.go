@@ -151,6 +151,7 @@ func newDevices(f *flags) *cobra.Command {
 		},
 	}
 	out.register(cmd)
+	cmd.AddCommand(newFreeze(f))
 	return cmd
 }
 

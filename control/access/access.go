@@ -65,7 +65,9 @@ type Config struct {
 	Desk Desk
 	// Refused is told what somebody may not do; nil for nobody. It returns at once.
 	Refused func(Refusal)
-	Now     func() time.Time // nil for time.Now
+	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
+	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
+	Now    func() time.Time // nil for time.Now
 }
 
 // Access is safe for concurrent use.

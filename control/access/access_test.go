@@ -118,3 +118,46 @@ func TestOnlyWhoManagesEndsWhatOthersHold(t *testing.T) {
 		t.Errorf("a selection of nothing gives %v", err)
 	}
 }
+
+// reserved is a desk at which somebody has reserved a branch.
+type reserved struct {
+	Desk
+
+	path point.Path
+}
+
+func (r reserved) Tasks(context.Context) ([]control.Task, error) {
+	window := control.Window{Path: r.path}
+	return []control.Task{{Reservation: control.Reservation{ID: "tests", Requester: "agent:tune", Windows: []control.Window{window}}, Active: []control.Window{window}}}, nil
+}
+
+func TestCountersAreFrozenByWhoMayAndWhileNobodyElseHasReservedThem(t *testing.T) {
+	frozen := 0
+	freeze := func(_ context.Context, path point.Path, _ bool) ([]point.Sample, error) {
+		frozen++
+		return []point.Sample{{Point: path.Join("frozen"), Value: point.IntOf(7), Time: time.Now()}}, nil
+	}
+	for _, tt := range []struct {
+		who  *Who
+		path point.Path
+		want fault.Kind
+	}{
+		{Person("person:eve", identity.Viewer), "c", fault.Refused},
+		{Person("person:eve", identity.Operator), "b/meter", fault.Conflict},
+		{Person("person:eve", identity.Operator), "b/meter/part", fault.Conflict},
+		{Person("person:eve", identity.Operator), "b", fault.Conflict},
+		{Person("agent:tune", identity.Operator), "b/meter", fault.Internal},
+		{Person("person:eve", identity.Operator), "b/other", fault.Internal},
+	} {
+		before := frozen
+		out, err := New(Config{Desk: reserved{path: "b/meter"}, Freeze: freeze}).Freeze(t.Context(), tt.who, &answer.Freeze{Device: string(tt.path)})
+		switch {
+		case tt.want != fault.Internal:
+			if !fault.Is(err, tt.want) || frozen != before {
+				t.Errorf("%s freezes %s: %v", tt.who.Name, tt.path, err)
+			}
+		case err != nil || len(out.Readings) != 1 || string(out.Readings[0].Value) != "7":
+			t.Errorf("%s freezes %s: %+v, %v", tt.who.Name, tt.path, out, err)
+		}
+	}
+}

@@ -48,17 +48,17 @@ func (n *session) Write(ctx context.Context, name string, v point.Value) (point.
 		return point.Value{}, refusal(op, name, result)
 	}
 	if err != nil {
-		return point.Value{}, n.unknown(fmt.Errorf("write %s: %w", name, err))
+		return point.Value{}, n.unknown(op, fmt.Errorf("write %s: %w", name, err))
 	}
 	return n.readBack(ctx, i)
 }
 
 // unknown turns an error after a command was sent into the contract's: if the line or the device was
 // lost, nobody knows whether it was carried out.
-func (n *session) unknown(err error) error {
-	failed := n.fail("dnp3.Write", err)
+func (n *session) unknown(op string, err error) error {
+	failed := n.fail(op, err)
 	if fault.Is(failed, fault.Unreachable) {
-		return fault.E("dnp3.Write", fault.Timeout, n.subject, fmt.Errorf("%w; whether the device took it is not known, read it", failed))
+		return fault.E(op, fault.Timeout, n.subject, fmt.Errorf("%w; whether the device took it is not known, read it", failed))
 	}
 	return failed
 }
@@ -150,7 +150,7 @@ func (n *session) readBack(ctx context.Context, i int) (point.Value, error) {
 	pass := n.values.newPass()
 	_, err := n.do(ctx, ask{[]int{i}}.request(n.items))
 	if err != nil && !errors.Is(err, master.ErrRefused) {
-		return point.Value{}, n.unknown(fmt.Errorf("%s was written, but not read back: %w", n.items[i].name, err))
+		return point.Value{}, n.unknown("dnp3.Write", fmt.Errorf("%s was written, but not read back: %w", n.items[i].name, err))
 	}
 	s, fresh := n.values.value(i, pass)
 	if !fresh || s.Quality.IsBad() {

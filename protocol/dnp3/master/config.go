@@ -37,8 +37,8 @@ type Config struct {
 
 	// ResponseTimeout is how long an answer may take; 0 means 5 s.
 	ResponseTimeout time.Duration
-	// Retries is how often a request is repeated when no answer comes. Commands and
-	// restarts are never repeated.
+	// Retries is how often a request is repeated when no answer comes. Commands, restarts
+	// and freezes that clear are never repeated.
 	Retries int
 	// RetryDelay is the pause before a failed request of the start-up sequence is made
 	// again, doubled each time up to RetryDelayMax; 0 means 2 s and 60 s.

@@ -102,7 +102,8 @@ func (a *Association) late(now time.Time, out *station.Output) {
 	_, command := a.current.request.exchange.(*operate)
 	_, measured := a.current.request.exchange.(*timeSync)
 	_, restarts := a.current.request.exchange.(*restart)
-	if x := &a.exchanging; x.first && x.tries < a.config.Retries && !command && !measured && !restarts {
+	clears := a.current.request.exchange.function() == app.FuncFreezeClear // a second one would freeze the zeros
+	if x := &a.exchanging; x.first && x.tries < a.config.Retries && !command && !measured && !restarts && !clears {
 		x.tries++
 		x.due = now.Add(a.config.ResponseTimeout)
 		out.Send(x.octets)
