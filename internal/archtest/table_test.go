@@ -32,6 +32,7 @@ var table = []rule{
 	{"fault", nil, nil, "nouns outlive everything"},
 	{"internal/...", nil, []string{anything}, "internal holds domain-free code"},
 	{"protocol/bacnet/...", []string{"protocol/bacnet/..."}, nil, "BACnet is a library of its own: no platform and no other protocol"},
+	{"protocol/mqtt/...", []string{"protocol/mqtt/..."}, nil, "MQTT is a library of its own: no platform and no other protocol"},
 	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},

@@ -1,0 +1,12 @@
+// Package topic knows MQTT's topic names and topic filters (MQTT 5.0 §4.7): which are valid, which
+// name matches which filter, who has subscribed to what matches, and which retained messages a new
+// subscription gets.
+//
+//	Check, CheckFilter, Parse   validity, shared subscriptions (§4.8.2)
+//	Match                       one name against one filter
+//	Tree                        subscriptions: a name against millions of filters
+//	Retained                    retained messages: a filter against millions of names
+//
+// A Tree and a Retained are not safe for concurrent use, except that any number of goroutines may
+// look up at once while none changes anything.
+package topic

@@ -1,0 +1,131 @@
+package topic
+
+// Retained holds one value for each topic name and finds those that match a filter. V is usually
+// a pointer to a message. Make it with [NewRetained].
+type Retained[V any] struct {
+	levels levels
+	values []retained[V] // 0 is unused
+	free   []uint32
+	count  int
+}
+
+type retained[V any] struct {
+	name  string
+	value V
+}
+
+// NewRetained returns an empty set.
+func NewRetained[V any]() *Retained[V] {
+	return &Retained[V]{levels: newLevels(), values: make([]retained[V], 1)}
+}
+
+// Len returns how many names have a value.
+func (r *Retained[V]) Len() int { return r.count }
+
+// Set gives a valid name a value and returns the one it had.
+func (r *Retained[V]) Set(name string, value V) (old V, had bool) {
+	at := &r.levels.nodes[r.levels.make(name)]
+	if at.value != 0 {
+		old = r.values[at.value].value
+		r.values[at.value].value = value
+		return old, true
+	}
+	if n := len(r.free); n > 0 {
+		at.value = r.free[n-1]
+		r.free = r.free[:n-1]
+	} else {
+		at.value = uint32(len(r.values))
+		r.values = append(r.values, retained[V]{})
+	}
+	r.values[at.value] = retained[V]{name, value}
+	r.count++
+	return old, false
+}
+
+// Get returns the value of a name.
+func (r *Retained[V]) Get(name string) (V, bool) {
+	if id, ok := r.levels.find(name); ok && r.levels.nodes[id].value != 0 {
+		return r.values[r.levels.nodes[id].value].value, true
+	}
+	var zero V
+	return zero, false
+}
+
+// Delete takes the value of a name away and returns it.
+func (r *Retained[V]) Delete(name string) (V, bool) {
+	var zero V
+	id, ok := r.levels.find(name)
+	if !ok || r.levels.nodes[id].value == 0 {
+		return zero, false
+	}
+	at := r.levels.nodes[id].value
+	old := r.values[at].value
+	r.values[at] = retained[V]{}
+	r.free = append(r.free, at)
+	r.levels.nodes[id].value = 0
+	r.levels.prune(name, id)
+	if r.count--; r.count == 0 {
+		r.values, r.free = make([]retained[V], 1), nil
+	}
+	return old, true
+}
+
+// Match calls yield with every name that matches a valid filter, in no particular order, until it
+// returns false. yield must not change the set.
+func (r *Retained[V]) Match(filter string, yield func(name string, value V) bool) {
+	r.walk(0, []byte(filter), yield)
+}
+
+// walk yields what matches the rest of a filter below a node.
+func (r *Retained[V]) walk(at nodeID, filter []byte, yield func(string, V) bool) bool {
+	level, rest, more := cut(filter)
+	switch string(level) {
+	case "#":
+		return r.everything(at, yield)
+	case "+":
+		for id := r.levels.nodes[at].child; id != none; id = r.levels.nodes[id].next {
+			if !r.levels.nodes[id].hidden && !r.enter(id, rest, more, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	id := r.levels.down(at, level)
+	return id == none || r.enter(id, rest, more, yield)
+}
+
+// enter goes on with a node that the level of the filter before rest matches.
+func (r *Retained[V]) enter(id nodeID, rest []byte, more bool, yield func(string, V) bool) bool {
+	if more {
+		return r.walk(id, rest, yield)
+	}
+	return r.yield(id, yield)
+}
+
+func (r *Retained[V]) yield(id nodeID, yield func(string, V) bool) bool {
+	at := r.levels.nodes[id].value
+	return at == 0 || yield(r.values[at].name, r.values[at].value)
+}
+
+// everything yields a node and all below it, without recursion, however deep it is.
+func (r *Retained[V]) everything(top nodeID, yield func(string, V) bool) bool {
+	nodes := r.levels.nodes
+	for id := top; ; {
+		if !nodes[id].hidden || top != 0 {
+			if !r.yield(id, yield) {
+				return false
+			}
+			if nodes[id].child != none {
+				id = nodes[id].child
+				continue
+			}
+		}
+		for id != top && nodes[id].next == none {
+			id = nodes[id].parent
+		}
+		if id == top {
+			return true
+		}
+		id = nodes[id].next
+	}
+}
