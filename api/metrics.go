@@ -42,7 +42,7 @@ func escapeLabel(s string) string {
 func (s *server) metrics(w http.ResponseWriter, r *request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
-		s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.nodeMetrics, s.ownMetrics,
+		s.healthMetrics, s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.nodeMetrics, s.ownMetrics,
 	} {
 		if err := part(r.Context(), e); err != nil {
 			return err
@@ -51,6 +51,33 @@ func (s *server) metrics(w http.ResponseWriter, r *request) error {
 	out := &output{w: w, buf: e.buf}
 	out.begin("text/plain; version=0.0.4; charset=utf-8")
 	return out.end()
+}
+
+// healthMetrics counts what is not well, as health lists it.
+func (s *server) healthMetrics(ctx context.Context, e *exposition) error {
+	if s.cfg.Health == nil {
+		return nil
+	}
+	h := s.cfg.Health.Health(ctx)
+	const name = "voltbus_concerns"
+	e.family(name, "gauge", "What is not well, by the part of the node that it is about; health says it in words.")
+	critical := 0
+	for _, p := range h.Parts {
+		count := 0
+		for i := range h.Concerns {
+			if h.Concerns[i].Part == p.Name {
+				count++
+			}
+		}
+		e.value(name, "part", p.Name, float64(count))
+	}
+	for i := range h.Concerns {
+		if h.Concerns[i].Severity == "critical" {
+			critical++
+		}
+	}
+	e.single("voltbus_concerns_critical", "gauge", "Of what is not well, what is critical.", float64(critical))
+	return nil
 }
 
 // account is a figure of the ledger for each origin.

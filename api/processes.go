@@ -72,14 +72,16 @@ func processRoutes() []route {
 	}
 }
 
-func (s *server) processes(w http.ResponseWriter, _ *request) error {
+func (s *server) processes(w http.ResponseWriter, r *request) error {
 	if s.cfg.Processes == nil {
 		return absent("installed agents")
 	}
 	list := s.cfg.Processes.List()
 	out := answer.Processes{Processes: make([]answer.Process, len(list))}
+	all := s.concerns(r.Context())
 	for i := range list {
 		out.Processes[i] = process(&list[i])
+		out.Processes[i].Concern = concernOf(all, "agents", list[i].Name)
 	}
 	out.Isolation, out.WhyNot = s.cfg.Processes.Isolation()
 	return writeJSON(w, out)
@@ -124,6 +126,7 @@ func (s *server) process(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	p := process(&st)
+	p.Concern = concernOf(s.concerns(r.Context()), "agents", name)
 	p.Schema, p.Methods = st.Program.Schema, st.Program.Methods
 	return writeJSON(w, p)
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 
 	"voltbus/api/answer"
@@ -46,7 +48,30 @@ func (s *server) devices(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	all := s.concerns(r.Context())
+	for i := range list {
+		d := &list[i]
+		d.Concern = cmp.Or(concernOf(all, "devices", d.Path), concernOf(all, "devices", d.Line), concernOf(all, "registers", d.Path))
+	}
 	return writeJSON(w, answer.Devices{Devices: notNil(list)})
+}
+
+// concerns returns what is not well at the node.
+func (s *server) concerns(ctx context.Context) []answer.Concern {
+	if s.cfg.Health == nil {
+		return nil
+	}
+	return s.cfg.Health.Health(ctx).Concerns
+}
+
+// concernOf returns what is said of a subject in a part; "" if all is well.
+func concernOf(all []answer.Concern, part, subject string) string {
+	for i := range all {
+		if all[i].Part == part && all[i].Subject == subject {
+			return all[i].Sentence
+		}
+	}
+	return ""
 }
 
 func (s *server) ledger(w http.ResponseWriter, r *request) error {

@@ -20,6 +20,7 @@ const (
 
 // tellAmiss opens, changes or closes the alert about points that do not have what they should have.
 func (n *Node) tellAmiss(list []control.Amiss) {
+	n.amiss.take(list, now())
 	message := struct {
 		Text     string            `json:"text,omitempty"`
 		Severity presence.Severity `json:"severity,omitempty"`
@@ -49,15 +50,4 @@ func amissText(list []control.Amiss) string {
 	}
 	return fmt.Sprintf("%s %s not have what %s set to: %s; see who holds them, and the device", plural.Of(len(list), "point"),
 		plural.Word(len(list), "does", "do"), plural.Word(len(list), "it was", "they were"), strings.Join(names, ", "))
-}
-
-// controlTrouble says why commands cannot be kept, or which points do not have what they should have.
-func (n *Node) controlTrouble() error {
-	if err := n.desk.Trouble(); err != nil {
-		return err
-	}
-	if list := n.desk.Amiss(); len(list) > 0 {
-		return fmt.Errorf("%s", amissText(list))
-	}
-	return nil
 }

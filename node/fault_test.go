@@ -184,8 +184,9 @@ func TestACorruptBlockOfTheLogIsReportedAndTheRestServed(t *testing.T) {
 	if o.Missing == 0 || o.Missing%100 != 0 || o.Stored+o.Missing != 5100 || len(l.Gaps) == 0 || l.Gaps[0].Reason != "corrupt" {
 		t.Errorf("the ledger shows %+v, gaps %+v", o, l.Gaps)
 	}
-	if h, err := back.Client.Health(context.Background()); err != nil || h.Status != "ok" {
-		t.Errorf("health of what works on: %+v, %v", h, err)
+	h, err := back.Client.Health(context.Background())
+	if err != nil || len(h.Concerns) != 1 || h.Concerns[0].Part != "history" || !strings.HasSuffix(h.Concerns[0].Sentence, "are lost: corrupt") {
+		t.Errorf("health of what works on, on the day of a loss: %+v, %v", h, err)
 	}
 	if got := back.stored("p"); uint64(got) != o.Stored {
 		t.Errorf("%d samples are served, %d stored", got, o.Stored)

@@ -127,6 +127,7 @@ type Node struct {
 	control  *access.Access // nil for an idle node
 	server   *server
 	settings *settings // nil for a node without a file
+	amiss    drifted
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 

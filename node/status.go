@@ -3,14 +3,11 @@ package node
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
-	"voltbus/agent"
 	"voltbus/device"
 	"voltbus/internal/machine"
-	"voltbus/presence"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/sender"
@@ -74,8 +71,7 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 			s.DevicesFailing++
 		}
 	}
-	all, failing := n.failingAgents()
-	s.Agents, s.AgentsFailing = all, len(failing)
+	s.Agents, s.AgentsFailing = n.failingAgents()
 	if n.settings != nil {
 		s.Note = n.settings.trial.said()
 	}
@@ -108,37 +104,20 @@ func (n *Node) roles() []string {
 	return words
 }
 
-// failingAgents counts the agents, and names those that fail or say that they are bad, in order.
-func (n *Node) failingAgents() (all int, failing []string) {
-	bad := map[string]bool{}
+// failingAgents counts the agents, and those that do not work.
+func (n *Node) failingAgents() (all, failing int) {
 	names := map[string]bool{}
 	if n.supervisor != nil {
-		list := n.supervisor.List()
-		for i := range list {
-			names[list[i].Name] = true
-			bad[list[i].Name] = list[i].State == agent.BackingOff || list[i].State == agent.Failed
+		for _, a := range n.supervisor.List() {
+			names[a.Name] = true
 		}
 	}
-	online := n.bus.Present()
-	registered := n.agents.List()
-	for i := range registered {
-		a := &registered[i]
-		if !a.Active() {
-			continue
-		}
-		names[a.Name] = true
-		if since, is := online[a.Name]; is {
-			h := n.presence.Look(a.Name, since)
-			bad[a.Name] = bad[a.Name] || h.Status == presence.Bad || h.Status == presence.Silent
+	for _, a := range n.agents.List() {
+		if a.Active() {
+			names[a.Name] = true
 		}
 	}
-	for name := range names {
-		if bad[name] {
-			failing = append(failing, name)
-		}
-	}
-	slices.Sort(failing)
-	return len(names), failing
+	return len(names), len(n.agentFacts())
 }
 
 // linkStatus says how the way to the parent is, and what waits for it.

@@ -156,6 +156,7 @@ type Device struct {
 	Line          string     `json:"line"`
 	State         string     `json:"state"`           // online, offline, starting, disabled, hung
 	Interval      float64    `json:"interval"`        // seconds
+	Concern       string     `json:"concern"`         // what health says of it or of its line; "" if all is well
 	Problem       string     `json:"problem"`         // why points are bad although it answers, and what to do; "" if none
 	LastRead      *time.Time `json:"last_read"`       // null before the first
 	LastError     string     `json:"last_error"`      // stays after a recovery; "" if there was none
@@ -243,6 +244,19 @@ type Health struct {
 	Summary string    `json:"summary,omitzero"` // one sentence
 	Started time.Time `json:"started,omitzero"`
 	Parts   []Part    `json:"parts,omitempty"`
+	// Concerns is what is not well, what is critical first; health is ok if there is nothing.
+	Concerns []Concern `json:"concerns,omitempty"`
+}
+
+// Concern is something that is not well.
+type Concern struct {
+	Part     string     `json:"part"`
+	Severity string     `json:"severity"`       // warning or critical
+	Subject  string     `json:"subject"`        // what it is about: a path, a line, an agent, a node; "" for the node itself
+	Sentence string     `json:"sentence"`       // for people
+	Kind     string     `json:"kind,omitempty"` // a fault kind, of devices
+	Since    *time.Time `json:"since"`          // null: unknown
+	Link     string     `json:"link"`           // the page that shows it, from the root of the node's page
 }
 
 // Part is the health of a part of the node.

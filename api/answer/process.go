@@ -10,7 +10,8 @@ type Process struct {
 	Name      string          `json:"name"`
 	State     string          `json:"state"` // stopped, starting, running, backing-off, failed or stopping
 	Since     time.Time       `json:"since"`
-	Text      string          `json:"text,omitempty"` // what a person should know
+	Text      string          `json:"text,omitempty"`    // what a person should know
+	Concern   string          `json:"concern,omitempty"` // what health says of it; "" if all is well
 	Version   int             `json:"version"`
 	Release   string          `json:"release,omitempty"` // the version that its makers gave it
 	Title     string          `json:"title,omitempty"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -207,7 +208,7 @@ func newAgentList(f *flags) *cobra.Command {
 					return err
 				}
 				for _, p := range list.Processes {
-					err := rows.row(p.Name, p.State, p.Version, p.Release, p.Priority, p.Autostart, p.PID, p.Memory>>20, strings.Join(p.Isolation, "+"), p.Text)
+					err := rows.row(p.Name, p.State, p.Version, p.Release, p.Priority, p.Autostart, p.PID, p.Memory>>20, strings.Join(p.Isolation, "+"), cmp.Or(p.Concern, p.Text))
 					if err != nil {
 						return err
 					}
@@ -263,8 +264,8 @@ func printTraffic(ctx context.Context, s session, name string) error {
 
 func printStatus(s session, p *answer.Process) {
 	s.Printf("%s is %s since %s\n", p.Name, p.State, ago(p.Since))
-	if p.Text != "" {
-		s.Println("  " + plain(p.Text))
+	if text := cmp.Or(p.Concern, p.Text); text != "" {
+		s.Println("  " + plain(text))
 	}
 	s.Printf("  version     %d (%s), earlier ones %v\n", p.Version, plain(p.Release), p.Previous)
 	if p.PID != 0 {

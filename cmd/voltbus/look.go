@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,7 +170,7 @@ func (s session) listDevices(ctx context.Context, out *format) error {
 		if d.LastRead != nil {
 			last = d.LastRead.Format(time.RFC3339)
 		}
-		trouble := d.Problem
+		trouble := cmp.Or(d.Concern, d.Problem)
 		if trouble == "" && d.LastErrorTime != nil {
 			trouble = fmt.Sprintf("%s (%s, %s)", d.LastError, d.ErrorKind, ago(*d.LastErrorTime))
 		}

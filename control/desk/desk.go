@@ -100,6 +100,7 @@ type Desk struct {
 	scribe   scribe
 	kick     chan struct{} // the rights of somebody changed, or a point that is commanded or that others depend on
 	amiss    atomic.Pointer[[]control.Amiss]
+	proposed atomic.Pointer[[]control.Slot]
 
 	// What follows is of the goroutine of Run.
 	points   map[point.Path]Point
@@ -223,10 +224,25 @@ func (d *Desk) Amiss() []control.Amiss {
 	return nil
 }
 
+// Proposed returns the commands that wait for approval, the oldest first. Nobody changes the list. It does not wait.
+func (d *Desk) Proposed() []control.Slot {
+	if list := d.proposed.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
 // look over what a turn has changed: which readings matter from now on, and what is amiss.
 func (d *Desk) survey(t *turn) {
+	asked := d.proposed.Load() == nil
 	for i := range t.events {
-		d.senses.follow(t.events[i].Path, d.model.Follows(t.events[i].Path))
+		e := &t.events[i]
+		d.senses.follow(e.Path, d.model.Follows(e.Path))
+		asked = asked || e.Kind == control.ApprovalAsked || e.Kind == control.ApprovalEnded
+	}
+	if asked {
+		list := d.model.Waiting()
+		d.proposed.Store(&list)
 	}
 	for i := range t.writes {
 		d.senses.follow(t.writes[i].Point, true)

@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
-		"api/...", "web", "python", "ingest/...", "presence", "service",
+		"api/...", "web", "python", "ingest/...", "presence", "service", "verdict",
 		"audit", "document",
 	}
 )
@@ -39,6 +39,7 @@ var table = []rule{
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
+	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
 	{"driver/drivertest", []string{"driver", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},

@@ -100,6 +100,24 @@ export interface Health {
     status: string;
     reason: string;
   }[];
+  /** What is not well, what is critical first; status is ok if there is nothing */
+  concerns?: Concern[];
+}
+
+/** Something that is not well */
+export interface Concern {
+  part: "recorder" | "store" | "history" | "audit" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
+  severity: "warning" | "critical";
+  /** What it is about: a path, a line, an agent, a node; empty for the node itself */
+  subject: string;
+  /** For people; may hold text of devices and agents */
+  sentence: string;
+  /** A fault kind, of devices */
+  kind?: string;
+  /** null: unknown */
+  since: string | null;
+  /** The page that shows it, from the root of the node's page */
+  link: string;
 }
 
 /** Who holds what, and when */
@@ -615,6 +633,8 @@ export interface Device {
   state: "online" | "offline" | "starting" | "disabled" | "hung";
   /** Seconds */
   interval: number;
+  /** What health says of it or of its line; empty if all is well */
+  concern: string;
   /** Why points are bad although the device answers, and what to do; empty if there is nothing */
   problem: string;
   last_read: string | null;
@@ -1315,6 +1335,8 @@ export interface Process {
   since: string;
   /** What a person should know */
   text?: string;
+  /** What health says of it */
+  concern?: string;
   version: number;
   /** The version that its makers gave it */
   release?: string;

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+)
+
+func TestHealthPrintsTheConcernsThatTheNodeTold(t *testing.T) {
+	for _, tt := range []struct {
+		health answer.Health
+		want   []string
+	}{
+		{answer.Health{Status: "ok", Summary: "1 of 1 device answers"}, []string{"all is well: 1 of 1 device answers"}},
+		{
+			answer.Health{Status: "degraded", Summary: "0 of 1 device answer", Concerns: []answer.Concern{
+				{Part: "devices", Severity: "critical", Sentence: "a does not answer: no \x1broute"},
+				{Part: "alerts", Severity: "warning", Sentence: "warning of b: warm"},
+			}},
+			[]string{"2 concerns: 0 of 1 device answer", "critical  devices", "a does not answer: no ", "warning of b: warm"},
+		},
+	} {
+		var out bytes.Buffer
+		cmd := &cobra.Command{}
+		cmd.SetOut(&out)
+		if err := printHealth(cmd, &tt.health); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "\x1b") {
+				t.Errorf("%q is not in %q", want, out.String())
+			}
+		}
+	}
+}

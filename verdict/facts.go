@@ -1,0 +1,97 @@
+package verdict
+
+import "time"
+
+// Facts are what a node knows of itself at a moment. What is zero is well. Texts may come from devices, agents and
+// other nodes, and are hostile then.
+type Facts struct {
+	Now       time.Time
+	Paused    string // why nothing is recorded; "" if it is
+	Sinks     []Sink
+	History   string // why the history cannot be asked; "" if it can
+	Damaged   []Damage
+	Losses    []Loss
+	Audit     string // what is wrong with the audit log
+	Control   string // why commands cannot be kept
+	Points    []Point
+	Devices   []Device
+	Agents    []Agent
+	Alerts    []Alert
+	Children  []Child
+	Proposals []Proposal
+	Trial     *Trial
+}
+
+// Sink takes blocks from the log: the history, or the parent node.
+type Sink struct {
+	Part    Part // Store or Uplink
+	Reason  string
+	Since   time.Time // of Reason; zero: unknown
+	Waiting uint64    // blocks
+	Oldest  time.Time // when the oldest of them was written; zero: none waits
+}
+
+// Damage is a piece of the history that was set aside.
+type Damage struct {
+	File, Reason string
+	Noticed      time.Time
+}
+
+// Loss is a gap in what an origin produced.
+type Loss struct {
+	Origin, Reason string
+	Samples        uint64
+	Noticed        time.Time
+}
+
+// Point is a point that does not have what it was set to.
+type Point struct {
+	Path, Output string
+	Since        time.Time
+}
+
+// Device is a device that is to be read.
+type Device struct {
+	Path, Line string
+	Silent     bool // it should answer, and does not
+	Hung       bool // the driver of its line does not return
+	Error      string
+	Kind       string // a fault kind, of Error or of Problem
+	Problem    string // why points are bad although it answers
+	Since      time.Time
+}
+
+// Agent is an agent that does not work.
+type Agent struct {
+	Name  string
+	Does  string // what it does, such as "says that it does not work: no flow"
+	Since time.Time
+}
+
+// Alert is an open alert of an agent.
+type Alert struct {
+	Agent, Key, Text, Severity string
+	Count                      int
+	Since                      time.Time
+}
+
+// Child is a node below.
+type Child struct {
+	Name    string
+	Pending bool      // nobody has approved it
+	Away    bool      // it is approved, and not connected
+	Refused string    // why its data is not taken
+	Since   time.Time // of what holds; zero: unknown
+}
+
+// Proposal is a command that waits for a second person.
+type Proposal struct {
+	Point, Requester string
+	Since            time.Time
+}
+
+// Trial is a configuration that goes back unless somebody confirms it.
+type Trial struct {
+	User         string
+	Begun, Until time.Time
+}

@@ -1,0 +1,273 @@
+package verdict
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/internal/plural"
+)
+
+// pageOf returns the page that shows a part.
+func pageOf(p Part) string {
+	switch p {
+	case Audit:
+		return "/audit"
+	case Control:
+		return "/control"
+	case Devices, Registers:
+		return "/site"
+	case Agents:
+		return "/agents"
+	case Alerts:
+		return "/alerts"
+	case Approvals, Nodes, Uplink:
+		return "/nodes"
+	case Configuration:
+		return "/settings"
+	case Recorder, Store, History:
+	}
+	return "/ledger"
+}
+
+// page returns the address of a page about one thing, whose name may be a path.
+func page(kind, name string) string {
+	segments := strings.Split(name, "/")
+	for i := range segments {
+		segments[i] = url.PathEscape(segments[i])
+	}
+	return "/" + kind + "/" + strings.Join(segments, "/")
+}
+
+func recording(f *Facts) []Concern {
+	if f.Paused == "" {
+		return nil
+	}
+	return []Concern{{Part: Recorder, Severity: Critical, Sentence: "nothing is recorded: " + f.Paused, Link: pageOf(Recorder)}}
+}
+
+// sinks says what does not take the blocks of the log.
+func sinks(f *Facts) []Concern {
+	what := map[Part]string{Store: "the history", Uplink: "the parent node"}
+	var out []Concern
+	for _, s := range f.Sinks {
+		late := !s.Oldest.IsZero() && f.Now.Sub(s.Oldest) > lateAfter
+		c := Concern{Part: s.Part, Severity: Warning, Since: s.Since, Link: pageOf(s.Part)}
+		switch {
+		case s.Reason != "":
+			c.Sentence = fmt.Sprintf("%s does not take what is recorded: %s", what[s.Part], s.Reason)
+		case late:
+			c.Since = s.Oldest
+			c.Sentence = fmt.Sprintf("%s is behind: %s for it in the log, the oldest since %s", what[s.Part],
+				plural.Of(s.Waiting, "block")+plural.Word(s.Waiting, " waits", " wait"), moment(s.Oldest))
+		default:
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// history says what of the history is gone.
+func history(f *Facts) []Concern {
+	var out []Concern
+	if f.History != "" {
+		out = append(out, Concern{Part: History, Severity: Warning, Sentence: f.History, Link: pageOf(History)})
+	}
+	for _, d := range f.Damaged {
+		out = append(out, Concern{
+			Part: History, Severity: Warning, Subject: d.File, Since: d.Noticed, Link: pageOf(History),
+			Sentence: fmt.Sprintf("%s is damaged and set aside: %s", d.File, d.Reason),
+		})
+	}
+	for _, l := range f.Losses {
+		if f.Now.Sub(l.Noticed) < lossFor {
+			out = append(out, Concern{
+				Part: History, Severity: Warning, Subject: l.Origin, Since: l.Noticed, Link: pageOf(History),
+				Sentence: fmt.Sprintf("%s of %s %s lost: %s", plural.Of(l.Samples, "sample"), l.Origin, plural.Word(l.Samples, "is", "are"), l.Reason),
+			})
+		}
+	}
+	return out
+}
+
+func logs(f *Facts) []Concern {
+	if f.Audit == "" {
+		return nil
+	}
+	return []Concern{{Part: Audit, Severity: Warning, Sentence: f.Audit, Link: pageOf(Audit)}}
+}
+
+// outputOf says what the state of an output means for who commanded the point.
+func outputOf(state string) string {
+	switch state {
+	case "mismatch":
+		return "the device reports another value"
+	case "differs":
+		return "the device took it and reports another value"
+	case "failed":
+		return "the device refused the command"
+	case "unknown":
+		return "the device does not answer"
+	}
+	return state
+}
+
+func control(f *Facts) []Concern {
+	var out []Concern
+	if f.Control != "" {
+		out = append(out, Concern{Part: Control, Severity: Critical, Sentence: f.Control, Link: pageOf(Control)})
+	}
+	for _, p := range f.Points {
+		out = append(out, Concern{
+			Part: Control, Severity: Warning, Subject: p.Path, Since: p.Since, Link: page("point", p.Path),
+			Sentence: fmt.Sprintf("%s does not have what it was set to (%s): %s", p.Path, p.Output, outputOf(p.Output)),
+		})
+	}
+	return out
+}
+
+// silent says which devices do not answer. A line on which all are silent is one concern.
+func silent(f *Facts) []Concern {
+	lines := map[string][]*Device{}
+	var order []string
+	for i := range f.Devices {
+		d := &f.Devices[i]
+		if lines[d.Line] == nil {
+			order = append(order, d.Line)
+		}
+		lines[d.Line] = append(lines[d.Line], d)
+	}
+	var out []Concern
+	for _, line := range order {
+		mates := lines[line]
+		quiet := slices.DeleteFunc(slices.Clone(mates), func(d *Device) bool { return !d.Silent })
+		if len(quiet) == len(mates) && len(quiet) > 1 {
+			first := slices.MinFunc(quiet, func(a, b *Device) int { return a.Since.Compare(b.Since) })
+			c := silence(first)
+			c.Subject = line
+			c.Sentence = fmt.Sprintf("all %d devices of line %s do not answer%s", len(quiet), line, because(first))
+			out = append(out, c)
+			continue
+		}
+		for _, d := range quiet {
+			out = append(out, silence(d))
+		}
+	}
+	return out
+}
+
+func silence(d *Device) Concern {
+	return Concern{
+		Part: Devices, Severity: Critical, Subject: d.Path, Kind: d.Kind, Since: d.Since, Link: page("device", d.Path),
+		Sentence: d.Path + " does not answer" + because(d),
+	}
+}
+
+func because(d *Device) string {
+	switch {
+	case d.Hung:
+		return ": the driver of its line does not return; start the node again if that lasts"
+	case d.Error == "":
+		return ""
+	}
+	return ": " + d.Error
+}
+
+// unreadable says which devices answer, but not for all of their points.
+func unreadable(f *Facts) []Concern {
+	var out []Concern
+	for i := range f.Devices {
+		if d := &f.Devices[i]; d.Problem != "" && !d.Silent {
+			out = append(out, Concern{
+				Part: Registers, Severity: Warning, Subject: d.Path, Kind: d.Kind, Since: d.Since, Link: page("device", d.Path),
+				Sentence: fmt.Sprintf("%s answers only in part: %s", d.Path, d.Problem),
+			})
+		}
+	}
+	return out
+}
+
+func agents(f *Facts) []Concern {
+	out := make([]Concern, 0, len(f.Agents))
+	for _, a := range f.Agents {
+		out = append(out, Concern{
+			Part: Agents, Severity: Warning, Subject: a.Name, Since: a.Since, Link: page("agents", a.Name),
+			Sentence: a.Name + " " + a.Does,
+		})
+	}
+	return out
+}
+
+// alerts says which alerts are open. Those that only inform do not count.
+func alerts(f *Facts) []Concern {
+	var out []Concern
+	for i := range f.Alerts {
+		a := &f.Alerts[i]
+		if a.Severity != string(Warning) && a.Severity != string(Critical) {
+			continue
+		}
+		out = append(out, Concern{
+			Part: Alerts, Severity: Severity(a.Severity), Subject: a.Agent + ": " + a.Key, Since: a.Since, Link: pageOf(Alerts),
+			Sentence: fmt.Sprintf("%s of %s: %s", a.Severity, a.Agent, a.Text),
+		})
+	}
+	return out
+}
+
+// approvals says which nodes and commands wait for somebody.
+func approvals(f *Facts) []Concern {
+	var out []Concern
+	for _, c := range f.Children {
+		if c.Pending {
+			out = append(out, Concern{
+				Part: Approvals, Severity: Warning, Subject: c.Name, Since: c.Since, Link: page("node", c.Name),
+				Sentence: fmt.Sprintf("the node %s waits for approval; see voltbus children", c.Name),
+			})
+		}
+	}
+	for _, p := range f.Proposals {
+		out = append(out, Concern{
+			Part: Approvals, Severity: Warning, Subject: p.Point, Since: p.Since, Link: pageOf(Control),
+			Sentence: fmt.Sprintf("a command of %s to %s waits for the approval of a second person; see voltbus approve", p.Requester, p.Point),
+		})
+	}
+	return out
+}
+
+func trial(f *Facts) []Concern {
+	t := f.Trial
+	if t == nil {
+		return nil
+	}
+	return []Concern{{
+		Part: Configuration, Severity: Warning, Subject: t.User, Since: t.Begun, Link: pageOf(Configuration),
+		Sentence: fmt.Sprintf("a configuration of %s is on trial until %s; the one before comes back unless it is confirmed", t.User, moment(t.Until)),
+	}}
+}
+
+// children says which nodes below are away, or cannot give what they have.
+func children(f *Facts) []Concern {
+	var out []Concern
+	for _, c := range f.Children {
+		what := ""
+		switch {
+		case c.Pending:
+		case c.Refused != "":
+			what = "is connected, and its data is not taken: " + c.Refused
+		case c.Away:
+			what = "is away; what it records waits on its disk"
+		}
+		if what != "" {
+			out = append(out, Concern{
+				Part: Nodes, Severity: Warning, Subject: c.Name, Since: c.Since, Link: page("node", c.Name),
+				Sentence: fmt.Sprintf("the node %s %s", c.Name, what),
+			})
+		}
+	}
+	return out
+}
