@@ -63,6 +63,7 @@ func (s *Store) begin(ctx context.Context, op string) error {
 	if err := s.identify(ctx); err != nil {
 		return s.fail(op, err)
 	}
+	s.restricting.Do(func() { s.restrict(ctx) })
 	_, err := s.conn.Exec(ctx, "INSERT INTO writer (name) VALUES ($1) ON CONFLICT DO NOTHING", s.options.Writer)
 	if err == nil {
 		var sequence int64

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,13 +15,14 @@ import (
 // asSuperuser runs statements in a database of the shared server.
 func asSuperuser(t *testing.T, database string, statements ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), server.URL("postgres", database))
+	ctx := context.WithoutCancel(t.Context()) // also at the end of a test
+	conn, err := pgx.Connect(ctx, server.URL("postgres", database))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
+	defer conn.Close(ctx)
 	for _, s := range statements {
-		if _, err := conn.Exec(t.Context(), s); err != nil {
+		if _, err := conn.Exec(ctx, s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}

@@ -4,93 +4,143 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"voltbus/fault"
+	"voltbus/store/postgres/statement"
 )
 
-// longestSQL is how long a statement may run whose caller sets no bound.
-const longestSQL = time.Minute
+const opSQL = "postgres.SQL"
+
+// Bounds of one statement beside those of the package statement.
+const (
+	longestSQL = time.Minute // for a caller who sets no bound
+	maxRow     = 8 << 20     // octets
+	maxColumns = 1664        // the server's own
+)
 
 var (
-	errNotRead   = errors.New("only one statement that reads is answered: SELECT, WITH, VALUES, TABLE, SHOW or EXPLAIN")
 	errSuperuser = errors.New("the store's user has rights beyond its own tables, so that a statement could read files of the server or reach others; give store.url a plain user that owns the database, then ask again")
-)
-
-var (
-	reading = regexp.MustCompile(`(?is)^(\s|\(|--[^\n]*\n|/\*.*?\*/)*(SELECT|WITH|VALUES|TABLE|SHOW|EXPLAIN)\b`)
-
-	// beyond are functions that have an effect which no transaction takes back, that reach out of the database, or that run text
-	// as a statement. U& could hide a name.
-	beyond = regexp.MustCompile(`(?i)u&|\b(pg_(terminate|cancel|advisory|try_advisory|read_|ls_|stat_file|stat_reset|notify|sleep|reload|rotate|switch|promote|create_|drop_|replication|logical|log_|backup|wal_|import|export)\w*|set_config|dblink\w*|lo_\w+|loread|lowrite|\w*_to_xml\w*|nextval|setval|postgres_fdw\w*|_timescaledb_\w*)\b`)
+	errRow       = fmt.Errorf("answers with a row of more than %d MiB; select less of it", maxRow>>20)
 )
 
 // SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind,
-// quality) and points(id, path). It runs in a transaction that can only read and has a time-out, by a user
-// without rights beyond the database.
-func (s *Store) SQL(ctx context.Context, statement string, columns func([]string) error, row func([]any) error) error {
-	const op = "postgres.SQL"
-	if err := s.usable(ctx, op); err != nil {
+// quality) and points(id, path). It is judged by its tree (package statement) and runs on a connection of its own, in a
+// transaction that can only read and has a time-out, with the rights of the role SQLRole where there is one. The server ends it when
+// the caller goes.
+func (s *Store) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
+	if err := s.usable(ctx, opSQL); err != nil {
 		return err
 	}
-	if !reading.MatchString(statement) {
-		return fault.E(op, fault.Refused, "", errNotRead)
-	}
-	if name := beyond.FindString(statement); name != "" {
-		return fault.E(op, fault.Refused, name, errors.New("may not be used: it reaches beyond the history"))
-	}
-	conn, err := s.pool.Acquire(ctx)
+	asked, err := statement.Read(text)
 	if err != nil {
-		return s.fail(op, err)
+		return err
 	}
-	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
+	ctx, cancel := context.WithTimeout(ctx, longestSQL)
+	defer cancel()
+	conn, err := s.connectSQL(ctx)
 	if err != nil {
-		return s.fail(op, err)
+		return s.fail(opSQL, err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // there is nothing to lose
-	if err := s.bound(ctx, tx); err != nil {
-		return s.fail(op, err)
+	defer func() {
+		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(patient) // there is nothing to lose
+	}()
+	if err := s.judgeSQL(ctx, conn, asked); err != nil {
+		return s.failSQL(ctx, err)
 	}
-	return s.failSQL(ctx, op, answer(ctx, tx, statement, columns, row))
+	return s.failSQL(ctx, s.carryOut(ctx, conn, asked, columns, row))
 }
 
-// bound sets the time-out and checks that the user can do nothing else.
-func (s *Store) bound(ctx context.Context, tx pgx.Tx) error {
-	limit := longestSQL
-	if end, ok := ctx.Deadline(); ok {
-		limit = min(limit, max(time.Millisecond, time.Until(end)))
+// connectSQL makes a connection for one statement. What the statement leaves in the session goes with it.
+func (s *Store) connectSQL(ctx context.Context) (*pgx.Conn, error) {
+	cfg := s.config.Copy()
+	if err := s.options.readPassword(ctx, cfg); err != nil {
+		return nil, err
 	}
-	for _, setting := range []string{"statement_timeout = " + strconv.FormatInt(limit.Milliseconds()+1, 10), "max_parallel_workers_per_gather = 2"} {
-		if _, err := tx.Exec(ctx, "SET LOCAL "+setting); err != nil {
+	end, _ := ctx.Deadline()
+	maps.Copy(cfg.RuntimeParams, map[string]string{
+		"application_name":                    "voltbus " + s.options.Writer + " statement",
+		"statement_timeout":                   strconv.FormatInt(max(1, time.Until(end).Milliseconds())+1, 10),
+		"idle_in_transaction_session_timeout": "10000", "lock_timeout": strconv.FormatInt(lockTime.Milliseconds(), 10),
+		"work_mem": "16MB", "hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "2", "search_path": s.options.Schema,
+	})
+	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(&messageReader{in: r}, w)
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	// The first needs a system that can tell, the second a right; without them the statement's time is the bound.
+	for _, setting := range []string{"client_connection_check_interval = '1s'", "temp_file_limit = '" + tempFiles + "'"} {
+		if _, err := conn.Exec(ctx, "SET "+setting); err != nil && stateOf(err) == "" {
+			return nil, errors.Join(err, conn.Close(ctx))
+		}
+	}
+	return conn, nil
+}
+
+// judgeSQL refuses what does more than read, and all statements of a user who can do more than a node needs.
+func (s *Store) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statement.Statement) error {
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // the view was never meant to stay
+	var mighty bool
+	err = tx.QueryRow(ctx, `SELECT rolsuper OR rolreplication OR EXISTS (SELECT FROM pg_roles r
+		WHERE r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_read_all_data') AND pg_has_role(r.oid, 'MEMBER'))
+		FROM pg_roles WHERE rolname = session_user`).Scan(&mighty)
+	switch {
+	case err != nil:
+		return err
+	case mighty:
+		return fault.E(opSQL, fault.Refused, "", errSuperuser)
+	}
+	return asked.Judge(ctx, tx, s.options.Schema)
+}
+
+// carryOut runs a statement that was judged.
+func (s *Store) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.Statement, columns func([]string) error, row func([]any) error) error {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // there is nothing to lose
+	var may bool
+	if err := tx.QueryRow(ctx, askRole, s.options.SQLRole(), s.options.Schema).Scan(&may); err != nil {
+		return err
+	}
+	if may {
+		if _, err := tx.Exec(ctx, "SET LOCAL ROLE "+s.options.SQLRole()); err != nil {
 			return err
 		}
 	}
-	var mighty bool
-	err := tx.QueryRow(ctx, `SELECT rolsuper OR rolreplication OR EXISTS (SELECT FROM pg_roles r
-		WHERE r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_read_all_data') AND pg_has_role(r.oid, 'MEMBER'))
-		FROM pg_roles WHERE rolname = session_user`).Scan(&mighty)
-	if err == nil && mighty {
-		err = fault.E("postgres.SQL", fault.Refused, "", errSuperuser)
-	}
-	return err
+	return answer(ctx, tx, asked.Query(), columns, row)
 }
 
 // failSQL tells a mistake in the statement from trouble of the store.
-func (s *Store) failSQL(ctx context.Context, op string, err error) error {
+func (s *Store) failSQL(ctx context.Context, err error) error {
+	const op = opSQL
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fault.E(op, fault.KindOf(ctx.Err()), "", err)
+	case errors.Is(err, errRow):
+		return fault.E(op, fault.Invalid, "", errRow)
 	case !ok:
 		if own, ok := errors.AsType[*callerError](err); ok {
 			return own.err
@@ -113,8 +163,8 @@ type callerError struct{ err error }
 func (e *callerError) Error() string { return e.err.Error() }
 
 // answer runs the statement. All values come as text, which every type has.
-func answer(ctx context.Context, tx pgx.Tx, statement string, columns func([]string) error, row func([]any) error) error {
-	rows, err := tx.Query(ctx, statement, pgx.QueryResultFormats{pgx.TextFormatCode})
+func answer(ctx context.Context, tx pgx.Tx, query string, columns func([]string) error, row func([]any) error) error {
+	rows, err := tx.Query(ctx, query, pgx.QueryResultFormats{pgx.TextFormatCode})
 	if err != nil {
 		return err
 	}

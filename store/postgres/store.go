@@ -36,6 +36,8 @@ type Store struct {
 	days   map[store.Day]bool // that there is room for
 	said   string             // how samples lie, as the log has it
 
+	restricting sync.Once // the role of statements, at the first connection
+
 	mu     sync.RWMutex
 	closed bool
 	id     string // of the tables; "" before the first connection
