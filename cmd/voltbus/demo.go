@@ -30,7 +30,8 @@ func newDemo(f *flags) *cobra.Command {
 		Short: "Run a demonstration site, without any hardware",
 		Long: `Run a demonstration site on this machine: a simulated office building, and two boilers
 that a separate process plays behind a real Modbus TCP socket. Everything stays on the
-loopback interface. Stop it with Ctrl-C; the history is still there at the next start.`,
+loopback interface. Stop it with Ctrl-C; the history is still there at the next start, and so are
+devices that you added. The site itself is written anew.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site) },
 	}
@@ -108,7 +109,7 @@ func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Boiler, file string,
     %[7]s query demo/plant/boiler1/supply_temp --from -5m --step 1m%[8]s
     %[7]s ledger%[8]s
 
-  Ctrl-C stops it. The history stays.
+  Ctrl-C stops it. The history stays, and so do devices that you add.
 `, took.Milliseconds(), link, boiler.Address, boiler.Process(), file, data, programName(), configArgument(file))
 }
 

@@ -4,25 +4,40 @@ package demo
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	_ "embed" // for the site's configuration
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/lab/modbusfarm"
 )
 
-//go:embed site.yaml
-var site string
+var (
+	//go:embed voltbus.yaml
+	settings string
+	//go:embed site.yaml
+	site string
+)
 
-// ConfigFile is the name of the configuration in the demonstration's directory.
-const ConfigFile = "voltbus.yaml"
+// ConfigFile is the name of the configuration in the demonstration's directory. It is kept; siteFile, which it
+// includes, is written at each start.
+const (
+	ConfigFile = "voltbus.yaml"
+	siteFile   = "site.yaml"
+)
+
+// writtenOver stands in the files of versions that put everything into ConfigFile, at each start.
+const writtenOver = `"voltbus demo" writes this file at each start.`
 
 // Site says where the demonstration lives and listens.
 type Site struct {
@@ -32,23 +47,47 @@ type Site struct {
 	Boiler string // address of the boiler
 }
 
-// Write writes the site's configuration and the boiler's register list into its directory, and
-// returns the configuration's file. What a person changed there before is written over; the data
-// beside it stays.
+// Write writes the devices of the site and the boiler's register list into the directory, and returns the
+// configuration's file, which is made if it is absent. Of one that is there only the addresses of the page and
+// the bus are changed: devices that a person added stay, and so does the data beside it.
 func (s Site) Write() (string, error) {
 	if err := os.MkdirAll(s.Dir, 0o750); err != nil {
 		return "", fmt.Errorf("make the demonstration's directory: %w", err)
 	}
-	text := strings.NewReplacer("${HTTP}", s.HTTP, "${BUS}", s.Bus, "${BOILER}", s.Boiler, "${BEGIN}", time.Now().UTC().Format(time.RFC3339)).Replace(site)
 	file := filepath.Join(s.Dir, ConfigFile)
+	text, err := s.settings(file)
+	if err != nil {
+		return "", err
+	}
+	devices := strings.NewReplacer("${BOILER}", s.Boiler, "${BEGIN}", time.Now().UTC().Format(time.RFC3339)).Replace(site)
 	for name, content := range map[string][]byte{
-		file: []byte(text), filepath.Join(s.Dir, "boiler.csv"): modbusfarm.Registry,
+		file: text, filepath.Join(s.Dir, siteFile): []byte(devices), filepath.Join(s.Dir, "boiler.csv"): modbusfarm.Registry,
 	} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			return "", fmt.Errorf("write the demonstration's files: %w", err)
 		}
 	}
 	return file, nil
+}
+
+// settings returns what is to stand in the configuration's file.
+func (s Site) settings(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && bytes.Contains(text, []byte(writtenOver))) {
+		return []byte(strings.NewReplacer("${HTTP}", s.HTTP, "${BUS}", s.Bus).Replace(settings)), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the demonstration's settings: %w", err)
+	}
+	for key, address := range map[string]string{"http": s.HTTP, "bus": s.Bus} {
+		line := regexp.MustCompile(`(?m)^(listen:[ \t]*\r?\n(?:[ \t]+.*\n)*?[ \t]+` + key + `:)[^\r\n]*`)
+		if !line.Match(text) {
+			return nil, fault.E("demo", fault.Invalid, file, fmt.Errorf(
+				`has no line "%s:" below "listen:", where the demonstration writes its address; add it, or remove the file to begin anew`, key))
+		}
+		text = line.ReplaceAll(text, []byte("${1} "+address))
+	}
+	return text, nil
 }
 
 // ready is what the boiler's process prints before its address.
