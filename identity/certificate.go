@@ -166,3 +166,15 @@ func parseKey(b []byte) (*ecdsa.PrivateKey, error) {
 	}
 	return ec, nil
 }
+
+// CheckCertificate returns what is wrong with the content of a file that should hold a certificate in PEM.
+func CheckCertificate(content []byte) error {
+	_, err := parseCert(content)
+	return err
+}
+
+// CheckPrivateKey returns what is wrong with the content of a file that should hold a private key in PEM.
+func CheckPrivateKey(content []byte) error {
+	_, err := parseKey(content)
+	return err
+}

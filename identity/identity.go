@@ -103,9 +103,14 @@ func ReadToken(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	token := strings.TrimSpace(string(b))
-	if _, err := hashSecret(token); err != nil {
+	if err := CheckToken(b); err != nil {
 		return "", fault.E("identity.ReadToken", fault.Corrupt, file, err)
 	}
-	return token, nil
+	return strings.TrimSpace(string(b)), nil
+}
+
+// CheckToken returns what is wrong with the content of a file that should hold a token.
+func CheckToken(content []byte) error {
+	_, err := hashSecret(strings.TrimSpace(string(content)))
+	return err
 }

@@ -21,7 +21,11 @@ type Key struct {
 // others may read gives fault.Refused, one that holds no key fault.Corrupt.
 func OpenKey(file string) (*Key, error) {
 	k, err := ReadKey(file)
-	if !fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid):
+		return nil, fault.E("identity.OpenKey", fault.KindOf(err), "", fmt.Errorf(
+			"%w; restore it from a copy, or get a new one: mv '%s' '%s.damaged'", err, file, file))
+	case !fault.Is(err, fault.NotFound):
 		return k, err
 	}
 	pair, err := nkeys.CreateUser()
@@ -59,8 +63,7 @@ func ReadKey(file string) (*Key, error) {
 }
 
 func corruptKey(file string, err error) error {
-	return fault.E("identity.ReadKey", fault.Corrupt, file, fmt.Errorf(
-		"does not hold a key: restore it from a copy, or move it away to get a new one: %w", err))
+	return fault.E("identity.ReadKey", fault.Corrupt, file, fmt.Errorf("does not hold a key: %w", err))
 }
 
 // Public returns the public half, 56 characters that begin with "U".

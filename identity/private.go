@@ -27,14 +27,14 @@ func readPrivate(file string) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, fault.E("identity.readPrivate", fault.Invalid, file,
-			errors.New("is not a regular file; move it away and start again"))
+			errors.New("is not a regular file"))
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, fault.E("identity.readPrivate", fault.Refused, file, fmt.Errorf(
 			"other users of this machine can read this secret (mode %04o); run: chmod 600 '%s'",
 			info.Mode().Perm(), file))
 	case info.Size() > maxKeyFile:
 		return nil, fault.E("identity.readPrivate", fault.Corrupt, file,
-			errors.New("is too large for a key; restore it from a copy, or move it away to get a new one"))
+			errors.New("is too large for a key"))
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

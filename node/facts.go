@@ -39,6 +39,7 @@ func (n *Node) facts(ctx context.Context) *verdict.Facts {
 	f := &verdict.Facts{Now: now(), Paused: text(n.recorder.Lanes()[0].Paused), Audit: text(n.auditTrouble())}
 	n.sinkFacts(ctx, f)
 	n.historyFacts(ctx, f)
+	f.Files = n.fileFacts()
 	n.controlFacts(f)
 	for _, d := range n.fleet.Devices() {
 		f.Devices = append(f.Devices, deviceFact(&d))

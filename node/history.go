@@ -87,10 +87,7 @@ func (n *Node) findStart(ctx context.Context) (recorder.Start, error) {
 	if err != nil {
 		return recorder.Start{}, err
 	}
-	if kept != "" {
-		return start, n.claimOrigin(ctx)
-	}
-	if start.Own.Sequence == 0 { // else the directory is from before origins had a mark
+	if kept == "" && start.Own.Sequence == 0 { // else the directory is from before origins had a mark
 		n.origin = datadir.NewOrigin(name)
 	}
 	if err := datadir.KeepOrigin(dir, n.origin); err != nil {
@@ -102,7 +99,7 @@ func (n *Node) findStart(ctx context.Context) (recorder.Start, error) {
 // resume finds where the numbers of the origin and of all others go on.
 func (n *Node) resume(ctx context.Context) (recorder.Start, error) {
 	if n.store == nil {
-		mark, err := n.markFile().Read()
+		mark, err := n.mark().Read()
 		if err != nil {
 			n.log.WarnContext(ctx, "the log is read from its beginning", slog.Any("err", err))
 		}
@@ -124,9 +121,12 @@ func (n *Node) resume(ctx context.Context) (recorder.Start, error) {
 	return start, nil
 }
 
-// markFile is where a node without a store keeps how far it was in its log.
-func (n *Node) markFile() recorder.MarkFile {
-	return recorder.MarkFile(filepath.Join(n.opts.Config.Node.Data, "mark.json"))
+// markFile remembers how far a node without a store was in its log.
+const markFile = "mark.json"
+
+// mark is where a node without a store keeps how far it was in its log.
+func (n *Node) mark() recorder.MarkFile {
+	return recorder.MarkFile(filepath.Join(n.opts.Config.Node.Data, markFile))
 }
 
 // keepMark returns what the recorder tells its place in the log to; nil if a store knows it.
@@ -134,7 +134,7 @@ func (n *Node) keepMark() func(recorder.Mark) error {
 	if n.store != nil {
 		return nil
 	}
-	file, name := n.markFile(), n.blocks.ID()
+	file, name := n.mark(), n.blocks.ID()
 	return func(m recorder.Mark) error {
 		m.Log = name
 		return file.Write(m)

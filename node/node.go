@@ -33,6 +33,7 @@ import (
 	"voltbus/internal/descriptor"
 	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
+	"voltbus/internal/quarantine"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -87,6 +88,7 @@ type Node struct {
 	started time.Time
 
 	claim    *datadir.Claim
+	damaged  []quarantine.Finding // small files that were set aside at this start
 	audit    *audit.Log
 	heads    *heads
 	docs     *document.Store
@@ -161,7 +163,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits

@@ -17,6 +17,7 @@ import (
 	"voltbus/api"
 	"voltbus/fault"
 	"voltbus/internal/admission"
+	"voltbus/internal/atomicfile"
 	"voltbus/promql"
 	"voltbus/query"
 	"voltbus/store"
@@ -183,7 +184,7 @@ func (n *Node) announce() error {
 		return fmt.Errorf("write the addresses: %w", err)
 	}
 	file := filepath.Join(n.opts.Config.Node.Data, AddressFile)
-	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+	if err := (atomicfile.Writer{}).Write(file, append(data, '\n'), 0o600); err != nil {
 		return fault.E("node.Open", fault.Unavailable, file, err)
 	}
 	return nil

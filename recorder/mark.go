@@ -87,6 +87,9 @@ func (f MarkFile) Read() (Mark, error) {
 	return m, nil
 }
 
+// CheckMark returns what is wrong with the content of the file of a mark.
+func CheckMark(content []byte) error { return json.Unmarshal(content, &Mark{}) }
+
 // Write puts the mark in place of the one before, on disk.
 func (f MarkFile) Write(m Mark) error {
 	b, err := json.Marshal(m)

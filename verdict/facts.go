@@ -12,6 +12,7 @@ type Facts struct {
 	Damaged   []Damage
 	Losses    []Loss
 	Audit     string // what is wrong with the audit log
+	Files     []File // small files of the data directory that are damaged
 	Control   string // why commands cannot be kept
 	Points    []Point
 	Devices   []Device
@@ -35,6 +36,11 @@ type Sink struct {
 type Damage struct {
 	File, Reason string
 	Noticed      time.Time
+}
+
+// File is a small file of the data directory that was set aside, or cannot be read.
+type File struct {
+	Name, Sentence string
 }
 
 // Loss is a gap in what an origin produced.

@@ -13,7 +13,7 @@ import (
 // pageOf returns the page that shows a part.
 func pageOf(p Part) string {
 	switch p {
-	case Audit:
+	case Audit, State:
 		return "/audit"
 	case Control:
 		return "/control"
@@ -100,6 +100,15 @@ func logs(f *Facts) []Concern {
 		return nil
 	}
 	return []Concern{{Part: Audit, Severity: Warning, Sentence: f.Audit, Link: pageOf(Audit)}}
+}
+
+// files says which small files of the data directory are damaged.
+func files(f *Facts) []Concern {
+	var out []Concern
+	for _, d := range f.Files {
+		out = append(out, Concern{Part: State, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: pageOf(State)})
+	}
+	return out
 }
 
 // outputOf says what the state of an output means for who commanded the point.

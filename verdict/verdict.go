@@ -28,6 +28,7 @@ const (
 	Store         Part = "store"
 	History       Part = "history"
 	Audit         Part = "audit"
+	State         Part = "state" // small files of the data directory
 	Control       Part = "control"
 	Devices       Part = "devices"
 	Registers     Part = "registers"
@@ -42,7 +43,7 @@ const (
 // Parts returns all parts, in the order in which they are shown.
 func Parts() []Part {
 	return []Part{
-		Recorder, Store, History, Audit, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
+		Recorder, Store, History, Audit, State, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
 	}
 }
 
@@ -71,7 +72,7 @@ const (
 func Judge(f *Facts) []Concern {
 	var all []Concern
 	for _, of := range []func(*Facts) []Concern{
-		recording, sinks, history, logs, control, silent, unreadable, agents, alerts, approvals, trial, children,
+		recording, sinks, history, logs, files, control, silent, unreadable, agents, alerts, approvals, trial, children,
 	} {
 		all = append(all, of(f)...)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,7 +35,11 @@ func Take(dir string) (*Claim, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	name := filepath.Join(dir, lockFile)
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, fmt.Errorf("%s is no file; run: mv '%s' '%s.damaged' (%w)", name, name, name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write to the data directory: %w", err)
 	}

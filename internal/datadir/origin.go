@@ -7,11 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
+
+	"voltbus/internal/atomicfile"
 )
 
-// originFile names what the blocks of a directory are called.
-const originFile = "origin"
+// What the blocks of a directory are called stands in a file, and in a copy that takes its place if it is damaged.
+const (
+	OriginFile = "origin"
+	OriginCopy = "origin.copy"
+)
 
 // The mark behind the name of a new origin: 36^6 are enough that no two directories with one name
 // meet.
@@ -21,8 +27,30 @@ const (
 	maxOrigin   = 200
 )
 
-var errOrigin = errors.New("does not hold one line with the origin of the directory's blocks: " +
-	"write into it what voltbus ledger showed for this node; a new origin would leave the old one without an end")
+var errOrigin = errors.New("does not hold one line with the origin of the directory's blocks")
+
+// damagedOrigin says what to do with a file that cannot be read as an origin.
+func damagedOrigin(file string) error {
+	return fmt.Errorf("%s %w: write into it what voltbus ledger showed for this node, also at its parent, such as by "+
+		"rm -r '%s'; echo 'NAME~MARK' > '%s'; a new origin would leave the old one without an end", file, errOrigin, file, file)
+}
+
+var errHalf = errors.New("it does not end with the end of a line")
+
+// CheckOrigin returns what is wrong with the content of the file; a last line without an end may be half of one.
+func CheckOrigin(content []byte) error {
+	if !strings.HasSuffix(string(content), "\n") {
+		return errHalf
+	}
+	if !isOrigin(strings.TrimSpace(string(content))) {
+		return errOrigin
+	}
+	return nil
+}
+
+func isOrigin(s string) bool {
+	return s != "" && len(s) <= maxOrigin && utf8.ValidString(s) && !strings.ContainsFunc(s, isControl)
+}
 
 // NewOrigin returns an origin that no other directory has: the node's name and a mark.
 func NewOrigin(name string) string {
@@ -39,48 +67,36 @@ func NewOrigin(name string) string {
 
 // Origin returns the origin that was kept for a directory; "" if none was.
 func Origin(dir string) (string, error) {
-	file := filepath.Join(dir, originFile)
+	file := filepath.Join(dir, OriginFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
+	}
+	if errors.Is(err, syscall.EISDIR) {
+		return "", damagedOrigin(file)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the directory's origin: %w", err)
 	}
 	origin := strings.TrimSpace(string(text))
-	if origin == "" || len(origin) > maxOrigin || !utf8.ValidString(origin) || strings.ContainsFunc(origin, isControl) {
-		return "", fmt.Errorf("%s %w", file, errOrigin)
+	if !isOrigin(origin) {
+		return "", damagedOrigin(file)
 	}
 	return origin, nil
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// KeepOrigin keeps the origin for the directory: when it returns it is on the disk.
-func KeepOrigin(dir, origin string) (err error) {
-	temporary, err := os.CreateTemp(dir, originFile+"-*")
-	if err != nil {
-		return fmt.Errorf("keep the directory's origin: %w", err)
-	}
-	_, err = fmt.Fprintln(temporary, origin)
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), filepath.Join(dir, originFile))
-	}
-	if err == nil {
-		err = syncDirectory(dir)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name()) // it may be renamed already
-		return fmt.Errorf("keep the directory's origin: %w", err)
+// KeepOrigin keeps the origin for the directory: when it returns it is on the disk, twice.
+func KeepOrigin(dir, origin string) error {
+	for _, name := range []string{OriginFile, OriginCopy} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil && string(text) == origin+"\n" {
+			continue
+		}
+		if err := (atomicfile.Writer{}).Write(filepath.Join(dir, name), []byte(origin+"\n"), 0o600); err != nil {
+			return fmt.Errorf("keep the directory's origin: %w", err)
+		}
 	}
 	return nil
-}
-
-func syncDirectory(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -35,7 +35,7 @@ func TestAnOriginIsKept(t *testing.T) {
 			t.Errorf("kept is %q, %v; want %q", got, err, o)
 		}
 	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 { // the file and its copy
 		t.Errorf("the directory holds %v, %v", files, err)
 	}
 }

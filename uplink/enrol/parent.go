@@ -26,6 +26,7 @@ import (
 // Files in the data directory of a child.
 const (
 	ParentFile = "parent.json"    // the membership
+	ParentCopy = "parent.copy"    // the same, for when the other is damaged
 	KeyFile    = "parent.nk"      // the key that the parent knows
 	nextFile   = "parent.nk.next" // the key that it is about to know
 )
@@ -79,7 +80,7 @@ type Parent struct {
 	arrived chan struct{}        // closed at the next Attach
 }
 
-var errMembership = errors.New("cannot be read as a membership; restore it from a copy, or remove it and join again")
+var errMembership = errors.New("it cannot be read as a membership")
 
 // OpenParent reads the membership in the data directory; none is no error.
 func OpenParent(dir string, now func() time.Time) (*Parent, error) {
@@ -92,14 +93,27 @@ func OpenParent(dir string, now func() time.Time) (*Parent, error) {
 	case err != nil:
 		return nil, fault.E("enrol.OpenParent", fault.Unavailable, file, err)
 	}
-	if err := json.Unmarshal(b, &p.current); err != nil {
-		return nil, fault.E("enrol.OpenParent", fault.Corrupt, file, fmt.Errorf("%w: %w", errMembership, err))
-	}
-	if _, err := identity.ParseTrust(p.current.Fingerprint, p.current.Authority); err != nil || p.current.Name == "" || len(p.current.Addresses) == 0 {
-		return nil, fault.E("enrol.OpenParent", fault.Corrupt, file, errMembership)
+	if p.current, err = parseMembership(b); err != nil {
+		return nil, fault.E("enrol.OpenParent", fault.Corrupt, file, fmt.Errorf("%w; run: mv '%s' '%s.damaged'", err, file, file))
 	}
 	p.member = true
 	return p, nil
+}
+
+// CheckMembership returns what is wrong with the content of ParentFile.
+func CheckMembership(content []byte) error {
+	_, err := parseMembership(content)
+	return err
+}
+
+func parseMembership(content []byte) (m Membership, err error) {
+	if err := json.Unmarshal(content, &m); err != nil {
+		return m, fmt.Errorf("%w: %w", errMembership, err)
+	}
+	if _, err := identity.ParseTrust(m.Fingerprint, m.Authority); err != nil || m.Name == "" || len(m.Addresses) == 0 {
+		return m, errMembership
+	}
+	return m, nil
 }
 
 // Current returns the membership; false if this node has no parent.
@@ -135,6 +149,7 @@ func (p *Parent) put(m Membership) error {
 	}
 	p.current, p.member = m, true
 	p.tell()
+	_ = atomicfile.Writer{}.Write(filepath.Join(p.dir, ParentCopy), append(b, '\n'), 0o600) // only for when the other is damaged
 	return nil
 }
 
@@ -218,9 +233,11 @@ func (p *Parent) Keys() ([]*identity.Key, error) {
 		switch {
 		case err == nil:
 			keys = append(keys, k)
-		case name == nextFile && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt)):
-		default:
+		case name == nextFile && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid)):
+		case fault.Is(err, fault.Refused): // the sentence says what to do
 			return nil, err
+		default:
+			return nil, fault.E("enrol.Keys", fault.KindOf(err), "", fmt.Errorf("%w; restore it from a copy, or get another one: voltbus leave, and then voltbus join with a new code", err))
 		}
 	}
 	return keys, nil
@@ -252,7 +269,7 @@ func (p *Parent) Leave() error {
 	if !p.member {
 		return fault.E("enrol.Leave", fault.NotFound, ParentFile, errNoParent)
 	}
-	for _, name := range []string{ParentFile, nextFile, KeyFile} { // the membership first: without it the keys are nothing
+	for _, name := range []string{ParentFile, ParentCopy, nextFile, KeyFile} { // the membership first: without it the keys are nothing
 		if err := os.Remove(filepath.Join(p.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fault.E("enrol.Leave", fault.Unavailable, name, err)
 		}

@@ -79,7 +79,7 @@ func New(cfg Config) *Book {
 	}
 	data, err := os.ReadFile(cfg.File)
 	if err == nil {
-		err = json.Unmarshal(data, &b.byChild)
+		b.byChild, err = parse(data)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		cfg.Log.Warn("what nodes below said of their ledgers cannot be read; they are asked again", slog.Any("err", err))
@@ -90,6 +90,22 @@ func New(cfg Config) *Book {
 		}
 	}
 	return b
+}
+
+func parse(content []byte) (map[string]*said, error) {
+	kept := map[string]*said{}
+	if err := json.Unmarshal(content, &kept); err != nil || kept == nil {
+		return map[string]*said{}, errors.Join(err, errNoBook)
+	}
+	return kept, nil
+}
+
+var errNoBook = errors.New("does not hold what nodes below said of their ledgers")
+
+// Check returns what is wrong with the content of the file of a book.
+func Check(content []byte) error {
+	_, err := parse(content)
+	return err
 }
 
 // Run asks the children from time to time, so that something is known of those that are away, until ctx

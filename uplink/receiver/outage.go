@@ -67,6 +67,9 @@ func remember(file string, log *slog.Logger) *chronicle {
 	return c
 }
 
+// CheckOutages returns what is wrong with the content of the file of outages.
+func CheckOutages(content []byte) error { return json.Unmarshal(content, &chronicle{}) }
+
 // Gone notes that a child is not connected; heard is when it last said something, zero if that is not
 // known. Of a child that never sent anything nothing is noted.
 func (r *Receiver) Gone(child string, heard time.Time) {

@@ -62,6 +62,16 @@ func (g *register) read(data []byte, owners map[string]string) error {
 	}
 }
 
+// CheckOwners returns what is wrong with the content of the file of origins: nothing of it can be read. Its last entry
+// may have been written in part when the power failed; what stands before it counts.
+func CheckOwners(content []byte) error {
+	owners := map[string]string{}
+	if err := new(register).read(content, owners); err != nil && len(owners) == 0 {
+		return err
+	}
+	return nil
+}
+
 // write appends what is fresh, or writes all anew, of which there are size. The caller holds mu.
 func (g *register) write(fresh map[string]string, size int, all func() map[string]string) error {
 	if g.whole && g.entries+len(fresh) <= 2*size+spareEntries {

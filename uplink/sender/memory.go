@@ -48,6 +48,9 @@ func recall(file string, log *slog.Logger) memory {
 	return m
 }
 
+// Check returns what is wrong with the content of the file of a sender.
+func Check(content []byte) error { return json.Unmarshal(content, &memory{}) }
+
 // keep writes the file while Run runs, when something changed, and a last time.
 func (s *Sender) keep(ctx context.Context) {
 	tick := time.NewTicker(keepEach)

@@ -265,8 +265,8 @@ func (r *roster) save() ([]byte, error) {
 
 // load takes what save returned. All are away until they come.
 func (r *roster) load(data []byte, now time.Time) error {
-	var kept map[string]*branch
-	if err := json.Unmarshal(data, &kept); err != nil {
+	kept, err := parseBranches(data)
+	if err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -284,4 +284,20 @@ func (r *roster) load(data []byte, now time.Time) error {
 		r.branches[k] = b
 	}
 	return nil
+}
+
+func parseBranches(data []byte) (kept map[string]*branch, err error) {
+	err = json.Unmarshal(data, &kept)
+	if err == nil && kept == nil {
+		err = errNoBranches
+	}
+	return kept, err
+}
+
+var errNoBranches = errors.New("does not hold the nodes below")
+
+// Check returns what is wrong with the content of the file of a tree.
+func Check(content []byte) error {
+	_, err := parseBranches(content)
+	return err
 }

@@ -106,7 +106,7 @@ export interface Health {
 
 /** Something that is not well */
 export interface Concern {
-  part: "recorder" | "store" | "history" | "audit" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
+  part: "recorder" | "store" | "history" | "audit" | "state" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
   severity: "warning" | "critical";
   /** What it is about: a path, a line, an agent, a node; empty for the node itself */
   subject: string;

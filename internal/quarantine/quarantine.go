@@ -1,0 +1,179 @@
+// Package quarantine sets small files of a data directory aside that are damaged, so that a program starts without
+// them instead of refusing to start. It keeps what it sets aside: a person may look at it, or put it right.
+package quarantine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"voltbus/internal/atomicfile"
+)
+
+// Mark stands between the name of a file and the time at which it was set aside.
+const Mark = ".damaged-"
+
+// timeForm is the time in such a name, UTC.
+const timeForm = "20060102T150405.000000"
+
+// File is a small file that a program can start without.
+type File struct {
+	Name string // below the data directory, with slashes
+	// Check returns what is wrong with the content; nil for a file of which nobody reads the content.
+	Check func(content []byte) error
+	// Copy is a second file with the same content, which takes the place of a damaged one; "" for none.
+	Copy string
+	// Needed says that a damaged file stays where it is unless its copy takes its place: who reads it says what to do.
+	Needed bool
+	// Database says that the content is checked by who opens it: here the file only must not be empty. What
+	// SQLite keeps beside it goes with it.
+	Database bool
+	// Lost says what is lost with the file, and what to do.
+	Lost string
+}
+
+// Finding is a file that was set aside.
+type Finding struct {
+	File     string // its name
+	Aside    string // the name that it has now
+	Reason   string // why; "" if that was at an earlier start
+	Restored bool   // its copy stands in its place
+	Lost     string
+}
+
+// String returns the finding as a sentence without a full stop.
+func (f *Finding) String() string {
+	text := f.File + " was damaged"
+	if f.Reason != "" {
+		text += " (" + f.Reason + ")"
+	}
+	text += " and is set aside as " + f.Aside + ": "
+	if f.Restored {
+		return text + "its copy is in use"
+	}
+	return text + f.Lost
+}
+
+var (
+	errKind  = errors.New("it is not a regular file")
+	errEmpty = errors.New("it is empty")
+)
+
+// Files checks the files in dir that are there, and sets aside those that are damaged. The error is of a file that
+// cannot be set aside, and names the command to run.
+func Files(dir string, files []File, now time.Time) ([]Finding, error) {
+	var found []Finding
+	for i := range files {
+		f := &files[i]
+		reason := f.inspect(dir)
+		if reason == nil || (f.Needed && f.twin(dir) == nil) {
+			continue
+		}
+		finding := Finding{File: f.Name, Aside: f.Name + Mark + now.UTC().Format(timeForm), Reason: reason.Error(), Lost: f.Lost}
+		if err := f.move(dir, finding.Aside); err != nil {
+			name := filepath.Join(dir, filepath.FromSlash(f.Name))
+			return found, fmt.Errorf("%s is damaged (%w) and cannot be set aside: %w; run: mv '%s' '%s.damaged'", name, reason, err, name, name)
+		}
+		finding.Restored = f.restore(dir)
+		found = append(found, finding)
+	}
+	return found, nil
+}
+
+// inspect says what is wrong with a file, nil if nothing is, or it is not there.
+func (f *File) inspect(dir string) error {
+	name := filepath.Join(dir, filepath.FromSlash(f.Name))
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(name); err == nil {
+			return errors.New("it is a link to a file that does not exist")
+		}
+		return nil
+	case err != nil:
+		return unreadable(err)
+	case !info.Mode().IsRegular():
+		return errKind
+	case f.Database && info.Size() == 0:
+		return errEmpty
+	case f.Database || f.Check == nil:
+		return nil
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return unreadable(err)
+	}
+	if len(content) == 0 {
+		return errEmpty
+	}
+	return f.Check(content)
+}
+
+// unreadable says in which way a file cannot be read; nil if that may pass, such as without free descriptors.
+func unreadable(err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ELOOP) {
+		return nil
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.Op, p.Err)
+	}
+	return err
+}
+
+func (f *File) move(dir, aside string) error {
+	from, to := filepath.Join(dir, filepath.FromSlash(f.Name)), filepath.Join(dir, filepath.FromSlash(aside))
+	if f.Database {
+		for _, side := range []string{"-wal", "-shm"} {
+			if err := os.Rename(from+side, to+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return os.Rename(from, to)
+}
+
+// restore puts the copy in place of the file, if there is one that is whole.
+func (f *File) restore(dir string) bool {
+	content := f.twin(dir)
+	if content == nil {
+		return false
+	}
+	return atomicfile.Writer{}.Write(filepath.Join(dir, filepath.FromSlash(f.Name)), content, 0o600) == nil
+}
+
+// twin returns the content of the copy; nil if there is none that is whole.
+func (f *File) twin(dir string) []byte {
+	if f.Copy == "" {
+		return nil
+	}
+	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.Copy)))
+	if err != nil || len(content) == 0 || f.Check(content) != nil {
+		return nil
+	}
+	return content
+}
+
+// Kept lists what was set aside of the files, also at earlier starts, and lies there still, in the order of the files.
+func Kept(dir string, files []File) []Finding {
+	var kept []Finding
+	for i := range files {
+		f := &files[i]
+		folder, base := filepath.Split(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), base+Mark) && !strings.HasSuffix(e.Name(), "-wal") && !strings.HasSuffix(e.Name(), "-shm") {
+				kept = append(kept, Finding{File: f.Name, Aside: strings.TrimSuffix(f.Name, base) + e.Name(), Lost: f.Lost})
+			}
+		}
+	}
+	return slices.Clip(kept)
+}

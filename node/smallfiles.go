@@ -1,0 +1,121 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"voltbus/audit"
+	"voltbus/catalog"
+	"voltbus/control/journal"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/internal/datadir"
+	"voltbus/internal/quarantine"
+	"voltbus/recorder"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/ledger"
+	"voltbus/uplink/receiver"
+	"voltbus/uplink/sender"
+	"voltbus/uplink/tree"
+	"voltbus/verdict"
+)
+
+// smallFiles are the small files of a data directory without which a node starts. Keys are not among them: another key
+// is somebody else to all who know the old one, so a person decides. docs/reference/state-files.md lists all.
+func smallFiles() []quarantine.File {
+	const authority = "a new authority was made, and children and programs on other machines do not know it: put ca.pem and ca.key back " +
+		"from a copy and start again, or let them have the new tls/ca.pem, and the children join again"
+	return []quarantine.File{
+		{Name: datadir.OriginFile, Check: datadir.CheckOrigin, Copy: datadir.OriginCopy, Needed: true},
+		{Name: datadir.OriginCopy, Check: datadir.CheckOrigin, Lost: "it is written anew"},
+		{
+			Name: enrol.ParentFile, Check: enrol.CheckMembership, Copy: enrol.ParentCopy,
+			Lost: "this node has no parent now: put parent.json back from a copy and start again, or run voltbus join with a new code",
+		},
+		{Name: enrol.ParentCopy, Check: enrol.CheckMembership, Lost: "it is written anew when something changes about the parent"},
+		{
+			Name: identity.AdminTokenFile, Check: identity.CheckToken,
+			Lost: "a new token was made, and the old one and all others of the local administrator are not valid any more",
+		},
+		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
+		{Name: markFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
+		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
+		{Name: outagesFile, Check: receiver.CheckOutages, Lost: "earlier outages of children are forgotten"},
+		{Name: treeFile, Check: tree.Check, Lost: "the nodes below are known again when they connect"},
+		{Name: ledgersFile, Check: ledger.Check, Lost: "the ledgers of nodes below are known again when they connect"},
+		{Name: AddressFile, Lost: "it is written anew"},
+		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
+		{Name: identity.TLSFolder + "/ca.pem", Check: identity.CheckCertificate, Lost: authority},
+		{Name: identity.TLSFolder + "/ca.key", Check: identity.CheckPrivateKey, Lost: authority},
+		{
+			Name: identity.TLSFolder + "/ca-endorsed.pem", Check: identity.CheckCertificate,
+			Lost: "who knows only the authority before this one does not believe in it",
+		},
+		{Name: identity.TLSFolder + "/server.pem", Check: identity.CheckCertificate, Lost: "it was issued anew"},
+		{Name: identity.TLSFolder + "/server.key", Check: identity.CheckPrivateKey, Lost: "it was made anew"},
+		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
+		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
+		{Name: journal.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
+	}
+}
+
+// setAsideDamaged sets small files aside that are damaged. A node that only looks at its data changes nothing.
+func (n *Node) setAsideDamaged(ctx context.Context) error {
+	if n.opts.Idle {
+		return nil
+	}
+	dir := n.opts.Config.Node.Data
+	files := smallFiles()
+	if origin, err := datadir.Origin(dir); err == nil && origin == "" { // it never ran: a database may have no content yet
+		for i := range files {
+			files[i].Database = false
+		}
+	}
+	var err error
+	if n.damaged, err = quarantine.Files(dir, files, now()); err != nil {
+		return fault.E("node.Open", fault.Corrupt, dir, err)
+	}
+	for i := range n.damaged {
+		f := &n.damaged[i]
+		n.log.WarnContext(ctx, "a damaged file was set aside", slog.String("file", f.File), slog.String("aside", f.Aside), slog.String("detail", f.String()))
+	}
+	return nil
+}
+
+// tellDamaged writes into the audit log what was set aside at this start.
+func (n *Node) tellDamaged(ctx context.Context) {
+	for i := range n.damaged {
+		f := &n.damaged[i]
+		e := n.deed("state.damaged", errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
+		e.Subject = f.File
+		n.tell(ctx, e)
+	}
+	if d := n.catalog.Damage(); d != nil {
+		e := n.deed("state.damaged", errors.New("it was damaged ("+d.Reason+") and is set aside"), map[string]any{"aside": filepath.Base(d.File)})
+		e.Subject = catalog.File
+		n.tell(ctx, e)
+	}
+}
+
+// fileFacts says which small files were set aside, as long as these lie in the data directory, and whether the key for
+// the parent can be read.
+func (n *Node) fileFacts() []verdict.File {
+	var list []verdict.File
+	if _, member := n.parent.Current(); member {
+		if _, err := n.parent.Keys(); err != nil {
+			list = append(list, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
+		}
+	}
+	for _, f := range quarantine.Kept(n.opts.Config.Node.Data, smallFiles()) {
+		if i := slices.IndexFunc(n.damaged, func(d quarantine.Finding) bool { return d.Aside == f.Aside }); i >= 0 {
+			f = n.damaged[i]
+		}
+		list = append(list, verdict.File{
+			Name: f.File, Sentence: f.String() + "; move " + f.Aside + " out of the data directory when you have seen to it",
+		})
+	}
+	return list
+}
