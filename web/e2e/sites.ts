@@ -208,6 +208,7 @@ export const deviceOf = (u: Unit, reads: number, now: number): Device => ({
   line: u.line,
   state: u.error ? "offline" : "online",
   interval: 1,
+  concern: u.error ? `${u.path} does not answer: ${u.error.text}` : "",
   problem: "",
   last_read: u.error ? null : new Date(now).toISOString(),
   last_error: u.error?.text ?? "",

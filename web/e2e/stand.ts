@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Ledger, PlotSample, Scan, Value } from "../src/api";
+import type { Concern } from "../src/generated/api";
 import { isUnder } from "../src/path";
 import { columnsOf } from "./columns";
 import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./sites";
@@ -64,10 +65,23 @@ export type Handler = (call: Call) => unknown;
 /** What a part of the API answers, by "GET resource"; "GET resource/*" takes all below it. */
 export type Handlers = Record<string, Handler>;
 
+/** Something that is not well, as health lists it. */
+export const aConcern = (
+  part: Concern["part"],
+  sentence: string,
+  more: Partial<Concern> = {},
+): Concern => ({
+  ...{ part, severity: "warning", subject: "", sentence, since: null, link: "/" },
+  ...more,
+});
+
 /** Stand serves one site. It can go away and come back at the same address. */
 export class Stand {
   /** What the ledger says, on top of what is counted. */
   ledger: Partial<Ledger> = {};
+
+  /** What is not well beside silent devices and a recording that stands still. */
+  concerns: Concern[] = [];
 
   /** Parts of the API beyond the site's own data; a test adds what its screen asks for. */
   readonly handlers: Handlers = {};
@@ -193,7 +207,27 @@ export class Stand {
   }
 
   private health() {
-    return { status: "ok", summary: "", started: new Date(this.began).toISOString(), parts: [] };
+    const silent = this.site.flatMap((u) => {
+      if (!u.error) return [];
+      const link = `/device/${u.path.split("/").map(encodeURIComponent).join("/")}`;
+      const sentence = `${u.path} does not answer: ${u.error.text}`;
+      return [aConcern("devices", sentence, { link, kind: u.error.kind, severity: "critical" })];
+    });
+    const reason = this.ledger.reason ?? "";
+    const link = "/ledger";
+    const paused =
+      reason === ""
+        ? []
+        : [aConcern("recorder", `nothing is recorded: ${reason}`, { link, severity: "critical" })];
+    const concerns = [...paused, ...silent, ...this.concerns];
+    const status = concerns.length > 0 ? "degraded" : "ok";
+    return {
+      status,
+      summary: "",
+      started: new Date(this.began).toISOString(),
+      parts: [],
+      concerns,
+    };
   }
 
   /** How long the site "ran": a week longer than this server. */

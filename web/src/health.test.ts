@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Device, Ledger, Origin } from "./api";
+import type { Concern } from "./generated/api";
 import { adviceFor, health } from "./health";
 
 const device = (name: string, state: string): Device => ({
@@ -8,6 +9,7 @@ const device = (name: string, state: string): Device => ({
   line: "sim",
   state,
   interval: 1,
+  concern: "",
   problem: "",
   last_read: null,
   last_error: "",
@@ -45,6 +47,10 @@ const ledger = (...origins: Origin[]): Ledger => ({
   gaps: null,
   log: null,
   damaged: null,
+});
+
+const concern = (part: Concern["part"], severity: Concern["severity"]): Concern => ({
+  ...{ part, severity, subject: "", sentence: "it fails", since: null, link: "/" },
 });
 
 const seven = Array.from({ length: 7 }, (_, i) => device(`d${i}`, "online"));
@@ -143,7 +149,18 @@ describe("the health sentence", () => {
       "All 7 devices answer; 0 samples recorded, none lost",
     ],
   ])("when %s", (_, devices, books, level, text) => {
-    expect(health(devices, books)).toEqual({ level, text });
+    const told: Concern[] = [];
+    if (level === "bad") told.push(concern("devices", "warning"), concern("devices", "critical"));
+    if (level === "warn") told.push(concern("devices", "warning"));
+    expect(health(devices, books, told)).toEqual({ level, text });
+  });
+
+  test("counts what else is not well", () => {
+    const told = [concern("alerts", "critical"), concern("agents", "warning")];
+    expect(health(seven, ledger(), told)).toEqual({
+      level: "bad",
+      text: "All 7 devices answer; 0 samples recorded, none lost; 2 other concerns",
+    });
   });
 });
 

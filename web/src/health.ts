@@ -1,5 +1,6 @@
 import type { Device, Ledger } from "./api";
 import { count, plain, plural } from "./format";
+import type { Concern } from "./generated/api";
 import { nameOf } from "./path";
 
 /** How bad it is. */
@@ -30,13 +31,26 @@ export const isComplete = (ledger: Ledger) =>
 /** Whether samples come from other nodes: such a node may have no devices of its own. */
 export const hasOthers = (ledger: Ledger) => (ledger.origins ?? []).some((o) => !o.own);
 
-/** Says how the site does: devices first, then what was recorded and whether anything is lost. */
-export function health(devices: readonly Device[], ledger: Ledger): Health {
+/** What the figures about devices and recording say already. */
+const figured: readonly string[] = ["devices", "registers", "recorder", "store", "history"];
+
+/** Says how the site does: devices, what was recorded, and how much else the node is concerned about. How bad it is says the node alone. */
+export function health(
+  devices: readonly Device[],
+  ledger: Ledger,
+  concerns: readonly Concern[],
+): Health {
   const a = deviceHealth(devices, ledger);
   const b = ledgerHealth(ledger);
-  const order: Level[] = ["good", "wait", "warn", "bad"];
-  const level = order[Math.max(order.indexOf(a.level), order.indexOf(b.level))] ?? "bad";
-  return { level, text: `${a.text}; ${b.text}` };
+  const others = concerns.filter((c) => !figured.includes(c.part)).length;
+  const more = others > 0 ? `; ${plural(others, "other concern")}` : "";
+  return { level: worst(concerns) ?? a.level, text: `${a.text}; ${b}${more}` };
+}
+
+/** How bad the worst concern is; undefined if there is none. */
+function worst(concerns: readonly Concern[]): Level | undefined {
+  if (concerns.some((c) => c.severity === "critical")) return "bad";
+  return concerns.length > 0 ? "warn" : undefined;
 }
 
 function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
@@ -51,13 +65,13 @@ function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
   if (silent.length > 0) {
     const verb = silent.length === 1 ? "does" : "do";
     const text = `${count(silent.length)} of ${plural(all, "device")} ${verb} not answer (${someNames(silent)})`;
-    return { level: "bad", text };
+    return { level: "wait", text };
   }
   const partial = asked.filter((d) => deviceLevel(d) === "warn");
   if (partial.length > 0) {
     const verb = partial.length === 1 ? "answers" : "answer";
     const text = `${count(partial.length)} of ${plural(all, "device")} ${verb} only in part (${someNames(partial)})`;
-    return { level: "warn", text };
+    return { level: "wait", text };
   }
   const starting = asked.filter((d) => deviceLevel(d) === "wait").length;
   if (starting > 0) {
@@ -76,7 +90,7 @@ function someNames(devices: readonly Device[]): string {
   return more > 0 ? `${names.join(", ")} and ${count(more)} more` : names.join(", ");
 }
 
-function ledgerHealth(ledger: Ledger): Health {
+function ledgerHealth(ledger: Ledger): string {
   const origins = ledger.origins ?? [];
   const sum = (pick: (o: (typeof origins)[number]) => number) =>
     origins.reduce((total, o) => total + pick(o), 0);
@@ -86,13 +100,11 @@ function ledgerHealth(ledger: Ledger): Health {
   );
   const missing = sum((o) => o.missing);
   const refused = sum((o) => o.refused);
-  if (ledger.reason)
-    return { level: "bad", text: `recording is ${plain(ledger.state)}: ${plain(ledger.reason)}` };
-  if (missing > 0) return { level: "bad", text: `${stored} recorded, ${count(missing)} lost` };
-  if (refused > 0) return { level: "warn", text: `${stored} recorded, ${count(refused)} refused` };
-  if (!isComplete(ledger))
-    return { level: "warn", text: `${stored} recorded, the books do not balance` };
-  return { level: "good", text: `${stored} recorded, none lost` };
+  if (ledger.reason) return `recording is ${plain(ledger.state)}: ${plain(ledger.reason)}`;
+  if (missing > 0) return `${stored} recorded, ${count(missing)} lost`;
+  if (refused > 0) return `${stored} recorded, ${count(refused)} refused`;
+  if (!isComplete(ledger)) return `${stored} recorded, the books do not balance`;
+  return `${stored} recorded, none lost`;
 }
 
 const advice: Record<string, string> = {

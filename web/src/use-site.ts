@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api, Device, Ledger, Point } from "./api";
+import type { Concern } from "./generated/api";
 import type { LiveValues } from "./live";
 import { type Polled, usePoll } from "./use-poll";
 
@@ -37,10 +38,11 @@ async function allPoints(api: Api): Promise<Point[]> {
 /** A site of so many points is streamed whole; of a larger one only the branch that is shown. */
 export const mostStreamed = 2000;
 
-/** How the devices and the recording do. */
+/** How the devices and the recording do, and what the node says is not well. */
 export interface Books {
   devices: Device[];
   ledger: Ledger;
+  concerns: readonly Concern[];
 }
 
 const manyDevices = 1000;
@@ -49,8 +51,12 @@ const manyDevices = 1000;
 export function useBooks(api: Api, epoch: number): Polled<Books> {
   const [many, setMany] = useState(false);
   const ask = useCallback(async () => {
-    const [devices, ledger] = await Promise.all([api.devices(), api.ledger("local")]);
-    return { devices, ledger };
+    const [devices, ledger, { concerns = [] }] = await Promise.all([
+      api.devices(),
+      api.ledger("local"),
+      api.health(),
+    ]);
+    return { devices, ledger, concerns };
   }, [api]);
   const polled = usePoll(ask, many ? 30_000 : 5000, epoch);
   useEffect(() => setMany((polled.data?.devices.length ?? 0) > manyDevices), [polled.data]);

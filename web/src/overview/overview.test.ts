@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Device, Ledger, Origin } from "../api";
-import { aNode } from "../node/testing";
+import type { Concern } from "../generated/api";
 import { happenings } from "./events";
 import { ratesOf, remember } from "./rates";
-import { absences, concerns, troubles } from "./troubles";
+import { troubles } from "./troubles";
 
 const device = (path: string, more: Partial<Device> = {}): Device => ({
   path,
@@ -11,6 +11,7 @@ const device = (path: string, more: Partial<Device> = {}): Device => ({
   line: "gateway",
   state: "online",
   interval: 1,
+  concern: "",
   problem: "",
   last_read: "2026-01-01T12:00:00Z",
   last_error: "",
@@ -62,79 +63,31 @@ const ledger = (more: Partial<Ledger> = {}): Ledger => ({
 });
 
 describe("troubles", () => {
-  test("there are none on a healthy site", () => {
-    expect(troubles([device("a"), device("b")], ledger())).toEqual([]);
+  const concern = (more: Partial<Concern> = {}): Concern => ({
+    ...{ part: "alerts", severity: "warning", subject: "b: hot", since: null, link: "/alerts" },
+    sentence: "warning of b: warm",
+    ...more,
   });
 
-  test("a silent device has advice, its own words, and a page", () => {
-    expect(troubles([device("a/x"), silent("a/meter 1")], ledger())).toEqual([
+  test("are what the node says, in its words, with what to do about a device", () => {
+    const device = concern({
+      ...{ part: "devices", severity: "critical", link: "/device/a", kind: "unreachable" },
+      sentence: "a does not answer: connection refused",
+    });
+    expect(troubles([device, concern()])).toEqual([
       {
         level: "bad",
-        title: "meter 1 does not answer",
+        title: "a does not answer: connection refused",
         advice: "The device does not answer. Check its power, cable and address.",
-        detail: "connection refused",
-        address: "/device/a/meter%201",
+        address: "/device/a",
       },
+      { level: "warn", title: "warning of b: warm", advice: "", address: "/alerts" },
     ]);
   });
 
-  test("a device that answers only in part says why, and comes after the silent ones", () => {
-    const partial = device("a/d", { problem: "the device refuses 2 of 9 registers" });
-    const found = troubles([partial, silent("x")], ledger());
-    expect(found.map((t) => [t.level, t.title])).toEqual([
-      ["bad", "x does not answer"],
-      ["warn", "d answers only in part"],
-    ]);
-    expect(found[1]?.detail).toBe("the device refuses 2 of 9 registers");
-  });
-
-  test("a line on which all are silent is one trouble", () => {
-    const found = troubles([silent("a"), silent("b"), device("c", { line: "other" })], ledger());
-    expect(found.map((t) => t.title)).toEqual(["All 2 devices of line gateway are silent"]);
-  });
-
-  test("a disabled device does not keep a line from being silent", () => {
-    const found = troubles(
-      [silent("a"), silent("b"), device("c", { state: "disabled" })],
-      ledger(),
-    );
-    expect(found.map((t) => t.title)).toEqual(["All 2 devices of line gateway are silent"]);
-  });
-
-  test("many silent devices are named up to a number", () => {
-    const many = ["a", "b", "c", "d", "e", "f"].map((p) => silent(p));
-    const found = troubles([...many, device("g")], ledger());
-    expect(found.map((t) => t.title).at(-1)).toBe("2 more devices do not answer");
-    expect(found.length).toBe(5);
-  });
-
-  test("a recording that stands still comes before all else", () => {
-    const found = troubles([silent("a")], ledger({ state: "paused", reason: "the disk is full" }));
-    expect(found.map((t) => t.title)).toEqual(["Nothing is recorded now", "a does not answer"]);
-  });
-
-  test("a store that is behind warns, and comes after what is bad", () => {
-    const behind = ledger({ state: "backlog", reason: "the store is away" });
-    const found = troubles([silent("a"), device("b")], behind);
-    expect(found.map((t) => [t.level, t.title])).toEqual([
-      ["bad", "a does not answer"],
-      ["warn", "The history is behind"],
-    ]);
-  });
-
-  test("losses, refusals and damage are told of in numbers", () => {
-    const books = ledger({
-      origins: [origin({ missing: 1 }), origin({ origin: "node-2", refused: 7 })],
-      gaps: [
-        { origin: "node-1", first: 7, last: 8, samples: 1, reason: "log was cut", noticed: "" },
-      ],
-      damaged: [{ file: "day.parquet", reason: "bad footer", noticed: "" }],
-    });
-    expect(troubles([], books).map((t) => [t.title, t.detail])).toEqual([
-      ["1 sample of node-1 is lost", "log was cut"],
-      ["7 samples of node-2 were refused", ""],
-      ["1 piece of the history cannot be read", "day.parquet: bad footer"],
-    ]);
+  test("lead nowhere else", () => {
+    const links = ["//evil.example", "javascript:alert(1)"].map((link) => concern({ link }));
+    expect(troubles(links).map((t) => t.address)).toEqual(["/", "/"]);
   });
 });
 
@@ -208,49 +161,5 @@ describe("rates", () => {
   test("begin anew with a new process", () => {
     const counts = remember([count(0, 900), count(5000, 1000)], count(10_000, 10));
     expect(counts).toEqual([count(10_000, 10)]);
-  });
-});
-
-describe("nodes below", () => {
-  const now = Date.parse("2026-01-01T12:00:00Z");
-  const away = (name: string) =>
-    aNode(name, { state: "away", since: "2026-01-01T11:57:00Z", link_note: "no route" });
-
-  test("that are away, or whose data is not taken, are named with what to do", () => {
-    const received = { ...aNode("x").received, reason: "outside" } as never;
-    const nodes = [aNode("campus", { state: "here" }), away("b1"), aNode("b2", { received })];
-    expect(absences(nodes, now).map((t) => [t.level, t.title, t.detail, t.address])).toEqual([
-      ["warn", "b1 is away for 3 min", "no route", "/node/b1"],
-      ["warn", "b2: its data is not taken", "", "/node/b2"],
-    ]);
-  });
-
-  test("are told of together if they are many", () => {
-    const many = Array.from({ length: 6 }, (_, i) => away(`b${i}`));
-    expect(absences(many, now).map((t) => t.title)).toEqual([
-      ...["b0", "b1", "b2", "b3"].map((name) => `${name} is away for 3 min`),
-      "2 more nodes are away or not taken from",
-    ]);
-  });
-});
-
-describe("concerns", () => {
-  test("are what the health says of alerts, agents, approvals, commands and the audit log", () => {
-    const part = (name: string, status: string) => ({ name, status, reason: `${name} says why` });
-    const found = concerns([
-      part("devices", "degraded"),
-      part("alerts", "degraded"),
-      part("approvals", "ok"),
-      part("constructor", "degraded"),
-    ]);
-    expect(found).toEqual([
-      {
-        level: "warn",
-        title: "Alerts are open",
-        advice: "",
-        detail: "alerts says why",
-        address: "/alerts",
-      },
-    ]);
   });
 });

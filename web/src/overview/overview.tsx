@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { age, dateTime, plain, plural } from "../format";
-import type { Node, Nodes } from "../generated/api";
 import { type Health, hasOthers, health } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
@@ -14,7 +13,7 @@ import "./overview.css";
 import { askSetup } from "../welcome/setup";
 import { Proof } from "./proof";
 import { type Count, countOf, ratesOf, remember } from "./rates";
-import { absences, concerns, type Part, type Trouble, troubles } from "./troubles";
+import { type Trouble, troubles } from "./troubles";
 
 /** Whether all is well and what to do if not, what changed, how much goes through, and the proof. */
 export function OverviewScreen({ api, session, books, problem, epoch }: ScreenProps) {
@@ -28,7 +27,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   }, [isFresh]);
   if (!books || isFresh) return <p class="asking">{problem || "Asking the node how it does…"}</p>;
 
-  const { devices, ledger } = books;
+  const { devices, ledger, concerns } = books;
   const now = api.now();
   const events = happenings(
     { devices, ledger, started: more?.started ?? "", changes: more?.changes ?? [] },
@@ -37,14 +36,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   return (
     <div class="screen overview">
       <h1>Overview</h1>
-      <Verdict
-        health={health(devices, ledger)}
-        troubles={[
-          ...troubles(devices, ledger),
-          ...concerns(more?.parts ?? []),
-          ...absences(more?.nodes ?? [], now),
-        ]}
-      />
+      <Verdict health={health(devices, ledger, concerns)} troubles={troubles(concerns)} />
       {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && !hasOthers(ledger) && <FirstDevice role={session.role} />}
       <Figures devices={devices} ledger={ledger} rates={rates} />
@@ -63,11 +55,7 @@ const day = 86_400_000;
 
 interface More {
   started: string;
-  /** The parts of the node, as its health has them. */
-  parts: readonly Part[];
   changes: readonly Change[];
-  /** This node and those below it. */
-  nodes: readonly Node[];
   /** What this machine carries, in sentences; none if nobody measured it. */
   headRoom: readonly string[];
   /** When that was measured. */
@@ -92,17 +80,14 @@ const HeadRoom = ({ words, measured }: { words: readonly string[]; measured: str
 );
 
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
-  const [node, tree, setup, changes, capacity] = await Promise.all([
+  const [node, setup, changes, capacity] = await Promise.all([
     api.health(),
-    orNothing(api.get<Nodes>("nodes")),
     orNothing(askSetup(api)),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
     orNothing(api.get<Capacity>("capacity")),
   ]);
   return {
     started: node.started ?? "",
-    parts: node.parts ?? [],
-    nodes: tree?.nodes ?? [],
     changes: changes?.history ?? [],
     headRoom: capacity?.words ?? [],
     measured: capacity?.measured ?? "",
@@ -137,8 +122,7 @@ const verdicts = {
 
 /** All of it in a word and a sentence, and below it what to do. */
 function Verdict({ health, troubles }: { health: Health; troubles: readonly Trouble[] }) {
-  const isCalm = health.level === "good" || health.level === "wait";
-  const level = isCalm && troubles.length > 0 ? "warn" : health.level;
+  const { level } = health;
   return (
     <section class={`card verdict is-${level}`} aria-label="Verdict">
       <p class="verdict-word">
@@ -151,8 +135,7 @@ function Verdict({ health, troubles }: { health: Health; troubles: readonly Trou
           {troubles.map((t, i) => (
             <li key={i} class={`is-${t.level}`}>
               <a href={t.address}>{t.title}</a>
-              <p>{t.advice}</p>
-              {t.detail && <p class="quiet detail">{t.detail}</p>}
+              {t.advice && <p>{t.advice}</p>}
             </li>
           ))}
         </ul>

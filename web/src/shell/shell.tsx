@@ -45,7 +45,10 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
       <div class="content">
         <header class={`top${screen?.path === "" ? " is-home" : ""}`}>
           <Sentence
-            health={sentenceOf(problem, books && health(books.devices, books.ledger))}
+            health={sentenceOf(
+              problem,
+              books && health(books.devices, books.ledger, books.concerns),
+            )}
             isAway={connected.link.state === "lost"}
           />
           <Banner {...connected} />
