@@ -1,6 +1,7 @@
 // Package bacnet is the home of a BACnet stack (ANSI/ASHRAE 135-2020) as packages, one a
 // layer; it has no code of its own.
 //
+//	transaction  invoke ids, repetition, segmentation               (clause 5.4)
 //	service      parameters of services                             (clauses 13 to 16)
 //	constructed  schedules, time stamps, log records, references    (clause 21)
 //	encoding     tags and primitive types                           (clause 20.2)
@@ -9,5 +10,6 @@
 //	npdu         networks, routers                                  (clause 6)
 //	bvlc         UDP datagrams, broadcasts, foreign devices         (annex J)
 //
-// They are pure codecs: no sockets, goroutines, clocks or logs.
+// Below transaction they are pure codecs; transaction is a state machine that is told what
+// arrived and what time it is. None has sockets, goroutines, clocks or logs.
 package bacnet
