@@ -216,13 +216,24 @@ func checkPort(listen string) error {
 
 // connect opens one of the node's own connections, in memory.
 func (b *Bus) connect(name string) (*nats.Conn, error) {
-	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name(name),
-		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
-		nats.ErrorHandler(b.connError), nats.Timeout(startTimeout))
-	if err != nil {
-		return nil, fault.E("bus.connect", fault.Unavailable, b.cfg.Name, trouble.Of(err))
+	return b.inside("bus.connect", nats.Name(name), nats.ReconnectWait(insideWait), nats.ErrorHandler(b.connError))
+}
+
+const insideWait = 50 * time.Millisecond // between two attempts to connect in memory
+
+// inside connects in memory, with the node's key. The server's bound of connections holds for the node's own, too: while strangers use it
+// up, it is tried again, for startTimeout, since those that showed no key make room.
+func (b *Bus) inside(op string, how ...nats.Option) (*nats.Conn, error) {
+	how = append(how, nats.InProcessServer(b.srv), nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.Timeout(startTimeout))
+	for end := time.Now().Add(startTimeout); ; time.Sleep(insideWait) {
+		conn, err := nats.Connect("", how...)
+		switch {
+		case err == nil:
+			return conn, nil
+		case !b.srv.Running() || time.Now().After(end):
+			return nil, fault.E(op, fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		}
 	}
-	return conn, nil
 }
 
 func (b *Bus) connError(_ *nats.Conn, sub *nats.Subscription, err error) {

@@ -71,3 +71,25 @@ func TestAttackAFullBusRefusesAndClosesNobodyWithAKey(t *testing.T) {
 		}
 	}
 }
+
+// The node's own connections find a place while strangers hold all.
+func TestAttackStrangersKeepNoneOfTheNodesOwnConnectionsOut(t *testing.T) {
+	h := openHallOf(t, bus.Limits{}, 8)
+	full := func() {
+		for range 100 {
+			c, err := net.Dial("tcp", h.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+		}
+	}
+	for range 20 {
+		full()
+		tap, err := h.NewTap()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tap.Close()
+	}
+}

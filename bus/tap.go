@@ -33,11 +33,10 @@ type Tap struct {
 
 // NewTap opens a tap. Close it after use.
 func (b *Bus) NewTap() (*Tap, error) {
-	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name(tapName), nats.NoEcho(),
-		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.Timeout(startTimeout),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // who takes counts what is lost
+	ignore := func(*nats.Conn, *nats.Subscription, error) {} // who takes counts what is lost
+	conn, err := b.inside("bus.NewTap", nats.Name(tapName), nats.NoEcho(), nats.ErrorHandler(ignore))
 	if err != nil {
-		return nil, fault.E("bus.NewTap", fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return nil, err
 	}
 	return &Tap{bus: b, conn: conn}, nil
 }
