@@ -15,6 +15,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/control/access"
 	"voltbus/identity"
+	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store"
@@ -117,9 +118,9 @@ type Config struct {
 	// Audit is told what people change, and who was refused; nil for nobody.
 	Audit Audit
 
-	Presence  Presence
-	Documents Documents
-	Control   *access.Access
+	Presence   Presence
+	Operations *operation.Table // nil: none of the declared ones
+	Control    *access.Access
 
 	Settings  Settings
 	Catalogue Catalogue

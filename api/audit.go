@@ -184,7 +184,7 @@ func (s *server) tell(r *request, rt route, err error) {
 	if rt.audit == "" || r.deed.told || s.cfg.Audit == nil {
 		return
 	}
-	e := audit.Entry{Actor: actorOf(r.user), Action: rt.audit, Subject: r.deed.subject, Outcome: ending(err), Time: s.cfg.Now()}
+	e := audit.Entry{Actor: ActorOf(r.user), Action: rt.audit, Subject: r.deed.subject, Outcome: Ending(err), Time: s.cfg.Now()}
 	if r.deed.actor != "" {
 		e.Actor = r.deed.actor
 	}
@@ -207,7 +207,7 @@ func (s *server) tellRefusal(r *http.Request, rt route, user identity.User, err 
 		Needs  string `json:"needs"`
 	}{r.Method, user.Role.String(), rt.role.String()}) // texts
 	s.cfg.Audit.Offer(audit.Entry{
-		Actor: actorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: ending(err), Detail: detail, Time: s.cfg.Now(),
+		Actor: ActorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: Ending(err), Detail: detail, Time: s.cfg.Now(),
 	})
 }
 
@@ -225,12 +225,12 @@ func (s *server) tellLogin(r *http.Request, name string, err error) {
 		By      string `json:"by"`
 	}{addressOf(r.RemoteAddr), by}) // texts
 	s.cfg.Audit.Offer(audit.Entry{
-		Actor: "unknown", Action: "login.failed", Subject: name, Outcome: ending(err), Detail: detail, Time: s.cfg.Now(),
+		Actor: "unknown", Action: "login.failed", Subject: name, Outcome: Ending(err), Detail: detail, Time: s.cfg.Now(),
 	})
 }
 
-// ending says how something ended, without what is only for the log of the program.
-func ending(err error) string {
+// Ending says how something ended, without what is only for the log of the program.
+func Ending(err error) string {
 	if err == nil {
 		return "ok"
 	}
@@ -238,7 +238,8 @@ func ending(err error) string {
 	return p.Kind + ": " + p.Detail
 }
 
-func actorOf(u identity.User) string {
+// ActorOf is how the audit log and other nodes know a user.
+func ActorOf(u identity.User) string {
 	if name, ok := u.RecordName(); ok {
 		return "token:" + name
 	}

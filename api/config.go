@@ -45,25 +45,7 @@ type ConfigChange struct {
 }
 
 // Problems is the cause of an error: everything that is wrong with a configuration.
-type Problems []answer.ConfigProblem
-
-// Error returns the first problem, and how many there are more.
-func (p Problems) Error() string {
-	if len(p) == 0 {
-		return "the configuration is wrong"
-	}
-	text := p[0].Detail
-	if p[0].Path != "" {
-		text = p[0].Path + ": " + text
-	}
-	if p[0].Line > 0 {
-		text = fmt.Sprintf("line %d: %s", p[0].Line, text)
-	}
-	if len(p) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(p)-1)
-	}
-	return text
-}
+type Problems = answer.Problems
 
 const configBody = 8 << 20
 

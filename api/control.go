@@ -58,7 +58,7 @@ func controlRoutes() []route {
 }
 
 // asker is who asks something of control.
-func asker(r *request) *access.Who { return access.Person(actorOf(r.user), r.user.Role) }
+func asker(r *request) *access.Who { return access.Person(ActorOf(r.user), r.user.Role) }
 
 // reply writes an answer, or returns what went wrong.
 func reply[T any](w http.ResponseWriter, out T, err error) error {

@@ -35,7 +35,7 @@ type Caller struct {
 }
 
 // callerOf returns who asks, as other nodes hear it.
-func callerOf(u identity.User) Caller { return Caller{Name: actorOf(u), Role: u.Role} }
+func callerOf(u identity.User) Caller { return Caller{Name: ActorOf(u), Role: u.Role} }
 
 // FarCall is a call at another node.
 type FarCall struct {

@@ -45,7 +45,7 @@ func (s *server) tellReading(r *request, rt *route, err error) {
 	if subject == "" {
 		subject = s.cfg.Node
 	}
-	s.cfg.Audit.Gather(audit.Entry{Actor: actorOf(r.user), Action: rt.watched, Subject: clip(subject), Outcome: ending(err), Time: s.cfg.Now()})
+	s.cfg.Audit.Gather(audit.Entry{Actor: ActorOf(r.user), Action: rt.watched, Subject: clip(subject), Outcome: Ending(err), Time: s.cfg.Now()})
 }
 
 var (

@@ -18,13 +18,13 @@ import (
 
 // document is what the test reads of openapi.yaml.
 type document struct {
-	Paths      map[string]map[string]operation `yaml:"paths"`
+	Paths      map[string]map[string]described `yaml:"paths"`
 	Components struct {
 		Parameters map[string]parameter `yaml:"parameters"`
 	} `yaml:"components"`
 }
 
-type operation struct {
+type described struct {
 	OperationID string         `yaml:"operationId"`
 	Summary     string         `yaml:"summary"`
 	Parameters  []parameter    `yaml:"parameters"`

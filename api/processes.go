@@ -143,7 +143,7 @@ func (s *server) install(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	in := s.read(r)
-	req := agent.Request{Name: name, By: actorOf(r.user), Upload: r.Body, Grant: agent.GrantRefuse}
+	req := agent.Request{Name: name, By: ActorOf(r.user), Upload: r.Body, Grant: agent.GrantRefuse}
 	req.Entry, _ = in.text("entry")
 	if grant, ok := in.text("grant"); ok {
 		req.Grant = grant
@@ -195,7 +195,7 @@ func (s *server) uninstall(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
-	if err := s.cfg.Processes.Remove(r.Context(), agent.Removal{Name: name, KeepConfig: keep, By: actorOf(r.user)}); err != nil {
+	if err := s.cfg.Processes.Remove(r.Context(), agent.Removal{Name: name, KeepConfig: keep, By: ActorOf(r.user)}); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -213,7 +213,7 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 			return err
 		}
 	}
-	ctx, by, p := r.Context(), actorOf(r.user), s.cfg.Processes
+	ctx, by, p := r.Context(), ActorOf(r.user), s.cfg.Processes
 	var st agent.Status
 	switch action {
 	case "start":

@@ -139,7 +139,7 @@ func (s *server) loginByName(w http.ResponseWriter, r *request, name, password s
 
 // welcome gives a session to who has logged in.
 func (s *server) welcome(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
-	r.deed = deed{actor: actorOf(session.User), subject: addressOf(r.RemoteAddr)}
+	r.deed = deed{actor: ActorOf(session.User), subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -225,7 +225,9 @@ const insideWait = 50 * time.Millisecond // between two attempts to connect in m
 // up, it is tried again, for startTimeout, since those that showed no key make room.
 func (b *Bus) inside(op string, how ...nats.Option) (*nats.Conn, error) {
 	how = append(how, nats.InProcessServer(b.srv), nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.MaxReconnects(-1), nats.Timeout(startTimeout))
-	for end := time.Now().Add(startTimeout); ; time.Sleep(insideWait) {
+	again := time.NewTicker(insideWait)
+	defer again.Stop()
+	for end := time.Now().Add(startTimeout); ; <-again.C {
 		conn, err := nats.Connect("", how...)
 		switch {
 		case err == nil:

@@ -5,22 +5,12 @@ import (
 	"log/slog"
 	"strings"
 
-	"voltbus/audit"
 	"voltbus/document"
 	"voltbus/wire"
 )
 
-// tellOfDocument tells an agent that one of its documents means something else now, and the audit log what an
-// agent changed; what people change is told of by the API.
+// tellOfDocument tells an agent that one of its documents means something else now.
 func (n *Node) tellOfDocument(c document.Change) {
-	if strings.HasPrefix(c.By, "agent:") && c.Because == nil {
-		action := "document.set"
-		if c.Action == document.Deleted {
-			action = "document.delete"
-		}
-		detail, _ := json.Marshal(map[string]int{"version": c.Version}) // a number
-		n.audit.Offer(audit.Entry{Actor: c.By, Action: action, Subject: c.String(), Outcome: "ok", Detail: detail})
-	}
 	agent, ok := strings.CutPrefix(c.Owner, "agent/")
 	if !ok || n.bus == nil {
 		return

@@ -8,6 +8,7 @@ import (
 	"voltbus/api"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -39,6 +40,10 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 	who := identity.User{Name: v.Neighbour(), Role: v.As(needed), Visitor: true}
 	if v.For != (identity.Principal{}) {
 		who.Name = v.For.String()
+	}
+	if n.asked.Has(r.Method) {
+		caller := operation.Caller{Name: api.ActorOf(who), Role: who.Role, Visitor: true}
+		return n.asked.Visit(ctx, &caller, r.Method, args.Kwargs)
 	}
 	return api.Visit(ctx, n.server.handler, who, r.Method, args.Kwargs)
 }

@@ -34,6 +34,7 @@ import (
 	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
 	"voltbus/internal/quarantine"
+	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -92,6 +93,7 @@ type Node struct {
 	audit    *audit.Log
 	heads    *heads
 	docs     *document.Store
+	asked    *operation.Table // what this node can be asked for
 	room     *datadir.Room
 	files    descriptor.Shares
 	catalog  *catalog.Catalog

@@ -22,13 +22,14 @@ import (
 // openService lets the node answer agents, and hear how they are.
 func (n *Node) openService(ctx context.Context) error {
 	var err error
+	n.asked = n.newOperations()
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
 		return err
 	}
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
-		Documents: n.docs, Control: n.control, Tree: n.tree, Live: n.bus,
+		Operations: n.asked, Control: n.control, Tree: n.tree, Live: n.bus,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	if n.store != nil {

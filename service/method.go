@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"voltbus/fault"
+	"voltbus/operation"
 	"voltbus/wire"
 )
 
 // method is what agents can ask for.
 type method struct {
 	doc    string
-	args   any // a struct whose fields are the arguments
+	args   any // a struct whose fields are the arguments, or a list of operation.Field
 	result string
 	answer func(*Service, context.Context, *request) ([]byte, error)
 }
@@ -48,7 +49,6 @@ func methods() map[string]method {
 		"ping":    {"Answer.", none{}, `"pong"`, (*Service).ping},
 		"inspect": {"List the methods.", none{}, "[{name, doc, params, result, needs}]", (*Service).inspect},
 	}
-	maps.Copy(list, documentMethods())
 	maps.Copy(list, controlMethods())
 	maps.Copy(list, remoteMethods())
 	return list
@@ -76,12 +76,14 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 	list := make([]wire.Method, 0, len(methods))
 	for _, name := range slices.Sorted(maps.Keys(methods)) {
 		m := methods[name]
+		fields, are := m.args.([]operation.Field)
+		if !are {
+			fields = operation.FieldsOf(reflect.TypeOf(m.args))
+		}
 		out := wire.Method{Name: name, Doc: m.doc, Result: m.result, Params: []wire.Param{}}
-		for _, field := range reflect.VisibleFields(reflect.TypeOf(m.args)) {
-			if tag, ok := field.Tag.Lookup("json"); ok {
-				tag, _, _ = strings.Cut(tag, ",")
-				out.Params = append(out.Params, wire.Param{Name: tag, Type: describeType(field.Type), Kind: wire.KeywordParam})
-			}
+		for i := range fields {
+			f := &fields[i]
+			out.Params = append(out.Params, wire.Param{Name: f.Name, Type: describeType(f.Type), Kind: wire.KeywordParam})
 		}
 		list = append(list, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest"
 	"voltbus/internal/turn"
+	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/query"
@@ -90,19 +91,19 @@ type Refusal struct {
 // Config is what the service needs. A source that is nil makes its methods answer that this node
 // does not have it; Registry, Presence, Bus and Log must be there.
 type Config struct {
-	Node      string // the node's name
-	Registry  Registry
-	Presence  Presence
-	Bus       Bus
-	Gate      Gate
-	Repeats   Repeats
-	Engine    Engine
-	Wide      Wide // nil: answers are from this node's store alone
-	Points    Points
-	Documents Documents
-	Control   *access.Access
-	Tree      Tree
-	Live      Live
+	Node       string // the node's name
+	Registry   Registry
+	Presence   Presence
+	Bus        Bus
+	Gate       Gate
+	Repeats    Repeats
+	Engine     Engine
+	Wide       Wide // nil: answers are from this node's store alone
+	Points     Points
+	Operations *operation.Table // nil: none of the declared ones
+	Control    *access.Access
+	Tree       Tree
+	Live       Live
 	// Refused is told what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger
@@ -129,7 +130,7 @@ type Service struct {
 
 // New returns the service. It starts nothing.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, methods: methods(), clients: clients{list: map[string]answer.AgentClient{}}}
+	return &Service{cfg: cfg, methods: allMethods(cfg.Operations), clients: clients{list: map[string]answer.AgentClient{}}}
 }
 
 var (

@@ -20,6 +20,8 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest/gate"
+	"voltbus/operation"
+	"voltbus/operation/documents"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/query"
@@ -95,11 +97,17 @@ func open(t *testing.T, grants identity.Grants) *desk {
 	}
 	d.Service = service.New(service.Config{
 		Node: "test", Registry: d.registry, Presence: room, Bus: d, Gate: gate.New(d.catalog, d, 5),
-		Repeats: d.catalog.Repeats(0), Engine: query.New(st, d.catalog, query.DefaultLimits(), noon), Points: d.catalog, Documents: document.New(d.catalog, noon, nil),
+		Repeats: d.catalog.Repeats(0), Engine: query.New(st, d.catalog, query.DefaultLimits(), noon), Points: d.catalog, Operations: d.operations(),
 		Refused: func(r service.Refusal) { d.refused = append(d.refused, r) },
 		Log:     slog.New(slog.DiscardHandler), Now: noon,
 	})
 	return d
+}
+
+// operations returns those of documents.
+func (d *desk) operations() *operation.Table {
+	part := documents.Part{Documents: document.New(d.catalog, noon, nil), Agents: d.registry}
+	return operation.NewTable(func(context.Context, operation.Entry) {}, part.Operations())
 }
 
 func (d *desk) add(name string, grants identity.Grants) {

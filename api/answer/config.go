@@ -1,6 +1,9 @@
 package answer
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Config is the configuration file.
 type Config struct {
@@ -34,6 +37,27 @@ type ConfigProblem struct {
 	Column int    `json:"column"` // from 1, in characters; 0 if unknown
 	Path   string `json:"path"`   // of the key, such as "devices[3].interval"
 	Detail string `json:"detail"` // what is wrong, and what to write instead
+}
+
+// Problems is the cause of an error: everything that is wrong with a configuration.
+type Problems []ConfigProblem
+
+// Error returns the first problem, and how many there are more.
+func (p Problems) Error() string {
+	if len(p) == 0 {
+		return "the configuration is wrong"
+	}
+	text := p[0].Detail
+	if p[0].Path != "" {
+		text = p[0].Path + ": " + text
+	}
+	if p[0].Line > 0 {
+		text = fmt.Sprintf("line %d: %s", p[0].Line, text)
+	}
+	if len(p) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(p)-1)
+	}
+	return text
 }
 
 // ConfigChanges is what a text would change, or did. Lists are sorted.

@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "presence", "service", "verdict",
-		"audit", "document",
+		"audit", "document", "operation/...",
 	}
 )
 
@@ -69,7 +69,7 @@ var table = []rule{
 
 	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},
 
-	{"service", []string{"uplink/tree", "identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
+	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
 	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/..."}, "a bundle is files; who the parent is and what it knows is given to it"},
@@ -89,7 +89,10 @@ var table = []rule{
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"api/...", []string{"api/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"operation", []string{"identity", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
+	{"operation/openapi", []string{"api", "operation", "identity", "fault"}, nil, "the document of the API is written from declarations"},
+	{"operation/...", []string{"operation", "api/answer", "document", "control/access", "identity", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
+	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},

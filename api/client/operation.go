@@ -1,0 +1,80 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/operation"
+)
+
+// Do asks for a declared operation. What an argument leaves at its zero value is left out, unless it is a pointer.
+func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (out Out, err error) {
+	d := op.Declared()
+	args, err := argumentsOf(&d, in)
+	if err != nil {
+		return out, err
+	}
+	method, path, _ := strings.Cut(d.HTTP, " ")
+	path = strings.TrimPrefix(path, "/")
+	params, body := url.Values{}, operation.Arguments{}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		value, given := args[f.Name]
+		brace := "{" + f.Name + "}"
+		switch {
+		case strings.Contains(path, brace):
+			path = strings.Replace(path, brace, url.PathEscape(textOf(value)), 1)
+		case !given:
+		case f.Query:
+			params.Set(f.Name, textOf(value))
+		default:
+			body[f.Name] = value
+		}
+	}
+	var content any
+	if d.Body > 0 {
+		content = body
+	}
+	resp, err := c.call(ctx, method, path, params, content)
+	if err != nil {
+		return out, err
+	}
+	if _, none := any(out).(operation.None); none {
+		return out, resp.Body.Close()
+	}
+	return out, errors.Join(decode(resp.Body, &out), resp.Body.Close())
+}
+
+// argumentsOf returns the arguments that are not left at their zero values.
+func argumentsOf(d *operation.Declared, in any) (operation.Arguments, error) {
+	text, err := json.Marshal(in)
+	args := operation.Arguments{}
+	if err == nil {
+		err = json.Unmarshal(text, &args)
+	}
+	if err != nil {
+		return nil, fault.E("client.Do", fault.Invalid, d.Name, fmt.Errorf("the arguments cannot be written: %w", err))
+	}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		switch text := string(args[f.Name]); {
+		case text == "null", !f.Pointer && (text == `""` || text == "0" || text == "false"):
+			delete(args, f.Name)
+		}
+	}
+	return args, nil
+}
+
+// textOf returns an argument as it stands in an address.
+func textOf(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}

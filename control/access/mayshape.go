@@ -1,0 +1,31 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// MayShape reports whether people with a role may change what an agent does, its code and its configuration: who changes these acts
+// with what the agent may do.
+func MayShape(agent string, g *identity.Grants, role identity.Role) error {
+	needed := RoleOf(g)
+	if role.Includes(identity.Administrator) || role.Includes(needed) {
+		return nil
+	}
+	return fault.E("access.MayShape", fault.Refused, agent, fmt.Errorf(
+		"may %s, which is above the role %v: who changes its code or configuration acts with that; have an %v do it, or take the grant away first with voltbus agent ungrant",
+		strings.Join(above(g, role), ", "), role, needed))
+}
+
+// above lists the capabilities of grants that are above a role.
+func above(g *identity.Grants, role identity.Role) []string {
+	one := identity.Grants{Administer: g.Administer}
+	one.Command = slices.DeleteFunc(slices.Clone(g.Command), func(c identity.CommandGrant) bool {
+		return role.Includes(RoleOf(&identity.Grants{Command: []identity.CommandGrant{c}}))
+	})
+	return one.Capabilities()
+}

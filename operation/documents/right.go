@@ -1,0 +1,83 @@
+package documents
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"voltbus/control/access"
+	"voltbus/document"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+const agentOwner = "agent/"
+
+// owned lets an agent at its own documents, which it means when it names no owner; at shared ones to read; and at all with administer.
+func owned(c *operation.Call, owner *string, change bool) error {
+	if !c.IsAgent() {
+		return nil
+	}
+	own := agentOwner + c.Agent
+	switch {
+	case *owner == "":
+		*owner = own
+	case *owner == own, c.Grants.Administer, *owner == document.Shared && !change:
+	default:
+		return fault.E("documents.owned", fault.Refused, *owner, &identity.Missing{Capability: "administer"})
+	}
+	return nil
+}
+
+// reads judges who reads documents of an owner.
+func reads[In any](owner func(*In) *string) operation.Judge[In] {
+	return func(_ context.Context, c *operation.Call, in *In) error { return owned(c, owner(in), false) }
+}
+
+// changes judges who changes a document.
+func changes[In any](p *Part, key func(*In) *Key) operation.Judge[In] {
+	return func(ctx context.Context, c *operation.Call, in *In) error {
+		k := key(in)
+		err := owned(c, &k.Owner, true)
+		c.Did(document.Key(*k).String(), nil)
+		if err != nil {
+			return err
+		}
+		if err := document.Key(*k).Validate(); err != nil || c.IsAgent() {
+			return err
+		}
+		return p.mayChange(ctx, c, document.Key(*k))
+	}
+}
+
+// mayChange lets at documents of an agent, and at those that documents of agents refer to, only who may do what the agents may.
+func (p *Part) mayChange(ctx context.Context, c *operation.Call, k document.Key) error {
+	owners := []string{k.Owner}
+	if k.Owner == document.Shared {
+		users, err := p.Documents.Users(ctx, k)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			owners = append(owners, u.Owner)
+		}
+	}
+	slices.Sort(owners)
+	for _, owner := range slices.Compact(owners) {
+		agent, is := strings.CutPrefix(owner, agentOwner)
+		if !is || p.Agents == nil {
+			continue
+		}
+		a, err := p.Agents.Agent(agent)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		if err == nil {
+			if err := access.MayShape(agent, &a.Grants, c.Role); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+// Openapi writes the part of the API's document that says how declared operations are asked over HTTP. It runs in the module's root.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"voltbus/api"
+)
+
+//go:generate go -C ../.. run ./operation/openapi
+//go:generate go -C ../.. run ./api/typescript
+
+const documentFile = "api/openapi.yaml"
+
+func main() {
+	document, err := os.ReadFile(documentFile)
+	if err == nil {
+		var next string
+		if next, err = replace(string(document), api.Declared()); err == nil {
+			err = os.WriteFile(documentFile, []byte(next), 0o644)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "openapi:", err)
+		os.Exit(1)
+	}
+}

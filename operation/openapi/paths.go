@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+// The lines of the document between which the part stands.
+const (
+	begin = "  # What follows is written by \"go generate ./operation/openapi\" from the declarations of operations.\n"
+	end   = "  # What is written by \"go generate ./operation/openapi\" ends here.\n"
+)
+
+var errMarks = errors.New("the two lines between which generated paths stand are missing")
+
+// replace returns a document with the paths of the operations, in place of those that were written before.
+func replace(document string, list []operation.Declared) (string, error) {
+	before, rest, found := strings.Cut(document, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return "", fault.E("openapi.replace", fault.Corrupt, "", errMarks)
+	}
+	return before + begin + paths(list) + end + after, nil
+}
+
+// paths returns the path items of operations, in their order.
+func paths(list []operation.Declared) string {
+	var b strings.Builder
+	var seen []string
+	for i := range list {
+		_, path, _ := strings.Cut(list[i].HTTP, " ")
+		if slices.Contains(seen, path) {
+			continue
+		}
+		seen = append(seen, path)
+		b.WriteString("  /api/v1" + path + ":\n")
+		for j := range list {
+			if method, other, _ := strings.Cut(list[j].HTTP, " "); other == path {
+				write(&b, &list[j], strings.ToLower(method))
+			}
+		}
+	}
+	return b.String()
+}
+
+func write(b *strings.Builder, d *operation.Declared, method string) {
+	line := func(depth int, format string, args ...any) {
+		fmt.Fprintf(b, strings.Repeat("  ", depth)+format+"\n", args...)
+	}
+	line(2, "%s:", method)
+	summary := d.Summary
+	if d.Role > identity.Viewer {
+		summary += fmt.Sprintf("; needs the role %v", d.Role)
+	}
+	line(3, "summary: %s", quoted(summary))
+	if d.Doc != "" {
+		line(3, "description: %s", quoted(d.Doc))
+	}
+	line(3, "operationId: %s", cmp.Or(d.ID, id(d.Name)))
+	writeParameters(d, line)
+	writeBody(d, line)
+	line(3, "responses:")
+	switch schema := schemaOf(d.Out); schema {
+	case "":
+		line(4, `"204": { description: Done }`)
+	default:
+		line(4, `"200": { description: %s, content: { application/json: { schema: %s } } }`, quoted(d.Result), schema)
+	}
+	line(4, `default: { $ref: "#/components/responses/Problem" }`)
+}
+
+func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
+	var list []string
+	if d.Remote {
+		list = append(list, `$ref: "#/components/parameters/elsewhere"`)
+	}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		if !f.Query {
+			continue
+		}
+		in, required := "query", f.Required || f.Person
+		if strings.Contains(d.HTTP, "{"+f.Name+"}") {
+			in, required = "path", true
+		}
+		words := []string{"name: " + f.Name, "in: " + in}
+		if required {
+			words = append(words, "required: true")
+		}
+		if f.Doc != "" {
+			words = append(words, "description: "+quoted(f.Doc))
+		}
+		list = append(list, "{ "+strings.Join(append(words, "schema: "+fieldSchema(f, "")), ", ")+" }")
+	}
+	if len(list) == 0 {
+		return
+	}
+	line(3, "parameters:")
+	for _, p := range list {
+		line(4, "- %s", p)
+	}
+}
+
+func writeBody(d *operation.Declared, line func(int, string, ...any)) {
+	if d.Body == 0 {
+		return
+	}
+	var required []string
+	for i := range d.Fields {
+		if f := &d.Fields[i]; f.Required && !f.Query {
+			required = append(required, f.Name)
+		}
+	}
+	for i, text := range []string{"requestBody:", "required: true", "content:", "application/json:", "schema:", "type: object"} {
+		line([]int{3, 4, 4, 5, 6, 7}[i], "%s", text)
+	}
+	if len(required) > 0 {
+		line(7, "required: [%s]", strings.Join(required, ", "))
+	}
+	line(7, "additionalProperties: false")
+	line(7, "properties:")
+	for i := range d.Fields {
+		if f := &d.Fields[i]; !f.Query {
+			line(8, "%s: %s", f.Name, fieldSchema(f, f.Doc))
+		}
+	}
+}
+
+// fieldSchema returns the schema of an argument.
+func fieldSchema(f *operation.Field, doc string) string {
+	var words []string
+	add := func(name string, value int64) { words = append(words, name+": "+strconv.FormatInt(value, 10)) }
+	switch f.Type.Kind() { //nolint:exhaustive // the rest is anything
+	case reflect.String:
+		words = append(words, "type: string")
+		if n := cmp.Or(f.Min, least(f)); n > 0 {
+			add("minLength", n)
+		}
+		if f.Max > 0 {
+			add("maxLength", f.Max)
+		}
+		if len(f.OneOf) > 0 {
+			words = append(words, "enum: ["+strings.Join(f.OneOf, ", ")+"]")
+		}
+	case reflect.Int:
+		words = append(words, "type: integer")
+		add("minimum", f.Min)
+		add("maximum", cmp.Or(f.Max, 1<<31-1))
+	case reflect.Bool:
+		words = append(words, "type: boolean")
+	}
+	if doc != "" {
+		words = append(words, "description: "+quoted(doc))
+	}
+	return "{ " + strings.Join(words, ", ") + " }"
+}
+
+// least is the least length of a text in an address that must be there.
+func least(f *operation.Field) int64 {
+	if (f.Required || f.Person) && f.Query {
+		return 1
+	}
+	return 0
+}
+
+// schemaOf refers to the schema of a result, which has the name of its type; "" for no result.
+func schemaOf(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[operation.None]():
+		return ""
+	case t == reflect.TypeFor[json.RawMessage]():
+		return "{}"
+	}
+	return `{ $ref: "#/components/schemas/` + t.Name() + `" }`
+}
+
+// id returns a name for programs: setDocument of document.set.
+func id(name string) string {
+	noun, verb, _ := strings.Cut(name, ".")
+	first, rest, _ := strings.Cut(verb, "-")
+	return first + title(noun) + title(rest)
+}
+
+func title(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// quoted returns a text as YAML reads it behind a key.
+func quoted(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil || !strings.ContainsAny(s, `:#,{}[]&*!|>'"%@<`+"`") {
+		return s
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
+}

@@ -1,0 +1,98 @@
+// Package operation declares what a caller can ask of a node: its name, arguments and result, who may ask, and how far. HTTP, the
+// bus and requests of other nodes are adapters over one table of such declarations; clients ask through the same declarations.
+package operation
+
+import (
+	"context"
+
+	"voltbus/identity"
+)
+
+// Caller is who asks, as the node knows them. Handlers get no other word of it, so nobody is taken for somebody else.
+type Caller struct {
+	// Name is to whom belongs what is done: person:ada, token:backup, agent:weather; of another node person:campus/ada.
+	Name    string
+	Role    identity.Role   // of a person; Nobody for an agent
+	Agent   string          // the name of an agent; "" for people
+	Grants  identity.Grants // of an agent
+	Visitor bool            // asks through another node
+}
+
+// IsAgent reports whether an agent of this node asks.
+func (c *Caller) IsAgent() bool { return c.Agent != "" }
+
+// Spec is what is declared of an operation beside its types.
+type Spec struct {
+	Name    string        // such as document.set: in the audit log, of another node, and as the capability "call node:document.set"
+	Method  string        // the name on the bus, by which agents ask for it; "" if they cannot
+	HTTP    string        // method and path below /api/v1, such as "PUT /documents/text"; what stands in braces is an argument
+	ID      string        // operationId in OpenAPI; setDocument of document.set if empty
+	Summary string        // one sentence without a full stop
+	Doc     string        // more, in sentences; may be empty
+	Result  string        // what comes back, in words
+	Role    identity.Role // the least role of people
+	Remote  bool          // another node may be asked for it, with node=
+	Audited bool          // the audit log says who did it, and how it ended
+	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
+}
+
+// None is the result of an operation that has none.
+type None struct{}
+
+// Operation is a declaration. In is a struct whose fields are the arguments, see Fields; Out is the result.
+type Operation[In, Out any] struct{ Spec }
+
+// Declare returns a declaration.
+func Declare[In, Out any](s Spec) Operation[In, Out] { return Operation[In, Out]{s} }
+
+// Call is one request.
+type Call struct {
+	Caller
+	subject string
+	detail  any
+}
+
+// Did says what the request is about, for the audit log: a subject and, if not nil, what can be written as JSON.
+func (c *Call) Did(subject string, detail any) { c.subject, c.detail = subject, detail }
+
+// Handler does what is asked for.
+type Handler[In, Out any] func(ctx context.Context, c *Call, in *In) (Out, error)
+
+// Judge reports what a caller may not do whose role, or whose connection, let them as far as this; nil for all they may.
+type Judge[In any] func(ctx context.Context, c *Call, in *In) error
+
+// Bound is a declaration with what does it.
+type Bound struct {
+	Declared
+	run func(ctx context.Context, c *Call, args Arguments) (any, error)
+}
+
+// Bind gives a declaration its handler. may judges, before the handler runs, what the role leaves open; nil for nothing.
+func Bind[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Out]) Bound {
+	d := o.Declared()
+	return Bound{d, func(ctx context.Context, c *Call, args Arguments) (any, error) {
+		var in In
+		if err := d.decode(&c.Caller, args, &in); err != nil {
+			return nil, err
+		}
+		if may != nil {
+			if err := may(ctx, c, &in); err != nil {
+				return nil, err
+			}
+		}
+		out, err := do(ctx, c, &in)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}}
+}
+
+// DeclaredOf lists the declarations of what is bound.
+func DeclaredOf(list []Bound) []Declared {
+	out := make([]Declared, len(list))
+	for i := range list {
+		out[i] = list[i].Declared
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Entry is what the audit log is told of a request.
+type Entry struct {
+	Caller  Caller
+	Action  string // the operation's name
+	Subject string
+	Detail  any // what can be written as JSON; nil for nothing
+	Err     error
+}
+
+// Table knows what a node can be asked for. It is safe for concurrent use.
+type Table struct {
+	byName   map[string]*Bound
+	byMethod map[string]*Bound
+	tell     func(context.Context, Entry)
+}
+
+// NewTable returns a table of operations. tell is told of requests for audited ones, as they end.
+func NewTable(tell func(context.Context, Entry), lists ...[]Bound) *Table {
+	t := &Table{byName: map[string]*Bound{}, byMethod: map[string]*Bound{}, tell: tell}
+	for _, list := range lists {
+		for i := range list {
+			t.byName[list[i].Name] = &list[i]
+			if list[i].Method != "" {
+				t.byMethod[list[i].Method] = &list[i]
+			}
+		}
+	}
+	return t
+}
+
+// Has reports whether there is an operation of a name.
+func (t *Table) Has(name string) bool { return t.byName[name] != nil }
+
+// Methods lists the operations that agents may ask for.
+func (t *Table) Methods() []Declared {
+	var list []Declared
+	for _, b := range t.byMethod {
+		list = append(list, b.Declared)
+	}
+	slices.SortFunc(list, func(a, b Declared) int { return strings.Compare(a.Method, b.Method) })
+	return list
+}
+
+var (
+	errUnknown = errors.New("this node has no such operation")
+	errAgents  = errors.New("is for people; agents cannot ask for it")
+	errDefect  = errors.New("the result cannot be written")
+)
+
+// Run does what somebody asks for. The result is JSON, null for none.
+func (t *Table) Run(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
+	b := t.byName[name]
+	if b == nil {
+		return nil, fault.E("operation.Run", fault.NotFound, name, errUnknown)
+	}
+	call := &Call{Caller: *who}
+	err := b.admits(who)
+	var out any
+	if err == nil {
+		out, err = b.run(ctx, call, args)
+	}
+	if b.Audited {
+		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: call.subject, Detail: call.detail, Err: err})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, none := out.(None); none {
+		return json.RawMessage("null"), nil
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fault.E("operation.Run", fault.Internal, name, fmt.Errorf("%w: %w", errDefect, err))
+	}
+	return text, nil
+}
+
+// admits judges people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
+func (d *Declared) admits(who *Caller) error {
+	switch {
+	case who.IsAgent() && d.Method == "":
+		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
+	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role):
+		return nil
+	}
+	return fault.E("operation.Run", fault.Refused, d.Name, fmt.Errorf("needs the role %v, and %s has the role %v", d.Role, who.Name, who.Role))
+}
+
+// Visit is Run for somebody who asks over another node, whose arguments may come in the form that they had in a request over HTTP.
+func (t *Table) Visit(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
+	b := t.byName[name]
+	if b == nil {
+		return nil, fault.E("operation.Visit", fault.NotFound, name, errUnknown)
+	}
+	args, err := b.Loosened(args)
+	if err != nil {
+		return nil, err
+	}
+	return t.Run(ctx, who, name, args)
+}
