@@ -33,6 +33,9 @@ func (f frame) steps() int64 {
 	return int64(f.span/f.step) + 1
 }
 
+// language returns what reads queries: PromQL without what Prometheus calls experimental. The engine reads them alike.
+func language() parser.Parser { return parser.NewParser(parser.Options{}) }
+
 // bounds judges a query.
 type bounds struct {
 	selectors int
@@ -44,7 +47,7 @@ func bounded(text string, f frame) error {
 	if len(text) > maxQuery {
 		return badData(fmt.Errorf("the query has %d octets and may have %d; write it shorter", len(text), maxQuery))
 	}
-	expr, err := parser.ParseExpr(text)
+	expr, err := language().ParseExpr(text)
 	if err != nil {
 		return badData(err)
 	}

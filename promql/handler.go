@@ -65,7 +65,7 @@ func New(s Store, p Points, now func() time.Time, version string) *Handler {
 		source: source{s, p}, now: now, version: version, running: make(chan struct{}, maxRunning),
 		engine: prom.NewEngine(prom.EngineOpts{
 			MaxSamples: maxSamples, Timeout: queryTime, LookbackDelta: maxLookback,
-			EnableAtModifier: true, EnableNegativeOffset: true,
+			EnableAtModifier: true, EnableNegativeOffset: true, Parser: language(),
 			NoStepSubqueryIntervalFn: func(int64) int64 { return subqueryStep },
 		}),
 	}
@@ -234,7 +234,7 @@ func explain(err error) error {
 func (h *Handler) selectors(r *http.Request) ([][]*labels.Matcher, error) {
 	var out [][]*labels.Matcher
 	for _, text := range r.Form["match[]"] {
-		matchers, err := parser.ParseMetricSelector(text)
+		matchers, err := language().ParseMetricSelector(text)
 		if err != nil {
 			return nil, badData(err)
 		}

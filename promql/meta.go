@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	prom "github.com/prometheus/prometheus/promql"
-	"github.com/prometheus/prometheus/promql/parser"
 )
 
 var (
@@ -115,7 +114,7 @@ func (h *Handler) buildInfo(*http.Request) ([]byte, error) {
 func (*Handler) rules(*http.Request) ([]byte, error) { return []byte(`{"groups":[]}`), nil }
 
 func (*Handler) format(r *http.Request) ([]byte, error) {
-	expr, err := parser.ParseExpr(r.FormValue("query"))
+	expr, err := language().ParseExpr(r.FormValue("query"))
 	if err != nil {
 		return nil, badData(err)
 	}
@@ -157,5 +156,5 @@ func options(r *http.Request) (prom.QueryOpts, error) {
 			return nil, err
 		}
 	}
-	return prom.NewPrometheusQueryOpts(false, lookback), nil
+	return prom.NewPrometheusQueryOpts(false, lookback, nil), nil
 }

@@ -15,6 +15,9 @@ type reading struct {
 // T implements chunks.Sample.
 func (r *reading) T() int64 { return r.at }
 
+// ST implements chunks.Sample: when a counter began is not known.
+func (*reading) ST() int64 { return 0 }
+
 // F implements chunks.Sample.
 func (r *reading) F() float64 { return r.value }
 
