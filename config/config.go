@@ -41,6 +41,9 @@ type Config struct {
 	// Devices are the devices that are read. Either a list, each with its path, or keys with
 	// the devices below them; then the key is the path of a device that has none of its own.
 	Devices []Device `yaml:"devices"`
+
+	// Notes say what of the files that devices name was left out, and why. Nothing is wrong.
+	Notes Problems `yaml:"-"`
 }
 
 // Node is the section "node".

@@ -110,6 +110,7 @@ type loader struct {
 	publish  []string       // forms of live messages of devices that name none
 	devices  []described
 	problems []Problem
+	notes    []Problem
 }
 
 // described is a device with the node that describes it.
@@ -145,6 +146,7 @@ func (l *loader) load(data []byte) *Config {
 	l.decodeDevices(l.file, devices)
 	l.include(root, cfg.Include)
 	l.checkTogether()
+	cfg.Notes = strictyaml.Sort(l.notes)
 	cfg.Devices = make([]Device, len(l.devices))
 	for i := range l.devices {
 		cfg.Devices[i] = l.devices[i].Device

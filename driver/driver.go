@@ -88,6 +88,7 @@ type Problem struct {
 	Row  int    // the line in File, from 1
 	Text string // what is wrong and what to write instead
 	Kind string // the kind of fault, in words that hold nothing of File; "" if nothing can be said without
+	Note bool   // nothing is wrong: it says what of a list was left out, and why
 }
 
 // Error returns the text, with its key.

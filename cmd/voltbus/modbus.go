@@ -75,7 +75,7 @@ func (m *modbusFlags) config() (*modbus.Config, error) {
 		}
 	}
 	for _, problem := range append(c.Load(folder.Any(".")), c.Validate()...) {
-		if p, ok := errors.AsType[*driver.Problem](problem); ok && p.Key == "registry" {
+		if p, ok := errors.AsType[*driver.Problem](problem); ok && (p.Note || p.Key == "registry") {
 			continue // the tool needs none
 		}
 		return nil, usage(problem)

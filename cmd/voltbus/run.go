@@ -59,6 +59,9 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	if err != nil {
 		return err
 	}
+	for _, note := range cfg.Notes {
+		log.WarnContext(ctx, "part of a registry is left out", slog.String("note", note.String()))
+	}
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)

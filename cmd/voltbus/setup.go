@@ -74,6 +74,9 @@ func newCheck() *cobra.Command {
 			for i := range cfg.Devices {
 				points += len(cfg.Devices[i].Config.Points())
 			}
+			for _, note := range cfg.Notes {
+				cmd.Println(note)
+			}
 			cmd.Printf("%s is fine: %s, %s\n", file, plural.Of(len(cfg.Devices), "device"), plural.Of(points, "point"))
 			return nil
 		},

@@ -60,6 +60,9 @@ func pageOf(kinds []driver.Kind, c comments) []byte {
 	var plain []key
 	for sf := range root.Type().Fields() {
 		name, _ := yamlName(sf)
+		if name == "" {
+			continue
+		}
 		if sectionOf(sf.Type) == nil {
 			plain = append(plain, keyOf(root.Type(), sf, root.FieldByIndex(sf.Index), c))
 			continue

@@ -54,6 +54,7 @@ var columns = map[string]func(*Entry) *string{
 	"writable":            func(e *Entry) *string { return &e.Writable },
 	"default":             func(e *Entry) *string { return &e.Default },
 	"default_value":       func(e *Entry) *string { return &e.Default },
+	"starting_value":      func(e *Entry) *string { return &e.Default },
 	"min":                 func(e *Entry) *string { return &e.Min },
 	"max":                 func(e *Entry) *string { return &e.Max },
 	"description":         func(e *Entry) *string { return &e.Description },

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"voltbus/driver"
+	"voltbus/internal/plural"
 	"voltbus/internal/strictyaml"
 )
 
@@ -28,12 +31,14 @@ func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 	if err != nil {
 		return nil, []error{fail(1, "is empty; write a heading with at least %s, then one row for each %s", f.Needs, f.Noun)}
 	}
-	problems := f.checkHeading(heading, fail)
+	foreign := slices.ContainsFunc(heading, func(cell string) bool { return normal(cell) == foreignName })
+	problems := f.checkHeading(heading, foreign, fail)
 	var entries []E
+	var nameless []int
 	for {
 		cells, err := table.Read()
 		if errors.Is(err, io.EOF) {
-			return entries, problems
+			return entries, append(problems, f.skipped(key, file, nameless)...)
 		}
 		if bad, isSyntax := errors.AsType[*csv.ParseError](err); isSyntax {
 			return entries, append(problems, fail(bad.Line, "is not CSV: %v; double the quotes within a quoted cell", bad.Err))
@@ -50,9 +55,35 @@ func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 		var e E
 		row, _ := table.FieldPos(0)
 		*f.Place(&e) = Place{Key: fmt.Sprintf("%s[%d]", key, len(entries)), File: file, Row: row}
-		problems = append(problems, f.take(&e, heading, cells)...)
+		found := f.take(&e, heading, cells)
+		if foreign && f.Label(&e) == "" {
+			nameless = append(nameless, row)
+			continue
+		}
+		problems = append(problems, found...)
 		entries = append(entries, e)
 	}
+}
+
+// foreignName is the column by which a registry of VOLTTRON is known. Such a one is taken as it is there: what
+// has no name is no point, and columns without a meaning may stand in it.
+const foreignName = "volttron_point_name"
+
+// skipped tells which rows are no points.
+func (f *Format[E]) skipped(key, file string, rows []int) []error {
+	if len(rows) == 0 {
+		return nil
+	}
+	const most = 20
+	var list []string
+	for _, row := range rows[:min(len(rows), most)] {
+		list = append(list, strconv.Itoa(row))
+	}
+	if len(rows) > most {
+		list = append(list, "…")
+	}
+	return []error{&driver.Problem{Key: key, File: file, Row: rows[0], Note: true, Text: fmt.Sprintf(
+		"%s without a Volttron Point Name left out: %s", plural.Of(len(rows), "row"), strings.Join(list, ", "))}}
 }
 
 // openCSV strips the byte order mark and finds the separator.
@@ -76,8 +107,9 @@ func openCSV(src io.Reader) (*csv.Reader, error) {
 }
 
 // checkHeading reports columns that mean nothing or the same as another one, and replaces the
-// rest by their normal names. A column in error gets an ignored name.
-func (f *Format[E]) checkHeading(heading []string, fail func(int, string, ...any) error) (problems []error) {
+// rest by their normal names. A column in error gets an ignored name. One without a meaning in a foreign
+// registry is a note.
+func (f *Format[E]) checkHeading(heading []string, foreign bool, fail func(int, string, ...any) error) (problems []error) {
 	seen := make(map[string]bool)
 	for i, cell := range heading {
 		column := normal(cell)
@@ -86,7 +118,11 @@ func (f *Format[E]) checkHeading(heading []string, fail func(int, string, ...any
 			continue
 		}
 		if err := f.Set(new(E), column, ""); err != nil {
-			problems = append(problems, fail(1, "column %v", err))
+			problem := fail(1, "column %v", err)
+			if p, ok := errors.AsType[*driver.Problem](problem); ok && foreign {
+				p.Note, p.Text = true, fmt.Sprintf("column %q means nothing to this driver and is left out", cell)
+			}
+			problems = append(problems, problem)
 			heading[i] = ""
 			continue
 		}
