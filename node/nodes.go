@@ -126,7 +126,7 @@ func (a nodes) show(b *tree.Node, here *met) answer.Node {
 	}
 	for _, o := range seen.Outages {
 		out.Outages = append(out.Outages, answer.Outage{
-			From: time.UnixMilli(o.From).UTC(), To: toldAt(o.To), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: toldAt(o.Done),
+			From: time.UnixMilli(o.From).UTC(), Unknown: toldAt(o.Unknown), To: toldAt(o.To), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: toldAt(o.Done),
 			At: out.Parent,
 		})
 	}
@@ -148,6 +148,9 @@ func (n *Node) outagesOf(child string) []fleet.Outage {
 	out := make([]fleet.Outage, len(known))
 	for i, o := range known {
 		out[i] = fleet.Outage{From: o.From.UnixMilli(), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left}
+		if !o.Unknown.IsZero() {
+			out[i].Unknown = o.Unknown.UnixMilli()
+		}
 		if !o.To.IsZero() {
 			out[i].To = o.To.UnixMilli()
 		}
@@ -173,7 +176,7 @@ func (h *met) add(out *answer.Node, seen *fleet.Seen) {
 	}
 	for _, o := range h.outages(out.Name) {
 		out.Outages = append(out.Outages, answer.Outage{
-			From: o.From.UTC(), To: moment(o.To.UTC()), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: moment(o.Done.UTC()),
+			From: o.From.UTC(), Unknown: moment(o.Unknown.UTC()), To: moment(o.To.UTC()), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: moment(o.Done.UTC()),
 		})
 	}
 	c, had := h.received[out.Name]

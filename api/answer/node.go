@@ -61,14 +61,15 @@ type Node struct {
 
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
 type Outage struct {
-	From    time.Time  `json:"from"`           // when it was heard of last
-	To      *time.Time `json:"to,omitempty"`   // when it came back; nil: it has not yet
-	Waited  uint64     `json:"waited"`         // samples that were there and not here when it came back
-	Coming  uint64     `json:"coming"`         // of them those that are still not on disk here
-	Missing uint64     `json:"missing"`        // of them those that it could not send any more
-	Left    uint64     `json:"left"`           // of them those that were left out on purpose
-	Done    *time.Time `json:"done,omitempty"` // when the last of them was on disk here; nil: not yet
-	At      string     `json:"at,omitempty"`   // the node above it that counted this, and is "here" then; "" for this one
+	From    time.Time  `json:"from"`              // when it was heard of last, or when the node that tells began to look
+	Unknown *time.Time `json:"unknown,omitempty"` // since when nobody knows before From, because that node did not run; nil: From was seen
+	To      *time.Time `json:"to,omitempty"`      // when it came back; nil: it has not yet
+	Waited  uint64     `json:"waited"`            // samples that were there and not here when it came back
+	Coming  uint64     `json:"coming"`            // of them those that are still not on disk here
+	Missing uint64     `json:"missing"`           // of them those that it could not send any more
+	Left    uint64     `json:"left"`              // of them those that were left out on purpose
+	Done    *time.Time `json:"done,omitempty"`    // when the last of them was on disk here; nil: not yet
+	At      string     `json:"at,omitempty"`      // the node above it that counted this, and is "here" then; "" for this one
 }
 
 // Received counts what came from a child.

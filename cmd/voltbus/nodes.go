@@ -170,10 +170,14 @@ func outageWords(o *answer.Outage) string {
 	if o.At != "" {
 		from, here = "away from "+o.At, "at "+o.At
 	}
-	if o.To == nil {
-		return fmt.Sprintf("%s since %s", from, o.From.Local().Format(time.DateTime))
+	unknown := ""
+	if o.Unknown != nil {
+		unknown = fmt.Sprintf(" (before that unknown, from %s)", o.Unknown.Local().Format(time.DateTime))
 	}
-	text := fmt.Sprintf("%s from %s to %s; %s waited", from, o.From.Local().Format(time.DateTime), o.To.Local().Format(time.DateTime), plural.Of(o.Waited, "sample"))
+	if o.To == nil {
+		return fmt.Sprintf("%s since %s%s", from, o.From.Local().Format(time.DateTime), unknown)
+	}
+	text := fmt.Sprintf("%s from %s to %s%s; %s waited", from, o.From.Local().Format(time.DateTime), o.To.Local().Format(time.DateTime), unknown, plural.Of(o.Waited, "sample"))
 	switch {
 	case o.Done == nil:
 		text += fmt.Sprintf(", %d are not %s yet", o.Coming, here)

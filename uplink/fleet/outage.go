@@ -16,6 +16,7 @@ const mostOutages = 3
 // since 1970 by the parent's clock, figures are samples.
 type Outage struct {
 	From    int64  `json:"f"`
+	Unknown int64  `json:"u,omitempty"` // since when nobody knows before From; 0: From was seen
 	To      int64  `json:"t,omitempty"` // 0: it is still away
 	Waited  uint64 `json:"w,omitempty"` // that were at the node and not at its parent, when it came back
 	Coming  uint64 `json:"c,omitempty"` // of them those that are still not there

@@ -17,13 +17,20 @@ import (
 // maxOutages is how many outages of a child are remembered, the newest.
 const maxOutages = 20
 
+// stoppedEvery is how often a node with children writes down that it runs: so much more than it was down is unknown
+// after a kill.
+const stoppedEvery = time.Minute
+
 // maxName is how many octets the name of an origin has that any store keeps.
 const maxName = 255
 
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
 type Outage struct {
-	From time.Time `json:"from"` // when it was heard of last
-	To   time.Time `json:"to"`   // when it greeted again; zero: it has not yet
+	From time.Time `json:"from"` // when it was heard of last; if that is not known, when this node began to look
+	// Unknown is since when nobody knows before From whether it was there, because this node did not run; zero: From
+	// was seen.
+	Unknown time.Time `json:"unknown,omitzero"`
+	To      time.Time `json:"to"` // when it greeted again; zero: it has not yet
 	// Waited is how many samples it had on disk, when it came back, that this node had not: by the
 	// numbers of both. Those that were left out on the way are among them.
 	Waited  uint64    `json:"waited"`
@@ -40,8 +47,9 @@ type Outage struct {
 type chronicle struct {
 	Stopped time.Time            `json:"stopped"` // when this node knew last who was there
 	Outages map[string][]*Outage `json:"outages"` // by child, the oldest first
+	Before  map[string]Outage    `json:"before"`  // what lasted when this was written, of those that have not greeted again
 
-	away  map[string]time.Time // since when those are away that have not greeted again
+	away  map[string]Outage // those that last
 	dirty bool
 
 	unwritten bool // the disk did not take them the last time
@@ -63,7 +71,10 @@ func remember(file string, log *slog.Logger) *chronicle {
 	if c.Outages == nil {
 		c.Outages = map[string][]*Outage{}
 	}
-	c.away = map[string]time.Time{}
+	if c.Before == nil {
+		c.Before = map[string]Outage{}
+	}
+	c.away = map[string]Outage{}
 	return c
 }
 
@@ -71,7 +82,8 @@ func remember(file string, log *slog.Logger) *chronicle {
 func CheckOutages(content []byte) error { return json.Unmarshal(content, &chronicle{}) }
 
 // Gone notes that a child is not connected; heard is when it last said something, zero if that is not
-// known. Of a child that never sent anything nothing is noted.
+// known. Of a child that never sent anything nothing is noted. What was before this node ran is not known, and is
+// noted as unknown, unless the child was away already when that was written down.
 func (r *Receiver) Gone(child string, heard time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,27 +92,32 @@ func (r *Receiver) Gone(child string, heard time.Time) {
 	if _, is := r.outages.away[child]; is || !met {
 		return
 	}
-	from := heard
-	if c != nil && c.Last.After(from) {
-		from = c.Last
+	o, now := Outage{From: heard}, time.Now()
+	if c != nil && c.Last.After(o.From) {
+		o.From = c.Last
 	}
-	if from.IsZero() {
-		from = r.outages.Stopped
+	before, lasted := r.outages.Before[child]
+	switch {
+	case lasted:
+		o = before
+	case o.From.IsZero():
+		o.From, o.Unknown = now, r.outages.Stopped
+	case o.From.After(now):
+		o.From = now
 	}
-	if now := time.Now(); from.IsZero() || from.After(now) {
-		from = now
-	}
-	r.outages.away[child] = from
+	r.outages.away[child] = o
+	r.outages.dirty = true
 }
 
 // back notes that a child greeted, with how far its origins are there. The caller holds mu.
 func (r *Receiver) back(child string, there map[string]uplink.Position, now time.Time) {
-	from, was := r.outages.away[child]
+	delete(r.outages.Before, child)
+	lasted, was := r.outages.away[child]
 	if !was {
 		return
 	}
 	delete(r.outages.away, child)
-	o := &Outage{From: from, To: now, Targets: map[string]uplink.Position{}}
+	o := &Outage{From: lasted.From, Unknown: lasted.Unknown, To: now, Targets: map[string]uplink.Position{}}
 	for origin, p := range there {
 		have := r.stands(origin).kept
 		if p.Sequence <= have.Sequence || len(origin) > maxName || len(o.Targets) == r.cfg.Origins {
@@ -163,8 +180,8 @@ func (r *Receiver) Outages(child string) []Outage {
 		}
 		list = append(list, o)
 	}
-	if from, is := r.outages.away[child]; is {
-		list = append(list, Outage{From: from})
+	if o, is := r.outages.away[child]; is {
+		list = append(list, o)
 	}
 	slices.Reverse(list)
 	return list
@@ -194,8 +211,8 @@ func (r *Receiver) writeOutages(stop bool) {
 // noted returns what is to be written down; nil for nothing.
 func (r *Receiver) noted(stop bool) []byte {
 	r.mu.Lock()
-	names := slices.Collect(maps.Keys(r.outages.Outages))
-	write := r.outages.dirty || stop
+	names := slices.Concat(slices.Collect(maps.Keys(r.outages.Outages)), slices.Collect(maps.Keys(r.outages.Before)))
+	write := r.outages.dirty || stop || (len(r.owned) > 0 && time.Since(r.outages.Stopped) >= stoppedEvery)
 	r.mu.Unlock()
 	if !write {
 		return nil
@@ -208,8 +225,10 @@ func (r *Receiver) noted(stop bool) []byte {
 	defer r.mu.Unlock()
 	for _, child := range names {
 		delete(r.outages.Outages, child)
+		delete(r.outages.Before, child)
 	}
 	r.outages.dirty, r.outages.Stopped = false, time.Now()
+	maps.Copy(r.outages.Before, r.outages.away)
 	data, err := json.Marshal(r.outages)
 	if err != nil { // numbers and times are always written
 		return nil

@@ -100,10 +100,21 @@ func TestOutagesAreRememberedAndBounded(t *testing.T) {
 	end()
 	stopped := time.Now()
 	r, end = begin()
-	defer end()
+	defer func() { end() }()
 	r.Gone("plant", time.Time{})
-	if got := r.Outages("plant"); len(got) != 21 || got[0].From.IsZero() || got[0].From.After(stopped) {
-		t.Errorf("after a restart there are %d, the newest %+v; it is away since this node stopped", len(got), got[0])
+	got := r.Outages("plant")
+	if len(got) != 21 || got[0].From.Before(stopped) || got[0].Unknown.IsZero() || got[0].Unknown.After(stopped) {
+		t.Errorf("after a restart there are %d, the newest %+v; nobody knows what was while this node did not run", len(got), got[0])
+	}
+	end()
+	r, end = begin()
+	r.Gone("plant", time.Time{})
+	if again := r.Outages("plant"); len(again) != 21 || !again[0].From.Equal(got[0].From) || !again[0].Unknown.Equal(got[0].Unknown) {
+		t.Errorf("one that lasts over a second restart is %+v, want %+v", again[0], got[0])
+	}
+	greet(t, r, uplink.Position{Sequence: 1, Samples: 1})
+	if again := r.Outages("plant"); len(again) != 20 || again[0].To.IsZero() || again[0].Unknown.IsZero() {
+		t.Errorf("when it is back: %d, %+v", len(again), again[0])
 	}
 }
 

@@ -263,7 +263,8 @@ func (r *roster) save() ([]byte, error) {
 	return json.MarshalIndent(r.branches, "", " ")
 }
 
-// load takes what save returned. All are away until they come.
+// load takes what save returned. All are away until they come, as far as is known: since now, because nobody saw what was
+// while this node did not run.
 func (r *roster) load(data []byte, now time.Time) error {
 	kept, err := parseBranches(data)
 	if err != nil {
@@ -277,9 +278,6 @@ func (r *roster) load(data []byte, now time.Time) error {
 		}
 		if b.Away.IsZero() {
 			b.Away = now
-			if !b.Heard.IsZero() {
-				b.Away = b.Heard
-			}
 		}
 		r.branches[k] = b
 	}

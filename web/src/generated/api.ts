@@ -1043,8 +1043,10 @@ export interface LiveFlow {
 
 /** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */
 export interface Outage {
-  /** When it was heard of last */
+  /** When it was heard of last; if that is not known, when the node that tells began to look */
   from: string;
+  /** Since when nobody knows before from whether it was there, because that node did not run; missing: from was seen */
+  unknown?: string;
   /** When it came back; missing: it has not yet */
   to?: string;
   /** Samples that were on disk there and not here when it came back */

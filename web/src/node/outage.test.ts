@@ -40,6 +40,12 @@ describe("an outage in words", () => {
       "North was away 09:02 – 09:19. 12,340 readings waited there; 12,300 arrived, once, by 09:20; 40 were left out on purpose. Nothing is missing.",
     ],
     [
+      "says what nobody saw",
+      outage({ unknown: at(8, 40) }),
+      "good",
+      "North was away 09:02 – 09:19; nobody knows about the time from 08:40 until then. 12,340 readings waited there; all arrived, once, by 09:20. Nothing is missing.",
+    ],
+    [
       "says at which hop",
       outage({ at: "campus" }),
       "good",

@@ -23,14 +23,20 @@ export function outagesOf(nodes: readonly Node[], now: number): ToldOutage[] {
 export function told(node: string, o: Outage, now: number): ToldOutage {
   const from = Date.parse(o.from);
   if (!o.to) {
-    const since = `${plain(node)} is away${o.at ? ` from ${plain(o.at)}` : ""} since ${timeOf(from, now, now)}, for ${span(now - from)}`;
+    const since = `${plain(node)} is away${o.at ? ` from ${plain(o.at)}` : ""} since ${timeOf(from, now, now)}, for ${span(now - from)}${unknownOf(o, now)}`;
     const text = `${since}. What it records meanwhile waits on its disk, and comes when it is back.`;
     return { node, outage: o, level: "warn", text };
   }
   const to = Date.parse(o.to);
-  const was = `${plain(node)} was away${o.at ? ` from ${plain(o.at)}` : ""} ${timeOf(from, to, now)} – ${timeOf(to, from, now)}`;
+  const was = `${plain(node)} was away${o.at ? ` from ${plain(o.at)}` : ""} ${timeOf(from, to, now)} – ${timeOf(to, from, now)}${unknownOf(o, now)}`;
   return { node, outage: o, level: levelOf(o), text: `${was}. ${became(o, from, now)}` };
 }
+
+/** What nobody knows about the time before an outage, because the node that tells did not run. */
+const unknownOf = (o: Outage, now: number) =>
+  o.unknown
+    ? `; nobody knows about the time from ${timeOf(Date.parse(o.unknown), Date.parse(o.from), now)} until then`
+    : "";
 
 function levelOf(o: Outage): Level {
   if (o.missing > 0) return "bad";
