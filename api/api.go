@@ -152,8 +152,10 @@ type Config struct {
 	Gather       time.Duration // how long live messages are collected before they are written; 0 for 50 ms
 	StreamBuffer int           // bytes that may wait for one reader of a stream; 0 for 1 MiB
 	MaxReaders   int           // readers of streams at once; 0 for 1000
-	BodyGrace    time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
-	BrowserKey   []byte        // by which browsers that have logged in are known again; nil: until the next start
+
+	StatementPatience time.Duration // that a statement in SQL waits for its turn; 0 for 30 s
+	BodyGrace         time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
+	BrowserKey        []byte        // by which browsers that have logged in are known again; nil: until the next start
 }
 
 // LoopbackHosts are the names of a node that listens on loopback.
@@ -182,6 +184,9 @@ func New(cfg Config) http.Handler {
 	if cfg.StreamBuffer == 0 {
 		cfg.StreamBuffer = 1 << 20
 	}
+	if cfg.StatementPatience == 0 {
+		cfg.StatementPatience = queryPatience
+	}
 	if cfg.MaxReaders == 0 {
 		cfg.MaxReaders = maxReaders
 	}
@@ -196,9 +201,9 @@ func New(cfg Config) http.Handler {
 	}
 	s := &server{
 		cfg: cfg, started: cfg.Now(), attempts: newAttempts(cfg.BrowserKey),
-		streams: newPlaces("streams", cfg.MaxReaders, eachReaders), exports: newPlaces("exports", maxExports, eachExports), queries: newQueues(eachQueries, eachWaiting, queryPatience),
+		streams: newPlaces("streams", cfg.MaxReaders, eachReaders), exports: newPlaces("exports", maxExports, eachExports), queries: newQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
 		running:    newPlaces("requests", 0, eachRequests),
-		statements: make(chan struct{}, maxStatements), parsing: make(chan struct{}, parsing),
+		statements: newQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience), parsing: make(chan struct{}, parsing),
 		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
 	}
 	s.bodies.shares = newPlaces("bytes of bodies", ingestMemory, eachIngestion)

@@ -16,8 +16,16 @@ const (
 	queryPatience = 30 * time.Second
 )
 
+// Bounds of the statements in SQL of one person.
+const (
+	eachStatements        = 1 // that run; the node runs two
+	eachWaitingStatements = 16
+)
+
 // queues has each person do a few things at a time; the others wait. It is safe for concurrent use.
 type queues struct {
+	what       string        // "queries", for words
+	all        chan struct{} // an entry for each that runs; nil for no bound of all together
 	each, most int           // that run, and that run or wait
 	patience   time.Duration // that one waits
 
@@ -31,8 +39,13 @@ type queue struct {
 	n    int // that run or wait
 }
 
-func newQueues(each, most int, patience time.Duration) *queues {
-	return &queues{each: each, most: most, patience: patience, of: make(map[string]*queue)}
+// newQueues makes queues in which each of a person's run, and most run or wait. Of all persons together, together run; 0 for no bound.
+func newQueues(what string, each, most, together int, patience time.Duration) *queues {
+	q := &queues{what: what, each: each, most: most, patience: patience, of: make(map[string]*queue)}
+	if together > 0 {
+		q.all = make(chan struct{}, together)
+	}
+	return q
 }
 
 // wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or what ended ctx.
@@ -45,12 +58,23 @@ func (t *queues) wait(ctx context.Context, who string) (release func(), err erro
 	defer late.Stop()
 	select {
 	case p.free <- struct{}{}:
-		return func() { <-p.free; t.leave(who) }, nil
+		if t.all == nil {
+			return func() { <-p.free; t.leave(who) }, nil
+		}
+		select {
+		case t.all <- struct{}{}:
+			return func() { <-t.all; <-p.free; t.leave(who) }, nil
+		case <-late.C:
+			err = fault.E("api.queues", fault.Unavailable, t.what, fmt.Errorf("the node has %d %s of others running, which took longer than %v; try again later", cap(t.all), t.what, t.patience))
+		case <-ctx.Done():
+			err = fault.E("api.queues", fault.KindOf(ctx.Err()), t.what, ctx.Err())
+		}
+		<-p.free
 	case <-late.C:
-		err = fault.E("api.queues", fault.Unavailable, "queries", fmt.Errorf(
-			"%s has %d queries running, and waited %v for one to end; ask for less at a time", clip(who), t.each, t.patience))
+		err = fault.E("api.queues", fault.Unavailable, t.what, fmt.Errorf(
+			"%s has %d %s running, and waited %v for one to end; ask for less at a time", clip(who), t.each, t.what, t.patience))
 	case <-ctx.Done():
-		err = fault.E("api.queues", fault.KindOf(ctx.Err()), "queries", ctx.Err())
+		err = fault.E("api.queues", fault.KindOf(ctx.Err()), t.what, ctx.Err())
 	}
 	t.leave(who)
 	return nil, err
@@ -65,7 +89,7 @@ func (t *queues) join(who string) (*queue, error) {
 		t.of[who] = p
 	}
 	if p.n == t.most {
-		return nil, &waitError{time.Second, fmt.Errorf("%s has %d queries running or waiting, and one person may have so many; wait for some", clip(who), t.most)}
+		return nil, &waitError{time.Second, fmt.Errorf("%s has %d %s running or waiting, and one person may have so many; wait for some", clip(who), t.most, t.what)}
 	}
 	p.n++
 	return p, nil

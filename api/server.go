@@ -33,9 +33,9 @@ type server struct {
 	attempts   *attempts
 	streams    *places // readers of streams
 	exports    *places
-	queries    *queues       // in PromQL
-	running    *places       // requests that are no streams
-	statements chan struct{} // one entry for each statement of SQL that runs
+	queries    *queues // in PromQL
+	running    *places // requests that are no streams
+	statements *queues // of SQL
 
 	bodies   inflater
 	zips     zips

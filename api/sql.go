@@ -20,11 +20,9 @@ const (
 	maxRows       = 1_000_000
 	maxStatements = 2 // that run at once: each may use the whole machine
 	sqlTimeout    = time.Minute
-	sqlPatience   = 2 * time.Second // a statement waits for those that are about to end
 )
 
 var (
-	errBusy      = errors.New("other statements are running; try again in a moment")
 	errRowLimit  = fmt.Errorf("must be from 1 to %d", maxRows)
 	errStatement = errors.New("is empty; write a SELECT")
 	errEnough    = errors.New("the limit is reached") // ends a statement early, never shown
@@ -50,20 +48,17 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	}
 	began := s.cfg.Now()
 	r.did("", statementTold{Statement: bounded(body.Statement)})
-	turn := time.NewTimer(sqlPatience)
-	defer turn.Stop()
-	select {
-	case s.statements <- struct{}{}:
-		defer func() { <-s.statements }()
-	case <-turn.C:
-		return fault.E("api.sql", fault.Unavailable, "SQL", errBusy)
+	release, err := s.statements.wait(r.Context(), r.user.Name)
+	if err != nil {
+		return err
 	}
+	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), sqlTimeout)
 	defer cancel()
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
 	rows := &rowWriter{out: output{w: p}, limit: body.Limit}
-	err := s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
+	err = s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
 	told := statementTold{Statement: bounded(body.Statement), Rows: rows.rows, Octets: rows.octets, Seconds: s.cfg.Now().Sub(began).Seconds()}
 	if err != nil && rows.begun && !errors.Is(err, errEnough) {
 		told.Failed = fault.KindOf(err).String() // the answer has begun, so that it counts as given

@@ -18,6 +18,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if probing() {
+		probe()
+		return
+	}
 	testscript.Main(m, map[string]func(){"voltbus": main})
 }
 

@@ -28,14 +28,15 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fault.E("statement.Serve", fault.Invalid, "task", err)
 	}
 	w := &writer{out: bufio.NewWriterSize(out, 64<<10)}
-	if err := bound(&t); err != nil {
+	if err := Confine(&t); err != nil {
 		return w.end(fault.E("statement.Serve", fault.Unavailable, "", fmt.Errorf("bound the process: %w", err)))
 	}
 	return w.end(kinded(serve(ctx, &t, w)))
 }
 
-// bound limits this process, for good.
-func bound(t *Task) error {
+// Confine limits this process, for good: its memory, time and files by the task, and which calls of the system it may use. It neither
+// reaches the network nor starts programs, nor signals other processes from then on.
+func Confine(t *Task) error {
 	threads := max(t.Threads, 1)
 	for which, most := range map[int]uint64{
 		unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: uint64(t.Spill), unix.RLIMIT_NOFILE: 4096,
@@ -53,7 +54,7 @@ func bound(t *Task) error {
 	}
 	// Of all processes this one is the first to go when the machine has no memory.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a hint, where it is allowed
-	return errors.Join(unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	return errors.Join(unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), filter())
 }
 
 func serve(ctx context.Context, t *Task, w *writer) error {
