@@ -1,0 +1,160 @@
+package session
+
+import (
+	"time"
+
+	"voltbus/protocol/mqtt/packet"
+)
+
+func (c *Conn) receiveConnect(now time.Time, d *packet.Decoder, f packet.Frame, out []byte) ([]byte, error) {
+	p, err := d.Connect(f)
+	c.version = p.Version
+	if err != nil {
+		if c.version == 0 { // the answer to a version that is not spoken is that of the next one
+			c.version = unspoken(f.Body)
+		}
+		return out, err
+	}
+	c.maxPacket = p.Properties.UintOr(packet.MaximumPacketSize, 0)
+	method := p.Properties.Bytes(packet.AuthenticationMethod)
+	c.method = method != nil
+	return c.answer(now, &p, c.broker.Connect(c, &p), out)
+}
+
+// unspoken returns the version to refuse a CONNECT in.
+func unspoken(body []byte) packet.Version {
+	if len(body) > 6 && string(body[2:6]) == "MQTT" && body[6] > byte(packet.V311) {
+		return packet.V5
+	}
+	return packet.V311
+}
+
+// answer does what the broker says about a CONNECT.
+func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([]byte, error) {
+	switch {
+	case a.Code == packet.ContinueAuthentication && c.method:
+		if c.connect == nil {
+			wire, err := p.Append(nil)
+			if err != nil {
+				return out, err
+			}
+			c.connect = &opening{wire}
+		}
+		c.state = authenticating
+		auth := packet.Auth{Code: a.Code, Properties: a.Properties}
+		return auth.Append(out)
+	case a.Code != packet.Success:
+		c.state = closed
+		return c.refuse(a.Code, "", a.Properties, out), &packet.Error{Code: a.Code, Clause: "MQTT-3.2.2-7", Text: "client was refused"}
+	}
+	id := a.ClientID
+	if id == "" {
+		id = string(p.ClientID)
+	}
+	if id == "" {
+		return out, &packet.Error{Code: packet.ClientIdentifierNotValid, Clause: "MQTT-3.1.3-8", Text: "client has no identifier and gets none here"}
+	}
+	c.connect = nil
+	c.accept(p)
+	s, present := c.broker.Open(c, id, p.CleanStart)
+	c.session, c.state = s, connected
+	c.heard = now.UnixNano()
+	s.attach(c, c.expiry(p), newWill(now, p.Will, id))
+	ack := packet.Connack{SessionPresent: present, Properties: c.granted(p, id, a.Properties)}
+	out, err := ack.Append(out, c.version)
+	if err != nil {
+		return out, err
+	}
+	return s.pump(now, out), nil // [MQTT-4.4.0-1]
+}
+
+// accept notes what the client asks for.
+func (c *Conn) accept(p *packet.Connect) {
+	c.keepAlive = p.KeepAlive
+	if limit := c.config.KeepAlive; limit > 0 && (p.KeepAlive == 0 || p.KeepAlive > limit) && c.version == packet.V5 {
+		c.keepAlive = limit
+	}
+	c.quota = min(uint16(p.Properties.UintOr(packet.ReceiveMaximum, 65_535)), or(c.config.MaxInflight, 100))
+	c.aliases = min(uint16(p.Properties.UintOr(packet.TopicAliasMaximum, 0)), c.config.TopicAliases)
+}
+
+// expiry returns how long the session is kept, in seconds.
+func (c *Conn) expiry(p *packet.Connect) uint32 {
+	switch {
+	case c.version == packet.V5:
+		return c.limitExpiry(p.Properties.UintOr(packet.SessionExpiry, 0))
+	case p.CleanStart:
+		return 0
+	default: // 3.1.1 keeps sessions without an end
+		return c.limitExpiry(forever)
+	}
+}
+
+func (c *Conn) limitExpiry(asked uint32) uint32 { return min(asked, or(c.config.MaxExpiry, forever)) }
+
+// granted returns the properties of a CONNACK (§3.2.2.3).
+func (c *Conn) granted(p *packet.Connect, id string, more packet.Properties) packet.Properties {
+	if c.version != packet.V5 {
+		return nil
+	}
+	g := packet.Properties(nil).WithUint(packet.ReceiveMaximum, uint32(or(c.config.ReceiveMaximum, 100)))
+	if c.session.expiry != p.Properties.UintOr(packet.SessionExpiry, 0) {
+		g = g.WithUint(packet.SessionExpiry, c.session.expiry)
+	}
+	if c.config.MaxPacket > 0 {
+		g = g.WithUint(packet.MaximumPacketSize, uint32(c.config.MaxPacket))
+	}
+	if c.config.TopicAliases > 0 {
+		g = g.WithUint(packet.TopicAliasMaximum, uint32(c.config.TopicAliases))
+	}
+	if c.keepAlive != p.KeepAlive {
+		g = g.WithUint(packet.ServerKeepAlive, uint32(c.keepAlive)) // [MQTT-3.2.2-21]
+	}
+	if id != string(p.ClientID) {
+		g = g.WithText(packet.AssignedClientIdentifier, id) // [MQTT-3.2.2-16]
+	}
+	if method := p.Properties.Bytes(packet.AuthenticationMethod); method != nil && len(more.Bytes(packet.AuthenticationMethod)) == 0 {
+		g = g.WithBytes(packet.AuthenticationMethod, method)
+	}
+	return append(g, more...)
+}
+
+// refuse appends a CONNACK that says why not.
+func (c *Conn) refuse(code packet.Code, why string, more packet.Properties, out []byte) []byte {
+	ack := packet.Connack{Code: code, Properties: more}
+	if why != "" {
+		ack.Properties = more.WithText(packet.ReasonString, why)
+	}
+	write := func(b []byte) ([]byte, error) { return ack.Append(b, c.version) }
+	return c.append(out, write, func() { ack.Properties = nil })
+}
+
+// receiveAuth handles an AUTH (§4.12).
+func (c *Conn) receiveAuth(now time.Time, d *packet.Decoder, f packet.Frame, out []byte) ([]byte, error) {
+	p, err := d.Auth(f)
+	switch {
+	case err != nil:
+		return out, err
+	case !c.method:
+		return out, refusal("§4.12", "client sent an AUTH without an authentication method in its CONNECT")
+	case c.state == authenticating && p.Code != packet.ContinueAuthentication:
+		return out, refusal("§4.12", "client sent an AUTH with %s before it was authenticated", p.Code)
+	}
+	a := c.broker.Auth(c, &p)
+	if c.state == authenticating {
+		again, _, err := packet.Split(c.connect.wire, 0)
+		if err != nil {
+			return out, err
+		}
+		connect, err := d.Connect(again)
+		if err != nil {
+			return out, err
+		}
+		return c.answer(now, &connect, a, out)
+	}
+	if a.Code.Failed() {
+		return out, &packet.Error{Code: a.Code, Clause: "§4.12.1", Text: "client was refused when it authenticated again"}
+	}
+	auth := packet.Auth{Code: a.Code, Properties: a.Properties}
+	return auth.Append(out)
+}
