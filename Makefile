@@ -36,9 +36,13 @@ help: ## list the targets
 
 # ---- build and run
 
+# Without symbols for debuggers, and without those of the engine in C++, which nothing loads at run time: a
+# quarter smaller. Stack traces and profiles name functions and lines all the same.
+LEAN := -s -w -extldflags "-Wl,--no-export-dynamic,--gc-sections"
+
 .PHONY: build
 build: build/.go web sdk ## build bin/voltbus with the web screens and the Python SDK inside
-	go build -trimpath -o bin/voltbus ./cmd/voltbus
+	go build -trimpath -ldflags '$(LEAN)' -o bin/voltbus ./cmd/voltbus
 
 .PHONY: run
 run: build ## build and start a demo site on loopback; prints the address of its page
