@@ -48,6 +48,10 @@ build: build/.go web sdk ## build bin/voltbus with the web screens and the Pytho
 run: build ## build and start a demo site on loopback; prints the address of its page
 	@exec bin/voltbus demo
 
+.PHONY: dev
+dev: build/.go web sdk ## run the demonstration and its page from the sources; what is saved is there at once
+	@tools/dev.sh
+
 .PHONY: sdk
 sdk: build/.sdk ## build the wheel of the Python SDK into python/dist
 
