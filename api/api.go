@@ -109,6 +109,8 @@ type Config struct {
 	Gate    Gate
 	Repeats Repeats
 	Rates   Rates
+	// Bounds say which times of readings are believed; the zero value believes all.
+	Bounds  point.Bounds
 	Tokens  Tokens
 	Version answer.Version
 

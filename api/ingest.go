@@ -190,7 +190,7 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	}
 	defer s.parsers.Put(parser)
 	accepted := 0
-	job.opts.Now = now
+	job.opts.Now, job.opts.Bounds = now, s.cfg.Bounds
 	report, err := parser.Parse(job.format, content, job.opts, func(b *ingest.Batch) error {
 		s.quotas.charge(r.user.Name, s.cfg.Now(), len(b.Samples))
 		err := s.cfg.Gate.Record(ctx, b, point.Path(r.user.Under))
@@ -201,6 +201,7 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	})
 	s.accepted.Add(uint64(accepted))
 	s.refused.Add(uint64(report.Refused))
+	s.misdated.Add(uint64(report.Misdated))
 	if err != nil {
 		return result{}, err
 	}
@@ -209,7 +210,7 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 
 // outcome makes the answer: 200 if all was recorded, 207 if only a part was, 422 if nothing was.
 func outcome(accepted int, report *ingest.Report) (result, error) {
-	out := answer.Ingested{Accepted: accepted, Refused: report.Refused, Errors: make([]answer.IngestError, len(report.Errors))}
+	out := answer.Ingested{Accepted: accepted, Refused: report.Refused, Misdated: report.Misdated, Errors: make([]answer.IngestError, len(report.Errors))}
 	for i, e := range report.Errors {
 		out.Errors[i] = answer.IngestError{Line: e.Line, Point: string(e.Point), Kind: e.Kind.String(), Detail: e.Detail}
 	}

@@ -176,6 +176,7 @@ func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
 	}
 	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(s.accepted.Load()))
 	e.single("voltbus_ingest_refused_total", "counter", "Readings sent over HTTP that were refused.", float64(s.refused.Load()))
+	e.single("voltbus_ingest_misdated_total", "counter", "Readings sent over HTTP whose time was out of bounds.", float64(s.misdated.Load()))
 	e.single("voltbus_ingest_bytes_total", "counter", "Bytes of bodies of readings, inflated.", float64(s.received.Load()))
 	e.single("voltbus_ingest_replayed_total", "counter", "Requests that were answered again and not recorded again.", float64(s.replayed.Load()))
 	return nil

@@ -45,6 +45,7 @@ type server struct {
 	parsing  chan struct{} // one entry for each body that is worked on
 	accepted atomic.Uint64 // samples that were sent here and are on disk
 	refused  atomic.Uint64
+	misdated atomic.Uint64
 	received atomic.Uint64 // bytes of bodies, inflated
 	replayed atomic.Uint64 // requests that were answered as before
 

@@ -153,7 +153,17 @@ type Ingest struct {
 	// Retry is how long a request may be sent again with its idempotency key without being
 	// recorded again.
 	Retry time.Duration `yaml:"retry" example:"24h"`
+	// ClockAhead is how far the time of a reading of programs and agents may lie in the future, by this node's clock. A
+	// reading beyond it gets the time of its arrival, is uncertain(clock) and is counted. 0 takes any time; who
+	// records forecasts writes such as 240h.
+	ClockAhead time.Duration `yaml:"clock_ahead" example:"5m"`
+	// ClockBehind is how old the time of such a reading may be when it arrives. 0 takes any time, which imports need;
+	// beyond it the same happens.
+	ClockBehind time.Duration `yaml:"clock_behind" example:"8760h"`
 }
+
+// Bounds are those of the times of readings.
+func (n *Ingest) Bounds() point.Bounds { return point.Bounds{Past: n.ClockBehind, Ahead: n.ClockAhead} }
 
 // Agents is the section "agents".
 type Agents struct {
@@ -295,6 +305,8 @@ func Default() *Config {
 			Samples:  5_000_000,
 			Points:   1_000_000,
 			Retry:    24 * time.Hour,
+
+			ClockAhead: 5 * time.Minute,
 		},
 		Agents: Agents{
 			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 100_000}, Memory: 512 * MiB, Files: 1024, Nice: 5,

@@ -131,6 +131,12 @@ func (n *Ingest) validate(r report) {
 	if n.Retry < minRetry || n.Retry > maxRetry {
 		r("ingest.retry", "%s is out of range; write 1m to 30d, such as 24h", duration(n.Retry))
 	}
+	if n.ClockAhead < 0 {
+		r("ingest.clock_ahead", "%s is negative; write such as 5m, or 0 for any time", duration(n.ClockAhead))
+	}
+	if n.ClockBehind < 0 {
+		r("ingest.clock_behind", "%s is negative; write such as 8760h, or 0 for any time", duration(n.ClockBehind))
+	}
 }
 
 // The bounds of the section "agents".

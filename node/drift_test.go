@@ -215,3 +215,45 @@ func TestAttackARestartOfTheNodeWritesWhatSimulatedDevicesForgot(t *testing.T) {
 		return err == nil && len(who.Points) == 1 && who.Points[0].Output == "held"
 	})
 }
+
+// An outstation made of opendnp3 is commanded, and then changed at its own panel: the device says so as an event. The
+// node says that the point is not what it was commanded to, until it is commanded again.
+func TestAttackAnOutstationIsChangedAtItsPanel(t *testing.T) {
+	peer, port := peers.StartDNP3(t), peers.FreePort(t)
+	peer.Do(t, "outstation %s", port)
+	peer.Await(t, "serving")
+	peer.Do(t, "set analogoutput 2 5 1")
+	peer.Do(t, "set binaryoutput 1 0 1")
+	c := &commanded{running: run(t, load(t, t.TempDir(), listenAnywhere+fmt.Sprintf(`
+devices:
+  site/plant:
+    driver: dnp3
+    interval: 500ms
+    subscribe: true
+    config:
+      address: 127.0.0.1:%s
+      timeout: 2s
+      registry:
+        - {name: valve, type: analog_output, index: 2, writable: true, default: 5}
+        - {name: pump, type: binary_output, index: 1, writable: true, default: 0}`, port)))}
+	for point, value := range map[string]float64{"valve": 20, "pump": 1} {
+		eventually(t, point+" is commanded", func() bool { // the peer misses a request that comes while it reports
+			r := c.set(point, value)
+			return r.Output == "held"
+		})
+	}
+	peer.Do(t, "event analogoutput 2 25 1")
+	c.becomes("valve", control.Mismatch)
+	peer.Do(t, "set binaryoutput 1 0 1") // without an event: the scan finds it
+	c.becomes("pump", control.Mismatch)
+	if _, reported := c.output("valve"); reported != "25" {
+		t.Errorf("the valve reports %s", reported)
+	}
+	c.hears(t, "control.mismatch", "site/plant/valve", "another value")
+	c.hears(t, "control.mismatch", "site/plant/pump", "another value")
+	eventually(t, "health says so", func() bool { return c.Node.Health(wait(t)).Status == "degraded" })
+	for point, value := range map[string]float64{"valve": 20, "pump": 1} {
+		eventually(t, point+" is commanded again", func() bool { return c.set(point, value).Output == "held" })
+	}
+	eventually(t, "all is well", func() bool { return c.Node.Health(wait(t)).Status == "ok" })
+}

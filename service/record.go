@@ -109,7 +109,7 @@ func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time
 	w := &whole{may: r.grants.MayRecord, checked: map[point.Path]error{}}
 	parser := s.parsers.get()
 	defer s.parsers.pool.Put(parser)
-	report, err := parser.Parse(ingest.JSON, samples, ingest.Options{Now: now}, w.take)
+	report, err := parser.Parse(ingest.JSON, samples, ingest.Options{Now: now, Bounds: s.cfg.Bounds}, w.take)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,11 @@ func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time
 	if err := w.verdict(report); err != nil {
 		return nil, err
 	}
-	return append(strconv.AppendInt([]byte(`{"accepted":`), int64(n), 10), '}'), nil
+	out := strconv.AppendInt([]byte(`{"accepted":`), int64(n), 10)
+	if report.Misdated > 0 {
+		out = strconv.AppendInt(append(out, `,"misdated":`...), int64(report.Misdated), 10)
+	}
+	return append(out, '}'), nil
 }
 
 // whole gathers a batch of which all samples must pass.

@@ -96,6 +96,7 @@ type Config struct {
 	Presence   Presence
 	Bus        Bus
 	Gate       Gate
+	Bounds     point.Bounds // of times that are believed; the zero value believes all
 	Repeats    Repeats
 	Engine     Engine
 	Wide       Wide // nil: answers are from this node's store alone

@@ -7,6 +7,8 @@ type Ingested struct {
 	Accepted int           `json:"accepted"` // on disk
 	Refused  int           `json:"refused"`  // a line that cannot be read counts once
 	Errors   []IngestError `json:"errors"`   // the first hundred
+	// Misdated are those whose time was out of the node's bounds: they have the time of their arrival.
+	Misdated int `json:"misdated,omitempty"`
 }
 
 // IngestError is why a reading was refused.

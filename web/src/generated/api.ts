@@ -1636,6 +1636,8 @@ export interface Ingested {
   accepted: Count;
   /** A line that cannot be read counts once */
   refused: number;
+  /** Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock) */
+  misdated?: number;
   errors: IngestError[];
 }
 
