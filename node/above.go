@@ -71,14 +71,29 @@ func noWider(op string, before, after *config.Uplink) error {
 	return nil
 }
 
-// permitConfirm judges who may confirm a trial: from another node only who began it.
+// permitConfirm judges who may confirm a trial: from another node only who began it, and here who may make the change.
 func (s *settings) permitConfirm(user identity.User) error {
-	if !user.Visitor {
+	const op = "node.ConfirmConfig"
+	t, is, err := s.file.Trial()
+	switch {
+	case err != nil || !is:
+		return err
+	case user.Visitor && t.User != user.Name:
+		return fault.E(op, fault.Refused, t.Version, errOfAnother)
+	case user.Visitor || user.Role.Includes(identity.Administrator):
 		return nil
 	}
-	t, is, err := s.file.Trial()
-	if err != nil || !is || t.User == user.Name {
+	text, err := s.file.Read()
+	if err != nil {
 		return err
 	}
-	return fault.E("node.ConfirmConfig", fault.Refused, t.Version, errOfAnother)
+	before, err := config.Sections(s.file.Name(), []byte(t.Text))
+	if err != nil {
+		return fault.E(op, fault.Refused, t.Version, errTrialBefore)
+	}
+	tried, err := config.Sections(s.file.Name(), text)
+	if err != nil {
+		return fault.E(op, fault.Invalid, t.Version, err)
+	}
+	return permitted(before, tried, user)
 }

@@ -445,3 +445,32 @@ func TestAttackAMethodThatDemandsACapabilityIsNotCalledFromAfarByWhoMayNotAtHome
 		}
 	}
 }
+
+func TestAttackAnEngineerConfirmsNoTrialThatTheyCouldNotMake(t *testing.T) {
+	before := allowing(ofConfig)
+	_, plant, _ := couple(t, before)
+	eve, _ := plant.as(t, "eve", identity.Engineer)
+	now, err := plant.Configuration(wait(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wider := strings.Replace(now.Text, before, allowing(ofConfig, "administer"), 1)
+	tried, err := plant.SetConfig(wait(t), wider, now.Version, time.Hour) // by an administrator
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := eve.ConfirmConfig(wait(t), tried.Version); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
+		t.Errorf("an engineer confirms it: %v", err)
+	}
+	if err := plant.ConfirmConfig(wait(t), tried.Version); err != nil {
+		t.Errorf("an administrator does not: %v", err)
+	}
+	devices := wider + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
+	tried, err = plant.SetConfig(wait(t), devices, tried.Version, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := eve.ConfirmConfig(wait(t), tried.Version); err != nil {
+		t.Errorf("an engineer does not confirm a trial of devices: %v", err)
+	}
+}

@@ -193,7 +193,12 @@ func (s *settings) permit(cfg *config.Config, user identity.User) error {
 			before = in
 		}
 	}
-	differ := config.Compare(before, cfg)
+	return permitted(before, cfg, user)
+}
+
+// permitted judges a change from one configuration to another.
+func permitted(before, after *config.Config, user identity.User) error {
+	differ := config.Compare(before, after)
 	sections := differ.Restart
 	if differ.Allow {
 		sections = append(slices.Clone(sections), "uplink.allow")
