@@ -90,7 +90,7 @@ test-begin:
 	@mkdir -p build && rm -f build/flaky.txt
 
 .PHONY: test-go
-test-go: build/.go build/.postgresql $(GOTESTSUM) peers web sdk
+test-go: build/.go build/.postgresql build/.iproute $(GOTESTSUM) peers web sdk
 	@rm -f build/rerun.txt
 	$(GOTESTSUM) --format pkgname --format-icons text --packages '$(PKG)' \
 	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -shuffle=on -timeout $(TIMEOUT)
@@ -119,7 +119,7 @@ bench-web: build/.chromium build ## measure the screens in Chromium against a re
 	VOLTBUS_BIN=$(CURDIR)/bin/voltbus npm --prefix web run bench
 
 .PHONY: race
-race: build/.go $(GOTESTSUM) peers web ## run the Go tests with the race detector
+race: build/.go build/.iproute $(GOTESTSUM) peers web ## run the Go tests with the race detector
 	$(GOTESTSUM) --format pkgname --format-icons text -- -race -shuffle=on -timeout $(TIMEOUT) \
 	  $$(go list $(PKG) | grep -Ev '$(RACE_SKIP)')
 
@@ -270,6 +270,10 @@ build/.venv: tools/require.sh
 
 build/.postgresql: tools/require.sh
 	@tools/require.sh postgresql
+	@mkdir -p $(@D) && touch $@
+
+build/.iproute: tools/require.sh
+	@tools/require.sh ip
 	@mkdir -p $(@D) && touch $@
 
 build/.chromium: tools/require.sh

@@ -66,6 +66,7 @@ for thing in "$@"; do
     venv) need python3 python3 && check_venv ;;
     chromium) check_chromium ;;
     postgresql) check_postgresql ;;
+    ip) need ip iproute2 ;;
     *) need "$thing" "$thing" ;;
   esac
 done

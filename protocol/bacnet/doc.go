@@ -1,6 +1,8 @@
 // Package bacnet is the home of a BACnet stack (ANSI/ASHRAE 135-2020) as packages, one a
 // layer; it has no code of its own.
 //
+//	client       many devices over one socket: reads, writes, watches, discovery
+//	ip           UDP sockets, broadcasts, foreign devices           (annex J)
 //	transaction  invoke ids, repetition, segmentation               (clause 5.4)
 //	service      parameters of services                             (clauses 13 to 16)
 //	constructed  schedules, time stamps, log records, references    (clause 21)
@@ -10,6 +12,6 @@
 //	npdu         networks, routers                                  (clause 6)
 //	bvlc         UDP datagrams, broadcasts, foreign devices         (annex J)
 //
-// Below transaction they are pure codecs; transaction is a state machine that is told what
-// arrived and what time it is. None has sockets, goroutines, clocks or logs.
+// Below ip nothing opens, starts, waits or reads a clock: transaction is a state machine that is
+// told what arrived and what time it is, and all below it are pure codecs. Nothing logs.
 package bacnet

@@ -5,6 +5,7 @@ import (
 
 	"voltbus/protocol/bacnet/apdu"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/internal/deadline"
 	"voltbus/protocol/bacnet/service"
 )
 
@@ -26,7 +27,7 @@ type Client[A comparable] struct {
 	out    Output[A]
 	next   uint8
 	open   map[key[A]]*asked[A]
-	timers queue[*asked[A]]
+	timers deadline.Queue[*asked[A]]
 }
 
 // asked is a request that waits for its answer.
@@ -34,7 +35,7 @@ type asked[A comparable] struct {
 	Request[A]
 
 	key      key[A]
-	timer    timer[*asked[A]]
+	timer    deadline.Timer[*asked[A]]
 	out      *sender
 	sending  bool      // segments of the request are not all acknowledged
 	in       *receiver // nil: no segment of the answer arrived
@@ -50,7 +51,7 @@ func NewClient[A comparable](config Config, out Output[A]) *Client[A] {
 func (c *Client[A]) Open() int { return len(c.open) }
 
 // Next returns when Tick has something to do; the zero time means never.
-func (c *Client[A]) Next() time.Time { return c.timers.next() }
+func (c *Client[A]) Next() time.Time { return c.timers.Next() }
 
 // Start sends a request. ErrBusy and ErrTooLong are returned at once, without a call of Done.
 func (c *Client[A]) Start(now time.Time, r Request[A]) error {
@@ -66,7 +67,7 @@ func (c *Client[A]) Start(now time.Time, r Request[A]) error {
 		return err
 	}
 	t := &asked[A]{Request: r, key: key[A]{r.Peer, id}, out: out}
-	t.timer.owner = t
+	t.timer.Owner = t
 	c.open[t.key] = t
 	c.send(now, t)
 	return nil
@@ -106,13 +107,13 @@ func (c *Client[A]) arm(now time.Time, t *asked[A]) {
 	case t.sending:
 		wait = c.config.SegmentTimeout
 	}
-	c.timers.set(&t.timer, now.Add(wait))
+	c.timers.Set(&t.timer, now.Add(wait))
 }
 
 // Tick repeats or ends what is due.
 func (c *Client[A]) Tick(now time.Time) {
-	for t := c.timers.due(now); t != nil; t = c.timers.due(now) {
-		c.expire(now, t.owner)
+	for t := c.timers.Due(now); t != nil; t = c.timers.Due(now) {
+		c.expire(now, t.Owner)
 	}
 }
 
@@ -133,7 +134,7 @@ func (c *Client[A]) expire(now time.Time, t *asked[A]) {
 }
 
 func (c *Client[A]) finish(t *asked[A], answer []byte, err error) {
-	c.timers.stop(&t.timer)
+	c.timers.Stop(&t.timer)
 	delete(c.open, t.key)
 	t.Done(answer, err)
 }

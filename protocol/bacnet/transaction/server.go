@@ -5,6 +5,7 @@ import (
 
 	"voltbus/protocol/bacnet/apdu"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/internal/deadline"
 	"voltbus/protocol/bacnet/service"
 )
 
@@ -31,7 +32,7 @@ type Server[A comparable] struct {
 	out      Output[A]
 	indicate func(now time.Time, i Indication[A])
 	open     map[key[A]]*served[A]
-	timers   queue[*served[A]]
+	timers   deadline.Queue[*served[A]]
 }
 
 // answerLimit is how long a request may wait for Respond.
@@ -42,7 +43,7 @@ type served[A comparable] struct {
 	Indication[A]
 
 	key   key[A]
-	timer timer[*served[A]]
+	timer deadline.Timer[*served[A]]
 	in    *receiver // segments of the request; it stays while the answer is made
 	whole bool      // the request is complete
 	out   *sender   // segments of the answer
@@ -58,7 +59,7 @@ func NewServer[A comparable](config Config, out Output[A], indicate func(now tim
 func (s *Server[A]) Open() int { return len(s.open) }
 
 // Next returns when Tick has something to do; the zero time means never.
-func (s *Server[A]) Next() time.Time { return s.timers.next() }
+func (s *Server[A]) Next() time.Time { return s.timers.Next() }
 
 // Receive takes an APDU for a server: a confirmed request, or an acknowledgement or abort of a
 // client.
@@ -88,7 +89,7 @@ func (s *Server[A]) begin(now time.Time, k key[A], h apdu.Header, payload []byte
 		Peer: k.peer, InvokeID: k.id, Service: service.Confirmed(h.Service), Payload: payload,
 		Limits: Limits{MaxAPDU: h.MaxAPDU.Octets(), Segments: h.SegmentedAccepted, MaxSegments: h.MaxSegments.Count()},
 	}}
-	t.timer.owner = t
+	t.timer.Owner = t
 	if !h.Segmented {
 		s.open[k] = t
 		s.ask(now, t)
@@ -105,11 +106,11 @@ func (s *Server[A]) begin(now time.Time, k key[A], h apdu.Header, payload []byte
 		s.assembled(now, t)
 		return
 	}
-	s.timers.set(&t.timer, now.Add(4*s.config.SegmentTimeout))
+	s.timers.Set(&t.timer, now.Add(4*s.config.SegmentTimeout))
 }
 
 func (s *Server[A]) assembled(now time.Time, t *served[A]) {
-	s.timers.stop(&t.timer)
+	s.timers.Stop(&t.timer)
 	t.Payload = t.in.data
 	s.ask(now, t)
 }
@@ -119,7 +120,7 @@ func (s *Server[A]) ask(now time.Time, t *served[A]) {
 	t.whole = true
 	s.indicate(now, t.Indication)
 	if s.open[t.key] == t && t.out == nil {
-		s.timers.set(&t.timer, now.Add(answerLimit))
+		s.timers.Set(&t.timer, now.Add(answerLimit))
 	}
 }
 
@@ -146,7 +147,7 @@ func (s *Server[A]) segment(now time.Time, t *served[A], h apdu.Header, payload 
 	case wait:
 	}
 	if t.in.last != before {
-		s.timers.set(&t.timer, now.Add(4*s.config.SegmentTimeout))
+		s.timers.Set(&t.timer, now.Add(4*s.config.SegmentTimeout))
 	}
 }
 
@@ -186,7 +187,7 @@ func (s *Server[A]) Respond(now time.Time, peer A, id uint8, r Response) {
 // emit sends the window and waits for its acknowledgement.
 func (s *Server[A]) emit(now time.Time, t *served[A]) {
 	t.out.fill(func(message []byte) { s.out.Send(t.Peer, message, true) })
-	s.timers.set(&t.timer, now.Add(s.config.SegmentTimeout))
+	s.timers.Set(&t.timer, now.Add(s.config.SegmentTimeout))
 }
 
 // acknowledged takes an acknowledgement of segments of the answer (clause 5.4.5.4).
@@ -207,8 +208,8 @@ func (s *Server[A]) acknowledged(now time.Time, t *served[A], h apdu.Header) {
 
 // Tick repeats or ends what is due.
 func (s *Server[A]) Tick(now time.Time) {
-	for due := s.timers.due(now); due != nil; due = s.timers.due(now) {
-		t := due.owner
+	for due := s.timers.Due(now); due != nil; due = s.timers.Due(now) {
+		t := due.Owner
 		if t.out == nil || t.out.retries >= s.config.Retries {
 			s.drop(t)
 			continue
@@ -219,7 +220,7 @@ func (s *Server[A]) Tick(now time.Time) {
 }
 
 func (s *Server[A]) drop(t *served[A]) {
-	s.timers.stop(&t.timer)
+	s.timers.Stop(&t.timer)
 	delete(s.open, t.key)
 }
 

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"voltbus/protocol/bacnet/apdu"
+	"voltbus/protocol/bacnet/constructed"
+	"voltbus/protocol/bacnet/encoding"
+	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/internal/deadline"
+	"voltbus/protocol/bacnet/ip"
+	"voltbus/protocol/bacnet/service"
+	"voltbus/protocol/bacnet/transaction"
+)
+
+// Watch is what to subscribe to.
+type Watch struct {
+	Object    encoding.ObjectID
+	Property  *constructed.PropertyReference // nil: what the object's type reports (SubscribeCOV)
+	Increment encoding.Value                 // real, of a property; null: the object's own
+	Confirmed bool                           // the device repeats notifications that are lost
+	Lifetime  time.Duration                  // of a subscription, renewed at about half time; 5 minutes
+	// Notify takes notifications. It must not block.
+	Notify func(service.Notification)
+	// Renewed is told how each renewal ended; nil ignores it. It must not block. After an error the
+	// renewal is tried again.
+	Renewed func(error)
+}
+
+// Subscription is a subscription that a client renews.
+type Subscription struct {
+	Watch
+
+	device  Device
+	process uint32
+	timer   deadline.Timer[*Subscription]
+	closed  bool
+}
+
+// Subscribe subscribes and keeps renewing until [Client.Unsubscribe]. The error is that of the
+// first request; then there is no subscription.
+func (c *Client) Subscribe(ctx context.Context, d Device, w Watch) (*Subscription, error) {
+	if w.Lifetime <= 0 {
+		w.Lifetime = 5 * time.Minute
+	}
+	s := &Subscription{Watch: w, device: d}
+	s.timer.Owner = s
+	c.mu.Lock()
+	for used := true; used; _, used = c.subs[c.process] {
+		c.process++
+	}
+	s.process = c.process
+	c.subs[s.process] = s // the device may notify before it acknowledges
+	c.mu.Unlock()
+	which, payload := s.request(false)
+	_, err := c.Do(ctx, d, which, payload)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		delete(c.subs, s.process)
+		return nil, err
+	}
+	c.plan(time.Now(), s, nil)
+	return s, nil
+}
+
+// Unsubscribe cancels a subscription. Whatever the error, nothing is notified any more.
+func (c *Client) Unsubscribe(ctx context.Context, s *Subscription) error {
+	c.mu.Lock()
+	s.closed = true
+	delete(c.subs, s.process)
+	c.renewals.Stop(&s.timer)
+	c.mu.Unlock()
+	which, payload := s.request(true)
+	_, err := c.Do(ctx, s.device, which, payload)
+	return err
+}
+
+func (s *Subscription) request(cancel bool) (service.Confirmed, []byte) {
+	r := service.SubscribeRequest{
+		Process: s.process, Object: s.Object, Cancel: cancel, Confirmed: s.Confirmed,
+		Lifetime: uint32(max(s.Lifetime/time.Second, 1)), Property: s.Property, Increment: s.Increment,
+	}
+	if s.Property != nil {
+		return service.SubscribeCOVProperty, r.Append(nil)
+	}
+	return service.SubscribeCOV, r.Append(nil)
+}
+
+// plan sets the time of the next renewal: after 40 to 60 % of the lifetime, so that subscriptions
+// that were made together are not renewed together; sooner after an error. The lock is held.
+func (c *Client) plan(now time.Time, s *Subscription, err error) {
+	if s.closed || c.closed {
+		return
+	}
+	wait := time.Duration(float64(s.Lifetime) * (0.4 + 0.2*rand.Float64()))
+	if err != nil {
+		wait /= 5
+	}
+	c.renewals.Set(&s.timer, now.Add(wait))
+	c.arm(now)
+}
+
+// renew subscribes again. The lock is held.
+func (c *Client) renew(now time.Time, s *Subscription) {
+	which, payload := s.request(false)
+	err := c.enqueueLocked(now, &call{request: transaction.Request[ip.Address]{
+		Peer: s.device.Address, Limits: s.device.limits(), Service: which, Payload: payload,
+		Done: func(_ []byte, err error) { c.renewed(s, err) },
+	}})
+	if err != nil {
+		c.renewed(s, err)
+	}
+}
+
+// renewed takes the end of a renewal. The lock is held.
+func (c *Client) renewed(s *Subscription, err error) {
+	c.plan(time.Now(), s, err)
+	if s.Renewed != nil && !s.closed {
+		c.mu.Unlock()
+		s.Renewed(err)
+		c.mu.Lock()
+	}
+}
+
+// notified takes a notification; false if nobody subscribed.
+func (c *Client) notified(from ip.Address, n service.Notification) bool {
+	c.mu.Lock()
+	s := c.subs[n.Process]
+	c.mu.Unlock()
+	if s == nil || s.device.Address != from || s.Object != n.Object {
+		return false
+	}
+	s.Notify(n)
+	return true
+}
+
+// confirmedNotification answers a confirmed notification. The lock is held.
+func (c *Client) confirmedNotification(i transaction.Indication[ip.Address]) transaction.Response {
+	n, err := service.DecodeNotification(i.Payload)
+	if err != nil {
+		return transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectInvalidTag)}
+	}
+	c.mu.Unlock()
+	known := c.notified(i.Peer, n)
+	c.mu.Lock()
+	if !known {
+		e := service.Error{Class: enum.ClassServices, Code: enum.CodeUnknownSubscription}
+		return transaction.Response{Type: apdu.Error, Payload: e.Append(nil)}
+	}
+	return transaction.Response{Type: apdu.SimpleAck}
+}

@@ -1,0 +1,14 @@
+package peers
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// BACnet starts bacnet_peer.py with arguments, such as "device", "10.66.0.11/24", "11", "480", "20",
+// and waits until it is ready. It is stopped when the test ends. It belongs into a [Namespace].
+func BACnet(t testing.TB, args ...string) *Process {
+	t.Helper()
+	script := filepath.Join(folder(), "bacnet_peer.py")
+	return start(t, Python(t), append([]string{script}, args...))
+}
