@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"time"
 
+	"voltbus/agent/journal"
 	"voltbus/fault"
 )
 
@@ -82,6 +83,8 @@ type Status struct {
 	Last     *End       `json:"last_end,omitempty"`
 	Isolated []string   `json:"isolation"` // what it is isolated by
 	Crashes  []string   `json:"crashes,omitempty"`
+	// Raised counts the exceptions that it logged in the last minutes.
+	Raised journal.Raised `json:"-"`
 }
 
 const maxName = 64

@@ -309,7 +309,9 @@ func (r *runner) watch() (Status, <-chan struct{}) {
 func (r *runner) look() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.status
+	st := r.status
+	st.Raised = r.journal.Raised()
+	return st
 }
 
 var (

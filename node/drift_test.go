@@ -114,6 +114,12 @@ func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {
 		return false
 	})
 	c.hears(t, "control.mismatch", "site/plant/valve", "another value")
+	if err := c.Client.ClearAlert(wait(t), "node", "control"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.Client.Alerts(wait(t)); err != nil || len(list.Alerts) != 1 {
+		t.Errorf("after somebody cleared what lasts: %+v, %v", list, err)
+	}
 	if r := c.set("valve", 19.77); r.Output != "held" || string(r.Reported) != "19.8" {
 		t.Errorf("the same command again gives %+v", r)
 	}

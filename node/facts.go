@@ -176,8 +176,8 @@ func (n *Node) agentFacts() []verdict.Agent {
 	bad := map[string]verdict.Agent{}
 	if n.supervisor != nil {
 		for _, a := range n.supervisor.List() {
-			if does := processFault(&a); does != "" {
-				bad[a.Name] = verdict.Agent{Name: a.Name, Does: does, Since: a.Since}
+			if does, since := processFault(&a); does != "" {
+				bad[a.Name] = verdict.Agent{Name: a.Name, Does: does, Since: since}
 			}
 		}
 	}
@@ -198,15 +198,18 @@ func (n *Node) agentFacts() []verdict.Agent {
 	return sortedAgents(bad)
 }
 
-// processFault says what is wrong with the process of an agent; "" for nothing.
-func processFault(a *agent.Status) string {
+// processFault says what is wrong with the process of an agent, and since when; "" for nothing.
+func processFault(a *agent.Status) (does string, since time.Time) {
+	raised := &a.Raised
 	switch {
 	case a.State == agent.BackingOff && a.Text != "":
-		return "does not run: " + a.Text
+		return "does not run: " + a.Text, a.Since
 	case a.State == agent.BackingOff || a.State == agent.Failed:
-		return fmt.Sprintf("does not run: it ended %d times in a row", a.Failures)
+		return fmt.Sprintf("does not run: it ended %d times in a row", a.Failures), a.Since
+	case a.State == agent.Running && raised.Count > 0:
+		return fmt.Sprintf("raised %s since %s, last %s", plural.Of(raised.Count, "exception"), raised.First.Format(time.DateTime+" UTC"), raised.Text), raised.First
 	}
-	return ""
+	return "", since
 }
 
 // reasonOf is why an agent says that it is as it is, in any form.

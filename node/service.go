@@ -130,9 +130,23 @@ func (n *Node) Alerts(context.Context) (answer.Alerts, error) {
 	return out, nil
 }
 
-// ClearAlert implements api.Presence.
+// ClearAlert implements api.Presence. It hides nothing that lasts: the node looks again at what it raised itself, and
+// tells another agent, which raises the alert again unless it is over.
 func (n *Node) ClearAlert(_ context.Context, agent, key string) error {
-	return n.presence.Clear(agent, key)
+	if err := n.presence.Clear(agent, key); err != nil {
+		return err
+	}
+	if agent == ownAlerts {
+		if n.desk != nil && key == amissAlert {
+			n.tellAmiss(n.desk.Amiss())
+		}
+		return nil
+	}
+	news, err := json.Marshal(map[string]string{"key": key})
+	if err == nil {
+		err = n.bus.Tell(agent, wire.NewsAlert, news)
+	}
+	return err
 }
 
 // Peers implements api.Presence.

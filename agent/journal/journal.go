@@ -53,6 +53,7 @@ type Journal struct {
 	dropped   int
 	listeners map[*listener]struct{}
 	broken    error // why nothing can be written
+	raised    Raised
 }
 
 // Open opens the journal of a folder, and makes it first if there is none.
@@ -144,6 +145,7 @@ func (j *Journal) Print(stream string, line []byte) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.notice(&e)
 	if !j.allowed() {
 		j.dropped++
 		return

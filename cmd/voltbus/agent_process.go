@@ -319,14 +319,19 @@ func showLogs(ctx context.Context, s session, agent string, lines client.Lines, 
 	return err
 }
 
+// printLine prints a line that an agent printed; a traceback below it, as Python prints one.
 func printLine(s session, l answer.ProcessLine) error {
-	extra := ""
+	extra, trace := "", ""
+	if text, is := l.Extra["trace"].(string); is {
+		trace = "\n" + plainLines(strings.TrimSpace(text))
+		delete(l.Extra, "trace")
+	}
 	if len(l.Extra) > 0 {
 		if b, err := json.Marshal(l.Extra); err == nil {
 			extra = " " + string(b)
 		}
 	}
-	_, err := fmt.Fprintf(s.OutOrStdout(), "%s %-7s %-6s %s%s\n", l.Time.Local().Format(time.DateTime), plain(l.Level), l.Stream, plain(l.Message), plain(extra))
+	_, err := fmt.Fprintf(s.OutOrStdout(), "%s %-7s %-6s %s%s%s\n", l.Time.Local().Format(time.DateTime), plain(l.Level), l.Stream, plain(l.Message), plain(extra), trace)
 	return err
 }
 

@@ -20,7 +20,7 @@ over restarts, until its agent says that it is over, or somebody clears it.`,
 	}
 	out.register(cmd)
 	clearing := &cobra.Command{
-		Use: "clear <agent> <key>", Short: "End an alert; it opens again when the agent says so again", Args: cobra.ExactArgs(2),
+		Use: "clear <agent> <key>", Short: "End an alert; its agent is told, and raises it again if it lasts", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.ClearAlert(ctx, args[0], args[1]) })
 		},

@@ -10,6 +10,23 @@ import (
 	"voltbus/api/answer"
 )
 
+func TestTheTracebackOfAnAgentIsReadable(t *testing.T) {
+	var out bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetOut(&out)
+	line := answer.ProcessLine{Level: "error", Stream: "stderr", Message: "a method raised", Extra: map[string]any{
+		"method": "tick", "trace": "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: \x1bodd\n",
+	}}
+	if err := printLine(session{Command: cmd}, line); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(out.String(), "a method raised")
+	want := " {\"method\":\"tick\"}\nTraceback (most recent call last):\n  File \"a.py\", line 3\nValueError: "
+	if !strings.HasPrefix(text, want) || strings.Contains(text, "\x1b") {
+		t.Errorf("it is printed as %q", out.String())
+	}
+}
+
 func TestHealthPrintsTheConcernsThatTheNodeTold(t *testing.T) {
 	for _, tt := range []struct {
 		health answer.Health

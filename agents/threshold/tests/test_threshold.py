@@ -46,6 +46,19 @@ async def test_an_alarm_comes_above_the_limit_and_goes_only_below_the_hysteresis
 
 
 @virtual
+async def test_an_alarm_that_lasts_is_raised_again_when_a_person_clears_its_alert() -> None:
+    async with Node() as node:
+        await started(node, hot={"points": "demo/**", "above": 80})
+        await report(node, 81)
+        node.clear_alert(*KEY)
+        assert KEY not in node.alerts
+        await report(node, 82)
+        assert KEY in node.alerts
+        await report(node, 79)
+        assert KEY not in node.alerts
+
+
+@virtual
 async def test_a_limit_from_below() -> None:
     async with Node() as node:
         await started(node, hot={"points": POINT, "below": 5, "severity": "critical"})

@@ -395,6 +395,18 @@ class Bus(Listening, History, Control, Far):
             self.spawn(self.refresh(), "standing")
         elif kind == "config":
             self.documents.on_news(raw.data)
+        elif kind == "alert":
+            self._on_cleared(raw.data)
+
+    def _on_cleared(self, data: bytes) -> None:
+        """Raise an alert again that a person cleared, and that lasts."""
+        try:
+            news = _json.decode(data)
+        except Invalid:
+            return
+        alert = self._alerts.get(str(news.get("key"))) if isinstance(news, dict) else None
+        if alert is not None:
+            self.spawn(self._tell_alert(alert), "raise an alert again")
 
     def _on_refused(self, kind: str, to: str) -> None:
         missing = capability(kind, to)

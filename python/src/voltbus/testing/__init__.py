@@ -160,6 +160,11 @@ class Node:
         """Delete a document, as a person does."""
         self._desk.erase(_owner(owner), name)
 
+    def clear_alert(self, agent: str, key: str) -> None:
+        """Clear an alert, as a person does; the agent raises it again if it lasts."""
+        if self._desk.alerts.pop((agent, key), None) is not None:
+            self._desk.tell(agent, "alert", {"key": key})
+
     # -- what happened
 
     async def settle(self) -> None:
