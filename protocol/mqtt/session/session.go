@@ -27,6 +27,9 @@ type Session struct {
 	expiry  uint32 // in seconds
 	ends    int64  // when the session ends while the client is away, Unix nanoseconds; 0 for never
 	dropped uint64
+
+	due   int64 // when the table has something to do, Unix nanoseconds
+	place int   // in the table's list of what is due, from 1 on; 0 for none
 }
 
 // entry is one subscription.

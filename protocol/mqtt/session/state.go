@@ -84,6 +84,9 @@ func (t *Table) Restore(now time.Time, state []byte) (*Session, error) {
 	if r.bad || len(r.b) > 0 || s.id == "" {
 		return nil, errState
 	}
+	if t.sessions[s.id] != nil {
+		return nil, fmt.Errorf("session %q is there already", s.id)
+	}
 	s.resume(now)
 	t.sessions[s.id] = s
 	t.attend(now, s)

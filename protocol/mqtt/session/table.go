@@ -47,6 +47,7 @@ func (t *Table) Open(now time.Time, clientID string, clean bool) (s *Session, pr
 		s = nil
 	}
 	if s != nil {
+		t.schedule(s, 0)
 		return s, true, old
 	}
 	s = &Session{id: clientID, config: t.config}
@@ -77,9 +78,7 @@ func (t *Table) attend(now time.Time, s *Session) {
 	if s.will != nil && s.will.due <= at {
 		t.publish(now, s)
 	}
-	if d := s.deadline(); d != 0 {
-		heap.Push(&t.due, deadline{d, s})
-	}
+	t.schedule(s, s.deadline())
 }
 
 func (t *Table) publish(now time.Time, s *Session) {
@@ -94,6 +93,7 @@ func (t *Table) end(now time.Time, s *Session) {
 		t.publish(now, s)
 	}
 	delete(t.sessions, s.id)
+	t.schedule(s, 0)
 	t.watcher.Ended(s)
 }
 
@@ -116,40 +116,56 @@ func (t *Table) Deadline() time.Time {
 	if len(t.due) == 0 {
 		return time.Time{}
 	}
-	return time.Unix(0, t.due[0].at)
+	return time.Unix(0, t.due[0].due)
 }
 
 // Tick publishes wills and ends sessions that are due.
 func (t *Table) Tick(now time.Time) {
-	for len(t.due) > 0 && t.due[0].at <= now.UnixNano() {
-		d := heap.Pop(&t.due).(deadline)
-		if d.at == d.session.deadline() { // otherwise it was noted for an earlier connection
-			t.attend(now, d.session)
-		}
+	for len(t.due) > 0 && t.due[0].due <= now.UnixNano() {
+		t.attend(now, heap.Pop(&t.due).(*Session))
 	}
 }
 
-// deadline is when something is due for a session.
-type deadline struct {
-	at      int64 // Unix nanoseconds
-	session *Session
+// schedule notes when something is due for a session, 0 for nothing.
+func (t *Table) schedule(s *Session, at int64) {
+	switch listed := s.place > 0; {
+	case at == 0 && listed:
+		heap.Remove(&t.due, s.place-1)
+	case at == 0:
+	case listed:
+		s.due = at
+		heap.Fix(&t.due, s.place-1)
+	default:
+		s.due = at
+		heap.Push(&t.due, s)
+	}
 }
 
-// deadlines is a heap; the earliest one is first.
-type deadlines []deadline
+// deadlines is a heap of sessions; the one that is due first is first.
+type deadlines []*Session
 
 func (d deadlines) Len() int           { return len(d) }
-func (d deadlines) Less(i, j int) bool { return d[i].at < d[j].at }
-func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d deadlines) Less(i, j int) bool { return d[i].due < d[j].due }
+
+// Swap implements heap.Interface.
+func (d deadlines) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].place, d[j].place = i+1, j+1
+}
 
 // Push implements heap.Interface.
-func (d *deadlines) Push(x any) { *d = append(*d, x.(deadline)) }
+func (d *deadlines) Push(x any) {
+	s := x.(*Session)
+	*d = append(*d, s)
+	s.place = len(*d)
+}
 
 // Pop implements heap.Interface.
 func (d *deadlines) Pop() any {
 	last := len(*d) - 1
-	x := (*d)[last]
-	(*d)[last] = deadline{}
+	s := (*d)[last]
+	(*d)[last] = nil
 	*d = (*d)[:last]
-	return x
+	s.place = 0
+	return s
 }
