@@ -1,0 +1,129 @@
+//go:build linux
+
+// Command mqtt_clients measures what MQTT clients cost a broker: memory while idle, processor time
+// for each message. See README.md.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	serveMode := flag.String("serve", "", "run as the broker: buffered, goroutine or epoll")
+	modes := flag.String("modes", "buffered,goroutine,epoll", "brokers to measure, one after the other")
+	addr := flag.String("addr", "", "measure a broker that runs already, with -pid")
+	pid := flag.Int("pid", 0, "its process; it returns its free memory when it gets SIGUSR1")
+	var load load
+	flag.IntVar(&load.idle, "idle", 5000, "clients that connect, subscribe, publish once and are silent")
+	flag.IntVar(&load.messages, "messages", 300_000, "messages with QoS 1 of 64 senders")
+	flag.IntVar(&load.rounds, "rounds", 20, "bursts of 50 messages to 1,000 subscribers")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *serveMode, *modes, *addr, *pid, load); err != nil {
+		fmt.Fprintln(os.Stderr, "mqtt_clients:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program.
+//
+//nolint:revive // what the command line says
+func run(ctx context.Context, serveMode, modes, addr string, pid int, load load) error {
+	switch {
+	case serveMode != "":
+		go returnMemory(ctx)
+		return serve(ctx, serveMode)
+	case addr != "":
+		return load.measure(ctx, "other", addr, pid)
+	}
+	for mode := range strings.SplitSeq(modes, ",") {
+		if err := measureMode(ctx, mode, load); err != nil {
+			return fmt.Errorf("%s: %w", mode, err)
+		}
+	}
+	return nil
+}
+
+// returnMemory returns free memory to the system whenever it is asked to.
+func returnMemory(ctx context.Context) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-asked:
+			runtime.GC()
+			debug.FreeOSMemory()
+		}
+	}
+}
+
+// measureMode runs a broker in a process of its own and measures it.
+func measureMode(ctx context.Context, mode string, load load) error {
+	cmd := exec.CommandContext(ctx, os.Args[0], "-serve", mode)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	return load.measure(ctx, mode, strings.TrimSpace(addr), cmd.Process.Pid)
+}
+
+// resident returns the memory of a process in kB after it returned what is free.
+func resident(pid int) (int, error) {
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		return 0, err
+	}
+	time.Sleep(2 * time.Second)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			return strconv.Atoi(strings.Fields(rest)[0])
+		}
+	}
+	return 0, fmt.Errorf("process %d says nothing of its memory", pid)
+}
+
+// processor returns the processor time of a process.
+func processor(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond, err
+}
