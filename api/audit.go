@@ -25,6 +25,7 @@ type Audit interface {
 	Export(ctx context.Context, f audit.Filter, emit func(*audit.Entry) error) error
 	Absent(f audit.Filter) []audit.Archive
 	Verify(ctx context.Context, kept *audit.Head) (audit.Report, error)
+	Accept(ctx context.Context, actor, reason string) error
 }
 
 const noAudit = "audit log"
@@ -39,6 +40,7 @@ func auditRoutes() []route {
 		},
 		{method: "GET", path: prefix + "/audit/export", role: engineer, stream: true, serve: (*server).exportAudit, params: filter},
 		{method: "GET", path: prefix + "/audit/verify", role: engineer, serve: (*server).verifyAudit, params: []string{"expect"}},
+		{method: "POST", path: prefix + "/audit/accept", role: identity.Administrator, body: loginBody, serve: (*server).acceptAudit, audit: audit.Accepted},
 	}
 }
 
@@ -144,6 +146,28 @@ func (s *server) verifyAudit(w http.ResponseWriter, r *request) error {
 	return writeJSON(w, AuditReport(&found))
 }
 
+// acceptAudit accepts the damage that the audit log has now.
+func (s *server) acceptAudit(w http.ResponseWriter, r *request) error {
+	if s.cfg.Audit == nil {
+		return absent(noAudit)
+	}
+	var body struct {
+		Reason string `json:"reason"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if err := s.cfg.Audit.Accept(r.Context(), ActorOf(r.user), body.Reason); err != nil {
+		return err
+	}
+	r.deed.told = true
+	found, err := s.cfg.Audit.Verify(r.Context(), nil)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, AuditReport(&found))
+}
+
 func auditArchives(list []audit.Archive) []answer.AuditArchive {
 	out := make([]answer.AuditArchive, len(list))
 	for i, a := range list {
@@ -162,7 +186,7 @@ func AuditReport(found *audit.Report) answer.AuditReport {
 		Archives: auditArchives(found.Archives),
 	}
 	for i, p := range found.Problems {
-		out.Problems[i] = answer.AuditProblem{Seq: p.Seq, Detail: p.Text}
+		out.Problems[i] = answer.AuditProblem{Seq: p.Seq, Detail: p.Text, Accepted: p.Accepted}
 	}
 	return out
 }

@@ -77,6 +77,7 @@ func (c *checker) skip(a *Archive) {
 
 // listen notes what an entry says of archives.
 func (c *checker) listen(e *Entry) {
+	c.hearAccepted(e)
 	if e.Actor != self || (e.Action != Archived && e.Action != ArchiveForgone) {
 		return
 	}

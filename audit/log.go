@@ -230,8 +230,12 @@ func (l *Log) look(ctx context.Context) error {
 // take remembers what a check found. Damage in the segment at work makes the next entry begin
 // another one; that of segments before is told of already.
 func (l *Log) take(c *checker) {
+	c.compareAccepted()
 	for i := range c.problems {
 		p := &c.problems[i]
+		if p.Accepted != "" {
+			continue
+		}
 		l.note(p.String(), !p.told && p.Seq >= c.begins)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"voltbus/fault"
 )
@@ -19,7 +20,9 @@ const maxProblems = 100
 type Problem struct {
 	Seq  uint64
 	Text string // what is wrong there
-	told bool   // an entry that begins a segment tells of it
+	// Accepted says by whom, when and why it was accepted with Log.Accept; "" if it was not.
+	Accepted string
+	told     bool // an entry that begins a segment tells of it
 }
 
 // String returns place and text.
@@ -37,8 +40,10 @@ type Report struct {
 	More     uint64 // problems that are not listed
 }
 
-// Whole reports whether nothing is wrong.
-func (r *Report) Whole() bool { return len(r.Problems) == 0 }
+// Whole reports whether nothing is wrong but what was accepted.
+func (r *Report) Whole() bool {
+	return r.More == 0 && !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Accepted == "" })
+}
 
 // checker follows a chain.
 type checker struct {
@@ -52,6 +57,7 @@ type checker struct {
 	archives []Archive
 	told     map[string]Archive // archives that entries tell of, by file
 	removed  map[string]bool    // archives of which entries tell that they were removed
+	accepted map[string]string  // who accepted a problem, by its sum
 	problems []Problem
 	more     uint64
 	buf      []byte
@@ -148,6 +154,7 @@ func (c *checker) expect(a anchor, from string) {
 }
 
 func (c *checker) report() Report {
+	c.compareAccepted()
 	return Report{Entries: c.entries, First: c.first, Archives: c.archives, Head: c.last, Segments: c.segment, Problems: c.problems, More: c.more}
 }
 

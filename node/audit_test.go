@@ -13,6 +13,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/audit"
+	"voltbus/fault"
+	"voltbus/identity"
 )
 
 // told returns the actions in the audit log, the oldest first.
@@ -68,6 +70,48 @@ func TestADamagedAuditLogIsShownInTheHealthAndTheNodeGoesOn(t *testing.T) {
 	report, err := r.VerifyAudit(context.Background(), "")
 	if err != nil || report.Whole || report.Entries != 2 || report.First != 3 {
 		t.Errorf("report is %+v, %v", report, err)
+	}
+}
+
+func TestDamageOfTheAuditLogThatAnAdministratorAcceptsLeavesTheHealth(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	run(t, cfg).halt()
+	if err := os.WriteFile(filepath.Join(cfg.Node.Data, audit.Anchor), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, cfg)
+	part := func() string {
+		h, err := r.Client.Health(wait(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range h.Parts {
+			if p.Name == "audit" {
+				return p.Reason
+			}
+		}
+		return "not told of"
+	}
+	engineer, _ := r.person("eve", identity.Engineer)
+	if _, err := engineer.AcceptAuditDamage(wait(t), "nothing to see"); !fault.Is(err, fault.Refused) {
+		t.Errorf("an engineer: %v", err)
+	}
+	if reason := part(); !strings.Contains(reason, "damaged") {
+		t.Errorf("before, health says %q", reason)
+	}
+	report, err := r.AcceptAuditDamage(wait(t), "restored")
+	if err != nil || !report.Whole || len(report.Problems) == 0 || !strings.Contains(report.Problems[0].Accepted, ": restored") {
+		t.Errorf("the report is %+v, %v", report, err)
+	}
+	if told := r.told(client.AuditFilter{Action: audit.Accepted}); len(told) != 1 || !strings.Contains(told[0], `"reason":"restored"`) {
+		t.Errorf("the audit log says %q", told)
+	}
+	if reason := part(); reason != "" {
+		t.Errorf("afterwards, health says %q", reason)
+	}
+	r.halt()
+	if r = run(t, cfg); part() != "" {
+		t.Errorf("after a new start, health says %q", part())
 	}
 }
 

@@ -42,6 +42,8 @@ type AuditReport struct {
 type AuditProblem struct {
 	Seq    uint64 `json:"seq"`
 	Detail string `json:"detail"`
+	// Accepted says by whom, when and why it was accepted; "" if it was not.
+	Accepted string `json:"accepted,omitempty"`
 }
 
 // AuditArchive is a file with the oldest entries of the audit log, behind those of the one before.

@@ -58,3 +58,8 @@ func (c *Client) VerifyAudit(ctx context.Context, expect string) (r answer.Audit
 	set(params, "expect", expect)
 	return r, c.get(ctx, "audit/verify", params, &r)
 }
+
+// AcceptAuditDamage accepts the damage that the audit log has now, for a reason. fault.NotFound: it has none.
+func (c *Client) AcceptAuditDamage(ctx context.Context, reason string) (r answer.AuditReport, err error) {
+	return r, c.change(ctx, http.MethodPost, "audit/accept", map[string]string{"reason": reason}, &r)
+}

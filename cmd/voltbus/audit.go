@@ -24,7 +24,7 @@ func newAudit(f *flags) *cobra.Command {
 		Long: `See who did what: changes of people, tokens, configuration and documents, logins that failed,
 starts and stops. The log can only grow; verify finds whether anything in it was changed or removed.`,
 	}
-	for _, sub := range []*cobra.Command{newAuditList(f), newAuditExport(f), newAuditVerify(f)} {
+	for _, sub := range []*cobra.Command{newAuditList(f), newAuditExport(f), newAuditVerify(f), newAuditAccept(f)} {
 		f.where.register(sub)
 		strictArgs(sub)
 		cmd.AddCommand(sub)
@@ -174,6 +174,9 @@ func showReport(w io.Writer, r *answer.AuditReport, asJSON bool) error {
 		}
 		for _, p := range r.Problems {
 			fmt.Fprintf(w, "entry %d: %s\n", p.Seq, plain(p.Detail))
+			if p.Accepted != "" {
+				fmt.Fprintf(w, "  accepted %s\n", plain(p.Accepted))
+			}
 		}
 		if r.More > 0 {
 			fmt.Fprintf(w, "and %d more\n", r.More)
@@ -182,8 +185,36 @@ func showReport(w io.Writer, r *answer.AuditReport, asJSON bool) error {
 	if !r.Whole {
 		return fault.E("voltbus", fault.Corrupt, "", errNotWhole)
 	}
-	if !asJSON {
+	switch {
+	case asJSON:
+	case len(r.Problems) > 0:
+		fmt.Fprintln(w, "the log is whole but for what was accepted")
+	default:
 		fmt.Fprintln(w, "the log is whole")
 	}
 	return nil
+}
+
+func newAuditAccept(f *flags) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "accept-damage", Short: "Accept the damage that verify shows, such as after a restore",
+		Long: `Accept the damage that verify shows now, such as after a restore from a copy. Only an administrator
+may. An entry says what was accepted, by whom and why; verify goes on to show it, with that. The health
+of the node does not tell of it any more, but of all damage that is found later.`,
+		Example: `  voltbus audit accept-damage --reason "restored from the backup of 1 November"`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				r, err := s.AcceptAuditDamage(ctx, reason)
+				if err != nil {
+					return err
+				}
+				return showReport(cmd.OutOrStdout(), &r, false)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why it is accepted; it stands in the log")
+	_ = cmd.MarkFlagRequired("reason")
+	return cmd
 }

@@ -178,6 +178,7 @@ function Finding({ verified }: { verified: Verified | undefined }) {
           {report.problems.map((p, i) => (
             <li key={i} class="problem">
               <strong>Entry {p.seq}</strong> {plain(p.detail)}
+              {p.accepted && <span class="quiet"> Accepted {plain(p.accepted)}</span>}
             </li>
           ))}
         </ul>

@@ -7,6 +7,9 @@ export function verdict(report: AuditReport): string {
     const n = report.problems.length + report.more;
     return `The log is damaged: ${plural(n, "problem")} in ${entries(report)}.`;
   }
+  if (report.problems.length > 0) {
+    return `The log is whole but for what was accepted: ${plural(report.problems.length, "problem")} in ${entries(report)}.`;
+  }
   if (report.entries === 0) return "The log is empty, and nothing is missing.";
   const segments = report.segments > 1 ? ` in ${plural(report.segments, "segment")}` : "";
   return `The log is whole: ${entries(report)}${segments}, each follows from the one before it.`;

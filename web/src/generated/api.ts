@@ -1290,6 +1290,8 @@ export interface AuditReport {
 export interface AuditProblem {
   seq: Count;
   detail: string;
+  /** By whom, when and why it was accepted; absent if it was not */
+  accepted?: string;
 }
 
 export interface Document {
