@@ -1,7 +1,7 @@
 import { dateTime, plain } from "../format";
 import type { AuditEntry } from "../generated/api";
 import type { Filter } from "./filter";
-import { detailOf, wentWell } from "./words";
+import { detailOf, endOf } from "./words";
 
 interface Props {
   entries: readonly AuditEntry[];
@@ -35,10 +35,12 @@ export function Entries({ entries, onNarrow }: Props) {
   );
 }
 
+const marks = { well: "✓", open: "→", failed: "✗" } as const;
+
 function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onNarrow"] }) {
-  const went = wentWell(e.outcome);
+  const end = endOf(e.outcome);
   return (
-    <tr class={went ? "" : "is-bad"}>
+    <tr class={end === "failed" ? "is-bad" : ""}>
       <td class="number audit-time">
         <time dateTime={e.time} title={`Entry ${e.seq}`}>
           {dateTime(Date.parse(e.time))}
@@ -54,7 +56,7 @@ function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onN
         <Part of="subject" text={e.subject} onNarrow={onNarrow} />
       </td>
       <td>
-        {`${went ? "✓" : "✗"} ${plain(e.outcome)}`}
+        {`${marks[end]} ${plain(e.outcome)}`}
         <More entry={e} />
       </td>
     </tr>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { detailOf, verdict, wentWell } from "./words";
+import { detailOf, endOf, verdict } from "./words";
 
 const report = {
   whole: true,
@@ -33,12 +33,14 @@ test("shows a detail as text, without what turns its direction", () => {
 });
 
 test.each([
-  ["ok", true],
-  ["accepted", true],
-  ["pending", true],
-  ["repeated: accepted", true],
-  ["refused: somebody holds it", false],
-  ["the device reports another value", false],
-])("an entry that ended with %s went well: %s", (outcome, well) => {
-  expect(wentWell(outcome)).toBe(well);
+  ["ok", "well"],
+  ["accepted", "well"],
+  ["repeated: accepted", "well"],
+  ["pending", "open"],
+  ["sent", "open"],
+  ["refused: somebody holds it", "failed"],
+  ["failed: the device refuses it", "failed"],
+  ["the device reports another value", "failed"],
+])("an entry that ended with %s is %s", (outcome, end) => {
+  expect(endOf(outcome)).toBe(end);
 });

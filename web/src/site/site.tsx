@@ -26,6 +26,7 @@ import {
   findBranch,
   matches,
   pointsBelow,
+  shownPoints,
 } from "./tree";
 
 const nothing: readonly string[] = [];
@@ -103,8 +104,11 @@ interface SiteProps {
 function Site({ api, live, epoch, scope, view, points, devices, place, onShow }: SiteProps) {
   const [search, setSearch] = useState("");
   const root = useMemo(
-    () => buildTree(search ? points.filter((p) => matches(p, search)) : points),
-    [points, search],
+    () =>
+      buildTree(
+        search ? points.filter((p) => matches(p, search)) : shownPoints(points, view.branch),
+      ),
+    [points, search, view.branch],
   );
   const trouble = useTrouble(root, live, api, scope);
   const catalogue = useMemo(() => new Map(points.map((p) => [p.path, p])), [points]);

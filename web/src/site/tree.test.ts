@@ -8,6 +8,7 @@ import {
   matches,
   pointsBelow,
   type Reading,
+  shownPoints,
   visibleRows,
 } from "./tree";
 
@@ -113,4 +114,15 @@ describe("trouble", () => {
   ])("of age %d with interval %d is stale: %j", (ageMs, intervalMs, want) => {
     expect(isStale(ageMs, intervalMs)).toBe(want);
   });
+});
+
+test("what a node records of commands is shown only to those who ask for it", () => {
+  const commanded = (path: string, source: string): Point => ({
+    ...{ path, kind: "float", unit: "", description: "", writable: false, device: "", interval: 0 },
+    tags: { source, of: "site/zone/setpoint" },
+  });
+  const points = [commanded("control/site/zone/setpoint", "control"), commanded("site/x", "http")];
+  expect(shownPoints(points, "").map((p) => p.path)).toEqual(["site/x"]);
+  expect(shownPoints(points, "b1/control/site")).toEqual(points);
+  expect(shownPoints(points, "controls").length).toBe(1);
 });

@@ -31,6 +31,13 @@ export interface Row {
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare;
 
+/** The places below which a node records what points are commanded. */
+const records = /(^|\/)control(-level)?(\/|$)/;
+
+/** The points of the site as the tree shows them: those that a node makes of commands only where somebody asks for them. */
+export const shownPoints = (points: readonly Point[], branch: string): readonly Point[] =>
+  records.test(branch) ? points : points.filter((p) => p.tags?.source !== "control");
+
 /** Builds the tree; the root has the path "" and stands for the whole site. */
 export function buildTree(points: readonly Point[]): Branch {
   const root: Branch = { path: "", name: "", level: 0, branches: [], points: [], total: 0 };
