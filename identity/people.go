@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"voltbus/fault"
 )
 
@@ -29,8 +31,10 @@ type Change struct {
 }
 
 // personName returns a name as it is kept: without regard to case, since phones begin with a
-// capital letter.
-func personName(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+// capital letter, and in the one of Unicode's forms that most keyboards write.
+func personName(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.TrimSpace(name)))
+}
 
 func checkName(name string) error {
 	if name == "" || len(name) > maxUserName {
@@ -64,6 +68,11 @@ func (l *Logins) SetPerson(ctx context.Context, c Change) (Account, error) {
 		return Account{}, err
 	case c.Password == "" && isNew:
 		return Account{}, fault.E("identity.SetPerson", fault.Invalid, "password", errNoPassword)
+	}
+	if isNew {
+		if err := checkLooks(c.Name); err != nil {
+			return Account{}, fault.E("identity.SetPerson", fault.Invalid, "name", err)
+		}
 	}
 	if c.Role != Administrator && before.Password != "" {
 		if err := l.keepOne(ctx, before); err != nil {
@@ -154,6 +163,9 @@ func (l *Logins) SetUp(ctx context.Context, name, password string) (User, error)
 	c := Change{Name: personName(name), Role: Administrator, Password: password}
 	if err := c.validate(); err != nil {
 		return User{}, err
+	}
+	if err := checkLooks(c.Name); err != nil {
+		return User{}, fault.E("identity.SetUp", fault.Invalid, "name", err)
 	}
 	if password == "" {
 		return User{}, fault.E("identity.SetUp", fault.Invalid, "password", errPassword)
