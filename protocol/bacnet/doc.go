@@ -1,6 +1,7 @@
 // Package bacnet is the home of a BACnet stack (ANSI/ASHRAE 135-2020) as packages, one a
 // layer; it has no code of its own.
 //
+//	server       a device: objects that others read, command and watch
 //	client       many devices over one socket: reads, writes, watches, discovery
 //	ip           UDP sockets, broadcasts, foreign devices           (annex J)
 //	transaction  invoke ids, repetition, segmentation               (clause 5.4)

@@ -65,6 +65,7 @@ type Process struct {
 	stdin  io.Closer
 	ended  chan struct{}
 	output *strings.Builder // what it wrote to standard error; complete after ended
+	said   strings.Builder  // what it wrote to standard output after "ready", up to maxSaid; complete after ended
 }
 
 // Modbus starts modbus_server.py with more arguments, such as "--framer", "rtu", and waits until
@@ -95,9 +96,10 @@ func start(t testing.TB, program string, args []string) *Process {
 	t.Cleanup(p.Stop)
 
 	watchdog := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
+	lines := bufio.NewReader(stdout)
+	line, err := lines.ReadString('\n')
 	watchdog.Stop()
-	go p.wait(stdout)
+	go p.wait(lines)
 	port, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
 	if err != nil || !ready {
 		p.Kill()
@@ -110,8 +112,25 @@ func start(t testing.TB, program string, args []string) *Process {
 // wait drains the peer's output until it ends.
 func (p *Process) wait(stdout io.Reader) {
 	defer close(p.ended)
+	_, _ = io.CopyN(&p.said, stdout, maxSaid)
 	_, _ = io.Copy(io.Discard, stdout)
 	_ = p.cmd.Wait()
+}
+
+// maxSaid bounds what is kept of a peer's output.
+const maxSaid = 1 << 20
+
+// Lines waits until the peer ends by itself and returns what it printed after "ready". The test
+// fails when it ends with an error.
+func (p *Process) Lines(t testing.TB) []string {
+	t.Helper()
+	watchdog := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	<-p.ended
+	if !p.cmd.ProcessState.Success() {
+		t.Errorf("the peer ended with %v\n%s", p.cmd.ProcessState, p.output)
+	}
+	return strings.Split(strings.TrimSpace(p.said.String()), "\n")
 }
 
 // Stop asks the peer to end by closing its standard input and waits; a peer that does not end

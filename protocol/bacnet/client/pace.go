@@ -92,6 +92,14 @@ func (c *Client) Do(ctx context.Context, d Device, s service.Confirmed, payload 
 	}
 }
 
+// Start is [Client.Do] without waiting. Done is called once, unless there is an error at once; it
+// must not block or use the client.
+func (c *Client) Start(d Device, s service.Confirmed, payload []byte, done func(answer []byte, err error)) error {
+	return c.enqueue(&call{request: transaction.Request[ip.Address]{
+		Peer: d.Address, Limits: d.limits(), Service: s, Payload: payload, Done: done,
+	}})
+}
+
 func (c *Client) enqueue(call *call) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,6 +50,11 @@ type WriteMultipleError struct {
 	First constructed.ObjectPropertyReference
 }
 
+// Error returns the error and what was not written.
+func (e WriteMultipleError) Error() string {
+	return fmt.Sprintf("write %v %v: %v", e.First.Object, e.First.Property, e.Cause)
+}
+
 // Append writes the error.
 func (e WriteMultipleError) Append(b []byte) []byte {
 	b = encoding.AppendAny(b, 0, e.Cause.Append(nil))
