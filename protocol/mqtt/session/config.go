@@ -7,16 +7,18 @@ import (
 	"voltbus/protocol/mqtt/topic"
 )
 
-// Config says what a server grants to its clients. The zero value grants what MQTT does, except
-// that a client has no topic aliases and a few messages in flight.
+// Config says what a server grants to its clients. What is 0 is a default that bounds the memory a
+// client can take.
 type Config struct {
-	// Limits bound what is in a packet.
+	// Limits bound what is in a packet. Levels is 128 if it is 0, because each level of a topic takes
+	// a node of a tree, and Filters 1,000.
 	Limits packet.Limits
-	// MaxPacket is the size of the largest packet from a client, 0 for as large as MQTT allows.
+	// MaxPacket is the size of the largest packet from a client, 0 for 1 MiB.
 	MaxPacket int
 	// ReceiveMaximum is how many messages with QoS 1 or 2 of a client may be unanswered, 0 for 100.
 	ReceiveMaximum uint16
-	// TopicAliases is how many aliases a client may set, and how many are set towards a client.
+	// TopicAliases is how many aliases a client may set, and how many are set towards a client, 0 for
+	// none.
 	TopicAliases uint16
 	// KeepAlive is the longest keep-alive in seconds, 0 for any. A longer one, or none, is replaced.
 	KeepAlive uint16
@@ -44,6 +46,16 @@ func or[T comparable](v, otherwise T) T {
 	}
 	return v
 }
+
+// limits returns the limits of packets with their defaults.
+func (c *Config) limits() packet.Limits {
+	l := c.Limits
+	l.Levels, l.Filters = or(l.Levels, 128), or(l.Filters, 1000)
+	return l
+}
+
+// maxPacket returns the size of the largest packet.
+func (c *Config) maxPacket() int { return or(c.MaxPacket, 1<<20) }
 
 // forever is the session expiry that never comes (§3.1.2.11.2).
 const forever = 0xFFFF_FFFF

@@ -54,7 +54,7 @@ type opening struct{ wire []byte }
 func NewConn(now time.Time, config *Config, broker Broker) *Conn {
 	return &Conn{
 		config: config, broker: broker, heard: now.UnixNano(),
-		stream: packet.Stream{Limit: config.MaxPacket},
+		stream: packet.Stream{Limit: config.maxPacket()},
 	}
 }
 
@@ -166,7 +166,7 @@ func (c *Conn) append(out []byte, write func([]byte) ([]byte, error), shorten fu
 
 // handle handles one packet.
 func (c *Conn) handle(now time.Time, f packet.Frame, out []byte) ([]byte, error) {
-	d := packet.Decoder{Version: c.version, Limits: c.config.Limits}
+	d := packet.Decoder{Version: c.version, Limits: c.config.limits()}
 	switch {
 	case c.state == closed:
 		return out, ErrClosed

@@ -101,9 +101,7 @@ func (c *Conn) granted(p *packet.Connect, id string, more packet.Properties) pac
 	if c.session.expiry != p.Properties.UintOr(packet.SessionExpiry, 0) {
 		g = g.WithUint(packet.SessionExpiry, c.session.expiry)
 	}
-	if c.config.MaxPacket > 0 {
-		g = g.WithUint(packet.MaximumPacketSize, uint32(c.config.MaxPacket))
-	}
+	g = g.WithUint(packet.MaximumPacketSize, uint32(c.config.maxPacket()))
 	if c.config.TopicAliases > 0 {
 		g = g.WithUint(packet.TopicAliasMaximum, uint32(c.config.TopicAliases))
 	}

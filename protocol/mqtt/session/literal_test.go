@@ -16,9 +16,9 @@ func TestConnectIsAnswered(t *testing.T) {
 		name, send, want string
 		config           session.Config
 	}{
-		{"5.0", "10 0F 00 04 'MQTT' 05 02 00 3C 00 00 02 'c1'", "20 06 00 00 03 21 00 64", session.Config{}},
+		{"5.0", "10 0F 00 04 'MQTT' 05 02 00 3C 00 00 02 'c1'", "20 0B 00 00 08 21 00 64 27 00 10 00 00", session.Config{}},
 		{"3.1.1", "10 0E 00 04 'MQTT' 04 02 00 3C 00 02 'c1'", "20 02 00 00", session.Config{}},
-		{"without an identifier", "10 0D 00 04 'MQTT' 05 02 00 3C 00 00 00", "20 13 00 00 10 21 00 64 12 00 0A 'assigned-1'", session.Config{}},
+		{"without an identifier", "10 0D 00 04 'MQTT' 05 02 00 3C 00 00 00", "20 18 00 00 15 21 00 64 27 00 10 00 00 12 00 0A 'assigned-1'", session.Config{}},
 		{"3.1.1 without an identifier", "10 0C 00 04 'MQTT' 04 02 00 3C 00 00", "20 02 00 00", session.Config{}},
 		{"3.1.1 without an identifier and a clean session", "10 0C 00 04 'MQTT' 04 00 00 3C 00 00", "20 02 00 02 end", session.Config{}},
 		{
@@ -122,7 +122,7 @@ func TestACommitAfterAReconnectAnswersQoS2(t *testing.T) {
 	p.connect(kept("a"))
 	p.run(exchange{"a", "34 07 00 01 'x' 00 02 00 '2'", ""})
 	p.lose("a")
-	if got := p.connect(kept("a")); !strings.HasPrefix(got, "20 06 01 00") {
+	if got := p.connect(kept("a")); !strings.HasPrefix(got, "20 0B 01 00") {
 		t.Fatalf("CONNACK %s", got)
 	}
 	p.run(exchange{"a", "3C 07 00 01 'x' 00 02 00 '2'", ""})
@@ -150,7 +150,7 @@ func TestWhatIsUnansweredIsSentAgainInOrder(t *testing.T) {
 		exchange{"a", "32 07 00 01 'x' 00 04 00 '4'", "40 02 00 04"},
 		exchange{"a", "30 05 00 01 'x' 00 '5'", ""}, // QoS 0 does not wait
 	)
-	want := "20 06 01 00 03 21 00 64 62 02 00 01 3A 07 00 01 'x' 00 02 00 '2' 3C 07 00 01 'x' 00 03 00 '3' 32 07 00 01 'x' 00 04 00 '4'"
+	want := "20 0B 01 00 08 21 00 64 27 00 10 00 00 62 02 00 01 3A 07 00 01 'x' 00 02 00 '2' 3C 07 00 01 'x' 00 03 00 '3' 32 07 00 01 'x' 00 04 00 '4'"
 	p.dial("b").Receive(wire(t, "10 13 00 04 'MQTT' 05 00 00 00 05 11 00 00 0E 10 00 01 'b'"))
 	p.expect("b", want)
 	p.run(exchange{"b", "70 02 00 01 40 02 00 02 50 02 00 03 70 02 00 03 40 02 00 04", "62 02 00 03"})
@@ -224,7 +224,7 @@ func TestMessagesExpire(t *testing.T) {
 	)
 	p.pass(11 * time.Second)
 	p.dial("b").Receive(wire(t, "10 13 00 04 'MQTT' 05 00 00 00 05 11 00 00 0E 10 00 01 'b'"))
-	p.expect("b", "20 06 01 00 03 21 00 64 32 0C 00 01 'x' 00 02 05 02 00 00 00 59 '2'")
+	p.expect("b", "20 0B 01 00 08 21 00 64 27 00 10 00 00 32 0C 00 01 'x' 00 02 05 02 00 00 00 59 '2'")
 }
 
 func TestWills(t *testing.T) {
@@ -295,7 +295,7 @@ func TestSessionsLastAsLongAsTheyShould(t *testing.T) {
 	p := newPlay(t, session.Config{}, brokertest.Hooks{})
 	present := func(c packet.Connect, want bool) {
 		t.Helper()
-		if got := p.connect(c); strings.HasPrefix(got, "20 02 01") || strings.HasPrefix(got, "20 06 01") != want && strings.HasPrefix(got, "20 06") {
+		if got := p.connect(c); strings.HasPrefix(got, "20 02 01") || strings.HasPrefix(got, "20 0B 01") != want && strings.HasPrefix(got, "20 0B") {
 			t.Errorf("CONNACK %s, session present: want %v", got, want)
 		}
 	}
@@ -424,7 +424,7 @@ func TestAuthenticationInSteps(t *testing.T) {
 	p.dial("a")
 	p.run(
 		exchange{"a", connect, "F0 06 18 04 15 00 01 'm'"},
-		exchange{"a", "F0 0B 18 09 15 00 01 'm' 16 00 02 'ok'", "20 0A 00 00 07 21 00 64 15 00 01 'm'"},
+		exchange{"a", "F0 0B 18 09 15 00 01 'm' 16 00 02 'ok'", "20 0F 00 00 0C 21 00 64 27 00 10 00 00 15 00 01 'm'"},
 		exchange{"a", "F0 0B 19 09 15 00 01 'm' 16 00 02 'ok'", "F0 06 00 04 15 00 01 'm'"}, // once more
 		exchange{"a", "F0 0B 19 09 15 00 01 'm' 16 00 02 'no'", "E0 … end"},
 	)
@@ -438,6 +438,19 @@ func TestAuthenticationInSteps(t *testing.T) {
 		exchange{"a", connect, "F0 06 18 04 15 00 01 'm'"},
 		exchange{"a", "C0 00", "20 … end"}, // [MQTT-3.1.2-30]
 	)
+}
+
+// A topic with very many levels would take a node of a tree for each, far more than its bytes.
+func TestTheLevelsOfATopicAreBounded(t *testing.T) {
+	p := newPlay(t, session.Config{}, brokertest.Hooks{})
+	p.online("a")
+	deep := strings.Repeat("/", 128)
+	p.run(
+		exchange{"a", "82 86 01 00 01 00 00 80 '" + deep + "' 00", "90 04 00 01 00 8F"},
+		exchange{"a", "30 83 01 00 80 '" + deep + "' 00", "E0 … end"},
+	)
+	p.dial("b")
+	p.run(exchange{"b", "10 81 80 40", "end"}) // 1 MiB and a byte
 }
 
 func TestRightsAreAnsweredForEachFilter(t *testing.T) {

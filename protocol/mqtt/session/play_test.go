@@ -72,7 +72,7 @@ func (p *play) connect(c packet.Connect) string {
 func (p *play) online(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
-		if got := p.connect(packet.Connect{ClientID: []byte(name), CleanStart: true}); !strings.HasPrefix(got, "20 06 00 00") {
+		if got := p.connect(packet.Connect{ClientID: []byte(name), CleanStart: true}); !strings.HasPrefix(got, "20 0B 00 00") {
 			p.t.Fatalf("%s: CONNACK %s", name, got)
 		}
 	}

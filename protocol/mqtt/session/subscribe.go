@@ -53,7 +53,7 @@ func (a *asked) wanted() bool {
 
 // subscribe makes one subscription. The error ends the connection.
 func (c *Conn) subscribe(text string, sub Subscription) (asked, packet.Code, error) {
-	f, err := topic.Parse(text, c.config.Limits.Levels)
+	f, err := topic.Parse(text, c.config.limits().Levels)
 	if err != nil {
 		return asked{}, packet.TopicFilterInvalid, nil //nolint:nilerr // the answer is the reason code
 	}
@@ -78,7 +78,7 @@ func (c *Conn) receiveUnsubscribe(d *packet.Decoder, f packet.Frame, out []byte)
 	}
 	ack := packet.Suback{Type: packet.UNSUBACK, ID: p.ID, Codes: make([]packet.Code, len(p.Filters))}
 	for i, text := range p.Filters {
-		filter, err := topic.Parse(string(text), c.config.Limits.Levels)
+		filter, err := topic.Parse(string(text), c.config.limits().Levels)
 		switch {
 		case err != nil:
 			ack.Codes[i] = packet.TopicFilterInvalid
