@@ -12,6 +12,11 @@ describe("a file's address", () => {
       "/api/v1/export?point=a%2Fb+c&point=d%26e&from=2026-03-01T00%3A00%3A00Z&to=2026-03-02T00%3A00%3A00Z&format=csv",
     );
   });
+
+  test("asks for texts that are no formulas, in CSV only", () => {
+    expect(fileAddress(taken("a"), "csv", true)).toMatch(/&format=csv&cells=text$/);
+    expect(fileAddress(taken("a"), "parquet", true)).not.toContain("cells");
+  });
 });
 
 describe("the command line", () => {

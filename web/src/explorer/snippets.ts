@@ -23,9 +23,13 @@ const queryOf = ({ points, from, to }: Taken): Query => ({
   to: iso(to),
 });
 
-/** The address of a file with all samples. */
-export const fileAddress = (taken: Taken, format: string) =>
-  address("export", { ...queryOf(taken), format });
+/** The address of a file with all samples. With plain, texts in CSV are none that a spreadsheet takes for a formula. */
+export const fileAddress = (taken: Taken, format: string, plain = false) =>
+  address("export", {
+    ...queryOf(taken),
+    format,
+    ...(plain && format === "csv" ? { cells: "text" } : {}),
+  });
 
 /** A text as one word of a POSIX shell. */
 const word = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

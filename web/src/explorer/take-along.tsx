@@ -27,19 +27,28 @@ export function TakeAlong(taken: Taken) {
 
 function Ways(taken: Taken) {
   const node = location.origin;
+  const [plain, setPlain] = useState(false);
   return (
     <>
       <h2 id="take-title">All samples of {plural(taken.points.length, "point")}</h2>
       <ul class="files">
         {formats.map((f) => (
           <li key={f.format}>
-            <a class="button" href={fileAddress(taken, f.format)} download={`voltbus.${f.format}`}>
+            <a
+              class="button"
+              href={fileAddress(taken, f.format, plain)}
+              download={`voltbus.${f.format}`}
+            >
               Download {f.label}
             </a>
             <span class="quiet">for {f.for}</span>
           </li>
         ))}
       </ul>
+      <label>
+        <input type="checkbox" checked={plain} onChange={() => setPlain(!plain)} /> CSV without
+        formulas
+      </label>
       <Copied name="Link to this view" text={location.href} />
       <Copied name="curl" text={curl(taken, node)} />
       <Copied name="Python" text={python(taken, node)} />
