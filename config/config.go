@@ -261,8 +261,12 @@ type Uplink struct {
 	// recorded in a lane of their own.
 	Urgent []point.Pattern `yaml:"urgent" example:"[**/alarm]"`
 	// Rate is how many bytes may be sent in a second. 0 bounds nothing. It does not bound urgent readings, nor live
-	// messages, which go as long as somebody above listens.
+	// messages, which have a bound of their own.
 	Rate Size `yaml:"rate" example:"128KiB"`
+	// LiveRate is how many bytes of live messages may be sent in a second while somebody above listens. 0 bounds
+	// nothing. What does not fit waits two seconds and is dropped then, the oldest first, and counted; the history is
+	// not concerned. The node must be started anew.
+	LiveRate Size `yaml:"live_rate" example:"64KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
 	// Silence is how long nothing may be heard of the node above before this one connects anew, and,

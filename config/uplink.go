@@ -47,6 +47,9 @@ func (n *Uplink) validate(r report) {
 	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
 		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
 	}
+	if n.LiveRate < 0 || (n.LiveRate > 0 && n.LiveRate < minUplinkRate) {
+		r("uplink.live_rate", "%v is too small; write at least %v, or 0 for no bound", n.LiveRate, minUplinkRate)
+	}
 	if n.Age < minUplinkAge || n.Age > maxUplinkAge {
 		r("uplink.age", "%s is out of range; write 10ms to 1m, such as 200ms", duration(n.Age))
 	}

@@ -19,7 +19,7 @@ import (
 // openLive lets live messages go between this node and those around it.
 func (n *Node) openLive(context.Context) error {
 	n.liveUp = live.NewUp(live.UpConfig{
-		Tap: n.liveTap, Rules: n.liveRules, Hear: n.opts.Config.Uplink.Hear,
+		Tap: n.liveTap, Rules: n.liveRules, Hear: n.opts.Config.Uplink.Hear, Rate: int64(n.opts.Config.Uplink.LiveRate),
 		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Log: n.log,
 	})
 	n.liveHub = live.NewHub(live.HubConfig{

@@ -157,6 +157,7 @@ type family struct {
 	rights  map[string]Child
 	refused []error
 	rate    int64
+	bound   int64 // that children keep to
 	made    int
 }
 
@@ -215,7 +216,7 @@ func (f *family) child(name string, own *desk, rules Rules, hear ...point.Path) 
 	f.rights[name] = Child{Publish: []point.Pattern{point.Pattern(name)}, Subscribe: identity.Grants{Subscribe: []point.Pattern{"weather/**", "a/**"}}}
 	f.mu.Unlock()
 	up := NewUp(UpConfig{
-		Tap: own.tap, Rules: func() Rules { return rules }, Hear: hear, Behind: func(node string) bool { return node == name },
+		Tap: own.tap, Rules: func() Rules { return rules }, Hear: hear, Rate: f.bound, Behind: func(node string) bool { return node == name },
 		Turned: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 	f.start(func(ctx context.Context) {

@@ -50,6 +50,7 @@ type peerConfig struct {
 	refused func(error) // is told what is not taken
 	turned  func()      // is told that the other end wants something else than before
 	greets  bool        // says the first word
+	rate    int64       // bytes of messages in a second; 0 for any
 	counts  *Counts
 }
 
@@ -187,7 +188,7 @@ func (p *peer) sendAll(ctx context.Context) error {
 					return err
 				}
 				free = false
-				pause.Reset(gather)
+				pause.Reset(p.pauseAfter(len(frame)))
 			}
 			p.cfg.counts.dropped(p, p.queue.dropped())
 		}
@@ -243,9 +244,21 @@ func (p *peer) mayGo() bool {
 	return p.under < p.window.Open && (len(p.flight) == 0 || !p.window.Overdue(p.flight[0].sent, time.Now()))
 }
 
-// gather returns messages for a frame.
+// pauseAfter returns how long nothing more goes after a frame of so many octets.
+func (p *peer) pauseAfter(octets int) time.Duration {
+	if p.cfg.rate <= 0 {
+		return gather
+	}
+	return max(gather, time.Duration(float64(octets)/float64(p.cfg.rate)*float64(time.Second)))
+}
+
+// gather returns messages for a frame: with a rate, as many as may go in a second at most.
 func (p *peer) gather() (out []Message) {
-	for octets, now := 0, time.Now(); octets < fullFrame; {
+	full := fullFrame
+	if p.cfg.rate > 0 {
+		full = int(min(fullFrame, p.cfg.rate))
+	}
+	for octets, now := 0, time.Now(); octets < full; {
 		m, has := p.queue.take(now)
 		if !has {
 			break

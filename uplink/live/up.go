@@ -35,6 +35,7 @@ type UpConfig struct {
 	Rules  func() Rules           // what may go up, and what it is called there
 	Hear   []point.Path           // places at the parent of which this node gets live messages
 	Behind func(node string) bool // whether a node is this one, or below it
+	Rate   int64                  // bytes of messages that go up in a second; 0 for any
 	Turned func()                 // is told that the parent wants something else than before
 	Log    *slog.Logger
 }
@@ -118,7 +119,7 @@ func (u *Up) connect(ctx context.Context, dial func(context.Context, func([]byte
 	defer end()
 	var conn Conn
 	p := newPeer(peerConfig{
-		send: func(data []byte) error { return conn.Send(data) }, tap: u.cfg.Tap, rules: u.cfg.Rules, greets: true,
+		send: func(data []byte) error { return conn.Send(data) }, tap: u.cfg.Tap, rules: u.cfg.Rules, greets: true, rate: u.cfg.Rate,
 		judge: Judge{
 			MayPublish: func(path point.Path) error {
 				if slices.ContainsFunc(u.cfg.Hear, func(at point.Path) bool { return uplink.Below(path, at) }) {
