@@ -16,7 +16,7 @@ import (
 
 var (
 	errPublic    = errors.New("is not a public key; it has 56 characters and begins with U")
-	errNameTaken = errors.New("there is an agent of this name already; remove it first, or choose another name")
+	errNameTaken = errors.New("there is an agent of this name already; remove it first with voltbus agent remove, or choose another name")
 	errKeyTaken  = errors.New("another agent has this key; make a new one")
 	errNoAgent   = errors.New("there is no agent of this name; voltbus agent list shows them")
 )

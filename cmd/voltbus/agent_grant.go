@@ -43,7 +43,8 @@ func newAgentRegister(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "register <name> [public key]", Short: "Admit a program that runs elsewhere, by its key", Args: cobra.RangeArgs(1, 2),
 		Long: `Admit a program that runs elsewhere, by the public half of its key. With --key the key is in a file
-here, and is made if the file does not exist; copy it to where the program runs.`,
+here, and is made if the file does not exist; copy it to where the program runs. A name that is taken is free again
+after "voltbus agent remove"; "voltbus agent revoke" shuts the agent out and keeps the name.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 2) == (key != "") {
 				return usage(errors.New("give either a public key or --key with a file"))

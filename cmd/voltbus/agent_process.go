@@ -19,6 +19,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/config"
+	"voltbus/fault"
 	"voltbus/internal/plural"
 )
 
@@ -184,13 +185,27 @@ func newAgentRemove(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove <name>", Short: "End an agent, and remove it with its key and files; what it recorded stays", Args: cobra.ExactArgs(1),
 		Long: `End an agent, and remove it with its key, its files and its configuration documents, whose versions
-stay to be read. What it recorded stays.`,
+stay to be read. What it recorded stays. Of an agent that runs elsewhere, which "voltbus agent register" admitted, the
+node removes the name, the key and the grants, so that the name can be registered again; its program is left alone.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.Uninstall(ctx, args[0], keep) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.removeAgent(ctx, args[0], keep) })
 		},
 	}
 	cmd.Flags().BoolVar(&keep, "keep-config", false, "leave its configuration documents")
 	return cmd
+}
+
+// removeAgent removes an agent that is installed here, or else one that is only registered.
+func (s session) removeAgent(ctx context.Context, name string, keep bool) error {
+	err := s.Uninstall(ctx, name, keep)
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err := s.RemoveAgent(ctx, name); err != nil {
+		return err
+	}
+	s.Printf("%s was registered, not installed: its key and grants are removed here; its program, where it runs, is left alone\n", name)
+	return nil
 }
 
 func newAgentList(f *flags) *cobra.Command {
