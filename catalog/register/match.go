@@ -30,11 +30,12 @@ type matcher struct {
 	traits      []verdict
 	heads       []verdict
 	tails       []verdict
-	words       []verdict // descriptions
-	names       []verdict // tails, by the last segment of the pattern
-	last        point.Pattern
-	path        []byte // of one point; used again
-	lower       []byte // used again
+	words       []verdict     // descriptions
+	names       []verdict     // tails, by the last segment of the pattern
+	last        point.Pattern // the last segment of the pattern; "" if that says nothing
+	parent      point.Pattern // the segment before it, likewise
+	path        []byte        // of one point; used again
+	lower       []byte        // used again
 }
 
 func newMatcher(r *Register, f *Filter) *matcher {
@@ -44,6 +45,10 @@ func newMatcher(r *Register, f *Filter) *matcher {
 	}
 	if at := strings.LastIndexByte(string(f.Pattern), '/') + 1; f.Pattern[at:] != "**" && strings.Contains(string(f.Pattern), "*") {
 		m.last = f.Pattern[at:]
+		before := strings.TrimSuffix(string(f.Pattern[:at]), "/")
+		if s := before[strings.LastIndexByte(before, '/')+1:]; s != "*" && s != "**" {
+			m.parent = point.Pattern(s)
+		}
 	}
 	return m
 }
@@ -82,9 +87,22 @@ func (m *matcher) match(n uint32) bool {
 // view returns the path without a copy; it lasts until the next one.
 func (m *matcher) view() string { return unsafe.String(unsafe.SliceData(m.path), len(m.path)) }
 
-// ends reports whether the last segment of the point may be that of the pattern.
+// ends reports whether the last segments of the point may be those of the pattern. Of what stands before the last one
+// each part is looked at each time: many points differ in it.
 func (m *matcher) ends(n uint32) bool {
-	_, tail := m.register.names.Parts(n)
+	head, tail := m.register.names.Parts(n)
+	if !m.tail(tail) {
+		return false
+	}
+	if m.parent == "" {
+		return true
+	}
+	before := bytes.TrimSuffix(m.register.names.Head(head), []byte{'/'})
+	before = before[bytes.LastIndexByte(before, '/')+1:]
+	return m.parent.Match(point.Path(unsafe.String(unsafe.SliceData(before), len(before))))
+}
+
+func (m *matcher) tail(tail uint32) bool {
 	return look(&m.names, tail, func() verdict {
 		name := m.register.names.Tail(tail)
 		if len(name) == 0 || m.last.Match(point.Path(name)) {

@@ -49,7 +49,7 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 			r.Put(list)
 		}
 		f := register.Filter{
-			Pattern: point.Pattern(rapid.SampledFrom([]string{"", "a", "a/*", "**/B", "*/*", "a*/**", "/", "**"}).Draw(t, "pattern")),
+			Pattern: point.Pattern(rapid.SampledFrom([]string{"", "a", "a/*", "**/B", "*/*", "a*/**", "/", "**", "**/a*/B", "a/*/B", "*a/B", "**/B/é", "**/a/*", "*/a/**/B"}).Draw(t, "pattern")),
 			Text:    rapid.SampledFrom([]string{"", "A", "b/É", "äu", "/", "a/", `"<`, "é-"}).Draw(t, "text"),
 			Unit:    rapid.SampledFrom([]string{"", "a"}).Draw(t, "unit"), Device: point.Path(rapid.SampledFrom([]string{"", "a"}).Draw(t, "of")),
 			Removed: rapid.Bool().Draw(t, "also removed"), After: point.Path(rapid.SampledFrom([]string{"", "a", "a/B", "é"}).Draw(t, "after")),
@@ -206,5 +206,24 @@ func BenchmarkMillion(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkAPatternWithWildcardsAmongAMillionPoints(b *testing.B) {
+	const meters = 250_000
+	r := register.New()
+	var list []register.Record
+	for m := range meters {
+		for _, quantity := range []string{"current", "energy", "power", "voltage"} {
+			list = append(list, register.Record{Path: fmt.Sprintf("city/district%d/meter%07d/%s", m/1000, m, quantity)})
+		}
+	}
+	r.Put(list)
+	f := register.Filter{Pattern: "**/*0249999/power"}
+	for b.Loop() {
+		page, err := r.Search(b.Context(), f)
+		if err != nil || len(page.Entries) != 1 {
+			b.Fatal(page, err)
+		}
 	}
 }
