@@ -1,5 +1,5 @@
-// Package vee validates interval readings: rules over columns, each of which sets bits in the status of the
-// intervals that it doubts. It is pure, and fast enough for a million readings a second on one core.
+// Package vee validates and estimates interval readings. Rules work on columns, and each sets bits in the status
+// of the intervals that it doubts. It is pure, and fast enough for a million readings a second on one core.
 //
 // What the rules look for follows the published standards of utilities, above all California's "Standards for
 // Validating, Editing, and Estimating Monthly and Interval Data" (Direct Access, rule 22): time check, unit check,
