@@ -77,7 +77,7 @@ func (h *History) Len() int { return len(h.end) }
 
 // Add adds versions, in any order of their ends. It refuses all of them if one is not a finite number, has an
 // unknown stage, or was recorded before a version of the same interval that is there: what was known at a past
-// moment never changes. A repeat of the newest version that the interval has of that stage is left out; the
+// moment never changes. A repeat of the newest version that the interval has of that rank is left out; the
 // number of those added is returned.
 func (h *History) Add(versions []Version) (int, error) {
 	sorted := slices.Clone(versions)
@@ -124,20 +124,20 @@ func (h *History) group(end int64) (first, last int) {
 	return first, first + sort.Search(len(h.end)-first, func(i int) bool { return h.end[first+i] > end })
 }
 
-// repeats reports whether v equals the newest version of its stage, among those that are there and fresh.
+// repeats reports whether v equals the newest version of its rank, among those that are there and fresh.
 func (h *History) repeats(v Version, fresh []Version) bool {
 	for _, f := range slices.Backward(fresh) {
 		if !f.End.Equal(v.End) {
 			break
 		}
-		if f.Stage == v.Stage {
-			return f.Value == v.Value && f.Status == v.Status
+		if f.Stage.rank() == v.Stage.rank() {
+			return f.Stage == v.Stage && f.Value == v.Value && f.Status == v.Status
 		}
 	}
 	first, last := h.group(v.End.UnixMicro())
 	for i := last - 1; i >= first; i-- {
-		if h.stage[i] == v.Stage {
-			return h.value[i] == v.Value && h.status[i] == v.Status
+		if h.stage[i].rank() == v.Stage.rank() {
+			return h.stage[i] == v.Stage && h.value[i] == v.Value && h.status[i] == v.Status
 		}
 	}
 	return false

@@ -61,6 +61,16 @@ func TestADeliveryThatComesTwiceChangesNothing(t *testing.T) {
 	}
 }
 
+func TestAnEstimateThatReturnsAfterAValidatedReadingCounts(t *testing.T) {
+	var h meter.History
+	add(t, &h, version(1, 2, 5, meter.Estimated))
+	add(t, &h, version(1, 3, 6, meter.Validated))
+	add(t, &h, version(1, 4, 5, meter.Estimated)) // the reading failed when it was validated again
+	if diff := cmp.Diff([]float64{5}, known(&h, 5)); diff != "" {
+		t.Error("as known at 5 (-want +got):\n" + diff)
+	}
+}
+
 func TestAttackVersionsThatRewriteThePastAreRefused(t *testing.T) {
 	var h meter.History
 	add(t, &h, version(1, 5, 10, meter.Raw))
