@@ -17,6 +17,16 @@ const (
 	maxSilence    = 10 * time.Minute
 )
 
+// validateRates judges how much may be sent.
+func (n *Uplink) validateRates(r report) {
+	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
+		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
+	}
+	if n.LiveRate < 0 || (n.LiveRate > 0 && n.LiveRate < minUplinkRate) {
+		r("uplink.live_rate", "%v is too small; write at least %v, or 0 for no bound", n.LiveRate, minUplinkRate)
+	}
+}
+
 func (n *Uplink) validate(r report) {
 	for _, list := range []struct {
 		key      string
@@ -44,12 +54,7 @@ func (n *Uplink) validate(r report) {
 	}
 	n.validateAllow(r)
 	n.validateHear(r)
-	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
-		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
-	}
-	if n.LiveRate < 0 || (n.LiveRate > 0 && n.LiveRate < minUplinkRate) {
-		r("uplink.live_rate", "%v is too small; write at least %v, or 0 for no bound", n.LiveRate, minUplinkRate)
-	}
+	n.validateRates(r)
 	if n.Age < minUplinkAge || n.Age > maxUplinkAge {
 		r("uplink.age", "%s is out of range; write 10ms to 1m, such as 200ms", duration(n.Age))
 	}
