@@ -36,8 +36,8 @@ func (s *series) search(t time.Time) (int, bool) {
 
 // between returns the samples with from ≤ time < to.
 func (s *series) between(from, to time.Time) []point.Sample {
-	first, _ := s.search(from)
-	last, _ := s.search(to)
+	first, _ := s.search(from.Truncate(time.Microsecond)) // of which every store counts whole ones
+	last, _ := s.search(to.Truncate(time.Microsecond))
 	return s.samples[first:max(first, last)]
 }
 

@@ -31,7 +31,7 @@ func byTime(a, b point.Sample) int { return a.Time.Compare(b.Time) }
 
 // between returns the samples with from ≤ time < to.
 func between(samples []point.Sample, from, to time.Time) []point.Sample {
-	first, last := search(samples, from), search(samples, to)
+	first, last := search(samples, from.Truncate(time.Microsecond)), search(samples, to.Truncate(time.Microsecond))
 	return samples[first:max(first, last)]
 }
 
