@@ -66,6 +66,7 @@ type Span struct {
 	To      string
 	Node    string // another node of the tree, which is asked instead; "" for none
 	Local   bool   // the nodes below are not asked for what they did not send yet
+	Cells   string // "text" for exports in CSV whose texts no spreadsheet takes for a formula; "" as they are
 }
 
 func (s *Span) params() url.Values {
@@ -140,6 +141,7 @@ type Exported struct {
 func (c *Client) Export(ctx context.Context, s Span, format string, w io.Writer) (Exported, error) {
 	params := s.params()
 	set(params, "format", format)
+	set(params, "cells", s.Cells)
 	resp, err := c.call(ctx, http.MethodGet, "export", params, nil)
 	if err != nil {
 		return Exported{}, err

@@ -224,7 +224,7 @@ func (s session) reportCoverage(completeness *float64) {
 
 func newExport(f *flags) *cobra.Command {
 	var when span
-	kind, file := "", "-"
+	kind, file, cells := "", "-", ""
 	cmd := &cobra.Command{
 		Use: "export point… | pattern", Short: "Write samples to a CSV, Parquet or Arrow file",
 		Long: "Write all samples of points to a file, however many.\n\n" + timeHelp + "\n\n" + selectHelp,
@@ -237,6 +237,7 @@ func newExport(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			sel.Cells = cells
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				return s.export(ctx, sel, kind, file)
 			})
@@ -246,6 +247,7 @@ func newExport(f *flags) *cobra.Command {
 	localFlag(cmd, &when.local)
 	cmd.Flags().StringVarP(&file, "output", "o", file, "file to write; - for standard output")
 	cmd.Flags().StringVarP(&kind, "format", "f", "", "csv, parquet or arrow (default: by the file's name, else csv)")
+	cmd.Flags().StringVar(&cells, "cells", "", "text: write CSV whose texts no spreadsheet takes for a formula")
 	return cmd
 }
 
