@@ -68,6 +68,12 @@ describe.skipIf(program === "")("a fresh node", () => {
     await device.getByRole("radio", { name: /A Modbus device/ }).check();
     await device.getByLabel("Address", { exact: true }).fill("127.0.0.1:1");
     await device.getByLabel("Name of register 1").fill("supply");
+    await device.getByLabel("Type of register 1").selectOption("float32");
+    await device.getByLabel("Byte order of register 1").selectOption("CDAB");
+    await device.getByLabel("Scale of register 1").fill("0.1");
+    await device.getByLabel("Offset of register 1").fill("-5");
+    await device.getByLabel("Register 1 is writable").check();
+    await device.getByLabel("Time-out of a request, in seconds").fill("0.5");
     await device.getByRole("button", { name: "Try it" }).click();
     await page.getByText("Check its power, cable and address.").waitFor();
     await device.getByRole("radio", { name: /A simulated device/ }).check();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { configOf, type Draft, firstDraft, gapOf, pathOf } from "./draft";
+import { configOf, type Draft, firstDraft, gapOf, noRegister, pathOf } from "./draft";
 
 const modbus: Draft = {
   ...firstDraft,
@@ -7,8 +7,8 @@ const modbus: Draft = {
   address: " 10.0.0.7:502 ",
   unit: "3",
   registers: [
-    { name: " supply ", table: "holding", address: "10", type: "float32", unit: "degC" },
-    { name: "flame", table: "discrete", address: "0", type: "int16", unit: "" },
+    { ...noRegister, name: " supply ", address: "10", type: "float32", unit: "degC" },
+    { ...noRegister, name: "flame", table: "discrete", address: "0", writable: true },
   ],
 };
 
@@ -30,7 +30,39 @@ describe("a draft", () => {
     });
   });
 
+  test("says byte order, scale, offset and writable where they mean something", () => {
+    const more = { scale: "0.1", offset: "-5", writable: true, byteOrder: "CDAB" };
+    const draft: Draft = {
+      ...modbus,
+      timeout: "2.5",
+      registers: [
+        { ...noRegister, ...more, name: "energy", address: "1", type: "int64" },
+        { ...noRegister, ...more, name: "level", table: "input", address: "2" },
+        { ...noRegister, ...more, name: "pump", table: "coil", address: "3" },
+      ],
+    };
+    expect(gapOf(draft)).toBe("");
+    const row = { address: 1, table: "holding", scale: 0.1, offset: -5 };
+    expect(configOf(draft)).toMatchObject({ timeout: "2.5s" });
+    expect(configOf(draft).registry).toEqual([
+      { ...row, name: "energy", type: "int64", byte_order: "CDAB", writable: true },
+      { ...row, name: "level", address: 2, table: "input", type: "int16" },
+      { name: "pump", address: 3, table: "coil", type: "bool", writable: true },
+    ]);
+  });
+
   test.each([
+    ["with a time-out that is too long", { ...modbus, timeout: "61" }, "The time-out is"],
+    [
+      "with a scale of nothing",
+      { ...modbus, registers: [{ ...noRegister, name: "a", address: "1", scale: "0" }] },
+      "The scale of a",
+    ],
+    [
+      "with an offset that is no number",
+      { ...modbus, registers: [{ ...noRegister, name: "a", address: "1", offset: "x" }] },
+      "The offset of a",
+    ],
     ["without a name", { ...modbus, name: " / " }, "Give the device a name."],
     ["without an address", { ...modbus, address: " " }, "Give the address"],
     ["with a unit that is no number", { ...modbus, unit: "a" }, "The unit is a number"],

@@ -7,6 +7,12 @@ export interface Register {
   address: string;
   type: string;
   unit: string;
+  /** Of values of 32 and 64 bits; "" for the standard, ABCD. */
+  byteOrder: string;
+  /** The value is raw × scale + offset; "" for 1 and 0. */
+  scale: string;
+  offset: string;
+  writable: boolean;
 }
 
 /** The first device as it is typed. */
@@ -17,12 +23,29 @@ export interface Draft {
   model: string;
   address: string;
   unit: string;
+  /** How long a request may take, in seconds; "" for the standard, 1. */
+  timeout: string;
   registers: readonly Register[];
 }
 
 /** The tables of Modbus with the types that make sense in them. */
 export const tables = ["holding", "input", "coil", "discrete"] as const;
 export const types = ["int16", "uint16", "int32", "uint32", "float32", "int64", "float64"] as const;
+
+/** The orders of the bytes of a value of 32 or 64 bits, A the most significant. */
+export const byteOrders = [
+  ["", "ABCD, the standard"],
+  ["CDAB", "CDAB, words swapped"],
+  ["BADC", "BADC, bytes swapped"],
+  ["DCBA", "DCBA, both"],
+] as const;
+
+/** Whether a register holds a value of several words, which has an order. */
+export const hasOrder = (r: Register) => !isBit(r) && /(32|64)$/.test(r.type);
+/** Whether a register is a single bit. */
+export const isBit = (r: Register) => r.table === "coil" || r.table === "discrete";
+/** Whether the table lets a register be written. */
+export const mayWrite = (r: Register) => r.table === "coil" || r.table === "holding";
 
 /** The parts of a building that can be simulated. */
 export const models = [
@@ -46,6 +69,10 @@ export const noRegister: Register = {
   address: "",
   type: "int16",
   unit: "",
+  byteOrder: "",
+  scale: "",
+  offset: "",
+  writable: false,
 };
 
 /** What the guide begins with: something that works without any hardware. */
@@ -56,6 +83,7 @@ export const firstDraft: Draft = {
   model: "ahu",
   address: "",
   unit: "1",
+  timeout: "",
   registers: [{ ...noRegister, address: "0" }],
 };
 
@@ -65,18 +93,23 @@ export function configOf(draft: Draft): Record<string, unknown> {
   return {
     address: draft.address.trim(),
     unit: Number(draft.unit),
+    ...(draft.timeout.trim() ? { timeout: `${draft.timeout.trim()}s` } : {}),
     registry: draft.registers.map(rowOf),
   };
 }
 
 function rowOf(r: Register): Record<string, unknown> {
-  const isBit = r.table === "coil" || r.table === "discrete";
+  const [scale, offset] = isBit(r) ? ["", ""] : [r.scale.trim(), r.offset.trim()];
   return {
     name: r.name.trim(),
     table: r.table,
     address: Number(r.address),
-    type: isBit ? "bool" : r.type,
+    type: isBit(r) ? "bool" : r.type,
     ...(r.unit.trim() ? { unit: r.unit.trim() } : {}),
+    ...(hasOrder(r) && r.byteOrder ? { byte_order: r.byteOrder } : {}),
+    ...(scale ? { scale: Number(scale) } : {}),
+    ...(offset ? { offset: Number(offset) } : {}),
+    ...(mayWrite(r) && r.writable ? { writable: true } : {}),
   };
 }
 
@@ -86,13 +119,30 @@ export function gapOf(draft: Draft): string {
   if (draft.driver === "sim") return "";
   if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
   if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
+  if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
   for (const r of draft.registers) {
-    if (r.name.trim() === "") return "Give each register a name.";
-    if (!isNumber(r.address, 65_535)) {
-      return `The address of ${r.name.trim()} is a number from 0 to 65535.`;
-    }
+    const gap = registerGap(r);
+    if (gap) return gap;
   }
   return "";
+}
+
+function registerGap(r: Register): string {
+  const name = r.name.trim();
+  if (name === "") return "Give each register a name.";
+  if (!isNumber(r.address, 65_535)) return `The address of ${name} is a number from 0 to 65535.`;
+  if (isBit(r)) return "";
+  if (!isAmount(r.scale) || Number(r.scale || 1) === 0) {
+    return `The scale of ${name} is a number other than 0.`;
+  }
+  if (!isAmount(r.offset)) return `The offset of ${name} is a number.`;
+  return "";
+}
+
+/** Whether a text is a number within bounds, or nothing. */
+function isAmount(text: string, least = -Infinity, most = Infinity): boolean {
+  const n = Number(text.trim());
+  return text.trim() === "" || (Number.isFinite(n) && n >= least && n <= most);
 }
 
 const isNumber = (text: string, most: number) => /^\d+$/.test(text.trim()) && Number(text) <= most;

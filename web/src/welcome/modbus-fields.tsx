@@ -1,4 +1,14 @@
-import { type Draft, noRegister, type Register, tables, types } from "./draft";
+import {
+  byteOrders,
+  type Draft,
+  hasOrder,
+  isBit,
+  mayWrite,
+  noRegister,
+  type Register,
+  tables,
+  types,
+} from "./draft";
 
 interface Props {
   draft: Draft;
@@ -34,6 +44,17 @@ export function ModbusFields({ draft, onChange }: Props) {
             onInput={(e) => onChange({ unit: e.currentTarget.value })}
           />
         </label>
+        <label>
+          Time-out of a request, in seconds
+          <input
+            type="text"
+            inputMode="decimal"
+            placeholder="1"
+            maxLength={6}
+            value={draft.timeout}
+            onInput={(e) => onChange({ timeout: e.currentTarget.value })}
+          />
+        </label>
       </div>
       <fieldset class="registers">
         <legend>Registers, with addresses from 0 as on the wire</legend>
@@ -66,8 +87,11 @@ interface RowProps {
 }
 
 function RegisterRow({ number, register: r, onChange, onRemove }: RowProps) {
-  const isBit = r.table === "coil" || r.table === "discrete";
-  const text = (key: "name" | "address" | "unit", label: string, placeholder: string) => (
+  const text = (
+    key: "name" | "address" | "unit" | "scale" | "offset",
+    label: string,
+    placeholder: string,
+  ) => (
     <input
       type="text"
       aria-label={`${label} of register ${number}`}
@@ -94,7 +118,7 @@ function RegisterRow({ number, register: r, onChange, onRemove }: RowProps) {
       {text("name", "Name", "name")}
       {list("table", "Table", tables)}
       {text("address", "Address", "address")}
-      {isBit ? <span class="quiet">bool</span> : list("type", "Type", types)}
+      {isBit(r) ? <span class="quiet">bool</span> : list("type", "Type", types)}
       {text("unit", "Unit", "unit")}
       {onRemove && (
         <button
@@ -106,6 +130,34 @@ function RegisterRow({ number, register: r, onChange, onRemove }: RowProps) {
           ×
         </button>
       )}
+      <div class="conversion">
+        {hasOrder(r) && (
+          <select
+            aria-label={`Byte order of register ${number}`}
+            value={r.byteOrder}
+            onChange={(e) => onChange({ byteOrder: e.currentTarget.value })}
+          >
+            {byteOrders.map(([key, name]) => (
+              <option key={key} value={key}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+        {!isBit(r) && text("scale", "Scale", "scale 1")}
+        {!isBit(r) && text("offset", "Offset", "offset 0")}
+        {mayWrite(r) && (
+          <label class="writable">
+            <input
+              type="checkbox"
+              aria-label={`Register ${number} is writable`}
+              checked={r.writable}
+              onChange={(e) => onChange({ writable: e.currentTarget.checked })}
+            />
+            writable
+          </label>
+        )}
+      </div>
     </div>
   );
 }
