@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"voltbus/api/answer"
 	"voltbus/control/access"
@@ -87,7 +88,7 @@ func problem(err error, instance string) answer.Problem {
 		}
 	}
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
-		p.Detail, p.Subject = e.Err.Error(), e.Subject
+		p.Detail, p.Subject = e.Err.Error(), shortSubject(e.Subject)
 	}
 	if none, ok := errors.AsType[*noneError](err); ok {
 		p.Ingested = &none.ingested
@@ -166,6 +167,15 @@ func (s *server) logProblem(r *http.Request, status int, err error) {
 }
 
 const maxClip = 200
+
+// shortSubject bounds what an answer repeats of a name that was sent. Paths of points are shorter.
+func shortSubject(s string) string {
+	const most = 1 << 10
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
 
 // clip shortens what a stranger sent, before it is repeated.
 func clip(s string) string {

@@ -84,6 +84,7 @@ func (b *Book) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (b *Book) Handle(ctx context.Context, r slog.Record) error {
+	r = shortened(r)
 	b.keep(ctx, &r)
 	if !b.next.Enabled(ctx, r.Level) {
 		return nil
@@ -141,6 +142,49 @@ func (b *Book) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
 		return short
 	}
 	return line.Attrs
+}
+
+// maxText is how much of a text in an attribute is kept: names and errors may repeat what a stranger sent. The stack of a defect is whole.
+const (
+	maxText  = 1 << 10
+	stackKey = "stack"
+)
+
+// shortened returns the record with texts in its attributes that are not longer than maxText.
+func shortened(r slog.Record) slog.Record {
+	long := len(r.Message) > maxMessage
+	r.Attrs(func(a slog.Attr) bool {
+		text, is := textOf(a)
+		long = long || (is && len(text) > maxText)
+		return !long
+	})
+	if !long {
+		return r
+	}
+	out := slog.NewRecord(r.Time, r.Level, cut(r.Message, maxMessage), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if text, is := textOf(a); is && len(text) > maxText {
+			a = slog.String(a.Key, cut(text, maxText))
+		}
+		out.AddAttrs(a)
+		return true
+	})
+	return out
+}
+
+// textOf returns the text of an attribute that is one, or an error.
+func textOf(a slog.Attr) (string, bool) {
+	if a.Key == stackKey {
+		return "", false
+	}
+	v := a.Value.Resolve()
+	if v.Kind() == slog.KindString {
+		return v.String(), true
+	}
+	if err, is := v.Any().(error); is {
+		return err.Error(), true
+	}
+	return "", false
 }
 
 // cut bounds a text, between two runes.

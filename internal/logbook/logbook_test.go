@@ -82,10 +82,15 @@ func TestTheBookIsBoundedInOctetsAndCountsWhatIsGone(t *testing.T) {
 	if int(behind.Lost)+len(behind.Records) != 5000 || behind.Lost == 0 {
 		t.Errorf("%d are lost and %d there, of 5000", behind.Lost, len(behind.Records))
 	}
-	log.Info(strings.Repeat("ä", 100_000), slog.String("text", strings.Repeat("y", 100_000))) //nolint:sloglint // a message of any length
+	log.Info(strings.Repeat("ä", 100_000), slog.String("text", strings.Repeat("y", 100_000)), slog.Any("list", []string{strings.Repeat("z", 100_000)})) //nolint:sloglint // a message of any length
 	_, found = search(b, logbook.Filter{Limit: 1})
-	if r := found.Records[0]; len(r.Message)+len(r.Attrs) > 10<<10 || !strings.Contains(string(r.Attrs), `"octets":1000`) {
+	if r := found.Records[0]; len(r.Message)+len(r.Attrs) > 10<<10 || !strings.Contains(string(r.Attrs), `"octets":10`) {
 		t.Errorf("a huge record is kept with %d octets: %.80s", len(r.Message)+len(r.Attrs), r.Attrs)
+	}
+	log.Info("again", slog.String("name", strings.Repeat("y", 3000)), slog.Any("err", errors.New(strings.Repeat("x", 3000))), slog.String("stack", strings.Repeat("s", 3000)))
+	_, found = search(b, logbook.Filter{Limit: 1})
+	if r := string(found.Records[0].Attrs); strings.Count(r, "y") != 1<<10 || strings.Count(r, "x") != 1<<10 || strings.Count(r, "s") < 3000 {
+		t.Errorf("long texts are kept with %d octets: %.80s", len(r), r)
 	}
 }
 
