@@ -72,6 +72,10 @@ func (s *workState) json() []byte {
 	writeValue(o, "reported", s.Reported)
 	o.Moment("changed", s.Changed)
 	o.Moment("turned", s.Turned)
+	o.Moment("assert_at", s.AssertAt)
+	if s.AssertPause != 0 {
+		o.Int("assert_pause", int64(s.AssertPause))
+	}
 	if s.Sent != nil {
 		o.Name("sent")
 		s.Sent.write(o)

@@ -51,6 +51,7 @@ func TestWhatIsWrittenOfAPointIsWhatPackageJSONWrites(t *testing.T) {
 			Before: anyValue.Draw(t, "before"), Reverting: rapid.Bool().Draw(t, "reverting"), Failsafe: rapid.Bool().Draw(t, "failsafe"),
 			Output: Output(anyText(t, "output")), Held: anyValue.Draw(t, "held"), Reported: anyValue.Draw(t, "reported"),
 			Changed: anyTime.Draw(t, "changed"), Turned: anyTime.Draw(t, "turned"), Text: anyText(t, "text"),
+			AssertAt: anyTime.Draw(t, "assert at"), AssertPause: time.Duration(rapid.Int64().Draw(t, "assert pause")),
 		}
 		if rapid.Bool().Draw(t, "sent") {
 			s.Sent = &sentState{

@@ -150,8 +150,12 @@ type workState struct {
 	Reported  valueState     `json:"reported"`
 	Changed   time.Time      `json:"changed,omitzero"`
 	Turned    time.Time      `json:"turned,omitzero"`
-	Sent      *sentState     `json:"sent,omitempty"` // the write that is under way
-	Text      string         `json:"text,omitempty"`
+
+	AssertAt    time.Time     `json:"assert_at,omitzero"`     // what the point loses is not written again before
+	AssertPause time.Duration `json:"assert_pause,omitempty"` // after the next such write
+
+	Sent *sentState `json:"sent,omitempty"` // the write that is under way
+	Text string     `json:"text,omitempty"`
 }
 
 // sentState is a Write.
@@ -179,6 +183,9 @@ func (m *Model) stateOfWork(w *work) workState {
 	}
 	if w.turnedAt > 0 {
 		s.Turned = m.now.at(w.turnedAt)
+	}
+	if w.assertPause > 0 {
+		s.AssertAt, s.AssertPause = m.now.at(w.assertAt), w.assertPause
 	}
 	for _, c := range w.commands {
 		s.Commands = append(s.Commands, m.stateOf(c))
@@ -326,6 +333,7 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	w.before, w.reverting, w.failsafe, w.state = s.Before.Value, s.Reverting, s.Failsafe, s.Output
 	w.held, w.reported, w.text = s.Held.Value, s.Reported.Value, s.Text
 	w.changedAt, w.turnedAt = m.ago(s.Changed), m.ago(s.Turned)
+	m.restoreBound(w, s)
 	if s.Sent != nil {
 		m.interrupted(path, s.Sent)
 	}
@@ -344,6 +352,15 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 		}
 	}
 	return nil
+}
+
+// restoreBound has a point that lost its value before a restart written again no sooner than without one. Whatever
+// the clock says, that is no later than after one pause.
+func (m *Model) restoreBound(w *work, s *workState) {
+	if s.AssertPause > 0 && !s.AssertAt.IsZero() {
+		w.assertPause = s.AssertPause
+		w.assertAt = m.now.Steady + min(s.AssertAt.Sub(m.now.Wall), s.AssertPause)
+	}
 }
 
 // interrupted tells of a write whose outcome nobody waited for.
