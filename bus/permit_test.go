@@ -20,6 +20,15 @@ func everyAgent(self string) (publish, subscribe []string) {
 		[]string{"_INBOX." + self + ".>", "news." + self + ".>", "rpc." + self + ".>"}
 }
 
+// breadthFirst are the subjects of a branch whose path is given the other way round, and of what lies up to 8 levels below it.
+func breadthFirst(branch string) (list []string) {
+	for depth := range 9 {
+		below := strings.Repeat("*.", depth) + branch
+		list = append(list, "live.breadth.point."+below, "live.breadth.scan."+below)
+	}
+	return list
+}
+
 func TestGrantsBecomeSubjects(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -42,28 +51,27 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 			"** at the end is the same", "a",
 			identity.Grants{Subscribe: patterns("x/**")},
 			nil,
-			[]string{"live.point.x", "live.point.x.>", "live.scan.x", "live.scan.x.>", "msg.*.x", "msg.*.x.>"},
+			append(breadthFirst("x"), "live.point.x", "live.point.x.>", "live.scan.x", "live.scan.x.>", "msg.*.x", "msg.*.x.>"),
 		},
 		{
 			"** alone is everything", "a",
 			identity.Grants{Subscribe: patterns("**")},
 			nil,
-			[]string{"live.point.>", "live.scan.>", "msg.*.>"},
+			[]string{"live.breadth.point.>", "live.breadth.scan.>", "live.point.>", "live.scan.>", "msg.*.>"},
 		},
 		{
 			"a pattern of points gives no scan, which would hold more", "a",
 			identity.Grants{Subscribe: patterns("x/*/temp")},
 			nil,
-			[]string{"live.point.x.*.temp", "msg.*.x.*.temp"},
+			[]string{"live.breadth.point.temp.*.x", "live.point.x.*.temp", "msg.*.x.*.temp"},
 		},
 		{
 			"a device whose name is a pattern is granted as a whole", "a",
 			identity.Grants{Subscribe: patterns("x/*/ahu/**")},
 			nil,
-			[]string{
+			append(breadthFirst("ahu.*.x"),
 				"live.point.x.*.ahu", "live.point.x.*.ahu.>", "live.scan.x.*.ahu", "live.scan.x.*.ahu.>",
-				"msg.*.x.*.ahu", "msg.*.x.*.ahu.>",
-			},
+				"msg.*.x.*.ahu", "msg.*.x.*.ahu.>"),
 		},
 		{
 			"what a subject cannot hold is escaped", "a",
