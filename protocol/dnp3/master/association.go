@@ -184,7 +184,7 @@ func (a *Association) Deadline() time.Time {
 	}
 	due := a.report.until
 	if a.auto.due != 0 {
-		due = a.auto.notBefore
+		due = station.Earlier(due, a.auto.notBefore)
 	}
 	for _, at := range a.polls {
 		due = station.Earlier(due, at)

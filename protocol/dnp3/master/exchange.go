@@ -30,7 +30,16 @@ func (a *Association) waiting(now time.Time) bool {
 	for len(a.queue) > 0 && a.queue[0].canceled.Load() {
 		a.queue = a.queue[1:]
 	}
+	if a.crosses() {
+		return len(a.queue) > 0 && a.queue[0].request.priority >= Control
+	}
 	return len(a.queue) > 0 || a.autoReady(now) || a.duePoll(now) >= 0
+}
+
+// crosses reports whether the start-up sequence is about to read events that a report has just brought, which is
+// not kept yet: an outstation whose reports were disabled meanwhile would send them once more.
+func (a *Association) crosses() bool {
+	return a.report.token != 0 && a.auto.due&-a.auto.due == taskIntegrity
 }
 
 // next takes the request to begin: commands, then the start-up sequence, then what was

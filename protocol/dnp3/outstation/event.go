@@ -22,9 +22,10 @@ type event struct {
 type eventState uint8
 
 const (
-	eventWaiting eventState = iota
-	eventSent               // in a fragment that is not confirmed yet
-	eventGone               // confirmed
+	eventWaiting   eventState = iota
+	eventSent                 // in a fragment that is not confirmed yet
+	eventGone                 // confirmed
+	eventWithdrawn            // waits again, and may have arrived: its report was ended before a confirmation could come
 )
 
 // point writes the event into a point that is used again and again.
@@ -234,11 +235,29 @@ func (e *events) confirm() int {
 }
 
 // putBack makes what was sent wait again.
-func (e *events) putBack() {
+func (e *events) putBack() { e.back(eventWaiting) }
+
+// withdraw makes what was sent wait again, unless a confirmation of it is under way: see arrived.
+func (e *events) withdraw() { e.back(eventWithdrawn) }
+
+// arrived forgets what was withdrawn and not sent anew since, and returns how many events that were.
+func (e *events) arrived() int {
+	n := 0
+	for i := range e.n {
+		if ev := e.at(i); ev.state == eventWithdrawn {
+			e.forget(ev)
+			n++
+		}
+	}
+	e.trim()
+	return n
+}
+
+func (e *events) back(to eventState) {
 	e.told = false
 	for i := 0; i < e.n && e.sent > 0; i++ {
 		if ev := e.at(i); ev.state == eventSent {
-			ev.state = eventWaiting
+			ev.state = to
 			e.waiting[ev.class]++
 			e.sent--
 		}
@@ -257,7 +276,7 @@ type walk struct {
 func (w *walk) next() *event {
 	for ; w.at < w.events.n; w.at++ {
 		ev := w.events.at(w.at)
-		if ev.state == eventWaiting && w.slots.has(ev.slot) && w.classes&(app.Class1<<ev.class) != 0 {
+		if (ev.state == eventWaiting || ev.state == eventWithdrawn) && w.slots.has(ev.slot) && w.classes&(app.Class1<<ev.class) != 0 {
 			return ev
 		}
 	}

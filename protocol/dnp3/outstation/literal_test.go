@@ -460,6 +460,21 @@ func TestConversationsWithAnOutstation(t *testing.T) {
 				{hear: "C4 01 3C 02 06", say: say("E4 81 00 00 20 01 28 01 00 00 00 01 07 00 00 00")},
 			},
 		},
+		{
+			"a confirmation that crosses a request to disable reports counts, but not for what came or was sent since", reporting,
+			[]step{
+				{after: time.Millisecond, say: say("F0 82 80 00")},
+				{hear: "D0 00"},
+				{hear: "C1 14 3C 02 06", say: say("C1 81 80 00")},
+				{event: 7, say: say("F1 82 80 00 20 01 28 01 00 00 00 01 07 00 00 00")},
+				{hear: "C2 15 3C 02 06", say: say("C2 81 82 00")},
+				{event: 8},
+				{hear: "D1 00"},
+				{hear: "C3 01 3C 02 06", say: say("E3 81 80 00 20 01 28 01 00 00 00 01 08 00 00 00")},
+				{hear: "D1 00"},
+				{hear: "C4 01 3C 02 06", say: say("E4 81 80 00 20 01 28 01 00 00 00 01 08 00 00 00")},
+			},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -248,8 +248,9 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 }
 
 // forget drops the events that the master confirmed, and says so.
-func (s *Session) forget() {
-	n := s.events.confirm()
+func (s *Session) forget() { s.confirmedEvents(s.events.confirm()) }
+
+func (s *Session) confirmedEvents(n int) {
 	if call := s.outstation.callbacks.Confirmed; call != nil && n > 0 {
 		call(&s.outstation.tx, s.source, n)
 	}

@@ -19,6 +19,8 @@ type unsolicited struct {
 	retries  int
 	hold     time.Time // until when events are collected
 	pause    time.Time // until when nothing is sent after a report was given up
+
+	withdrawn bool // the last report was ended by the master, whose confirmation may be under way
 }
 
 // startUnsolicited sends a report if there is a reason to.
@@ -52,7 +54,7 @@ func (s *Session) collected(now time.Time) bool {
 
 func (s *Session) sendUnsolicited(now time.Time, classes app.Classes, out *station.Output) {
 	u := &s.unsolicited
-	u.buffer = out.Pool().Borrow()
+	u.buffer, u.withdrawn = out.Pool().Borrow(), false
 	control := u.sequence.Single() | app.CON | app.UNS
 	w := app.NewResponse(u.buffer.Octets, control, app.FuncUnsolicitedResponse, 0)
 	if classes != 0 {
@@ -99,7 +101,12 @@ func (s *Session) endUnsolicited(out *station.Output) {
 
 func (s *Session) confirmUnsolicited(_ time.Time, sequence app.Sequence, out *station.Output) {
 	u := &s.unsolicited
-	if u.buffer == nil || sequence != u.sequence {
+	switch {
+	case u.buffer == nil && u.withdrawn && sequence.Next() == u.sequence:
+		u.withdrawn = false
+		s.confirmedEvents(s.events.arrived())
+		return
+	case u.buffer == nil || sequence != u.sequence:
 		return
 	}
 	u.null = false
@@ -108,13 +115,15 @@ func (s *Session) confirmUnsolicited(_ time.Time, sequence app.Sequence, out *st
 	s.broadcast = broadcastNone
 }
 
-// cancelUnsolicited ends a report that the master no longer wants.
+// cancelUnsolicited ends a report that the master no longer wants. It may have it already, and its confirmation
+// have crossed the request: then the events are not sent once more.
 func (s *Session) cancelUnsolicited(out *station.Output) {
 	if s.unsolicited.buffer == nil || s.unsolicited.null {
 		return
 	}
 	s.endUnsolicited(out)
-	s.events.putBack()
+	s.events.withdraw()
+	s.unsolicited.withdrawn = true
 }
 
 // enable handles FC 20 and 21.
