@@ -249,7 +249,7 @@ func (s *server) tellLogin(r *http.Request, name string, err error) {
 		By      string `json:"by"`
 	}{addressOf(r.RemoteAddr), by}) // texts
 	s.cfg.Audit.Offer(audit.Entry{
-		Actor: "unknown", Action: "login.failed", Subject: name, Outcome: Ending(err), Detail: detail, Time: s.cfg.Now(),
+		Actor: "unknown", Action: "login.failed", Subject: clip(name), Outcome: Ending(err), Detail: detail, Time: s.cfg.Now(),
 	})
 }
 

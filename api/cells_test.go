@@ -17,6 +17,8 @@ func TestAttackACellOfAnExportIsNoFormula(t *testing.T) {
 		{`=cmd|' /C calc'!A0`, point.TextOf("@SUM(1)"), `'=cmd|' /C calc'!A0,2026-03-01T12:00:00.000000Z,'@SUM(1),text,good`},
 		{"+a", point.TextOf("-1+1"), "'+a,2026-03-01T12:00:00.000000Z,'-1+1,text,good"},
 		{"a=b", point.FloatOf(-7.5), "a=b,2026-03-01T12:00:00.000000Z,-7.5,float,good"},
+		{"＝a", point.TextOf("\n=1"), "'＝a,2026-03-01T12:00:00.000000Z,\"'\n=1\",text,good"},
+		{"a;=1", point.TextOf("b\t=1"), "\"a;=1\",2026-03-01T12:00:00.000000Z,\"b\t=1\",text,good"},
 		{"a", point.TextOf(""), `a,2026-03-01T12:00:00.000000Z,"",text,good`},
 	} {
 		s := point.Sample{Point: tt.path, Time: at, Value: tt.value}

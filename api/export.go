@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"voltbus/api/answer"
 	"voltbus/api/arrowstream"
@@ -155,7 +156,7 @@ func exportArrow(w *patient, r *request, from stream) error {
 
 // inertText puts an apostrophe before a text that a spreadsheet would take for a formula.
 func inertText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + s
 	}
 	return s
@@ -193,7 +194,7 @@ func appendCSV(dst []byte, s *point.Sample, inert bool) []byte {
 // appendField appends a field of CSV as RFC 4180 quotes it. An empty text is quoted, to tell it
 // from no value.
 func appendField(dst []byte, s string) []byte {
-	if s != "" && !strings.ContainsAny(s, "\",\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
+	if s != "" && !strings.ContainsAny(s, "\",;\t\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')

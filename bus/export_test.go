@@ -1,5 +1,7 @@
 package bus
 
+import "log/slog"
+
 // Subscribable is subscribable.
 func (p *Permit) Subscribable(subject string) bool { return p.subscribable(subject) }
 
@@ -14,3 +16,8 @@ var Signed = signed
 
 // StopEngine stops the engine of the log as the server itself does when the disk refuses a write.
 func (l *Log) StopEngine() error { return l.bus.srv.ShutdownJetStream() }
+
+// ServerError reports an error as the server does, to be written into a log.
+func ServerError(log *slog.Logger) func(format string, v ...any) {
+	return (&serverLog{log: log}).Errorf
+}

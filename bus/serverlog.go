@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 )
 
 // serverLog hands the server's own messages to the node's log. What the server calls a notice is
 // of interest to developers only. Violations go to the guard, which tells them to whom they
 // concern.
 type serverLog struct {
-	log   *slog.Logger
-	guard *guard
+	log      *slog.Logger
+	guard    *guard
+	insecure atomic.Uint64 // connections that ended before they were secured
 }
 
 func (l *serverLog) write(level slog.Level, format string, v []any) {
@@ -38,6 +40,12 @@ func (l *serverLog) Warnf(format string, v ...any) {
 func (l *serverLog) Errorf(format string, v ...any) {
 	if t, ok := parseTrespass(format, v); ok {
 		l.guard.offer(t)
+		return
+	}
+	if strings.Contains(format, "TLS handshake error") {
+		if n := l.insecure.Add(1); n&(n-1) == 0 { // the first, and at each doubling: anybody can connect and go
+			l.log.Warn("connections to the bus end before they are secured", slog.Uint64("count", n), slog.String("last", fmt.Sprintf(format, v...)))
+		}
 		return
 	}
 	l.write(slog.LevelError, format, v)

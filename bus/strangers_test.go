@@ -1,8 +1,11 @@
 package bus_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +94,18 @@ func TestAttackStrangersKeepNoneOfTheNodesOwnConnectionsOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		tap.Close()
+	}
+}
+
+// Who connects and goes writes few lines into the node's log.
+func TestAttackConnectionsThatGoFillNoLog(t *testing.T) {
+	var log bytes.Buffer
+	const gone = 1000
+	report := bus.ServerError(slog.New(slog.NewTextHandler(&log, nil)))
+	for i := range gone {
+		report("%s - TLS handshake error: %s", fmt.Sprint("127.0.0.1:", i), "EOF")
+	}
+	if n := strings.Count(log.String(), "\n"); n < 2 || n > 12 {
+		t.Errorf("%d connections gave %d lines:\n%s", gone, n, &log)
 	}
 }

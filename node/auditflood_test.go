@@ -53,3 +53,25 @@ func TestAttackAnAgentForgesActorsAndFloodsTheAuditLog(t *testing.T) {
 		t.Errorf("%d entries tell of %d refusals, want %d in few entries", len(page.Entries), count, told)
 	}
 }
+
+// An agent asks without end for what it may not, and for what it may.
+func TestAttackAnAgentFloodsTheAuditLogByOperations(t *testing.T) {
+	cfg := load(t, t.TempDir(), listenAnywhere)
+	r := run(t, cfg)
+	evil := join(t, r, cfg, "evil", identity.Grants{})
+	const asked = 1000
+	for i := range asked {
+		owner := ""
+		if i%2 == 0 {
+			owner = "agent/" + strings.Repeat("x", 290)
+		}
+		_ = evil.CallNamed(wait(t), "node", "config_set", nil, map[string]any{"owner": owner, "name": "a", "text": fmt.Sprint(i), "type": "json"})
+	}
+	page, err := r.Audit(t.Context(), client.AuditFilter{Actor: "agent:evil", Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Entries) == 0 || len(page.Entries) > 400 {
+		t.Errorf("%d entries tell of %d requests", len(page.Entries), asked)
+	}
+}

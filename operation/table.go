@@ -74,7 +74,7 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 		out, err = b.run(ctx, call, args)
 	}
 	if b.Audited {
-		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: call.subject, Detail: call.detail, Err: err})
+		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
 	}
 	if err != nil {
 		return nil, err
