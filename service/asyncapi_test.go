@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	controldesk "voltbus/control/desk"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
@@ -114,12 +115,13 @@ func TestTheDocumentOfTheBusIsAsyncAPI(t *testing.T) {
 
 func TestTheSubjectsOfTheDocumentAreTheNodes(t *testing.T) {
 	fill := strings.NewReplacer("{self}", "own%2Ename", "{device}", "a.b", "{point}", "a.b", "{from}", "own%2Ename", "{topic}", "a.b",
-		"{key}", "a.b", "{kind}", "stop", "{callee}", "boiler", "{caller}", "boiler", "{method}", "do", "{call}", "x")
+		"{key}", "a.b", "{kind}", "stop", "{callee}", "boiler", "{caller}", "boiler", "{method}", "do", "{call}", "x", "{path}", "a.b")
 	want := map[string]string{
 		"scan": wire.Subject(wire.ScanPrefix, "a/b"), "point": wire.Subject(wire.PointPrefix, "a/b"),
 		"breadthScan": wire.BreadthScanPrefix + "a.b", "breadthPoint": wire.BreadthPointPrefix + "a.b",
 		"message": wire.MessageSubject("own.name", "a/b"), "health": wire.MessageSubject("own.name", wire.HealthTopic),
-		"alert": wire.MessageSubject("own.name", point.Path(wire.AlertTopic).Join("a/b")), "news": wire.NewsSubject("own.name", wire.NewsStop),
+		"control": wire.MessageSubject(wire.NodeName, controldesk.Prefix.Join("a/b")),
+		"alert":   wire.MessageSubject("own.name", point.Path(wire.AlertTopic).Join("a/b")), "news": wire.NewsSubject("own.name", wire.NewsStop),
 		"call": wire.CallSubject("boiler", "own.name", "do"), "called": wire.CallSubject("own.name", "boiler", "do"),
 		"node": wire.CallSubject(wire.NodeName, "own.name", "do"), "inbox": wire.InboxPrefix + wire.Token("own.name") + ".x", "answer": "",
 	}
