@@ -33,6 +33,7 @@ func controlRoutes() []route {
 		{method: "POST", path: atControl + "/freeze", role: operator, body: loginBody, serve: (*server).freeze, audit: "device.freeze"},
 		{method: "POST", path: atControl + "/commands", role: operator, body: controlBody, remote: commandFar, serve: (*server).command},
 		{method: "POST", path: atControl + "/release", role: operator, body: loginBody, remote: "release", serve: (*server).release},
+		{method: "POST", path: atControl + "/revert", role: operator, body: loginBody, remote: "revert", serve: (*server).revert},
 		{method: "POST", path: atControl + "/renew", role: operator, body: loginBody, remote: "renew", serve: (*server).renew},
 		{method: "GET", path: atControl + "/tasks", role: viewer, remote: "schedule", serve: (*server).tasks, params: []string{"path", "from", "to"}},
 		{method: "POST", path: atControl + "/tasks", role: operator, body: controlBody, remote: "reserve", serve: (*server).reserve},
@@ -171,6 +172,10 @@ func (s *server) command(w http.ResponseWriter, r *request) error {
 
 func (s *server) release(w http.ResponseWriter, r *request) error {
 	return asked(w, r, s.cfg.Control.Release)
+}
+
+func (s *server) revert(w http.ResponseWriter, r *request) error {
+	return asked(w, r, s.cfg.Control.Revert)
 }
 
 func (s *server) renew(w http.ResponseWriter, r *request) error {

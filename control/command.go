@@ -28,14 +28,19 @@ type command struct {
 	order  uint64
 	since  time.Time
 	ends   time.Duration // on the steady clock; 0: no lease
+	revert due
 	target *target
 	alarm  alarm
 	fresh  bool // the device has not taken it yet
 	aside  aside
 }
 
-// ring ends a command whose lease was not renewed.
+// ring ends a command whose lease was not renewed, or whose point goes back.
 func (c *command) ring(m *Model) {
+	if c.revert.at > 0 && c.revert.at <= m.now.Steady {
+		m.turn(c)
+		return
+	}
 	m.end(c, CauseExpired)
 	m.settle(c.target, CauseExpired)
 }
@@ -45,8 +50,8 @@ func (c *command) holder(m *Model) Holder {
 		Requester: c.Requester, Task: c.Task, Command: c.ID, Path: c.Point, Level: c.Level,
 		From: c.since, Reason: c.Reason,
 	}
-	if c.ends > 0 {
-		h.Until = m.now.at(c.ends)
+	if at := c.stops(); at > 0 {
+		h.Until = m.now.at(at)
 	}
 	return h
 }
@@ -181,8 +186,8 @@ func (m *Model) occupied(t *target, c *Command) (Decision, bool) {
 		return Decision{}, true
 	}
 	until := "it is released"
-	if old.ends > 0 {
-		until = clockText(m.now.at(old.ends))
+	if at := old.stops(); at > 0 {
+		until = clockText(m.now.at(at))
 	}
 	d := refuse("Command", WhyHeld, fault.Conflict, string(c.Point), fmt.Errorf(
 		"%s holds level %d until %s; take another level, or ask for its release", old.Requester, c.Level, until))
@@ -226,7 +231,7 @@ func (m *Model) accept(t *target, given Command) Decision {
 // lease sets when a command ends by itself.
 func (m *Model) lease(c *command, length time.Duration) {
 	c.Lease, c.ends = length, m.now.Steady+length
-	m.steady.set(&c.alarm, c, int64(c.ends))
+	m.arm(c)
 	m.touch(recordPoint, string(c.Point))
 }
 

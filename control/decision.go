@@ -56,6 +56,7 @@ type Decision struct {
 	Until   time.Time    // when the lease, override or waiting for approval ends; zero: when released
 	Wins    bool         // of a command: whether the point follows it
 	Later   time.Time    // when the point can follow, if a rate or minimum time holds it back; else zero
+	Points  int          // of a revert: how many go back
 	Repeat  bool         // the request was decided before: this is that decision, without effects
 	Effects
 }

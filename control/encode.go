@@ -31,6 +31,8 @@ func (s *commandState) write(o *point.Object) {
 	o.Moment("until", s.Until)
 	o.True("fresh", s.Fresh)
 	o.True("returns", s.Returns)
+	o.Moment("reverts", s.Reverts)
+	o.Some("reverter", s.Reverter)
 	if s.Prior != nil {
 		o.Name("prior")
 		s.Prior.write(o)

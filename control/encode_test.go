@@ -65,6 +65,7 @@ func TestWhatIsWrittenOfAPointIsWhatPackageJSONWrites(t *testing.T) {
 				Level: Level(rapid.IntRange(0, 16).Draw(t, "level")), Value: anyValue.Draw(t, "value"), Reason: anyText(t, "reason"),
 				Lease: time.Duration(rapid.Int64().Draw(t, "lease")), Order: rapid.Uint64().Draw(t, "order"),
 				Since: anyTime.Draw(t, "since"), Until: anyTime.Draw(t, "until"),
+				Reverts: anyTime.Draw(t, "reverts"), Reverter: anyText(t, "reverter"),
 			})
 		}
 		mustEqual(t, s.json(), s)

@@ -85,7 +85,9 @@ type commandState struct {
 	Until     time.Time     `json:"until,omitzero"`
 	Fresh     bool          `json:"fresh,omitempty"`   // the device has not taken it yet
 	Returns   bool          `json:"returns,omitempty"` // the point was on its way back before it
-	Prior     *commandState `json:"prior,omitempty"`   // what it has replaced, to come back if the device refuses
+	Reverts   time.Time     `json:"reverts,omitzero"`  // when it ends because somebody reverts its point
+	Reverter  string        `json:"reverter,omitempty"`
+	Prior     *commandState `json:"prior,omitempty"` // what it has replaced, to come back if the device refuses
 }
 
 func stateOfCommand(c *Command, order uint64, since, until time.Time) commandState {
@@ -194,7 +196,13 @@ func (m *Model) stateOfWork(w *work) workState {
 }
 
 func (m *Model) stateOf(c *command) commandState {
-	s := stateOfCommand(&c.Command, c.order, c.since, c.holder(m).Until)
+	s := stateOfCommand(&c.Command, c.order, c.since, time.Time{})
+	if c.ends > 0 {
+		s.Until = m.now.at(c.ends)
+	}
+	if c.revert.at > 0 {
+		s.Reverts, s.Reverter = m.now.at(c.revert.at), c.revert.by
+	}
 	s.Fresh, s.Returns = c.fresh, c.aside.reverting
 	if c.aside.prior != nil {
 		prior := m.stateOf(c.aside.prior)
@@ -389,9 +397,7 @@ func (m *Model) restoreCommand(t *target, s *commandState) error {
 	}
 	t.work.commands = append(t.work.commands, c)
 	m.index(c)
-	if c.ends > 0 {
-		m.steady.set(&c.alarm, c, int64(c.ends))
-	}
+	m.arm(c)
 	return nil
 }
 
@@ -400,6 +406,9 @@ func (m *Model) commandOf(t *target, s *commandState) *command {
 	c := &command{Command: s.command(), order: s.Order, since: s.Since, target: t, fresh: s.Fresh, aside: aside{reverting: s.Returns}}
 	if c.Lease > 0 {
 		c.ends = m.endOf(c.Lease, s.Until)
+	}
+	if !s.Reverts.IsZero() {
+		c.revert = due{m.endOf(maxSpread, s.Reverts), s.Reverter}
 	}
 	return c
 }

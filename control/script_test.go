@@ -92,7 +92,7 @@ func (s *script) run(line string) {
 		"point": s.point, "at": s.at, "wall": s.wall, "reserve": s.reserve, "cancel": s.cancel, "set": s.set,
 		"release": s.release, "ok": s.ok, "fail": s.fail, "tasks": s.tasks, "show": s.show, "restart": s.restart,
 		"observe": s.observe, "approve": s.approve, "override": s.override, "clear": s.clear, "leave": s.leave,
-		"renew": s.renew,
+		"renew": s.renew, "revert": s.revert,
 	}[verb]
 	if !known {
 		s.t.Fatalf("unknown instruction %q", line)
@@ -243,6 +243,10 @@ func (s *script) release(plain []string, a map[string]string) {
 
 func (s *script) renew(plain []string, a map[string]string) {
 	s.decision(s.model.Renew(s.now, a["by"], Selection{Point: point.Path(plain[0])}, s.length(a["lease"])))
+}
+
+func (s *script) revert(plain []string, a map[string]string) {
+	s.decision(s.model.Revert(s.now, Reversion{Path: point.Path(plain[0]), By: a["by"], Spread: s.length(a["spread"])}))
 }
 
 func (s *script) leave(plain []string, _ map[string]string) {

@@ -76,7 +76,7 @@ func (m *Model) struck(t *target, sent *Write, err error) bool {
 func (m *Model) restoreSlot(t *target, c *command) bool {
 	task := m.tasks[c.Task]
 	switch {
-	case c.ends > 0 && c.ends <= m.now.Steady, m.commands[ref{c.Requester, c.ID}] != nil:
+	case c.stops() > 0 && c.stops() <= m.now.Steady, m.commands[ref{c.Requester, c.ID}] != nil:
 		return false
 	case c.Task != "" && (task == nil || !task.holds(c.Point)):
 		return false
@@ -87,9 +87,7 @@ func (m *Model) restoreSlot(t *target, c *command) bool {
 	i, _ := slices.BinarySearchFunc(t.work.commands, c.Level, byLevel)
 	t.work.commands = slices.Insert(t.work.commands, i, c)
 	m.index(c)
-	if c.ends > 0 {
-		m.steady.set(&c.alarm, c, int64(c.ends))
-	}
+	m.arm(c)
 	m.event(Event{Kind: CommandRestored, Holder: c.holder(m), Cause: CauseDevice, Value: c.Value})
 	return true
 }

@@ -1,14 +1,19 @@
 package node_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/control"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/point"
 )
 
 // As over HTTP at the node itself, each for the points that the link may command.
@@ -84,5 +89,77 @@ func TestControlOfAnotherNodeIsAskedAsThatOfThisOne(t *testing.T) {
 	}
 	if held, err := far.Held(wait(t), "person:campus/ada"); err != nil || len(held.Commands) != 1 || held.Commands[0].Command != "once" {
 		t.Errorf("with a key: %+v, %v", held, err)
+	}
+}
+
+// A revert ends what others command: of a device and of a branch, at once and over a time, here and from another node.
+func TestARevertSendsPointsBackWhoeverCommandsThem(t *testing.T) {
+	rooms := strings.ReplaceAll(commandedRooms, "approval: true", "approval: false")
+	rooms = strings.ReplaceAll(rooms, "points: [setpoint]", "points: [setpoint], default: 21")
+	campus, plant, _ := couple(t, rooms+"uplink: {allow: [administer]}\n")
+	take := func() {
+		t.Helper()
+		for i, path := range []point.Path{"site/room/setpoint", "site/hall/setpoint"} {
+			for k, by := range []string{"agent:tune", "person:bob"} {
+				c := control.Command{ID: rand.Text(), Point: path, Requester: by, Level: control.Level(10 + k), Value: point.FloatOf(float64(23 + i))}
+				if done, err := plant.Control().Command(wait(t), c, time.Minute); err != nil || done.Status != control.Accepted {
+					t.Fatalf("%+v, %v", done, err)
+				}
+			}
+		}
+	}
+	commanded := func(path point.Path) int {
+		t.Helper()
+		v, err := plant.Control().View(wait(t), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(v.Array)
+	}
+	engineer, _ := campus.as(t, "ada", identity.Engineer)
+	operator, _ := campus.as(t, "bob", identity.Operator)
+	here, _ := plant.as(t, "eve", identity.Operator)
+	take()
+	for name, c := range map[string]*client.Client{"from above": operator.At("plant"), "at the node": here} {
+		if _, err := c.Revert(wait(t), answer.Revert{Path: "site"}); !fault.Is(err, fault.Refused) {
+			t.Errorf("an operator %s reverts: %v", name, err)
+		}
+	}
+	far := engineer.At("plant")
+	if done, err := far.Revert(wait(t), answer.Revert{Path: "site/room"}); err != nil || done.Points != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if commanded("site/room/setpoint") != 0 || commanded("site/hall/setpoint") != 2 {
+		t.Error("a revert of one device did not end its commands, or ended those of another one")
+	}
+	awaitTrue(t, "the device reports the default", func() bool {
+		got, err := far.ReadNow(wait(t), "site/room/setpoint")
+		return err == nil && string(got.Readings[0].Value) == "21"
+	})
+	take()
+	done, err := far.Revert(wait(t), answer.Revert{Path: "site", Spread: 3600})
+	if err != nil || done.Points != 2 || done.Until == nil {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if commanded("site/hall/setpoint") != 0 || commanded("site/room/setpoint") != 2 {
+		t.Error("the first point did not go back at once, or the second before its turn")
+	}
+	who, err := far.Who(wait(t), "site/room/setpoint")
+	if err != nil || who.Points[0].Array[0].Until == nil || who.Points[0].Array[0].Until.Sub(*done.Until).Abs() > time.Minute {
+		t.Errorf("who does not show the turn of the point: %+v, %v", who, err)
+	}
+	if _, err := far.Revert(wait(t), answer.Revert{Path: "site/nothing"}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a revert of nothing: %v", err)
+	}
+	admin, _ := plant.as(t, "root", identity.Administrator)
+	log, err := admin.Audit(wait(t), client.AuditFilter{Action: "control.revert"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(mustJSON(t, log))
+	for _, part := range []string{"person:campus/ada", `"spread":"1h0m0s"`, "person:campus/bob", "person:eve"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the audit log does not say %s: %s", part, text)
+		}
 	}
 }

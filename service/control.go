@@ -65,6 +65,7 @@ func controlMethods() map[string]method {
 			"{results}", controlled((*Service).setMany),
 		},
 		"release":  {"End own commands: of a point, a task, an id, or all with the reservations; those of another requester need administer.", release{}, "{status}", controlled((*Service).release)},
+		"revert":   {"End every command of a point, a device or a branch, whoever made it, over a time; needs administer.", answer.Revert{}, "{status, points, until}", controlled((*Service).revert)},
 		"renew":    {"Give own leases a new length from now on.", renew{}, "{status, until}", controlled((*Service).renew)},
 		"reserve":  {"Reserve points, devices or branches for times, all or none.", answer.NewTask{}, "{status, until, lost}", controlled((*Service).reserve)},
 		"cancel":   {"End an own reservation, and the commands made under it.", cancel{}, "{status}", controlled((*Service).cancelTask)},
@@ -170,6 +171,14 @@ func (s *Service) release(ctx context.Context, r *request) (any, error) {
 	return s.cfg.Control.Release(ctx, r.asker(), &answer.CommandSelection{
 		Requester: in.Requester, Point: in.Point, ID: in.ID, Level: in.Level, Task: in.Task, All: in.All,
 	})
+}
+
+func (s *Service) revert(ctx context.Context, r *request) (any, error) {
+	var in answer.Revert
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.cfg.Control.Revert(ctx, r.asker(), &in)
 }
 
 func (s *Service) renew(ctx context.Context, r *request) (any, error) {

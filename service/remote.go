@@ -74,7 +74,9 @@ func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 }
 
 // changes are the methods that a visitor may ask for beside those that only read.
-func changes() []string { return []string{"cancel", "release", "renew", "reserve", "set", "set_many"} }
+func changes() []string {
+	return []string{"cancel", "release", "renew", "reserve", "revert", "set", "set_many"}
+}
 
 // visitable lists what may be asked of this node from another one.
 func (s *Service) visitable() map[string]method {

@@ -94,11 +94,18 @@ type CommandSelection struct {
 	Lease     float64 `json:"lease,omitempty"` // of a renewal: seconds from now; 0: as long as each was
 }
 
+// Revert sends points back, whoever commands them.
+type Revert struct {
+	Path   string  `json:"path"`             // with those below it: a device or a branch
+	Spread float64 `json:"spread,omitempty"` // seconds over which the points go back, at most 86400; 0: all now
+}
+
 // Decided is what became of a request that was not refused.
 type Decided struct {
-	Status string     `json:"status"`          // accepted, pending
-	Until  *time.Time `json:"until,omitempty"` // when it ends by itself
-	Lost   []Holder   `json:"lost,omitempty"`  // reservations that gave way
+	Status string     `json:"status"`           // accepted, pending
+	Until  *time.Time `json:"until,omitempty"`  // when it ends by itself
+	Lost   []Holder   `json:"lost,omitempty"`   // reservations that gave way
+	Points int        `json:"points,omitempty"` // of a revert: how many go back
 }
 
 // Window is a device, point or branch for a span of time.

@@ -31,6 +31,11 @@ func (c *Client) Release(ctx context.Context, s answer.CommandSelection) (d answ
 	return d, c.exchange(ctx, "POST control/release", nil, s, &d)
 }
 
+// Revert ends every command at and below a path, whoever made it. fault.NotFound: there are none.
+func (c *Client) Revert(ctx context.Context, r answer.Revert) (d answer.Decided, err error) {
+	return d, c.exchange(ctx, "POST control/revert", nil, r, &d)
+}
+
 // Renew gives leases a new length. fault.NotFound: there are none.
 func (c *Client) Renew(ctx context.Context, s answer.CommandSelection) (d answer.Decided, err error) {
 	return d, c.exchange(ctx, "POST control/renew", nil, s, &d)

@@ -67,7 +67,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newGet(f), newSet(f), newApprove(f), f.where.elsewhere(newRelease(f)), f.where.elsewhere(newWho(f)), f.where.elsewhere(newReserve(f)),
+		newGet(f), newSet(f), newApprove(f), f.where.elsewhere(newRelease(f)), f.where.elsewhere(newRevert(f)), f.where.elsewhere(newWho(f)), f.where.elsewhere(newReserve(f)),
 		f.where.elsewhere(newCancel(f)), f.where.elsewhere(newSchedule(f)), f.where.elsewhere(newOverride(f)),
 	} {
 		cmd.GroupID = "control"

@@ -24,6 +24,7 @@ type Desk interface {
 	CommandMany(ctx context.Context, commands []control.Command, wait time.Duration) ([]desk.Result, error)
 	Read(ctx context.Context, paths []point.Path) []device.Reading
 	Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error)
+	Revert(ctx context.Context, r control.Reversion) (control.Decision, error)
 	Renew(ctx context.Context, requester string, s control.Selection, length time.Duration) (control.Decision, error)
 	Leave(ctx context.Context, requester string, cause control.Cause, by string) error
 	Reserve(ctx context.Context, r control.Reservation) (control.Decision, error)

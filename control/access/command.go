@@ -198,6 +198,23 @@ func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelect
 	return decided(a.cfg.Desk.Release(ctx, of, s, by))
 }
 
+// Revert ends every command at and below a path, whoever made it.
+func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answer.Decided, error) {
+	const op = "access.Revert"
+	path := point.Path(in.Path)
+	if err := path.Validate(); err != nil {
+		return answer.Decided{}, fault.E(op, fault.Invalid, "path", err)
+	}
+	if !who.Manages {
+		return answer.Decided{}, a.refuse(who, "control.revert", clip(in.Path), fault.E(op, fault.Refused, clip(in.Path), errOfOther))
+	}
+	spread, err := seconds("spread", in.Spread)
+	if err != nil {
+		return answer.Decided{}, err
+	}
+	return decided(a.cfg.Desk.Revert(ctx, control.Reversion{Path: path, By: who.Name, Spread: spread}))
+}
+
 // Renew gives leases a new length.
 func (a *Access) Renew(ctx context.Context, who *Who, in *answer.CommandSelection) (answer.Decided, error) {
 	length, err := seconds("lease", in.Lease)
@@ -250,7 +267,7 @@ func decided(d control.Decision, err error) (answer.Decided, error) {
 	case d.Status == control.Refused:
 		return answer.Decided{}, refused(&d)
 	}
-	return answer.Decided{Status: string(d.Status), Until: moment(d.Until), Lost: holders(d.Lost)}, nil
+	return answer.Decided{Status: string(d.Status), Until: moment(d.Until), Lost: holders(d.Lost), Points: d.Points}, nil
 }
 
 // problem says in words what went wrong with one of many.

@@ -36,6 +36,7 @@ type detail struct {
 	Holders   []control.Holder `json:"holders,omitempty"`
 	Lost      []control.Holder `json:"lost,omitempty"`
 	Failsafe  bool             `json:"failsafe,omitempty"`
+	Spread    string           `json:"spread,omitempty"`
 }
 
 // json writes the detail field by field, as package json would: there is one for each command and each
@@ -78,6 +79,7 @@ func (x *detail) json() json.RawMessage {
 	rare(o, "holders", x.Holders)
 	rare(o, "lost", x.Lost)
 	o.True("failsafe", x.Failsafe)
+	o.Some("spread", x.Spread)
 	o.End()
 	return o.JSON
 }

@@ -17,7 +17,7 @@ func TestADetailOfTheAuditLogIsWhatPackageJSONWrites(t *testing.T) {
 		ID: "1\"\n", Requester: "person:ada", Level: 8, Value: &number, Reported: &yes, Lease: "1h0m0s", Task: "t", Reason: "<cold>",
 		Cause: control.CauseExpired, Why: control.WhyRange, Write: 17, Wins: &wins, Until: at, Later: at, Release: true, Fault: "invalid",
 		Priority: control.High, Windows: []control.Window{{Path: "b/ahu", From: at, Until: at.Add(time.Hour)}},
-		Holders: []control.Holder{{Requester: "agent:a"}}, Lost: []control.Holder{{Task: "x"}}, Failsafe: true,
+		Holders: []control.Holder{{Requester: "agent:a"}}, Lost: []control.Holder{{Task: "x"}}, Failsafe: true, Spread: "10m0s",
 	}
 	fields := reflect.ValueOf(full)
 	for i := range fields.NumField() { // a field that is added is written, too

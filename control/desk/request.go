@@ -47,6 +47,14 @@ func (d *Desk) Release(ctx context.Context, requester string, s control.Selectio
 	})
 }
 
+// Revert ends every command at and below a path, whoever made it. Errors are as of Command.
+func (d *Desk) Revert(ctx context.Context, r control.Reversion) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: r.By, action: "revert", subject: string(r.Path), detail: detail{Spread: span(r.Spread)},
+		decide: func(now control.Instant) control.Decision { return d.model.Revert(now, r) },
+	})
+}
+
 // other names the requester where somebody else acts.
 func other(requester, by string) string {
 	if by == "" || by == requester {

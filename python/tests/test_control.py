@@ -46,6 +46,26 @@ def test_a_command_holds_a_point_until_it_is_released(try_on: WithWorld) -> None
     try_on(test)
 
 
+def test_a_revert_ends_what_others_command(try_on: WithWorld) -> None:
+    async def test(world: World) -> None:
+        first, second = await two(world)
+        root = await world.connect("root", Grants(administer=True))
+        await first.write(SET, 22)
+        await second.write(SET, 23, level=10)
+        await second.write(OTHER, 23)
+        with pytest.raises(Refused):
+            await first.revert("rooms")
+        assert await root.revert("rooms/zone2") == 1
+        await second.write(OTHER, 23)
+        assert await root.revert("rooms", spread=3600) == 2
+        (left,) = [p for p in (await root.who("rooms"))["points"] if p["array"]]
+        assert left["point"] == OTHER
+        with pytest.raises(NotFound):
+            await root.revert("rooms/zone1")
+
+    try_on(test)
+
+
 def test_what_is_not_granted_is_refused(try_on: WithWorld) -> None:
     async def test(world: World) -> None:
         first, _ = await two(world)

@@ -100,6 +100,10 @@ class Agent(Generic[S]):
         """End own commands, without a point all, and all reservations; see ``Bus.release``."""
         await self.bus.release(point, **what)
 
+    async def revert(self, path: str, **how: Any) -> int:
+        """End every command of a point, device or branch, whoever made it; see ``Bus.revert``."""
+        return await self.bus.revert(path, **how)
+
     def hold(
         self, point: str, value: Value, **how: Any
     ) -> contextlib.AbstractAsyncContextManager[Written]:

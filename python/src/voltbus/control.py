@@ -81,6 +81,10 @@ class Readings(msgspec.Struct, frozen=True):
     readings: list[Reading]
 
 
+class _Reverted(msgspec.Struct, frozen=True):
+    points: int
+
+
 class Window(msgspec.Struct, frozen=True):
     """A point, device or branch for a time; without ``start`` from now, ``end`` is not in it."""
 
@@ -163,6 +167,17 @@ class Control(Asking):
         ask: dict[str, Any] = {"point": point, "task": task, "id": id}
         ask = {k: v for k, v in ask.items() if v} or {"all": True}
         await self.request(_callee(node), "release", (), ask)
+
+    async def revert(self, path: str, *, spread: float = 0, node: str = "") -> int:
+        """End every command of a point, device or branch, whoever made it.
+
+        Return how many points go back. With ``spread``, in seconds, they do so one after the other,
+        the first at once. What is commanded after the revert stays. It needs ``administer``;
+        ``NotFound`` says that nothing is commanded there.
+        """
+        answer = await self.request(_callee(node), "revert", (), {"path": path, "spread": spread})
+        done: _Reverted = _convert(answer, _Reverted)
+        return done.points
 
     async def renew(self, point: str = "", *, id: str = "", lease: float = 0) -> None:
         """Let own leases begin anew, of ``lease`` seconds or as long as each was.

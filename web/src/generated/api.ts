@@ -223,11 +223,20 @@ export interface CommandSelection {
   lease?: number;
 }
 
+export interface ControlRevert {
+  /** With those below it, of a device or branch */
+  path: string;
+  /** Seconds over which the points go back; without it all go back now */
+  spread?: number;
+}
+
 export interface ControlDecided {
   status: "accepted" | "pending";
   until?: string;
   /** Reservations that gave way */
   lost?: ControlHolder[];
+  /** Of a revert: how many go back */
+  points?: number;
 }
 
 export interface ControlWindow {

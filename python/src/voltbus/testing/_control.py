@@ -26,6 +26,7 @@ class _Slot(msgspec.Struct):
     ends: datetime | None
     reason: str
     task: str
+    reverts: datetime | None = None
 
 
 class _Task(msgspec.Struct):
@@ -55,6 +56,7 @@ class Control:
             "set": self._set,
             "set_many": self._set_many,
             "release": self._release,
+            "revert": self._revert,
             "renew": self._renew,
             "reserve": self._reserve,
             "cancel": self._cancel,
@@ -71,7 +73,7 @@ class Control:
         """Return the levels of a point that are still taken."""
         levels, now = self._levels.setdefault(point, {}), self._now()
         for level, slot in list(levels.items()):
-            over = slot.ends is not None and slot.ends <= now
+            over = any(t is not None and t <= now for t in (slot.ends, slot.reverts))
             if over or (slot.task and not self._active(slot.task, point)):
                 del levels[level]
         return levels
@@ -181,6 +183,25 @@ class Control:
         if all:
             self._tasks = {n: t for n, t in self._tasks.items() if t.requester != f"agent:{by}"}
         return {"status": "accepted"}
+
+    def _revert(self, by: str, path: str, spread: float = 0) -> dict[str, Any]:
+        if not self._grants(by).administer:
+            raise Refused("missing: administer", missing="administer", subject=path)
+        points = sorted(
+            p for p in list(self._levels) if self._array(p) and f"{p}/".startswith(f"{path}/")
+        )
+        if not points:
+            raise NotFound("nothing is commanded at or below it", subject=path)
+        last = self._now()
+        for i, p in enumerate(points):
+            at = self._now() + timedelta(seconds=spread * i / len(points))
+            for level, slot in list(self._levels[p].items()):
+                if at <= self._now():
+                    del self._levels[p][level]
+                elif slot.reverts is None or at < slot.reverts:
+                    slot.reverts = last = at
+        answer = {"status": "accepted", "points": len(points)}
+        return answer | ({"until": moment(last)} if last > self._now() else {})
 
     def _renew(self, by: str, point: str = "", id: str = "", lease: float = 0) -> dict[str, Any]:
         chosen = [self._levels[p][n] for p, n in self._chosen(by, point, id, "")]
