@@ -8,7 +8,19 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from voltbus import Agent, Bus, Command, Config, Conflict, Grants, Invalid, NotFound, Refused, Window
+from voltbus import (
+    Agent,
+    Bus,
+    Command,
+    Config,
+    Conflict,
+    Error,
+    Grants,
+    Invalid,
+    NotFound,
+    Refused,
+    Window,
+)
 from voltbus.testing import Node, virtual
 
 from .conftest import WithWorld
@@ -174,6 +186,55 @@ async def test_a_lease_that_nobody_renews_ends() -> None:
         assert node.commanded(SET) == 24
         await asyncio.sleep(61)
         assert node.commanded(SET) == 21
+
+
+@virtual
+async def test_a_command_that_the_device_refuses_changes_nothing() -> None:
+    async with Node() as node:
+        node.writable({SET: 21.0, OTHER: 21.0})
+        bus = await node.connect("first", ZONES)
+        await bus.write(SET, 22)
+        node.reject(SET, "illegal data value")
+        with pytest.raises(Error, match="illegal data value") as e:
+            await bus.write(SET, 25, id="typo")
+        assert e.value.kind == "rejected"
+        failed, held = await bus.write_many({SET: 25, OTHER: 25})
+        assert (failed.status, failed.output, failed.wins) == ("failed", "failed", False)
+        assert failed.error is not None
+        assert (held.status, held.output) == ("accepted", "held")
+        assert node.commanded(SET) == 22
+        state = (await bus.who(SET))["points"][0]
+        assert [(s["level"], s["value"]) for s in state["array"]] == [(16, 22)]
+        assert state["output"] == "held"
+        node.reject(SET, "")
+        with pytest.raises(Error, match="illegal data value"):
+            await bus.write(SET, 25, id="typo")  # a repeat gets the first answer
+        await bus.write(SET, 25)
+        assert node.commanded(SET) == 25
+
+
+@virtual
+async def test_a_point_that_changes_at_its_device_is_a_mismatch() -> None:
+    async with Node() as node:
+        node.writable({SET: 21.0})
+        bus = await node.connect("first", ZONES)
+        await bus.write(SET, 22)
+        node.drift(SET, 25.0)
+        state = (await bus.who(SET))["points"][0]
+        assert (state["output"], state["wish"], state["reported"]) == ("mismatch", 22, 25)
+        (reading,) = await bus.get([SET])
+        assert (reading.value, node.commanded(SET)) == (25, 22)
+        done = await bus.write(SET, 22)  # written, though it is what the node wished already
+        assert (done.output, done.reported) == ("held", 22)
+        node.drift(SET, 25.0)
+        node.drift(SET, 22.0)
+        assert (await bus.who(SET))["points"][0]["output"] == "held"
+        node.drift(SET, 25.0)
+        await bus.release(SET)
+        state = (await bus.who(SET))["points"][0]
+        assert (state["output"], state["wish"], state["reported"]) == ("held", None, 21)
+        node.drift(SET, 25.0)
+        assert (await bus.who(SET))["points"][0]["output"] == "idle"
 
 
 class Tune(Agent[Config]):

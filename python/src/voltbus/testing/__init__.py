@@ -139,6 +139,23 @@ class Node:
         """Return what a point is set to now."""
         return self._desk.control.value(point)
 
+    def reject(self, point: str, text: str = "illegal value") -> None:
+        """Have the device of a point refuse commands with a text; ``""`` has it take them again.
+
+        As on a node, such a command ends with the status failed, and what stood before stays.
+        """
+        self._desk.control.rejects.pop(point, None)
+        if text:
+            self._desk.control.rejects[point] = text
+
+    def drift(self, point: str, value: Value) -> None:
+        """Have a point change at its device, behind the node's back.
+
+        While it is commanded it has the output mismatch, until it is commanded anew, released, or
+        has what it should have. The node in memory does not assert it.
+        """
+        self._desk.control.drift(point, value)
+
     def raw(self, to: str, data: bytes) -> None:
         """Put octets on the bus."""
         self._server.route(Raw(to, "", b"", data))

@@ -1,4 +1,4 @@
-"""Control in memory: priority levels, leases, reservations. Devices take every value at once."""
+"""Control in memory: priority levels, leases, reservations. Devices answer at once."""
 
 from __future__ import annotations
 
@@ -51,6 +51,9 @@ class Control:
         self._tasks: dict[str, _Task] = {}
         self._levels: dict[str, dict[int, _Slot]] = {}
         self.defaults: dict[str, Value] = {}
+        self.rejects: dict[str, str] = {}
+        self.devices: dict[str, Value] = {}
+        self._written: set[str] = set()
         self.handlers: dict[str, Callable[..., Any]] = {
             "get": self._get,
             "set": self._set,
@@ -68,6 +71,20 @@ class Control:
         """Return what a point is set to now."""
         levels = self._array(point)
         return levels[min(levels)].value if levels else self.defaults[point]
+
+    def measured(self, point: str) -> Value:
+        """Return what the device of a point says it is."""
+        return self.devices.get(point, self.value(point))
+
+    def drift(self, point: str, value: Value) -> None:
+        """Have a point change at its device."""
+        self.devices[point] = value
+
+    def _output(self, point: str) -> str:
+        """Return what is known of a point."""
+        if self.measured(point) == self.value(point):
+            return "held" if point in self._written else "idle"
+        return "mismatch" if self._array(point) else "idle"
 
     def _array(self, point: str) -> dict[int, _Slot]:
         """Return the levels of a point that are still taken."""
@@ -106,7 +123,7 @@ class Control:
             elif p not in self.defaults:
                 row["error"] = {"kind": "not-found", "message": "no device has such a point"}
             else:
-                row |= {"value": self.value(p), "quality": "good", "time": moment(self._now())}
+                row |= {"value": self.measured(p), "quality": "good", "time": moment(self._now())}
             rows.append(row)
         return {"readings": rows}
 
@@ -156,9 +173,20 @@ class Control:
             holder = Holder(old.requester, command=old.id, path=point, level=level, until=old.ends)
             raise _conflict("held", f"{old.requester} holds level {level}", [holder])
         ends = now + timedelta(seconds=lease) if lease else None
+        if point in self.rejects and level <= min(levels, default=level):
+            error = {"kind": "rejected", "message": self.rejects[point]}
+            return {"status": "failed", "output": "failed", "error": error}
+        if level <= min(levels, default=level):
+            self.devices.pop(point, None)
+            self._written.add(point)
         levels[level] = _Slot(f"agent:{by}", id, value, now, lease, ends, reason, owner)
         won = min(levels) == level
-        out = {"status": "accepted", "wins": won, "output": "held", "reported": self.value(point)}
+        out = {
+            "status": "accepted",
+            "wins": won,
+            "output": self._output(point),
+            "reported": self.measured(point),
+        }
         return out | ({"until": moment(ends)} if ends else {})
 
     def _chosen(self, by: str, point: str, id: str, task: str) -> list[tuple[str, int]]:
@@ -179,6 +207,8 @@ class Control:
         if not chosen and not all:
             raise NotFound(f"agent:{by} has no such command; it may have ended already", subject=point)
         for p, level in chosen:
+            if level == min(self._levels[p]) and p not in self.rejects:
+                self.devices.pop(p, None)  # what it goes back to is written
             del self._levels[p][level]
         if all:
             self._tasks = {n: t for n, t in self._tasks.items() if t.requester != f"agent:{by}"}
@@ -292,7 +322,9 @@ class Control:
                     | ({"until": moment(s.ends)} if s.ends else {})
                     for n, s in sorted(self._array(p).items())
                 ]
-                points.append({"point": p, "array": array, "wish": self.value(p)})
+                row: dict[str, Any] = {"point": p, "array": array, "output": self._output(p)}
+                row |= {"wish": self.value(p) if array else None, "reported": self.measured(p)}
+                points.append(row)
         return {"points": points, "overrides": []} | self._schedule(by, path)
 
 
