@@ -48,7 +48,7 @@ func newModbusRead() *cobra.Command {
 		},
 	}
 	m.register(cmd)
-	cmd.Flags().StringSliceVar(&types, "type", shownTypes(), "types to show: "+strings.Join(modbus.Types(), ", ")+", string[n]")
+	cmd.Flags().Var(newTypeList(&types, shownTypes()), "type", "types to show: "+strings.Join(modbus.Types(), ", ")+", string[n], string[n,latin1]")
 	out.register(cmd)
 	return cmd
 }
@@ -152,7 +152,7 @@ func newModbusDecode() *cobra.Command {
 			return table.end()
 		},
 	}
-	cmd.Flags().StringSliceVar(&types, "type", nil, "types to show; all if left out: "+strings.Join(modbus.Types(), ", ")+", string[n]")
+	cmd.Flags().Var(newTypeList(&types, nil), "type", "types to show; all if left out: "+strings.Join(modbus.Types(), ", ")+", string[n], string[n,latin1]")
 	out.register(cmd)
 	return cmd
 }
@@ -189,7 +189,7 @@ func newModbusWatch() *cobra.Command {
 	cmd.Flags().DurationVar(&every, "every", time.Second, "time between two rounds")
 	cmd.Flags().IntVarP(&rounds, "count", "n", 0, "end after so many rounds; 0 for never")
 	cmd.Flags().BoolVar(&all, "all", false, "print the first round too")
-	cmd.Flags().StringSliceVar(&types, "type", shownTypes(), "types to show: "+strings.Join(modbus.Types(), ", ")+", string[n]")
+	cmd.Flags().Var(newTypeList(&types, shownTypes()), "type", "types to show: "+strings.Join(modbus.Types(), ", ")+", string[n], string[n,latin1]")
 	return cmd
 }
 

@@ -232,6 +232,9 @@ func parseValue(s string, kind point.Kind) (point.Value, error) {
 		return point.BoolOf(b), err
 	case point.Int:
 		i, err := strconv.ParseInt(s, 0, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return point.Value{}, fmt.Errorf("%s does not fit: a point holds whole numbers from %d to %d; write the registers one by one as uint16", s, math.MinInt64, math.MaxInt64)
+		}
 		if err != nil {
 			return point.Value{}, fmt.Errorf("%q is not a whole number", s)
 		}

@@ -56,7 +56,7 @@ type Point struct {
 	Variation int `yaml:"variation"`
 	// EventVariation is the one in which events are reported; 0 for the usual one.
 	EventVariation int `yaml:"event_variation"`
-	// Deadband is by how much a number must move, as reported, to make an event.
+	// Deadband is by how much a number must move, with Scale and before it is rounded to its variation, to make an event; 0 for any change.
 	Deadband float64 `yaml:"deadband"`
 	// Scale and Offset make what is reported: value × scale + offset. 0 stands for a scale of 1.
 	Scale  float64 `yaml:"scale"`
