@@ -195,11 +195,7 @@ func (s *sheet) add(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) {
 	if e.Interval <= 0 {
 		return
 	}
-	var first time.Time
-	if i := slices.IndexFunc(counts, func(n uint32) bool { return n > 0 }); i >= 0 {
-		first = h.From.Add(time.Duration(i) * h.Step)
-	}
-	from, to := lifetime(e, h.From, h.To, first, now)
+	from, to := lifetime(e, h.From, h.To, firstOf(h, e, counts, now), now)
 	for i := max(0, int(from.Sub(h.From)/h.Step)); i < len(s.expected); i++ {
 		begin := h.From.Add(time.Duration(i) * h.Step)
 		if !begin.Before(to) {
@@ -218,6 +214,22 @@ func (s *sheet) add(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) {
 			s.present[i] += min(n, int64(counts[i]))
 		}
 	}
+}
+
+// firstOf returns when the first of the counted samples can have come at the latest, if they came at the
+// entry's interval and none is missing behind it; zero without samples. Of a wide step only the count is
+// known, and the time in it before the point was there is not time that lacks samples.
+func firstOf(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) time.Time {
+	i := slices.IndexFunc(counts, func(n uint32) bool { return n > 0 })
+	if i < 0 {
+		return time.Time{}
+	}
+	begin := h.From.Add(time.Duration(i) * h.Step)
+	_, end := lifetime(e, begin, begin.Add(h.Step), begin, now)
+	if int64(counts[i]) > int64(h.Step/e.Interval) {
+		return begin
+	}
+	return later(begin, end.Add(-time.Duration(counts[i])*e.Interval))
 }
 
 // fill completes the rows, whose points stand together in the order of the rows.

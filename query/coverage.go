@@ -16,13 +16,11 @@ type Coverage struct {
 }
 
 // Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not
-// count, and more samples than expected are no more than complete. False if it is unknown.
+// count, and more samples than expected are no more than complete. False if it is unknown, or if nothing
+// is expected, as of a point that is new: the screens and the heat map then say nothing, too.
 func (c Coverage) Ratio() (float64, bool) {
-	if !c.Known {
+	if !c.Known || c.Expected == 0 {
 		return 0, false
-	}
-	if c.Expected == 0 {
-		return 1, true
 	}
 	return float64(c.counted()) / float64(c.Expected), true
 }

@@ -84,7 +84,7 @@ type Series struct {
 // Range is the samples of several points; also a plot.
 type Range struct {
 	Series       []Series  `json:"series"`
-	Completeness *float64  `json:"completeness"` // 0 to 1; null if no interval is known
+	Completeness *float64  `json:"completeness"` // 0 to 1; null if no interval is known, or no sample is expected
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
 	Step         *float64  `json:"step,omitempty"` // of a plot: seconds, or 0 for all samples

@@ -8,7 +8,7 @@ export type Count = number;
 /** Samples that the interval asks for, since it was set; null if it is unknown */
 export type Expected = number | null;
 
-/** Usable of expected samples, over the points whose interval is known; null if there is none */
+/** Usable of expected samples, over the points whose interval is known; null if there is none, or no sample is expected of them */
 export type Completeness = number | null;
 
 export type Kind = "none" | "float" | "int" | "bool" | "text";
