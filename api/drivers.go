@@ -69,7 +69,7 @@ func (s *server) tryDriver(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	trial.Points = notNil(trial.Points)
+	trial.Points, trial.Notes = notNil(trial.Points), notNil(trial.Notes)
 	return writeJSON(w, trial)
 }
 

@@ -24,21 +24,22 @@ type NewDevice struct {
 
 var errPlace = errors.New("its devices stand in a form that cannot be added to; write the device into the file by hand")
 
-// ReadDevice checks a device alone, as if it stood in the file, and returns it. The keys of the
+// ReadDevice checks a device alone, as if it stood in the file, and returns it, with notes on what of its lists was
+// left out. The keys of the
 // problems are those of the device, such as "config.address", and they have no line.
-func ReadDevice(at Place, d NewDevice) (*Device, error) {
+func ReadDevice(at Place, d NewDevice) (*Device, Problems, error) {
 	text, err := d.text(yaml.SequenceNode)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg, err := LoadFrom(at, slices.Concat([]byte("devices:\n"), text))
 	if list, ok := errors.AsType[Problems](err); ok {
-		return nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, at.File))
+		return nil, nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, at.File))
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &cfg.Devices[0], nil
+	return &cfg.Devices[0], bare(cfg.Notes, at.File), nil
 }
 
 // bare makes the problems of a single device its own.
@@ -63,7 +64,7 @@ func AddDevice(at Place, text []byte, d NewDevice) ([]byte, *Config, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := ReadDevice(at, d); err != nil {
+	if _, _, err := ReadDevice(at, d); err != nil {
 		return nil, nil, err
 	}
 	for i := range before.Devices {

@@ -118,11 +118,14 @@ func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
 	problems := strictyaml.Decode(d.Source.File, key, section, d.Config)
 	for _, err := range slices.Concat(d.Config.Load(l.files(d.Source.File)), d.Config.Validate()) {
 		p := driverProblem(d.Source.File, key, node, err)
-		if said, ok := errors.AsType[*driver.Problem](err); ok && said.Note {
+		said, ok := errors.AsType[*driver.Problem](err)
+		if ok && said.Note {
 			l.notes = append(l.notes, p)
 			continue
 		}
-		if !slices.ContainsFunc(problems, func(q Problem) bool { return q.Key == p.Key }) {
+		// The rows of a list have keys of their own; what is wrong with its heading has not.
+		ofHeading := ok && said.Row > 0 && !strings.Contains(said.Key, "[")
+		if ofHeading || !slices.ContainsFunc(problems, func(q Problem) bool { return q.Key == p.Key }) {
 			problems = append(problems, p)
 		}
 	}

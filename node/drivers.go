@@ -63,7 +63,7 @@ func (s *settings) Try(ctx context.Context, name string, section json.RawMessage
 	if kind.Dial == nil {
 		return answer.Trial{}, fault.E("node.Try", fault.NotFound, name, errors.New("is not a driver; /api/v1/drivers lists them"))
 	}
-	d, err := config.ReadDevice(s.place(), config.NewDevice{Path: "try", Driver: name, Config: section})
+	d, notes, err := config.ReadDevice(s.place(), config.NewDevice{Path: "try", Driver: name, Config: section})
 	if err != nil {
 		return answer.Trial{}, s.invalid(err, nil)
 	}
@@ -78,6 +78,9 @@ func (s *settings) Try(ctx context.Context, name string, section json.RawMessage
 	defer cancel()
 	points, total, err := tryOnce(ctx, kind, d.Config)
 	out := answer.Trial{Total: total, Points: points, TookMS: float64(time.Since(began)) / float64(time.Millisecond)}
+	for _, note := range s.problems(notes, nil) {
+		out.Notes = append(out.Notes, note.Detail)
+	}
 	if err != nil {
 		out.Kind, out.Detail = trouble(err)
 	}

@@ -6,8 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"voltbus/api/answer"
+	"voltbus/config"
+	"voltbus/driver/all"
 	"voltbus/lab/modbusfarm"
+	"voltbus/testing/peers"
 )
 
 func TestDriversAreListedWithTheirKeys(t *testing.T) {
@@ -59,6 +64,76 @@ func TestADeviceIsTriedAndThenAdded(t *testing.T) {
 	}
 	if p := r.call(r.token(), "POST", "/devices", body, nil); p.Kind != "conflict" || !strings.Contains(p.Detail, "choose another") {
 		t.Errorf("adding it twice gives %+v", p)
+	}
+}
+
+func TestAListIsTriedAndAddedAsText(t *testing.T) {
+	dir := t.TempDir()
+	peer := peers.Modbus(t)
+	r := run(t, load(t, dir, listenAnywhere+"devices: # none yet\n"))
+	const heading = "Volttron Point Name,Modbus Register,Point Address,Writable,Device Class\n"
+	for name, tt := range map[string]struct {
+		list  string
+		notes []string
+	}{
+		"a registry of VOLTTRON": {heading + "supply,float,0,FALSE,x\n,uint16,5,FALSE,x\nunit,uint16,30,FALSE,x\n", []string{
+			"1 row without a Volttron Point Name left out: 3",
+			`column "Device Class" means nothing to this driver and is left out`,
+		}},
+		"a CSV":       {"name,table,address,type\nsupply,input,0,float32\n# said\nunit,holding,30,uint16\n", []string{}},
+		"a YAML list": {"# of the maker\n- {name: supply, table: input, address: 0, type: float32}\n- name: unit\n  address: 30\n  type: uint16\n", []string{}},
+	} {
+		section := m{"address": peer.Addr, "registry": tt.list}
+		var trial answer.Trial
+		if p := r.call(r.token(), "POST", "/drivers/modbus/try", m{"config": section}, &trial); p.Kind != "" {
+			t.Fatalf("%s: the trial gives %+v", name, p)
+		}
+		if trial.Total != 2 || len(trial.Points) != 2 || string(trial.Points[0].Value) != "21.5" || string(trial.Points[1].Value) != "1" {
+			t.Errorf("%s: the trial is %+v", name, trial)
+		}
+		if diff := cmp.Diff(tt.notes, trial.Notes); diff != "" {
+			t.Errorf("%s: the notes differ (-want +got):\n%s", name, diff)
+		}
+		var applied answer.ConfigApplied
+		body := m{"path": "site/" + strings.ReplaceAll(name, " ", "-"), "driver": "modbus", "config": section}
+		if p := r.call(r.token(), "POST", "/devices", body, &applied); p.Kind != "" || len(applied.Changes.Added) != 1 {
+			t.Fatalf("%s: adding gives %+v, %+v", name, p, applied)
+		}
+	}
+	if _, err := config.Load(filepath.Join(dir, "voltbus.yaml"), all.Kinds()); err != nil {
+		t.Errorf("the configuration with the lists: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "voltbus.yaml"))
+	if err != nil || !strings.Contains(string(text), "registry: |\n") {
+		t.Errorf("the file is %v\n%s", err, text)
+	}
+}
+
+func TestTheProblemsOfAListNameItsRows(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), listenAnywhere))
+	for name, tt := range map[string]struct {
+		list string
+		want []string
+	}{
+		"a CSV": {"name,address,typ,tabel\na,1,int16,x\n", []string{
+			`row 1: column "tabel" is not known`, `row 1: column "typ" is not known`, "row 2: (a) is missing",
+		}},
+		"rows of a CSV": {"name,address,type\na,x,int16\n\nb,1,int15\nb,1,int16\n", []string{"row 2: (a)", "row 4: (b)", "row 5: (b) stands there twice, first as row 4"}},
+		"a YAML list":   {"- name: a\n  address: 1\n  type: int16\n- name: b\n  address: 1\n  type: no\n", []string{"row 4: (b)"}},
+		"a heading":     {"name,address,type\n", []string{"is empty"}},
+		"no name":       {"Volttron Point Name,Modbus Register,Point Address\n,int16,1\n", []string{"is empty"}},
+	} {
+		section := m{"address": "127.0.0.1:1", "registry": tt.list}
+		p := r.call(r.token(), "POST", "/drivers/modbus/try", m{"config": section}, nil)
+		if p.Kind != "invalid" || len(p.Problems) != len(tt.want) {
+			t.Errorf("%s: %+v, want %q", name, p, tt.want)
+			continue
+		}
+		for i, want := range tt.want {
+			if !strings.Contains(p.Problems[i].Detail, want) {
+				t.Errorf("%s: problem %d is %q, want %q", name, i, p.Problems[i].Detail, want)
+			}
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type Trial struct {
 	TookMS float64      `json:"took_ms"`
 	Total  int          `json:"total"`  // points of the device; the first of them are listed
 	Points []TrialPoint `json:"points"` // none if it did not answer
+	Notes  []string     `json:"notes"`  // what of the list of points was left out, and why
 }
 
 // TrialPoint is a point of a device that was tried.

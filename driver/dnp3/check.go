@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/registry"
 	"voltbus/internal/strictyaml"
 	"voltbus/protocol/dnp3/channel"
 )
@@ -73,7 +74,7 @@ func (c *Config) Validate() []error {
 	k.add(c.ClockAhead < time.Millisecond || c.ClockAhead > time.Minute, "clock_ahead", "%v is out of range; write a duration from 1ms to 1m, such as 2s", c.ClockAhead)
 	k.add(c.ClockBehind < 0, "clock_behind", "%v is negative; write a duration such as 8760h, or 0 for any age", c.ClockBehind)
 	k.oneOf("operate", c.Operate, operateSBO, operateDirect, operateNoAnswer)
-	k.add(len(c.Registry.Entries) == 0 && len(c.Registry.problems) == 0 && c.Registry.File == "" && !c.Registry.empty, "registry",
+	k.add(len(c.Registry.Entries) == 0 && !registry.Wrong(c.Registry.problems) && c.Registry.File == "" && !c.Registry.empty, "registry",
 		"is missing; write a list of points, the name of a CSV or YAML file, or [] to find out first which points there are")
 	c.compile()
 	return append(k.problems, c.problems...)

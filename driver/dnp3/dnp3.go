@@ -135,8 +135,8 @@ type Config struct {
 	// Tolerate are switches for devices that do not keep to the standard.
 	Tolerate Tolerate `yaml:"tolerate"`
 
-	// Registry is the list of points, or the name of a CSV or YAML file that holds it. With [] a
-	// trial of the device lists the points that it has.
+	// Registry is the list of points, the name of a CSV or YAML file that holds it, or the text of such
+	// a file. With [] a trial of the device lists the points that it has.
 	Registry Registry `yaml:"registry"`
 
 	items    []item // the registry, checked, in its order

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/registry"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
@@ -88,7 +89,7 @@ type Config struct {
 	// the rest by 16.
 	WriteMultiple *bool `yaml:"write_multiple"`
 
-	// Registry is the list of registers, or the name of a CSV or YAML file that holds it.
+	// Registry is the list of registers, the name of a CSV or YAML file that holds it, or the text of such a file.
 	Registry Registry `yaml:"registry"`
 	// RegisterMap is the name of a file that describes registers by their "Register Name",
 	// for registries that only select from it and give point names.
@@ -163,7 +164,7 @@ func (c *Config) Validate() []error {
 	}
 	add(c.MaxRegisters < 1 || c.MaxRegisters > maxRegisters, "max_registers", "%d is out of range; write a number from 1 to 125", c.MaxRegisters)
 	add(c.MaxGap < 0 || c.MaxGap >= maxRegisters, "max_gap", "%d is out of range; write a number from 0 to 124", c.MaxGap)
-	add(len(c.Registry.Entries) == 0 && len(c.Registry.problems) == 0 && c.Registry.File == "", "registry",
+	add(len(c.Registry.Entries) == 0 && !registry.Wrong(c.Registry.problems) && c.Registry.File == "", "registry",
 		"is empty; write a list of registers, or the name of a CSV or YAML file")
 	c.compile()
 	return append(problems, c.problems...)

@@ -89,7 +89,7 @@ func (c *Config) compile() {
 
 // place says where an entry stands.
 func (e *Entry) place() string {
-	if e.at.File != "" {
+	if e.at.Row > 0 {
 		return fmt.Sprintf("row %d", e.at.Row)
 	}
 	return e.at.Key

@@ -21,7 +21,7 @@ import (
 // only serve to name problems, each a *driver.Problem.
 func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 	fail := func(row int, format string, args ...any) error {
-		return &driver.Problem{Key: key, File: file, Row: row, Text: fmt.Sprintf(format, args...), Kind: strictyaml.Kind(format)}
+		return inText(&driver.Problem{Key: key, File: file, Row: row, Text: fmt.Sprintf(format, args...), Kind: strictyaml.Kind(format)})
 	}
 	table, err := openCSV(src)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Place struct {
 	Key  string // such as "registry[3]"
 	File string // its file, "" for an inline list
-	Row  int    // the line in the file, from 1
+	Row  int    // the line in the file, or in the text of an inline list, from 1; 0 if there are no lines
 }
 
 // Problem is what is wrong with one field of the entry that stands there, or with the entry if
@@ -33,7 +33,23 @@ func (p Place) Problem(field, label, text string) error {
 	if field != "" {
 		kind = field + " is wrong"
 	}
-	return &driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text, Kind: kind}
+	return inText(&driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text, Kind: kind})
+}
+
+// inText has a problem of a list that stands as text in the configuration name its row.
+func inText(p *driver.Problem) *driver.Problem {
+	if p.File == "" && p.Row > 0 && !p.Note {
+		p.Text = fmt.Sprintf("row %d: %s", p.Row, p.Text)
+	}
+	return p
+}
+
+// Wrong reports whether there is more among problems than notes.
+func Wrong(problems []error) bool {
+	return slices.ContainsFunc(problems, func(err error) bool {
+		p, ok := errors.AsType[*driver.Problem](err)
+		return !ok || !p.Note
+	})
 }
 
 // Format is what the registry of a driver holds: entries of type E, whose fields are texts that

@@ -28,14 +28,19 @@ type Source[E any] struct {
 	Problems []error // what is wrong with the entries, each a *driver.Problem
 }
 
-// Decode takes a file name or a list of entries. What is wrong is kept, to be reported together
+// Decode takes a file name, a list of entries, or the text of a CSV or YAML file, which is known by its line
+// breaks. What is wrong is kept, to be reported together
 // with everything else.
 func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
 	switch node.Kind {
 	case yaml.ScalarNode:
+		if strings.Contains(node.Value, "\n") {
+			s.Entries, s.Problems = f.fromText(key, node.Value)
+			break
+		}
 		s.File = node.Value
 	case yaml.SequenceNode:
-		s.Entries, s.Problems = f.fromYAML(key, "", node)
+		s.Entries, s.Problems = f.fromYAML(Place{Key: key}, node)
 		s.Empty = len(node.Content) == 0
 	case yaml.AliasNode:
 		return f.Decode(key, node.Alias)
@@ -69,21 +74,37 @@ func (f *Format[E]) parseYAML(key, file string, data []byte) ([]E, []error) {
 		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf("is not YAML: %v", err), Kind: "is not YAML"}}
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
-		return nil, []error{&driver.Problem{Key: key, File: file, Row: 1, Text: fmt.Sprintf("is not a list; write one \"- name: …\" for each %s", f.Noun), Kind: "is not a list"}}
+		return nil, []error{inText(&driver.Problem{Key: key, File: file, Row: 1, Text: fmt.Sprintf("is not a list; write one \"- name: …\" for each %s", f.Noun), Kind: "is not a list"})}
 	}
-	return f.fromYAML(key, file, doc.Content[0])
+	return f.fromYAML(Place{Key: key, File: file, Row: 1}, doc.Content[0])
 }
 
-// fromYAML reads a list of entries. With a file the problems name its lines.
-func (f *Format[E]) fromYAML(key, file string, list *yaml.Node) (entries []E, problems []error) {
+// fromText reads the text of a file that stands in the configuration itself. A YAML list begins with a dash or a
+// bracket, the heading of a CSV with a word.
+func (f *Format[E]) fromText(key, text string) ([]E, []error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if line[0] == '[' || line[0] == '-' {
+			return f.parseYAML(key, "", []byte(text))
+		}
+		break
+	}
+	return f.ParseCSV(key, "", strings.NewReader(text))
+}
+
+// fromYAML reads a list of entries, whose problems name its lines if the list's place has one.
+func (f *Format[E]) fromYAML(of Place, list *yaml.Node) (entries []E, problems []error) {
 	if len(list.Content) > maxEntries {
-		return nil, []error{&driver.Problem{Key: key, File: file, Text: fmt.Sprintf(tooMany, maxEntries)}}
+		return nil, []error{&driver.Problem{Key: of.Key, File: of.File, Text: fmt.Sprintf(tooMany, maxEntries)}}
 	}
 	for i, item := range list.Content {
 		var e E
 		at := f.Place(&e)
-		*at = Place{Key: fmt.Sprintf("%s[%d]", key, i), File: file}
-		if file != "" {
+		*at = Place{Key: fmt.Sprintf("%s[%d]", of.Key, i), File: of.File}
+		if of.Row > 0 {
 			at.Row = item.Line
 		}
 		if item.Kind == yaml.AliasNode {

@@ -11,6 +11,9 @@ import { curvePixels, launch, openPage, seriousViolations } from "./browser";
 
 const program = process.env.VOLTBUS_BIN ?? "";
 
+const root = join(import.meta.dirname, "../..");
+const python = process.env.VOLTBUS_PEERS_PYTHON ?? join(root, ".venv/bin/python");
+
 const settings = `node:
   name: plant-1
 listen:
@@ -88,6 +91,55 @@ describe.skipIf(program === "")("a fresh node", () => {
     await page.getByRole("link", { name: "Open the device" }).click();
     await page.getByText(/^Answers; read/).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test("takes a list for a Modbus device, tells its rows, and adds it once it was tried", async () => {
+    const peer = spawn(python, [join(root, "testing/peers/modbus_server.py")], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const gone = new Promise((resolve) => peer.once("exit", resolve));
+    try {
+      let port = "";
+      for await (const line of createInterface(peer.stdout)) {
+        port = /^ready (\d+)$/.exec(line)?.[1] ?? "";
+        if (port) break;
+      }
+      const { page, complaints } = await openPage(browser);
+      await page.goto(`${url}/#token=${encodeURIComponent(token)}`);
+      await page.getByRole("navigation").first().waitFor();
+      await page.goto(`${url}/welcome`);
+      const device = page.getByRole("form", { name: "First device" });
+      await device.getByRole("radio", { name: /A Modbus device/ }).check();
+      await device.getByLabel("Name of the device").fill("plc");
+      await device.getByLabel("Address", { exact: true }).fill(`127.0.0.1:${port}`);
+      await device.getByRole("radio", { name: "From a list" }).check();
+      const text = device.getByRole("textbox", { name: "Text of the list" });
+      await text.fill("name,address,type\nsupply,0,float32\nunit,30,uint15\n");
+      await device.getByRole("button", { name: "Try it" }).click();
+      await device.getByText(/^row 3: \(unit\)/).waitFor();
+      await device.getByLabel("File of the list").setInputFiles({
+        name: "plc.csv",
+        mimeType: "text/csv",
+        buffer: Buffer.from(
+          "Volttron Point Name,Modbus Register,Point Address,Shelf\r\nsupply,float,0,a\r\n,uint16,5,b\r\nunit,uint16,30,c\r\n",
+        ),
+      });
+      await expect.poll(() => text.inputValue()).toContain("supply,float,0,a");
+      await device.getByRole("button", { name: "Try it" }).click();
+      await device.getByText(/^It answers within .* with 2 points\.$/).waitFor();
+      await device.getByText("1 row without a Volttron Point Name left out: 3").waitFor();
+      await device.getByText('column "Shelf" means nothing').waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      await device.getByRole("button", { name: "Add the device" }).click();
+      await page.getByText(/plc is added\./).waitFor();
+      expect(await readFile(join(dir, "voltbus.yaml"), "utf8")).toContain("registry: |");
+      const check = spawn(program, ["check"], { cwd: dir, stdio: "ignore" });
+      expect(await new Promise((resolve) => check.once("exit", resolve))).toBe(0);
+      expect(complaints.filter((c) => !/status of 400/.test(c))).toEqual([]);
+    } finally {
+      peer.stdin.end();
+      await gone;
+    }
   });
 
   test("lets the administrator log in, change the configuration, and add people", async () => {

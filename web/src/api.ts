@@ -82,6 +82,8 @@ export class Problem extends Error {
     readonly holders: readonly generated.ControlHolder[] = [],
     /** Of a refusal at another node: the capability that is missing there. */
     readonly missing = "",
+    /** All that is wrong with a configuration. */
+    readonly problems: readonly generated.ConfigProblem[] = [],
   ) {
     super(detail || title);
   }
@@ -239,6 +241,7 @@ export class Api {
       told.kind ?? "internal",
       told.holders ?? [],
       told.missing ?? "",
+      told.problems ?? [],
     );
   }
 

@@ -1606,6 +1606,8 @@ export interface Trial {
   /** Points of the device; at most the first 500 are listed */
   total: number;
   points: TrialPoint[];
+  /** What of the list of points was left out, and why */
+  notes: string[];
 }
 
 export interface TrialPoint {

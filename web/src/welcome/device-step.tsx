@@ -3,11 +3,10 @@ import type { Api } from "../api";
 import { count, plain, plural, qualityName, reasonFor, span, unit, value } from "../format";
 import { adviceFor } from "../health";
 import { includes } from "../shell/role";
-import { wordsOf } from "../use-poll";
 import { SiteField } from "./account-step";
 import { configOf, type Draft, firstDraft, gapOf, intervals, models, pathOf } from "./draft";
 import { ModbusFields } from "./modbus-fields";
-import { addDevice, type Trial, type TriedPoint, tryDevice } from "./setup";
+import { addDevice, problemsOf, type Trial, type TriedPoint, tryDevice } from "./setup";
 
 interface Props {
   api: Api;
@@ -21,7 +20,7 @@ interface Props {
 /** Describes a device, tries it, and adds it to the configuration. */
 export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
   const [draft, setDraft] = useState(firstDraft);
-  const { tried, problem, busy, attempt, add } = useAttempts(
+  const { tried, problems, busy, attempt, add } = useAttempts(
     api,
     draft,
     pathOf(site, draft.name),
@@ -78,7 +77,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         )}
       </div>
       {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
-      <Outcome tried={tried} problem={problem} />
+      <Outcome tried={tried} problems={problems} />
       <p class="actions">
         <button type="button" disabled={busy} onClick={() => void attempt()}>
           {busy ? "Trying…" : "Try it"}
@@ -97,30 +96,43 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
 /** Trying and adding a draft, one at a time, and what came of the last attempt. */
 function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: string) => void) {
   const [tried, setTried] = useState<Trial>();
-  const [problem, setProblem] = useState("");
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const [listTried, setListTried] = useState("");
   const [busy, setBusy] = useState(false);
   const during = async (work: () => Promise<void>) => {
     const gap = gapOf(draft);
-    setProblem(gap);
+    setProblems(gap ? [gap] : []);
     setTried(undefined);
     if (gap) return;
     setBusy(true);
     try {
       await work();
     } catch (err) {
-      setProblem(wordsOf(err));
+      setProblems(problemsOf(err));
     }
     setBusy(false);
   };
   const config = configOf(draft);
   const { driver, interval } = draft;
+  const tryIt = async () => {
+    const trial = await tryDevice(api, driver, config);
+    setTried(trial);
+    setListTried(JSON.stringify(config));
+    return trial.kind === "" && (trial.points ?? []).every((p) => p.quality === "good");
+  };
+  const isUntriedList =
+    driver === "modbus" && draft.fromList && listTried !== JSON.stringify(config);
   return {
     tried,
-    problem,
+    problems,
     busy,
-    attempt: () => during(async () => setTried(await tryDevice(api, driver, config))),
+    attempt: () => during(async () => void (await tryIt())),
     add: () =>
       during(async () => {
+        if (isUntriedList && !(await tryIt())) {
+          setProblems(["It is not added yet. Press Add the device again to add it as it is."]);
+          return;
+        }
         await addDevice(api, { path, driver, interval, config });
         onAdded(path);
       }),
@@ -179,14 +191,26 @@ const mostShown = 20;
 
 interface OutcomeProps {
   tried: Trial | undefined;
-  problem: string;
+  problems: readonly string[];
 }
 
 /** What the attempt brought: values, or what is wrong. */
-function Outcome({ tried, problem }: OutcomeProps) {
+function Outcome({ tried, problems }: OutcomeProps) {
   return (
     <div role="status" aria-label="Outcome">
-      {problem && <p class="problem">{plain(problem)}</p>}
+      {problems.slice(0, mostShown).map((p, i) => (
+        <p key={i} class="problem">
+          {plain(p)}
+        </p>
+      ))}
+      {problems.length > mostShown && (
+        <p class="quiet">… and {plural(problems.length - mostShown, "more problem")}.</p>
+      )}
+      {tried?.notes?.slice(0, mostShown).map((note) => (
+        <p key={note} class="quiet detail">
+          {plain(note)}
+        </p>
+      ))}
       {tried && tried.kind !== "" && (
         <>
           <p class="problem">{adviceFor(tried.kind)}</p>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { configOf, type Draft, firstDraft, gapOf, noRegister, pathOf } from "./draft";
+import { configOf, type Draft, firstDraft, gapOf, maxList, noRegister, pathOf } from "./draft";
 
 const modbus: Draft = {
   ...firstDraft,
@@ -51,7 +51,21 @@ describe("a draft", () => {
     ]);
   });
 
+  test("of a list sends the text of the file, with its lines in one form", () => {
+    const list = "\uFEFFname,address,type \r\na,1,int16\r\n\r\n";
+    const draft: Draft = { ...modbus, registers: [noRegister], fromList: true, list };
+    expect(gapOf(draft)).toBe("");
+    expect(configOf(draft).registry).toBe("name,address,type\na,1,int16\n");
+    expect(configOf({ ...draft, list: "boiler.csv" }).registry).toBe("boiler.csv\n");
+  });
+
   test.each([
+    ["with an empty list", { ...modbus, fromList: true, list: " \n" }, "Choose the file"],
+    [
+      "with a list that is too long",
+      { ...modbus, fromList: true, list: "é".repeat(maxList / 2 + 1) },
+      "longer than 512 KiB",
+    ],
     ["with a time-out that is too long", { ...modbus, timeout: "61" }, "The time-out is"],
     [
       "with a scale of nothing",

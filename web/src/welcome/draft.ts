@@ -26,7 +26,14 @@ export interface Draft {
   /** How long a request may take, in seconds; "" for the standard, 1. */
   timeout: string;
   registers: readonly Register[];
+  /** Whether the registers come from a list in the form of a CSV or YAML file. */
+  fromList: boolean;
+  /** The text of the list. */
+  list: string;
 }
+
+/** How long a list may be, in octets: what is longer is better a file beside the configuration. */
+export const maxList = 512 * 1024;
 
 /** The tables of Modbus with the types that make sense in them. */
 export const tables = ["holding", "input", "coil", "discrete"] as const;
@@ -85,6 +92,8 @@ export const firstDraft: Draft = {
   unit: "1",
   timeout: "",
   registers: [{ ...noRegister, address: "0" }],
+  fromList: false,
+  list: "",
 };
 
 /** What the driver is told. */
@@ -94,8 +103,17 @@ export function configOf(draft: Draft): Record<string, unknown> {
     address: draft.address.trim(),
     unit: Number(draft.unit),
     ...(draft.timeout.trim() ? { timeout: `${draft.timeout.trim()}s` } : {}),
-    registry: draft.registers.map(rowOf),
+    registry: draft.fromList ? listOf(draft.list) : draft.registers.map(rowOf),
   };
+}
+
+/** The text of a list as the configuration holds it: the line breaks tell it from the name of a file. */
+function listOf(text: string): string {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
+  return `${lines
+    .map((line) => line.trimEnd())
+    .join("\n")
+    .trimEnd()}\n`;
 }
 
 function rowOf(r: Register): Record<string, unknown> {
@@ -120,9 +138,18 @@ export function gapOf(draft: Draft): string {
   if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
   if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
   if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
+  if (draft.fromList) return listGap(draft.list);
   for (const r of draft.registers) {
     const gap = registerGap(r);
     if (gap) return gap;
+  }
+  return "";
+}
+
+function listGap(list: string): string {
+  if (list.trim() === "") return "Choose the file of the list, or paste its text.";
+  if (new TextEncoder().encode(list).length > maxList) {
+    return "The list is longer than 512 KiB; split it, or name its file in the settings.";
   }
   return "";
 }

@@ -9,6 +9,7 @@ import {
   tables,
   types,
 } from "./draft";
+import { ListFields } from "./list-fields";
 
 interface Props {
   draft: Draft;
@@ -18,8 +19,6 @@ interface Props {
 /** Where the device is, and which registers to read. */
 export function ModbusFields({ draft, onChange }: Props) {
   const { registers } = draft;
-  const setRegister = (index: number, change: Partial<Register>) =>
-    onChange({ registers: registers.map((r, i) => (i === index ? { ...r, ...change } : r)) });
   return (
     <>
       <div class="fields">
@@ -58,23 +57,62 @@ export function ModbusFields({ draft, onChange }: Props) {
       </div>
       <fieldset class="registers">
         <legend>Registers, with addresses from 0 as on the wire</legend>
-        {registers.map((register, i) => (
-          <RegisterRow
-            key={i}
-            number={i + 1}
-            register={register}
-            onChange={(change) => setRegister(i, change)}
-            onRemove={
-              registers.length > 1
-                ? () => onChange({ registers: registers.filter((_, k) => k !== i) })
-                : undefined
-            }
-          />
-        ))}
-        <button type="button" onClick={() => onChange({ registers: [...registers, noRegister] })}>
-          Add a register
-        </button>
+        <p class="sources">
+          <label>
+            <input
+              type="radio"
+              name="registers"
+              checked={!draft.fromList}
+              onChange={() => onChange({ fromList: false })}
+            />
+            One by one
+          </label>
+          <label>
+            <input
+              type="radio"
+              name="registers"
+              checked={draft.fromList}
+              onChange={() => onChange({ fromList: true })}
+            />
+            From a list
+          </label>
+        </p>
+        {draft.fromList ? (
+          <ListFields draft={draft} onChange={onChange} />
+        ) : (
+          <RegisterRows registers={registers} onChange={onChange} />
+        )}
       </fieldset>
+    </>
+  );
+}
+
+interface RowsProps {
+  registers: readonly Register[];
+  onChange(change: Partial<Draft>): void;
+}
+
+function RegisterRows({ registers, onChange }: RowsProps) {
+  const setRegister = (index: number, change: Partial<Register>) =>
+    onChange({ registers: registers.map((r, i) => (i === index ? { ...r, ...change } : r)) });
+  return (
+    <>
+      {registers.map((register, i) => (
+        <RegisterRow
+          key={i}
+          number={i + 1}
+          register={register}
+          onChange={(change) => setRegister(i, change)}
+          onRemove={
+            registers.length > 1
+              ? () => onChange({ registers: registers.filter((_, k) => k !== i) })
+              : undefined
+          }
+        />
+      ))}
+      <button type="button" onClick={() => onChange({ registers: [...registers, noRegister] })}>
+        Add a register
+      </button>
     </>
   );
 }

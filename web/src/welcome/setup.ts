@@ -1,4 +1,5 @@
-import type { Api } from "../api";
+import { type Api, Problem } from "../api";
+import { wordsOf } from "../use-poll";
 
 /** Whether the node waits for its first administrator. */
 export interface Setup {
@@ -26,6 +27,18 @@ export interface Trial {
   /** Points of the device, of which the first are listed. */
   total: number;
   points: TriedPoint[] | null;
+  /** What of the list of points was left out, and why; an older node does not tell. */
+  notes?: string[] | null;
+}
+
+const rowOf = (text: string) => Number(/^row (\d+):/.exec(text)?.[1] ?? 0);
+
+/** What is wrong with a device, a sentence each; those of a list by their rows. */
+export function problemsOf(err: unknown): string[] {
+  if (!(err instanceof Problem) || err.problems.length === 0) return [wordsOf(err)];
+  const inRow = (p: { path: string; detail: string }) =>
+    rowOf(p.detail) > 0 ? p.detail : [p.path, p.detail].filter((s) => s !== "").join(": ");
+  return err.problems.map(inRow).sort((a, b) => rowOf(a) - rowOf(b));
 }
 
 /** A device to add. */
