@@ -20,6 +20,9 @@ const (
 	Unknown Output = "unknown" // what the point holds is not known: an answer was lost, or it cannot be read
 	// Mismatch says that the device held what was written, and now reports another value.
 	Mismatch Output = "mismatch"
+	// Waiting says that the point has what it was set to before, because a rate, a minimum time, a pause or an
+	// override holds the wish back.
+	Waiting Output = "waiting"
 )
 
 // target is a point that is known.

@@ -57,11 +57,14 @@ func (m *Model) View(path point.Path) (View, bool) {
 	for _, c := range w.commands {
 		v.Array = append(v.Array, Slot{c.holder(m), c.Value})
 	}
-	wish, _ := t.wish("")
+	wish, wished := t.wish("")
 	v.Wish, v.Reverting, v.Output, v.Held, v.Reported = wish.Value, w.reverting, w.state, w.held, w.reported
 	v.Failures, v.FailedWith = w.failures, w.text
 	if t.away && (w.state == Held || w.state == Differs || w.state == Mismatch) {
 		v.Output, v.Reported = Unknown, point.Value{} // it is not stated from memory
+	}
+	if wished && (v.Output == Held || v.Output == Differs) && (wish.Release || !t.alike(w.held, wish.Value)) {
+		v.Output = Waiting
 	}
 	if w.alarm.place > 0 {
 		v.Later = m.now.at(time.Duration(w.alarm.at))

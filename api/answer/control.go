@@ -73,7 +73,7 @@ type Commanded struct {
 	Until    *time.Time      `json:"until,omitempty"`    // when the lease or the time to approve ends
 	Later    *time.Time      `json:"later,omitempty"`    // when the point can follow, if something holds it back
 	Repeat   bool            `json:"repeat,omitempty"`   // it was decided before; this is that decision
-	Output   string          `json:"output,omitempty"`   // idle, writing, held, differs, mismatch, failed, unknown
+	Output   string          `json:"output,omitempty"`   // idle, writing, waiting, held, differs, mismatch, failed, unknown
 	Reported json.RawMessage `json:"reported,omitempty"` // what the device says
 	Error    *ControlError   `json:"error,omitempty"`    // why it was refused, or not carried out
 }
@@ -202,7 +202,7 @@ type ControlPoint struct {
 	Window     *Holder         `json:"window"`                // the reservation that holds it now; null: none
 	Wish       json.RawMessage `json:"wish"`                  // what it should be; null: nothing is wished
 	Reverting  bool            `json:"reverting"`             // the wish is what it goes back to
-	Output     string          `json:"output"`                // idle, writing, held, differs, failed, unknown
+	Output     string          `json:"output"`                // idle, writing, waiting, held, differs, mismatch, failed, unknown
 	Held       json.RawMessage `json:"held"`                  // what it was last set to, as far as known
 	Reported   json.RawMessage `json:"reported"`              // what the device last answered
 	Observed   json.RawMessage `json:"observed"`              // the last value that was read

@@ -123,7 +123,8 @@ func newSet(f *flags) *cobra.Command {
 		Long: `Set points. A command takes a level of the point's priority array, where the smallest number wins, and
 holds it until it is released, or its lease ends. It waits for what the device says.
 
-The exit code is 1 if the device did not take a value, 6 if it took the command and reports another value,
+The exit code is 1 if the device did not take a value, 6 if it took the command and reports another value, 7 if
+a rate or a minimum on or off time holds the command back: the output is then "waiting", and "later" says from when it goes on. It is
 2, 4 or 5 if a command was refused; what is printed says who stands in the way. A point that demands the approval of a second person waits for it: see
 "voltbus approve".`,
 		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
@@ -191,7 +192,7 @@ func (s session) set(ctx context.Context, args []string, o *setOptions) error {
 }
 
 func (s session) printResults(list []answer.Commanded, out *format) error {
-	rows, err := out.open(s.OutOrStdout(), "point", "status", "wins", "output", "reported", "until", "id", "error")
+	rows, err := out.open(s.OutOrStdout(), "point", "status", "wins", "output", "reported", "until", "later", "id", "error")
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 		if failed == nil {
 			failed = unfulfilled(r)
 		}
-		err := rows.row(r.Point, r.Status, r.Wins, r.Output, orNull(r.Reported), timeText(r.Until), r.ID, problemText(r.Error))
+		err := rows.row(r.Point, r.Status, r.Wins, r.Output, orNull(r.Reported), timeText(r.Until), timeText(r.Later), r.ID, problemText(r.Error))
 		if err != nil {
 			return err
 		}
@@ -212,13 +213,22 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 // errDiffers is what a device makes of a command that it took otherwise than it was told.
 var errDiffers = errors.New("the device took the command and reports another value")
 
-// unfulfilled says why a point does not have what was commanded; nil if it has, or waits.
+// errWaiting is what a limit of the point makes of a command.
+var errWaiting = errors.New("it is accepted, and the point does not have the value yet")
+
+// unfulfilled says why a point does not have what was commanded; nil if it has, or if that is not known yet.
 func unfulfilled(r *answer.Commanded) error {
 	switch {
 	case r.Error != nil:
 		return faultOf(r.Point, r.Error)
 	case r.Wins && (r.Output == "differs" || r.Output == "mismatch"):
 		return fmt.Errorf("%s: %w: %s; look at its limits and its panel", plain(r.Point), errDiffers, plain(string(orNull(r.Reported))))
+	case r.Wins && r.Output == "waiting":
+		until := ""
+		if r.Later != nil {
+			until = "; it waits until " + timeText(r.Later)
+		}
+		return fmt.Errorf("%s: %w%s, because of its rate, its minimum on or off time, or a pause", plain(r.Point), errWaiting, until)
 	}
 	return nil
 }
@@ -251,7 +261,7 @@ func newWho(f *flags) *cobra.Command {
 }
 
 func (s session) printWho(w *answer.Who, out *format) error {
-	rows, err := out.open(s.OutOrStdout(), "what", "path", "level", "value", "requester", "from", "until", "reason", "output")
+	rows, err := out.open(s.OutOrStdout(), "what", "path", "level", "value", "requester", "from", "until", "reason", "output", "later")
 	if err != nil {
 		return err
 	}
@@ -262,7 +272,7 @@ func (s session) printWho(w *answer.Who, out *format) error {
 		if l.Level > 0 {
 			level = strconv.Itoa(l.Level)
 		}
-		err = errors.Join(err, rows.row(l.what, l.Path, level, orNull(l.value), l.Requester, timeText(l.From), timeText(l.Until), l.Reason, l.output))
+		err = errors.Join(err, rows.row(l.what, l.Path, level, orNull(l.value), l.Requester, timeText(l.From), timeText(l.Until), l.Reason, l.output, timeText(l.later)))
 	}
 	if w.Next != "" {
 		fmt.Fprintln(s.ErrOrStderr(), "there are more points; ask for a branch below")
@@ -275,6 +285,7 @@ type holding struct {
 	answer.Holder
 	what, output string
 	value        json.RawMessage
+	later        *time.Time // when the point goes on, if something holds it back
 }
 
 // holdings lists who holds what: what stands above the others first.
@@ -321,6 +332,6 @@ func ofPoint(p *answer.ControlPoint) []holding {
 		}
 		lines = append(lines, holding{Holder: answer.Holder{Path: p.Point}, what: what, value: p.Wish})
 	}
-	lines[0].output = p.Output
+	lines[0].output, lines[0].later = p.Output, p.Later
 	return lines
 }

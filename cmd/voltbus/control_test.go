@@ -3,17 +3,21 @@ package main
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"voltbus/api/answer"
 )
 
 func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
+	soon := time.Date(2026, 3, 1, 12, 0, 10, 0, time.UTC)
 	for _, tt := range []struct {
 		result answer.Commanded
 		code   int
 	}{
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "held"}, 0},
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "differs", Reported: json.RawMessage("500")}, exitDiffers},
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "waiting", Later: &soon}, exitWaiting},
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: false, Output: "waiting"}, 0},
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: false, Output: "differs"}, 0}, // it waits behind another one
 		{answer.Commanded{Point: "p", Status: "failed", Output: "failed", Error: &answer.ControlError{Kind: "rejected", Message: "no"}}, exitError},
 	} {

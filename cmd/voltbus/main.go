@@ -22,6 +22,7 @@ const (
 	exitRefused     = 4
 	exitNotFound    = 5
 	exitDiffers     = 6
+	exitWaiting     = 7
 )
 
 // errInterrupted is the error of work that a signal ended before it was done, which others have to know.
@@ -47,6 +48,9 @@ func exitCode(err error) int {
 	}
 	if errors.Is(err, errDiffers) {
 		return exitDiffers
+	}
+	if errors.Is(err, errWaiting) {
+		return exitWaiting
 	}
 	switch fault.KindOf(err) {
 	case fault.Invalid:

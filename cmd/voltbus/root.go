@@ -24,7 +24,8 @@ const exitCodes = `0  all is well
 3  the node does not answer, or cannot do it now
 4  not allowed: a token or role is missing
 5  there is no such thing
-6  the device took a command, and reports another value`
+6  the device took a command, and reports another value
+7  a command was accepted, and a rate, a minimum time or a pause holds it back`
 
 func newRoot() *cobra.Command {
 	f := &flags{}

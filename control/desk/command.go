@@ -17,7 +17,7 @@ import (
 type Result struct {
 	control.Decision                // without effects
 	Output           control.Output // what is known of the point; "" of a command that was not accepted
-	Reported         point.Value    // what the device says, if Output is Held or Differs
+	Reported         point.Value    // what the device says, if Output is Held, Differs or Waiting
 	// Failed is why the command was not carried out, or why that is not known, by its fault.Kind; nil
 	// while nothing is known against it.
 	Failed error
@@ -202,7 +202,7 @@ func (w *waiter) waits(v *control.View) bool {
 		return false
 	case v.Output == control.Writing, v.Output == control.Unknown && r.Failed == nil:
 		return true
-	case v.Output == control.Held || v.Output == control.Differs:
+	case v.Output == control.Held || v.Output == control.Differs || v.Output == control.Waiting:
 		r.Failed, r.Reported = nil, v.Reported
 	}
 	return false

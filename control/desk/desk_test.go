@@ -83,3 +83,22 @@ func TestTheAuditLogHasOutcomesSoonWithoutAnotherRequest(t *testing.T) {
 		s.says("b/d0/sp", "control.write-confirmed", "ok")
 	})
 }
+
+func TestACommandThatALimitHoldsBackIsWaitingAndNotHeld(t *testing.T) {
+	virtual(t, 1, func(t *testing.T, s *site) {
+		s.points[1].Policy = &control.Policy{Rate: control.Rate{Most: 5, Per: 10 * time.Second}}
+		defer s.start().stop()
+		s.set(wish("tune", "b/d0/plain", 0))
+		r := s.set(wish("tune", "b/d0/plain", 5))
+		if r.Output != control.Waiting || !r.Later.After(time.Now()) || r.Reported != point.FloatOf(0) {
+			t.Errorf("a command that a rate holds back gave %+v", r)
+		}
+		if v := s.view("b/d0/plain"); v.Output != control.Waiting || v.Later.IsZero() {
+			t.Errorf("the point is seen as %+v", v)
+		}
+		pass(time.Minute)
+		if v := s.view("b/d0/plain"); v.Output != control.Held || !v.Later.IsZero() || v.Reported != point.FloatOf(5) {
+			t.Errorf("after the wait the point is seen as %+v", v)
+		}
+	})
+}

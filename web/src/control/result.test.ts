@@ -25,6 +25,7 @@ test.each<[string, Partial<Commanded>, string, RegExp]>([
   ["writing", { output: "writing" }, "wait", /being written/],
   ["waiting behind", { wins: false }, "wait", /waits behind/],
   ["held back", { later: "2026-03-09T12:01:00Z" }, "wait", /follows in 1 min/],
+  ["waiting", { output: "waiting", reported: 20 }, "wait", /held back; the device reports 20 °C/],
   ["pending", { status: "pending" }, "wait", /second person/],
   [
     "refused",

@@ -46,6 +46,10 @@ export function resultOf(
   }
   const said = error ? ` The device says: ${plain(error.message)}.` : "";
   switch (result.output) {
+    case "waiting": {
+      const words = `It is taken, and held back; the device reports ${reported}.`;
+      return { level: "wait", words, holders: none };
+    }
     case "held":
       return { level: "good", words: `Done: the device reports ${reported}.`, holders: none };
     case "mismatch":

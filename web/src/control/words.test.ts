@@ -65,7 +65,12 @@ describe("what a point is doing", () => {
     ["the device has lost it", { ...taken, output: "mismatch", reported: 5 }, "bad", "mismatch"],
     ["may have been written", { ...taken, output: "unknown" }, "warn", "unknown"],
     ["is being written", { ...taken, output: "writing" }, "wait", "writing"],
-    ["a rate holds back", { ...taken, held: 21, later: inMinutes(1) }, "good", "on its way"],
+    [
+      "a rate holds back",
+      { ...taken, output: "waiting", held: 21, later: inMinutes(1) },
+      "wait",
+      "waiting",
+    ],
     ["somebody took out of control", { overrides: [{ requester: "x" }] }, "warn", "overridden"],
     ["goes back", { reverting: true }, "wait", "goes back"],
     ["was not written yet", { ...taken, output: "idle" }, "wait", "waits"],

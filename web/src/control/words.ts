@@ -171,9 +171,9 @@ function calm(point: ControlPoint, wait: string): Doing {
   if (point.array.length === 0) {
     return { level: "wait", word: "free", words: "Nobody commands it." };
   }
-  if (wait !== "") {
-    const words = `It is at ${held} on its way to ${withUnit(point.wish, point.unit)}.${wait}`;
-    return { level: "good", word: "on its way", words };
+  if (point.output === "waiting" || wait !== "") {
+    const words = `It is at ${held}; a rate, a minimum time or a pause holds back ${withUnit(point.wish, point.unit)}.${wait}`;
+    return { level: "wait", word: "waiting", words };
   }
   if (point.output === "held") {
     return { level: "good", word: "held", words: `The device reports ${held}, as it was told.` };

@@ -195,11 +195,11 @@ export interface Commanded {
   wins: boolean;
   /** When the lease or the time to approve ends */
   until?: string;
-  /** When the point can follow, if a rate or minimum time holds it back */
+  /** When the point can follow, if a rate or minimum time holds it back: the output is then waiting */
   later?: string;
   /** It was decided before */
   repeat?: boolean;
-  /** idle, writing, held, differs, mismatch, failed or unknown */
+  /** idle, writing, waiting, held, differs, mismatch, failed or unknown */
   output?: string;
   reported?: Value;
   error?: ControlError;
@@ -352,7 +352,7 @@ export interface ControlPoint {
   wish: Value;
   /** The wish is what it goes back to */
   reverting: boolean;
-  output: "idle" | "writing" | "held" | "differs" | "mismatch" | "failed" | "unknown";
+  output: "idle" | "writing" | "waiting" | "held" | "differs" | "mismatch" | "failed" | "unknown";
   held: Value;
   reported: Value;
   observed: Value;
