@@ -115,7 +115,14 @@ func (s *Supervisor) change(ctx context.Context, name, by, action string, f func
 
 func (s *Supervisor) audit(actor, action, name, text string) {
 	if s.cfg.Audit != nil {
-		s.cfg.Audit(actor, action, name, text)
+		s.cfg.Audit(actor, action, name, text, false)
+	}
+}
+
+// auditFailure is audit of something that ended as nobody wanted.
+func (s *Supervisor) auditFailure(actor, action, name, text string) {
+	if s.cfg.Audit != nil {
+		s.cfg.Audit(actor, action, name, text, true)
 	}
 }
 

@@ -166,8 +166,12 @@ func (r *runner) over(ctx context.Context, e exit) {
 	r.proc = nil
 	r.end(end)
 	clean := e.code == 0 && r.cause == ""
-	if !wished {
+	switch {
+	case wished:
+	case clean:
 		r.s.audit("node", "agent.ended", r.rec.Name, end.Text)
+	default:
+		r.s.auditFailure("node", "agent.ended", r.rec.Name, end.Text)
 	}
 	r.do(ctx, r.machine.ended(now, clean))
 }

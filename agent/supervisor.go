@@ -51,7 +51,7 @@ type Config struct {
 	// News asks an agent over the bus to end. It returns at once; nil for none.
 	News func(name string)
 	// Audit keeps what happened. It returns at once; nil for none.
-	Audit func(actor, action, name, text string)
+	Audit func(actor, action, name, text string, failed bool)
 	Log   *slog.Logger
 
 	Install Installing

@@ -469,7 +469,9 @@ func TestTheAuditHears(t *testing.T) {
 	plant(t, data, "a", forever)
 	cfg := config(data)
 	var heard []string
-	cfg.Audit = func(actor, action, name, text string) { heard = append(heard, actor+" "+action+" "+name+" "+text) }
+	cfg.Audit = func(actor, action, name, text string, _ bool) {
+		heard = append(heard, actor+" "+action+" "+name+" "+text)
+	}
 	s, stop := run(t, cfg)
 	await(t, s, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
 	_, err := s.Stop(t.Context(), "a", "person:ada")
@@ -479,6 +481,21 @@ func TestTheAuditHears(t *testing.T) {
 	want := []string{"person:ada agent.stop a ", "person:ada agent.stop a ", "person:ada agent.remove a "}
 	if !slices.Equal(heard, want) {
 		t.Errorf("%q", heard)
+	}
+}
+
+func TestTheAuditHearsThatAnAgentEndedAsNobodyWanted(t *testing.T) {
+	data := dataDir(t)
+	plant(t, data, "a", `exit 3`)
+	cfg := config(data)
+	heard := make(chan string, 100)
+	cfg.Audit = func(actor, action, name, text string, failed bool) {
+		heard <- fmt.Sprint(actor, " ", action, " ", name, " ", text, " ", failed)
+	}
+	_, stop := run(t, cfg)
+	defer stop()
+	if got := <-heard; got != "node agent.ended a ended by itself with exit code 3 true" {
+		t.Errorf("it hears %q", got)
 	}
 }
 

@@ -64,8 +64,11 @@ func (n *Node) askToEnd(name string) {
 }
 
 // tellOfAgent writes into the audit log what happened to an agent's process.
-func (n *Node) tellOfAgent(actor, action, name, text string) {
+func (n *Node) tellOfAgent(actor, action, name, text string, failed bool) {
 	e := audit.Entry{Actor: actor, Action: action, Subject: name, Outcome: "ok"}
+	if failed {
+		e.Outcome = "failed: " + text
+	}
 	if text != "" {
 		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // texts
 	}
