@@ -44,6 +44,18 @@ var hostile = map[string][]string{
 		"SELECT nextval('x')", "BEGIN", "VACUUM", "ANALYZE", "DETACH x", "SELECT 1; SELECT 2", "SELECT 1; DROP VIEW samples", "COMMENT ON VIEW samples IS 'x'",
 		"INSERT INTO points VALUES (1, 'x')", "TRUNCATE points", "ALTER VIEW samples RENAME TO x", "SET VARIABLE x = 1", "DEALLOCATE x", "IMPORT DATABASE '%s'",
 	},
+	"hides behind comments": {
+		"EXPLAIN /* /* */ ANALYZE SELECT 1 -- */ ANALYZE SELECT count(*) FROM duckdb_settings()", "EXPLAIN -- a\rANALYZE COPY (SELECT 1) TO '%s/x' /*\nSELECT 1 --*/",
+		"-- a\rSELECT * FROM duckdb_settings() /*\nEXPLAIN SELECT 1 --*/", "-- a\rCOPY (SELECT 1) TO '%s/x' /*\nEXPLAIN SELECT 1 --*/", "/**/EXPLAIN SELECT 1",
+		"EXPLAIN ANALYZE /**/ SELECT 1", "\u00a0EXPLAIN SELECT 1", "(EXPLAIN SELECT 1)", "EXPLAIN SELECT 1; SELECT 2", "EXPLAIN (ANALYZE) COPY (SELECT 1) TO '%s/x'",
+		"EXPLAIN\vANALYZE SELECT * FROM duckdb_settings()", "SELECT 1 AS \"a) --\", DATE '2026-01-01' AS \"\"\" /*\" FROM duckdb_settings()", "EXPLAIN ANALYZE (SELECT 1); COPY (SELECT 1) TO '%s/x'",
+	},
+	"names what it may not read": {
+		"SELECT * FROM (WITH sqlite_master AS (SELECT 1) SELECT 1), sqlite_master LIMIT 1", "WITH sqlite_master AS (SELECT 1) SELECT 1", "WITH a AS (SELECT * FROM b), b AS (SELECT 1) SELECT * FROM a",
+		"SELECT * FROM (WITH \"%s/admin.token.csv\" AS (SELECT 1) SELECT 1), \"%s/admin.token.csv\"", "WITH a AS (SELECT * FROM sqlite_master), sqlite_master AS (SELECT 1) SELECT * FROM a",
+		"WITH DUCKDB_VIEWS AS (SELECT * FROM duckdb_views) SELECT * FROM duckdb_views", "SELECT (WITH pg_views AS (SELECT 1) SELECT 1), * FROM pg_views", "SELECT 1 FROM (WITH x AS (SELECT 1) SELECT 1), x",
+		"WITH \"a.csv\" AS (SELECT 1) SELECT * FROM \"a.csv\"", "SHOW TABLES FROM system.main", "DESCRIBE sqlite_master", "SELECT * FROM \"\"\"samples\"\"\"", "(WITH x AS (SELECT 1) SELECT * FROM x) UNION SELECT * FROM x",
+	},
 	"takes memory": {
 		"SELECT unnest(generate_series(1, 1000000000))", "SELECT lpad('a', 2000000000, 'b')", "SELECT length(lpad('a', 2000000000, 'b'))",
 		"SELECT bitstring('1', 2000000000)", "SELECT list_transform(range(100000000), x -> x * 2)", "SELECT [x * 2 FOR x IN range(100000000)]",
@@ -91,10 +103,11 @@ func TestAttackNoStatementHarmsTheStore(t *testing.T) {
 			cancel()
 			name := text[:min(len(text), 80)]
 			switch what {
-			case "writes files", "reads files", "changes":
+			default:
 				if !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Invalid) {
 					t.Errorf("%s: %q gives %d rows and %v (%v), want refused", what, name, rows, err, fault.KindOf(err))
 				}
+			case "breaks the parser":
 			case "takes time", "takes memory":
 				if took := time.Since(began); took > limit+30*time.Second {
 					t.Errorf("%q took %v", name, took)
@@ -119,6 +132,32 @@ func TestAttackNoStatementHarmsTheStore(t *testing.T) {
 	got, err := ask(t.Context(), s, "SELECT count(*) FROM samples")
 	if err != nil || got.rows[0][0] != int64(9) {
 		t.Errorf("a plain question gives %v, %v", got.rows, err)
+	}
+}
+
+func TestAttackNoCommentHidesAStatement(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	s := open(t, duckdb.Options{Dir: dir})
+	t.Cleanup(func() { _ = s.Close() })
+	appendBlocks(t, s, block(1, noon().AddDate(0, 0, -3), 3))
+	maintain(t, s, noon())
+	for _, hidden := range []string{
+		"PRAGMA version", "CALL enable_logging(storage='file', storage_path='" + outside + "/log')", "CALL enable_profiling()", "CREATE TABLE x AS SELECT 1",
+		"SELECT * FROM read_text('" + dir + "/days/*')", "SELECT * FROM glob('" + dir + "/**')", "SELECT * FROM duckdb_settings()", "COPY (SELECT 1) TO '" + outside + "/x'",
+		"COPY (SELECT repeat('x', 1000) FROM range(1000000)) TO (current_setting('temp_directory')||'/d') (FORMAT csv, FILE_SIZE_BYTES '100MB')",
+	} {
+		for _, text := range []string{
+			"/* /* */ EXPLAIN SELECT 1 -- */ " + hidden, "/* /* */ SELECT 1 -- */ " + hidden, "EXPLAIN /* /* */ SELECT 1 -- */ " + hidden,
+			"-- a\r" + hidden + " /*\nEXPLAIN SELECT 1 --*/", "EXPLAIN -- a\r" + hidden + " /*\nSELECT 1 --*/", "EXPLAIN ANALYZE " + hidden,
+		} {
+			got, err := ask(t.Context(), s, text)
+			if !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q gives %v and %v, want refused", text, got.rows, err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("statements wrote %v, %v", left, err)
 	}
 }
 

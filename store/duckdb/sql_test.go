@@ -135,7 +135,13 @@ func TestSQLAnswers(t *testing.T) {
 			}
 		})
 	}
-	for _, statement := range []string{"DESCRIBE samples", "SHOW TABLES", "EXPLAIN SELECT * FROM samples"} {
+	for _, statement := range []string{
+		"DESCRIBE samples", "SHOW TABLES", "SUMMARIZE samples", "EXPLAIN SELECT * FROM samples", " explain\n analyze\r\nSELECT * FROM samples;", "EXPLAIN (SELECT 1)",
+		"EXPLAIN SELECT 1 -- a comment behind", "-- a question\n/* of /* two */ comments */ SELECT 1", "WITH samples AS (SELECT 1) SELECT * FROM samples",
+		"WITH a AS (SELECT * FROM samples), b AS (SELECT * FROM a) SELECT * FROM b, (SELECT * FROM a) c", "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t WHERE x < 3) SELECT * FROM t",
+		"WITH a AS (WITH b AS (SELECT 1 AS x) SELECT * FROM b) SELECT (SELECT max(x) FROM a) UNION SELECT x FROM A", "DESCRIBE SELECT DATE '2026-11-20' AS \"a) --\"", "SELECT DATE '2026-11-20' AS \"a) --\" -- ;",
+		"FROM samples WHERE point IN (WITH a AS (SELECT path FROM points) SELECT path FROM a)", "TABLE points",
+	} {
 		if got, err := ask(t.Context(), s, statement); err != nil || len(got.rows) == 0 {
 			t.Errorf("%s: %d rows, error %v", statement, len(got.rows), err)
 		}

@@ -30,6 +30,7 @@ var hostile = map[string][]string{
 		"SELECT count(*) FILTER (WHERE pg_read_file('x') <> '') FROM samples", "SELECT * FROM samples ORDER BY current_setting('port')", "EXPLAIN SELECT pg_read_file('x')",
 		"EXPLAIN (ANALYZE, BUFFERS) SELECT * FROM writer", "SELECT inet_server_addr()", "SELECT pg_postmaster_start_time()", "SELECT has_table_privilege('pg_authid', 'select')",
 		"SELECT 1) AS a, (SELECT pg_read_file('x')", "SELECT 1) AS a, LATERAL (SELECT * FROM writer", "SELECT 1) AS a UNION (SELECT relname FROM pg_class", "SELECT xmlparse(document '<a/>')",
+		"SELECT * FROM (WITH writer AS (SELECT 1) SELECT 1) x, writer", "SELECT * FROM (WITH pg_authid AS (SELECT 1) SELECT 1) x, pg_authid", "WITH a AS (SELECT * FROM pg_class), pg_class AS (SELECT 1) SELECT * FROM a",
 		"SELECT pg_relation_size('sample')", "SELECT version()", "SELECT * FROM dblink('dbname=voltbus', 'SELECT 1') AS t(x int)", "SELECT to_regclass('pg_authid')", "SELECT currval('gap_number_seq')",
 	},
 	"changes": {
@@ -44,6 +45,8 @@ var hostile = map[string][]string{
 		"SELECT pg_sleep_until('2100-01-01')", "SELECT lo_create(0)", "SELECT lo_import('/etc/passwd')", "SELECT lo_export(1, '/tmp/x')", "SELECT nextval('gap_number_seq')", "SELECT setval('gap_number_seq', 1)", "SELECT pg_notify('voltbus_%[1]s', 'x')",
 		"SELECT pg_reload_conf()", "SELECT pg_rotate_logfile()", "SELECT pg_switch_wal()", "SELECT pg_create_restore_point('x')", "SELECT pg_stat_reset()", "SELECT txid_current()", "SELECT pg_export_snapshot()",
 		"SELECT pg_log_backend_memory_contexts(1)", "SELECT pg_import_system_collations('pg_catalog')", "SELECT brin_summarize_new_values('sample_time')", "SELECT setseed(0.5)", "SELECT pg_logical_emit_message(true, 'x', 'y')",
+		"/* /* */ EXPLAIN SELECT 1 -- */ DELETE FROM sample", "-- a\rDELETE FROM sample /*\nEXPLAIN SELECT 1 --*/", "EXPLAIN /* /* */ ANALYZE SELECT 1 -- */ ANALYZE DELETE FROM sample",
+		"EXPLAIN -- a\rANALYZE DELETE FROM sample /*\nSELECT 1 --*/", "/* /* */ SELECT 1 -- */ DROP VIEW samples", "EXPLAIN (ANALYZE) /* /* */ SELECT 1 -- */ DELETE FROM sample",
 		"SELECT * FROM samples FOR UPDATE", "SELECT * FROM points FOR SHARE", "SELECT 1; SELECT 2", "SELECT 1; DROP VIEW samples", "SELECT * FROM samples TABLESAMPLE system(1)", "SELECT $1", "",
 	},
 	"takes memory": {

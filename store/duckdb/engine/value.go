@@ -41,6 +41,9 @@ func (c *Conn) Parse(statement string) error {
 	return nil
 }
 
+// Kind returns what the statement does.
+func (s *Stmt) Kind() duck.StatementType { return duck.PreparedStatementType(s.stmt) }
+
 // Columns returns the names of the statement's columns.
 func (s *Stmt) Columns() []string {
 	names := make([]string, duck.PreparedStatementColumnCount(s.stmt))

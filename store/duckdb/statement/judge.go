@@ -5,51 +5,79 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"voltbus/fault"
 	"voltbus/store/duckdb/engine"
 )
 
-var errNotRead = errors.New("only one statement that reads is answered: SELECT, WITH, DESCRIBE, SHOW or EXPLAIN")
+var errNotRead = errors.New("only one statement that reads is answered: SELECT, WITH, DESCRIBE, SHOW or EXPLAIN; EXPLAIN stands first, with no comment before it or the statement that it explains")
 
 func refused(subject, text string) error {
 	return fault.E("duckdb.SQL", fault.Refused, subject, errors.New(strings.TrimSpace(subject+" "+text)))
 }
 
-// readingWords begin the statements that are answered. DuckDB takes others, such as PRAGMA, for a
-// SELECT as well.
-const readingWords = " SELECT WITH FROM VALUES DESCRIBE DESC SHOW SUMMARIZE EXPLAIN "
+// explains is what stands before an explained statement. It holds no comment, so that nobody reads its end elsewhere.
+var explains = regexp.MustCompile(`(?i)^[ \t\r\n]*EXPLAIN[ \t\r\n]+(ANALYZE[ \t\r\n]+)?([A-Z(])`)
+
+// question is a statement whose text was judged.
+type question struct {
+	explain string // EXPLAIN with its option, "" for none
+	text    string // the judged one, without explain
+}
+
+// prepare compiles what was judged, and nothing else.
+func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
+	stmt, err := c.Prepare(q.explain + q.text)
+	if err != nil {
+		return nil, err
+	}
+	want := duck.StatementTypeSelect
+	if q.explain != "" {
+		want = duck.StatementTypeExplain
+	}
+	if stmt.Kind() != want {
+		stmt.Close()
+		return nil, refused("", errNotRead.Error())
+	}
+	return stmt, nil
+}
 
 // judge refuses a statement that is not a single one that reads what the task names, with functions of the list.
-// It judges what DuckDB's parser makes of it. EXPLAIN is judged by what it explains.
-func judge(ctx context.Context, c *engine.Conn, t *Task) (explained bool, err error) {
-	word, rest := firstWord(t.Statement)
-	if strings.ContainsRune(t.Statement, 0) {
-		return false, refused("", errNotRead.Error())
+// It judges the whole text as DuckDB's parser reads it; of EXPLAIN, all that stands behind it.
+func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
+	q := &question{text: t.Statement}
+	if strings.ContainsRune(q.text, 0) {
+		return nil, refused("", errNotRead.Error())
 	}
-	if word == "" || !strings.Contains(readingWords, " "+word+" ") {
-		if e := engine.AsError(c.Parse(t.Statement)); e != nil && strings.HasPrefix(e.Text, "Parser Error") {
-			return false, e
+	if m := explains.FindStringSubmatchIndex(q.text); m != nil {
+		if q.explain = "EXPLAIN "; m[2] >= 0 {
+			q.explain = "EXPLAIN ANALYZE "
 		}
-		return false, refused("", errNotRead.Error())
+		q.text = q.text[m[4]:]
 	}
-	text := t.Statement
-	if word == "EXPLAIN" {
-		explained, text = true, rest
-		if next, behind := firstWord(rest); next == "ANALYZE" {
-			text = behind
-		}
-	}
-	tree, err := parse(ctx, c, text)
+	tree, err := parse(ctx, c, q.text)
 	if err != nil {
-		return explained, err
+		return nil, err
 	}
-	j := &judgement{tables: slices.Clone(t.Tables)}
-	j.names(tree)
-	return explained, j.look(tree, 0)
+	j := &judgement{tables: t.Tables, system: func() ([]string, error) { return systemTables(ctx, c) }}
+	return q, j.look(tree, t.Tables, 0)
+}
+
+// systemTables returns the names of what DuckDB itself brings.
+func systemTables(ctx context.Context, c *engine.Conn) (names []string, err error) {
+	err = c.Query(ctx, "SELECT view_name FROM duckdb_views() WHERE internal", func(ch *engine.Chunk) error {
+		list := ch.Texts(0)
+		for i := range ch.Rows {
+			names = append(names, strings.ToLower(list.At(i)))
+		}
+		return nil
+	})
+	return names, err
 }
 
 // parse returns the tree of a single statement.
@@ -80,62 +108,102 @@ func parse(ctx context.Context, c *engine.Conn, statement string) (any, error) {
 	return out.Statements[0], nil
 }
 
-// judgement walks through a statement's tree.
-type judgement struct{ tables []string }
-
-// names adds the names of all common table expressions to those that may be used.
-func (j *judgement) names(node any) {
-	switch n := node.(type) {
-	case []any:
-		for _, v := range n {
-			j.names(v)
-		}
-	case map[string]any:
-		if m, ok := n["cte_map"].(map[string]any); ok {
-			list, _ := m["map"].([]any)
-			for _, v := range list {
-				if pair, ok := v.(map[string]any); ok {
-					j.tables = append(j.tables, strings.ToLower(word(pair, "key")))
-				}
-			}
-		}
-		for _, v := range n {
-			j.names(v)
-		}
-	}
+// judgement walks through a statement's tree. A scope is the names of the tables that a place in it may use.
+type judgement struct {
+	tables []string
+	system func() ([]string, error) // asked for at the first common table expression
+	known  []string                 // what system said
 }
 
 const maxDepth = 2000
 
-func (j *judgement) look(node any, depth int) error {
+func (j *judgement) look(node any, scope []string, depth int) error {
 	if depth > maxDepth {
 		return refused("", "the statement is nested too deeply; write it flat")
 	}
 	switch n := node.(type) {
 	case []any:
 		for _, v := range n {
-			if err := j.look(v, depth+1); err != nil {
+			if err := j.look(v, scope, depth+1); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		if err := j.node(n); err != nil {
-			return err
+		return j.object(n, scope, depth)
+	}
+	return nil
+}
+
+func (j *judgement) object(n map[string]any, scope []string, depth int) error {
+	if err := j.node(n, scope); err != nil {
+		return err
+	}
+	scope, err := j.common(n, scope, depth)
+	if err != nil {
+		return err
+	}
+	for key, v := range n {
+		if key == "cte_map" || key == "value" && n["class"] == "CONSTANT" {
+			continue
 		}
-		for key, v := range n {
-			if key == "value" && n["class"] == "CONSTANT" {
-				continue
-			}
-			if err := j.look(v, depth+1); err != nil {
-				return err
-			}
+		if err := j.look(v, scope, depth+1); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// plain is a name that is neither a file nor an address.
+var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// common judges the common table expressions of a node. It returns the scope of the rest of the node: with the name of each, which
+// those behind it may use too, and one itself if it is recursive.
+func (j *judgement) common(n map[string]any, scope []string, depth int) ([]string, error) {
+	ctes, _ := n["cte_map"].(map[string]any)
+	list, _ := ctes["map"].([]any)
+	for _, v := range list {
+		pair, _ := v.(map[string]any)
+		name := strings.ToLower(word(pair, "key"))
+		if err := j.name(name); err != nil {
+			return nil, err
+		}
+		outer := scope
+		scope = append(slices.Clip(scope), name)
+		if recursive(pair) {
+			outer = scope
+		}
+		if err := j.look(pair["value"], outer, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return scope, nil
+}
+
+// name judges that of a common table expression.
+func (j *judgement) name(name string) (err error) {
+	if !plain.MatchString(name) {
+		return refused(fmt.Sprintf("%.60q", name), "may not be a name in WITH; write one of letters, digits and underscores")
+	}
+	if j.known == nil {
+		if j.known, err = j.system(); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(j.known, name) {
+		return refused(fmt.Sprintf("%.60q", name), "may not be a name in WITH: a table of DuckDB has it; write another")
+	}
+	return nil
+}
+
+func recursive(pair map[string]any) bool {
+	value, _ := pair["value"].(map[string]any)
+	query, _ := value["query"].(map[string]any)
+	node, _ := query["node"].(map[string]any)
+	return node["type"] == "RECURSIVE_CTE_NODE"
+}
+
 // node judges one node of the tree.
-func (j *judgement) node(n map[string]any) error {
+func (j *judgement) node(n map[string]any, scope []string) error {
 	if name, is := n["function_name"].(string); is {
 		schema := word(n, "schema")
 		if (schema != "" && schema != "main") || (word(n, "catalog") != "" && word(n, "catalog") != "system") || !allowed(strings.ToLower(name)) {
@@ -147,18 +215,20 @@ func (j *judgement) node(n map[string]any) error {
 	}
 	switch n["type"] {
 	case "BASE_TABLE":
-		return j.table(n)
+		return j.table(n, scope)
 	case "SHOW_REF":
-		if name := word(n, "table_name"); name != "" && name != `"tables"` && !j.known(name) {
+		// DESCRIBE and SUMMARIZE of a table hold a query of it, which is judged with the rest.
+		name := word(n, "table_name")
+		if (name != "" && name != `"tables"`) || word(n, "schema_name") != "" || word(n, "catalog_name") != "" {
 			return refused(fmt.Sprintf("SHOW %.60s", name), "is not answered; SHOW TABLES is")
 		}
 	}
 	return nil
 }
 
-func (j *judgement) table(n map[string]any) error {
+func (j *judgement) table(n map[string]any, scope []string) error {
 	name, schema, catalog := word(n, "table_name"), word(n, "schema_name"), word(n, "catalog_name")
-	if (schema == "" || schema == "main") && catalog == "" && j.known(name) {
+	if (schema == "" || schema == "main") && catalog == "" && slices.Contains(scope, strings.ToLower(name)) {
 		return nil
 	}
 	if looksLikeFile(name) || schema != "" || catalog != "" {
@@ -170,30 +240,7 @@ func (j *judgement) table(n map[string]any) error {
 
 func looksLikeFile(name string) bool { return strings.ContainsAny(name, "./:*\\") }
 
-func (j *judgement) known(name string) bool {
-	return slices.Contains(j.tables, strings.ToLower(strings.Trim(name, `"`)))
-}
-
 func word(n map[string]any, key string) string {
 	text, _ := n[key].(string)
 	return text
-}
-
-// firstWord returns the word that a statement begins with, behind comments and brackets, and what follows it.
-func firstWord(statement string) (first, rest string) {
-	for {
-		statement = strings.TrimLeft(statement, " \t\r\n(")
-		switch {
-		case strings.HasPrefix(statement, "--"):
-			_, statement, _ = strings.Cut(statement, "\n")
-		case strings.HasPrefix(statement, "/*"):
-			_, statement, _ = strings.Cut(statement, "*/")
-		default:
-			end := strings.IndexFunc(statement, func(r rune) bool { return !unicode.IsLetter(r) })
-			if end < 0 {
-				end = len(statement)
-			}
-			return strings.ToUpper(statement[:min(end, 20)]), statement[min(end, len(statement)):]
-		}
-	}
 }

@@ -68,7 +68,7 @@ func serve(ctx context.Context, t *Task, w *writer) error {
 		return err
 	}
 	defer c.Close()
-	inner, err := judge(ctx, c, t)
+	q, err := judge(ctx, c, t)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func serve(ctx context.Context, t *Task, w *writer) error {
 			return err
 		}
 	}
-	return answer(ctx, c, t.Statement, inner, w)
+	return answer(ctx, c, t, q, w)
 }
 
 // settings are DuckDB's for opening the database.
@@ -127,14 +127,28 @@ func kinded(err error) error {
 	return fault.E("duckdb.SQL", kind, "", errors.New(e.Text))
 }
 
-// answer runs the statement. Columns of types that the caller does not know come as text.
-func answer(ctx context.Context, c *engine.Conn, statement string, explained bool, w *writer) error {
-	stmt, err := prepareReadable(c, statement, explained)
+// answer runs the judged statement. Columns of types that the caller does not know come as text.
+func answer(ctx context.Context, c *engine.Conn, t *Task, q *question, w *writer) error {
+	stmt, err := q.prepare(c)
 	if err != nil {
 		return err
 	}
-	defer stmt.Close()
-	if err := w.columns(stmt.Columns()); err != nil {
+	defer func() { stmt.Close() }()
+	names := stmt.Columns()
+	if q.explain == "" && !stmt.Readable() {
+		textual := *t
+		textual.Statement = q.readable(stmt.Types())
+		if q, err = judge(ctx, c, &textual); err != nil {
+			return err
+		}
+		readable, err := q.prepare(c)
+		if err != nil {
+			return err
+		}
+		stmt.Close()
+		stmt = readable
+	}
+	if err := w.columns(names); err != nil {
 		return err
 	}
 	types := stmt.Types()
@@ -152,25 +166,17 @@ func answer(ctx context.Context, c *engine.Conn, statement string, explained boo
 	})
 }
 
-func prepareReadable(c *engine.Conn, statement string, explained bool) (*engine.Stmt, error) {
-	stmt, err := c.Prepare(statement)
-	if err != nil {
-		return nil, err
-	}
-	if explained || stmt.Readable() {
-		return stmt, nil
-	}
-	names := stmt.Columns()
-	aliases, list := make([]string, len(names)), make([]string, len(names))
-	for i, t := range stmt.Types() {
+// readable is a statement with the same columns, in which those of types that the caller does not know are text. It holds
+// none of the names of the columns.
+func (q *question) readable(types []duck.Type) string {
+	aliases, list := make([]string, len(types)), make([]string, len(types))
+	for i, t := range types {
 		aliases[i] = fmt.Sprintf("c%d", i)
 		list[i] = aliases[i]
 		if !engine.Readable(t) {
 			list[i] += "::VARCHAR"
 		}
-		list[i] += ` AS "` + strings.ReplaceAll(names[i], `"`, `""`) + `"`
 	}
-	stmt.Close()
-	inner := strings.TrimRight(strings.TrimSpace(statement), "; \t\r\n")
-	return c.Prepare("SELECT " + strings.Join(list, ", ") + " FROM (" + inner + "\n) AS t(" + strings.Join(aliases, ", ") + ")")
+	inner := strings.TrimRight(strings.TrimSpace(q.text), "; \t\r\n")
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + inner + "\n) AS t(" + strings.Join(aliases, ", ") + ")"
 }
