@@ -30,7 +30,8 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // Run starts the command, has it do the task, and passes the answer on. It returns after the process has ended,
-// which it kills when ctx ends or the answer is refused. Errors are of the kinds Invalid, Refused, Timeout, Canceled and
+// which it kills when ctx ends, the answer is refused, or the
+// files in Temp take more room than Spill. Errors are of the kinds Invalid, Refused, Timeout, Canceled and
 // Unavailable, or those of columns and row.
 func Run(ctx context.Context, command []string, t *Task, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
@@ -39,6 +40,10 @@ func Run(ctx context.Context, command []string, t *Task, columns func([]string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Time)
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	defer func() { stop(nil); <-watched }()
+	go func() { defer close(watched); t.watch(ctx, stop) }()
 	task, err := json.Marshal(t)
 	if err != nil {
 		return fault.E(op, fault.Internal, "", err)
@@ -54,12 +59,14 @@ func Run(ctx context.Context, command []string, t *Task, columns func([]string) 
 		return fault.E(op, fault.Unavailable, "", fmt.Errorf("start a process for the statement: %w", err))
 	}
 	err = read(bufio.NewReaderSize(out, 64<<10), columns, row)
-	over := ctx.Err()
+	over := context.Cause(ctx)
 	cancel()
 	_ = cmd.Wait() // it has answered, or is killed
 	switch {
 	case err == nil || !errors.Is(err, errFrame):
 		return err
+	case errors.Is(over, errDisk):
+		return fault.E(op, fault.Unavailable, "", over)
 	case over != nil:
 		return fault.E(op, fault.KindOf(over), "", over)
 	}
