@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +49,8 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 		return fault.E("api.sql", fault.Invalid, "statement", errStatement)
 	}
 	began := s.cfg.Now()
-	r.did("", statementTold{Statement: bounded(body.Statement)})
+	told := tell(body.Statement)
+	r.did("", told)
 	release, err := s.statements.wait(r.Context(), r.user.Name)
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	defer p.limit() // for what the server writes at the end
 	rows := &rowWriter{out: output{w: p}, limit: body.Limit}
 	err = s.cfg.SQL.SQL(ctx, body.Statement, rows.columns, rows.row)
-	told := statementTold{Statement: bounded(body.Statement), Rows: rows.rows, Octets: rows.octets, Seconds: s.cfg.Now().Sub(began).Seconds()}
+	told.Rows, told.Octets, told.Seconds = rows.rows, rows.octets, s.cfg.Now().Sub(began).Seconds()
 	if err != nil && rows.begun && !errors.Is(err, errEnough) {
 		told.Failed = fault.KindOf(err).String() // the answer has begun, so that it counts as given
 	}
@@ -70,20 +73,28 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 // statementTold is what the audit log tells of a statement.
 type statementTold struct {
 	Statement string  `json:"statement"`
+	Length    int     `json:"length,omitempty"` // octets of the whole, when Statement is cut
+	SHA256    string  `json:"sha256,omitempty"` // of the whole, in hexadecimal, when Statement is cut
 	Rows      int     `json:"rows"`
 	Octets    int     `json:"octets"`
 	Seconds   float64 `json:"seconds"`
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// toldStatement is how much of a statement the audit log holds.
+// toldStatement is how many octets of the beginning and of the end of a statement the audit log holds.
 const toldStatement = 500
 
-func bounded(text string) string {
-	if len(text) <= toldStatement {
-		return strings.ToValidUTF8(text, "�")
+// tell returns what the audit log tells of a statement: of a long one the beginning, the end, the length and the
+// SHA-256, so that padding hides neither what it asked nor that a text found elsewhere is the same.
+func tell(text string) statementTold {
+	if len(text) <= 2*toldStatement {
+		return statementTold{Statement: strings.ToValidUTF8(text, "�")}
 	}
-	return strings.ToValidUTF8(text[:toldStatement], "�") + "…"
+	sum := sha256.Sum256([]byte(text))
+	return statementTold{
+		Statement: strings.ToValidUTF8(text[:toldStatement], "�") + " … " + strings.ToValidUTF8(text[len(text)-toldStatement:], "�"),
+		Length:    len(text), SHA256: hex.EncodeToString(sum[:]),
+	}
 }
 
 // rowWriter writes the answer of a statement.
