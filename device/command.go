@@ -99,7 +99,7 @@ func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
 	return err
 }
 
-// onBehalf lets ask end also when the caller gives up, and marks its error then.
+// onBehalf lets ask end also when the caller gives up, and marks its error then, or if what was asked was declined.
 func onBehalf(caller context.Context, ask asking) asking {
 	return func(ctx context.Context, s driver.Session) error {
 		both := newJoint(ctx, caller)
@@ -107,6 +107,9 @@ func onBehalf(caller context.Context, ask asking) asking {
 		err := ask(both, s) //nolint:contextcheck // both is ctx, which ends with the caller too
 		if err != nil && caller.Err() != nil {
 			return abandoned{fault.E("device.request", kindOf(caller.Err()), "", err)}
+		}
+		if isDeclined(err) {
+			return declined{err}
 		}
 		return err
 	}

@@ -56,6 +56,8 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 	switch {
 	case err == nil:
 		u.answered(now)
+	case wasDeclined(err):
+		u.declined(err, now)
 	case !isAbandoned(err):
 		u.failed(err, now)
 	}
@@ -70,6 +72,8 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
 	case isAbandoned(err):
+	case wasDeclined(err):
+		l.tellDeclined(ctx, u, err, now)
 	case isSilence(err):
 		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
@@ -108,6 +112,14 @@ func (l *line) complain(ctx context.Context, u *unit, err error, now instant) {
 		return
 	}
 	l.log.LogAttrs(ctx, slog.LevelWarn, "device does not answer as it should", facts...)
+}
+
+// tellDeclined logs a request that was answered with no, if it is new enough. The device answers.
+func (l *line) tellDeclined(ctx context.Context, u *unit, err error, now instant) {
+	if u.noNoise.due(now.steady) {
+		l.log.WarnContext(ctx, "device does not do what was asked", slog.String("device", string(u.cfg.Path)), slog.String("driver", l.key.kind),
+			slog.Uint64("count", u.noNoise.count), slog.String("kind", kindOf(err).String()), slog.Any("err", err))
+	}
 }
 
 func (l *line) isOpen(u *unit) bool { return u.session != nil && l.link != nil }

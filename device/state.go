@@ -13,8 +13,8 @@ type Status uint8
 // The statuses.
 const (
 	Starting Status = iota // not asked yet
-	Online                 // the last request was answered
-	Offline                // the last request was not answered, or its line is lost
+	Online                 // the last scan was answered; a request that the device declined does not change that
+	Offline                // the last scan or request was not answered, or its line is lost
 	Disabled               // by configuration
 	Hung                   // its line's driver does not return; see State.LastError
 )

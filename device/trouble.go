@@ -60,3 +60,29 @@ func isAbandoned(err error) bool {
 	var a abandoned
 	return errors.As(err, &a)
 }
+
+// declined marks the error of a request that the device or its driver did not want to carry out: it says nothing
+// about whether the device can be read.
+type declined struct{ error }
+
+// Unwrap returns the marked error.
+func (d declined) Unwrap() error { return d.error }
+
+// isDeclined reports whether a request that reached its driver was answered with no.
+func isDeclined(err error) bool {
+	if err == nil || isLineLost(err) || isCrash(err) {
+		return false
+	}
+	switch kindOf(err) {
+	case fault.Rejected, fault.Refused, fault.Invalid, fault.NotFound, fault.Conflict, fault.Unavailable:
+		return true
+	case fault.Internal, fault.Unreachable, fault.Timeout, fault.Corrupt, fault.Canceled:
+	}
+	return errors.Is(err, driver.ErrPartial)
+}
+
+// wasDeclined reports whether err carries the mark.
+func wasDeclined(err error) bool {
+	var d declined
+	return errors.As(err, &d)
+}

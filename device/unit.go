@@ -31,6 +31,7 @@ type unit struct {
 	noise     doubling
 	lossNoise doubling // of reports that were lost
 	dateNoise doubling // of times that are not believed
+	noNoise   doubling // of requests that were declined
 	told      bool     // the present trouble was logged
 	diagnosis error    // why the last read left points bad although the device answered
 	diagnosed string   // that was logged last
@@ -156,6 +157,12 @@ func (u *unit) failed(err error, now instant) {
 	u.state.Problem = "" // it does not answer, which is the trouble now
 	u.blame(err, now)
 	u.become(Offline, now)
+}
+
+// declined counts a request that was answered with no: the status stays what it was. The mutex is held.
+func (u *unit) declined(err error, now instant) {
+	u.state.Failures++
+	u.blame(err, now)
 }
 
 // blame keeps an error for people. The mutex is held.

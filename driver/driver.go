@@ -145,6 +145,10 @@ type Diagnoser interface {
 // kept, the rest is bad. The owner of the device knows by which setting.
 var ErrScanCut = errors.New("the scan was cut")
 
+// ErrPartial says that a device took a part of a value and declined the rest: it answers, and what the point
+// holds now is to be read. The kind of such an error is fault.Timeout.
+var ErrPartial = errors.New("the device took only a part of the value")
+
 // Writer is a Session whose points can be changed.
 type Writer interface {
 	// Write sets one point and returns the value that the device then reports; none if it took the value and

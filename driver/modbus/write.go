@@ -43,6 +43,8 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	if sent, err := s.send(ctx, r, words); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
 		err = fmt.Errorf("write %s: %w", name, err)
 		switch {
+		case sent.taken > 0 && !isMute(err):
+			return point.Value{}, s.open(fmt.Errorf("%w: only the first %d of %d registers (%w); read it", driver.ErrPartial, sent.taken, len(words), err))
 		case sent.taken > 0:
 			return point.Value{}, s.open(fmt.Errorf("%w; the device took only the first %d of %d registers, read it", err, sent.taken, len(words)))
 		case sent.any && isLost(err):
@@ -51,6 +53,12 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 		return point.Value{}, s.fail(op, err)
 	}
 	return s.readBack(ctx, r, words, other)
+}
+
+// isMute reports whether there was no answer that makes sense.
+func isMute(err error) bool {
+	return isLost(err) || errors.Is(err, errNoAnswer) || errors.Is(err, errGarbled) || errors.Is(err, wire.ErrGWPathUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // isLost reports whether an answer was lost on its way, for a request that was sent.
@@ -119,8 +127,7 @@ func (s *session) readBack(ctx context.Context, r *register, written []uint16, o
 	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	switch {
 	case err == nil:
-	case isLost(err), errors.Is(err, errNoAnswer), errors.Is(err, errGarbled), errors.Is(err, wire.ErrGWPathUnavailable),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case isMute(err):
 		return point.Value{}, s.open(fmt.Errorf("%s was written, but not read back: %w", r.name, err))
 	default:
 		words = written // a register that can only be written

@@ -1,0 +1,74 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+func TestADeviceThatDeclinesOneRequestStaysOnline(t *testing.T) {
+	for name, err := range map[string]error{
+		"busy":                 fault.E("x", fault.Unavailable, "", errors.New("server device busy")),
+		"says no":              fault.E("x", fault.Rejected, "", errors.New("local control")),
+		"out of range":         fault.E("x", fault.Invalid, "", errors.New("the value is out of the point's range")),
+		"held by another":      fault.E("x", fault.Conflict, "", errors.New("another master holds the right to operate")),
+		"not allowed":          fault.E("x", fault.Refused, "", errors.New("this master may not operate the point")),
+		"took a part of it":    fault.E("x", fault.Timeout, "", fmt.Errorf("%w: busy", driver.ErrPartial)),
+		"has not got it":       fault.E("x", fault.NotFound, "", errors.New("no such point")),
+		"busy, deep in others": fmt.Errorf("write: %w", fault.E("x", fault.Unavailable, "", errors.New("busy"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, Limits{})
+				s.apply(s.device("l", "d"))
+				stop := s.start()
+				defer stop()
+				pass(11 * time.Second)
+				s.plant.script("d", func(context.Context) error { return err })
+				if _, got := s.Write(t.Context(), "b/d/p", point.IntOf(7)); kindOf(got) != kindOf(err) {
+					t.Errorf("the write gave %v", got)
+				}
+				got := s.stateOf("b/d")
+				if got.Status != Online || got.Failures != 1 || got.LastError != err.Error() {
+					t.Errorf("%v after %d failures, last %q", got.Status, got.Failures, got.LastError)
+				}
+				if _, err := s.Read(t.Context(), "b/d", []string{"p"}); err == nil {
+					t.Error("the read is answered")
+				}
+				if got := s.stateOf("b/d"); got.Status != Online {
+					t.Errorf("%v after a read that was declined", got.Status)
+				}
+				if n := s.log.count("does not answer"); n != 0 {
+					t.Errorf("%d log lines say that it does not answer", n)
+				}
+				s.plant.script("d", nil)
+				pass(10 * time.Second)
+				if scans := s.out.scansOf("b/d"); scans[len(scans)-1].Quality != point.Good {
+					t.Errorf("scans: %v", scans)
+				}
+			})
+		})
+	}
+}
+
+func TestAWriteWithoutAnAnswerLeavesADeviceOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, Limits{})
+		s.apply(s.device("l", "d"))
+		stop := s.start()
+		defer stop()
+		pass(11 * time.Second)
+		s.plant.script("d", timesOut(time.Second/2))
+		_, _ = s.Write(t.Context(), "b/d/p", point.IntOf(7))
+		if got := s.stateOf("b/d"); got.Status != Offline {
+			t.Errorf("%v", got.Status)
+		}
+	})
+}
