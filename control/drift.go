@@ -156,6 +156,16 @@ func (m *Model) checked(t *target, got point.Value) {
 type Amiss struct {
 	Point  point.Path
 	Output Output // Mismatch, Differs or Failed; Unknown if the device was asked in vain
+	Why    string // of Failed and Unknown: why the last write or read gave no result, as the device or the driver says; hostile
+}
+
+// amissOf returns how a point is that does not have what it should have.
+func (t *target) amissOf() Amiss {
+	a := Amiss{Point: t.spec.Point, Output: t.work.state}
+	if a.Output == Failed || a.Output == Unknown {
+		a.Why = t.work.text
+	}
+	return a
 }
 
 // judge notes whether a point has what it should have.
@@ -164,8 +174,8 @@ func (m *Model) judge(t *target) {
 	_, wished := t.wish("")
 	wrong := wished && t.frozen == 0 && (w.state == Mismatch || w.state == Differs || w.state == Failed || w.state == Unknown && w.failures > 0)
 	switch before, was := m.amiss[path]; {
-	case wrong && before != w.state:
-		m.amiss[path] = w.state
+	case wrong && before != t.amissOf():
+		m.amiss[path] = t.amissOf()
 	case !wrong && was:
 		delete(m.amiss, path)
 	default:
@@ -177,8 +187,8 @@ func (m *Model) judge(t *target) {
 // Amiss returns the points that do not have what they should have, by path. Overridden ones do not count.
 func (m *Model) Amiss() []Amiss {
 	list := make([]Amiss, 0, len(m.amiss))
-	for path, output := range m.amiss {
-		list = append(list, Amiss{path, output})
+	for _, a := range m.amiss {
+		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b Amiss) int { return strings.Compare(string(a.Point), string(b.Point)) })
 	return list

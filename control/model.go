@@ -77,7 +77,7 @@ type Model struct {
 	answers   answers
 	steady    alarms
 	wall      alarms
-	amiss     map[point.Path]Output
+	amiss     map[point.Path]Amiss
 	amissed   uint64 // changes of amiss
 	order     uint64 // of commands, tasks and overrides
 	lastWrite uint64
@@ -95,7 +95,7 @@ func New(limits Limits) *Model {
 		proposals: make(map[ref]*proposal), tasks: make(map[string]*task), calendar: newCalendar(),
 		overrides: make(map[point.Pattern]*override),
 		guards:    make(map[point.Path][]*target), others: make(map[point.Path]point.Value),
-		amiss:   make(map[point.Path]Output),
+		amiss:   make(map[point.Path]Amiss),
 		answers: newAnswers(limits.Answers), changed: make(map[recordKey]struct{}),
 	}
 }

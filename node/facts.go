@@ -164,7 +164,7 @@ func (n *Node) controlFacts(f *verdict.Facts) {
 	}
 	f.Control = text(n.desk.Trouble())
 	for _, a := range n.desk.Amiss() {
-		f.Points = append(f.Points, verdict.Point{Path: string(a.Point), Output: string(a.Output), Since: n.amiss.since(a.Point)})
+		f.Points = append(f.Points, verdict.Point{Path: string(a.Point), Output: string(a.Output), Why: a.Why, Since: n.amiss.since(a.Point)})
 	}
 	for _, p := range n.desk.Proposed() {
 		f.Proposals = append(f.Proposals, verdict.Proposal{Point: string(p.Path), Requester: p.Requester, Since: p.From})

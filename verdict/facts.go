@@ -53,6 +53,7 @@ type Loss struct {
 // Point is a point that does not have what it was set to.
 type Point struct {
 	Path, Output string
+	Why          string // why the last command or read gave no result; "" if it is not known
 	Since        time.Time
 }
 

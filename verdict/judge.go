@@ -111,19 +111,22 @@ func files(f *Facts) []Concern {
 	return out
 }
 
-// outputOf says what the state of an output means for who commanded the point.
-func outputOf(state string) string {
-	switch state {
+// outputOf says what the state of an output means for who commanded the point, or why it is so.
+func outputOf(p *Point) string {
+	if p.Why != "" {
+		return strings.TrimPrefix(p.Why, p.Path+": ")
+	}
+	switch p.Output {
 	case "mismatch":
 		return "the device reports another value"
 	case "differs":
 		return "the device took it and reports another value"
 	case "failed":
-		return "the device refused the command"
+		return "the last command was not carried out"
 	case "unknown":
-		return "the device does not answer"
+		return "it is not known whether the device took the last command"
 	}
-	return state
+	return p.Output
 }
 
 func control(f *Facts) []Concern {
@@ -134,7 +137,7 @@ func control(f *Facts) []Concern {
 	for _, p := range f.Points {
 		out = append(out, Concern{
 			Part: Control, Severity: Warning, Subject: p.Path, Since: p.Since, Link: page("point", p.Path),
-			Sentence: fmt.Sprintf("%s does not have what it was set to (%s): %s", p.Path, p.Output, outputOf(p.Output)),
+			Sentence: fmt.Sprintf("%s does not have what it was set to (%s): %s", p.Path, p.Output, outputOf(&p)),
 		})
 	}
 	return out

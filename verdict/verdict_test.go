@@ -65,6 +65,20 @@ func TestEachFaultIsOneConcernInWords(t *testing.T) {
 				Sentence: "all 2 devices of line x do not answer: no route", Link: "/device/b",
 			},
 		},
+		"a point whose device is off": {
+			verdict.Facts{Points: []verdict.Point{{Path: "p/b", Output: "failed", Why: "p/b: mb: no answer within 2s", Since: early}}},
+			verdict.Concern{
+				Part: verdict.Control, Severity: verdict.Warning, Subject: "p/b", Since: early,
+				Sentence: "p/b does not have what it was set to (failed): mb: no answer within 2s", Link: "/point/p/b",
+			},
+		},
+		"a point of which nobody knows why": {
+			verdict.Facts{Points: []verdict.Point{{Path: "p/b", Output: "unknown"}}},
+			verdict.Concern{
+				Part: verdict.Control, Severity: verdict.Warning, Subject: "p/b",
+				Sentence: "p/b does not have what it was set to (unknown): it is not known whether the device took the last command", Link: "/point/p/b",
+			},
+		},
 		"a node that is away": {
 			verdict.Facts{Children: []verdict.Child{{Name: "b1", Away: true, Since: early}}},
 			verdict.Concern{

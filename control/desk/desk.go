@@ -66,7 +66,7 @@ type Config struct {
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
 	// is told of for the first time. It may take its time. nil: nobody does.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
-	// Amiss is told of the points that do not have what they should have, whenever they change; nil: nobody
+	// Amiss is told of the points that do not have what they should have, whenever they or their states change; nil: nobody
 	// is. It returns at once, and does not change the list.
 	Amiss func([]control.Amiss)
 	// Clock is the time; nil for that of the machine.
@@ -252,9 +252,10 @@ func (d *Desk) survey(t *turn) {
 		return
 	}
 	d.wrongs = changes
-	list := d.model.Amiss()
+	before, list := d.Amiss(), d.model.Amiss()
 	d.amiss.Store(&list)
-	if d.cfg.Amiss != nil {
+	same := slices.EqualFunc(before, list, func(a, b control.Amiss) bool { return a.Point == b.Point && a.Output == b.Output })
+	if d.cfg.Amiss != nil && !same {
 		d.cfg.Amiss(list)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"voltbus/control"
@@ -343,4 +344,33 @@ func benchScans(b *testing.B, writable, commanded int) {
 		scans, next = next, scans
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/devices/each, "ns/sample")
+}
+
+func TestWhatIsAmissSaysWhyTheLastWriteFailed(t *testing.T) {
+	for text, want := range map[string]struct {
+		kind   fault.Kind
+		output control.Output
+	}{
+		"server device busy": {fault.Unavailable, control.Failed},
+		"no route":           {fault.Unreachable, control.Failed},
+		"no answer":          {fault.Timeout, control.Unknown},
+	} {
+		t.Run(text, func(t *testing.T) {
+			virtual(t, 1, func(t *testing.T, s *site) {
+				defer s.start().stop()
+				s.plant.disturb(failing(want.kind, errors.New(text)))
+				s.set(wish("tune", "b/d0/sp", 22))
+				synctest.Wait()
+				list := s.Amiss()
+				if len(list) != 1 || list[0].Output != want.output || !strings.Contains(list[0].Why, text) {
+					t.Errorf("amiss is %+v", list)
+				}
+				s.plant.disturb(failing(want.kind, errors.New("something else")))
+				pass(time.Minute)
+				if list := s.Amiss(); len(list) != 1 || !strings.Contains(list[0].Why, "something else") {
+					t.Errorf("later amiss is %+v", list)
+				}
+			})
+		})
+	}
 }
