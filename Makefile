@@ -108,7 +108,7 @@ build/.python-tools: python/requirements-dev.txt build/.venv
 	@touch $@
 
 .PHONY: test-web
-test-web: $(if $(WEB),web/dist/index.html build/.chromium build)
+test-web: $(if $(WEB),web/dist/index.html build/.chromium build peers)
 ifneq ($(WEB),)
 	npm --prefix web test
 	VOLTBUS_BIN=$(CURDIR)/bin/voltbus tools/once_more.sh vitest web npx vitest run --config e2e/vitest.config.ts
