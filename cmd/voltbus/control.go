@@ -125,7 +125,8 @@ holds it until it is released, or its lease ends. It waits for what the device s
 
 The exit code is 1 if the device did not take a value, 6 if it took the command and reports another value, 7 if
 a rate or a minimum on or off time holds the command back: the output is then "waiting", and "later" says from when it goes on. It is
-2, 4 or 5 if a command was refused; what is printed says who stands in the way. A point that demands the approval of a second person waits for it: see
+2 if a value or the request is wrong, 4 if you may not, or a reservation, an override or somebody else's command stands in the way, which
+is then printed, and 5 if there is no such point. A point that demands the approval of a second person waits for it: see
 "voltbus approve".`,
 		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
   voltbus set site/fan1/run on site/fan2/run off
@@ -213,12 +214,17 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 // errDiffers is what a device makes of a command that it took otherwise than it was told.
 var errDiffers = errors.New("the device took the command and reports another value")
 
+// errStands is a command that the reservation, override or command of somebody else keeps out.
+var errStands = errors.New("it is refused because of what somebody else holds")
+
 // errWaiting is what a limit of the point makes of a command.
 var errWaiting = errors.New("it is accepted, and the point does not have the value yet")
 
 // unfulfilled says why a point does not have what was commanded; nil if it has, or if that is not known yet.
 func unfulfilled(r *answer.Commanded) error {
 	switch {
+	case r.Status == "refused" && r.Error != nil && r.Error.Kind == fault.Conflict.String():
+		return fmt.Errorf("%w: %w", errStands, faultOf(r.Point, r.Error))
 	case r.Error != nil:
 		return faultOf(r.Point, r.Error)
 	case r.Wins && (r.Output == "differs" || r.Output == "mismatch"):

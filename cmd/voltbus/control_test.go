@@ -19,6 +19,8 @@ func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "waiting", Later: &soon}, exitWaiting},
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: false, Output: "waiting"}, 0},
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: false, Output: "differs"}, 0}, // it waits behind another one
+		{answer.Commanded{Point: "p", Status: "refused", Error: &answer.ControlError{Kind: "conflict", Message: "no"}}, exitRefused},
+		{answer.Commanded{Point: "p", Status: "accepted", Error: &answer.ControlError{Kind: "conflict", Message: "it ended"}}, exitError},
 		{answer.Commanded{Point: "p", Status: "failed", Output: "failed", Error: &answer.ControlError{Kind: "rejected", Message: "no"}}, exitError},
 	} {
 		code := 0

@@ -49,6 +49,9 @@ func exitCode(err error) int {
 	if errors.Is(err, errDiffers) {
 		return exitDiffers
 	}
+	if errors.Is(err, errStands) {
+		return exitRefused
+	}
 	if errors.Is(err, errWaiting) {
 		return exitWaiting
 	}

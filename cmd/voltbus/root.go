@@ -22,7 +22,7 @@ const exitCodes = `0  all is well
 1  something failed; the message says what
 2  wrong use, or a wrong configuration
 3  the node does not answer, or cannot do it now
-4  not allowed: a token or role is missing
+4  not allowed: a token or role is missing, or a command was refused because of what somebody else holds
 5  there is no such thing
 6  the device took a command, and reports another value
 7  a command was accepted, and a rate, a minimum time or a pause holds it back`

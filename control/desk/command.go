@@ -98,7 +98,13 @@ func (d *Desk) decideCommand(t *turn, c *control.Command) control.Decision {
 	if v, ok := d.senses.look(c.Point); ok {
 		t.add(node, d.model.Observe(t.now, c.Point, v), 0)
 	}
-	return d.model.Command(t.now, *c)
+	decision := d.model.Command(t.now, *c)
+	if decision.Why == control.WhyUnknown && d.points[c.Point].Device == "" {
+		if alike := d.alike(point.Pattern(c.Point)); len(alike) > 0 {
+			decision.Err = fault.E("desk.Command", fault.NotFound, string(c.Point), errors.New("there is no such point; did you mean "+strings.Join(alike, " or ")+"?"))
+		}
+	}
+	return decision
 }
 
 // meant takes on and off for what they are at a point that is one or the other.

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,6 +50,9 @@ func (d *Desk) alike(pattern point.Pattern) []string {
 	if len(found) > 0 {
 		return found
 	}
+	if found = d.beside(point.Path(folded)); len(found) > 0 {
+		return found
+	}
 	plain := strings.Trim(strings.TrimSuffix(string(folded), "**"), "/")
 	devices := make(map[string]int)
 	for _, p := range d.points {
@@ -56,18 +60,39 @@ func (d *Desk) alike(pattern point.Pattern) []string {
 			devices[string(p.Device)] = distance(plain, strings.ToLower(string(p.Device)))
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(devices), func(a, b string) int {
-		if devices[a] != devices[b] {
-			return devices[a] - devices[b]
-		}
-		return strings.Compare(a, b)
-	})
-	for _, name := range names[:min(len(names), maxAlike)] {
+	for _, name := range nearest(devices) {
 		if devices[name] <= max(2, len(plain)/4) {
 			found = append(found, strconv.Quote(name))
 		}
 	}
 	return found
+}
+
+// beside returns the points of the same parent whose names are alike. The path is in lower case.
+func (d *Desk) beside(path point.Path) []string {
+	parent, name := string(path.Parent()), path.Name()
+	near := make(map[string]int)
+	for _, p := range d.sorted {
+		if !strings.EqualFold(string(p.Parent()), parent) {
+			continue
+		}
+		if n := distance(name, strings.ToLower(p.Name())); n <= max(1, len(name)/4) {
+			near[string(p)] = n
+		}
+	}
+	var found []string
+	for _, p := range nearest(near) {
+		found = append(found, strconv.Quote(p))
+	}
+	return found
+}
+
+// nearest returns the texts of which the distance is the least, at most maxAlike.
+func nearest(distances map[string]int) []string {
+	names := slices.SortedFunc(maps.Keys(distances), func(a, b string) int {
+		return cmp.Or(distances[a]-distances[b], strings.Compare(a, b))
+	})
+	return names[:min(len(names), maxAlike)]
 }
 
 // maxCompared bounds the texts of which the distance is known.

@@ -43,7 +43,15 @@ func (d *Desk) Release(ctx context.Context, requester string, s control.Selectio
 	return d.decide(ctx, request{
 		actor: cmp.Or(by, requester), action: "release", subject: cmp.Or(string(s.Point), s.Task, requester),
 		detail: detail{ID: s.Command, Level: s.Level, Task: s.Task, Requester: other(requester, by)},
-		decide: func(now control.Instant) control.Decision { return d.model.Release(now, requester, s, by) },
+		decide: func(now control.Instant) control.Decision {
+			decision := d.model.Release(now, requester, s, by)
+			if decision.Why == control.WhyUnknown {
+				if err := d.covering(point.Pattern(s.Point)); err != nil {
+					decision.Err = err
+				}
+			}
+			return decision
+		},
 	})
 }
 
