@@ -30,6 +30,8 @@ type session struct {
 	subject  string
 	while    func() // while an answer is waited for, and there is something to take; may be nil
 	closed   bool
+
+	diagnosis error // of the last read, for Diagnose
 }
 
 func newSession(l *line, s *remote, c *Config, values *collector) *session {
@@ -72,7 +74,9 @@ func (n *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 	if err := n.fetch(ctx, n.missing(names, pass)); err != nil {
 		return nil, n.fail(op, err)
 	}
-	return n.answer(names, pass), nil
+	samples := n.answer(names, pass)
+	n.diagnosis = n.diagnose(names, samples)
+	return samples, nil
 }
 
 // ask makes the scan that the configuration chose.

@@ -213,4 +213,5 @@ var (
 	_ driver.Lossy      = (*session)(nil)
 	_ driver.Dated      = (*session)(nil)
 	_ driver.Discoverer = (*session)(nil)
+	_ driver.Diagnoser  = (*session)(nil)
 )
