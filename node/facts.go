@@ -237,10 +237,20 @@ func (n *Node) childFacts() []verdict.Child {
 		}
 	}
 	received := n.receiver.Status()
-	for _, b := range n.tree.Below() {
+	because := map[string]bool{} // nodes below which one is not well
+	for _, b := range slices.Backward(n.tree.Below()) {
 		c := verdict.Child{Name: b.Name, Away: !b.Away.IsZero(), Since: b.Away}
 		if r, has := received[b.Name]; has && len(b.Path) == 1 && r.Refusal != nil && !c.Away {
 			c.Refused = r.Refusal.Error()
+		}
+		if told, is := n.book.Look(b.Path[0], b.Name); is {
+			c.Devices, c.Agents, c.Alerts = told.DevicesFailing, told.AgentsFailing, told.Alerts
+			c.Unwell = told.Health == "degraded" && !because[b.Name]
+		}
+		if c.Away || c.Refused != "" || c.Unwell || c.Devices+c.Agents > 0 {
+			for _, above := range b.Path {
+				because[above] = true
+			}
 		}
 		list = append(list, c)
 	}

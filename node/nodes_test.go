@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,30 @@ func TestANodeKnowsHowAllBelowItAre(t *testing.T) {
 	eventually(t, "the plant says why it is not connected", func() bool {
 		n := c.plant.nodeAt("plant")
 		return n.State == answer.NodeHere && n.Link != "connected" && strings.Contains(n.LinkNote, "connection")
+	})
+}
+
+func TestANodeBelowThatIsNotWellIsAConcernWithItsCounts(t *testing.T) {
+	var config net.ListenConfig
+	gone, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = gone.Close() // nobody listens there
+	c := plantChain(t, map[string]string{"plant": fmt.Sprintf(
+		"devices: {off: {driver: modbus, interval: 200ms, config: {address: %q, timeout: 1s, registry: [{name: b, address: 1, type: uint16}]}}}\n", gone.Addr())}, nil)
+	eventually(t, "the region says that the plant is not well, and of nobody else", func() bool {
+		h, err := c.region.Client.Health(wait(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, concern := range h.Concerns {
+			if concern.Part == "nodes" {
+				list = append(list, concern.Sentence)
+			}
+		}
+		return len(list) == 1 && strings.HasPrefix(list[0], "the node plant is not well: 1 device does not answer")
 	})
 }
 

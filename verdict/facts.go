@@ -88,6 +88,10 @@ type Child struct {
 	Pending bool      // nobody has approved it
 	Away    bool      // it is approved, and not connected
 	Refused string    // why its data is not taken
+	Devices int       // of its own that do not answer, as it told last
+	Agents  int       // of its own that fail
+	Alerts  int       // that are open there
+	Unwell  bool      // it says that something is not well
 	Since   time.Time // of what holds; zero: unknown
 }
 

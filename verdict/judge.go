@@ -262,7 +262,7 @@ func trial(f *Facts) []Concern {
 	}}
 }
 
-// children says which nodes below are away, or cannot give what they have.
+// children says which nodes below are away, cannot give what they have, or are not well themselves.
 func children(f *Facts) []Concern {
 	var out []Concern
 	for _, c := range f.Children {
@@ -273,6 +273,8 @@ func children(f *Facts) []Concern {
 			what = "is connected, and its data is not taken: " + c.Refused
 		case c.Away:
 			what = "is away; what it records waits on its disk"
+		default:
+			what = unwell(&c)
 		}
 		if what != "" {
 			out = append(out, Concern{
@@ -282,4 +284,25 @@ func children(f *Facts) []Concern {
 		}
 	}
 	return out
+}
+
+// unwell says what a node below says of itself; "" if it is well.
+func unwell(c *Child) string {
+	var parts []string
+	if c.Devices > 0 {
+		parts = append(parts, plural.Of(c.Devices, "device")+plural.Word(c.Devices, " does", " do")+" not answer")
+	}
+	if c.Agents > 0 {
+		parts = append(parts, plural.Of(c.Agents, "agent")+plural.Word(c.Agents, " does", " do")+" not work")
+	}
+	if !c.Unwell && len(parts) == 0 {
+		return ""
+	}
+	if c.Alerts > 0 {
+		parts = append(parts, plural.Of(c.Alerts, "alert")+plural.Word(c.Alerts, " is", " are")+" open")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "its own health says why")
+	}
+	return "is not well: " + strings.Join(parts, ", ")
 }

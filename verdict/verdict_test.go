@@ -86,6 +86,27 @@ func TestEachFaultIsOneConcernInWords(t *testing.T) {
 				Sentence: "the node b1 is away; what it records waits on its disk", Link: "/node/b1",
 			},
 		},
+		"a node whose devices fail": {
+			verdict.Facts{Children: []verdict.Child{{Name: "b1", Devices: 1, Agents: 2, Alerts: 1, Unwell: true}, {Name: "b2", Alerts: 1}}},
+			verdict.Concern{
+				Part: verdict.Nodes, Severity: verdict.Warning, Subject: "b1",
+				Sentence: "the node b1 is not well: 1 device does not answer, 2 agents do not work, 1 alert is open", Link: "/node/b1",
+			},
+		},
+		"a node that only says that it is not well": {
+			verdict.Facts{Children: []verdict.Child{{Name: "b1", Unwell: true}}},
+			verdict.Concern{
+				Part: verdict.Nodes, Severity: verdict.Warning, Subject: "b1",
+				Sentence: "the node b1 is not well: its own health says why", Link: "/node/b1",
+			},
+		},
+		"a node that is away and was not well": {
+			verdict.Facts{Children: []verdict.Child{{Name: "b1", Away: true, Devices: 3, Unwell: true}}},
+			verdict.Concern{
+				Part: verdict.Nodes, Severity: verdict.Warning, Subject: "b1",
+				Sentence: "the node b1 is away; what it records waits on its disk", Link: "/node/b1",
+			},
+		},
 		"an agent": {
 			verdict.Facts{Agents: []verdict.Agent{{Name: "tune", Does: "raised 3 times", Since: early}}},
 			verdict.Concern{Part: verdict.Agents, Severity: verdict.Warning, Subject: "tune", Since: early, Sentence: "tune raised 3 times", Link: "/agents/tune"},
