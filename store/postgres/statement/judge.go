@@ -29,13 +29,13 @@ const (
 const op = "postgres.SQL"
 
 var (
-	errNotRead = errors.New("only one statement that reads is answered: SELECT, WITH, VALUES, TABLE or EXPLAIN of one")
+	errNotRead = errors.New("only one statement that reads is answered: SELECT, WITH, VALUES, TABLE or EXPLAIN of one; EXPLAIN stands first, with no comment before it")
 	errText    = fmt.Errorf("the statement is longer than %d kB; ask for patterns or ranges instead of lists", MaxText>>10)
 )
 
 var (
 	reading  = regexp.MustCompile(`(?is)^(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(SELECT|WITH|VALUES|TABLE|EXPLAIN)\b`)
-	explains = regexp.MustCompile(`(?is)^(?:\s|--[^\n]*\n|/\*.*?\*/)*EXPLAIN\b\s*((?:\([a-z0-9_,\s]*\))|(?:ANALY[SZ]E\b\s*)?(?:VERBOSE\b)?)`)
+	explains = regexp.MustCompile(`(?is)^\s*EXPLAIN\b\s*((?:\([a-z0-9_,\s]*\))|(?:ANALY[SZ]E\b\s*)?(?:VERBOSE\b)?)`)
 )
 
 // Statement is one that looks like a question.
@@ -46,14 +46,16 @@ type Statement struct {
 
 // Read refuses what does not look like one question.
 func Read(text string) (*Statement, error) {
-	if !reading.MatchString(text) {
+	begins := reading.FindStringSubmatch(text)
+	explained := explains.FindStringSubmatchIndex(text)
+	if begins == nil || strings.EqualFold(begins[1], "EXPLAIN") && explained == nil {
 		return nil, refused("%w", errNotRead)
 	}
 	if len(text) > MaxText {
 		return nil, fault.E(op, fault.Invalid, "", errText)
 	}
 	s := &Statement{text: text}
-	if m := explains.FindStringSubmatchIndex(text); m != nil {
+	if m := explained; m != nil {
 		s.explain, s.text = "EXPLAIN "+text[m[2]:m[3]]+" ", text[m[1]:]
 	}
 	s.text = strings.TrimRight(s.text, "; \t\r\n")
