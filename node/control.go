@@ -31,9 +31,21 @@ func (n *Node) openControl(ctx context.Context) error {
 		return err
 	}
 	n.outlet.hear = n.desk.Hear
-	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze})
+	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze, Below: n.branches})
 	n.agents.Notify(n.reviewAgent)
 	return nil
+}
+
+// branches lists where the points of nodes below this one lie, of those that have a prefix.
+func (n *Node) branches() []access.Branch {
+	var list []access.Branch
+	below := n.tree.Below()
+	for i := range below {
+		if below[i].Prefix != "" {
+			list = append(list, access.Branch{Node: below[i].Name, Prefix: below[i].Prefix})
+		}
+	}
+	return list
 }
 
 // Control returns the desk that decides about commands; nil for an idle node.

@@ -68,7 +68,9 @@ type Config struct {
 	Refused func(Refusal)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
 	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
-	Now    func() time.Time // nil for time.Now
+	// Below lists where the points of nodes below this one lie; nil: there are none.
+	Below func() []Branch
+	Now   func() time.Time // nil for time.Now
 }
 
 // Access is safe for concurrent use.

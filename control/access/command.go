@@ -58,8 +58,9 @@ func (a *Access) Get(ctx context.Context, who *Who, points []string) (answer.Rea
 		}
 		paths, places = append(paths, path), append(places, i)
 	}
-	readings := a.cfg.Desk.Read(ctx, paths)
+	readings, elsewhere := a.cfg.Desk.Read(ctx, paths), a.places()
 	for k := range readings {
+		readings[k].Err = elsewhere.explain(who, paths[k], readings[k].Err)
 		out.Readings[places[k]] = reading(paths[k], &readings[k])
 	}
 	return out, nil
@@ -105,7 +106,9 @@ func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) 
 	if err != nil {
 		return answer.CommandResults{}, err
 	}
+	elsewhere := a.places()
 	for k := range results {
+		elsewhere.explainUnknown(who, commands[k].Point, &results[k].Decision)
 		out.Results[places[k]] = commanded(&commands[k], &results[k])
 	}
 	return out, nil
@@ -195,7 +198,9 @@ func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelect
 	case s == (control.Selection{}):
 		return answer.Decided{}, fault.E(op, fault.Invalid, "", errNothing)
 	}
-	return decided(a.cfg.Desk.Release(ctx, of, s, by))
+	d, err := a.cfg.Desk.Release(ctx, of, s, by)
+	a.explainBranch(ctx, who, s.Point, &d)
+	return decided(d, err)
 }
 
 // Revert ends every command at and below a path, whoever made it.
@@ -212,7 +217,9 @@ func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answe
 	if err != nil {
 		return answer.Decided{}, err
 	}
-	return decided(a.cfg.Desk.Revert(ctx, control.Reversion{Path: path, By: who.Name, Spread: spread}))
+	d, err := a.cfg.Desk.Revert(ctx, control.Reversion{Path: path, By: who.Name, Spread: spread})
+	a.explainBranch(ctx, who, path, &d)
+	return decided(d, err)
 }
 
 // Renew gives leases a new length.

@@ -47,7 +47,7 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 		} else if !fault.Is(err, fault.NotFound) {
 			return answer.Who{}, err
 		} else if err := a.cfg.Desk.Covers(ctx, point.Pattern(path)); err != nil {
-			return answer.Who{}, err
+			return answer.Who{}, a.places().explain(who, path, err)
 		}
 	}
 	tasks, err := a.Tasks(ctx, &Who{See: func(point.Path) error { return nil }}, path, a.cfg.Now(), a.cfg.Now().AddDate(100, 0, 0))

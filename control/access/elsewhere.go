@@ -1,0 +1,73 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Branch is where the points of another node lie here.
+type Branch struct {
+	Node   string
+	Prefix point.Path // not empty
+}
+
+// places finds the nodes of points that this node does not have.
+type places struct {
+	branches []Branch
+}
+
+// places looks up the nodes below, once for a request.
+func (a *Access) places() *places {
+	if a.cfg.Below == nil {
+		return &places{}
+	}
+	return &places{a.cfg.Below()}
+}
+
+// explain says at which node a point is, instead of err, if err says that this node does not have it. The longest prefix
+// of a node counts.
+func (p *places) explain(who *Who, path point.Path, err error) error {
+	if err == nil || !fault.Is(err, fault.NotFound) || who.See(path) != nil {
+		return err
+	}
+	best := Branch{}
+	for _, b := range p.branches {
+		if (path == b.Prefix || strings.HasPrefix(string(path), string(b.Prefix)+"/")) && len(b.Prefix) > len(best.Prefix) {
+			best = b
+		}
+	}
+	there := strings.TrimPrefix(strings.TrimPrefix(string(path), string(best.Prefix)), "/")
+	switch {
+	case best.Node == "":
+		return err
+	case there == "":
+		return fault.E("access", fault.NotFound, clip(string(path)), fmt.Errorf(
+			"it is where the points of node %s lie; ask that node with --node %s and a path there", best.Node, best.Node))
+	}
+	return fault.E("access", fault.NotFound, clip(string(path)), fmt.Errorf(
+		"the points below %s are those of node %s; ask it with --node %s %s, or with the same path if the node has its devices below %s itself",
+		best.Prefix, best.Node, best.Node, clip(there), best.Prefix))
+}
+
+// explainUnknown does so for what the desk refused, because it does not know the point.
+func (p *places) explainUnknown(who *Who, path point.Path, d *control.Decision) {
+	if d.Why != control.WhyUnknown || d.Err == nil || path == "" {
+		return
+	}
+	if better, is := errors.AsType[*fault.Error](p.explain(who, path, d.Err)); is {
+		d.Err = better
+	}
+}
+
+// explainBranch does so for a path at and below which this node has no point.
+func (a *Access) explainBranch(ctx context.Context, who *Who, path point.Path, d *control.Decision) {
+	if d.Why == control.WhyUnknown && path != "" && a.cfg.Desk.Covers(ctx, point.Pattern(path)) != nil {
+		a.places().explainUnknown(who, path, d)
+	}
+}
