@@ -1,0 +1,62 @@
+package archtest
+
+// What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
+var (
+	manyMethods = map[string]int{
+		"agent.Supervisor":                 37,
+		"api.server":                       199,
+		"api/client.Client":                108,
+		"audit.Log":                        58,
+		"bus.Bus":                          52,
+		"bus/client.Client":                73,
+		"catalog.Catalog":                  71,
+		"cmd/voltbus.session":              33,
+		"config.loader":                    28,
+		"control.Model":                    135,
+		"control/desk.Desk":                67,
+		"device.Fleet":                     32,
+		"device.line":                      74,
+		"identity.Children":                27,
+		"identity.Logins":                  27,
+		"ingest.Parser":                    30,
+		"node.Node":                        175,
+		"protocol/bacnet/client.Client":    44,
+		"protocol/bacnet/encoding.Decoder": 33,
+		"protocol/dnp3/app.Writer":         36,
+		"protocol/dnp3/master.Association": 49,
+		"protocol/dnp3/outstation.Session": 73,
+		"protocol/mqtt/session.Conn":       27,
+		"protocol/mqtt/session.Session":    28,
+		"query.Engine":                     30,
+		"service.Service":                  41,
+		"store/duckdb.Store":               77,
+		"store/postgres.Store":             78,
+		"uplink/enrol.Parent":              32,
+		"uplink/federation.Federation":     33,
+		"uplink/sender.Sender":             39,
+		"uplink/tree.Tree":                 31,
+	}
+	manyLines = map[string]int{
+		"agent":                    2587,
+		"api":                      9284,
+		"audit":                    2552,
+		"bus":                      3615,
+		"cmd/voltbus":              9639,
+		"config":                   2648,
+		"control":                  4255,
+		"device":                   3350,
+		"driver/dnp3":              3513,
+		"driver/modbus":            2711,
+		"identity":                 4111,
+		"ingest":                   2951,
+		"node":                     5785,
+		"protocol/dnp3/outstation": 3565,
+		"store/duckdb":             4650,
+		"store/postgres":           2724,
+	}
+	manyImports = map[string]int{
+		"cmd/voltbus": 48,
+		"lab/rig":     21,
+		"node":        53,
+	}
+)
