@@ -70,13 +70,13 @@ func (b *builder) uv() string {
 	return ""
 }
 
-func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
+func (b *builder) build(ctx context.Context, up *received, entry string) (*Program, error) {
 	for _, dir := range []string{b.dir, filepath.Join(b.dir, "tmp")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, fault.E("agent.Install", fault.Unavailable, dir, err)
 		}
 	}
-	source, err := unpack(req.Upload, b.dir)
+	source, err := up.moveTo(b.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (b *builder) build(ctx context.Context, req *Request) (*Program, error) {
 	if err := b.environment(ctx, sdk, source); err != nil {
 		return nil, err
 	}
-	p, err := b.describe(ctx, req.Entry)
+	p, err := b.describe(ctx, entry)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"voltbus/fault"
@@ -40,8 +41,10 @@ type Documents interface {
 type Identities interface {
 	// Grants returns what an agent may do; fault.NotFound if it is not known.
 	Grants(ctx context.Context, name string) (identity.Grants, error)
-	// Admit makes the key of an agent known, or changes its grants.
-	Admit(ctx context.Context, name, public string, grants identity.Grants) error
+	// Admit makes the key of an agent known, with no grants but those that change gives it, and reports
+	// whether it was not known before. Of an agent that is known it lets change edit the grants, and no other
+	// change comes between; a nil change leaves them as they are. fault.Conflict if the name has another key.
+	Admit(ctx context.Context, name, public string, change func(*identity.Grants) error) (added bool, err error)
 	// Forget removes an agent; fault.NotFound if there is none.
 	Forget(ctx context.Context, name string) error
 }
@@ -53,6 +56,17 @@ const (
 	GrantRefuse = "refuse" // do not install it if it wants more than it has
 )
 
+// May returns why somebody may not do what they ask for, nil if they may. It is called when the agent's turn has
+// come: who asked may have lost the role since, and the agent may have got grants. A nil May allows everything.
+type May func() error
+
+func (m May) judge() error {
+	if m == nil {
+		return nil
+	}
+	return m()
+}
+
 // Request is a wish to install an agent, or another version of one.
 type Request struct {
 	Name     string
@@ -62,6 +76,7 @@ type Request struct {
 	Memory   int64     // most octets resident; 0 keeps what it was
 	Priority int       // -1 keeps what it was
 	By       string    // who wants it, for the audit
+	May      May       // asked before anything of the upload runs, and again before the new version is put in place
 }
 
 // keepVersions is how many earlier versions stay for Rollback.
@@ -77,13 +92,29 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
 	if !s.serving() {
 		return Status{}, fault.E("agent.Install", fault.Unavailable, req.Name, errNotRuns)
 	}
-	s.install.Lock()
-	defer s.install.Unlock()
+	up, discard, err := s.receive(&req)
+	if err != nil {
+		return Status{}, err
+	}
+	st, err := s.installReceived(ctx, req, up)
+	return st, errors.Join(err, discard())
+}
+
+// installReceived installs what was uploaded. Grants and rights are judged here, as they are now.
+func (s *Supervisor) installReceived(ctx context.Context, req Request, up received) (Status, error) {
+	end, err := s.turns.take(ctx, req.Name)
+	if err != nil {
+		return Status{}, err
+	}
+	defer end()
+	if err := req.May.judge(); err != nil {
+		return Status{}, err
+	}
 	old, err := s.find(req.Name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Status{}, err
 	}
-	in := &installation{s: s, req: req, old: old, place: place(filepath.Join(s.dir, req.Name))}
+	in := &installation{s: s, req: req, up: up, old: old, place: place(filepath.Join(s.dir, req.Name))}
 	if err := in.plan(ctx); err != nil {
 		in.release()
 		return Status{}, err
@@ -104,12 +135,11 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
 type installation struct {
 	s        *Supervisor
 	req      Request
+	up       received
 	old      *runner // nil for a new agent
 	place    place
 	rec      Record
-	granted  identity.Grants // that it has
-	grants   identity.Grants // that it gets
-	admitted bool            // the registry learned the name from this installation
+	admitted bool // the registry learned the name from this installation
 }
 
 // plan chooses the numbers.
@@ -128,8 +158,7 @@ func (in *installation) plan(ctx context.Context) error {
 		}
 	}
 	if ids := s.cfg.Install.Identities; ids != nil {
-		var err error
-		in.granted, err = ids.Grants(ctx, in.req.Name)
+		_, err := ids.Grants(ctx, in.req.Name)
 		switch {
 		case err == nil && in.old == nil:
 			return fault.E("agent.Install", fault.Conflict, in.req.Name, errors.New(
@@ -174,28 +203,42 @@ func (in *installation) do(ctx context.Context) error {
 		return err
 	}
 	b := builder{s: s, place: in.place, dir: in.place.version(in.rec.Version), uid: in.rec.UID}
-	program, err := b.build(ctx, &in.req)
+	program, err := in.build(ctx, &b)
 	if err != nil {
 		return err
 	}
 	in.rec.Program = *program
-	if err := in.judge(); err != nil {
+	if _, err := in.wanted(); err != nil {
 		return err
 	}
 	if err := errors.Join(s.guard.seal(b.dir, s.guard.user(in.rec.UID)), writeJSON(filepath.Join(b.dir, programFile), program)); err != nil {
 		return fault.E("agent.Install", fault.Unavailable, b.dir, err)
 	}
-	if err := in.admit(ctx); err != nil {
-		return err
-	}
 	wrong, err := s.bind(ctx, in.req.Name, program.Schema)
 	if err != nil {
+		return err
+	}
+	if err := in.req.May.judge(); err != nil { // the build may have taken minutes
+		return err
+	}
+	if err := in.admit(ctx); err != nil {
 		return err
 	}
 	if err := in.switchTo(ctx); err != nil {
 		return err
 	}
 	return s.tellWrong(in.req.Name, wrong)
+}
+
+// build builds the version when no other is being built, which takes much of the machine.
+func (in *installation) build(ctx context.Context, b *builder) (*Program, error) {
+	select {
+	case in.s.building <- struct{}{}:
+		defer func() { <-in.s.building }()
+	case <-ctx.Done():
+		return nil, fault.E("agent.Install", fault.KindOf(ctx.Err()), in.req.Name, fmt.Errorf("wait for another installation: %w", ctx.Err()))
+	}
+	return b.build(ctx, &in.up, in.req.Entry)
 }
 
 // bind makes the configuration of an agent be judged by the schema of the version that runs.
@@ -218,38 +261,54 @@ func (s *Supervisor) tellWrong(name string, wrong []string) error {
 	return nil
 }
 
-// judge decides about the grants that the agent wants.
-func (in *installation) judge() error {
+// wanted returns the grants that the agent wants.
+func (in *installation) wanted() (identity.Grants, error) {
 	var wants identity.Grants
 	if len(in.rec.Program.Wants) > 0 {
 		if err := json.Unmarshal(in.rec.Program.Wants, &wants); err != nil {
-			return fault.E("agent.Install", fault.Invalid, "wants", fmt.Errorf("cannot be read: %w; see the capabilities in the documentation", err))
+			return wants, fault.E("agent.Install", fault.Invalid, "wants", fmt.Errorf("cannot be read: %w; see the capabilities in the documentation", err))
 		}
 	}
 	if problems := wants.Validate(); len(problems) > 0 {
-		return fault.E("agent.Install", fault.Invalid, "wants", errors.Join(problems...))
+		return wants, fault.E("agent.Install", fault.Invalid, "wants", errors.Join(problems...))
 	}
-	in.grants = in.granted
+	return wants, nil
+}
+
+// refuse returns why an agent is not installed that wants something, and not just what it has now.
+func (in *installation) refuse(ctx context.Context, wants identity.Grants) error {
+	var has identity.Grants
+	if ids := in.s.cfg.Install.Identities; ids != nil {
+		var err error
+		if has, err = ids.Grants(ctx, in.req.Name); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
 	text, err := json.Marshal(wants)
 	if err != nil {
 		return fault.E("agent.Install", fault.Internal, "wants", err)
 	}
-	has, err := json.Marshal(in.granted)
+	now, err := json.Marshal(has)
 	if err != nil {
 		return fault.E("agent.Install", fault.Internal, "wants", err)
 	}
-	switch {
-	case in.req.Grant == GrantAll:
-		in.grants = wants
-	case in.req.Grant == GrantRefuse && string(text) != "{}" && string(text) != string(has):
+	if string(text) != "{}" && string(text) != string(now) {
 		return fault.E("agent.Install", fault.Refused, in.req.Name, fmt.Errorf(
 			"it wants %s; install it with --grant to allow all of it, or with --no-grant to allow it later with voltbus agent approve", text))
 	}
 	return nil
 }
 
-// admit makes the agent's key, and the registry know it.
+// admit makes the agent's key, and the registry know it. Grants are written only if the agent shall have all that it
+// wants: otherwise they stay as they are now, whatever they were when the installation began.
 func (in *installation) admit(ctx context.Context) error {
+	wants, err := in.wanted()
+	if err == nil && in.req.Grant == GrantRefuse {
+		err = in.refuse(ctx, wants)
+	}
+	if err != nil {
+		return err
+	}
 	key, err := identity.OpenKey(in.place.in(keyFile))
 	if err != nil {
 		return err
@@ -262,8 +321,27 @@ func (in *installation) admit(ctx context.Context) error {
 	if ids == nil {
 		return nil
 	}
-	in.admitted = in.old == nil
-	return ids.Admit(ctx, in.req.Name, key.Public(), in.grants)
+	var change func(*identity.Grants) error
+	var before identity.Grants
+	if in.req.Grant == GrantAll {
+		change = func(g *identity.Grants) error {
+			before, *g = *g, wants
+			return nil
+		}
+	}
+	added, err := ids.Admit(ctx, in.req.Name, key.Public(), change)
+	if err != nil {
+		return err
+	}
+	in.admitted = added && in.old == nil
+	if change != nil {
+		in.s.audit(in.req.By, "grants.set", in.req.Name, fmt.Sprintf("before: %s; after: %s", inWords(&before), inWords(&wants)))
+	}
+	return nil
+}
+
+func inWords(g *identity.Grants) string {
+	return cmp.Or(strings.Join(g.Capabilities(), ", "), "nothing")
 }
 
 // switchTo makes the new version the one that runs, and drops the oldest.
@@ -331,17 +409,17 @@ func (in *installation) undo(ctx context.Context) error {
 
 // Approve gives an agent all that it wants.
 func (s *Supervisor) Approve(ctx context.Context, name, by string) (Status, error) {
-	s.install.Lock()
-	defer s.install.Unlock()
+	end, err := s.turns.take(ctx, name)
+	if err != nil {
+		return Status{}, err
+	}
+	defer end()
 	r, err := s.find(name)
 	if err != nil {
 		return Status{}, err
 	}
 	st := r.look()
 	in := &installation{s: s, req: Request{Name: name, Grant: GrantAll, By: by}, old: r, place: r.place, rec: st.Record}
-	if err := in.judge(); err != nil {
-		return st, err
-	}
 	if err := in.admit(ctx); err != nil {
 		return st, err
 	}

@@ -87,6 +87,20 @@ func upload(t *testing.T, files map[string][]byte) io.Reader {
 type registry struct {
 	mu     sync.Mutex
 	agents map[string]identity.Grants
+	refuse func(name string) error // instead of admitting an agent; nil to admit it
+}
+
+func (r *registry) set(name string, g identity.Grants) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.agents[name] = g
+}
+
+func (r *registry) of(name string) *identity.Grants {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.agents[name]
+	return &g
 }
 
 func (r *registry) Grants(_ context.Context, name string) (identity.Grants, error) {
@@ -99,11 +113,20 @@ func (r *registry) Grants(_ context.Context, name string) (identity.Grants, erro
 	return g, nil
 }
 
-func (r *registry) Admit(_ context.Context, name, _ string, g identity.Grants) error {
+func (r *registry) Admit(_ context.Context, name, _ string, change func(*identity.Grants) error) (bool, error) {
+	if r.refuse != nil {
+		return false, r.refuse(name)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	g, known := r.agents[name]
+	if change != nil {
+		if err := change(&g); err != nil {
+			return false, err
+		}
+	}
 	r.agents[name] = g
-	return nil
+	return !known, nil
 }
 
 func (r *registry) Forget(_ context.Context, name string) error {
@@ -159,13 +182,13 @@ func TestTwoVersionsAndTheWayBack(t *testing.T) {
 	if g := known.agents["watch"]; st.Version != 2 || !slices.Equal(st.Previous, []int{1}) || len(g.Publish) != 1 {
 		t.Errorf("%+v %v", st, g)
 	}
-	st, err = s.Rollback(t.Context(), "watch", "x")
+	st, err = s.Rollback(t.Context(), "watch", "x", nil)
 	must(t, err)
 	if st.Version != 1 || len(st.Previous) != 0 {
 		t.Errorf("%+v", st)
 	}
 	await(t, s, "watch", "back", func(st *Status) bool { return (st.State == Starting || st.State == Running) && st.Process.PID != 0 })
-	if _, err := s.Rollback(t.Context(), "watch", "x"); !fault.Is(err, fault.Conflict) {
+	if _, err := s.Rollback(t.Context(), "watch", "x", nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second way back: %v", err)
 	}
 	must(t, s.Remove(t.Context(), Removal{Name: "watch", By: "x"}))

@@ -199,8 +199,11 @@ type Removal struct {
 // stay, its documents, whose versions stay in any case. What it recorded stays.
 func (s *Supervisor) Remove(ctx context.Context, what Removal) error {
 	name, by := what.Name, what.By
-	s.install.Lock()
-	defer s.install.Unlock()
+	end, err := s.turns.take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	r, err := s.find(name)
 	if err != nil {
 		return err
@@ -242,7 +245,7 @@ func (s *Supervisor) unbind(ctx context.Context, what Removal) error {
 // erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder
 // that is no agent.
 func (s *Supervisor) erase(p place) error {
-	away := filepath.Join(s.dir, fmt.Sprintf(".removed-%s-%d", filepath.Base(string(p)), time.Now().UnixNano()))
+	away := filepath.Join(s.dir, fmt.Sprintf(removedPrefix+"%s-%d", filepath.Base(string(p)), time.Now().UnixNano()))
 	if err := os.Rename(string(p), away); err != nil {
 		return fault.E("agent.Remove", fault.Unavailable, string(p), err)
 	}
@@ -252,11 +255,17 @@ func (s *Supervisor) erase(p place) error {
 	return nil
 }
 
-// Rollback runs the version before the newest again.
-func (s *Supervisor) Rollback(ctx context.Context, name, by string) (Status, error) {
-	s.install.Lock()
-	defer s.install.Unlock()
+// Rollback runs the version before the newest again, if may allows it.
+func (s *Supervisor) Rollback(ctx context.Context, name, by string, may May) (Status, error) {
+	end, err := s.turns.take(ctx, name)
+	if err != nil {
+		return Status{}, err
+	}
+	defer end()
 	r, err := s.find(name)
+	if err == nil {
+		err = may.judge()
+	}
 	if err != nil {
 		return Status{}, err
 	}

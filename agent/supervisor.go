@@ -65,8 +65,10 @@ type Supervisor struct {
 	claims   *claim.Claims
 	launcher *launcher
 
-	install sync.Mutex // one change of what is installed at a time
-	group   sync.WaitGroup
+	uploads  uploads
+	turns    turns
+	building chan struct{} // holds an element while a version is built
+	group    sync.WaitGroup
 
 	mu      sync.Mutex
 	agents  map[string]*runner
@@ -86,6 +88,7 @@ func Open(cfg Config) (*Supervisor, error) {
 		cfg: cfg, dir: filepath.Join(cfg.Data, folder), agents: make(map[string]*runner), broken: make(map[string]error),
 		claims:   claim.New(cfg.Users, cfg.Data),
 		launcher: &launcher{orders: make(chan order)},
+		uploads:  uploads{of: make(map[string]int)}, turns: turns{taken: make(map[string]chan struct{})}, building: make(chan struct{}, 1),
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fault.E("agent.Open", fault.Unavailable, s.dir, err)
@@ -93,13 +96,13 @@ func Open(cfg Config) (*Supervisor, error) {
 	if s.guard, err = newGuard(&s.cfg); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(s.dir)
+	entries, err := s.tidy()
 	if err != nil {
-		return nil, fault.E("agent.Open", fault.Unavailable, s.dir, err)
+		return nil, err
 	}
 	for _, e := range entries {
 		if !e.IsDir() || CheckName(e.Name()) != nil {
-			continue // also what a node left that ended in the middle of an installation
+			continue
 		}
 		p := place(filepath.Join(s.dir, e.Name()))
 		rec, err := p.load()

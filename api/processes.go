@@ -27,7 +27,7 @@ type Processes interface {
 	Start(ctx context.Context, name, by string) (agent.Status, error)
 	Stop(ctx context.Context, name, by string) (agent.Status, error)
 	Restart(ctx context.Context, name, by string) (agent.Status, error)
-	Rollback(ctx context.Context, name, by string) (agent.Status, error)
+	Rollback(ctx context.Context, name, by string, may agent.May) (agent.Status, error)
 	Approve(ctx context.Context, name, by string) (agent.Status, error)
 	Enable(ctx context.Context, name, by string, a agent.Autostart) (agent.Status, error)
 }
@@ -158,11 +158,14 @@ func (s *server) install(w http.ResponseWriter, r *request) error {
 	if in.err != nil {
 		return in.err
 	}
-	if req.Grant == agent.GrantAll && !r.user.Role.Includes(identity.Administrator) {
-		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
-	}
-	if err := s.mayShapeNow(r, name); err != nil {
+	if err := s.mayInstall(r, &req); err != nil {
 		return err
+	}
+	req.May = func() error {
+		if err := r.again(); err != nil {
+			return err
+		}
+		return s.mayInstall(r, &req)
 	}
 	if r.Header.Get("Content-Type") != "application/gzip" {
 		return &statusError{http.StatusUnsupportedMediaType, errGzip}
@@ -174,6 +177,14 @@ func (s *server) install(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return writeJSON(w, process(&st))
+}
+
+// mayInstall reports whether a person may install an agent, or another version of it, as things are now.
+func (s *server) mayInstall(r *request, req *agent.Request) error {
+	if req.Grant == agent.GrantAll && !r.user.Role.Includes(identity.Administrator) {
+		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
+	}
+	return s.mayShapeNow(r, req.Name)
 }
 
 // mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
@@ -208,11 +219,6 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 	if err != nil {
 		return err
 	}
-	if action == "rollback" {
-		if err := s.mayShapeNow(r, name); err != nil {
-			return err
-		}
-	}
 	ctx, by, p := r.Context(), ActorOf(r.user), s.cfg.Processes
 	var st agent.Status
 	switch action {
@@ -227,7 +233,7 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 	case "disable":
 		st, err = p.Enable(ctx, name, by, agent.Disabled)
 	case "rollback":
-		st, err = p.Rollback(ctx, name, by)
+		st, err = s.rollback(r, name)
 	case "approve":
 		st, err = p.Approve(ctx, name, by)
 	}
@@ -235,6 +241,19 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 		return err
 	}
 	return writeJSON(w, process(&st))
+}
+
+// rollback judges at once, so that a refusal does not wait, and again when it is the agent's turn.
+func (s *server) rollback(r *request, name string) (agent.Status, error) {
+	if err := s.mayShapeNow(r, name); err != nil {
+		return agent.Status{}, err
+	}
+	return s.cfg.Processes.Rollback(r.Context(), name, ActorOf(r.user), func() error {
+		if err := r.again(); err != nil {
+			return err
+		}
+		return s.mayShapeNow(r, name)
+	})
 }
 
 // lines reads what of a journal is asked for.

@@ -63,6 +63,8 @@ type request struct {
 	user   identity.User
 	params url.Values
 	deed   deed
+	// again recognises the sender anew and returns why they may not call the route any more: bodies may take minutes.
+	again func() error
 }
 
 var (
@@ -147,6 +149,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		w = zw
 	}
 	req := &request{Request: r, user: user, params: params}
+	req.again = func() error { return s.authoriseAgain(req, rt) }
 	if rt.stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
 	}
@@ -161,6 +164,17 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.tell(req, rt, err)
 	return err
+}
+
+// authoriseAgain is authorise for somebody who was let in before.
+func (s *server) authoriseAgain(r *request, rt route) error {
+	user, err := s.authorise(r.Request, rt)
+	if err != nil {
+		s.tellRefusal(r.Request, rt, user, err)
+		return err
+	}
+	r.user = user
+	return nil
 }
 
 // admit lets a request of somebody who was recognised run, unless too many of theirs do.

@@ -95,17 +95,24 @@ func (r registered) Grants(_ context.Context, name string) (identity.Grants, err
 }
 
 // Admit implements agent.Identities.
-func (r registered) Admit(ctx context.Context, name, public string, grants identity.Grants) error {
+func (r registered) Admit(ctx context.Context, name, public string, change func(*identity.Grants) error) (added bool, err error) {
 	known, err := r.registry.Agent(name)
 	switch {
 	case fault.Is(err, fault.NotFound):
+		var grants identity.Grants
+		if change != nil {
+			if err := change(&grants); err != nil {
+				return false, err
+			}
+		}
 		_, err = r.registry.Add(ctx, name, public, grants)
+		return err == nil, err
 	case err == nil && !strings.EqualFold(known.Public, public):
 		err = fault.E("node.Admit", fault.Conflict, name, errors.New("is registered with another key; remove it with voltbus agent remove, and install it again"))
-	case err == nil:
-		_, err = r.registry.SetGrants(ctx, name, grants)
+	case err == nil && change != nil:
+		_, err = r.registry.Regrant(ctx, name, change)
 	}
-	return err
+	return false, err
 }
 
 // Forget implements agent.Identities.

@@ -1,0 +1,220 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// held is an upload whose sender stops in the middle until the test goes on.
+type held struct {
+	first, rest io.Reader
+	stopped     chan struct{} // closed when the first half was read
+	goOn        chan struct{}
+	waiting     bool
+}
+
+func hold(t *testing.T, r io.Reader) *held {
+	t.Helper()
+	all, err := io.ReadAll(r)
+	must(t, err)
+	return &held{
+		first: strings.NewReader(string(all[:len(all)/2])), rest: strings.NewReader(string(all[len(all)/2:])),
+		stopped: make(chan struct{}), goOn: make(chan struct{}),
+	}
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	if n, err := h.first.Read(p); err == nil {
+		return n, nil
+	}
+	if !h.waiting {
+		h.waiting = true
+		close(h.stopped)
+		<-h.goOn
+	}
+	return h.rest.Read(p)
+}
+
+// installHeld starts an installation whose upload is held in the middle.
+func installHeld(t *testing.T, s *Supervisor, req Request) (goOn func() error) {
+	t.Helper()
+	body := hold(t, req.Upload)
+	req.Upload = body
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.Install(context.WithoutCancel(t.Context()), req)
+		ended <- err
+	}()
+	<-body.stopped
+	return func() error {
+		close(body.goOn)
+		return <-ended
+	}
+}
+
+const wanting = "class Watch:\n    'doc'\n    wants = {'record': ['a/**'], 'publish': ['a/**']}\n"
+
+func TestAttackAnInstallationDoesNotGiveBackGrantsThatWereTakenMeanwhile(t *testing.T) {
+	for _, grant := range []string{GrantNone, GrantRefuse} {
+		t.Run(grant, func(t *testing.T) {
+			s, known := installer(t)
+			req := request(t, "1.0", wanting)
+			req.Grant = GrantAll
+			_, err := s.Install(t.Context(), req)
+			must(t, err)
+			req = request(t, "2.0", wanting)
+			req.Grant = grant
+			goOn := installHeld(t, s, req)
+			known.set("watch", identity.Grants{})
+			err = goOn()
+			if grant == GrantNone {
+				must(t, err)
+			} else if !fault.Is(err, fault.Refused) {
+				t.Errorf("it wants more than it has now: %v", err)
+			}
+			if g := known.of("watch").Capabilities(); len(g) != 0 {
+				t.Errorf("it has %q again", g)
+			}
+		})
+	}
+}
+
+func TestAttackAnInstallationDoesNotUndoGrantsThatWereGivenMeanwhile(t *testing.T) {
+	s, known := installer(t)
+	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
+	must(t, err)
+	goOn := installHeld(t, s, request(t, "2.0", wanting))
+	known.set("watch", identity.Grants{Administer: true})
+	must(t, goOn())
+	if !known.of("watch").Administer {
+		t.Error("what an administrator granted meanwhile is lost")
+	}
+}
+
+// Its own name is no agent's until it is installed: somebody may register it meanwhile.
+func TestAttackAFailedInstallationDoesNotRemoveAnAgentThatWasRegisteredMeanwhile(t *testing.T) {
+	s, known := installer(t)
+	known.refuse = func(name string) error {
+		known.set(name, identity.Grants{Administer: true})
+		return fault.E("test", fault.Conflict, name, errors.New("is registered with another key"))
+	}
+	if _, err := s.Install(t.Context(), request(t, "1.0", wanting)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("got %v", err)
+	}
+	if !known.of("watch").Administer {
+		t.Error("the agent that was registered meanwhile is gone")
+	}
+}
+
+func TestAttackASlowUploadHoldsUpNothingElse(t *testing.T) {
+	s, known := installer(t)
+	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
+	must(t, err)
+	goOn := installHeld(t, s, request(t, "2.0", wanting))
+	if _, err := s.Approve(t.Context(), "watch", "person:ada"); err != nil || len(known.of("watch").Record) != 1 {
+		t.Errorf("an approval of the same agent: %v, %v", err, known.of("watch"))
+	}
+	other := request(t, "1.0", wanting)
+	other.Name = "other"
+	_, err = s.Install(t.Context(), other)
+	must(t, err)
+	must(t, s.Remove(t.Context(), Removal{Name: "other", By: "person:ada"}))
+	must(t, goOn())
+}
+
+// The code of an agent that got a grant while it was uploaded is not put in place by who may not have the grant.
+func TestAttackWhoMayInstallIsJudgedAfterTheUploadAndAfterTheBuild(t *testing.T) {
+	s, _ := installer(t)
+	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
+	must(t, err)
+	for judged, left := range map[string]int{"after the upload": 1, "after the build": 2} {
+		t.Run(judged, func(t *testing.T) {
+			req := request(t, "2.0", wanting)
+			req.May = func() error {
+				if left--; left == 0 {
+					return fault.E("test", fault.Refused, "watch", errors.New("has grants that engineers do not have"))
+				}
+				return nil
+			}
+			if err := installHeld(t, s, req)(); !fault.Is(err, fault.Refused) {
+				t.Errorf("it is installed: %v", err)
+			}
+			if st, err := s.Get("watch"); err != nil || st.Version != 1 {
+				t.Errorf("%+v %v", st, err)
+			}
+			if versions, err := os.ReadDir(filepath.Join(s.dir, "watch", versionsDir)); err != nil || len(versions) != 1 {
+				t.Errorf("left: %v %v", versions, err)
+			}
+		})
+	}
+	if all, err := os.ReadDir(s.dir); err != nil || len(all) != 1 {
+		t.Errorf("left: %v %v", all, err)
+	}
+}
+
+func TestWhatAnInstallationGrantsIsAudited(t *testing.T) {
+	s, known := installer(t)
+	var told []string
+	s.cfg.Audit = func(actor, action, name, text string, _ bool) {
+		told = append(told, strings.Join([]string{actor, action, name, text}, " "))
+	}
+	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
+	must(t, err)
+	known.set("watch", identity.Grants{Administer: true})
+	req := request(t, "2.0", wanting)
+	req.Grant = GrantAll
+	_, err = s.Install(t.Context(), req)
+	must(t, err)
+	var grants []string
+	for _, line := range told {
+		if strings.Contains(line, "grants.set") {
+			grants = append(grants, line)
+		}
+	}
+	want := "person:ada grants.set watch before: administer; after: publish a/**, record a/**"
+	if len(grants) != 1 || grants[0] != want {
+		t.Errorf("%q, want %q", grants, want)
+	}
+}
+
+func TestAttackUploadsOfOnePersonLeavePlacesForOthers(t *testing.T) {
+	u := uploads{of: map[string]int{}}
+	var ends []func()
+	for range eachUploads {
+		end, err := u.begin("person:eve")
+		must(t, err)
+		ends = append(ends, end)
+	}
+	if _, err := u.begin("person:eve"); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("one more of the same person: %v", err)
+	}
+	end, err := u.begin("person:ada")
+	must(t, err)
+	for _, end := range append(ends, end) {
+		end()
+	}
+	if u.all != 0 || len(u.of) != 0 {
+		t.Errorf("left: %+v", &u)
+	}
+}
+
+func TestAnUploadThatACrashCutShortIsRemoved(t *testing.T) {
+	data := dataDir(t)
+	for _, name := range []string{uploadPrefix + "1", removedPrefix + "watch-1"} {
+		must(t, os.MkdirAll(filepath.Join(data, folder, name, sourceDir), 0o700))
+	}
+	s, err := Open(config(data))
+	must(t, err)
+	must(t, s.Close())
+	if left, err := os.ReadDir(filepath.Join(data, folder)); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+}
