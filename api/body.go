@@ -65,7 +65,8 @@ func noNullWithin(name string, content any) error {
 	return nil
 }
 
-// readBody reads a body, and returns it.
+// readBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is judged
+// again, and r.user is who it is then.
 func readBody(r *request, to any) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, &statusError{http.StatusUnsupportedMediaType, errMedia}
@@ -79,6 +80,11 @@ func readBody(r *request, to any) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
+	}
+	if r.again != nil {
+		if err := r.again(); err != nil {
+			return nil, err
+		}
 	}
 	if !utf8.Valid(b) { // the decoder would put other characters in place of what it cannot read
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", errCharset)
