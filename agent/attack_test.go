@@ -114,12 +114,26 @@ func TestAttackAFailedInstallationDoesNotRemoveAnAgentThatWasRegisteredMeanwhile
 	}
 }
 
+func TestAttackWhatIsApprovedIsWhatWasSeen(t *testing.T) {
+	s, known := installer(t)
+	for _, version := range []string{"1.0", "2.0"} {
+		_, err := s.Install(t.Context(), request(t, version, wanting))
+		must(t, err)
+	}
+	if _, err := s.Approve(t.Context(), "watch", "person:ada", 1); !fault.Is(err, fault.Conflict) || len(known.of("watch").Record) != 0 {
+		t.Errorf("the version before is approved: %v, %v", err, known.of("watch"))
+	}
+	if _, err := s.Approve(t.Context(), "watch", "person:ada", 2); err != nil || len(known.of("watch").Record) != 1 {
+		t.Errorf("the version that was seen: %v, %v", err, known.of("watch"))
+	}
+}
+
 func TestAttackASlowUploadHoldsUpNothingElse(t *testing.T) {
 	s, known := installer(t)
 	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
 	must(t, err)
 	goOn := installHeld(t, s, request(t, "2.0", wanting))
-	if _, err := s.Approve(t.Context(), "watch", "person:ada"); err != nil || len(known.of("watch").Record) != 1 {
+	if _, err := s.Approve(t.Context(), "watch", "person:ada", 0); err != nil || len(known.of("watch").Record) != 1 {
 		t.Errorf("an approval of the same agent: %v, %v", err, known.of("watch"))
 	}
 	other := request(t, "1.0", wanting)

@@ -407,8 +407,9 @@ func (in *installation) undo(ctx context.Context) error {
 	return err
 }
 
-// Approve gives an agent all that it wants.
-func (s *Supervisor) Approve(ctx context.Context, name, by string) (Status, error) {
+// Approve gives an agent all that it wants. version is the one whose wants were seen, 0 for whichever there is; fault.Conflict if another one
+// was installed meanwhile.
+func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) (Status, error) {
 	end, err := s.turns.take(ctx, name)
 	if err != nil {
 		return Status{}, err
@@ -419,6 +420,10 @@ func (s *Supervisor) Approve(ctx context.Context, name, by string) (Status, erro
 		return Status{}, err
 	}
 	st := r.look()
+	if version != 0 && version != st.Version {
+		return st, fault.E("agent.Approve", fault.Conflict, name, fmt.Errorf(
+			"is at version %d now, and you saw what version %d wants; look at what it wants, and allow that", st.Version, version))
+	}
 	in := &installation{s: s, req: Request{Name: name, Grant: GrantAll, By: by}, old: r, place: r.place, rec: st.Record}
 	if err := in.admit(ctx); err != nil {
 		return st, err

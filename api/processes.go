@@ -28,7 +28,7 @@ type Processes interface {
 	Stop(ctx context.Context, name, by string) (agent.Status, error)
 	Restart(ctx context.Context, name, by string) (agent.Status, error)
 	Rollback(ctx context.Context, name, by string, may agent.May) (agent.Status, error)
-	Approve(ctx context.Context, name, by string) (agent.Status, error)
+	Approve(ctx context.Context, name, by string, version int) (agent.Status, error)
 	Enable(ctx context.Context, name, by string, a agent.Autostart) (agent.Status, error)
 }
 
@@ -45,7 +45,11 @@ func processRoutes() []route {
 		if action != "rollback" && action != "approve" {
 			remote = "agent." + action
 		}
-		return route{method: "POST", path: path + "/" + action, role: role, remote: remote, serve: func(s *server, w http.ResponseWriter, r *request) error {
+		var params []string
+		if action == "approve" {
+			params = []string{"version"}
+		}
+		return route{method: "POST", path: path + "/" + action, role: role, remote: remote, params: params, serve: func(s *server, w http.ResponseWriter, r *request) error {
 			return s.operate(w, r, action)
 		}}
 	}
@@ -235,7 +239,12 @@ func (s *server) operate(w http.ResponseWriter, r *request, action string) error
 	case "rollback":
 		st, err = s.rollback(r, name)
 	case "approve":
-		st, err = p.Approve(ctx, name, by)
+		in := s.read(r)
+		version := in.number("version", 0, 1, 1<<31-1)
+		if in.err != nil {
+			return in.err
+		}
+		st, err = p.Approve(ctx, name, by, version)
 	}
 	if err != nil {
 		return err

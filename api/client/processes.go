@@ -37,6 +37,17 @@ func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Pro
 	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
 }
 
+// ApproveProcess allows an agent all that the version wants that was seen; fault.Conflict if there is another one by now.
+func (c *Client) ApproveProcess(ctx context.Context, name string, version int) (p answer.Process, err error) {
+	params := url.Values{}
+	setNumber(params, "version", version)
+	resp, err := c.call(ctx, http.MethodPost, agentPath(name, "approve"), params, nil)
+	if err != nil {
+		return p, err
+	}
+	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
+}
+
 // Uninstall ends an agent and removes it, with its identity and, unless they shall stay, its documents.
 func (c *Client) Uninstall(ctx context.Context, name string, keepConfig bool) error {
 	params := url.Values{}

@@ -157,7 +157,7 @@ func askForGrants(ctx context.Context, s session, p *answer.Process) error {
 		s.Printf("nothing more is allowed; voltbus agent approve %s allows it later\n", p.Name)
 		return nil
 	}
-	_, err := s.Operate(ctx, p.Name, "approve")
+	_, err := s.ApproveProcess(ctx, p.Name, p.Version)
 	return err
 }
 

@@ -5,7 +5,7 @@ var (
 	manyMethods = map[string]int{
 		"agent.Supervisor":                 40,
 		"api.server":                       202,
-		"api/client.Client":                108,
+		"api/client.Client":                109,
 		"audit.Log":                        58,
 		"bus.Bus":                          52,
 		"bus/client.Client":                73,
@@ -37,8 +37,8 @@ var (
 		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
-		"agent":                    2828,
-		"api":                      9323,
+		"agent":                    2833,
+		"api":                      9332,
 		"audit":                    2552,
 		"bus":                      3615,
 		"cmd/voltbus":              9639,

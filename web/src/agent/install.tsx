@@ -164,7 +164,7 @@ function Approve({ api, process, mayGrant, onDone }: ApproveProps) {
   const go = async (approves: boolean, starts: boolean) => {
     setBusy(true);
     try {
-      if (approves) await api.send("POST", `${at}/approve`);
+      if (approves) await api.send("POST", `${at}/approve?version=${process.version}`);
       if (starts) await api.send("POST", `${at}/start`);
       onDone();
     } catch (err) {

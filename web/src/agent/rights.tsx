@@ -75,7 +75,9 @@ export function Rights(props: Props) {
             <button
               type="button"
               class="primary"
-              onClick={() => void change(api.send("POST", `${at}/approve`))}
+              onClick={() =>
+                void change(api.send("POST", `${at}/approve?version=${row.process?.version ?? ""}`))
+              }
             >
               Allow all that it wants
             </button>
