@@ -469,7 +469,9 @@ func TestTheAuditHears(t *testing.T) {
 	plant(t, data, "a", forever)
 	cfg := config(data)
 	var heard []string
-	cfg.Audit = func(actor, action, name, text string, _ bool) { heard = append(heard, actor+" "+action+" "+name+" "+text) }
+	cfg.Audit = func(actor, action, name, text string, _ bool) {
+		heard = append(heard, actor+" "+action+" "+name+" "+text)
+	}
 	s, stop := run(t, cfg)
 	await(t, s, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
 	_, err := s.Stop(t.Context(), "a", "person:ada")
