@@ -464,26 +464,6 @@ func TestNamesOfAgents(t *testing.T) {
 	}
 }
 
-func TestTheAuditHears(t *testing.T) {
-	data := dataDir(t)
-	plant(t, data, "a", forever)
-	cfg := config(data)
-	var heard []string
-	cfg.Audit = func(actor, action, name, text string, _ bool) {
-		heard = append(heard, actor+" "+action+" "+name+" "+text)
-	}
-	s, stop := run(t, cfg)
-	await(t, s, "a", "started", func(st *Status) bool { return st.Process.PID != 0 })
-	_, err := s.Stop(t.Context(), "a", "person:ada")
-	must(t, err)
-	must(t, s.Remove(t.Context(), Removal{Name: "a", By: "person:ada"}))
-	stop()
-	want := []string{"person:ada agent.stop a ", "person:ada agent.stop a ", "person:ada agent.remove a "}
-	if !slices.Equal(heard, want) {
-		t.Errorf("%q", heard)
-	}
-}
-
 func TestAnInterpreterMayReadTheEnvironmentThatItBelongsTo(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
