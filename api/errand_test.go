@@ -63,7 +63,7 @@ func TestWhatIsAskedOfAnotherNodeIsJudgedThere(t *testing.T) {
 		{"this node's own, which has none", "GET", "/processes?node=n", "", 503, "this node does not have it"},
 		{"an agent that is not there", "POST", "/agents/a%2Fb/start?node=plant", "", 404, "a/b"},
 		{"an unknown level", "GET", "/agents/a/logs?level=loud&node=plant", "", 400, "debug, info"},
-		{"an operation that is not for other nodes", "POST", "/agents/a/approve?node=plant", "", 400, "takes no parameters"},
+		{"an operation that is not for other nodes", "POST", "/agents/a/rollback?node=plant", "", 400, "takes no parameters"},
 		{"a body that is none", "PUT", "/config?node=plant", "[", 400, "JSON"},
 		{"a bound that is none", "PUT", "/config?node=plant", `{"text":"","version":"x","confirm":0.1}`, 400, "seconds"},
 	} {
