@@ -43,7 +43,7 @@ func (m *Model) Revert(now Instant, r Reversion) Decision {
 	points, waiting := m.commandedBelow(r.Path), m.proposedBelow(r.Path)
 	if len(points)+len(waiting) == 0 {
 		return m.leave(refuse(op, WhyUnknown, fault.NotFound, string(r.Path), errors.New(
-			"nothing is commanded at or below it; see who holds what")))
+			"nothing is commanded at or below it; look whether the path is right (voltbus points), and who holds what (voltbus who)")))
 	}
 	for _, p := range waiting {
 		m.withdraw(p, CauseReleased)
