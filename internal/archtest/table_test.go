@@ -26,7 +26,7 @@ var (
 	}
 )
 
-// table is the import rule of DESIGN §3, from the nouns to the programs.
+// table says who may import whom, from the nouns to the programs; ARCHITECTURE.md says what each package is for.
 var table = []rule{
 	{"point", nil, nil, "nouns outlive everything"},
 	{"fault", nil, nil, "nouns outlive everything"},
