@@ -67,7 +67,10 @@ func noNullWithin(name string, content any) error {
 
 // readBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is judged
 // again, and r.user is who it is then.
-func readBody(r *request, to any) ([]byte, error) {
+func readBody(r *request, to any) ([]byte, error) { return readNamed(r, to, fieldsOf(to)) }
+
+// readNamed is readBody for a body that may have the fields.
+func readNamed(r *request, to any, fields []string) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, &statusError{http.StatusUnsupportedMediaType, errMedia}
 	}
@@ -92,7 +95,7 @@ func readBody(r *request, to any) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(to); err != nil {
-		return nil, fault.E("api.readJSON", fault.Invalid, "body", explain(err, fieldsOf(to)))
+		return nil, fault.E("api.readJSON", fault.Invalid, "body", explain(err, fields))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))

@@ -114,6 +114,9 @@ func (s *server) arguments(w http.ResponseWriter, r *request, rt *route) (map[st
 			args[name] = text
 		}
 	}
+	if rt.declared != nil && rt.plain {
+		return s.operands(r, rt)
+	}
 	in := s.read(r)
 	for _, name := range names(rt.path) {
 		put(name, in.segment(name))

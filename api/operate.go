@@ -1,7 +1,10 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,24 +16,29 @@ import (
 )
 
 // Declared lists the operations that are declared once, in packages below operation.
-func Declared() []operation.Declared { return documents.Declared() }
+func Declared() []operation.Declared {
+	return slices.Concat(documents.Declared())
+}
 
 // operationRoutes are the routes of declared operations.
 func operationRoutes() []route {
 	var list []route
 	for _, d := range Declared() {
 		method, path, _ := strings.Cut(d.HTTP, " ")
-		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, declared: d.Name}
-		if d.Remote {
+		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", declared: &d}
+		switch {
+		case d.Remote && d.Granted:
+			rt.remote, rt.plain = d.Method, true
+		case d.Remote:
 			rt.remote = d.Name
 		}
-		inPath := names(rt.path)
+		rt.inPath = names(rt.path)
 		for _, name := range d.Names(true) {
-			if !slices.Contains(inPath, name) {
+			if !slices.Contains(rt.inPath, name) {
 				rt.params = append(rt.params, name)
 			}
 		}
-		rt.serve = func(s *server, w http.ResponseWriter, r *request) error { return s.perform(w, r, &rt, &d) }
+		rt.serve = func(s *server, w http.ResponseWriter, r *request) error { return s.perform(w, r, &rt) }
 		list = append(list, rt)
 	}
 	return list
@@ -42,38 +50,75 @@ func callerOfUser(u identity.User) operation.Caller {
 }
 
 // perform has a declared operation done.
-func (s *server) perform(w http.ResponseWriter, r *request, rt *route, d *operation.Declared) error {
+func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
+	d := rt.declared
 	if s.cfg.Operations == nil || !s.cfg.Operations.Has(d.Name) {
 		return absent(d.Name)
 	}
-	args, err := s.operands(r, rt, d)
+	args, err := s.operands(r, rt)
 	if err != nil {
 		return err
 	}
 	who := callerOfUser(r.user)
-	result, err := s.cfg.Operations.Run(r.Context(), &who, d.Name, args)
-	if err != nil {
-		return err
+	if rt.stream {
+		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
+		defer to.limit() // for what the server writes at the end
+		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
 	}
-	if string(result) == "null" {
+	result, err := s.cfg.Operations.Do(r.Context(), &who, d.Name, args)
+	if err != nil {
+		return d.Addressed(err)
+	}
+	return writeResult(w, result)
+}
+
+// writeResult writes what an operation gave.
+func writeResult(w http.ResponseWriter, result any) error {
+	switch result := result.(type) {
+	case operation.None:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
+	case operation.Written:
+		out := operation.NewOutput(w)
+		w.Header().Set("Content-Type", jsonType)
+		if err := result(out); err != nil {
+			return err
+		}
+		if !out.Sent() {
+			w.Header().Set("Content-Length", fmt.Sprint(len(out.Buf)))
+		}
+		return out.Flush()
 	}
 	return writeJSON(w, result)
 }
 
-var errInAddress = errors.New("stands in the address, not in the body")
+var (
+	errInAddress = errors.New("stands in the address, not in the body")
+	errTaken     = errors.New("an answer of this kind is not counted")
+)
+
+// places returns how a request waits for a place among those of a kind.
+func (s *server) places(kind string) func(context.Context, string) (func(), error) {
+	switch kind {
+	case operation.Exports:
+		return func(_ context.Context, who string) (func(), error) { return s.exports.take(who, 1) }
+	case operation.Statements:
+		return s.statements.wait
+	}
+	return func(context.Context, string) (func(), error) {
+		return nil, fault.E("api.places", fault.Internal, kind, errTaken)
+	}
+}
 
 // operands collects the arguments of a declared operation from path, query and body.
-func (s *server) operands(r *request, rt *route, d *operation.Declared) (operation.Arguments, error) {
-	args := operation.Arguments{}
+func (s *server) operands(r *request, rt *route) (operation.Arguments, error) {
+	d, args := rt.declared, operation.Arguments{}
 	if rt.body > 0 {
-		if err := readJSON(nil, r, &args); err != nil {
+		if err := readFields(r, d, &args); err != nil {
 			return nil, err
 		}
 	}
 	in := s.read(r)
-	inPath := names(rt.path)
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		if !f.Query {
@@ -82,18 +127,87 @@ func (s *server) operands(r *request, rt *route, d *operation.Declared) (operati
 		if _, is := args[f.Name]; is {
 			return nil, fault.E(d.Name, fault.Invalid, f.Name, errInAddress)
 		}
-		text, given := in.text(f.Name)
-		if slices.Contains(inPath, f.Name) {
-			text, given = in.segment(f.Name), true
+		var values []string
+		if name := f.Address(); slices.Contains(rt.inPath, name) {
+			values = []string{in.segment(name)}
+		} else {
+			values = in.all(name)
 		}
-		if !given || text == "" {
-			continue
+		if in.err != nil {
+			return nil, in.err
 		}
-		value, err := f.FromText(text)
+		value, given, err := f.FromTexts(values)
 		if err != nil {
-			return nil, fault.E(d.Name, fault.Invalid, f.Name, err)
+			return nil, fault.E(d.Name, fault.Invalid, f.Address(), err)
 		}
-		args[f.Name] = value
+		if given {
+			args[f.Name] = value
+		}
 	}
-	return args, in.err
+	return args, nil
+}
+
+// readFields reads the arguments that come in a body.
+func readFields(r *request, d *operation.Declared, args *operation.Arguments) error {
+	var fields []string
+	for i := range d.Fields {
+		if !d.Fields[i].Query {
+			fields = append(fields, d.Fields[i].Name)
+		}
+	}
+	body, err := readNamed(r, args, fields)
+	if err == nil {
+		err = noNull(body)
+	}
+	if err != nil {
+		return err
+	}
+	for name, value := range *args {
+		i := slices.IndexFunc(d.Fields, func(f operation.Field) bool { return f.Name == name })
+		switch {
+		case i < 0:
+			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("unknown field %q; there are %s", clip(name), strings.Join(fields, ", ")))
+		case !d.Fields[i].Query && !d.Fields[i].Takes(value):
+			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("the field %q must be a %s", name, typeName(d.Fields[i].Type.Kind())))
+		}
+	}
+	return nil
+}
+
+// sender is where a stream goes.
+type sender struct {
+	*patient
+	request *request
+	enter   func(ctx context.Context, who string) (func(), error)
+	header  string
+}
+
+// Enter implements operation.Stream.
+func (t *sender) Enter(ctx context.Context) (func(), error) {
+	return t.enter(ctx, t.request.user.Name)
+}
+
+// Begin implements operation.Stream.
+func (t *sender) Begin(h operation.Head) {
+	to := t.Header()
+	to.Set("Content-Type", h.Media)
+	if h.File != "" {
+		disposition(t, h.File, h.Media)
+	}
+	if h.Length > 0 {
+		to.Set("Content-Length", fmt.Sprint(h.Length))
+	}
+	if name, _, _ := strings.Cut(t.header, ":"); h.Value != "" {
+		to.Set(name, h.Value)
+	}
+}
+
+// Fail implements operation.Stream.
+func (t *sender) Fail(err error) error {
+	line, jerr := json.Marshal(map[string]any{"error": problem(err, t.request.URL.Path)})
+	if jerr != nil {
+		return jerr
+	}
+	_, werr := t.Write(append(line, '\n'))
+	return werr
 }

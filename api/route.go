@@ -6,23 +6,25 @@ import (
 	"strings"
 
 	"voltbus/identity"
+	"voltbus/operation"
 )
 
 // route is one operation of the API.
 type route struct {
 	method   string
-	path     string        // a segment in braces matches any text, which is then r.PathValue of its name
-	role     identity.Role // who may call it; Nobody: everybody, also without a login
-	params   []string      // the query parameters that it knows
-	body     int64         // most bytes of a request body
-	record   bool          // a token that can only record may call it too
-	foreign  bool          // parameters and answers are those of another program's API: unknown ones are its business
-	stream   bool          // the answer is long or endless: no HEAD, no compression
-	remote   string        // the method by which it is asked of another node with node=; "" if it cannot be
-	plain    bool          // that method is one of package service: the fields of the body are its arguments by name, and parameters are, too
-	declared string        // the operation's name, if it is declared below package operation, which audits it
-	audit    string        // the action under which the audit log is told of it; "" for none
-	watched  string        // the action under which the audit log is told that somebody reads it; "" for none
+	path     string              // a segment in braces matches any text, which is then r.PathValue of its name
+	role     identity.Role       // who may call it; Nobody: everybody, also without a login
+	params   []string            // the query parameters that it knows
+	body     int64               // most bytes of a request body
+	record   bool                // a token that can only record may call it too
+	foreign  bool                // parameters and answers are those of another program's API: unknown ones are its business
+	stream   bool                // the answer is long or endless: no HEAD, no compression
+	remote   string              // the method by which it is asked of another node with node=; "" if it cannot be
+	plain    bool                // that method is one of package service: the fields of the body are its arguments by name, and parameters are, too
+	declared *operation.Declared // if it is declared below package operation, which audits it
+	inPath   []string            // the names in braces, of a declared one
+	audit    string              // the action under which the audit log is told of it; "" for none
+	watched  string              // the action under which the audit log is told that somebody reads it; "" for none
 	serve    func(*server, http.ResponseWriter, *request) error
 }
 

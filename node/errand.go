@@ -42,7 +42,7 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 		who.Name = v.For.String()
 	}
 	if n.asked.Has(r.Method) {
-		caller := operation.Caller{Name: api.ActorOf(who), Role: who.Role, Visitor: true}
+		caller := operation.Caller{Name: api.ActorOf(who), Role: who.Role, Grants: v.Grants, Visitor: true}
 		return n.asked.Visit(ctx, &caller, r.Method, args.Kwargs)
 	}
 	return api.Visit(ctx, n.server.handler, who, r.Method, args.Kwargs)

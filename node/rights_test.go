@@ -136,7 +136,7 @@ func counterpart(t *testing.T, method string, all []api.Operation) api.Operation
 func remoteOperations(t *testing.T) (list []api.Operation) {
 	all := api.Operations()
 	list = slices.Clone(all)
-	for _, method := range service.Visitable() {
+	for _, method := range service.Visitable(api.Declared()) {
 		if !slices.ContainsFunc(all, func(op api.Operation) bool { return op.Remote == method }) {
 			list = append(list, counterpart(t, method, all))
 		}
@@ -148,7 +148,7 @@ func remoteOperations(t *testing.T) (list []api.Operation) {
 }
 
 func isErrand(op api.Operation) bool {
-	return !slices.Contains(service.Visitable(), op.Remote)
+	return !slices.Contains(service.Visitable(api.Declared()), op.Remote)
 }
 
 func TestAttackEveryOperationOfAnotherNodeIsJudgedByTheRoleOfWhoAsks(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -24,10 +23,14 @@ type Declared struct {
 	Spec
 	Fields []Field
 	Out    reflect.Type
+
+	at map[string]int // the fields by name
 }
 
 // Field is an argument. It is declared by the field of a struct with the tags json (its name), doc (its meaning in words) and api:
-// words behind commas, which are required; person (required of people); query (not in the body); min=, max= of a number, or of the length of a text; one-of=a|b.
+// words behind commas, which are required; person (required of people); query (not in the body); as= its name in an address; commas (a
+// list is one text there, otherwise it stands several times); min=, max= of a number, or of the length of a text or list; one-of=a|b;
+// default= what a number, text or time is that is left out, for the documentation and, of numbers and texts, for the handler.
 type Field struct {
 	Name     string
 	Doc      string
@@ -36,17 +39,44 @@ type Field struct {
 	Required bool
 	Person   bool // required of people; an agent that leaves it out means itself
 	Query    bool // in the query of an address, or in its path
+	As       string
+	Commas   bool
 	Min, Max int64
 	OneOf    []string
+	Default  string
+
+	index []int
+	plain bool // it is read as any text is
+}
+
+// Time is an argument as people write times, see query.ParseTime, or milliseconds since 1970; "" for its default.
+type Time string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] != '"' && string(text) != "null" {
+		*t = Time(text)
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(t))
+}
+
+// Address is its name in an address.
+func (f *Field) Address() string { return cmp.Or(f.As, f.Name) }
+
+// IsList reports whether it is a list of texts, or texts by name.
+func (f *Field) IsList() bool {
+	return f.Type.Kind() == reflect.Map || (f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.String)
 }
 
 // Declared returns what adapters need.
 func (o Operation[In, Out]) Declared() Declared {
-	d := Declared{Spec: o.Spec, Fields: FieldsOf(reflect.TypeFor[In]()), Out: reflect.TypeFor[Out]()}
+	d := Declared{Spec: o.Spec, Fields: FieldsOf(reflect.TypeFor[In]()), Out: reflect.TypeFor[Out](), at: map[string]int{}}
 	method, _, _ := strings.Cut(o.HTTP, " ")
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		f.Query = f.Query || method == "GET" || method == "DELETE" || strings.Contains(o.HTTP, "{"+f.Name+"}")
+		d.at[f.Name] = i
 	}
 	return d
 }
@@ -58,13 +88,14 @@ func FieldsOf(t reflect.Type) (list []Field) {
 		if name == "" || sf.Anonymous {
 			continue
 		}
-		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Type: sf.Type}
+		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Type: sf.Type, index: sf.Index}
 		if f.Type.Kind() == reflect.Pointer {
 			f.Type, f.Pointer = f.Type.Elem(), true
 		}
 		for word := range strings.SplitSeq(sf.Tag.Get("api"), ",") {
 			f.constrain(word)
 		}
+		f.plain = f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[Time]()
 		list = append(list, f)
 	}
 	return list
@@ -80,6 +111,12 @@ func (f *Field) constrain(word string) {
 		f.Person = true
 	case "query":
 		f.Query = true
+	case "as":
+		f.As = value
+	case "commas":
+		f.Commas = true
+	case "default":
+		f.Default = value
 	case "min":
 		f.Min = number
 	case "max":
@@ -89,11 +126,14 @@ func (f *Field) constrain(word string) {
 	}
 }
 
-// Names lists the arguments, those of the query alone or all.
+// Names lists the arguments: all, or those of an address as they are called there.
 func (d *Declared) Names(query bool) (list []string) {
 	for i := range d.Fields {
-		if d.Fields[i].Query || !query {
-			list = append(list, d.Fields[i].Name)
+		switch f := &d.Fields[i]; {
+		case !query:
+			list = append(list, f.Name)
+		case f.Query:
+			list = append(list, f.Address())
 		}
 	}
 	return list
@@ -106,13 +146,17 @@ var (
 )
 
 // decode reads and judges arguments.
-func (d *Declared) decode(c *Caller, args Arguments, into any) error {
+func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 	for name, text := range args {
-		if !slices.ContainsFunc(d.Fields, func(f Field) bool { return f.Name == name }) {
+		i, known := d.at[name]
+		if !known {
 			return d.wrong(clip(name), d.unknown())
 		}
-		if string(bytes.TrimSpace(text)) == "null" {
-			return d.wrong(name, errNull)
+		if isNull(text) {
+			if !d.Fields[i].IsList() { // a list without anything
+				return d.wrong(name, errNull)
+			}
+			delete(args, name)
 		}
 	}
 	for i := range d.Fields {
@@ -120,24 +164,20 @@ func (d *Declared) decode(c *Caller, args Arguments, into any) error {
 		text, given := args[f.Name]
 		switch {
 		case given:
-			if err := f.check(text); err != nil {
+			if err := f.read(text, into.FieldByIndex(f.index)); err != nil {
 				return d.wrong(f.Name, err)
 			}
 		case f.Required, f.Person && !c.IsAgent():
 			return d.wrong(f.Name, errMissing)
+		case f.Default != "":
+			f.setDefault(into.FieldByIndex(f.index))
 		}
 	}
-	whole, err := json.Marshal(args)
-	if err == nil {
-		err = json.Unmarshal(whole, into)
-	}
-	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		return d.wrong(wrong.Field, fmt.Errorf("must be %s, not %s", words(wrong.Type), wrong.Value))
-	}
-	if err != nil {
-		return d.wrong("", err)
-	}
 	return nil
+}
+
+func isNull(text json.RawMessage) bool {
+	return len(text) >= 4 && string(bytes.TrimSpace(text)) == "null"
 }
 
 func (d *Declared) wrong(name string, err error) error {
@@ -151,19 +191,78 @@ func (d *Declared) unknown() error {
 	return fmt.Errorf("is no argument; there are %s", strings.Join(d.Names(false), ", "))
 }
 
-// check judges one argument.
-func (f *Field) check(text json.RawMessage) error {
-	var s string
-	if f.Type.Kind() == reflect.String && json.Unmarshal(text, &s) == nil {
-		return f.checkText(s)
+// read reads one argument and judges it.
+func (f *Field) read(text json.RawMessage, into reflect.Value) error {
+	if f.Pointer {
+		into.Set(reflect.New(f.Type))
+		into = into.Elem()
 	}
-	var n int64
-	if f.Type.Kind() == reflect.Int {
-		if err := json.Unmarshal(text, &n); err != nil || n < f.Min || n > f.most() {
-			return fmt.Errorf("must be a whole number from %d to %d", f.Min, f.most())
+	if word, is := plainText(text); is && f.plain {
+		into.SetString(word)
+	} else if err := json.Unmarshal(text, into.Addr().Interface()); err != nil {
+		return f.typed(err)
+	}
+	return f.check(into)
+}
+
+// plainText returns a text of JSON without anything to unfold.
+func plainText(text json.RawMessage) (string, bool) {
+	if len(text) < 2 || text[0] != '"' {
+		return "", false
+	}
+	text = text[1 : len(text)-1]
+	for _, c := range text {
+		if c < 0x20 || c >= 0x80 || c == '\\' || c == '"' {
+			return "", false
+		}
+	}
+	return string(text), true
+}
+
+// typed says what is wrong with an argument of another type.
+func (f *Field) typed(err error) error {
+	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !is:
+		return err
+	case f.Type.Kind() == reflect.Int && strings.HasPrefix(wrong.Value, "number"):
+		return f.outside()
+	case wrong.Field != "":
+		return fmt.Errorf("%s must be %s, not %s", wrong.Field, words(wrong.Type), wrong.Value)
+	}
+	return fmt.Errorf("must be %s, not %s", words(wrong.Type), wrong.Value)
+}
+
+func (f *Field) setDefault(into reflect.Value) {
+	switch {
+	case f.Pointer || f.Type == reflect.TypeFor[Time](): // which the handler reads
+	case f.Type.Kind() == reflect.String:
+		into.SetString(f.Default)
+	case f.Type.Kind() == reflect.Int:
+		n, _ := strconv.ParseInt(f.Default, 10, 64)
+		into.SetInt(n)
+	}
+}
+
+// check judges one argument.
+func (f *Field) check(v reflect.Value) error {
+	switch v.Kind() { //nolint:exhaustive // the rest is for the handler
+	case reflect.String:
+		return f.checkText(v.String())
+	case reflect.Int:
+		if n := v.Int(); n < f.Min || n > f.most() {
+			return f.outside()
+		}
+	case reflect.Slice, reflect.Map:
+		if f.IsList() && f.Max > 0 && int64(v.Len()) > f.Max {
+			return fmt.Errorf("may be %d at most", f.Max)
 		}
 	}
 	return nil
+}
+
+func (f *Field) outside() error {
+	return fmt.Errorf("must be a whole number from %d to %d", f.Min, f.most())
 }
 
 // most is the greatest whole number that every program reads alike, or less.
@@ -176,50 +275,18 @@ func (f *Field) checkText(s string) error {
 	case n < f.Min:
 		return errMissing
 	case len(f.OneOf) > 0 && !slices.Contains(f.OneOf, s):
-		return fmt.Errorf("must be one of %s, not %q", strings.Join(f.OneOf, ", "), clip(s))
+		return fmt.Errorf("must be one of %s, not %q", choices(f.OneOf), clip(s))
 	}
 	return nil
 }
 
-// FromText returns an argument as JSON that came as text, in an address.
-func (f *Field) FromText(text string) (json.RawMessage, error) {
-	switch f.Type.Kind() { //nolint:exhaustive // the rest comes as text
-	case reflect.Int:
-		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < f.Min || n > f.most() {
-			return nil, fmt.Errorf("must be a whole number from %d to %d", f.Min, f.most())
-		}
-		return json.RawMessage(text), nil
-	case reflect.Bool:
-		if text != "true" && text != "false" {
-			return nil, fmt.Errorf("must be true or false, not %q", clip(text))
-		}
-		return json.RawMessage(text), nil
+// choices joins words: a, b or c.
+func choices(list []string) string {
+	last := len(list) - 1
+	if last == 0 {
+		return list[0]
 	}
-	return json.Marshal(text)
-}
-
-// Loosened returns arguments as they are declared that came from another node: those in addresses as texts, those in a body below "body".
-func (d *Declared) Loosened(args Arguments) (Arguments, error) {
-	out := Arguments{}
-	for name, text := range args {
-		var body Arguments
-		if name == "body" && json.Unmarshal(text, &body) == nil {
-			maps.Copy(out, body)
-			continue
-		}
-		out[name] = text
-		i := slices.IndexFunc(d.Fields, func(f Field) bool { return f.Name == name })
-		var s string
-		if i < 0 || d.Fields[i].Type.Kind() == reflect.String || json.Unmarshal(text, &s) != nil {
-			continue
-		}
-		value, err := d.Fields[i].FromText(s)
-		if err != nil {
-			return nil, d.wrong(name, err)
-		}
-		out[name] = value
-	}
-	return out, nil
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // words says in words of JSON what a Go type is.

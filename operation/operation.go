@@ -4,6 +4,7 @@ package operation
 
 import (
 	"context"
+	"reflect"
 
 	"voltbus/identity"
 )
@@ -14,7 +15,7 @@ type Caller struct {
 	Name    string
 	Role    identity.Role   // of a person; Nobody for an agent
 	Agent   string          // the name of an agent; "" for people
-	Grants  identity.Grants // of an agent
+	Grants  identity.Grants // of an agent; of the neighbour by which a visitor asks
 	Visitor bool            // asks through another node
 }
 
@@ -31,10 +32,23 @@ type Spec struct {
 	Doc     string        // more, in sentences; may be empty
 	Result  string        // what comes back, in words
 	Role    identity.Role // the least role of people
+	Schema  string        // the schema of the result in OpenAPI; the name of its type if empty
 	Remote  bool          // another node may be asked for it, with node=
-	Audited bool          // the audit log says who did it, and how it ended
-	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
+	// Granted: another node is asked for it by Method, by people and agents alike, and answers as far as the grants of the neighbour
+	// reach, see Caller.Reads. Otherwise it is asked by Name, by people only, and needs "call node:<name>".
+	Granted bool
+	Audited bool     // the audit log says who did it, and how it ended
+	Body    int64    // most octets of the arguments over HTTP; 0 if none come in a body
+	Stream  string   // of what one person has few at a time, if the answer is a Stream: Exports or Statements
+	Formats []string // the media types of such an answer
+	Header  string   // a header of it, with its schema: "Voltbus-Sources: Sources"
 }
+
+// What is counted of streams.
+const (
+	Exports    = "exports"
+	Statements = "statements"
+)
 
 // None is the result of an operation that has none.
 type None struct{}
@@ -64,28 +78,44 @@ type Judge[In any] func(ctx context.Context, c *Call, in *In) error
 // Bound is a declaration with what does it.
 type Bound struct {
 	Declared
-	run func(ctx context.Context, c *Call, args Arguments) (any, error)
+	run    func(ctx context.Context, c *Call, args Arguments) (any, error)
+	stream func(ctx context.Context, c *Call, args Arguments, to Stream) error // of a stream, instead of run
 }
 
 // Bind gives a declaration its handler. may judges, before the handler runs, what the role leaves open; nil for nothing.
 func Bind[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Out]) Bound {
-	d := o.Declared()
-	return Bound{d, func(ctx context.Context, c *Call, args Arguments) (any, error) {
-		var in In
-		if err := d.decode(&c.Caller, args, &in); err != nil {
+	return bind(o.Declared(), may, do)
+}
+
+// BindWritten is Bind for a handler whose result is written piece by piece, in the shape of Out.
+func BindWritten[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Written]) Bound {
+	return bind(o.Declared(), may, do)
+}
+
+func bind[In, Out any](d Declared, may Judge[In], do Handler[In, Out]) Bound {
+	return Bound{Declared: d, run: func(ctx context.Context, c *Call, args Arguments) (any, error) {
+		in, err := judged(ctx, &d, c, args, may)
+		if err != nil {
 			return nil, err
 		}
-		if may != nil {
-			if err := may(ctx, c, &in); err != nil {
-				return nil, err
-			}
-		}
-		out, err := do(ctx, c, &in)
+		out, err := do(ctx, c, in)
 		if err != nil {
 			return nil, err
 		}
 		return out, nil
 	}}
+}
+
+// judged returns the arguments of a caller who may ask so.
+func judged[In any](ctx context.Context, d *Declared, c *Call, args Arguments, may Judge[In]) (*In, error) {
+	in := new(In)
+	if err := d.decode(&c.Caller, args, reflect.ValueOf(in).Elem()); err != nil {
+		return nil, err
+	}
+	if may == nil {
+		return in, nil
+	}
+	return in, may(ctx, c, in)
 }
 
 // DeclaredOf lists the declarations of what is bound.

@@ -73,7 +73,7 @@ func TestArgumentsAreJudgedAsTheyAreDeclared(t *testing.T) {
 		{`{"device":"a"}`, "", "name: is missing"},
 		{`{"name":"b"}`, "", "device: is missing"},
 		{`{"device":"a","name":"abcdef"}`, "", "name: has 6 characters; 5 at most"},
-		{`{"device":"a","name":"b","kind":"cat"}`, "", `kind: must be one of pump, fan, not "cat"`},
+		{`{"device":"a","name":"b","kind":"cat"}`, "", `kind: must be one of pump or fan, not "cat"`},
 		{`{"device":"a","name":"b","times":10}`, "", "times: must be a whole number from 1 to 9"},
 		{`{"device":"a","name":"b","times":1.5}`, "", "times: must be a whole number from 1 to 9"},
 		{`{"device":"a","name":"b","keep":"yes"}`, "", "keep: must be true or false, not string"},

@@ -61,26 +61,21 @@ var (
 	errDefect  = errors.New("the result cannot be written")
 )
 
-// Run does what somebody asks for. The result is JSON, null for none.
+// Run does what somebody asks for. The result is JSON, null for none, and has MostAnswer octets at most if it is Written.
 func (t *Table) Run(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
-	b := t.byName[name]
-	if b == nil {
-		return nil, fault.E("operation.Run", fault.NotFound, name, errUnknown)
-	}
-	call := &Call{Caller: *who}
-	err := b.admits(who)
-	var out any
-	if err == nil {
-		out, err = b.run(ctx, call, args)
-	}
-	if b.Audited {
-		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
-	}
+	out, err := t.Do(ctx, who, name, args)
 	if err != nil {
 		return nil, err
 	}
-	if _, none := out.(None); none {
+	switch out := out.(type) {
+	case None:
 		return json.RawMessage("null"), nil
+	case Written:
+		var whole Output
+		if err := out(&whole); err != nil {
+			return nil, err
+		}
+		return whole.Buf, nil
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -89,10 +84,49 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 	return text, nil
 }
 
+// Do is Run for who writes the result: None, a Written, or what can be written as JSON.
+func (t *Table) Do(ctx context.Context, who *Caller, name string, args Arguments) (out any, err error) {
+	err = t.tried(ctx, who, name, func(b *Bound, call *Call) error {
+		if b.run == nil {
+			return fault.E("operation.Run", fault.Invalid, name, errStream)
+		}
+		out, err = b.run(ctx, call, args)
+		return err
+	})
+	return out, err
+}
+
+// Stream does what somebody asks for whose answer is a stream.
+func (t *Table) Stream(ctx context.Context, who *Caller, name string, args Arguments, to Stream) error {
+	return t.tried(ctx, who, name, func(b *Bound, call *Call) error {
+		if b.stream == nil {
+			return fault.E("operation.Stream", fault.Invalid, name, errNoStream)
+		}
+		return b.stream(ctx, call, args, to)
+	})
+}
+
+// tried has an operation done if who asks may ask for it, and tells the audit log.
+func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bound, *Call) error) error {
+	b := t.byName[name]
+	if b == nil {
+		return fault.E("operation.Run", fault.NotFound, name, errUnknown)
+	}
+	call := &Call{Caller: *who}
+	err := b.admits(who)
+	if err == nil {
+		err = do(b, call)
+	}
+	if b.Audited {
+		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
+	}
+	return err
+}
+
 // admits judges people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
 func (d *Declared) admits(who *Caller) error {
 	switch {
-	case who.IsAgent() && d.Method == "":
+	case who.IsAgent() && (d.Method == "" || (who.Visitor && !d.Granted)):
 		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
 	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role):
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/operation"
+	"voltbus/wire"
 )
 
 // allMethods are those of this package, and of declared operations that agents may ask for.
@@ -27,12 +28,39 @@ var errKwargs = errors.New("must be an object")
 
 // operate has a declared operation done for an agent.
 func (s *Service) operate(ctx context.Context, r *request, name string) ([]byte, error) {
-	args := operation.Arguments{}
-	if len(r.kwargs) > 0 {
+	args, quick := quickArguments(r.kwargs)
+	if !quick {
 		if err := json.Unmarshal(r.kwargs, &args); err != nil {
 			return nil, fault.E("service.operate", fault.Invalid, "kwargs", errKwargs)
 		}
 	}
 	who := operation.Caller{Name: "agent:" + r.agent.Name, Agent: r.agent.Name, Grants: r.grants}
+	if r.far != nil {
+		who = r.far.caller()
+	}
 	return s.cfg.Operations.Run(ctx, &who, name, args)
+}
+
+// quickArguments reads arguments by name; false if package json must.
+func quickArguments(kwargs []byte) (operation.Arguments, bool) {
+	args := operation.Arguments{}
+	if len(kwargs) == 0 {
+		return args, true
+	}
+	in := wire.NewReader(kwargs)
+	ok := in.Members(func(name []byte) bool {
+		value, ok := in.Value()
+		args[string(name)] = value
+		return ok
+	}) && in.Ended()
+	return args, ok
+}
+
+// caller is who asks, as operations know them.
+func (v *Visitor) caller() operation.Caller {
+	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Visitor: true}
+	if v.Agent {
+		c.Agent = v.Requester
+	}
+	return c
 }

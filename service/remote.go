@@ -12,6 +12,7 @@ import (
 	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -88,10 +89,17 @@ func (s *Service) visitable() map[string]method {
 	return out
 }
 
-// Visitable lists the methods that a node answers to other nodes.
-func Visitable() []string {
+// Visitable lists the methods that a node answers to other nodes, with those of operations that are declared so.
+func Visitable(declared []operation.Declared) []string {
 	s := &Service{methods: methods()}
-	return slices.Sorted(maps.Keys(s.visitable()))
+	list := slices.Collect(maps.Keys(s.visitable()))
+	for i := range declared {
+		if declared[i].Granted {
+			list = append(list, declared[i].Method)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")

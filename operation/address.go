@@ -1,0 +1,133 @@
+package operation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"voltbus/fault"
+)
+
+var (
+	errTwice = errors.New("stands twice; write it once")
+	errPair  = errors.New("must be name=value; an empty value stands for any")
+)
+
+// FromTexts returns an argument as JSON that came in an address, as often as it stands there; false if that leaves it out.
+func (f *Field) FromTexts(values []string) (value json.RawMessage, given bool, err error) {
+	switch {
+	case len(values) == 0:
+		return nil, false, nil
+	case f.Type.Kind() == reflect.Map:
+		value, err = pairs(values)
+		return value, true, err
+	case f.IsList() && !f.Commas:
+		value, err = json.Marshal(values)
+		return value, true, err
+	case len(values) > 1:
+		return nil, false, errTwice
+	case values[0] == "" && !(f.Pointer && f.plain):
+		return nil, false, nil
+	case f.IsList():
+		value, err = json.Marshal(strings.Split(values[0], ","))
+		return value, true, err
+	}
+	value, err = f.FromText(values[0])
+	return value, true, err
+}
+
+// pairs reads texts such as name=value.
+func pairs(values []string) (json.RawMessage, error) {
+	list := make(map[string]string, len(values))
+	for _, v := range values {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, errPair
+		}
+		list[name] = value
+	}
+	return json.Marshal(list)
+}
+
+// FromText returns an argument as JSON that came as text, in an address.
+func (f *Field) FromText(text string) (json.RawMessage, error) {
+	switch f.Type.Kind() { //nolint:exhaustive // the rest comes as text
+	case reflect.Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < f.Min || n > f.most() {
+			return nil, f.outside()
+		}
+		return strconv.AppendInt(nil, n, 10), nil
+	case reflect.Bool:
+		switch text {
+		case "true", "1":
+			return json.RawMessage("true"), nil
+		case "false", "0":
+			return json.RawMessage("false"), nil
+		}
+		return nil, fmt.Errorf("must be true or false, not %q", clip(text))
+	}
+	return json.Marshal(text)
+}
+
+// Loosened returns arguments as they are declared that came from another node: those in addresses as texts, those in a body below "body".
+func (d *Declared) Loosened(args Arguments) (Arguments, error) {
+	out := Arguments{}
+	for name, text := range args {
+		var body Arguments
+		if name == "body" && json.Unmarshal(text, &body) == nil {
+			maps.Copy(out, body)
+			continue
+		}
+		out[name] = text
+		i, known := d.at[name]
+		var s string
+		if !known || d.Fields[i].Type.Kind() == reflect.String || json.Unmarshal(text, &s) != nil {
+			continue
+		}
+		value, err := d.Fields[i].FromText(s)
+		if err != nil {
+			return nil, d.wrong(name, err)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// Takes reports whether a value is of the type of JSON that the argument has.
+func (f *Field) Takes(value json.RawMessage) bool {
+	first := byte(' ')
+	if text := bytes.TrimSpace(value); len(text) > 0 {
+		first = text[0]
+	}
+	switch f.Type.Kind() { //nolint:exhaustive // the rest is for who reads it
+	case reflect.String:
+		return first == '"' || f.Type == reflect.TypeFor[Time]()
+	case reflect.Bool:
+		return first == 't' || first == 'f'
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return first == '-' || (first >= '0' && first <= '9')
+	case reflect.Slice:
+		return first == '[' || f.Type.Elem().Kind() == reflect.Uint8
+	case reflect.Map, reflect.Struct:
+		return first == '{'
+	}
+	return true
+}
+
+// Addressed returns an error about an argument as those read it who wrote that in an address.
+func (d *Declared) Addressed(err error) error {
+	e, is := errors.AsType[*fault.Error](err)
+	if !is || e.Kind != fault.Invalid {
+		return err
+	}
+	if i, known := d.at[e.Subject]; known && d.Fields[i].Query && d.Fields[i].As != "" {
+		return fault.E(e.Op, e.Kind, d.Fields[i].As, e.Err)
+	}
+	return err
+}
