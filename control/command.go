@@ -32,6 +32,7 @@ type command struct {
 	target *target
 	alarm  alarm
 	fresh  bool // the device has not taken it yet
+	first  bool // its first write, which goes out at once, has no outcome yet
 	aside  aside
 }
 
@@ -205,6 +206,7 @@ func (m *Model) accept(t *target, given Command) Decision {
 	old := t.at(c.Level)
 	c.aside = setAside(w, old)
 	if old != nil {
+		old.first = false
 		cause := CauseReplaced
 		if old.Requester != c.Requester {
 			cause = CauseReserved
@@ -225,6 +227,7 @@ func (m *Model) accept(t *target, given Command) Decision {
 	}
 	m.event(Event{Kind: CommandStarted, Holder: c.holder(m), Cause: CauseCommand, Value: c.Value})
 	later := m.settle(t, CauseCommand)
+	c.first = i == 0 && w.sent.ID != 0
 	return Decision{Status: Accepted, Until: c.holder(m).Until, Wins: t.at0() == c, Later: later}
 }
 

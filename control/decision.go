@@ -15,8 +15,8 @@ const (
 	Accepted Status = "accepted"
 	Pending  Status = "pending" // a second person must agree
 	Refused  Status = "refused"
-	// Unfulfilled is what an accepted command has become that the device refused: it is gone, and its
-	// level is as it was before.
+	// Unfulfilled is what an accepted command has become to which the device said no, because it does not take
+	// the value or is busy: it is gone, and its level is as it was before.
 	Unfulfilled Status = "failed"
 )
 
@@ -43,6 +43,7 @@ const (
 	WhyPriority    Why = "priority"         // the priority is missing or unknown
 	WhyFull        Why = "full"             // a bound of Limits is reached
 	WhyDisapproved Why = "disapproved"      // the second person said no
+	WhyDeclined    Why = "declined"         // the device said no, for now or for good
 )
 
 // Decision answers a request. A refused one changed nothing, apart from what became due at its time,

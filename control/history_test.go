@@ -20,96 +20,6 @@ var epoch = time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
 // after is the instant some time after the epoch, on both clocks.
 func after(d time.Duration) Instant { return Instant{Wall: epoch.Add(d), Steady: time.Hour + d} }
 
-// wish is a command as the reference keeps it: a row in a list.
-type wish struct {
-	point      point.Path
-	who, id    string
-	level      Level
-	value      float64
-	endsSteady time.Duration
-	fresh      bool  // the device has not taken it yet
-	prior      *wish // what it replaced, which comes back if the device refuses
-}
-
-// reference is the obvious model: a list of wishes that is searched each time.
-type reference struct {
-	wishes []wish
-	frozen map[point.Pattern]time.Duration // override → its end on the steady clock; 0: none
-}
-
-func (r *reference) advance(now time.Duration) {
-	r.wishes = slices.DeleteFunc(r.wishes, func(w wish) bool { return w.endsSteady > 0 && w.endsSteady <= now })
-	for pattern, end := range r.frozen {
-		if end > 0 && end <= now {
-			delete(r.frozen, pattern)
-		}
-	}
-}
-
-func (r *reference) overridden(p point.Path) bool {
-	for pattern := range r.frozen {
-		if pattern.Match(p) {
-			return true
-		}
-	}
-	return false
-}
-
-// command reports whether the wish is granted.
-func (r *reference) command(w wish) bool {
-	if r.overridden(w.point) {
-		return false
-	}
-	for i, old := range r.wishes {
-		if old.point == w.point && old.level == w.level {
-			if old.who != w.who {
-				return false
-			}
-			r.wishes = slices.Delete(r.wishes, i, i+1)
-			if w.prior = old.prior; !old.fresh || w.prior == nil {
-				old.prior = nil
-				w.prior = &old
-			}
-			break
-		}
-	}
-	r.wishes = append(r.wishes, w)
-	return true
-}
-
-// taken notes that the device took a wish.
-func (r *reference) taken(who, id string) {
-	for i := range r.wishes {
-		if w := &r.wishes[i]; w.who == who && w.id == id {
-			w.fresh, w.prior = false, nil
-		}
-	}
-}
-
-// refused takes a wish out that the device never took, and puts back what stood there.
-func (r *reference) refused(who, id string, now time.Duration) {
-	i := slices.IndexFunc(r.wishes, func(w wish) bool { return w.who == who && w.id == id && w.fresh })
-	if i < 0 {
-		return
-	}
-	prior := r.wishes[i].prior
-	r.wishes = slices.Delete(r.wishes, i, i+1)
-	if prior != nil && (prior.endsSteady == 0 || prior.endsSteady > now) {
-		r.wishes = append(r.wishes, *prior)
-	}
-}
-
-// value is the most urgent wish for a point, else its default, which every point of the test has.
-func (r *reference) value(p point.Path) (float64, string) {
-	best, value, who := Level(Levels+1), -1.0, ""
-	for _, w := range r.wishes {
-		if w.point == p && w.level < best {
-			best, value, who = w.level, w.value, w.who
-		}
-	}
-	return value, who
-}
-
 // plant is the other side: points that take writes, and sometimes do not.
 type plant struct {
 	values map[point.Path]float64
@@ -293,6 +203,7 @@ func (h *history) restart(*rapid.T) {
 	}
 	h.plant.take(e)
 	for i := range h.ref.wishes {
+		h.ref.wishes[i].first = false
 		if w := &h.ref.wishes[i]; w.endsSteady > 0 {
 			w.endsSteady += h.now.Steady - old
 		}
@@ -318,7 +229,7 @@ func (h *history) answer(*rapid.T) {
 	w := h.plant.open[i]
 	h.plant.open = slices.Delete(h.plant.open, i, i+1)
 	o := Outcome{Write: w.ID}
-	kind := rapid.SampledFrom([]fault.Kind{255, 255, fault.Timeout, fault.Unreachable, fault.Rejected}).Draw(h.T, "outcome")
+	kind := rapid.SampledFrom([]fault.Kind{255, 255, fault.Timeout, fault.Unreachable, fault.Unavailable, fault.Rejected}).Draw(h.T, "outcome")
 	arrived := kind == 255 || kind == fault.Timeout && rapid.Bool().Draw(h.T, "arrived")
 	if arrived && !w.Read {
 		h.plant.values[w.Point], _ = w.Value.Number()
@@ -326,33 +237,24 @@ func (h *history) answer(*rapid.T) {
 	if kind == 255 {
 		o.Value = point.FloatOf(h.plant.values[w.Point])
 	} else {
-		o.Err = fault.E("plant", kind, "", errors.New("no answer"))
+		o.Err, o.Declined = fault.E("plant", kind, "", errors.New("no answer")), kind == fault.Unavailable || kind == fault.Rejected
 	}
 	value, who := h.ref.value(w.Point)
+	again := h.model.targets[w.Point].work.insist // the point will be asked once more
 	h.plant.take(h.model.Answer(h.now, w.Point, o))
+	if struck := o.Declined && h.ref.declined(&w, kind == fault.Rejected, h.now.Steady); !struck {
+		h.ref.tried(w.Point, kind != 255)
+	}
 	switch {
-	case kind == fault.Rejected && !w.Read:
-		h.ref.refused(w.Requester, w.Command, h.now.Steady)
 	case kind == 255 && !w.Read:
 		h.ref.taken(w.Requester, w.Command)
-	case kind == 255 && who != "" && value == h.plant.values[w.Point] && w.Cause != CauseCheck:
+	case kind == 255 && who != "" && value == h.plant.values[w.Point] && w.Cause != CauseCheck && !again:
 		for _, held := range h.model.Held(who) {
 			if held.Path == w.Point && held.Level == h.ref.level(w.Point) {
 				h.ref.taken(who, held.Command)
 			}
 		}
 	}
-}
-
-// level is that of the most urgent wish for a point.
-func (r *reference) level(p point.Path) Level {
-	best := Level(Levels + 1)
-	for _, w := range r.wishes {
-		if w.point == p {
-			best = min(best, w.level)
-		}
-	}
-	return best
 }
 
 // panel changes a point at the device, or lets it be away for a moment; then it is read.

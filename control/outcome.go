@@ -13,6 +13,9 @@ type Outcome struct {
 	Write uint64      // its ID
 	Value point.Value // what the point then reports; the zero Value if it reports nothing
 	Err   error       // nil if it was carried out; its fault.Kind says what is known otherwise
+	// Declined says that the request came to the device, or to its driver, and Err is its answer: no, for now or
+	// for good. Without it an Err of a kind that may pass says that the device was not reached.
+	Declined bool
 }
 
 // Answer takes the outcome of a write. An outcome of no write that is under way is ignored: it was
@@ -20,7 +23,8 @@ type Outcome struct {
 //
 // By the kind of error: Rejected, Refused, Invalid and NotFound end a command that the device has never
 // taken, whose level is then as it was before; have everything else that is a value tried again now and
-// then; and leave a point as it is that cannot be given back. Timeout, Canceled, Internal and Corrupt leave
+// then; and leave a point as it is that cannot be given back. An error of another kind with Declined, such as
+// that of a device that is busy, ends a command with whose first write it comes. Timeout, Canceled, Internal and Corrupt leave
 // it unknown whether the device took it, and the point is read. Every other kind has it tried again after a
 // growing pause, or when the point can be read again. A failure is told once for each kind of error, and
 // then once a day.
@@ -40,7 +44,7 @@ func (m *Model) Answer(now Instant, path point.Path, o Outcome) Effects {
 	case o.Err == nil:
 		m.confirmed(t, &sent, o.Value)
 	default:
-		m.failed(t, &sent, o.Err)
+		m.failed(t, &sent, &o)
 	}
 	return m.take()
 }
@@ -60,6 +64,7 @@ func (m *Model) tell(kind EventKind, sent *Write, value point.Value, err error) 
 // answered notes that the device answered.
 func (t *target) answered(got point.Value) {
 	w := t.work
+	t.tried(false)
 	w.failures, w.text, w.trouble, w.reported = 0, "", trouble{}, got
 	if got.Kind() != point.None {
 		t.observed, t.away = got, false
@@ -125,7 +130,9 @@ func (m *Model) found(t *target, sent *Write, got point.Value) {
 		m.hold(w, got)
 		w.state, w.checking, w.back = Held, false, false
 		if wish, ok := t.wish(""); ok && t.alike(got, wish.Value) {
-			m.prove(t, &wish)
+			if !w.insist { // else it was asked before the command was made, and is asked once more
+				m.prove(t, &wish)
+			}
 			m.sayDrift(t)
 		}
 	}
@@ -136,12 +143,18 @@ func (m *Model) found(t *target, sent *Write, got point.Value) {
 }
 
 // failed notes a write or read that gave no result.
-func (m *Model) failed(t *target, sent *Write, err error) {
-	w := t.work
-	w.failures, w.text = w.failures+1, err.Error()
+func (m *Model) failed(t *target, sent *Write, o *Outcome) {
+	w, err := t.work, o.Err
+	w.failures, w.text, w.kind = w.failures+1, err.Error(), fault.KindOf(err)
 	pause := m.pause(w.failures)
-	switch fault.KindOf(err) {
+	switch w.kind {
 	case fault.Rejected, fault.Refused, fault.Invalid, fault.NotFound:
+		if sent.Read && t.firstOf(sent) != nil {
+			w.state = Failed // it cannot be read: the wish is written, and the answer to that says more
+			t.tried(false)
+			m.settle(t, CauseCommand)
+			return
+		}
 		m.complain(t, WriteFailed, sent, err)
 		w.state = Failed
 		if sent.Read {
@@ -153,9 +166,7 @@ func (m *Model) failed(t *target, sent *Write, err error) {
 			m.settle(t, CauseDevice)
 			return
 		}
-		if m.struck(t, sent, err) {
-			w.failures = 0
-			m.settle(t, CauseDevice)
+		if m.struck(t, sent, o, true) {
 			return
 		}
 		pause = m.limits.RetryMost
@@ -167,7 +178,11 @@ func (m *Model) failed(t *target, sent *Write, err error) {
 		if w.state != Unknown {
 			w.state = Failed
 		}
+		if m.struck(t, sent, o, false) {
+			return
+		}
 	}
+	t.tried(true)
 	m.resumeAt(w, m.now.Steady+pause)
 }
 

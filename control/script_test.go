@@ -256,17 +256,24 @@ func (s *script) leave(plain []string, _ map[string]string) {
 // ok answers the write of a point, with value= as the device then reports.
 func (s *script) ok(plain []string, a map[string]string) {
 	path := point.Path(plain[0])
-	v := s.value(a["value"])
+	v := point.Value{}
 	if view, _ := s.model.View(path); a["value"] == "" {
 		v = view.Wish
+	} else if a["value"] != "nothing" {
+		v = s.value(a["value"])
 	}
 	s.effects(s.model.Answer(s.now, path, Outcome{Write: s.sent[path], Value: v}))
 }
 
+// fail gives a write an error: of the line, or, as busy, one of the device.
 func (s *script) fail(plain []string, _ map[string]string) {
-	path := point.Path(plain[0])
-	kind, _ := fault.ParseKind(plain[1])
-	s.effects(s.model.Answer(s.now, path, Outcome{Write: s.sent[path], Err: fault.E("", kind, "", fmt.Errorf("the line says %v", kind))}))
+	path, o := point.Path(plain[0]), Outcome{Write: s.sent[point.Path(plain[0])]}
+	kind, known := fault.ParseKind(plain[1])
+	if o.Declined = !known; o.Declined {
+		kind = fault.Unavailable
+	}
+	o.Err = fault.E("", kind, "", fmt.Errorf("the line says %v", kind))
+	s.effects(s.model.Answer(s.now, path, o))
 }
 
 func (s *script) observe(plain []string, _ map[string]string) {

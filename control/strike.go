@@ -21,8 +21,9 @@ func setAside(w *work, old *command) aside {
 	case old.fresh && old.aside.prior != nil: // that is what the device knows
 		return aside{prior: old.aside.prior}
 	}
+	before := aside{prior: old, reverting: old.aside.reverting}
 	old.aside = aside{}
-	return aside{prior: old}
+	return before
 }
 
 // prove notes that the device took a command.
@@ -34,24 +35,66 @@ func (m *Model) prove(t *target, sent *Write) {
 	}
 }
 
-// struck ends the command that the device refused if it has never taken it, and puts back what stood
-// before. It reports whether there is something else to do than to try again.
-func (m *Model) struck(t *target, sent *Write, err error) bool {
-	if sent.Read {
-		return false
+// tried notes that a write or read of the point has an outcome, or is held back. From then on only the command that
+// wins may still have its first write to come, and it has not after a failure.
+func (t *target) tried(failed bool) {
+	for i, c := range t.work.commands {
+		c.first = c.first && i == 0 && !failed
 	}
+}
+
+// firstOf returns the command of which this is the first write or read, nil if there is none.
+func (t *target) firstOf(sent *Write) *command {
+	for _, c := range t.work.commands {
+		if c.first && c.Requester == sent.Requester && c.ID == sent.Command {
+			return c
+		}
+	}
+	return nil
+}
+
+// struck ends the command to which the device said no, if it has never taken it, and puts back what stood
+// before. A no that may pass ends only a command of which it is the first outcome: who made it hears of it,
+// while a command that was accepted before is tried again. It reports whether there is something else to do
+// than to try again, which is then under way.
+func (m *Model) struck(t *target, sent *Write, o *Outcome, final bool) bool {
 	c := m.commands[ref{sent.Requester, sent.Command}]
-	if c == nil || c.target != t {
-		wish, ok := t.wish("")
-		return ok && (wish.Release != sent.Release || wish.Value != sent.Value)
-	}
-	if !c.fresh {
+	switch {
+	case !final && !o.Declined:
 		return false
+	case c == nil || c.target != t:
+		wish, ok := t.wish("")
+		if !sent.Read {
+			t.drop(sent)
+		}
+		if sent.Read || !ok || wish.Release == sent.Release && wish.Value == sent.Value {
+			return false
+		}
+	case !c.fresh, !c.first && (sent.Read || !final):
+		return false
+	default:
+		c.strike(m, o.Err)
 	}
-	w := t.work
+	t.work.failures = 0
+	m.settle(t, CauseDevice)
+	return true
+}
+
+// drop has a command not come back that was replaced while it was written, and to which the device said no.
+func (t *target) drop(sent *Write) {
+	for _, c := range t.work.commands {
+		if p := c.aside.prior; p != nil && p.fresh && p.Requester == sent.Requester && p.ID == sent.Command {
+			c.aside.prior = nil
+		}
+	}
+}
+
+// strike ends a command that the device has not taken, and puts back what stood before.
+func (c *command) strike(m *Model, err error) {
+	t, w := c.target, c.target.work
 	m.forget(c, CauseDevice)
 	m.answerAnew(ref{c.Requester, c.ID}, Decision{
-		Status: Unfulfilled, Err: fault.E("control.Command", fault.KindOf(err), string(c.Point), err),
+		Status: Unfulfilled, Why: WhyDeclined, Err: fault.E("control.Command", fault.KindOf(err), string(c.Point), err),
 	})
 	over := false // what came before would have ended meanwhile
 	if c.aside.prior != nil {
@@ -61,14 +104,13 @@ func (m *Model) struck(t *target, sent *Write, err error) bool {
 	w.reverting = (over || c.aside.reverting) && len(w.commands) == 0
 	if _, wished := t.wish(""); !wished {
 		w.state, w.before = Idle, point.Value{}
-		return true
+		return
 	}
 	if w.held.Kind() == point.None {
 		w.state = Failed // it was never set: the wish is written
 	} else {
 		m.doubt(t)
 	}
-	return true
 }
 
 // restoreSlot puts a command back that was replaced by one that the device refused, unless it would have

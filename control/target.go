@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/point"
 )
 
@@ -51,13 +52,17 @@ type work struct {
 	failures  int           // in a row
 	trouble   trouble       // what was told of them
 	text      string        // of the last failure
+	kind      fault.Kind    // of the last failure
 	owner     *target
 	alarm     alarm
 	drift
 }
 
 // ring follows a wish that was held back, or tries a write again.
-func (w *work) ring(m *Model) { m.settle(w.owner, CauseRetry) }
+func (w *work) ring(m *Model) {
+	w.owner.tried(true) // who asked has the answer that it waits
+	m.settle(w.owner, CauseRetry)
+}
 
 func (t *target) working() *work {
 	if t.work == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/point"
 )
 
@@ -24,6 +25,7 @@ type View struct {
 	Later      time.Time   // when it goes on, if a rate, minimum time or pause holds it back
 	Failures   int         // of writes, in a row
 	FailedWith string      // the device's words; hostile
+	FailedKind fault.Kind  // of the last failure, if there are Failures
 }
 
 // Slot is one level of the array.
@@ -59,7 +61,7 @@ func (m *Model) View(path point.Path) (View, bool) {
 	}
 	wish, wished := t.wish("")
 	v.Wish, v.Reverting, v.Output, v.Held, v.Reported = wish.Value, w.reverting, w.state, w.held, w.reported
-	v.Failures, v.FailedWith = w.failures, w.text
+	v.Failures, v.FailedWith, v.FailedKind = w.failures, w.text, w.kind
 	if t.away && (w.state == Held || w.state == Differs || w.state == Mismatch) {
 		v.Output, v.Reported = Unknown, point.Value{} // it is not stated from memory
 	}

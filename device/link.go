@@ -56,7 +56,7 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 	switch {
 	case err == nil:
 		u.answered(now)
-	case wasDeclined(err):
+	case Declined(err):
 		u.declined(err, now)
 	case !isAbandoned(err):
 		u.failed(err, now)
@@ -72,7 +72,7 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
 	case isAbandoned(err):
-	case wasDeclined(err):
+	case Declined(err):
 		l.tellDeclined(ctx, u, err, now)
 	case isSilence(err):
 		l.hush(ctx, u, qualityOf(err), took)

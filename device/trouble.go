@@ -81,8 +81,8 @@ func isDeclined(err error) bool {
 	return errors.Is(err, driver.ErrPartial)
 }
 
-// wasDeclined reports whether err carries the mark.
-func wasDeclined(err error) bool {
+// Declined reports whether err says that a request came to the device, or its driver, and was answered with no.
+func Declined(err error) bool {
 	var d declined
 	return errors.As(err, &d)
 }

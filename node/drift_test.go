@@ -21,6 +21,7 @@ const plantRegistry = `
         - {name: cut, address: 200, table: holding, type: uint16, writable: true, default: 1}
         - {name: picky, address: 201, table: holding, type: uint16, writable: true, default: 1}
         - {name: busy, address: 202, table: holding, type: uint16, writable: true, default: 1}
+        - {name: moody, address: 203, table: holding, type: uint16, writable: true, default: 10}
 `
 
 // commanded is a node with a Modbus server that nobody here wrote, and another master of that.
@@ -187,12 +188,48 @@ func TestAttackATypingErrorMovesNoPlant(t *testing.T) {
 	}
 }
 
-func TestADeviceThatIsBusyIsTriedAgain(t *testing.T) {
+// Whatever exception the device answers with, a new command then is not there, and what was commanded before is.
+func TestAttackADeviceThatIsBusyOrRefusesLeavesTheLevelAsItWas(t *testing.T) {
 	c := newCommanded(t, "")
-	if r := c.set("busy", 7); r.Status != "accepted" || r.Output != "failed" || r.Error == nil || r.Error.Kind != fault.Unavailable.String() {
+	for range 2 {
+		c.declines("busy", 7, fault.Unavailable)
+	}
+	c.nobody("busy")
+	if r := c.set("busy", 7); r.Status != "accepted" || r.Output != "held" {
 		t.Errorf("gives %+v, %+v", r, r.Error)
 	}
-	c.becomes("busy", control.Held)
+	c.set("moody", 500)
+	for exception, kind := range map[float64]fault.Kind{
+		1: fault.Rejected, 2: fault.Rejected, 3: fault.Rejected, 4: fault.Rejected, 6: fault.Unavailable,
+	} {
+		c.declines("moody", exception, kind)
+		c.becomes("moody", control.Held)
+		who, err := c.Who(wait(t), "site/plant/moody")
+		if err != nil || len(who.Points[0].Array) != 1 || string(who.Points[0].Array[0].Value) != "500" || string(who.Points[0].Reported) != "500" {
+			t.Errorf("after exception %v the point is %+v, %v", exception, who.Points, err)
+		}
+	}
+	if r := c.set("moody", 700); r.Status != "accepted" || r.Output != "held" || string(r.Reported) != "700" {
+		t.Errorf("gives %+v, %+v", r, r.Error)
+	}
+}
+
+// declines has the device say no to a command.
+func (c *commanded) declines(point string, value float64, kind fault.Kind) {
+	c.t.Helper()
+	r := c.set(point, value)
+	if r.Status != "failed" || r.Output != "failed" || r.Wins || r.Error == nil || r.Error.Kind != kind.String() || r.Error.Why != "declined" {
+		c.t.Errorf("%s := %v gives %+v, %+v", point, value, r, r.Error)
+	}
+}
+
+// nobody demands that nobody commands a point.
+func (c *commanded) nobody(point string) {
+	c.t.Helper()
+	who, err := c.Who(wait(c.t), "site/plant/"+point)
+	if err != nil || len(who.Points) != 1 || len(who.Points[0].Array) != 0 {
+		c.t.Errorf("who says %+v, %v", who, err)
+	}
 }
 
 func TestADeviceThatCutsAValueIsSaidToDiffer(t *testing.T) {

@@ -68,7 +68,7 @@ type NewCommands struct {
 type Commanded struct {
 	ID       string          `json:"id"`
 	Point    string          `json:"point"`
-	Status   string          `json:"status"`             // accepted, pending (a second person must agree), refused, failed (the device refused it, so that it ended)
+	Status   string          `json:"status"`             // accepted, pending (a second person must agree), refused, failed (the device said no, for now or for good: it is gone, and its level is as it was)
 	Wins     bool            `json:"wins"`               // the point follows it
 	Until    *time.Time      `json:"until,omitempty"`    // when the lease or the time to approve ends
 	Later    *time.Time      `json:"later,omitempty"`    // when the point can follow, if something holds it back

@@ -38,8 +38,9 @@ func (c *Client) Get(ctx context.Context, points ...point.Path) ([]answer.Readin
 }
 
 // Write has a command carried out, and waits for what the device says. The error is that of the result:
-// what refused it, or why the device did not take it, which is tried again while the command holds. A
-// command whose outcome does not come in time has the output "writing", and no error. One that a second
+// what refused it, or why the device did not take it. With the status "failed" the device said no, for now or for
+// good: the command is gone, and what was commanded before stays. With the status "accepted" the device was not reached, and the
+// command is tried again while it holds. A command whose outcome does not come in time has the output "writing", and no error. One that a second
 // person must approve has the status "pending".
 func (c *Client) Write(ctx context.Context, command Command) (answer.Commanded, error) {
 	results, err := c.WriteMany(ctx, []Command{command})

@@ -123,7 +123,8 @@ func newSet(f *flags) *cobra.Command {
 		Long: `Set points. A command takes a level of the point's priority array, where the smallest number wins, and
 holds it until it is released, or its lease ends. It waits for what the device says.
 
-The exit code is 1 if the device did not take a value, 6 if it took the command and reports another value, 7 if
+The exit code is 1 if the device did not take a value, because it refuses it or is busy: the status is then "failed", and what was
+commanded before stays. It is 3 if the device was not reached: the command holds, and is tried again. It is 6 if it took the command and reports another value, 7 if
 a rate or a minimum on or off time holds the command back: the output is then "waiting", and "later" says from when it goes on. It is
 2 if a value or the request is wrong, 4 if you may not, or a reservation, an override or somebody else's command stands in the way, which
 is then printed, and 5 if there is no such point. A point that demands the approval of a second person waits for it: see
@@ -214,6 +215,9 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 // errDiffers is what a device makes of a command that it took otherwise than it was told.
 var errDiffers = errors.New("the device took the command and reports another value")
 
+// errDeclined is what a device makes of a command that it does not carry out.
+var errDeclined = errors.New("the device did not take it, and what was commanded before stays")
+
 // errStands is a command that the reservation, override or command of somebody else keeps out.
 var errStands = errors.New("it is refused because of what somebody else holds")
 
@@ -225,6 +229,8 @@ func unfulfilled(r *answer.Commanded) error {
 	switch {
 	case r.Status == "refused" && r.Error != nil && r.Error.Kind == fault.Conflict.String():
 		return fmt.Errorf("%w: %w", errStands, faultOf(r.Point, r.Error))
+	case r.Status == "failed" && r.Error != nil:
+		return fmt.Errorf("%s: %w: %s", plain(r.Point), errDeclined, plain(r.Error.Message))
 	case r.Error != nil:
 		return faultOf(r.Point, r.Error)
 	case r.Wins && (r.Output == "differs" || r.Output == "mismatch"):

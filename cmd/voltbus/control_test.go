@@ -22,6 +22,8 @@ func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
 		{answer.Commanded{Point: "p", Status: "refused", Error: &answer.ControlError{Kind: "conflict", Message: "no"}}, exitRefused},
 		{answer.Commanded{Point: "p", Status: "accepted", Error: &answer.ControlError{Kind: "conflict", Message: "it ended"}}, exitError},
 		{answer.Commanded{Point: "p", Status: "failed", Output: "failed", Error: &answer.ControlError{Kind: "rejected", Message: "no"}}, exitError},
+		{answer.Commanded{Point: "p", Status: "failed", Output: "failed", Error: &answer.ControlError{Kind: "unavailable", Message: "busy", Why: "declined"}}, exitError},
+		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "failed", Error: &answer.ControlError{Kind: "unreachable", Message: "no route"}}, exitUnreachable},
 	} {
 		code := 0
 		if err := unfulfilled(&tt.result); err != nil {

@@ -172,6 +172,7 @@ func commanded(c *control.Command, r *desk.Result) answer.Commanded {
 		out.Error = problem(refused(&r.Decision))
 	case r.Failed != nil:
 		out.Error = problem(r.Failed)
+		out.Error.Why = string(r.Why)
 	}
 	return out
 }

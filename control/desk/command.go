@@ -181,7 +181,7 @@ func (w *waiter) hear(e *control.Event) {
 	case e.Kind == control.WriteFailed, e.Kind == control.WriteUnknown:
 		w.result.Failed = fault.E("desk.write", e.Fault, string(e.Path), errors.New(e.Text))
 	case e.Kind == control.CommandEnded && e.Cause == control.CauseDevice:
-		w.result.Status = control.Unfulfilled
+		w.result.Status, w.result.Why, w.result.Until = control.Unfulfilled, control.WhyDeclined, time.Time{}
 	}
 }
 
@@ -210,6 +210,8 @@ func (w *waiter) waits(v *control.View) bool {
 		return true
 	case v.Output == control.Held || v.Output == control.Differs || v.Output == control.Waiting:
 		r.Failed, r.Reported = nil, v.Reported
+	case r.Failed == nil && v.Failures > 0: // somebody else's write failed, and this one goes out with the next try
+		r.Failed = fault.E("desk.write", v.FailedKind, string(v.Spec.Point), errors.New(v.FailedWith))
 	}
 	return false
 }

@@ -264,16 +264,108 @@ func TestAttackAValueThatCannotBeEncodedChangesNothing(t *testing.T) {
 	})
 }
 
-func TestABusyDeviceIsTriedAgainAndTheCommandStays(t *testing.T) {
+// A device that is busy declines a new command, whose level is then as it was, with what is left of the lease.
+func TestAttackABusyDeviceLeavesTheCommandThatStood(t *testing.T) {
 	virtual(t, 1, func(t *testing.T, s *site) {
 		defer s.start().stop()
+		stands := wish("tune", "b/d0/sp", 22)
+		stands.Lease = time.Hour
+		s.set(stands)
+		end := s.view("b/d0/sp").Array[0].Until
+		pass(10 * time.Minute)
 		s.plant.disturb(failing(fault.Unavailable, errors.New("busy")))
-		r := s.set(wish("tune", "b/d0/sp", 22))
-		if r.Status != control.Accepted || r.Output != control.Failed || !fault.Is(r.Failed, fault.Unavailable) {
-			t.Errorf("gives %+v", r)
+		hasty := wish("tune", "b/d0/sp", 25)
+		hasty.Lease = 5 * time.Minute
+		for _, r := range []desk.Result{s.set(hasty), s.set(hasty)} {
+			if r.Status != control.Unfulfilled || r.Why != control.WhyDeclined || r.Output != control.Failed || r.Wins || !r.Until.IsZero() || !fault.Is(r.Failed, fault.Unavailable) {
+				t.Errorf("gives %+v", r)
+			}
+		}
+		if v := s.view("b/d0/sp"); len(v.Array) != 1 || v.Array[0].Value != point.FloatOf(22) || v.Array[0].Until != end {
+			t.Errorf("the point is %+v", v)
 		}
 		s.plant.disturb(nil)
 		pass(2 * time.Second)
+		s.holds("b/d0/sp", 22)
+		if n := len(s.plant.written()); n != 1 {
+			t.Errorf("%d writes", n)
+		}
+		pass(time.Hour)
+		s.holds("b/d0/sp", 20)
+	})
+}
+
+// Of many commands in a call each is answered by what its device says; a line that is lost is no answer.
+func TestAttackABusyDeviceDeclinesOnlyWhatIsItsOwn(t *testing.T) {
+	virtual(t, 3, func(t *testing.T, s *site) {
+		defer s.start().stop()
+		s.plant.disturb(func(_ context.Context, path point.Path, _ bool) error {
+			switch path.Parent() {
+			case "b/d0":
+				return fault.E("plant", fault.Unavailable, string(path), errors.New("busy"))
+			case "b/d1":
+				return fault.E("plant", fault.Unreachable, string(path), errors.New("no route"))
+			}
+			return nil
+		})
+		results, err := s.CommandMany(t.Context(), []control.Command{
+			wish("tune", "b/d0/sp", 22), wish("tune", "b/d1/sp", 22), wish("tune", "b/d2/sp", 22),
+		}, time.Minute)
+		s.must(err)
+		for i, want := range []control.Status{control.Unfulfilled, control.Accepted, control.Accepted} {
+			if results[i].Status != want || (results[i].Failed == nil) != (i == 2) {
+				t.Errorf("%d gives %+v", i, results[i])
+			}
+		}
+		s.plant.disturb(nil)
+		pass(time.Minute)
+		s.holds("b/d0/sp", 0)
+		s.holds("b/d1/sp", 22)
+		s.holds("b/d2/sp", 22)
+	})
+}
+
+// Who does not wait for the outcome finds it at the point, in the audit log, and with the same identifier.
+func TestABusyDeviceThatAnswersLateIsToldByEvents(t *testing.T) {
+	virtual(t, 1, func(t *testing.T, s *site) {
+		defer s.start().stop()
+		s.plant.disturb(func(_ context.Context, path point.Path, _ bool) error {
+			<-time.After(20 * time.Second) // virtual
+			return fault.E("plant", fault.Unavailable, string(path), errors.New("busy"))
+		})
+		late := wish("tune", "b/d0/sp", 22)
+		r, err := s.Command(t.Context(), late, 10*time.Second)
+		s.must(err)
+		if r.Status != control.Accepted || r.Output != control.Writing {
+			t.Errorf("gives %+v", r)
+		}
+		pass(time.Minute)
+		if v := s.view("b/d0/sp"); len(v.Array) != 0 {
+			t.Errorf("the point is %+v", v)
+		}
+		s.says("b/d0/sp", "control.write-failed", "busy")
+		s.says("b/d0/sp", "control.command-ended", "ok")
+		if r := s.set(late); r.Status != control.Unfulfilled || !r.Repeat {
+			t.Errorf("a repeat gives %+v", r)
+		}
+	})
+}
+
+// A command that the line kept from its device was accepted, and stays while the device is busy.
+func TestACommandThatWaitedForItsDeviceStaysWhileThatIsBusy(t *testing.T) {
+	virtual(t, 1, func(t *testing.T, s *site) {
+		defer s.start().stop()
+		s.plant.disturb(failing(fault.Unreachable, errors.New("no route")))
+		if r := s.set(wish("tune", "b/d0/sp", 22)); r.Status != control.Accepted || r.Output != control.Failed {
+			t.Errorf("gives %+v", r)
+		}
+		s.plant.disturb(failing(fault.Unavailable, errors.New("busy")))
+		pass(time.Minute)
+		if v := s.view("b/d0/sp"); len(v.Array) != 1 || v.Output != control.Failed {
+			t.Errorf("the point is %+v", v)
+		}
+		s.plant.disturb(nil)
+		pass(2 * time.Minute)
 		s.holds("b/d0/sp", 22)
 	})
 }
@@ -358,8 +450,10 @@ func TestWhatIsAmissSaysWhyTheLastWriteFailed(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			virtual(t, 1, func(t *testing.T, s *site) {
 				defer s.start().stop()
-				s.plant.disturb(failing(want.kind, errors.New(text)))
+				s.plant.disturb(failing(fault.Unreachable, errors.New("no line")))
 				s.set(wish("tune", "b/d0/sp", 22))
+				s.plant.disturb(failing(want.kind, errors.New(text)))
+				pass(time.Minute)
 				synctest.Wait()
 				list := s.Amiss()
 				if len(list) != 1 || list[0].Output != want.output || !strings.Contains(list[0].Why, text) {

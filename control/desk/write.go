@@ -78,7 +78,7 @@ func (d *Desk) write(ctx context.Context, writes []control.Write, patience time.
 		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value}
 	}
 	d.cfg.Fleet.WriteEach(ctx, settings, func(i int, o device.Outcome) {
-		d.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: o.Value, Err: o.Err}})
+		d.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: o.Value, Err: o.Err, Declined: device.Declined(o.Err)}})
 	})
 }
 
@@ -91,7 +91,7 @@ func (d *Desk) read(ctx context.Context, reads []control.Write) {
 		paths[i] = reads[i].Point
 	}
 	for i, r := range d.cfg.Fleet.ReadMany(ctx, paths) {
-		o := control.Outcome{Write: reads[i].ID, Value: r.Sample.Value, Err: r.Err}
+		o := control.Outcome{Write: reads[i].ID, Value: r.Sample.Value, Err: r.Err, Declined: device.Declined(r.Err)}
 		if q := r.Sample.Quality; o.Err == nil && q.IsBad() {
 			o.Err = fault.E("desk.read", fault.Unavailable, string(paths[i]), errors.New("it cannot be read: "+q.String()))
 		}

@@ -250,7 +250,7 @@ func (s *session) fail(op string, err error) error {
 	case errors.Is(err, wire.ErrGWPathUnavailable), errors.Is(err, wire.ErrGWTargetFailedToRespond):
 		return fault.E(op, fault.Unreachable, subject, fmt.Errorf("%w; check the unit number and that the device behind the gateway is on", err))
 	case errors.Is(err, wire.ErrServerDeviceBusy):
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("%w; it is tried again", err))
+		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("%w; ask again in a moment", err))
 	case errors.Is(err, errUnitFails):
 		return fault.E(op, fault.Unreachable, subject, err)
 	case errors.Is(err, context.DeadlineExceeded):

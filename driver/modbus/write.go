@@ -52,7 +52,7 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 		}
 		return point.Value{}, s.fail(op, err)
 	}
-	return s.readBack(ctx, r, words, other)
+	return s.readBack(ctx, r, other)
 }
 
 // isMute reports whether there was no answer that makes sense.
@@ -122,15 +122,15 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) (sent p
 	return sent, err
 }
 
-// readBack returns what the device holds after a write; what was written if it does not tell.
-func (s *session) readBack(ctx context.Context, r *register, written []uint16, other float64) (point.Value, error) {
+// readBack returns what the device holds after a write; none if it does not tell.
+func (s *session) readBack(ctx context.Context, r *register, other float64) (point.Value, error) {
 	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	switch {
 	case err == nil:
-	case isMute(err):
+	case isMute(err), errors.Is(err, wire.ErrServerDeviceBusy):
 		return point.Value{}, s.open(fmt.Errorf("%s was written, but not read back: %w", r.name, err))
 	default:
-		words = written // a register that can only be written
+		return point.Value{}, nil // a register that can only be written: the device has not said what it has
 	}
 	value, ok := r.decode(words, other)
 	if !ok {

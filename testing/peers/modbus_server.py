@@ -21,9 +21,10 @@ Holding and input registers (input registers hold the same values):
     90  uint32        4000000000
     92  gap
     100 registers     writable, 0
-    200 uint16 x 3    with a temper when they are written over TCP, one at a time (function 6):
+    200 uint16 x 4    with a temper when they are written over TCP, one at a time (function 6):
                       200 holds 500 at most: a larger value is cut; 201 refuses a value above 1000,
-                      exception 2; 202 is busy for the first two writes, exception 6
+                      exception 2; 202 is busy for the first two writes, exception 6; 203
+                      answers a value of 1 to 6 with the exception of this number
     300 registers x 400, value = address
 Coils and discrete inputs: 0..31, the odd ones are on.
 """
@@ -70,7 +71,7 @@ def registers(unit: int) -> list[SimData]:
         SimData(89, values=0xA5C3, datatype=DataType.UINT16),
         SimData(90, values=4000000000, datatype=DataType.UINT32),
         SimData(100, count=40, values=0, datatype=DataType.REGISTERS),
-        SimData(200, count=3, values=0, datatype=DataType.REGISTERS),
+        SimData(200, count=4, values=0, datatype=DataType.REGISTERS),
         SimData(300, values=list(range(300, 700)), datatype=DataType.REGISTERS),
     ]
 
@@ -101,7 +102,7 @@ class Temper:
     def __init__(self) -> None:
         """Begin with a device that is busy."""
         self.busy = 2
-        self.answering_busy = False
+        self.exception = 0
         self.asked = 0
 
     def request(self, data: bytes) -> bytes:
@@ -118,18 +119,19 @@ class Temper:
             return data[:8] + NOWHERE + data[10:]
         if address == 202 and self.busy > 0:
             self.busy -= 1
-            self.answering_busy = True
-            return data[:8] + NOWHERE + data[10:]
-        return data
+            self.exception = BUSY
+        elif address == 203 and 0 < value <= BUSY:
+            self.exception = value
+        return data[:8] + NOWHERE + data[10:] if self.exception else data
 
     def answer(self, data: bytes) -> bytes:
         """Change an answer on its way to the client."""
         if len(data) == FRAME.size and data[7:10] == bytes([WRITE_ONE, 0, 200]):
             return data[:10] + self.asked.to_bytes(2, "big")  # the answer repeats the request
-        if not self.answering_busy:
+        if not self.exception:
             return data
-        self.answering_busy = False
-        return data[:8] + bytes([BUSY])
+        code, self.exception = self.exception, 0
+        return data[:8] + bytes([code])
 
 
 def mute(unit_offset: int, temper: Temper | None = None):

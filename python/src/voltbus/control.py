@@ -55,7 +55,7 @@ class Written(msgspec.Struct, frozen=True):
     """What became of a command.
 
     ``status`` is accepted, pending (a second person must agree), refused, or failed (the device
-    refused it: the command is gone, and its level is as it was before). ``output`` is what is known
+    said no, for now or for good: the command is gone, and its level is as it was before). ``output`` is what is known
     of the point: writing, waiting (a rate, a minimum time or a pause holds the command back until
     ``later``), held (the device reports the value), differs (the device took the command
     and reports another value), mismatch (the point lost the value), failed, unknown.
@@ -126,8 +126,10 @@ class Control(Asking):
         The command holds its ``level`` (1, the most urgent, to 16) until it is released, or its
         ``lease``, in seconds, ends. A repeat with the same ``id`` gets the first answer. Raises what
         refused it (``Refused``, ``Conflict`` with ``holders``, ``Invalid``, ``NotFound``), or why
-        the device did not take it, which the node tries again while the command holds. Then, as
-        with ``Timeout``, release what is not wanted any more.
+        the device did not take it. If ``why`` of the exception is "declined", the device said no, or
+        is busy: the command is gone, and what was commanded before stays. Else the device was not
+        reached, and the node tries again while the command holds: then, as with ``Timeout``, release
+        what is not wanted any more.
         """
         ask = _command(point, value, level, lease, reason, task, id) | {"wait": wait}
         answer = await self.request(_callee(node), "set", (), ask, timeout=wait + 10)
