@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"voltbus/catalog/register"
+	"voltbus/internal/column"
 )
 
 // Points are written in blocks, each a row, in one transaction with what it replaces: a row a point costs ten
@@ -31,9 +32,9 @@ type block struct {
 
 // blocks knows in which block each point stands. The one who writes uses it.
 type blocks struct {
-	list []*block          // by id
-	byID map[uint32]*block // by the lower half of the id
-	of   []uint32          // by the number of the point: the lower half of the id, no pointer, of which there would be millions
+	list []*block              // by id
+	byID map[uint32]*block     // by the lower half of the id
+	of   column.Column[uint32] // by the number of the point: the lower half of the id, no pointer, of which there would be millions
 }
 
 // next returns the id of the next block.
@@ -50,14 +51,16 @@ func (b *blocks) take(id int64, numbers []uint32) {
 		return
 	}
 	to := &block{id: id, size: len(numbers), low: slices.Min(numbers), high: slices.Max(numbers)}
-	if grow := int(to.high) + 1 - len(b.of); grow > 0 {
-		b.of = append(b.of, make([]uint32, grow)...)
-	}
 	for _, n := range numbers {
-		if from := b.byID[b.of[n]]; from != nil {
-			from.live--
+		b.of.Grow(int(n))
+		if int(n) == b.of.Len() {
+			b.of.Append(uint32(id))
+		} else {
+			if from := b.byID[b.of.At(n)]; from != nil {
+				from.live--
+			}
+			b.of.Set(n, uint32(id))
 		}
-		b.of[n] = uint32(id)
 		to.live++
 	}
 	b.list = append(b.list, to)
@@ -80,7 +83,7 @@ func (b *blocks) drop(gone []*block) {
 func (b *blocks) outdated(numbers []uint32, points int) []*block {
 	leaving := map[*block]int{}
 	for _, n := range numbers {
-		leaving[b.byID[b.of[n]]]++
+		leaving[b.byID[b.of.At(n)]]++
 	}
 	var gone []*block
 	for k, n := range leaving {
@@ -162,7 +165,7 @@ func (c *Catalog) gather(records []register.Record, known []uint32, gone []*bloc
 			continue
 		}
 		for n := k.low; n <= k.high; n++ {
-			if c.blocks.of[n] != uint32(k.id) {
+			if c.blocks.of.At(n) != uint32(k.id) {
 				continue
 			}
 			if _, is := slices.BinarySearchFunc(known, n, cmp.Compare[uint32]); !is {

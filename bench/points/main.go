@@ -108,9 +108,8 @@ func (b *bench) fill(ctx context.Context, dir string, n int) (rate float64, resi
 	}
 	fmt.Printf("  readings of them %.0f/s; peak memory %d MB\n", rate, node.memory("VmHWM:")>>20)
 	time.Sleep(b.idle)
-	resident = node.memory("VmRSS:")
-	fmt.Printf("  at rest %d MB\n", resident>>20)
-	return rate, resident, nil
+	resident, err = node.atRest("at rest")
+	return rate, resident, err
 }
 
 // again starts the node that was filled.
@@ -123,7 +122,8 @@ func (b *bench) again(ctx context.Context, dir string, n int) (resident int64, e
 	defer func() { err = errors.Join(err, node.stop()) }()
 	fmt.Printf("  started in %.2f s\n", time.Since(begin).Seconds())
 	time.Sleep(b.idle)
-	resident = node.memory("VmRSS:")
-	fmt.Printf("  at rest after the start %d MB\n", resident>>20)
+	if resident, err = node.atRest("at rest after the start"); err != nil {
+		return 0, err
+	}
 	return resident, search(ctx, node, n)
 }

@@ -29,7 +29,8 @@ const site = "node: {name: bench, data: data}\nlisten: {http: 127.0.0.1:0, bus: 
 // process is a node in a process of its own.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
+	out    *json.Decoder // what the process answers
 	url    string
 	token  string
 	client *client.Client
@@ -52,15 +53,16 @@ func (b *bench) start(ctx context.Context, dir, name string) (*process, error) {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	out, err := p.cmd.StdoutPipe()
+	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	p.out = json.NewDecoder(bufio.NewReader(stdout))
 	var a announcement
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&a); err != nil {
+	if err := p.out.Decode(&a); err != nil {
 		return nil, errors.Join(fmt.Errorf("the node does not start: %w", err), p.stop())
 	}
 	p.url, p.token = a.URL, a.Token
@@ -120,7 +122,7 @@ func beNode(dir, profile string) (err error) {
 		err = json.NewEncoder(os.Stdout).Encode(announcement{n.HTTPAddr(), token})
 	}
 	if err == nil {
-		_, err = io.Copy(io.Discard, os.Stdin)
+		err = tellMemory(profile)
 	}
 	stop()
 	return errors.Join(err, <-done)
@@ -137,10 +139,6 @@ func profileTo(name string) (stop func() error, err error) {
 	}
 	return func() error {
 		pprof.StopCPUProfile()
-		heap, err := os.Create(name + ".heap")
-		if err == nil {
-			err = errors.Join(pprof.Lookup("heap").WriteTo(heap, 0), heap.Close())
-		}
-		return errors.Join(err, f.Close())
+		return f.Close()
 	}, pprof.StartCPUProfile(f)
 }

@@ -66,7 +66,7 @@ func look(known *[]verdict, n uint32, judge func() verdict) verdict {
 
 func (m *matcher) match(n uint32) bool {
 	r, f := m.register, m.filter
-	of := r.of[n]
+	of := r.of.At(n)
 	traits := look(&m.traits, of, func() verdict { return m.judge(&r.traits.list[of]) })
 	if traits&has != has || (f.Device != "" && r.Device(n) != f.Device) {
 		return false
@@ -139,7 +139,7 @@ func (m *matcher) says(n uint32) bool {
 	if h&has == has || t&has == has || (h&edge == edge && t&edge == edge) {
 		return true
 	}
-	word := r.description[n]
+	word := r.description.At(n)
 	return look(&m.words, word, func() verdict {
 		if m.contains([]byte(r.descriptions.list[word])) {
 			return has

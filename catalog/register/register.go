@@ -1,4 +1,4 @@
-// Package register holds the points of a node in memory, in some forty octets each: what is known of them,
+// Package register holds the points of a node in memory, in some thirty octets each: what is known of them,
 // in path order, to be found by path, pattern, text, tag and unit. It knows no disk.
 package register
 
@@ -7,9 +7,9 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"voltbus/internal/column"
 	"voltbus/internal/lexicon"
 	"voltbus/point"
 )
@@ -48,11 +48,11 @@ type Traits struct {
 type Register struct {
 	mu           sync.RWMutex
 	names        *lexicon.Index
-	of           []uint32 // by number: its traits
-	device       []uint32 // by number: of devices
-	description  []uint32 // by number: of descriptions
-	first        []int64  // by number: when it was first seen
-	next         []uint32 // by number: that which was sought behind it last, plus one; 0 is the number behind it
+	of           column.Column[uint32] // by number: its traits
+	device       column.Column[uint32] // by number: of devices
+	description  column.Column[uint32] // by number: of descriptions
+	first        column.Column[int64]  // by number: when it was first seen
+	next         sequence              // by number: that which was sought behind it last
 	traits       set[Traits]
 	devices      set[string]
 	descriptions set[string]
@@ -70,7 +70,7 @@ func New() *Register {
 }
 
 // Len returns how many points were ever put here. Their numbers are those below.
-func (r *Register) Len() int { return len(r.of) }
+func (r *Register) Len() int { return r.of.Len() }
 
 // Read calls do while nothing is put.
 func (r *Register) Read(do func()) {
@@ -98,19 +98,14 @@ func (r *Register) Find(path string, guess uint32) (number uint32, known bool) {
 // Follow is Find for paths that come in an order that is likely to come again, whichever it is: it remembers
 // what was sought behind each point. Before is the number of the path before; for the first path any.
 func (r *Register) Follow(path string, before uint32) (number uint32, known bool) {
-	if int(before) >= len(r.next) {
+	if int(before) >= r.Len() {
 		return r.names.Find(path)
 	}
-	after := &r.next[before]
-	guess := atomic.LoadUint32(after)
-	if guess == 0 {
-		guess = before + 2
-	}
-	if r.names.Is(guess-1, path) {
-		return guess - 1, true
+	if guess := r.next.behind(before); r.names.Is(guess, path) {
+		return guess, true
 	}
 	if number, known = r.names.Find(path); known {
-		atomic.StoreUint32(after, number+1) // several may read at once
+		r.next.note(before, number)
 	}
 	return number, known
 }
@@ -118,8 +113,8 @@ func (r *Register) Follow(path string, before uint32) (number uint32, known bool
 // Record returns what is kept under a number.
 func (r *Register) Record(n uint32) Record {
 	return Record{
-		Path: string(r.names.Append(nil, n)), Device: r.devices.list[r.device[n]],
-		Description: r.descriptions.list[r.description[n]], FirstSeen: r.first[n], Traits: r.traits.list[r.of[n]],
+		Path: string(r.names.Append(nil, n)), Device: r.devices.list[r.device.At(n)],
+		Description: r.descriptions.list[r.description.At(n)], FirstSeen: r.first.At(n), Traits: r.traits.list[r.of.At(n)],
 	}
 }
 
@@ -127,10 +122,10 @@ func (r *Register) Record(n uint32) Record {
 func (r *Register) Path(n uint32) point.Path { return point.Path(r.names.Append(nil, n)) }
 
 // Traits returns the traits of the point.
-func (r *Register) Traits(n uint32) *Traits { return &r.traits.list[r.of[n]] }
+func (r *Register) Traits(n uint32) *Traits { return &r.traits.list[r.of.At(n)] }
 
 // Device returns the device of the point; "" for none.
-func (r *Register) Device(n uint32) point.Path { return point.Path(r.devices.list[r.device[n]]) }
+func (r *Register) Device(n uint32) point.Path { return point.Path(r.devices.list[r.device.At(n)]) }
 
 // Entries returns what is known of the paths, in the order asked. A path that is unknown gives an Entry with
 // only the path.
@@ -180,23 +175,32 @@ func (r *Register) Put(records []Record) []uint32 {
 		n, known := r.Find(c.Path, guess)
 		if known {
 			r.count(n, -1)
+			r.change(n, c)
 		} else {
-			n = r.add(c.Path)
+			n = r.add(c)
 			fresh = append(fresh, n)
 		}
 		numbers[i], guess = n, n+1
-		r.of[n], r.device[n] = r.traits.number(c.Traits), r.devices.number(c.Device)
-		r.description[n], r.first[n] = r.descriptions.number(c.Description), c.FirstSeen
 		r.count(n, 1)
 	}
 	r.order.add(r.names, fresh)
 	return numbers
 }
 
-func (r *Register) add(path string) uint32 {
-	r.of, r.device, r.description = append(r.of, 0), append(r.device, 0), append(r.description, 0)
-	r.first, r.next = append(r.first, 0), append(r.next, 0)
-	return r.names.Add(path)
+func (r *Register) add(c *Record) uint32 {
+	r.of.Append(r.traits.number(c.Traits))
+	r.device.Append(r.devices.number(c.Device))
+	r.description.Append(r.descriptions.number(c.Description))
+	r.first.Append(c.FirstSeen)
+	r.next.grow(r.Len())
+	return r.names.Add(c.Path)
+}
+
+func (r *Register) change(n uint32, c *Record) {
+	r.of.Set(n, r.traits.number(c.Traits))
+	r.device.Set(n, r.devices.number(c.Device))
+	r.description.Set(n, r.descriptions.number(c.Description))
+	r.first.Set(n, c.FirstSeen)
 }
 
 func (r *Register) count(n uint32, by int) {

@@ -151,7 +151,7 @@ func meters(from, to int) []register.Record {
 }
 
 func TestAPointTakesLittleMemory(t *testing.T) {
-	const points, most = 400_000, 64
+	const points, most = 400_000, 40
 	before := alive()
 	r := register.New()
 	for i := 0; i < points; i += 10_000 {

@@ -60,7 +60,7 @@ var table = []rule{
 	{"store/duckdb/statement", []string{"store/duckdb/engine", "fault"}, nil, "the process of a statement knows its engine, not the store"},
 	{"store/postgres/statement", []string{"fault"}, nil, "judging a statement needs the server, not the store"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
-	{"catalog/register", []string{"internal/lexicon", "point"}, parts, "points in memory"},
+	{"catalog/register", []string{"internal/column", "internal/lexicon", "point"}, parts, "points in memory"},
 	{"catalog", []string{"catalog/register", "document", "identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
 	{"ingest/piece", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},

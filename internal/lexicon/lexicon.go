@@ -1,22 +1,24 @@
 // Package lexicon gives numbers to texts that are paths, and finds them again, with little memory: a
 // hundred thousand devices of the same make have points of the same names, and each device's path
 // is the beginning of many. It holds what stands before the last slash once, what stands behind it
-// once, and 8 octets a path beside an index of about as many. Nothing of it is a pointer, so that the
-// garbage collector has nothing to follow.
+// once, and 8 octets a path beside an index of about as many. Little of it is pointers, so that the
+// garbage collector has little to follow.
 package lexicon
 
 import (
 	"encoding/binary"
 	"hash/maphash"
 	"strings"
+
+	"voltbus/internal/column"
 )
 
 // Index numbers texts. Reads may run beside each other, but not beside Add and Put.
 type Index struct {
 	seed  maphash.Seed
-	heads words   // up to the last slash, with it
-	tails words   // behind it
-	parts []parts // by number
+	heads words                // up to the last slash, with it
+	tails words                // behind it
+	parts column.Column[parts] // by number
 	index table
 }
 
@@ -35,7 +37,7 @@ func New() *Index {
 func (x *Index) Len() int { return x.index.used }
 
 // Next returns the number that is above all that were given.
-func (x *Index) Next() uint32 { return uint32(len(x.parts)) }
+func (x *Index) Next() uint32 { return uint32(x.parts.Len()) }
 
 // Add gives a text that has no number the next one.
 func (x *Index) Add(text string) uint32 {
@@ -48,11 +50,11 @@ func (x *Index) Add(text string) uint32 {
 // stay free.
 func (x *Index) Put(number uint32, text string) {
 	for x.Next() <= number {
-		x.parts = append(x.parts, parts{nothing, nothing})
+		x.parts.Append(parts{nothing, nothing})
 	}
 	head, tail := cut(text)
-	x.parts[number] = parts{x.heads.add(head), x.tails.add(tail)}
-	x.index.put(number, func(n uint32) uint64 { return x.hash(x.parts[n]) })
+	x.parts.Set(number, parts{x.heads.add(head), x.tails.add(tail)})
+	x.index.put(number, func(n uint32) uint64 { return x.hash(x.parts.At(n)) })
 }
 
 // Find returns the number of a text.
@@ -65,12 +67,12 @@ func (x *Index) Find(text string) (number uint32, known bool) {
 	if p.tail, known = x.tails.find(tail); !known {
 		return 0, false
 	}
-	return x.index.find(x.hash(p), func(n uint32) bool { return x.parts[n] == p })
+	return x.index.find(x.hash(p), func(n uint32) bool { return x.parts.At(n) == p })
 }
 
 // Has reports whether the number stands for a text.
 func (x *Index) Has(number uint32) bool {
-	return number < x.Next() && x.parts[number].head != nothing
+	return number < x.Next() && x.parts.At(number).head != nothing
 }
 
 // Append appends the text of a number to dst; nothing if it stands for none.
@@ -78,7 +80,7 @@ func (x *Index) Append(dst []byte, number uint32) []byte {
 	if !x.Has(number) {
 		return dst
 	}
-	p := x.parts[number]
+	p := x.parts.At(number)
 	return append(append(dst, x.heads.at(p.head)...), x.tails.at(p.tail)...)
 }
 

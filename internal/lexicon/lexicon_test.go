@@ -66,7 +66,7 @@ func TestASlashAtTheEndOrTheBeginningMakesAnotherText(t *testing.T) {
 }
 
 func TestPointsOfManyDevicesTakeLittleMemory(t *testing.T) {
-	const devices, points, most = 5000, 18, 32
+	const devices, points, most = 5000, 18, 20
 	before := alive()
 	x := lexicon.New()
 	for d := range devices {

@@ -10,7 +10,7 @@ func (x *Index) Is(number uint32, text string) bool {
 	if !x.Has(number) {
 		return false
 	}
-	p := x.parts[number]
+	p := x.parts.At(number)
 	head, tail := x.heads.at(p.head), x.tails.at(p.tail)
 	return len(head)+len(tail) == len(text) && text[:len(head)] == string(head) && text[len(head):] == string(tail)
 }
@@ -18,15 +18,15 @@ func (x *Index) Is(number uint32, text string) bool {
 // Parts returns the numbers of what a text that has a number is made of: of what stands up to its last
 // slash, and of what stands behind it.
 func (x *Index) Parts(number uint32) (head, tail uint32) {
-	p := x.parts[number]
+	p := x.parts.At(number)
 	return p.head, p.tail
 }
 
 // Heads returns how many heads there are. They are numbered from 0 on.
-func (x *Index) Heads() int { return len(x.heads.ends) }
+func (x *Index) Heads() int { return x.heads.len() }
 
 // Tails returns how many tails there are. They are numbered from 0 on.
-func (x *Index) Tails() int { return len(x.tails.ends) }
+func (x *Index) Tails() int { return x.tails.len() }
 
 // Head returns the head of a number; it must not be changed.
 func (x *Index) Head(head uint32) []byte { return x.heads.at(head) }
@@ -36,7 +36,7 @@ func (x *Index) Tail(tail uint32) []byte { return x.tails.at(tail) }
 
 // Compare compares the texts of two numbers byte by byte, as strings.Compare does.
 func (x *Index) Compare(a, b uint32) int {
-	pa, pb := x.parts[a], x.parts[b]
+	pa, pb := x.parts.At(a), x.parts.At(b)
 	ta, tb := x.tails.at(pa.tail), x.tails.at(pb.tail)
 	if pa.head == pb.head {
 		return bytes.Compare(ta, tb)
@@ -66,7 +66,7 @@ func compareJoined(text, head, tail []byte) int {
 
 // CompareText compares the text of a number with another one.
 func (x *Index) CompareText(number uint32, text string) int {
-	p := x.parts[number]
+	p := x.parts.At(number)
 	head, tail := x.heads.at(p.head), x.tails.at(p.tail)
 	n := min(len(head), len(text))
 	if c := strings.Compare(string(head[:n]), text[:n]); c != 0 {

@@ -1,7 +1,9 @@
 package lexicon
 
-// table finds numbers by the hashes of what they stand for: open addressing, a power of two of slots,
-// at most three of four in use.
+import "math/bits"
+
+// table finds numbers by the hashes of what they stand for: open addressing, at most three of four slots in
+// use. It grows by half, so that there are at most twice as many slots as numbers.
 type table struct {
 	slots []uint32 // a number plus one; 0 is free
 	used  int
@@ -14,8 +16,7 @@ func (t *table) find(hash uint64, is func(number uint32) bool) (number uint32, k
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	mask := uint64(len(t.slots) - 1)
-	for at := hash & mask; t.slots[at] != 0; at = (at + 1) & mask {
+	for at := t.slot(hash); t.slots[at] != 0; at = t.next(at) {
 		if n := t.slots[at] - 1; is(n) {
 			return n, true
 		}
@@ -27,7 +28,7 @@ func (t *table) find(hash uint64, is func(number uint32) bool) (number uint32, k
 func (t *table) put(number uint32, hashOf func(number uint32) uint64) {
 	if 4*(t.used+1) > 3*len(t.slots) {
 		old := t.slots
-		t.slots = make([]uint32, max(fewSlots, 2*len(old)))
+		t.slots = make([]uint32, max(fewSlots, len(old)+len(old)/2))
 		for _, n := range old {
 			if n != 0 {
 				t.place(n, hashOf(n-1))
@@ -39,10 +40,22 @@ func (t *table) put(number uint32, hashOf func(number uint32) uint64) {
 }
 
 func (t *table) place(slot uint32, hash uint64) {
-	mask := uint64(len(t.slots) - 1)
-	at := hash & mask
+	at := t.slot(hash)
 	for t.slots[at] != 0 {
-		at = (at + 1) & mask
+		at = t.next(at)
 	}
 	t.slots[at] = slot
+}
+
+// slot is where the search for a hash begins: hashes in their order, spread over the slots.
+func (t *table) slot(hash uint64) int {
+	at, _ := bits.Mul64(hash, uint64(len(t.slots)))
+	return int(at)
+}
+
+func (t *table) next(at int) int {
+	if at++; at < len(t.slots) {
+		return at
+	}
+	return 0
 }

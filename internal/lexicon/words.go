@@ -1,22 +1,38 @@
 package lexicon
 
-import "hash/maphash"
+import (
+	"encoding/binary"
+	"hash/maphash"
 
-// words numbers texts from 0 on. They stand one behind another in one piece of memory.
+	"voltbus/internal/column"
+)
+
+// words numbers texts from 0 on. They stand one behind another in pages, each behind its length, so that
+// many more need no copy of those that are there.
 type words struct {
 	seed  maphash.Seed
-	text  []byte
-	ends  []int // by number: where the word ends
+	pages [][]byte
+	begin column.Column[uint32] // by number: the page, and behind it the place in the page
 	index table
 	last  uint32 // that was added, or was there
 }
 
+// A page holds so many octets, but for one with a single word that is longer.
+const (
+	placeBits = 14
+	pageSize  = 1 << placeBits
+)
+
+func (w *words) len() int { return w.begin.Len() }
+
 func (w *words) at(number uint32) []byte {
-	begin := 0
-	if number > 0 {
-		begin = w.ends[number-1]
+	begin := w.begin.At(number)
+	page := w.pages[begin>>placeBits][begin&(pageSize-1):]
+	if n := page[0]; n < 0x80 { // as most are
+		return page[1 : 1+n]
 	}
-	return w.text[begin:w.ends[number]]
+	n, width := binary.Uvarint(page)
+	return page[width : width+int(n)]
 }
 
 func (w *words) find(word string) (number uint32, known bool) {
@@ -26,7 +42,7 @@ func (w *words) find(word string) (number uint32, known bool) {
 // add returns the number of the word, which is a new one if it was not there. The last word comes again
 // and again where texts come in order.
 func (w *words) add(word string) uint32 {
-	if w.last < uint32(len(w.ends)) && string(w.at(w.last)) == word {
+	if int(w.last) < w.len() && string(w.at(w.last)) == word {
 		return w.last
 	}
 	n, known := w.find(word)
@@ -39,9 +55,30 @@ func (w *words) add(word string) uint32 {
 
 // put numbers a word that is not there.
 func (w *words) put(word string) uint32 {
-	n := uint32(len(w.ends))
-	w.text = append(w.text, word...)
-	w.ends = append(w.ends, len(w.text))
+	n := uint32(w.len())
+	w.begin.Append(w.write(word))
 	w.index.put(n, func(n uint32) uint64 { return maphash.Bytes(w.seed, w.at(n)) })
 	return n
+}
+
+// write returns where the word stands now.
+func (w *words) write(word string) (begin uint32) {
+	var length [binary.MaxVarintLen64]byte
+	width := binary.PutUvarint(length[:], uint64(len(word)))
+	last := len(w.pages) - 1
+	if last < 0 || len(w.pages[last])+width+len(word) > pageSize {
+		var page []byte // the first grows from nothing: many have few words
+		if last >= 0 {
+			page = make([]byte, 0, max(pageSize, width+len(word)))
+		}
+		w.pages = append(w.pages, page)
+		last++
+		if last >= 1<<(32-placeBits) {
+			panic("lexicon: more than 4 GiB of texts")
+		}
+	}
+	page := w.pages[last]
+	begin = uint32(last)<<placeBits | uint32(len(page))
+	w.pages[last] = append(append(page, length[:width]...), word...)
+	return begin
 }

@@ -53,15 +53,16 @@ type batch struct {
 
 // scratch is memory that batches use one after the other.
 type scratch struct {
-	newest []newest     // of the points of the batch; empty between batches
+	newest []latest     // of the points of the batch; empty between batches
+	expect int          // points of the batch, which may have as many as the one before
 	places []uint32     // by id: where its entry in newest stands, plus one; all zero between batches
 	points []point.Path // of the block before; empty between batches
 	ids    []uint32     // of points
 	words  map[store.Day]words
 }
 
-// newest is the latest sample of a point so far, seen from within the batch.
-type newest struct {
+// latest is the latest sample of a point so far, seen from within the batch.
+type latest struct {
 	time  int64 // math.MinInt64 if there is none
 	id    uint32
 	block uint32 // in batch.blocks, plus one; 0 if the sample is older than the batch
@@ -165,7 +166,7 @@ func (b *batch) follow(block *point.Block, i, j int) (ordered bool, overwritten 
 }
 
 // repeats reports whether sample i says what the newest one of its point does.
-func (b *batch) repeats(n *newest, block *point.Block, i int) bool {
+func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 	if n.block > 0 {
 		of, at := b.blocks[n.block-1], int(n.index)
 		return of.Value(at) == block.Value(i) && of.Quality[at] == block.Quality[i]
@@ -201,9 +202,12 @@ func (b *batch) number(block *point.Block) {
 
 // begin takes over what is known of the point from before the batch.
 func (b *batch) begin(id uint32) {
-	n := newest{id: id, time: math.MinInt64}
-	if int(id) < len(b.s.cat.last) && b.s.cat.last[id].known {
-		n.time = b.s.cat.last[id].time
+	n := latest{id: id, time: math.MinInt64}
+	if time, known := b.s.cat.last.Time(id); known {
+		n.time = time
+	}
+	if b.newest == nil {
+		b.newest = make([]latest, 0, max(64, b.expect))
 	}
 	b.newest = append(b.newest, n)
 	b.places[id] = uint32(len(b.newest))
@@ -234,8 +238,9 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	return w, nil
 }
 
-// keepNewest is for how many points a batch finds memory that the one before left.
-const keepNewest = 1 << 19
+// keepNewest is for how many points a batch finds memory that the one before left. More is made for each: at rest
+// it would lie about.
+const keepNewest = 1 << 16
 
 // close frees the appenders and leaves the scratch clean.
 func (b *batch) close() {
@@ -245,6 +250,7 @@ func (b *batch) close() {
 	for i := range b.newest {
 		b.places[b.newest[i].id] = 0
 	}
+	b.expect = len(b.newest)
 	if b.newest = b.newest[:0]; cap(b.newest) > keepNewest {
 		b.newest = nil
 	}
@@ -266,7 +272,7 @@ func (b *batch) publish(e *store.Entry) {
 			s.cat.see(n.id, row{time: n.time, value: block.Value(at), quality: block.Quality[at]})
 		}
 		if n.text {
-			s.cat.last[n.id].worded = true
+			s.cat.last.Word(n.id)
 		}
 	}
 	days := maps.Clone(s.days)

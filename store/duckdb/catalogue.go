@@ -10,27 +10,38 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/newest"
 )
 
 // catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
 // never used again.
 type catalogue struct {
 	names *lexicon.Index
-	last  []last            // by id
-	texts map[uint32]string // by id: what the newest sample says, if it is a text
+	last  newest.Table
 }
 
 func newCatalogue() *catalogue {
-	return &catalogue{names: lexicon.New(), texts: make(map[uint32]string)}
+	return &catalogue{names: lexicon.New()}
 }
 
 // put gives a point the number that it had. Numbers in between, whose points were lost with a
 // damaged database, stay unused.
 func (c *catalogue) put(id uint32, p point.Path) {
 	c.names.Put(id, string(p))
-	if grow := int(c.names.Next()) - len(c.last); grow > 0 {
-		c.last = append(c.last, make([]last, grow)...)
-	}
+	c.last.Grow(int(c.names.Next()))
+}
+
+// see takes the row as the point's newest sample unless a newer one is known.
+func (c *catalogue) see(id uint32, r row) { c.last.See(id, newestOf(r)) }
+
+// latest returns the newest sample of a point; false if there is none.
+func (c *catalogue) latest(id uint32) (row, bool) {
+	s, known := c.last.Sample(id)
+	return row{s.Time, s.Value, s.Quality}, known
+}
+
+func newestOf(r row) newest.Sample {
+	return newest.Sample{Time: r.time, Value: r.value, Quality: r.quality}
 }
 
 // add numbers a point.
@@ -113,24 +124,24 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day)
 // loadTable takes over the latest samples of a day's table. It counts those that took the place of another one
 // which said something else.
 func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) (overwritten uint64, err error) {
-	taken := make([]bool, len(c.last))      // by id: the latest sample is of this table
-	numbers := make([]float64, len(c.last)) // by id: where the text of the latest sample stands, from 1
-	texts := make(map[float64]string)
+	taken := make([]bool, c.last.Len())      // by id: the latest sample is of this table
+	numbers := make([]float64, c.last.Len()) // by id: where the text of the latest sample stands, from 1
 	err = conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
 		cols := tableColumnsOf(ch, nil)
 		for i, id := range cols.id {
 			number := 0.0
 			if cols.kindAt(i) == point.Text {
-				c.last[id].worded = true
+				c.last.Word(id)
 				number = cols.value[i] + 1
 			}
-			l := &c.last[id]
-			if l.known && cols.time[i] < l.time {
+			if time, known := c.last.Time(id); known && cols.time[i] < time {
 				continue
 			}
-			r := cols.at(i)
-			overwritten += l.overwrittenBy(&r, taken[id] && number == numbers[id], taken[id])
-			c.take(id, r)
+			s := newestOf(cols.at(i))
+			if taken[id] && c.last.Differs(id, s, number == numbers[id]) {
+				overwritten++
+			}
+			c.last.Take(id, s)
 			numbers[id], taken[id] = number, true
 		}
 		return nil
@@ -138,20 +149,26 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table stri
 	if err != nil {
 		return 0, err
 	}
+	return overwritten, c.loadWords(ctx, conn, table, numbers)
+}
+
+// loadWords takes over the texts that stand under numbers in the words of a day's table, by id and counted from 1.
+func (c *catalogue) loadWords(ctx context.Context, conn *engine.Conn, table string, numbers []float64) error {
+	texts := make(map[float64]string)
 	for _, number := range numbers {
 		if number > 0 {
 			texts[number-1] = ""
 		}
 	}
 	if err := findWords(ctx, conn, table, texts); err != nil {
-		return 0, err
+		return err
 	}
 	for id, number := range numbers {
 		if number > 0 {
-			c.say(uint32(id), texts[number-1])
+			c.last.Say(uint32(id), texts[number-1])
 		}
 	}
-	return overwritten, nil
+	return nil
 }
 
 // savePoints writes points whose numbers start at first.

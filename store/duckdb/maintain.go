@@ -280,7 +280,7 @@ func (s *Store) dropDay(ctx context.Context, key store.Day) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counters = known
-	s.cat.drop(key)
+	s.cat.last.Forget(func(time int64) bool { return store.DayOf(time) == key })
 	s.options.Log.InfoContext(ctx, "day dropped", "day", key.String(), "samples", d.rows+d.stored)
 	return nil
 }

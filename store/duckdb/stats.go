@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"math"
 	"os"
 
 	"voltbus/store"
@@ -50,13 +49,7 @@ func (s *Store) counts() store.Stats {
 	if len(days) > 0 {
 		out.Oldest = days[0].key.Start()
 	}
-	newest := int64(math.MinInt64)
-	for i := range s.cat.last {
-		if l := &s.cat.last[i]; l.known {
-			newest = max(newest, l.time)
-		}
-	}
-	if newest != math.MinInt64 {
+	if newest, known := s.cat.last.Newest(); known {
 		out.Newest = engine.Time(newest)
 	}
 	return out

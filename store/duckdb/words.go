@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -127,12 +128,7 @@ func readWords(ctx context.Context, c *engine.Conn, table string, where []string
 func (s *Store) hasText(ids []uint32) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, id := range ids {
-		if s.cat.last[id].worded {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ids, s.cat.last.Worded)
 }
 
 // findWords replaces the texts by those that stand under their numbers.

@@ -1,0 +1,94 @@
+// Package column keeps a value for each number from 0 on, for tables with millions of rows of which many
+// have the value of their neighbours. A column stands in pages: it grows without a copy of what is there and
+// with room for less than a page, and a page whose rows all have one value takes no memory but that value.
+package column
+
+// PageRows is how many rows stand in a page.
+const PageRows = 1 << pageBits
+
+const (
+	pageBits = 8
+	pageMask = PageRows - 1
+)
+
+// Column is a column of values, which should hold no pointers. The zero Column is empty. Reads may run beside each
+// other, but not beside Append, Grow and Set.
+type Column[T comparable] struct {
+	pages []page[T]
+	rows  int
+}
+
+type page[T comparable] struct {
+	rows *[PageRows]T // nil where all rows are the same
+	same T            // what they are then
+}
+
+// Len returns how many rows there are.
+func (c *Column[T]) Len() int { return c.rows }
+
+// At returns the value of a row that is there.
+func (c *Column[T]) At(row uint32) T {
+	p := &c.pages[row>>pageBits]
+	if p.rows == nil {
+		return p.same
+	}
+	return p.rows[row&pageMask]
+}
+
+// Set sets the value of a row that is there.
+func (c *Column[T]) Set(row uint32, v T) {
+	p := &c.pages[row>>pageBits]
+	if p.rows == nil {
+		if p.same == v {
+			return
+		}
+		p.spread()
+	}
+	p.rows[row&pageMask] = v
+	if row&pageMask == pageMask {
+		p.gather() // rows are mostly set one after another: this was the last of the page
+	}
+}
+
+// spread gives each row a place of its own.
+func (p *page[T]) spread() {
+	p.rows = new([PageRows]T)
+	for i := range p.rows {
+		p.rows[i] = p.same
+	}
+}
+
+// gather takes the places away if all rows are the same.
+func (p *page[T]) gather() {
+	first := p.rows[0]
+	for _, v := range p.rows[1:] {
+		if v != first {
+			return
+		}
+	}
+	p.rows, p.same = nil, first
+}
+
+// Append adds a row.
+func (c *Column[T]) Append(v T) {
+	row := uint32(c.rows)
+	c.rows++
+	if row&pageMask == 0 {
+		c.pages = append(c.pages, page[T]{same: v})
+		return
+	}
+	c.Set(row, v)
+}
+
+// Grow adds rows with the zero value until there are so many.
+func (c *Column[T]) Grow(rows int) {
+	var zero T
+	for c.rows < rows {
+		if c.rows&pageMask != 0 {
+			c.Append(zero)
+			continue
+		}
+		c.pages = append(c.pages, page[T]{})
+		c.rows = min(rows, c.rows+PageRows)
+	}
+}

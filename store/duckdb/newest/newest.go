@@ -1,0 +1,131 @@
+// Package newest holds the newest sample of each point of a history in memory, in 20 octets and without
+// pointers: a centre keeps one of each of its points, by the number that the history gave it.
+package newest
+
+import (
+	"strings"
+
+	"voltbus/internal/column"
+	"voltbus/point"
+)
+
+// Table is the newest samples by number. The zero Table is empty. Reads may run beside each other, but not beside changes.
+type Table struct {
+	rows  column.Column[row]
+	texts map[uint32]string // what a sample says, if it is a text
+}
+
+// Sample is a sample of a point that is known otherwise.
+type Sample struct {
+	Time    int64 // microseconds since 1970 UTC
+	Value   point.Value
+	Quality point.Quality
+}
+
+type row struct {
+	time    octets // microseconds since 1970 UTC
+	bits    octets
+	kind    point.Kind
+	quality point.Quality
+	known   bool
+	worded  bool
+}
+
+// octets are eight that need not stand at a multiple of eight.
+type octets [2]uint32
+
+func octetsOf(n uint64) octets { return octets{uint32(n), uint32(n >> 32)} }
+
+func (o octets) get() uint64 { return uint64(o[0]) | uint64(o[1])<<32 }
+
+// Len returns how many numbers there are.
+func (t *Table) Len() int { return t.rows.Len() }
+
+// Grow makes place for numbers up to one before so many.
+func (t *Table) Grow(numbers int) { t.rows.Grow(numbers) }
+
+// See takes the sample as the newest unless a newer one is known.
+func (t *Table) See(n uint32, s Sample) {
+	if last, known := t.Time(n); !known || s.Time >= last {
+		t.Take(n, s)
+	}
+}
+
+// Take takes the sample as the newest.
+func (t *Table) Take(n uint32, s Sample) {
+	t.rows.Set(n, row{
+		time: octetsOf(uint64(s.Time)), bits: octetsOf(s.Value.Bits()), kind: s.Value.Kind(), quality: s.Quality,
+		known: true, worded: t.Worded(n),
+	})
+	if s.Value.Kind() == point.Text {
+		t.Say(n, s.Value.Text())
+	} else {
+		delete(t.texts, n)
+	}
+}
+
+// Say keeps what a sample that is a text says, which may be a piece of something large.
+func (t *Table) Say(n uint32, text string) {
+	if t.texts == nil {
+		t.texts = map[uint32]string{}
+	}
+	if old, has := t.texts[n]; !has || old != text {
+		t.texts[n] = strings.Clone(text)
+	}
+}
+
+// Word notes that the history may have a text of the point, of whatever time.
+func (t *Table) Word(n uint32) {
+	r := t.rows.At(n)
+	r.worded = true
+	t.rows.Set(n, r)
+}
+
+// Worded reports whether Word was called for the point.
+func (t *Table) Worded(n uint32) bool { return t.rows.At(n).worded }
+
+// Time returns the time of the newest sample; false if there is none or the number is none of the table.
+func (t *Table) Time(n uint32) (time int64, known bool) {
+	if int(n) >= t.rows.Len() {
+		return 0, false
+	}
+	r := t.rows.At(n)
+	return int64(r.time.get()), r.known
+}
+
+// Sample returns the newest sample; false if there is none.
+func (t *Table) Sample(n uint32) (s Sample, known bool) {
+	r := t.rows.At(n)
+	if !r.known {
+		return s, false
+	}
+	return Sample{int64(r.time.get()), point.ValueOf(r.kind, r.bits.get(), t.texts[n]), r.quality}, true
+}
+
+// Differs reports whether the newest sample has the time of another one and says something else. Of texts only that both are
+// some is known here; sameText says that they are the same one, or neither is any.
+func (t *Table) Differs(n uint32, s Sample, sameText bool) bool {
+	r, v := t.rows.At(n), s.Value
+	same := r.kind == v.Kind() && r.quality == s.Quality && sameText && (r.kind == point.Text || r.bits.get() == v.Bits())
+	return r.known && int64(r.time.get()) == s.Time && !same
+}
+
+// Newest returns the time of the newest sample of all; false if there is none.
+func (t *Table) Newest() (time int64, known bool) {
+	for n := range uint32(t.rows.Len()) {
+		if at, is := t.Time(n); is && (!known || at > time) {
+			time, known = at, true
+		}
+	}
+	return time, known
+}
+
+// Forget forgets the samples whose times gone says are gone.
+func (t *Table) Forget(gone func(time int64) bool) {
+	for n := range uint32(t.rows.Len()) {
+		if at, known := t.Time(n); known && gone(at) {
+			t.rows.Set(n, row{})
+			delete(t.texts, n)
+		}
+	}
+}
