@@ -157,6 +157,7 @@ type Config struct {
 
 	StatementPatience time.Duration // that a statement in SQL waits for its turn; 0 for 30 s
 	BodyGrace         time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
+	Look              time.Duration // between two looks whether who is being answered may still ask; 0 for 2 s
 	BrowserKey        []byte        // by which browsers that have logged in are known again; nil: until the next start
 }
 
@@ -194,6 +195,9 @@ func New(cfg Config) http.Handler {
 	}
 	if cfg.BodyGrace == 0 {
 		cfg.BodyGrace = bodyGrace
+	}
+	if cfg.Look == 0 {
+		cfg.Look = lookAgain
 	}
 	if cfg.Rates.Requests == 0 {
 		cfg.Rates.Requests = defaultRequests

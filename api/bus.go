@@ -83,21 +83,14 @@ func (s *server) busStream(w http.ResponseWriter, r *request) error {
 func (s *server) report(w *patient, r *request, c *counter, dropped func() int) error {
 	tick := time.NewTicker(ratesEvery)
 	defer tick.Stop()
-	checked := s.cfg.Now()
 	if w.send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
 	for {
 		select {
 		case <-r.Context().Done():
-			return nil
+			return s.leave(w, r)
 		case now := <-tick.C:
-			if at := s.cfg.Now(); at.Sub(checked) >= s.cfg.KeepAlive {
-				checked = at
-				if _, err := s.user(r.Request); err != nil {
-					return s.lastEvent(w, r, err)
-				}
-			}
 			messages, rates := c.take(now)
 			rates.Dropped = int64(dropped())
 			if w.send(busEvents(messages, rates)) != nil {

@@ -264,15 +264,11 @@ func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
 	if p.send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone
 	}
-	for looked := time.Now(); ; {
+	for {
 		part, err := s.nextEvents(r, watcher, point.Pattern(pattern))
-		if err == nil && time.Since(looked) >= s.cfg.KeepAlive {
-			looked = time.Now()
-			_, err = s.user(r.Request)
-		}
 		switch {
 		case r.Context().Err() != nil:
-			return nil
+			return s.leave(p, r)
 		case err != nil:
 			return s.lastEvent(p, r, err)
 		case len(part) > 0 && p.send(part) != nil:

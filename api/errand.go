@@ -415,11 +415,8 @@ func (s *server) followFar(w http.ResponseWriter, r *request, node string) error
 		}
 		select {
 		case <-r.Context().Done():
-			return nil
+			return s.leave(p, r)
 		case <-again.C:
-		}
-		if _, err := s.user(r.Request); err != nil {
-			return s.lastEvent(p, r, err)
 		}
 		if lines, last, err = s.linesFar(r, node, args, last); err != nil {
 			return s.lastEvent(p, r, err)

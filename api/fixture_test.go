@@ -96,9 +96,10 @@ func (l *live) publish(m json.RawMessage) {
 
 // state is a node's state as the test wants it.
 type state struct {
-	health answer.Health
-	ledger answer.Ledger
-	err    error
+	health  answer.Health
+	ledger  answer.Ledger
+	err     error
+	hanging chan struct{} // gets an entry when a statement hangs
 }
 
 func (s *state) Health(context.Context) answer.Health                   { return s.health }
@@ -115,6 +116,10 @@ func (s *state) SQL(ctx context.Context, q string, columns func([]string) error,
 	case "secret":
 		return errors.New("internals")
 	case "hang":
+		select {
+		case s.hanging <- struct{}{}:
+		default: // no test waits for it
+		}
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -168,7 +173,7 @@ type node struct {
 func start(t testing.TB, change ...func(*api.Config)) *node {
 	t.Helper()
 	dir := t.TempDir()
-	n := &node{t: t, clock: &clock{at: noon().Add(time.Hour)}, live: newLive(), state: &state{ledger: ledger()}, store: memory.New(memory.Options{})}
+	n := &node{t: t, clock: &clock{at: noon().Add(time.Hour)}, live: newLive(), state: &state{ledger: ledger(), hanging: make(chan struct{}, 1)}, store: memory.New(memory.Options{})}
 	n.state.health = answer.Health{Status: "ok", Summary: "all is well", Parts: []answer.Part{{Name: "bus", Status: "ok"}}}
 	var err error
 	n.catalog, err = catalog.Open(context.Background(), dir, noon)

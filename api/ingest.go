@@ -184,6 +184,9 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	case <-ctx.Done():
 		return result{}, fault.E("api.ingest", fault.KindOf(ctx.Err()), "", ctx.Err())
 	}
+	if err := r.again(); err != nil { // the body may have taken minutes, and its turn some seconds
+		return result{}, err
+	}
 	parser, ok := s.parsers.Get().(*ingest.Parser)
 	if !ok {
 		parser = ingest.NewParser()

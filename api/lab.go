@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -152,17 +151,13 @@ func (s *server) labStream(w http.ResponseWriter, r *request) error {
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
 	p := s.patient(w)
 	defer p.limit() // for what the server writes at the end
-	checked := time.Now()
 	err = s.cfg.Lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
-		if time.Since(checked) > s.cfg.KeepAlive {
-			checked = time.Now()
-			if _, err := s.user(r.Request); err != nil {
-				return err
-			}
-		}
 		return p.send(appendEvent(nil, event, data))
 	})
-	if err != nil && r.Context().Err() == nil {
+	switch {
+	case r.Context().Err() != nil:
+		return s.leave(p, r)
+	case err != nil:
 		return s.lastEvent(p, r, err)
 	}
 	return nil

@@ -171,12 +171,10 @@ func (s *server) sendLog(p *patient, r *request, list *answer.NodeLog, source lo
 		if p.send(part) != nil {
 			return nil //nolint:nilerr // the reader has gone, which is how streams end
 		}
-		if list, err = source(list.Last); err == nil {
-			_, err = s.user(r.Request)
-		}
+		list, err = source(list.Last)
 		switch {
 		case r.Context().Err() != nil:
-			return nil //nolint:nilerr // as above
+			return s.leave(p, r)
 		case err != nil:
 			return s.lastEvent(p, r, err)
 		}

@@ -184,10 +184,9 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan
 		var err error
 		select {
 		case <-r.Context().Done():
-			return nil
+			return s.leave(p, r)
 		case <-alive.C:
 			part = []byte(": alive\n\n")
-			_, err = s.user(r.Request)
 		case <-tick.C:
 			var now *snapshot
 			if now, err = s.nodeWatch.look(r.Context(), s.cfg.Nodes); err == nil {
@@ -199,7 +198,7 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan
 		}
 		switch {
 		case r.Context().Err() != nil:
-			return nil
+			return s.leave(p, r)
 		case err != nil:
 			return s.lastEvent(p, r, err)
 		case len(part) > 0 && p.send(part) != nil:

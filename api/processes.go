@@ -335,12 +335,12 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return fmt.Errorf("write a line: %w", err)
 		}
-		if _, err := s.user(r.Request); err != nil {
-			return err
-		}
 		return p.send(appendEvent(nil, "line", line))
 	})
-	if err != nil {
+	switch {
+	case r.Context().Err() != nil:
+		return s.leave(p, r)
+	case err != nil:
 		return s.lastEvent(p, r, err)
 	}
 	return nil

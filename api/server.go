@@ -150,6 +150,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	req := &request{Request: r, user: user, params: params}
 	req.again = func() error { return s.authoriseAgain(req, rt) }
+	defer s.attend(req, rt)()
 	if rt.stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
 	}
@@ -162,19 +163,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	if !rt.stream {
 		s.tellReading(req, &rt, err)
 	}
+	err = s.ending(req, &rt, err)
 	s.tell(req, rt, err)
 	return err
-}
-
-// authoriseAgain is authorise for somebody who was let in before.
-func (s *server) authoriseAgain(r *request, rt route) error {
-	user, err := s.authorise(r.Request, rt)
-	if err != nil {
-		s.tellRefusal(r.Request, rt, user, err)
-		return err
-	}
-	r.user = user
-	return nil
 }
 
 // admit lets a request of somebody who was recognised run, unless too many of theirs do.

@@ -69,6 +69,9 @@ func (s *server) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
+	if letIn(r) { // it was no guess
+		return unauthorised(err)
+	}
 	if wait := s.attempts.addresses.take(networkOf(r.RemoteAddr), s.cfg.Now()); wait > 0 {
 		return &waitError{wait, errAttempts}
 	}

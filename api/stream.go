@@ -153,7 +153,7 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 			pause.Reset(s.cfg.Gather)
 			select {
 			case <-r.Context().Done():
-				return nil
+				return s.leave(w, r)
 			case <-pause.C:
 			}
 		}
@@ -168,12 +168,9 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 		}
 		select {
 		case <-r.Context().Done():
-			return nil
+			return s.leave(w, r)
 		case <-news:
 		case <-alive.C:
-			if _, err := s.user(r.Request); err != nil {
-				return s.lastEvent(w, r, err)
-			}
 			parts = append(parts, []byte(": alive\n\n"))
 		}
 	}
