@@ -110,7 +110,9 @@ func TestAttackWhatIsReadEndsWithTheRole(t *testing.T) {
 	if _, err := io.Copy(io.Discard, export.Body); err == nil {
 		t.Error("the export ends as if it were whole")
 	}
-	<-e.ended
+	if err := <-e.ended; err == nil {
+		t.Error("the export ends without an error")
+	}
 	if got := <-statement; got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the statement gives %d %s", got.StatusCode, got.body)
 	}

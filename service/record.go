@@ -106,7 +106,11 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 
 // keep reads the samples, and records them if nothing speaks against any.
 func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time.Time) ([]byte, error) {
-	w := &whole{may: r.grants.MayRecord, checked: map[point.Path]error{}}
+	a, err := s.active(r.agent.Name) // it may have waited for its turn
+	if err != nil {
+		return nil, err
+	}
+	w := &whole{may: a.Grants.MayRecord, checked: map[point.Path]error{}}
 	parser := s.parsers.get()
 	defer s.parsers.pool.Put(parser)
 	report, err := parser.Parse(ingest.JSON, samples, ingest.Options{Now: now, Bounds: s.cfg.Bounds}, w.take)

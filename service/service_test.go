@@ -285,6 +285,27 @@ func TestWhatTheNodeRefusesIsToldWithWhatIsMissing(t *testing.T) {
 	}
 }
 
+// What an agent asked for may wait for its turn while the agent is shut out.
+func TestAttackWhatAnAgentThatWasShutOutHasAskedForIsNotDone(t *testing.T) {
+	d := open(t, grants())
+	if _, err := d.registry.Revoke(t.Context(), "boiler"); err != nil {
+		t.Fatal(err)
+	}
+	for method, kwargs := range map[string]string{
+		"record": `{"samples":[{"point":"calc/x","time":"2026-03-01T12:00:00Z","value":1}]}`,
+		"latest": `{"points":["site/ahu/temp"]}`,
+		"points": "",
+		"hello":  `{"client":"test"}`,
+	} {
+		if result, failure := d.ask("boiler", method, kwargs); failure == nil || failure.Kind != "refused" {
+			t.Errorf("%s gives %s %+v", method, result, failure)
+		}
+	}
+	if len(d.taped) != 0 {
+		t.Errorf("recorded %v", d.taped)
+	}
+}
+
 // live is what devices report in a test.
 type live struct {
 	mu      sync.Mutex
