@@ -13,6 +13,7 @@ import (
 	"voltbus/agent/claim"
 	"voltbus/agent/jail"
 	"voltbus/fault"
+	"voltbus/internal/seccomp"
 )
 
 // Isolation says how much agents are kept from the rest of the machine.
@@ -35,6 +36,7 @@ type guard struct {
 	mode     Isolation
 	root     bool
 	landlock bool
+	filter   bool // of calls of the system
 	users    bool
 	whyNot   string // why agents have no users of their own
 	data     string // what no agent may see
@@ -57,7 +59,7 @@ func newGuard(cfg *Config) (guard, error) {
 		g.whyNot = "agents.isolation is off"
 		return g, nil
 	}
-	g.landlock = jail.Version() > 0
+	g.landlock, g.filter = jail.Version() > 0, seccomp.Available()
 	g.whyNot = noUsers(data, cfg.Users)
 	g.users = g.whyNot == ""
 	if g.users {
@@ -159,13 +161,16 @@ func (g *guard) names(uid int) []string {
 	if g.landlock {
 		out = append(out, "landlock")
 	}
+	if g.filter && len(out) > 0 { // alone it keeps no agent from another one's files
+		out = append(out, "seccomp")
+	}
 	return out
 }
 
 // spec is the part of a jail that is the same for all processes of an agent.
 func (g *guard) spec(p place, uid int) jail.Spec {
 	s := jail.Spec{
-		Landlock: g.landlock, Parent: os.Getpid(), Hide: g.data,
+		Landlock: g.landlock, Filter: g.filter, Parent: os.Getpid(), Hide: g.data,
 		Write: append([]string{p.in(workDir)}, g.write...), Processes: g.processes, FileSize: g.fileSize,
 	}
 	if uid = g.user(uid); uid != 0 {

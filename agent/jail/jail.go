@@ -29,13 +29,14 @@ type Spec struct {
 	User   *User    `json:"user"`   // nil keeps the user
 	// Landlock makes everything invisible but Read and Write.
 	Landlock bool     `json:"landlock"`
-	Read     []string `json:"read"`  // may be read and executed, with all below; what is absent is left out
-	Write    []string `json:"write"` // may also be written
-	Hide     string   `json:"hide"`  // stays invisible, even where it lies below one of Read
-	Show     []string `json:"show"`  // may be read although it lies below Hide
-	Nice     int      `json:"nice"`  // 0 to 19; more gives others the processor first
-	Files    uint64   `json:"files"` // most open files; 0 keeps the parent's bound
-	Data     uint64   `json:"data"`  // most octets of private memory; 0 for no bound
+	Read     []string `json:"read"`   // may be read and executed, with all below; what is absent is left out
+	Write    []string `json:"write"`  // may also be written
+	Filter   bool     `json:"filter"` // refuses calls of the system that no agent needs, see filter.go
+	Hide     string   `json:"hide"`   // stays invisible, even where it lies below one of Read
+	Show     []string `json:"show"`   // may be read although it lies below Hide
+	Nice     int      `json:"nice"`   // 0 to 19; more gives others the processor first
+	Files    uint64   `json:"files"`  // most open files; 0 keeps the parent's bound
+	Data     uint64   `json:"data"`   // most octets of private memory; 0 for no bound
 	// Processes is how many processes and threads its user may have; 0 for no bound. It holds for a
 	// User of its own only: another one's other programs would count too.
 	Processes uint64 `json:"processes"`
@@ -49,7 +50,7 @@ func (s *Spec) Exec(env []string) error {
 	if len(s.Args) == 0 {
 		return fault.E("jail.Exec", fault.Invalid, "args", errors.New("name the program to start"))
 	}
-	// Landlock, capabilities and no_new_privs belong to a thread, and exec keeps those of the one
+	// Landlock, filters, capabilities and no_new_privs belong to a thread, and exec keeps those of the one
 	// that calls it.
 	runtime.LockOSThread()
 	for _, step := range []struct {
@@ -62,6 +63,7 @@ func (s *Spec) Exec(env []string) error {
 		{"give up the rights of root", drop},
 		{"hide the file system", s.lock},
 		{"enter its folder", func() error { return os.Chdir(s.Dir) }},
+		{"filter its calls of the system", s.filter},
 	} {
 		if err := step.do(); err != nil {
 			return fault.E("jail.Exec", fault.Unavailable, s.Args[0], fmt.Errorf("%s: %w", step.what, err))

@@ -23,8 +23,22 @@ func TestMain(m *testing.M) {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			panic(err)
 		}
-		fmt.Fprint(os.Stderr, s.Exec([]string{"PATH=/usr/bin:/bin"}))
+		env := []string{"PATH=/usr/bin:/bin"}
+		if more := os.Getenv("JAIL_ENV"); more != "" {
+			env = append(env, more)
+		}
+		fmt.Fprint(os.Stderr, s.Exec(env))
 		os.Exit(125)
+	}
+	switch {
+	case os.Getenv("JAIL_ATTACK") != "":
+		attack()
+		os.Exit(0)
+	case os.Getenv("JAIL_LIVE") != "":
+		if err := live(); err != nil {
+			fmt.Println(err)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

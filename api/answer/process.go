@@ -26,7 +26,7 @@ type Process struct {
 	CPU       float64         `json:"cpu"`    // processors, over the last second
 	Processes int             `json:"processes"`
 	Limit     int64           `json:"memory_limit"` // octets; 0: the node's default
-	Isolation []string        `json:"isolation"`    // user, landlock
+	Isolation []string        `json:"isolation"`    // user, landlock, seccomp
 	LastEnd   *ProcessEnd     `json:"last_end,omitempty"`
 	Crashes   []string        `json:"crashes"` // names of the reports
 	Wants     json.RawMessage `json:"wants,omitempty"`
