@@ -60,6 +60,9 @@ func newGuard(cfg *Config) (guard, error) {
 		return g, nil
 	}
 	g.landlock, g.filter = jail.Version() > 0, seccomp.Available()
+	if !g.filter {
+		cfg.Log.Warn("agents run without a filter of system calls, which this kernel or architecture does not have")
+	}
 	g.whyNot = noUsers(data, cfg.Users)
 	g.users = g.whyNot == ""
 	if g.users {

@@ -96,9 +96,6 @@ func Open(cfg Config) (*Supervisor, error) {
 	if s.guard, err = newGuard(&s.cfg); err != nil {
 		return nil, err
 	}
-	if cfg.Isolation != Off && !s.guard.filter {
-		cfg.Log.Warn("agents run without a filter of system calls, which this kernel or architecture does not have")
-	}
 	entries, err := s.tidy()
 	if err != nil {
 		return nil, err

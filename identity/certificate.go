@@ -105,16 +105,24 @@ func endorsement(a, before *issued) (*x509.Certificate, error) {
 // save writes certificate and key, the key first: a crash between the two leaves a pair that
 // does not fit, which load reports and which is then made anew.
 func (i *issued) save(certFile, keyFile string) error {
-	der, err := x509.MarshalPKCS8PrivateKey(i.key)
+	cert, key, err := i.encode()
 	if err != nil {
-		return fault.E("identity.save", fault.Internal, keyFile, err)
+		return err
 	}
-	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 	if err := writeFile(keyFile, key, privateMode); err != nil {
 		return err
 	}
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw})
 	return writeFile(certFile, cert, publicMode)
+}
+
+// encode returns both in PEM.
+func (i *issued) encode() (cert, key []byte, err error) {
+	der, err := x509.MarshalPKCS8PrivateKey(i.key)
+	if err != nil {
+		return nil, nil, fault.E("identity.encode", fault.Internal, i.cert.Subject.CommonName, err)
+	}
+	key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw}), key, nil
 }
 
 var errPair = errors.New("certificate and key do not fit")

@@ -17,7 +17,7 @@ import (
 )
 
 // Certificates are the node's own authority and the server certificate that it signed, in a
-// folder: ca.pem, ca.key, server.pem, server.key, and, once the authority was renewed,
+// folder: ca.pem, ca.key, copies of both, server.pem, server.key, and, once the authority was renewed,
 // ca-endorsed.pem: the new authority's key signed by the old one. Clients trust ca.pem. Both are renewed when a
 // third of their life is left, at start or at the first handshake after that. It is safe for
 // concurrent use.
@@ -32,10 +32,12 @@ type Certificates struct {
 	server    *issued
 	endorsed  *x509.Certificate // the authority's key, signed by the one before; nil if there is none
 	pair      *tls.Certificate
+	made      bool // the authority is a new one that continues no other
 }
 
 // OpenCertificates reads the certificates in dir, which is made if absent, and makes or renews
-// what is missing, damaged, near its end or made for other names. The server answers to localhost, the
+// what is missing, damaged, near its end or made for other names. An authority that was in use and cannot be read, nor its
+// copy, gives fault.Corrupt: nobody who trusts it would believe another one. The server answers to localhost, the
 // loopback addresses, the machine's host name, the node's name, and the further names (host
 // names or addresses). now is the clock.
 func OpenCertificates(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
@@ -107,27 +109,6 @@ func (c *Certificates) current() (*tls.Certificate, error) {
 		c.pair.Certificate = append(c.pair.Certificate, c.endorsed.Raw)
 	}
 	return c.pair, nil
-}
-
-func (c *Certificates) renewAuthority(now time.Time) error {
-	certFile, keyFile := c.CAFile(), filepath.Join(c.dir, "ca.key")
-	a, err := load(certFile, keyFile)
-	if renewable(err) || (err == nil && !a.fresh(now)) {
-		before := a
-		a, err = newAuthority(c.node, now)
-		if err == nil && before != nil {
-			err = c.endorse(a, before, now)
-		}
-		if err == nil {
-			err = a.save(certFile, keyFile)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("prepare the certificate authority: %w", err)
-	}
-	c.authority = a
-	c.endorsed = c.endorsement(a)
-	return nil
 }
 
 // endorse has the authority before sign the key of the new one, so that who knows only that one can

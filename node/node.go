@@ -90,6 +90,7 @@ type Node struct {
 
 	claim    *datadir.Claim
 	damaged  []quarantine.Finding // small files that were set aside at this start
+	ran      bool                 // an earlier start has used the data directory
 	audit    *audit.Log
 	heads    *heads
 	docs     *document.Store

@@ -26,8 +26,7 @@ import (
 // smallFiles are the small files of a data directory without which a node starts. Keys are not among them: another key
 // is somebody else to all who know the old one, so a person decides. docs/reference/state-files.md lists all.
 func smallFiles() []quarantine.File {
-	const authority = "a new authority was made, and children and programs on other machines do not know it: put ca.pem and ca.key back " +
-		"from a copy and start again, or let them have the new tls/ca.pem, and the children join again"
+	const tls = identity.TLSFolder + "/"
 	return []quarantine.File{
 		{Name: datadir.OriginFile, Check: datadir.CheckOrigin, Copy: datadir.OriginCopy, Needed: true},
 		{Name: datadir.OriginCopy, Check: datadir.CheckOrigin, Lost: "it is written anew"},
@@ -48,14 +47,16 @@ func smallFiles() []quarantine.File {
 		{Name: ledgersFile, Check: ledger.Check, Lost: "the ledgers of nodes below are known again when they connect"},
 		{Name: AddressFile, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
-		{Name: identity.TLSFolder + "/ca.pem", Check: identity.CheckCertificate, Lost: authority},
-		{Name: identity.TLSFolder + "/ca.key", Check: identity.CheckPrivateKey, Lost: authority},
+		{Name: tls + identity.AuthorityFile, Check: identity.CheckCertificate, Copy: tls + identity.AuthorityCopy, Needed: true},
+		{Name: tls + identity.AuthorityKey, Check: identity.CheckPrivateKey, Copy: tls + identity.AuthorityKeyCopy, Needed: true},
+		{Name: tls + identity.AuthorityCopy, Check: identity.CheckCertificate, Lost: "it is written anew"},
+		{Name: tls + identity.AuthorityKeyCopy, Check: identity.CheckPrivateKey, Lost: "it is written anew"},
 		{
-			Name: identity.TLSFolder + "/ca-endorsed.pem", Check: identity.CheckCertificate,
+			Name: tls + "ca-endorsed.pem", Check: identity.CheckCertificate,
 			Lost: "who knows only the authority before this one does not believe in it",
 		},
-		{Name: identity.TLSFolder + "/server.pem", Check: identity.CheckCertificate, Lost: "it was issued anew"},
-		{Name: identity.TLSFolder + "/server.key", Check: identity.CheckPrivateKey, Lost: "it was made anew"},
+		{Name: tls + "server.pem", Check: identity.CheckCertificate, Lost: "it was issued anew"},
+		{Name: tls + "server.key", Check: identity.CheckPrivateKey, Lost: "it was made anew"},
 		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
 		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
 		{Name: journal.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
@@ -73,6 +74,8 @@ func (n *Node) setAsideDamaged(ctx context.Context) error {
 		for i := range files {
 			files[i].Database = false
 		}
+	} else {
+		n.ran = true
 	}
 	var err error
 	if n.damaged, err = quarantine.Files(dir, files, now()); err != nil {
@@ -98,6 +101,19 @@ func (n *Node) tellDamaged(ctx context.Context) {
 		e.Subject = catalog.File
 		n.tell(ctx, e)
 	}
+}
+
+// tellAuthority tells that a node which ran before has a new authority, which nobody trusts yet.
+func (n *Node) tellAuthority(ctx context.Context) {
+	if !n.ran || !n.identity.Certificates.Made() {
+		return
+	}
+	const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
+	fingerprint := n.identity.Certificates.Fingerprint()
+	n.log.WarnContext(ctx, text, slog.String("fingerprint", fingerprint))
+	e := n.deed("state.authority", errors.New(text), map[string]any{"fingerprint": fingerprint})
+	e.Subject = identity.TLSFolder
+	n.tell(ctx, e)
 }
 
 // fileFacts says which small files were set aside, as long as these lie in the data directory, and whether the key for

@@ -37,8 +37,9 @@ var stateFiles = map[string][2]string{
 	"admin.token": {asideThen}, "node.nk": {refused}, "admin.nk": {refused},
 	"uplink.json": {asideThen}, "mark.json": {asideThen}, "origins.json": {asideThen}, "outages.json": {asideThen},
 	"tree.json": {asideThen}, "ledgers.json": {asideThen}, "node.json": {owned, asideThen},
-	"tls/ca.pem": {asideThen}, "tls/ca.key": {asideThen}, "tls/ca-endorsed.pem": {asideThen},
-	"tls/server.pem": {asideThen}, "tls/server.key": {asideThen},
+	"tls/ca.pem": {copyThen}, "tls/ca.key": {copyThen}, "tls/ca-copy.pem": {asideThen}, "tls/ca-copy.key": {asideThen},
+	"tls/ca-endorsed.pem": {asideThen},
+	"tls/server.pem":      {asideThen}, "tls/server.key": {asideThen},
 	"audit.head": {owned, asideThen}, "audit.db": {byPart, asideThen}, "catalog.sqlite": {byPart, asideThen}, "control.db": {byPart, asideThen},
 	"voltbus.lock":             {owned, refused},
 	"agents/boiler/agent.json": {owned}, "agents/boiler/key.nk": {owned}, "agents/boiler/ca.pem": {owned},
@@ -46,7 +47,7 @@ var stateFiles = map[string][2]string{
 }
 
 // secretFiles are secrets, which nobody else may be able to read.
-var secretFiles = []string{"admin.token", "node.nk", "admin.nk", "tls/ca.key", "tls/server.key"}
+var secretFiles = []string{"admin.token", "node.nk", "admin.nk", "tls/ca.key", "tls/ca-copy.key", "tls/server.key"}
 
 // notSmall matches what is checked by itself, and by tests of its own: log, history, former configurations, archives,
 // what agents and uploads keep, and what SQLite keeps beside a file.
@@ -223,6 +224,24 @@ func (r *running) checkDamage(name, want string, content []byte) {
 		if state != "" || len(told) != 0 {
 			r.t.Errorf("health says %q, and the audit log %q", state, told)
 		}
+	}
+}
+
+func TestANewAuthorityOfANodeThatRanBeforeIsTold(t *testing.T) {
+	r, data := named(t, "plant", listenNowhere)
+	r.halt()
+	if err := os.RemoveAll(filepath.Join(data, identity.TLSFolder)); err != nil {
+		t.Fatal(err)
+	}
+	cfg := load(t, filepath.Dir(data), listenNowhere)
+	cfg.Node.Name, cfg.Node.Data = "plant", data
+	n, err := open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := runNode(t, n, cfg)
+	if told := again.told(client.AuditFilter{Action: "state.authority"}); len(told) != 1 {
+		t.Errorf("the audit log tells %q", told)
 	}
 }
 

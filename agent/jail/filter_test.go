@@ -18,8 +18,6 @@ import (
 
 // attacks are calls that a program without rights can make, or whose arguments the kernel judges first, when nothing filters
 // them: each is refused by its number or arguments alone.
-//
-//nolint:gochecknoglobals // a table
 var attacks = []struct {
 	name string
 	call func() unix.Errno
