@@ -89,7 +89,7 @@ func (s *server) report(w *patient, r *request, c *counter, dropped func() int) 
 	for {
 		select {
 		case <-r.Context().Done():
-			return s.leave(w, r)
+			return s.lastEvent(w, r, r.Context().Err())
 		case now := <-tick.C:
 			messages, rates := c.take(now)
 			rates.Dropped = int64(dropped())

@@ -267,9 +267,7 @@ func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
 	for {
 		part, err := s.nextEvents(r, watcher, point.Pattern(pattern))
 		switch {
-		case r.Context().Err() != nil:
-			return s.leave(p, r)
-		case err != nil:
+		case r.Context().Err() != nil || err != nil:
 			return s.lastEvent(p, r, err)
 		case len(part) > 0 && p.send(part) != nil:
 			return nil // the reader has gone

@@ -415,7 +415,7 @@ func (s *server) followFar(w http.ResponseWriter, r *request, node string) error
 		}
 		select {
 		case <-r.Context().Done():
-			return s.leave(p, r)
+			return s.lastEvent(p, r, r.Context().Err())
 		case <-again.C:
 		}
 		if lines, last, err = s.linesFar(r, node, args, last); err != nil {

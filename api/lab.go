@@ -154,10 +154,7 @@ func (s *server) labStream(w http.ResponseWriter, r *request) error {
 	err = s.cfg.Lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
 		return p.send(appendEvent(nil, event, data))
 	})
-	switch {
-	case r.Context().Err() != nil:
-		return s.leave(p, r)
-	case err != nil:
+	if err != nil || r.Context().Err() != nil {
 		return s.lastEvent(p, r, err)
 	}
 	return nil

@@ -173,9 +173,7 @@ func (s *server) sendLog(p *patient, r *request, list *answer.NodeLog, source lo
 		}
 		list, err = source(list.Last)
 		switch {
-		case r.Context().Err() != nil:
-			return s.leave(p, r)
-		case err != nil:
+		case r.Context().Err() != nil || err != nil:
 			return s.lastEvent(p, r, err)
 		}
 	}

@@ -184,7 +184,7 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan
 		var err error
 		select {
 		case <-r.Context().Done():
-			return s.leave(p, r)
+			return s.lastEvent(p, r, r.Context().Err())
 		case <-alive.C:
 			part = []byte(": alive\n\n")
 		case <-tick.C:
@@ -197,9 +197,7 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan
 			part, err = news.event, news.err
 		}
 		switch {
-		case r.Context().Err() != nil:
-			return s.leave(p, r)
-		case err != nil:
+		case r.Context().Err() != nil || err != nil:
 			return s.lastEvent(p, r, err)
 		case len(part) > 0 && p.send(part) != nil:
 			return nil // the reader has gone

@@ -337,10 +337,7 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 		}
 		return p.send(appendEvent(nil, "line", line))
 	})
-	switch {
-	case r.Context().Err() != nil:
-		return s.leave(p, r)
-	case err != nil:
+	if err != nil || r.Context().Err() != nil {
 		return s.lastEvent(p, r, err)
 	}
 	return nil

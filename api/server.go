@@ -150,7 +150,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	req := &request{Request: r, user: user, params: params}
 	req.again = func() error { return s.authoriseAgain(req, rt) }
-	defer s.attend(req, rt)()
+	if rt.role != identity.Nobody && !user.Visitor { // another node judges its visitors
+		defer req.attend(s.cfg.Look, func(r *http.Request) error { _, err := s.authorise(r, rt); return err })()
+	}
 	if rt.stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
 	}
@@ -163,7 +165,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	if !rt.stream {
 		s.tellReading(req, &rt, err)
 	}
-	err = s.ending(req, &rt, err)
+	if why := req.ended(); err != nil && why != nil {
+		err = why
+		s.tellRefusal(r, rt, user, err)
+	}
 	s.tell(req, rt, err)
 	return err
 }

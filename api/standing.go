@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"voltbus/fault"
-	"voltbus/identity"
 )
 
 // Who asks may lose the login or the role while a body arrives or an answer is given. A body is judged again when it is
@@ -42,25 +41,23 @@ func lateOf(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), letInKey{}, true))
 }
 
-// attend ends the context of a request when its sender may no longer ask for it. done must be called when it is answered.
-func (s *server) attend(r *request, rt route) (done func()) {
-	if rt.role == identity.Nobody || r.user.Visitor {
-		return func() {} // everybody may, or another node judges who asks
-	}
+// attend ends the context of a request when, looked at every so often, its sender may no longer ask for it. done must be
+// called when it is answered.
+func (r *request) attend(every time.Duration, still func(*http.Request) error) (done func()) {
 	late := lateOf(r.Request)
 	ctx, end := context.WithCancelCause(r.Context())
 	r.Request = r.WithContext(ctx)
 	var look *time.Timer
 	started := make(chan struct{})
-	look = time.AfterFunc(s.cfg.Look, func() {
+	look = time.AfterFunc(every, func() {
 		<-started
-		_, err := s.authorise(late, rt)
+		err := still(late)
 		switch {
 		case ctx.Err() != nil:
 		case fault.Is(err, fault.Refused): // anything else, such as a busy disk, says nothing about rights
 			end(&endedError{err})
 		default:
-			look.Reset(s.cfg.Look)
+			look.Reset(every)
 		}
 	})
 	close(started)
@@ -70,20 +67,10 @@ func (s *server) attend(r *request, rt route) (done func()) {
 	}
 }
 
-// ending returns the error of a request that ended because its sender may no longer ask for it, and err for all others.
-func (s *server) ending(r *request, rt *route, err error) error {
-	ended, is := errors.AsType[*endedError](context.Cause(r.Context()))
-	if err == nil || !is {
-		return err
-	}
-	s.tellRefusal(r.Request, *rt, r.user, ended.why)
-	return ended.why
-}
-
-// leave ends a stream whose context has ended: its reader has gone, or is told that they may no longer read.
-func (s *server) leave(w *patient, r *request) error {
+// ended returns why the sender of a request may no longer ask for it; nil if its context goes on, or ended otherwise.
+func (r *request) ended() error {
 	if ended, is := errors.AsType[*endedError](context.Cause(r.Context())); is {
-		return s.lastEvent(w, r, ended.why)
+		return ended.why
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 			pause.Reset(s.cfg.Gather)
 			select {
 			case <-r.Context().Done():
-				return s.leave(w, r)
+				return s.lastEvent(w, r, r.Context().Err())
 			case <-pause.C:
 			}
 		}
@@ -168,7 +168,7 @@ func (s *server) relay(w *patient, r *request, l *listener) error {
 		}
 		select {
 		case <-r.Context().Done():
-			return s.leave(w, r)
+			return s.lastEvent(w, r, r.Context().Err())
 		case <-news:
 		case <-alive.C:
 			parts = append(parts, []byte(": alive\n\n"))
@@ -185,8 +185,13 @@ func (s *server) reason(err error) error {
 	return fault.E("api.stream", fault.Unavailable, "stream", err)
 }
 
-// lastEvent tells the reader why the stream ends.
+// lastEvent tells the reader why the stream ends. A reader who went is told nothing.
 func (s *server) lastEvent(w *patient, r *request, err error) error {
+	if r.Context().Err() != nil {
+		if err = r.ended(); err == nil {
+			return nil
+		}
+	}
 	s.logProblem(r.Request, http.StatusOK, err)
 	b, err := json.Marshal(problem(err, r.URL.Path))
 	if err != nil {

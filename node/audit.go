@@ -41,7 +41,6 @@ func (n *Node) tellBefore(ctx context.Context) {
 	}
 	n.tell(ctx, n.deed("node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before}))
 	n.tellDamaged(ctx)
-	n.tellAuthority(ctx)
 }
 
 // tell writes what the node does by itself into the audit log; one that only looks at its data does

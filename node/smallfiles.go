@@ -88,7 +88,7 @@ func (n *Node) setAsideDamaged(ctx context.Context) error {
 	return nil
 }
 
-// tellDamaged writes into the audit log what was set aside at this start.
+// tellDamaged writes into the audit log what was set aside at this start, and that nobody trusts the authority yet.
 func (n *Node) tellDamaged(ctx context.Context) {
 	for i := range n.damaged {
 		f := &n.damaged[i]
@@ -101,19 +101,13 @@ func (n *Node) tellDamaged(ctx context.Context) {
 		e.Subject = catalog.File
 		n.tell(ctx, e)
 	}
-}
-
-// tellAuthority tells that a node which ran before has a new authority, which nobody trusts yet.
-func (n *Node) tellAuthority(ctx context.Context) {
-	if !n.ran || !n.identity.Certificates.Made() {
-		return
+	if n.ran && n.identity.Certificates.Made() {
+		const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
+		e := n.deed("state.authority", errors.New(text), map[string]any{"fingerprint": n.identity.Certificates.Fingerprint()})
+		e.Subject = identity.TLSFolder
+		n.tell(ctx, e)
+		n.log.WarnContext(ctx, text)
 	}
-	const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
-	fingerprint := n.identity.Certificates.Fingerprint()
-	n.log.WarnContext(ctx, text, slog.String("fingerprint", fingerprint))
-	e := n.deed("state.authority", errors.New(text), map[string]any{"fingerprint": fingerprint})
-	e.Subject = identity.TLSFolder
-	n.tell(ctx, e)
 }
 
 // fileFacts says which small files were set aside, as long as these lie in the data directory, and whether the key for

@@ -106,7 +106,7 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 
 // keep reads the samples, and records them if nothing speaks against any.
 func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time.Time) ([]byte, error) {
-	a, err := s.active(r.agent.Name) // it may have waited for its turn
+	a, err := active(s.cfg.Registry, r.agent.Name) // it may have waited for its turn
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 	if len(c.Body) > MaxBody {
 		return nil, fault.E("service.Answer", fault.Invalid, c.Method, errBody)
 	}
-	a, err := s.active(c.From)
+	a, err := active(s.cfg.Registry, c.From)
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +188,8 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 var errRevoked = errors.New("was shut out; ask an administrator to add it again")
 
 // active returns an agent that is not shut out: what it asked for may have waited since it was.
-func (s *Service) active(name string) (identity.Agent, error) {
-	a, err := s.cfg.Registry.Agent(name)
+func active(list Registry, name string) (identity.Agent, error) {
+	a, err := list.Agent(name)
 	if err == nil && !a.Active() {
 		err = fault.E("service.Answer", fault.Refused, name, errRevoked)
 	}
