@@ -37,8 +37,8 @@ var (
 		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
-		"agent":                    2833,
-		"api":                      9454,
+		"agent":                    2841,
+		"api":                      9504,
 		"audit":                    2552,
 		"bus":                      3615,
 		"cmd/voltbus":              9645,
@@ -47,9 +47,9 @@ var (
 		"device":                   3350,
 		"driver/dnp3":              3513,
 		"driver/modbus":            2711,
-		"identity":                 4111,
+		"identity":                 4214,
 		"ingest":                   2951,
-		"node":                     5792,
+		"node":                     5803,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4650,
 		"store/postgres":           2724,
