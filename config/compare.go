@@ -53,6 +53,7 @@ func Compare(before, after *Config) Changes {
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},
 		{"control", before.Control != after.Control},
+		{"mqtt", !reflect.DeepEqual(before.MQTT, after.MQTT)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {

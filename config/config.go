@@ -6,6 +6,7 @@ package config
 import (
 	"time"
 
+	"voltbus/broker/setting"
 	"voltbus/point"
 )
 
@@ -32,6 +33,9 @@ type Config struct {
 	// Control says how commands to points are dealt with. What single points demand stands with
 	// their devices.
 	Control Control `yaml:"control"`
+	// MQTT says what clients of the MQTT broker may do, and how their messages become points. There is a broker where
+	// listen.mqtt, listen.mqtts or listen.mqtt_websocket says so.
+	MQTT setting.Section `yaml:"mqtt"`
 	// Uplink says what is sent to the node above this one, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
 	// Live says in which forms the readings of devices appear on the bus.
@@ -62,7 +66,17 @@ type Listen struct {
 	HTTP Address `yaml:"http" example:"127.0.0.1:8080"`
 	// Bus is the address for agents and other programs that use the bus, or off.
 	Bus Address `yaml:"bus" example:"127.0.0.1:4222"`
+	// MQTT is the address for MQTT clients without encryption, or off. Names and secrets cross the network in clear
+	// then: beyond this machine use mqtts.
+	MQTT Address `yaml:"mqtt" example:"127.0.0.1:1883"`
+	// MQTTS is the address for MQTT clients over TLS, or off.
+	MQTTS Address `yaml:"mqtts" example:"0.0.0.0:8883"`
+	// MQTTWebSocket lets MQTT clients in by WebSocket, at /mqtt of the address http.
+	MQTTWebSocket bool `yaml:"mqtt_websocket"`
 }
+
+// Broker reports whether MQTT clients are let in at all.
+func (n *Listen) Broker() bool { return !n.MQTT.Off() || !n.MQTTS.Off() || n.MQTTWebSocket }
 
 // Log is the section "log".
 type Log struct {
@@ -320,6 +334,7 @@ func Default() *Config {
 			Flood: AgentFlood{Messages: 150_000, Bytes: 96 * MiB, Subscriptions: 10_000, Connections: 32},
 		},
 		Live:    Live{Publish: []string{PublishScan}},
+		MQTT:    setting.Default(),
 		Uplink:  Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Control: Control{Absence: time.Minute, Approval: time.Hour, Handover: time.Minute},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"voltbus/broker/setting"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -134,7 +135,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
 		Agents:   Default().Agents,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
-		Uplink:   Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
+		MQTT: setting.Default(), Uplink: Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Live:     Live{Publish: []string{"scan", "breadth_point"}},
 		Include:  []string{"devices.d/*.yaml"},
 		Devices: []Device{

@@ -45,6 +45,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Agents.validate(r)
 	cfg.Control.validate(r)
 	cfg.Uplink.validate(r)
+	cfg.MQTT.Validate(func(key, format string, args ...any) { r("mqtt."+key, format, args...) })
 	checkForms(r, "live.publish", cfg.Live.Publish)
 }
 
@@ -70,11 +71,21 @@ func nodeName(text string) string {
 }
 
 func (n *Listen) validate(r report) {
-	if n.HTTP.Off() || n.Bus.Off() {
-		return
+	taken := map[Address]string{}
+	for _, one := range []struct {
+		key     string
+		address Address
+	}{{"listen.http", n.HTTP}, {"listen.bus", n.Bus}, {"listen.mqtt", n.MQTT}, {"listen.mqtts", n.MQTTS}} {
+		if _, port, err := net.SplitHostPort(string(one.address)); err != nil || port == "0" {
+			continue
+		}
+		if other, is := taken[one.address]; is {
+			r(one.key, "%q is the address of %s already; write another port", one.address, other)
+		}
+		taken[one.address] = one.key
 	}
-	if _, port, err := net.SplitHostPort(string(n.HTTP)); err == nil && port != "0" && n.HTTP == n.Bus {
-		r("listen.bus", "%q is the address of listen.http already; write another port", n.Bus)
+	if n.MQTTWebSocket && n.HTTP.Off() {
+		r("listen.mqtt_websocket", "is at /mqtt of listen.http, which is off; set listen.http too")
 	}
 }
 

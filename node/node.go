@@ -17,6 +17,7 @@ import (
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/audit"
+	"voltbus/broker/front"
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
@@ -131,7 +132,8 @@ type Node struct {
 	desk     *desk.Desk     // nil for an idle node
 	control  *access.Access // nil for an idle node
 	server   *server
-	settings *settings // nil for a node without a file
+	settings *settings    // nil for a node without a file
+	mqtt     *front.Front // nil for a node without a broker
 	amiss    drifted
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
@@ -166,7 +168,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -195,6 +197,9 @@ func (n *Node) Close() error {
 	}
 	if n.service != nil {
 		n.service.Close()
+	}
+	if n.mqtt != nil {
+		errs = append(errs, n.mqtt.Close())
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
@@ -250,6 +255,9 @@ func (n *Node) Run(ctx context.Context) error {
 		start("tree", n.tree.Run)
 		start("reports", n.reports.Run)
 		start("ledger", n.ledgers.Run)
+	}
+	if n.mqtt != nil {
+		start("mqtt", n.mqtt.Run)
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)

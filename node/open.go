@@ -71,7 +71,7 @@ func (n *Node) openIdentity(ctx context.Context) error {
 // certified returns the names that the node's certificate carries beside those of loopback: the
 // machine's, if anything listens beyond it.
 func certified(l config.Listen) []string {
-	for _, a := range []config.Address{l.HTTP, l.Bus} {
+	for _, a := range []config.Address{l.HTTP, l.Bus, l.MQTTS} {
 		host, _, err := net.SplitHostPort(string(a))
 		if err != nil || host == "localhost" {
 			continue

@@ -32,6 +32,8 @@ type Addresses struct {
 	Name    string    `json:"name"`
 	HTTP    string    `json:"http,omitempty"` // an URL
 	Bus     string    `json:"bus,omitempty"`  // host:port
+	MQTT    string    `json:"mqtt,omitempty"` // host:port
+	MQTTS   string    `json:"mqtts,omitempty"`
 	Process int       `json:"process"`
 	Started time.Time `json:"started"`
 }
@@ -178,7 +180,7 @@ func (s *server) close() error {
 // announce writes the addresses for the programs on this machine.
 func (n *Node) announce() error {
 	data, err := json.Marshal(Addresses{
-		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: fromHere(n.bus.Addr()), Process: os.Getpid(), Started: n.started,
+		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: fromHere(n.bus.Addr()), MQTT: n.MQTTAddr(false), MQTTS: n.MQTTAddr(true), Process: os.Getpid(), Started: n.started,
 	})
 	if err != nil {
 		return fmt.Errorf("write the addresses: %w", err)

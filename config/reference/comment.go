@@ -7,6 +7,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"voltbus/broker/setting"
 	"voltbus/config"
 	"voltbus/driver"
 )
@@ -20,7 +21,7 @@ type comments map[string]string
 // readComments reads the sources of the configuration and of the drivers, below the working
 // directory.
 func readComments(kinds []driver.Kind) (comments, error) {
-	packages := []string{reflect.TypeFor[config.Config]().PkgPath()}
+	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath()}
 	for _, k := range kinds {
 		packages = append(packages, reflect.TypeOf(k.NewConfig()).Elem().PkgPath())
 	}

@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "presence", "service", "verdict",
-		"audit", "document", "operation/...",
+		"audit", "document", "operation/...", "broker/...",
 	}
 )
 
@@ -34,6 +34,12 @@ var table = []rule{
 	{"protocol/bacnet/...", []string{"protocol/bacnet/..."}, nil, "BACnet is a library of its own: no platform and no other protocol"},
 	{"protocol/mqtt/...", []string{"protocol/mqtt/..."}, nil, "MQTT is a library of its own: no platform and no other protocol"},
 	{"protocol/...", []string{"protocol/..."}, nil, "a protocol is a library: reusable, fuzzable, no platform"},
+	{"broker/setting", []string{"point", "protocol/mqtt/topic"}, nil, "what stands in the configuration is data; the configuration knows it, and the broker is handed it"},
+	{"broker/template", []string{"broker/setting", "ingest", "point", "fault"}, parts, "payloads become readings without clients and recorders"},
+	{"broker/account", []string{"broker/setting", "fault"}, parts, "who may connect is kept by a storage that node gives it"},
+	{"broker/storage", []string{"broker", "broker/account", "fault"}, parts, "the storage keeps what the broker and its devices hand it"},
+	{"broker/front", []string{"broker", "broker/account", "broker/setting", "broker/storage", "broker/template", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
+	{"broker", []string{"broker/setting", "broker/template", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
@@ -97,10 +103,10 @@ var table = []rule{
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
-	{"config/reference", []string{"config", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
+	{"config/reference", []string{"config", "broker/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
-	{"config", []string{"driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
+	{"config", []string{"broker/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
 	{"node", append([]string{"config", "config/revision"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
@@ -125,7 +131,7 @@ var owners = []owner{
 	{"github.com/jackc/", []string{"store/postgres/..."}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/...", "node"}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
-	{"modernc.org/sqlite", []string{"catalog/...", "audit", "control/journal"}, nil, "only catalog, the audit log and the state of control keep tables in SQLite"},
+	{"modernc.org/sqlite", []string{"catalog/...", "audit", "control/journal", "broker/storage"}, nil, "only catalog, the audit log, the state of control and the storage of the MQTT broker keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},

@@ -45,6 +45,13 @@ func Share(limit int) Shares {
 	return s
 }
 
+// Split takes files for so many MQTT clients, as far as there are, from those of the bus, which keeps a tenth at least.
+func (s Shares) Split(clients int) (rest Shares, mqtt int) {
+	mqtt = min(clients, s.Bus*9/10)
+	s.Bus -= mqtt
+	return s, mqtt
+}
+
 // Warning says what a low limit can carry, "" for one that is enough for the devices and agents that are known.
 func (s Shares) Warning(known int) string {
 	if s.Limit >= Enough && known <= s.Lines {

@@ -70,6 +70,9 @@ type Answer struct {
 	// ClientID replaces that of the CONNECT if it is not empty. It must not be empty for a client
 	// that has none.
 	ClientID string
+	// Key names the session in place of the client identifier if it is not empty, so that the clients of different
+	// users may have the same one.
+	Key string
 	// Properties are sent in the CONNACK, or AUTH, beside those that the session sets itself.
 	Properties packet.Properties
 }

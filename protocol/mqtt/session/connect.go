@@ -56,10 +56,11 @@ func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([
 	}
 	c.connect = nil
 	c.accept(p)
-	s, present := c.broker.Open(c, id, p.CleanStart)
+	key := or(a.Key, id)
+	s, present := c.broker.Open(c, key, p.CleanStart)
 	c.session, c.state = s, connected
 	c.heard = now.UnixNano()
-	s.attach(c, c.expiry(p), newWill(now, p.Will, id))
+	s.attach(c, c.expiry(p), newWill(now, p.Will, key))
 	ack := packet.Connack{SessionPresent: present, Properties: c.granted(p, id, a.Properties)}
 	out, err := ack.Append(out, c.version)
 	if err != nil {

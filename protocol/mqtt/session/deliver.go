@@ -64,6 +64,10 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 		return out, Refused
 	}
 	s.queue.push(o)
+	s.Changed |= Queueing
+	if o.qos == 2 {
+		s.Changed |= Vital
+	}
 	out = s.pump(now, out)
 	if s.queue.waiting() > 0 {
 		return out, Queued
@@ -188,6 +192,7 @@ func (s *Session) acknowledged(now time.Time, a packet.Ack, out []byte) ([]byte,
 		return s.unknown(a, out)
 	}
 	o := &s.queue.flight()[i]
+	s.Changed |= Lesser
 	switch {
 	case a.Type == packet.PUBACK && o.qos == 1:
 		s.queue.remove(i)
@@ -195,6 +200,7 @@ func (s *Session) acknowledged(now time.Time, a packet.Ack, out []byte) ([]byte,
 		s.queue.remove(i)
 	case a.Type == packet.PUBREC && o.qos == 2:
 		o.message, o.more, o.released = nil, nil, true
+		s.Changed |= Vital
 		rel := packet.Ack{Type: packet.PUBREL, ID: a.ID}
 		return rel.Append(out, s.conn.version) // [MQTT-4.3.3-4]
 	case a.Type == packet.PUBCOMP && o.qos == 2 && o.released:

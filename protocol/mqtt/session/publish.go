@@ -151,6 +151,7 @@ func (s *Session) settle(id uint16, qos packet.QoS, code packet.Code) {
 	default:
 		r.committed = true
 		s.received[id] = r
+		s.Changed |= Vital
 	}
 }
 
@@ -215,6 +216,7 @@ func (c *Conn) receiveAck(now time.Time, d *packet.Decoder, f packet.Frame, out 
 		return out, refusal("MQTT-4.3.3-5", "PUBREL for message %d, which has no PUBREC", a.ID)
 	}
 	delete(s.received, a.ID)
+	s.Changed |= Vital
 	if len(s.received) == 0 {
 		s.received = nil
 	}

@@ -24,6 +24,9 @@ type Session struct {
 	sequence      uint64 // of the last message in incoming
 	will          *will
 
+	// Changed says what changed of what AppendState writes since the server set it to 0.
+	Changed Change
+
 	expiry  uint32 // in seconds
 	ends    int64  // when the session ends while the client is away, Unix nanoseconds; 0 for never
 	dropped uint64
@@ -31,6 +34,20 @@ type Session struct {
 	due   int64 // when the table has something to do, Unix nanoseconds
 	place int   // in the table's list of what is due, from 1 on; 0 for none
 }
+
+// Change says what became of the state of a session.
+type Change byte
+
+// The changes.
+const (
+	// Lesser changes may be lost: messages were confirmed, which are sent again then.
+	Lesser Change = 1 << iota
+	// Queueing changes must be kept before the publisher is answered: messages with QoS 1 are on their way to the client.
+	Queueing
+	// Vital changes must be kept before what Receive, Deliver and Commit appended is sent: subscriptions, the will and
+	// where messages with QoS 2 are.
+	Vital
+)
 
 // entry is one subscription.
 type entry struct {
@@ -66,6 +83,7 @@ func (s *Session) Subscriptions() iter.Seq2[topic.Filter, Subscription] {
 // attach begins a connection.
 func (s *Session) attach(c *Conn, expiry uint32, w *will) {
 	s.conn, s.expiry, s.ends, s.will = c, expiry, 0, w // [MQTT-3.1.3-9]
+	s.Changed |= Vital
 }
 
 // detach ends a connection.
@@ -73,6 +91,7 @@ func (s *Session) detach(now time.Time) {
 	if s.conn.left {
 		s.will = nil
 	}
+	s.Changed |= Vital
 	s.conn.session = nil
 	s.conn = nil
 	s.incoming = nil // the client asks again for what has no answer; received keeps QoS 2
@@ -100,6 +119,7 @@ func (s *Session) deadline() int64 {
 
 // subscribe notes a subscription and reports whether it is new.
 func (s *Session) subscribe(filter string, sub Subscription) bool {
+	s.Changed |= Vital
 	i, found := s.search(filter)
 	if found {
 		s.subscriptions[i].subscription = sub
@@ -113,6 +133,7 @@ func (s *Session) unsubscribe(filter string) bool {
 	i, found := s.search(filter)
 	if found {
 		s.subscriptions = slices.Delete(s.subscriptions, i, i+1)
+		s.Changed |= Vital
 	}
 	return found
 }

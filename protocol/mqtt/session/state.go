@@ -56,6 +56,26 @@ func (s *Session) AppendState(b []byte) []byte {
 	return w.b
 }
 
+// AppendMessage appends a message, such as a retained one, in the form in which AppendState writes it.
+func AppendMessage(b []byte, m *Message) []byte {
+	w := writer{append(b, stateVersion)}
+	w.message(m)
+	return w.b
+}
+
+// ParseMessage is the inverse of AppendMessage.
+func ParseMessage(b []byte) (*Message, error) {
+	r := stateReader{b: b}
+	if v := r.byte(); v != stateVersion {
+		return nil, fmt.Errorf("an MQTT message has version %d, want %d", v, stateVersion)
+	}
+	m := r.message()
+	if r.bad || len(r.b) > 0 || m.Topic == "" {
+		return nil, errState
+	}
+	return m, nil
+}
+
 // Restore adds a session from its state, as one whose client is away since now if it was connected.
 func (t *Table) Restore(now time.Time, state []byte) (*Session, error) {
 	r := stateReader{b: state}

@@ -2,6 +2,8 @@ package session
 
 import (
 	"container/heap"
+	"iter"
+	"maps"
 	"time"
 )
 
@@ -28,6 +30,9 @@ func NewTable(config *Config, watcher Watcher) *Table {
 
 // Len returns how many sessions there are.
 func (t *Table) Len() int { return len(t.sessions) }
+
+// Keys yields the client identifiers of all sessions. Sessions may be removed meanwhile.
+func (t *Table) Keys() iter.Seq[string] { return maps.Keys(t.sessions) }
 
 // Get returns the session of a client identifier, nil for none.
 func (t *Table) Get(clientID string) *Session { return t.sessions[clientID] }

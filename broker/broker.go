@@ -1,0 +1,292 @@
+// Package broker is the MQTT broker of a node: it serves clients over TCP, TLS and WebSocket, judges what they may do,
+// routes messages between them, and turns messages into samples of points by the templates of the configuration. A
+// message with QoS 1 or 2 is answered when everything that it changes is on disk: its samples in the log, and what
+// waits for clients that are away in the storage. It knows neither the log nor the bus; node gives it functions.
+package broker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"voltbus/broker/setting"
+	"voltbus/broker/template"
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/protocol/mqtt/packet"
+	"voltbus/protocol/mqtt/session"
+	"voltbus/protocol/mqtt/topic"
+)
+
+// Config is what a broker is made from. What may be nil says so.
+type Config struct {
+	Setting   setting.Section
+	Templates *template.Set
+	Devices   Devices
+	// Storage keeps sessions and retained messages; nil keeps them in memory only.
+	Storage Storage
+	// List makes points known before their first samples are recorded. It returns for each why it is not taken, nil if it
+	// is; an error if none could be listed.
+	List func(ctx context.Context, fresh []point.Info) (refused []error, err error)
+	// Record makes samples durable: when it returns nil they are on disk.
+	Record func(ctx context.Context, samples []point.Sample) error
+	// Offer records samples without waiting, and counts those that it must refuse.
+	Offer func(samples []point.Sample) bool
+	// Live tells whoever listens; nil tells nobody.
+	Live func(*point.Scan)
+	// Told is told of who was refused, for the audit log; nil tells nobody. It must return at once.
+	Told func(Refusal)
+	// Bounds say which times of payloads are believed.
+	Bounds point.Bounds
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// Devices knows who may connect.
+type Devices interface {
+	// Login returns the kind of a device whose secret is shown; fault.Refused if it is not right.
+	Login(name, secret string) (kind string, err error)
+	// Certified returns the kind of a device that shows a certificate by its SHA-256.
+	Certified(name string, fingerprint [32]byte) (kind string, err error)
+}
+
+// Storage keeps what has to survive a restart.
+type Storage interface {
+	// Load hands over every session and retained message, as Save got them.
+	Load(ctx context.Context, session, retained func(key string, state []byte) error) error
+	// Save keeps changes, all or none; they are on disk when it returns. A nil state removes.
+	Save(ctx context.Context, c *Changes) error
+}
+
+// Changes are what Storage keeps, by the key of a session and by topic.
+type Changes struct {
+	Sessions map[string][]byte
+	Retained map[string][]byte
+}
+
+// Refusal is somebody who was not let in, or may not do something.
+type Refusal struct {
+	Device, Client, Address string
+	Action                  string // connect, publish or subscribe
+	Topic                   string
+	Why                     string
+}
+
+type (
+	tree    = topic.Tree[*session.Session, session.Subscription]
+	matches = topic.Matches[*session.Session, session.Subscription]
+	group   = topic.Group[*session.Session, session.Subscription]
+	member  = topic.Member[*session.Session, session.Subscription]
+)
+
+// Broker is the broker. Make it with New; its methods are safe for concurrent use.
+type Broker struct {
+	parts
+	cfg    Config
+	config session.Config
+	kinds  map[string]*setting.Kind
+	guard  guard
+	gate   turnstile
+
+	mu       sync.Mutex
+	table    *session.Table
+	tree     *tree
+	retained *topic.Retained[*session.Message]
+	matches  matches
+	once     map[*session.Session]session.Delivery
+	links    map[*link]struct{}
+	tenants  map[string]*tenant // by device name, "" for clients without one
+	active   *session.Session   // is in Receive
+	self     []session.Delivery
+	wake     []*link // have something to send that nobody knows of
+	assigned uint64
+	counts   Counts
+
+	bindings map[string]*binding // by topic
+	unknown  unknowns
+	work     work
+	keeper   keeper
+	stopping bool
+}
+
+// Counts are what happened since the broker was made.
+type Counts struct {
+	Connects, Refused   uint64 // clients that were let in, and that were not
+	Received, Delivered uint64 // messages of clients, and to clients
+	Recorded            uint64 // messages whose samples are on disk, or were offered
+	Samples             uint64
+	Unknown             uint64 // messages that no template took
+	Undecoded           uint64 // messages whose payload is not what the template says
+	Unauthorized        uint64 // messages and subscriptions outside of the rights
+	Dropped             uint64 // deliveries that a slow or absent client did not get
+	Overflow            uint64 // messages with QoS 0 that were not recorded because too many waited
+	NotRecorded         uint64 // messages with QoS 1 or 2 that were refused because they could not be recorded
+	Expired, TakenOver  uint64
+	Misdated            uint64 // samples whose time was not believed
+	Barred              uint64 // points that were not taken
+}
+
+// New returns a broker without sessions. Load brings those back that were kept.
+func New(cfg Config) *Broker {
+	s := &cfg.Setting
+	b := &Broker{
+		cfg: cfg, kinds: map[string]*setting.Kind{}, tree: topic.NewTree[*session.Session, session.Subscription](),
+		retained: topic.NewRetained[*session.Message](), once: map[*session.Session]session.Delivery{},
+		links: map[*link]struct{}{}, tenants: map[string]*tenant{}, bindings: map[string]*binding{},
+		config: session.Config{
+			Limits:    packet.Limits{Levels: 64, Filters: 100, UserProperties: 64},
+			MaxPacket: s.Packet, TopicAliases: 32, KeepAlive: uint16(s.KeepAlive / time.Second), MaxExpiry: uint32(s.Expiry / time.Second),
+			MaxQueued: s.Queue, MaxSubscriptions: 200,
+		},
+	}
+	fallback := setting.Fallback()
+	b.kinds[setting.DefaultKind] = &fallback
+	for _, k := range s.Kinds {
+		k = k.Bounded()
+		b.kinds[k.Name] = &k
+	}
+	b.parts = parts{server{b}, handler{b}, router{b}, keeping{b}}
+	b.table = session.NewTable(&b.config, watcher{b})
+	b.guard.now = cfg.Now
+	b.gate.rate = s.Connects
+	b.work.init()
+	b.keeper.init()
+	b.keeper.off = cfg.Storage == nil
+	return b
+}
+
+// Load brings sessions and retained messages back that were kept. Call it before Run.
+func (b *Broker) Load(ctx context.Context) error {
+	if b.cfg.Storage == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.cfg.Now()
+	return b.cfg.Storage.Load(ctx, func(key string, state []byte) error {
+		s, err := b.table.Restore(now, state)
+		if err != nil {
+			return fault.E("broker.Load", fault.Corrupt, shownKey(key), err)
+		}
+		for f, sub := range s.Subscriptions() {
+			b.tree.Add(f, s, sub)
+		}
+		b.tenantOf(ownerOf(s.ID())).sessions++
+		return nil
+	}, func(name string, state []byte) error {
+		m, err := session.ParseMessage(state)
+		if err != nil {
+			return fault.E("broker.Load", fault.Corrupt, name, err)
+		}
+		if m.Expires.IsZero() || m.Expires.After(now) {
+			b.retained.Set(name, m)
+		}
+		return nil
+	})
+}
+
+// Run serves clients that come by the listeners until ctx ends, and does what is to be done beside. At the end it
+// tells the clients, and records, keeps and answers what waits.
+func (b *Broker) Run(ctx context.Context, doors ...Door) error {
+	work, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var serving, parts sync.WaitGroup
+	errs := make(chan error, len(doors))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, d := range doors {
+		serving.Go(func() {
+			if err := b.server.serve(ctx, d); err != nil {
+				errs <- err
+				stop()
+			}
+		})
+	}
+	parts.Go(func() { b.record(work) })
+	parts.Go(func() { b.keeping.keep(work) })
+	b.watch(ctx)
+	b.stop()
+	serving.Wait()
+	b.work.close()
+	parts.Wait()
+	close(errs)
+	return <-errs
+}
+
+// stopTime is how long clients may take to read that the broker stops.
+const stopTime = time.Second
+
+// stop ends all connections.
+func (b *Broker) stop() {
+	b.mu.Lock()
+	b.stopping = true
+	for l := range b.links {
+		b.disconnect(l, packet.ServerShuttingDown)
+		time.AfterFunc(stopTime, l.shut)
+	}
+	b.unlock()
+}
+
+// watchEvery is how often deadlines are looked at.
+const watchEvery = time.Second
+
+// watch looks after deadlines until ctx ends.
+func (b *Broker) watch(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			b.tick()
+		}
+	}
+}
+
+// tick ends silent connections and sessions that are due, publishes wills, and makes points stale.
+func (b *Broker) tick() {
+	b.mu.Lock()
+	defer b.unlock()
+	now := b.cfg.Now()
+	for l := range b.links {
+		if l.conn == nil {
+			continue
+		}
+		out, err := l.conn.Tick(now, l.out)
+		l.out = out
+		if err != nil || l.stuck(now) {
+			b.close(l)
+		}
+		b.announce(l)
+	}
+	b.table.Tick(now)
+	b.expire(now)
+	b.stale(now)
+	b.guard.forget()
+	b.keeper.poke()
+}
+
+// expire forgets retained messages whose time is over, a part of them each time.
+func (b *Broker) expire(now time.Time) {
+	var over []string
+	b.retained.Match("#", func(name string, m *session.Message) bool {
+		if !m.Expires.IsZero() && !m.Expires.After(now) {
+			over = append(over, name)
+		}
+		return len(over) < 1000
+	})
+	for _, name := range over {
+		b.retained.Delete(name)
+		b.keeper.forget(name)
+		b.counts.Expired++
+	}
+}
+
+// Counts returns what happened.
+func (b *Broker) Counts() Counts {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.counts
+}

@@ -1,0 +1,167 @@
+// Package front is the MQTT broker as a node has it: with its devices, its storage and the addresses where it listens.
+package front
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"voltbus/broker"
+	"voltbus/broker/account"
+	"voltbus/broker/setting"
+	"voltbus/broker/storage"
+	"voltbus/broker/template"
+	"voltbus/catalog"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Config is what a front is made from.
+type Config struct {
+	Setting       setting.Section
+	Dir           string // the data directory
+	Plain, Secure string // where to listen, "" for not at all
+	TLS           func() (*tls.Config, error)
+	Catalogue     Catalogue
+	Points        int // that belong to no device and may be listed
+	Recorder      Recorder
+	Live          func(*point.Scan)
+	Told          func(broker.Refusal)
+	Bounds        point.Bounds
+	Now           func() time.Time
+	Log           *slog.Logger
+}
+
+// Catalogue lists points, as package catalog does.
+type Catalogue interface {
+	Places(dst []catalog.Place, n int, path func(i int) point.Path) []catalog.Place
+	Upsert(ctx context.Context, infos []point.Info) error
+	Free() int
+}
+
+// Recorder makes samples durable, as package recorder does.
+type Recorder interface {
+	Record(ctx context.Context, samples []point.Sample) error
+	Offer(samples []point.Sample) bool
+}
+
+// Front is an open broker. Close it, or Run it and then close it.
+type Front struct {
+	*broker.Broker
+	Devices *account.Registry
+	storage *storage.Storage
+	doors   []broker.Door
+	cfg     Config
+}
+
+// Open opens the storage, brings back what it kept, and listens. Nobody is served before Run.
+func Open(ctx context.Context, cfg Config) (f *Front, err error) {
+	f = &Front{cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	templates, err := template.Compile(cfg.Setting.Templates)
+	if err != nil {
+		return f, fault.E("front.Open", fault.Invalid, "mqtt.templates", err)
+	}
+	if f.storage, err = storage.Open(ctx, cfg.Dir); err != nil {
+		return f, err
+	}
+	if f.Devices, err = account.Open(ctx, f.storage, cfg.Now, nil); err != nil {
+		return f, err
+	}
+	f.Broker = broker.New(broker.Config{
+		Setting: cfg.Setting, Templates: templates, Devices: f.Devices, Storage: f.storage,
+		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: cfg.Live, Told: cfg.Told,
+		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
+	})
+	f.Devices.Notify(f.Dismiss)
+	if err := f.Load(ctx); err != nil {
+		return f, err
+	}
+	return f, f.listen()
+}
+
+// listen opens the doors.
+func (f *Front) listen() error {
+	for _, d := range []struct{ key, address string }{{"listen.mqtt", f.cfg.Plain}, {"listen.mqtts", f.cfg.Secure}} {
+		if d.address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", d.address) //nolint:noctx // local and immediate
+		if err != nil {
+			return fault.E("front.Open", fault.Conflict, d.address, fmt.Errorf(
+				"cannot listen for MQTT clients: %w; stop the program that uses the port, or set %s to another address", err, d.key))
+		}
+		door := broker.Door{Listener: l}
+		if d.key == "listen.mqtts" {
+			if door.TLS, err = f.cfg.TLS(); err != nil {
+				return errors.Join(err, l.Close())
+			}
+		}
+		f.doors = append(f.doors, door)
+	}
+	return nil
+}
+
+// Run serves clients until ctx ends.
+func (f *Front) Run(ctx context.Context) error { return f.Broker.Run(ctx, f.doors...) }
+
+// Close closes what Open opened.
+func (f *Front) Close() error {
+	var errs []error
+	for _, d := range f.doors {
+		if err := d.Listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if f.storage != nil {
+		errs = append(errs, f.storage.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Addr returns where it listens, with TLS or without, "" if it does not.
+func (f *Front) Addr(secure bool) string {
+	if i := slices.IndexFunc(f.doors, func(d broker.Door) bool { return (d.TLS != nil) == secure }); i >= 0 {
+		return f.doors[i].Listener.Addr().String()
+	}
+	return ""
+}
+
+var (
+	errOfDevice = errors.New("belongs to a device that is read, or to a node below; give the template another place in device")
+	errPoints   = errors.New("this node lists as many points without a device as ingest.points allows")
+)
+
+// list makes points known that messages hold.
+func (f *Front) list(ctx context.Context, fresh []point.Info) (refused []error, err error) {
+	refused = make([]error, len(fresh))
+	places := f.cfg.Catalogue.Places(nil, len(fresh), func(i int) point.Path { return fresh[i].Path })
+	room := f.cfg.Points - f.cfg.Catalogue.Free()
+	list := make([]point.Info, 0, len(fresh))
+	for i, p := range places {
+		switch {
+		case p == catalog.OfDevice:
+			refused[i] = errOfDevice
+			continue
+		case p == catalog.Unlisted && room <= 0:
+			refused[i] = errPoints
+			continue
+		case p == catalog.Unlisted:
+			room--
+		}
+		list = append(list, fresh[i])
+	}
+	if len(list) == 0 {
+		return refused, nil
+	}
+	return refused, f.cfg.Catalogue.Upsert(ctx, list)
+}

@@ -1,0 +1,251 @@
+package broker
+
+import (
+	"time"
+
+	"voltbus/protocol/mqtt/packet"
+	"voltbus/protocol/mqtt/session"
+	"voltbus/protocol/mqtt/topic"
+)
+
+// Publish implements session.Broker.
+func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
+	l := linkOf(c)
+	t, now := l.tenant, b.cfg.Now()
+	b.counts.Received++
+	t.messages.use(now, 1)
+	t.bytes.use(now, float64(len(p.Payload)))
+	if code := b.judge(l, p); code.Failed() {
+		return code
+	}
+	m := p.Message()
+	bound := b.bind(p.Name)
+	if bound == nil {
+		b.counts.Unknown++
+		b.unknown.note(unknownMessage(now, l, m, ""))
+		return b.routeNow(c.Session(), p.Sequence, m)
+	}
+	w := pending{message: m, binding: bound, at: now, tenant: t.name}
+	if p.QoS > 0 && !bound.match.Live {
+		w.session, w.sequence = c.Session(), p.Sequence
+		b.work.add(w)
+		return session.Pending
+	}
+	if b.work.full() {
+		b.counts.Overflow++
+	} else {
+		b.work.add(w)
+	}
+	return b.routeNow(c.Session(), p.Sequence, m)
+}
+
+// judge says whether a client may publish a message.
+func (b handler) judge(l *link, p *session.Publication) packet.Code {
+	t := l.tenant
+	if !t.mayPublish(p.Name) {
+		b.counts.Unauthorized++
+		b.tell(Refusal{
+			Device: t.name, Client: clientOf(l.conn.Session().ID()), Address: l.peer.String(), Action: "publish", Topic: p.Name,
+			Why: "may not publish to this topic",
+		})
+		return packet.NotAuthorized
+	}
+	if t.kind != nil && t.kind.Payload > 0 && len(p.Payload) > t.kind.Payload {
+		return packet.QuotaExceeded
+	}
+	if p.Retain && len(p.Payload) > 0 && b.retained.Len() >= b.cfg.Setting.Retained {
+		if _, had := b.retained.Get(p.Name); !had {
+			return packet.QuotaExceeded
+		}
+	}
+	return packet.Success
+}
+
+// routeNow routes a message and returns what to answer, Pending if the storage must keep something before.
+func (b handler) routeNow(s *session.Session, sequence uint64, m *session.Message) packet.Code {
+	n, keep := b.router.route(m)
+	code := packet.Success
+	if n == 0 && m.QoS > 0 {
+		code = packet.NoMatchingSubscribers
+	}
+	if m.QoS == 0 || !keep {
+		return code
+	}
+	b.keeper.answer(reply{s, sequence, code})
+	return session.Pending
+}
+
+// route hands a message to whoever subscribed and returns how many there are, and whether the storage has to keep
+// something before the publisher is answered.
+func (b router) route(m *session.Message) (n int, keep bool) {
+	if m.Retain {
+		keep = b.retain(m)
+	}
+	b.tree.Match([]byte(m.Topic), &b.matches)
+	now := b.cfg.Now()
+	if sets := b.matches.Sets; len(sets) == 1 {
+		for _, to := range sets[0] {
+			keep = b.deliver(now, to.Subscriber, session.Delivery{Message: m, Subscription: to.Value}) || keep
+		}
+		n = len(sets[0])
+	} else if len(sets) > 1 {
+		for s, d := range b.merge(m, sets) {
+			keep = b.deliver(now, s, d) || keep
+			n++
+		}
+	}
+	for _, g := range b.matches.Groups {
+		if to, ok := pick(g); ok {
+			keep = b.deliver(now, to.Subscriber, session.Delivery{Message: m, Subscription: to.Value}) || keep
+			n++
+		}
+	}
+	return n, keep
+}
+
+// merge finds what to deliver to each subscriber, once even if several of its filters match.
+func (b router) merge(m *session.Message, sets [][]member) map[*session.Session]session.Delivery {
+	clear(b.once)
+	for _, set := range sets {
+		for _, to := range set {
+			d, ok := b.once[to.Subscriber]
+			if ok {
+				d.Merge(to.Value)
+			} else {
+				d = session.Delivery{Message: m, Subscription: to.Value}
+			}
+			b.once[to.Subscriber] = d
+		}
+	}
+	return b.once
+}
+
+// pick chooses a member of a shared subscription, one that is connected if possible.
+func pick(g *group) (member, bool) {
+	if m, ok := g.Pick(func(m member) bool { return m.Subscriber.Conn() != nil }); ok {
+		return m, true
+	}
+	return g.Pick(nil)
+}
+
+// deliver reports whether the storage has to keep something.
+func (b router) deliver(now time.Time, s *session.Session, d session.Delivery) bool {
+	l := linkOf(s.Conn())
+	switch {
+	case s == b.active:
+		b.self = append(b.self, d)
+		return !b.keeper.off && s.Expiry() > 0 && d.QoS(d.Message) > 0
+	case l == nil:
+		_ = b.give(now, s, d, nil)
+	default:
+		l.out = b.give(now, s, d, l.out)
+		b.announce(l)
+	}
+	return b.keeping.changed(s)
+}
+
+// give delivers and counts.
+func (b router) give(now time.Time, s *session.Session, d session.Delivery, out []byte) []byte {
+	out, outcome := s.Deliver(now, d, out)
+	switch outcome {
+	case session.Sent, session.Queued:
+		b.counts.Delivered++
+	case session.Refused:
+		b.counts.Dropped++
+	case session.Ignored:
+	}
+	return out
+}
+
+// retain keeps a message, or forgets the one of its topic if it is empty [MQTT-3.3.1-6]. It reports whether the
+// storage has to keep something.
+func (b router) retain(m *session.Message) bool {
+	if len(m.Payload) == 0 {
+		b.retained.Delete(m.Topic)
+		b.keeper.forget(m.Topic)
+	} else {
+		b.retained.Set(m.Topic, m)
+		b.keeper.retain(m)
+	}
+	return !b.keeper.off
+}
+
+// Subscribe implements session.Broker.
+func (b handler) Subscribe(c *session.Conn, f topic.Filter, s session.Subscription) packet.Code {
+	l := linkOf(c)
+	if !l.tenant.maySubscribe(f.Topic) {
+		b.counts.Unauthorized++
+		b.tell(Refusal{
+			Device: l.tenant.name, Client: clientOf(c.Session().ID()), Address: l.peer.String(), Action: "subscribe", Topic: f.String(),
+			Why: "may not subscribe to all that this filter matches",
+		})
+		return packet.NotAuthorized
+	}
+	b.tree.Add(f, c.Session(), s)
+	return packet.Code(s.Options.QoS())
+}
+
+// Retained implements session.Broker.
+func (b handler) Retained(c *session.Conn, f topic.Filter, s session.Subscription, out []byte) []byte {
+	now := b.cfg.Now()
+	b.retained.Match(f.Topic, func(_ string, m *session.Message) bool {
+		out = b.router.give(now, c.Session(), session.Delivery{Message: m, Subscription: s, Retained: true}, out)
+		return true
+	})
+	return out
+}
+
+// Unsubscribe implements session.Broker.
+func (b handler) Unsubscribe(c *session.Conn, f topic.Filter) { b.tree.Remove(f, c.Session()) }
+
+// Send publishes a message of the node itself, such as a command to a device, and returns how many clients it is for.
+func (b *Broker) Send(m *session.Message) int {
+	b.mu.Lock()
+	defer b.unlock()
+	n, _ := b.router.route(m)
+	return n
+}
+
+// watcher hears about the sessions of a broker.
+type watcher struct{ b *Broker }
+
+// Ended implements session.Watcher.
+func (w watcher) Ended(s *session.Session) {
+	b := w.b
+	for f := range s.Subscriptions() {
+		b.tree.Remove(f, s)
+		if f.Share != "" {
+			b.passOn(f, s)
+		}
+	}
+	b.keeper.remove(s)
+	t := b.tenantOf(ownerOf(s.ID()))
+	t.sessions--
+	b.release(t)
+}
+
+// passOn hands what waits for a client whose session ended to another member of its shared subscription
+// (MQTT 5.0 §4.8.2).
+func (b *Broker) passOn(f topic.Filter, s *session.Session) {
+	for m := range s.Unfinished() {
+		if !topic.Match(f.Topic, m.Topic) {
+			continue
+		}
+		b.tree.Match([]byte(m.Topic), &b.matches)
+		for _, g := range b.matches.Groups {
+			if to, ok := pick(g); ok && g.Name() == f.Share {
+				b.router.deliver(b.cfg.Now(), to.Subscriber, session.Delivery{Message: m, Subscription: to.Value})
+			}
+		}
+	}
+}
+
+// Will implements session.Watcher.
+func (w watcher) Will(s *session.Session, m *session.Message) {
+	b := w.b
+	b.router.route(m)
+	owner := ownerOf(s.ID())
+	if bound := b.bind(m.Topic); bound != nil && !b.work.full() {
+		b.work.add(pending{message: m, binding: bound, at: b.cfg.Now(), tenant: owner})
+	}
+}

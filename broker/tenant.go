@@ -1,0 +1,151 @@
+package broker
+
+import (
+	"strings"
+	"time"
+
+	"voltbus/broker/setting"
+	"voltbus/protocol/mqtt/topic"
+)
+
+// tenant is a device that has clients or sessions. The one without a name has those of clients that need none.
+type tenant struct {
+	name      string
+	kind      *setting.Kind // nil without a name
+	publish   []string
+	subscribe []string
+	sessions  int
+	links     map[*link]struct{}
+	messages  bucket
+	bytes     bucket
+	points    int
+}
+
+// tenantOf returns the tenant of a device, which it makes if need be.
+func (b *Broker) tenantOf(device string) *tenant {
+	t := b.tenants[device]
+	if t == nil {
+		t = &tenant{name: device, links: map[*link]struct{}{}}
+		b.tenants[device] = t
+	}
+	return t
+}
+
+// release forgets a tenant that has nothing any more.
+func (b *Broker) release(t *tenant) {
+	if len(t.links) == 0 && t.sessions == 0 && t.points == 0 {
+		delete(b.tenants, t.name)
+	}
+}
+
+// be takes over what a kind says.
+func (t *tenant) be(k *setting.Kind) {
+	if t.kind == k {
+		return
+	}
+	t.kind = k
+	t.publish, t.subscribe = topicsOf(k.Publish, t.name), topicsOf(k.Subscribe, t.name)
+	t.messages.rate, t.bytes.rate = float64(k.Rate), float64(k.Bytes)
+}
+
+// topicsOf puts the name of a device into topics.
+func topicsOf(patterns []string, device string) []string {
+	list := make([]string, len(patterns))
+	for i, p := range patterns {
+		list[i] = strings.ReplaceAll(p, setting.DeviceName, device)
+	}
+	return list
+}
+
+// mayPublish reports whether the tenant may publish to a topic.
+func (t *tenant) mayPublish(name string) bool {
+	if t.kind == nil {
+		return t.name == "" && !strings.HasPrefix(name, "$")
+	}
+	for _, p := range t.publish {
+		if topic.Match(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// maySubscribe reports whether everything that a filter matches lies within what the tenant may subscribe to.
+func (t *tenant) maySubscribe(filter string) bool {
+	if t.kind == nil {
+		return t.name == "" && !strings.HasPrefix(filter, "$")
+	}
+	for _, p := range t.subscribe {
+		if covers(p, filter) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether one filter matches everything that another matches.
+func covers(wide, narrow string) bool {
+	if strings.HasPrefix(narrow, "$") && !strings.HasPrefix(wide, "$") {
+		return false
+	}
+	for {
+		w, wideRest, wideMore := strings.Cut(wide, "/")
+		if w == "#" {
+			return true
+		}
+		n, narrowRest, narrowMore := strings.Cut(narrow, "/")
+		if n == "#" || w != "+" && w != n {
+			return false
+		}
+		if !narrowMore { // "a/#" matches "a" too, MQTT 5.0 §4.7.1.2
+			return !wideMore || wideRest == "#"
+		}
+		if !wideMore {
+			return false
+		}
+		wide, narrow = wideRest, narrowRest
+	}
+}
+
+// pause is how long the clients of the tenant are not read, because they sent too much.
+func (t *tenant) pause(now time.Time) time.Duration {
+	if t.kind == nil {
+		return 0
+	}
+	return min(max(t.messages.debt(now), t.bytes.debt(now)), maxPause)
+}
+
+// maxPause bounds a pause, so that a connection that ended is noticed.
+const maxPause = 5 * time.Second
+
+// burst is how many seconds' worth may be used at once.
+const burst = 4
+
+// bucket is an allowance that fills with time.
+type bucket struct {
+	rate  float64 // a second; 0 has no bound
+	level float64 // what was used and is not filled up yet
+	at    int64   // Unix nanoseconds
+}
+
+// use takes from the allowance.
+func (b *bucket) use(now time.Time, n float64) {
+	at := now.UnixNano()
+	if b.at != 0 {
+		b.level = max(0, b.level-b.rate*float64(at-b.at)/1e9)
+	}
+	b.at = at
+	b.level += n
+}
+
+// debt is how long it takes until there is an allowance again.
+func (b *bucket) debt(now time.Time) time.Duration {
+	if b.rate == 0 {
+		return 0
+	}
+	over := b.level - b.rate*burst - b.rate*float64(now.UnixNano()-b.at)/1e9
+	if over <= 0 {
+		return 0
+	}
+	return time.Duration(over / b.rate * 1e9)
+}

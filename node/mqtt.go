@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"strings"
+
+	"voltbus/audit"
+	"voltbus/broker"
+	"voltbus/broker/front"
+	"voltbus/device"
+	"voltbus/fault"
+	"voltbus/internal/admission"
+	"voltbus/point"
+)
+
+// openMQTT opens the broker and listens for its clients, if the configuration wants one.
+func (n *Node) openMQTT(ctx context.Context) error {
+	cfg := n.opts.Config
+	if !cfg.Listen.Broker() || n.opts.Idle {
+		return nil
+	}
+	section := cfg.MQTT
+	n.files, section.Clients = n.files.Split(section.Clients)
+	f, err := front.Open(ctx, front.Config{
+		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: n.deviceTLS,
+		Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
+		Told: n.refusedByMQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.mqtt = f
+	return nil
+}
+
+// deviceTLS is what TLS with devices needs. Many of them know no TLS 1.3.
+func (n *Node) deviceTLS() (*tls.Config, error) {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(n.identity.Certificates.Authority())) {
+		return nil, fault.E("node.Open", fault.Internal, "ca.pem", errors.New("the authority's certificate cannot be read"))
+	}
+	c := n.identity.Certificates.ServerConfig()
+	c.MinVersion, c.ClientAuth, c.ClientCAs = tls.VersionTLS12, tls.VerifyClientCertIfGiven, pool
+	return c, nil
+}
+
+// MQTTAddr returns the address for MQTT clients without and with TLS, "" where it does not listen.
+func (n *Node) MQTTAddr(secure bool) string {
+	if n.mqtt == nil {
+		return ""
+	}
+	return fromHere(n.mqtt.Addr(secure))
+}
+
+// refusedByMQTT offers the audit log what a client tried and may not.
+func (n *Node) refusedByMQTT(r broker.Refusal) {
+	who, at := r.Device, r.Topic
+	if who == "" {
+		who = "unknown"
+	}
+	if at == "" {
+		at = r.Address
+	}
+	n.audit.Offer(audit.Entry{
+		Actor: "device:" + clipName(who), Action: "mqtt." + r.Action, Subject: clipName(at),
+		Outcome: "refused: " + clipName(r.Why) + " (from " + admission.ParseNetwork(r.Address).String() + ")", Time: now(),
+	})
+}
+
+// clipName shortens what a stranger sent.
+func clipName(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
+
+// tellAs tells whoever listens what a message holds, and control.
+func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
+	return func(scan *point.Scan) {
+		o.hear(scan)
+		o.Live(scan, f)
+	}
+}
