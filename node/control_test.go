@@ -33,10 +33,10 @@ func command(t *testing.T, r *running, who, id string, value float64) {
 	}
 }
 
-// recorded returns what the history has of a point, oldest first, with "bad" for what has no value.
+// recorded returns what the history has of a point, oldest first, with "released" for what nobody commands, and "bad" for what else has no value.
 func (r *running) recorded(path string) string {
 	var values []string
-	_, err := r.SQL(context.Background(), "SELECT coalesce(value::VARCHAR, 'bad') FROM samples WHERE point = '"+path+"' ORDER BY time", 100,
+	_, err := r.SQL(context.Background(), "SELECT coalesce(value::VARCHAR, CASE quality WHEN 136 THEN 'released' ELSE 'bad' END) FROM samples WHERE point = '"+path+"' ORDER BY time", 100,
 		func([]string) error { return nil }, func(row []jsonRaw) error {
 			var text string
 			if json.Unmarshal(row[0], &text) != nil {
@@ -62,10 +62,10 @@ func TestCommandsAreRecordedBesideTheMeasurement(t *testing.T) {
 		return err == nil && len(v.Array) == 0 && !v.Reverting
 	})
 	eventually(t, "the history has the commands", func() bool {
-		return r.recorded("control/site/room/setpoint") == "23.0 21.0 bad"
+		return r.recorded("control/site/room/setpoint") == "23.0 21.0 released"
 	})
 	eventually(t, "the history has the level", func() bool {
-		return r.recorded("control-level/site/room/setpoint") == "10.0 bad"
+		return r.recorded("control-level/site/room/setpoint") == "10.0 released"
 	})
 }
 

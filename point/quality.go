@@ -27,6 +27,10 @@ const (
 	BadValue       Quality = 0x85 // the answer cannot be decoded
 	BadStale       Quality = 0x86 // the last value is older than it may be
 	BadSensor      Quality = 0x87 // the device reports a fault of the sensor
+
+	// Released says that nobody commands a point, of what is recorded below control/ and control-level/. There is
+	// no usable value, so that IsBad is true, and that is no fault.
+	Released Quality = 0x88
 )
 
 var qualityNames = map[Quality]string{
@@ -36,9 +40,10 @@ var qualityNames = map[Quality]string{
 	Bad: "bad", BadUnreachable: "bad(unreachable)", BadTimeout: "bad(timeout)",
 	BadDevice: "bad(device)", BadConfig: "bad(config)", BadValue: "bad(value)",
 	BadStale: "bad(stale)", BadSensor: "bad(sensor)",
+	Released: "released",
 }
 
-// String returns the class and, in brackets, the reason: "good", "bad(timeout)".
+// String returns the class and, in brackets, the reason: "good", "bad(timeout)"; "released" alone.
 func (q Quality) String() string {
 	if s, ok := qualityNames[q]; ok {
 		return s

@@ -147,7 +147,7 @@ func (n *note) add(p *Point, before, is wished, now time.Time, fresh bool) {
 func (n *note) sample(branch point.Path, p *Point, v point.Value, now time.Time) {
 	s := point.Sample{Point: branch.Join(string(p.Point)), Time: now.UTC(), Value: v}
 	if v.Kind() == point.None {
-		s.Quality = point.Bad
+		s.Quality = point.Released
 	}
 	n.samples = append(n.samples, s)
 }

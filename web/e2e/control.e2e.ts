@@ -154,6 +154,45 @@ describe("the device page", () => {
   });
 });
 
+describe("a revert", () => {
+  const device = "/device/campus/hq/floor%201/zone%201";
+
+  test("ends all commands of a device, after it has said of whom", async () => {
+    const control = busy(building);
+    const { page, complaints } = await enter(control, device, "engineer");
+    await page.getByRole("button", { name: "Revert…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/This ends \d+ commands? on 1 point, of .*ann/).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(control.reverts).toEqual([]);
+    await page.getByRole("button", { name: "Revert…" }).click();
+    await dialog.getByRole("button", { name: "Revert it" }).click();
+    await page.getByText("1 point goes back.").waitFor();
+    expect(control.reverts).toEqual([{ path: "campus/hq/floor 1/zone 1" }]);
+    expect(await page.getByRole("button", { name: "Revert…" }).isDisabled()).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  test("ends all commands of a point", async () => {
+    const control = busy(building);
+    const { page } = await enter(control, pageOf(zone(1)), "engineer");
+    await page.getByRole("button", { name: "Revert…" }).click();
+    await page.getByRole("button", { name: "Revert it" }).click();
+    await page.getByText("1 point goes back.").waitFor();
+    expect(control.reverts).toEqual([{ path: zone(1) }]);
+  });
+
+  test.each([device, pageOf(zone(1))])("is not for operators: %s", async (address) => {
+    const { page } = await enter(busy(building), address);
+    await page
+      .getByText(/21.5 °C/)
+      .first()
+      .waitFor();
+    expect(await page.getByRole("button", { name: "Revert…" }).count()).toBe(0);
+  });
+});
+
 describe("the overview of control", () => {
   test("shows first what is not as it should be", async () => {
     const { page, complaints } = await enter(busy(building), "/control", "administrator");

@@ -8,6 +8,7 @@ import type {
   CommandSelection,
   ControlHolder,
   ControlPoint,
+  ControlRevert,
   ControlSlot,
   ControlTask,
   NewCommand,
@@ -70,6 +71,8 @@ export class Control {
   waiting: ControlSlot[] = [];
   /** Every command that was sent, the latest last. */
   readonly sent: NewCommand[] = [];
+  /** Every revert that was asked for. */
+  readonly reverts: ControlRevert[] = [];
   /** What the device does with what is written. */
   device: Pick<Commanded, "output"> & { reported?: Value } = { output: "held" };
 
@@ -115,6 +118,15 @@ export class Control {
       return { results: commands.map((c) => this.command(c)) };
     },
     "POST control/release": ({ body }) => this.release(body as CommandSelection),
+    "POST control/revert": ({ body }) => {
+      const { path, spread } = body as ControlRevert;
+      this.reverts.push({ path, ...(spread ? { spread } : {}) });
+      const held = [...this.points.values()].filter(
+        (p) => isUnder(p.point, path) && p.array.length > 0,
+      );
+      for (const p of held) this.change(p.point, { array: [] });
+      return { ...this.done(), points: held.length };
+    },
     "POST control/waiting": ({ body }) => this.decide(body as Approval),
     "POST control/tasks": ({ body }) => this.reserve(body as NewTask),
     "DELETE control/tasks/*": ({ resource }) => {

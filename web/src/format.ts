@@ -81,6 +81,7 @@ const reasons: Record<string, string> = {
   "bad(value)": "the answer cannot be decoded",
   "bad(stale)": "the last value is older than it may be",
   "bad(sensor)": "the device reports a fault of the sensor",
+  released: "nobody commands the point",
 };
 
 /** What a quality means, "" if its name says all. */

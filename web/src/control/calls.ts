@@ -84,6 +84,10 @@ export const heldBy = async (api: Api, requester: string) =>
 export const release = (api: Api, selection: CommandSelection) =>
   api.send<ControlDecided>("POST", "control/release", selection);
 
+/** Ends every command at and below a path, whoever made it; over some seconds one point after the other. */
+export const revert = (api: Api, path: string, spread: number) =>
+  api.send<ControlDecided>("POST", "control/revert", spread > 0 ? { path, spread } : { path });
+
 /** Reserves paths. */
 export const reserve = (api: Api, task: NewTask) =>
   api.send<ControlDecided>("POST", "control/tasks", task);

@@ -25,6 +25,7 @@ import { PriorityArray } from "./array";
 import { AskRelease } from "./ask-release";
 import { whoHolds } from "./calls";
 import { Holders } from "./holders";
+import { Revert } from "./revert";
 import { commandsOf } from "./shadow";
 import { useAsked, useHappenings } from "./use-control";
 import { demands, doing, requesterOf, untilWords, whoWords } from "./words";
@@ -185,6 +186,9 @@ function Releasing({ api, point, me, role, onDone }: ReleasingProps) {
   return (
     <div class="device-side">
       <PriorityArray {...{ point, me, role, now }} onRelease={setSlot} />
+      {point.writable && (
+        <Revert {...{ api, me, role, onDone }} path={point.point} points={[point]} />
+      )}
       {slot && (
         <AskRelease {...{ api, point, slot, me, onDone }} onClose={() => setSlot(undefined)} />
       )}

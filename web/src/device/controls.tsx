@@ -1,6 +1,7 @@
 import { useCallback } from "preact/hooks";
 import type { Api, Session } from "../api";
 import { pointsOf } from "../control/calls";
+import { Revert } from "../control/revert";
 import { type Happenings, useAsked } from "../control/use-control";
 import { doing, requesterOf, untilWords, whoWords, withUnit } from "../control/words";
 import { plain } from "../format";
@@ -25,13 +26,16 @@ const mostRows = 100;
 /** The points of a device that can be set: who holds them, and the way to set them. */
 export function Controls({ api, device, session, happenings, epoch }: Props) {
   const ask = useCallback(() => pointsOf(api, device), [api, device]);
-  const { data, problem } = useAsked(ask, happenings, epoch);
+  const { data, problem, again } = useAsked(ask, happenings, epoch);
   const list = (data ?? []).filter((p) => p.writable);
   const me = requesterOf(session.user);
   const verb = includes(session.role, "operator") ? "Set" : "Look at";
   return (
     <section class="card panel" aria-labelledby="controls-title">
-      <h2 id="controls-title">Can be set</h2>
+      <div class="panel-head">
+        <h2 id="controls-title">Can be set</h2>
+        <Revert {...{ api, me }} path={device} points={list} role={session.role} onDone={again} />
+      </div>
       {problem && <p class="problem">{plain(problem)}</p>}
       <ul class="device-controls" aria-label="Points that can be set">
         {list.slice(0, mostRows).map((p) => (

@@ -32,7 +32,7 @@ function concernOf(point: Point, last: Live | undefined, now: number) {
   if (isStale(now - last.time, point.interval * 1000)) {
     return { level: "warn" as const, words: "no new value came when one was due" };
   }
-  if (last.quality === "good") return undefined;
+  if (last.quality === "good" || last.quality === "released") return undefined;
   const level = last.quality.startsWith("bad") ? ("bad" as const) : ("warn" as const);
   return { level, words: reasonFor(last.quality) || qualityName(last.quality) };
 }

@@ -18,7 +18,7 @@ export type Figure = number | null;
 /** A number, true or false, a text, or null for none; "NaN", "+Inf" and "-Inf" of floats */
 export type Value = number | boolean | string | null;
 
-/** good, uncertain or bad, with a reason in brackets */
+/** good, uncertain or bad, with a reason in brackets; released below control/ and control-level/ while nobody commands the point */
 export type Quality = string;
 
 export type Role = "viewer" | "operator" | "engineer" | "administrator";

@@ -157,7 +157,7 @@ const PointRow = memo(function PointRow({
 
 /** How a row looks by the quality of its value. */
 export function rowClass(last: Live | undefined, stale: boolean): string {
-  if (!last) return "is-wait";
+  if (!last || last.quality === "released") return "is-wait";
   if (last.quality.startsWith("bad")) return "is-bad";
   return stale || last.quality.startsWith("uncertain") ? "is-warn" : "is-good";
 }
