@@ -109,7 +109,7 @@ func onBehalf(caller context.Context, ask asking) asking {
 			return abandoned{fault.E("device.request", kindOf(caller.Err()), "", err)}
 		}
 		if isDeclined(err) {
-			return declined{err}
+			return declined{error: err}
 		}
 		return err
 	}

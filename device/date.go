@@ -1,15 +1,9 @@
 package device
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
-	"voltbus/driver"
-	"voltbus/fault"
-	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -83,27 +77,4 @@ func (u *unit) dateNow(place int, q point.Quality, v point.Value, now instant) t
 	s := point.Sample{Time: u.dates[place].behind(now.wall), Quality: q, Value: v}
 	u.dates[place].put(&s)
 	return s.Time
-}
-
-// countMisdated notes samples whose time was not believed.
-func (l *line) countMisdated(ctx context.Context, u *unit) {
-	session, can := u.session.(driver.Dated)
-	if !can {
-		return
-	}
-	var n uint64
-	if err := l.guard(u, func() error { n = session.Misdated(); return nil }); err != nil || n == 0 {
-		return
-	}
-	now := l.clock.now()
-	err := fault.E("device.listen", fault.Invalid, string(u.cfg.Path), fmt.Errorf(
-		"%s out of bounds and got the time of arrival; set the device's clock to UTC, or its clock_ahead and clock_behind", plural.Were(n, "time")))
-	u.mu.Lock()
-	u.state.Misdated += n
-	u.blame(err, now)
-	u.mu.Unlock()
-	if u.dateNoise.due(now.steady) {
-		l.log.WarnContext(ctx, "times of the device are not believed", slog.String("device", string(u.cfg.Path)),
-			slog.String("driver", l.key.kind), slog.Uint64("count", u.dateNoise.count), slog.Any("err", err))
-	}
 }

@@ -72,6 +72,7 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now inst
 		l.hush(ctx, u, qualityOf(err), took)
 		l.complain(ctx, u, err, now)
 	case isAbandoned(err):
+	case isOfScan(err): // what it means is said where the scan is
 	case Declined(err):
 		l.tellDeclined(ctx, u, err, now)
 	case isSilence(err):

@@ -8,7 +8,6 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
-	"voltbus/internal/plural"
 	"voltbus/point"
 )
 
@@ -141,6 +140,21 @@ func (l *line) take(ctx context.Context, u *unit) {
 		l.unheardBecause(ctx, u, err)
 	default:
 		l.heardFrom(ctx, u)
+		u.diagnoseReports(ctx)
+	}
+}
+
+// diagnoseReports is diagnose for a device that is not scanned. What was found stays until the driver knows better.
+func (u *unit) diagnoseReports(ctx context.Context) {
+	l := u.line
+	session, can := u.session.(driver.Lacking)
+	if !can || u.cfg.Interval > 0 {
+		return
+	}
+	known, lacks := false, error(nil)
+	if err := l.guard(u, func() error { known, lacks = session.Lacks(); return nil }); err == nil && known {
+		u.diagnosis = lacks
+		l.diagnose(ctx, u, false)
 	}
 }
 
@@ -154,32 +168,8 @@ func (l *line) takeReports(ctx context.Context, u *unit) error {
 	})
 	l.deliverReports(ctx, u)
 	l.keep(u, func() {})
-	l.countLosses(ctx, u)
-	l.countMisdated(ctx, u)
+	u.countOddities(ctx)
 	return err
-}
-
-// countLosses notes reports that were lost before they could be taken.
-func (l *line) countLosses(ctx context.Context, u *unit) {
-	session, can := u.session.(driver.Lossy)
-	if !can {
-		return
-	}
-	var n uint64
-	if err := l.guard(u, func() error { n = session.Lost(); return nil }); err != nil || n == 0 {
-		return
-	}
-	now := l.clock.now()
-	err := fault.E("device.listen", fault.Unavailable, string(u.cfg.Path), fmt.Errorf(
-		"%s lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less", plural.Were(n, "report")))
-	u.mu.Lock()
-	u.state.Lost += n
-	u.blame(err, now)
-	u.mu.Unlock()
-	if u.lossNoise.due(now.steady) {
-		l.log.WarnContext(ctx, "reports were lost", slog.String("device", string(u.cfg.Path)),
-			slog.String("driver", l.key.kind), slog.Uint64("count", u.lossNoise.count), slog.Any("err", err))
-	}
 }
 
 // heardFrom notes that a device is there.

@@ -18,6 +18,9 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	var samples []point.Sample
 	now, err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
 		samples, err = readAll(ctx, u, s, u.names)
+		if isAnswer(err) {
+			return declined{error: err, scan: true}
+		}
 		return err
 	})
 	if u.overheard {
@@ -28,10 +31,14 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	case err == nil:
 		l.stamp(u, u.paths, samples, now)
 		u.dateScan(samples, now)
-		l.countMisdated(ctx, u)
-		l.diagnose(ctx, u)
+		u.countMisdated(ctx)
+		l.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
 		l.deliver(u, slot, samples, now)
-	case ctx.Err() == nil:
+	case ctx.Err() != nil:
+	case Declined(err):
+		l.refused(ctx, u, err, now)
+		l.deliverBad(u, slot, qualityOf(err), now)
+	default:
 		l.deliverBad(u, slot, qualityOf(err), now)
 	}
 }
@@ -51,19 +58,35 @@ func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]
 	return samples, err
 }
 
-// diagnose keeps why a device that answers has bad points, and logs it when it is news.
-func (l *line) diagnose(ctx context.Context, u *unit) {
+func hasValue(s point.Sample) bool { return !s.Quality.IsBad() }
+
+// refused draws the conclusions when a scan was answered with an error: the device is there, and gives nothing.
+func (l *line) refused(ctx context.Context, u *unit, err error, now instant) {
+	l.answered(ctx, u)
+	u.mu.Lock()
+	u.become(Online, now)
+	u.mu.Unlock()
+	u.diagnosis = err
+	l.diagnose(ctx, u, true)
+}
+
+// diagnose keeps why a device that answers has bad points, or none that can be read, and logs it when it is news.
+func (l *line) diagnose(ctx context.Context, u *unit, none bool) {
 	text, kind := "", fault.Internal
 	if u.diagnosis != nil {
 		text, kind = l.explain(u), kindOf(u.diagnosis)
 	}
 	u.mu.Lock()
 	news := u.state.Problem != text
-	u.state.Problem, u.state.ProblemKind = text, kind
+	u.state.Problem, u.state.ProblemKind, u.state.Refuses = text, kind, none && text != ""
 	u.mu.Unlock()
 	if news && text != "" && text != u.diagnosed {
 		u.diagnosed = text
-		l.log.WarnContext(ctx, "device answers, but not for all points",
+		message := "device answers, but not for all points"
+		if none {
+			message = "device answers, but gives no point"
+		}
+		l.log.WarnContext(ctx, message,
 			slog.String("device", string(u.cfg.Path)), slog.String("driver", l.key.kind), slog.String("err", text))
 	}
 }

@@ -13,7 +13,7 @@ type Status uint8
 // The statuses.
 const (
 	Starting Status = iota // not asked yet
-	Online                 // the last scan was answered; a request that the device declined does not change that
+	Online                 // the last scan was answered, be it with an error; a request that the device declined does not change that
 	Offline                // the last scan or request was not answered, or its line is lost
 	Disabled               // by configuration
 	Hung                   // its line's driver does not return; see State.LastError
@@ -46,6 +46,7 @@ type State struct {
 
 	Problem     string     // why points are bad although the device answers, and what to do; "" if none
 	ProblemKind fault.Kind // of Problem
+	Refuses     bool       // it answers, and no point can be read; Problem says why
 
 	LastError     string     // in words for people; stays after a recovery; "" if none
 	LastErrorKind fault.Kind // of LastError

@@ -63,7 +63,11 @@ func isAbandoned(err error) bool {
 
 // declined marks the error of a request that the device or its driver did not want to carry out: it says nothing
 // about whether the device can be read.
-type declined struct{ error }
+type declined struct {
+	error
+
+	scan bool // it was not a request, but a scan
+}
 
 // Unwrap returns the marked error.
 func (d declined) Unwrap() error { return d.error }
@@ -81,8 +85,27 @@ func isDeclined(err error) bool {
 	return errors.Is(err, driver.ErrPartial)
 }
 
+// isAnswer reports whether a scan that failed was answered all the same: with an error, or with what cannot be read.
+func isAnswer(err error) bool {
+	if err == nil || isLineLost(err) || isCrash(err) {
+		return false
+	}
+	switch kindOf(err) {
+	case fault.Rejected, fault.Refused, fault.Invalid, fault.NotFound, fault.Conflict, fault.Corrupt:
+		return true
+	case fault.Unavailable, fault.Internal, fault.Unreachable, fault.Timeout, fault.Canceled:
+	}
+	return false
+}
+
 // Declined reports whether err says that a request came to the device, or its driver, and was answered with no.
 func Declined(err error) bool {
 	var d declined
 	return errors.As(err, &d)
+}
+
+// isOfScan reports whether what was declined is a scan.
+func isOfScan(err error) bool {
+	var d declined
+	return errors.As(err, &d) && d.scan
 }

@@ -154,7 +154,7 @@ func (u *unit) answered(now instant) {
 // failed counts a request that was not. The mutex is held.
 func (u *unit) failed(err error, now instant) {
 	u.state.Failures++
-	u.state.Problem = "" // it does not answer, which is the trouble now
+	u.state.Problem, u.state.Refuses = "", false // it does not answer, which is the trouble now
 	u.blame(err, now)
 	u.become(Offline, now)
 }

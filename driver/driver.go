@@ -217,6 +217,15 @@ type Lossy interface {
 	Lost() uint64
 }
 
+// Lacking is a Subscriber that knows which of the points that are wanted its device does not give.
+type Lacking interface {
+	Subscriber
+	// Lacks returns why points are without a value although the device is heard, as Diagnoser does, and whether that is
+	// known by now. It does not wait: it may have the device asked for what did not come by itself, and calls news when
+	// it knows more.
+	Lacks() (known bool, why error)
+}
+
 // Dated is a Session whose device gives times of its own, not all of which are believed: see point.Bounds.
 type Dated interface {
 	// Misdated returns how many samples got the time of their arrival since it was called last, because the

@@ -67,7 +67,7 @@ func text(err error) string {
 func deviceFact(d *device.State) verdict.Device {
 	silent := d.Status == device.Offline || d.Status == device.Hung
 	v := verdict.Device{
-		Path: string(d.Path), Line: d.Line, Silent: silent, Hung: d.Status == device.Hung, Error: d.LastError, Problem: d.Problem, Since: d.Since,
+		Path: string(d.Path), Line: d.Line, Silent: silent, Hung: d.Status == device.Hung, Error: d.LastError, Problem: d.Problem, Refuses: d.Refuses, Since: d.Since,
 	}
 	switch {
 	case silent && d.LastError != "":

@@ -65,6 +65,7 @@ type Device struct {
 	Error      string
 	Kind       string // a fault kind, of Error or of Problem
 	Problem    string // why points are bad although it answers
+	Refuses    bool   // all of them are
 	Since      time.Time
 }
 

@@ -190,16 +190,22 @@ func because(d *Device) string {
 	return ": " + d.Error
 }
 
-// unreadable says which devices answer, but not for all of their points.
+// unreadable says which devices answer, but not for all of their points, or for none.
 func unreadable(f *Facts) []Concern {
 	var out []Concern
 	for i := range f.Devices {
-		if d := &f.Devices[i]; d.Problem != "" && !d.Silent {
-			out = append(out, Concern{
-				Part: Registers, Severity: Warning, Subject: d.Path, Kind: d.Kind, Since: d.Since, Link: page("device", d.Path),
-				Sentence: fmt.Sprintf("%s answers only in part: %s", d.Path, d.Problem),
-			})
+		d := &f.Devices[i]
+		if d.Problem == "" || d.Silent {
+			continue
 		}
+		c := Concern{
+			Part: Registers, Severity: Warning, Subject: d.Path, Kind: d.Kind, Since: d.Since, Link: page("device", d.Path),
+			Sentence: fmt.Sprintf("%s answers only in part: %s", d.Path, d.Problem),
+		}
+		if d.Refuses {
+			c.Severity, c.Sentence = Critical, fmt.Sprintf("%s answers, but none of its points can be read: %s", d.Path, d.Problem)
+		}
+		out = append(out, c)
 	}
 	return out
 }

@@ -54,6 +54,7 @@ type collector struct {
 	err     error  // why the device cannot be heard
 	heard   bool   // something came since it could not be
 	greet   bool   // that was with the present fragment
+	search  search
 	news    func() // called when there is something to take; nil until somebody listens
 
 	info master.Info // of the fragment being handled
@@ -65,6 +66,7 @@ func newCollector(c *Config) *collector {
 		bound: point.Bounds{Past: c.ClockBehind, Ahead: c.ClockAhead},
 		now:   make([]present, len(c.items)),
 	}
+	k.search.of = k
 	for i := range c.items {
 		k.byKey[keyOf(c.items[i].kind, c.items[i].index)] = i
 	}
@@ -154,6 +156,7 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	s.Time = n.arrive(received, k.bound.Ahead)
 	n.last = s.Time
 	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock
+	k.search.seen(n, &s)
 	differs = differs || n.trouble != k.trouble // whoever was told of trouble holds the point for bad
 	n.sample, n.trouble = s, k.trouble
 	n.pass, n.variant = k.pass, h.Variation.Number()
@@ -174,6 +177,7 @@ func (k *collector) event(n *present, stamp object.Timestamp, received time.Time
 	if late {
 		s.Time = n.arrive(received, k.bound.Ahead)
 	}
+	k.search.seen(n, &s)
 	n.last, n.sample = s.Time, s
 	k.change(n, late)
 }
@@ -233,6 +237,7 @@ func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) 
 			k.change(n, false)
 		}
 	}
+	all = append(all, k.search.absent()...)
 	all = slices.DeleteFunc(all, func(s point.Sample) bool { return !wanted[s.Point] })
 	if k.lost && len(all) > 0 {
 		k.lost = false

@@ -1,11 +1,14 @@
 package dnp3
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/point"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 )
@@ -57,5 +60,84 @@ func TestAPointWithoutAValueSinceTheDeviceStartedIsNamedUntilItHasOne(t *testing
 	restart(object.FlagOnline)
 	if err := diagnosis(t, s, "level"); err != nil {
 		t.Errorf("of a point that has a value: %v", err)
+	}
+}
+
+// lacks takes reports until the session knows what its device does not give.
+func lacks(t *testing.T, s *session, names ...string) (error, map[string]point.Quality) {
+	t.Helper()
+	got := map[string]point.Quality{}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	news := make(chan struct{}, 1)
+	news <- struct{}{}
+	if err := s.Subscribe(ctx, names, func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		select {
+		case <-news:
+		case <-ctx.Done():
+			t.Fatal("it is never known what the device lacks")
+		}
+		if err := s.Take(ctx, func(p point.Sample) { got[string(p.Point)] = p.Quality }); err != nil {
+			t.Fatal(err)
+		}
+		if known, why := s.Lacks(); known && (why == nil || len(got) == len(names)) {
+			return why, got
+		}
+	}
+}
+
+func TestAPointThatTheDeviceDoesNotHaveIsNamedWithoutAScan(t *testing.T) {
+	s := connect(t, config(t, newDevice(t).listen(t, nil, 10), `
+- {name: there, type: analog_input, index: 2}
+- {name: nix, type: analog_input, index: 99}
+- {name: nothing, type: octet_string, index: 7}
+`))
+	why, got := lacks(t, s, "there", "nix", "nothing")
+	if fault.KindOf(why) != fault.Invalid || !strings.Contains(why.Error(), "does not give 2 of 3 points: nix (analog_input 99), nothing (octet_string 7); correct") {
+		t.Errorf("it says %v", why)
+	}
+	if got["nix"] != point.BadConfig || got["nothing"] != point.BadConfig || got["there"] != point.Good {
+		t.Errorf("reported: %v", got)
+	}
+}
+
+func TestADeviceThatHasAllItsPointsLacksNoneWithoutAScan(t *testing.T) {
+	s := connect(t, config(t, newDevice(t).listen(t, nil, 10), "[{name: there, type: analog_input, index: 2}]"))
+	if why, _ := lacks(t, s, "there"); why != nil {
+		t.Errorf("it says %v", why)
+	}
+}
+
+func TestAPointWithoutAValueSinceTheDeviceStartedIsNamedWithoutAScan(t *testing.T) {
+	d := newDevice(t)
+	restart := func(flags object.Flags) {
+		d.Update(func(tx *outstation.Tx) {
+			tx.Set(object.KindAnalogInput, object.Point{Index: 2, Value: object.Float(-20), Flags: flags}, outstation.Force)
+		})
+	}
+	restart(object.FlagOnline | object.FlagRestart)
+	s := connect(t, config(t, d.listen(t, nil, 10), "[{name: level, type: analog_input, index: 2}]"))
+	if why, _ := lacks(t, s, "level"); fault.KindOf(why) != fault.Unavailable || !strings.Contains(why.Error(), "no value since the device restarted") {
+		t.Errorf("it says %v", why)
+	}
+	restart(object.FlagOnline)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := false
+	if err := listen(ctx, s, []string{"level"}, func(p point.Sample) {
+		if known, why := s.Lacks(); !p.Quality.IsBad() && known && why == nil {
+			ended = true
+			cancel()
+		}
+	}); err != nil || !ended {
+		t.Errorf("it stays named: %v", err)
 	}
 }

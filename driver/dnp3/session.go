@@ -52,6 +52,7 @@ func newSession(l *line, s *remote, c *Config, values *collector) *session {
 func (n *session) Close() error {
 	if !n.closed {
 		n.closed = true
+		n.values.search.close()
 		n.line.leave(n.station) // first: what the last of a station leaves behind must not be confirmed to nobody
 		n.station.leave(n.values)
 	}
@@ -75,7 +76,7 @@ func (n *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 		return nil, n.fail(op, err)
 	}
 	samples := n.answer(names, pass)
-	n.diagnosis = n.diagnose(names, samples)
+	n.diagnosis = diagnose(n, names, samples)
 	return samples, nil
 }
 

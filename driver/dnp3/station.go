@@ -181,8 +181,14 @@ func (s *remote) End(master.Info) {
 func (s *remote) notice(n master.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n.Kind == master.NoticeRequest && errors.Is(n.Err, master.ErrTimeout) {
+	switch {
+	case n.Kind != master.NoticeRequest:
+	case errors.Is(n.Err, master.ErrTimeout):
 		s.trouble(fault.E("dnp3.Subscribe", fault.Timeout, "", n.Err))
+	case n.Request == integrityName && (n.Err == nil || errors.Is(n.Err, master.ErrRefused)):
+		for _, c := range s.collectors {
+			c.search.allRead()
+		}
 	}
 }
 

@@ -290,8 +290,8 @@ func TestPymodbus(t *testing.T) {
 		l, s := connect(t, configOf(t, transportTCP, peer.Addr, 1, values))
 		absent := openOn(t, l, configOf(t, transportTCP, peer.Addr, 9, values))
 		for range 2 {
-			if _, err := absent.Read(t.Context(), []string{"t0", "word"}); fault.KindOf(err) != fault.Unreachable || errors.Is(err, driver.ErrNotConnected) {
-				t.Errorf("the absent unit gave %v, want unreachable without ErrNotConnected", err)
+			if _, err := absent.Read(t.Context(), []string{"t0", "word"}); fault.KindOf(err) != fault.Rejected || errors.Is(err, driver.ErrNotConnected) {
+				t.Errorf("the absent unit gave %v, want rejected without ErrNotConnected", err)
 			}
 			if good, _ := readAll(t, s); good["unit"] != point.IntOf(1) {
 				t.Errorf("unit 1 gave %v", good["unit"])

@@ -67,6 +67,7 @@ func (sc *scan) take(r *request, words []uint16) {
 	for _, i := range r.members {
 		from := int(s.registers[i].address) - int(r.first)
 		s.results[i] = result{words: words[from : from+s.registers[i].layout.words], quality: point.Good, time: now}
+		s.refusals[i] = refusal{}
 	}
 }
 
@@ -102,8 +103,12 @@ func (sc *scan) cutShort(r *request, err error) error {
 func (sc *scan) diagnose() error {
 	if sc.cut > 0 && sc.answers > 0 {
 		each := time.Since(sc.began) / time.Duration(sc.answers)
-		return fault.E("", fault.Timeout, "", fmt.Errorf("%w: the device answers about every %v, so that %d requests need about %v",
-			driver.ErrScanCut, round(each), sc.answers+sc.cut, round(each*time.Duration(sc.answers+sc.cut))))
+		also := ""
+		if err := sc.session.missing(); err != nil {
+			also = err.Error() + "; "
+		}
+		return fault.E("", fault.Timeout, "", fmt.Errorf("%s%w: the device answers about every %v, so that %d requests need about %v",
+			also, driver.ErrScanCut, round(each), sc.answers+sc.cut, round(each*time.Duration(sc.answers+sc.cut))))
 	}
 	return sc.session.missing()
 }
@@ -121,9 +126,6 @@ func round(d time.Duration) time.Duration {
 
 // missing says which registers the device refuses to give; nil if none.
 func (s *session) missing() error {
-	if s.requests != nil && s.renew.IsZero() {
-		return nil // all were planned
-	}
 	var names []string
 	refused, hint := 0, ""
 	for i := range s.refusals {

@@ -201,3 +201,48 @@ func TestRegistersThatTheDeviceHasNotGotAreNamed(t *testing.T) {
 		}
 	})
 }
+
+func TestARefusedRegisterStaysNamedUntilItWasRead(t *testing.T) {
+	for name, says := range map[string]error{
+		"refused again":      wire.ErrIllegalDataAddress,
+		"busy":               wire.ErrServerDeviceBusy,
+		"cut short":          context.DeadlineExceeded,
+		"device failure":     wire.ErrServerDeviceFailure,
+		"the last of a scan": errNoAnswer,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, names := newTestSession(0, 10, 1000)
+				answer := error(wire.ErrIllegalDataAddress)
+				ask := func(r request) error {
+					if r.first == 1000 {
+						return answer
+					}
+					return nil
+				}
+				named := func(when string) {
+					t.Helper()
+					if _, err := pass(s, names, ask); err != nil {
+						t.Fatal(err)
+					}
+					if err := s.Diagnose(); err == nil || !strings.Contains(err.Error(), "(holding 1000)") {
+						t.Errorf("%s: the diagnosis is %v", when, err)
+					}
+				}
+				named("at first")
+				<-time.After(retryRefused + time.Second)
+				answer = says
+				named("while it is asked for again")
+				if answer = wire.ErrIllegalDataAddress; says != context.DeadlineExceeded { // a scan that is cut begins there the next time
+					answer = says
+				}
+				named("after that")
+				answer = nil
+				<-time.After(retryRefused + time.Second)
+				if _, err := pass(s, names, ask); err != nil || s.Diagnose() != nil {
+					t.Errorf("once it was read: %v, %v", err, s.Diagnose())
+				}
+			})
+		})
+	}
+}

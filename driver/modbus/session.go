@@ -49,7 +49,7 @@ type result struct {
 
 // refusal is a register that the device does not want to give.
 type refusal struct {
-	until   time.Time // ask again then; zero if it is not refused
+	until   time.Time // ask again then, and keep it until that gave data; zero if it is not refused
 	quality point.Quality
 }
 
@@ -192,15 +192,11 @@ func (s *session) prepare(names []string, now time.Time) {
 	}
 	s.renew = time.Time{}
 	for i, f := range s.refusals {
-		switch {
-		case f.until.IsZero() || !wanted[i]:
-		case now.Before(f.until):
+		if wanted[i] && now.Before(f.until) {
 			wanted[i] = false
 			if s.renew.IsZero() || f.until.Before(s.renew) {
 				s.renew = f.until
 			}
-		default:
-			s.refusals[i] = refusal{}
 		}
 	}
 	s.names = slices.Clone(names)
@@ -252,7 +248,7 @@ func (s *session) fail(op string, err error) error {
 	case errors.Is(err, wire.ErrServerDeviceBusy):
 		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("%w; ask again in a moment", err))
 	case errors.Is(err, errUnitFails):
-		return fault.E(op, fault.Unreachable, subject, err)
+		return fault.E(op, fault.Rejected, subject, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.E(op, fault.Timeout, subject, fmt.Errorf(
 			"nothing was answered in the time that a scan may take; one request may take %v: make the device's timeout longer than its config.timeout", s.line.set.timeout))
