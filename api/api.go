@@ -210,7 +210,7 @@ func New(cfg Config) http.Handler {
 		streams: newPlaces("streams", cfg.MaxReaders, eachReaders), exports: newPlaces("exports", maxExports, eachExports), queries: newQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
 		running:    newPlaces("requests", 0, eachRequests),
 		statements: newQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience), parsing: make(chan struct{}, parsing),
-		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples),
+		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples), statementTexts: newQuotas(cfg.Rates.Requests, statementRate),
 	}
 	s.bodies.shares = newPlaces("bytes of bodies", ingestMemory, eachIngestion)
 	s.feeds = newFeeds(cfg.StreamBuffer)

@@ -37,6 +37,8 @@ type server struct {
 	running    *places // requests that are no streams
 	statements *queues // of SQL
 
+	statementTexts *quotas // in octets
+
 	bodies   inflater
 	zips     zips
 	quotas   *quotas

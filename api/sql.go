@@ -49,7 +49,11 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 		return fault.E("api.sql", fault.Invalid, "statement", errStatement)
 	}
 	began := s.cfg.Now()
-	told := tell(body.Statement)
+	r.did("", tell(body.Statement)) // unless it runs
+	if err := tellable(s.statementTexts, r.user.Name, body.Statement, began); err != nil {
+		return err
+	}
+	told := statementTold{Statement: body.Statement}
 	r.did("", told)
 	release, err := s.statements.wait(r.Context(), r.user.Name)
 	if err != nil {
@@ -70,6 +74,33 @@ func (s *server) sql(w http.ResponseWriter, r *request) error {
 	return rows.finish(err, r.URL.Path)
 }
 
+// A statement that runs stands in the audit log as a whole, so that nothing in it is hidden by what stands around it. That
+// bounds its length, and how much of statements one person may have told in a second, over time.
+const (
+	maxStatement  = 32 << 10 // octets
+	quotedRoom    = 48 << 10 // octets of it as the audit log writes it, which escapes some characters
+	statementRate = 8 << 10  // octets a second; twice as many at once
+)
+
+var (
+	errLongStatement = fmt.Errorf("has more than %d KiB, or very many characters that JSON escapes; ask for patterns or ranges instead of lists", maxStatement>>10)
+	errStatementRate = errors.New("sends more text of statements than the audit log takes of one person; wait as Retry-After says, and ask for more at once with shorter statements")
+)
+
+// tellable refuses a statement that cannot be told as a whole.
+func tellable(rate *quotas, who, text string, now time.Time) error {
+	const op = "api.sql"
+	quoted, err := json.Marshal(text)
+	if err != nil || len(text) > maxStatement || len(quoted) > quotedRoom {
+		return fault.E(op, fault.Invalid, "statement", errLongStatement)
+	}
+	if wait := rate.admit(who, now); wait > 0 {
+		return &waitError{wait, fault.E(op, fault.Unavailable, who, errStatementRate)}
+	}
+	rate.charge(who, now, len(text))
+	return nil
+}
+
 // statementTold is what the audit log tells of a statement.
 type statementTold struct {
 	Statement string  `json:"statement"`
@@ -81,14 +112,14 @@ type statementTold struct {
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// toldStatement is how many octets of the beginning and of the end of a statement the audit log holds.
+// toldStatement is how many octets of the beginning and of the end of a statement that did not run the audit log holds.
 const toldStatement = 500
 
-// tell returns what the audit log tells of a statement: of a long one the beginning, the end, the length and the
-// SHA-256, so that padding hides neither what it asked nor that a text found elsewhere is the same.
+// tell returns what the audit log tells of a statement that did not run: of a long one the beginning, the end, the length and
+// the SHA-256.
 func tell(text string) statementTold {
 	if len(text) <= 2*toldStatement {
-		return statementTold{Statement: strings.ToValidUTF8(text, "�")}
+		return statementTold{Statement: text}
 	}
 	sum := sha256.Sum256([]byte(text))
 	return statementTold{
