@@ -39,7 +39,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2841,
-		"api":                      9504,
+		"api":                      9537,
 		"audit":                    2552,
 		"bus":                      3615,
 		"cmd/voltbus":              9645,
