@@ -131,16 +131,22 @@ func (h *History) repeats(v Version, fresh []Version) bool {
 			break
 		}
 		if f.Stage.rank() == v.Stage.rank() {
-			return f.Stage == v.Stage && f.Value == v.Value && f.Status == v.Status
+			return v.repeats(f.Stage, f.Value, f.Status)
 		}
 	}
 	first, last := h.group(v.End.UnixMicro())
 	for i := last - 1; i >= first; i-- {
 		if h.stage[i].rank() == v.Stage.rank() {
-			return h.stage[i] == v.Stage && h.value[i] == v.Value && h.status[i] == v.Status
+			return v.repeats(h.stage[i], h.value[i], h.status[i])
 		}
 	}
 	return false
+}
+
+// repeats reports whether v says nothing that the version before it of its rank does not say. A reading that comes
+// again from the meter does not undo the doubt of validation.
+func (v *Version) repeats(stage Stage, value float64, status uint32) bool {
+	return v.Stage == stage && v.Value == value && (v.Status == status || (v.Stage == Raw && v.Status == 0))
 }
 
 // merge moves sorted versions in among the rows, from the back.

@@ -111,6 +111,11 @@ func (s *Installations) Where(meter string, t time.Time) (Installation, bool) {
 	return find(s.byMeter[meter], t)
 }
 
+// List returns the installations of a service point, oldest first.
+func (s *Installations) List(servicePoint string) []Installation {
+	return slices.Clone(s.byPoint[servicePoint])
+}
+
 // During returns the installations of a service point between two moments, oldest first, cut to them. The
 // interval that ends at the moment of an exchange belongs to the old meter.
 func (s *Installations) During(servicePoint string, from, to time.Time) []Installation {

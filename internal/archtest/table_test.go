@@ -94,6 +94,7 @@ var table = []rule{
 	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control", nouns, nil, "control decides; who asks, and who writes, is not its business"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
+	{"meter/store/duckdb", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the embedded metering store shares the engine of the history, and nothing else of it"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"operation", []string{"identity", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
 	{"operation/openapi", []string{"api", "operation", "identity", "fault"}, nil, "the document of the API is written from declarations"},
@@ -127,7 +128,7 @@ type owner struct {
 var owners = []owner{
 	{"github.com/nats-io/nkeys", []string{"bus/...", "identity", "bench/..."}, nil, "only identity and bus handle keys"},
 	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, nil, "only bus speaks NATS"},
-	{"github.com/duckdb/", []string{"store/duckdb/..."}, nil, "only store/duckdb knows its engine"},
+	{"github.com/duckdb/", []string{"store/duckdb/...", "meter/store/duckdb"}, nil, "only the embedded stores know their engine"},
 	{"github.com/jackc/", []string{"store/postgres/..."}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/...", "node"}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},

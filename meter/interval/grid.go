@@ -30,17 +30,26 @@ type Grid struct {
 // New returns the grid of a length in a zone. The length is 1 s to 24 h in whole seconds and divides 24 h;
 // zone must not be nil.
 func New(length time.Duration, zone *time.Location) (Grid, error) {
-	switch {
-	case zone == nil:
+	if zone == nil {
 		return Grid{}, fmt.Errorf("zone: missing: give the zone in which days begin, such as Europe/Berlin")
-	case length < Shortest || length > Longest:
-		return Grid{}, fmt.Errorf("interval length %s: write 1s to 24h, such as 15m", length)
-	case length%time.Second != 0 || Longest%length != 0:
-		return Grid{}, fmt.Errorf("interval length %s: does not divide a day of 24 h: write such as 1m, 15m or 1h", length)
-	case length > time.Hour && length%time.Minute != 0:
-		return Grid{}, fmt.Errorf("interval length %s: above one hour, write whole minutes", length)
+	}
+	if err := Check(length); err != nil {
+		return Grid{}, err
 	}
 	return Grid{length: length, zone: zone}, nil
+}
+
+// Check returns what is wrong with the length of an interval.
+func Check(length time.Duration) error {
+	switch {
+	case length < Shortest || length > Longest:
+		return fmt.Errorf("interval length %s: write 1s to 24h, such as 15m", length)
+	case length%time.Second != 0 || Longest%length != 0:
+		return fmt.Errorf("interval length %s: does not divide a day of 24 h: write such as 1m, 15m or 1h", length)
+	case length > time.Hour && length%time.Minute != 0:
+		return fmt.Errorf("interval length %s: above one hour, write whole minutes", length)
+	}
+	return nil
 }
 
 // Length returns the nominal length of an interval.

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"voltbus/point"
+)
+
+// Batch is raw readings in columns. The columns have equal length.
+type Batch struct {
+	Log      string // the log behind whose entry Sequence they stand; "" if they are of none
+	Sequence uint64
+
+	Keys    []ChannelKey // every channel of the batch, once or more
+	Senders []string     // who sent readings
+
+	Key    []uint32 // index into Keys
+	Sender []uint32 // index into Senders
+	End    []int64  // of the interval, Unix microseconds; what is finer than milliseconds is cut off
+	Value  []float64
+}
+
+// Len returns how many readings there are.
+func (b *Batch) Len() int { return len(b.Key) }
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() {
+	clear(b.Keys)
+	*b = Batch{Keys: b.Keys[:0], Senders: b.Senders[:0], Key: b.Key[:0], Sender: b.Sender[:0], End: b.End[:0], Value: b.Value[:0]}
+}
+
+// Add appends a reading of the key and sender that were added last.
+func (b *Batch) Add(end int64, value float64) {
+	b.Key = append(b.Key, uint32(len(b.Keys)-1))
+	b.Sender = append(b.Sender, uint32(len(b.Senders)-1))
+	b.End, b.Value = append(b.End, end), append(b.Value, value)
+}
+
+// Branch holds the points of readings in blocks of the log: meters/<meter>/<channel>.
+const Branch = "meters/"
+
+// SenderPoint is the point whose text says who sent the samples behind it in a block.
+const SenderPoint point.Path = "meters/sender"
+
+// PathOf returns the point of a channel.
+func PathOf(k ChannelKey) point.Path {
+	b := make([]byte, 0, len(Branch)+len(k.Meter)+4)
+	b = append(append(append(b, Branch...), k.Meter...), '/')
+	return point.Path(strconv.AppendInt(b, int64(k.Channel), 10))
+}
+
+// KeyOf is the inverse of PathOf; false for a point that is none of a channel.
+func KeyOf(p point.Path) (ChannelKey, bool) {
+	rest, ok := strings.CutPrefix(string(p), Branch)
+	at := strings.LastIndexByte(rest, '/')
+	if !ok || at <= 0 {
+		return ChannelKey{}, false
+	}
+	n, err := strconv.ParseUint(rest[at+1:], 10, 16)
+	if err != nil || n == 0 || rest[at+1] == '0' {
+		return ChannelKey{}, false
+	}
+	return ChannelKey{Meter: rest[:at], Channel: int(n)}, true
+}
+
+// Take adds the readings of a block of the log, and its place. Samples that are no readings are left out; their
+// number is returned.
+func (b *Batch) Take(block *point.Block) (left int) {
+	const none = ^uint32(0)
+	keys := make([]uint32, len(block.Points))
+	for i, p := range block.Points {
+		keys[i] = none
+		if k, ok := KeyOf(p); ok {
+			keys[i] = uint32(len(b.Keys))
+			b.Keys = append(b.Keys, k)
+		}
+	}
+	b.Senders = append(b.Senders, "node:"+block.Origin)
+	for i, p := range block.Point {
+		switch kind := block.Kind[i]; {
+		case kind == point.Text && block.Points[p] == SenderPoint:
+			b.Senders = append(b.Senders, block.Texts[block.Bits[i]])
+		case kind == point.Float && keys[p] != none:
+			b.Key, b.Sender = append(b.Key, keys[p]), append(b.Sender, uint32(len(b.Senders)-1))
+			b.End, b.Value = append(b.End, block.Time[i]), append(b.Value, math.Float64frombits(block.Bits[i]))
+		default:
+			left++
+		}
+	}
+	b.Log, b.Sequence = block.Log, block.LogSequence
+	return left
+}
+
+// Check returns an error if the columns do not fit each other.
+func (b *Batch) Check() error {
+	n := b.Len()
+	if len(b.Sender) != n || len(b.End) != n || len(b.Value) != n {
+		return fmt.Errorf("columns of %d, %d, %d and %d readings: give as many", n, len(b.Sender), len(b.End), len(b.Value))
+	}
+	for i := range n {
+		if int(b.Key[i]) >= len(b.Keys) || int(b.Sender[i]) >= len(b.Senders) {
+			return fmt.Errorf("reading %d: refers to a channel or sender that the batch does not hold", i)
+		}
+	}
+	return nil
+}

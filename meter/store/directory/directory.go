@@ -1,0 +1,230 @@
+// Package directory keeps in memory which meters there are: millions of them take some fifty octets each, and
+// meters of the same make share one description of their channels. Engines of the metering store keep it beside
+// what they have on disk.
+package directory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"voltbus/internal/lexicon"
+	"voltbus/meter"
+	"voltbus/meter/interval"
+	"voltbus/meter/store"
+)
+
+// The bounds of what is registered.
+const (
+	MaxID       = 64     // octets of the id of a meter
+	MaxChannels = 100    // of a meter
+	maxNumber   = 65_535 // of a channel
+)
+
+// Always and Never are days outside of time.
+const (
+	Always store.Day = math.MinInt32
+	Never  store.Day = math.MaxInt32
+)
+
+// Model is what meters of one make have in common. It does not change.
+type Model struct {
+	Commodity meter.Commodity `json:"commodity"`
+	Channels  []meter.Channel `json:"channels"` // by number
+}
+
+// Entry is a meter as it is kept: everything but its id are numbers.
+type Entry struct {
+	ID    string
+	Model uint32
+	First uint32    // of its channels, which have consecutive numbers in the order of the model
+	Since store.Day // the first day on which it is expected to deliver
+	Until store.Day // the first on which it is no more
+}
+
+// Directory is the meters. It is safe for concurrent use; Apply is called by one goroutine at a time.
+type Directory struct {
+	calendar *store.Calendar
+
+	mu      sync.RWMutex
+	names   *lexicon.Index
+	entries []entry // by the number of the meter
+	models  []*Model
+	known   map[string]uint32 // models by their text
+	next    uint32            // channel
+}
+
+type entry struct {
+	model, first uint32
+	since, until store.Day
+}
+
+// New returns an empty directory.
+func New(c *store.Calendar) *Directory {
+	return &Directory{calendar: c, names: lexicon.New(), known: make(map[string]uint32)}
+}
+
+// Plan is what a registration adds, before it is on disk.
+type Plan struct {
+	Result  store.Registered
+	Entries []Entry
+	Indices []int    // of the entries in the list
+	Models  []*Model // new ones, whose numbers follow those that are there
+	fresh   map[string]int
+	known   map[string]uint32
+	points  map[string]bool
+	free    func(servicePoint string) bool
+	next    uint32
+}
+
+// Plan judges a list. Free reports whether nothing was ever installed at a service point. Nothing changes; the plan
+// holds until something is applied.
+func (d *Directory) Plan(list []store.Registration, free func(servicePoint string) bool) *Plan {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	p := &Plan{fresh: make(map[string]int, len(list)), known: map[string]uint32{}, points: map[string]bool{}, free: free, next: d.next}
+	for i := range list {
+		if err := d.plan(p, &list[i], i); err != nil {
+			p.Result.Refused = append(p.Result.Refused, store.Refusal{Index: i, Reason: err.Error()})
+		}
+	}
+	p.Result.Added = len(p.Entries)
+	return p
+}
+
+var errOther = errors.New("the meter is registered with other channels: give a meter that was exchanged another id")
+
+func (d *Directory) plan(p *Plan, r *store.Registration, index int) error {
+	if err := check(&r.Meter); err != nil {
+		return err
+	}
+	model, err := d.model(p, &r.Meter)
+	if err != nil {
+		return err
+	}
+	if n, ok := d.names.Find(r.Meter.ID); ok {
+		if d.entries[n].model != model {
+			return errOther
+		}
+		p.Result.Known++
+		return nil
+	}
+	if at, ok := p.fresh[r.Meter.ID]; ok {
+		if p.Entries[at].Model != model {
+			return errOther
+		}
+		p.Result.Known++
+		return nil
+	}
+	if uint64(p.next)+uint64(len(r.Meter.Channels)) > math.MaxUint32 {
+		return errors.New("the store holds no more channels: register the meter at another node")
+	}
+	if err := p.place(r); err != nil {
+		return err
+	}
+	since := Always
+	if !r.From.IsZero() {
+		since = d.calendar.Of(r.From.UnixMicro() + 1)
+	}
+	p.fresh[r.Meter.ID] = len(p.Entries)
+	p.Entries = append(p.Entries, Entry{ID: r.Meter.ID, Model: model, First: p.next, Since: since, Until: Never})
+	p.Indices = append(p.Indices, index)
+	p.next += uint32(len(r.Meter.Channels))
+	return nil
+}
+
+// place checks where a meter is installed.
+func (p *Plan) place(r *store.Registration) error {
+	switch {
+	case r.ServicePoint == "" && r.Premises != "":
+		return errors.New("premises: give the service point in them, too")
+	case r.ServicePoint == "":
+		return nil
+	case r.From.IsZero():
+		return errors.New("from: give since when the meter is installed at its service point")
+	case len(r.ServicePoint) > MaxID || len(r.Premises) > MaxID || !utf8.ValidString(r.ServicePoint) || !utf8.ValidString(r.Premises):
+		return fmt.Errorf("service point, premises: write up to %d octets of text", MaxID)
+	case p.points[r.ServicePoint] || !p.free(r.ServicePoint):
+		return errors.New("service point: a meter was installed there already: exchange it")
+	}
+	p.points[r.ServicePoint] = true
+	return nil
+}
+
+// model returns the number of a meter's description, which may be a new one.
+func (d *Directory) model(p *Plan, m *meter.Meter) (uint32, error) {
+	described := Model{Commodity: m.Commodity, Channels: slices.Clone(m.Channels)}
+	slices.SortFunc(described.Channels, func(a, b meter.Channel) int { return a.Number - b.Number })
+	text, err := json.Marshal(described)
+	if err != nil {
+		return 0, fmt.Errorf("channels: %w", err)
+	}
+	if n, ok := d.known[string(text)]; ok {
+		return n, nil
+	}
+	if n, ok := p.known[string(text)]; ok {
+		return n, nil
+	}
+	n := uint32(len(d.models) + len(p.Models))
+	p.Models = append(p.Models, &described)
+	p.known[string(text)] = n
+	return n, nil
+}
+
+// check returns what is wrong with a meter by itself.
+func check(m *meter.Meter) error {
+	if err := m.Validate(); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if len(m.ID) > MaxID || !utf8.ValidString(m.ID) || strings.ContainsFunc(m.ID, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '/' || r == '*' }) || m.ID == "." || m.ID == ".." {
+		return fmt.Errorf("id: write up to %d octets of printable text without / and *", MaxID)
+	}
+	if len(m.Channels) == 0 || len(m.Channels) > MaxChannels {
+		return fmt.Errorf("channels: %d: write 1 to %d", len(m.Channels), MaxChannels)
+	}
+	for i, c := range m.Channels {
+		if c.Number > maxNumber {
+			return fmt.Errorf("channels[%d]: number %d: write up to %d", i, c.Number, maxNumber)
+		}
+		if c.Interval > 0 {
+			if err := interval.Check(c.Interval); err != nil {
+				return fmt.Errorf("channels[%d]: %w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Apply makes a plan that is on disk the directory's.
+func (d *Directory) Apply(p *Plan) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range p.Models {
+		d.addModel(m)
+	}
+	for i := range p.Entries {
+		d.add(&p.Entries[i])
+	}
+}
+
+// Load adds what is on disk. Models and entries come in the order of their numbers.
+func (d *Directory) Load(models []*Model, entries []Entry) {
+	d.Apply(&Plan{Models: models, Entries: entries})
+}
+
+func (d *Directory) addModel(m *Model) {
+	text, _ := json.Marshal(m) // it was made from text, or into text, before
+	d.known[string(text)] = uint32(len(d.models))
+	d.models = append(d.models, m)
+}
+
+func (d *Directory) add(e *Entry) {
+	d.names.Add(e.ID)
+	d.entries = append(d.entries, entry{model: e.Model, first: e.First, since: e.Since, until: e.Until})
+	d.next = e.First + uint32(len(d.models[e.Model].Channels))
+}

@@ -1,0 +1,67 @@
+package directory
+
+import (
+	"time"
+
+	"voltbus/fault"
+	"voltbus/meter"
+	"voltbus/meter/store"
+)
+
+// Missing answers a query for what is missing of a day; has reports whether the interval with a number and an end of a
+// channel has a raw reading, and must not call the directory.
+func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place int, end int64) bool) (store.Missing, error) {
+	var out store.Missing
+	behind := uint32(0)
+	if q.After != "" {
+		n, ok := d.Number(q.After)
+		if !ok {
+			return out, fault.E("meter.Missing", fault.NotFound, q.After, errAfter)
+		}
+		behind = n + 1
+	}
+	grids := map[time.Duration][]int64{}
+	var lacking []time.Time
+	var found []pending
+	d.Expected(q.Day, 0, func(number, channel uint32, c *meter.Channel) bool {
+		ends, ok := grids[c.Interval]
+		if !ok {
+			ends = d.calendar.Ends(nil, q.Day, c.Interval)
+			grids[c.Interval] = ends
+		}
+		lacking = lacking[:0]
+		listed := number >= behind && len(found) < q.Limit
+		count := 0
+		for i, end := range ends {
+			if has(channel, i, end) {
+				continue
+			}
+			count++
+			if listed {
+				lacking = append(lacking, time.UnixMicro(end).UTC())
+			}
+		}
+		out.Expected += uint64(len(ends))
+		out.Received += uint64(len(ends) - count)
+		switch {
+		case count == 0:
+			return true
+		case listed:
+			found = append(found, pending{channel, append([]time.Time(nil), lacking...)})
+		case number >= behind:
+			out.More = true
+		}
+		out.Channels++
+		return true
+	})
+	for _, p := range found {
+		key, _ := d.Key(p.channel)
+		out.List = append(out.List, store.MissingChannel{ChannelKey: key, Ends: p.ends})
+	}
+	return out, nil
+}
+
+type pending struct {
+	channel uint32
+	ends    []time.Time
+}

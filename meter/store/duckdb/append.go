@@ -1,0 +1,302 @@
+package duckdb
+
+import (
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/fault"
+	"voltbus/meter"
+	"voltbus/meter/store"
+	"voltbus/meter/store/directory"
+	"voltbus/store/duckdb/engine"
+)
+
+// versionWriter fills a table of versions, chunk by chunk, within the open transaction.
+type versionWriter struct {
+	appender *engine.Appender
+	n        int
+	rows     uint64
+
+	channel          []uint32
+	place            []int32
+	value            []float64
+	recorded, source []uint32
+}
+
+func newVersionWriter(c *engine.Conn, table string) (*versionWriter, error) {
+	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeUInteger, duck.TypeUInteger)
+	if err != nil {
+		return nil, err
+	}
+	w := &versionWriter{appender: a}
+	w.begin()
+	return w, nil
+}
+
+func (w *versionWriter) begin() {
+	a := w.appender
+	w.n = 0
+	w.channel, w.place, w.value = engine.Column[uint32](a, 0), engine.Column[int32](a, 1), engine.Column[float64](a, 2)
+	w.recorded, w.source = engine.Column[uint32](a, 3), engine.Column[uint32](a, 4)
+}
+
+// row is one version as it is kept.
+type row struct {
+	channel          uint32
+	place            int32
+	value            float64
+	recorded, source uint32
+}
+
+func (w *versionWriter) put(r row) error {
+	n := w.n
+	w.channel[n], w.place[n], w.value[n], w.recorded[n], w.source[n] = r.channel, r.place, r.value, r.recorded, r.source
+	w.n++
+	w.rows++
+	if w.n < engine.ChunkRows {
+		return nil
+	}
+	if err := w.appender.Append(w.n); err != nil {
+		return err
+	}
+	w.begin()
+	return nil
+}
+
+func (w *versionWriter) flush() error {
+	if w.n > 0 {
+		if err := w.appender.Append(w.n); err != nil {
+			return err
+		}
+		w.begin()
+	}
+	return w.appender.Flush()
+}
+
+// change is one transaction: what it changes in memory becomes the store's in publish, after the commit.
+type change struct {
+	s        *Store
+	c        *engine.Conn
+	ctx      context.Context //nolint:containedctx // a change lives as long as one call
+	recorded uint32
+	cursor   cursor
+	strays   uint64
+	number   uint64
+	days     map[store.Day]*openDay
+	sources  []source
+	sourceOf map[source]uint32
+	cutter   *store.Cutter
+	last     *openDay
+}
+
+// openDay is a day with the writer of its open table.
+type openDay struct {
+	day
+	w *versionWriter
+}
+
+// edit carries out f in one transaction. The caller holds write.
+func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) error {
+	x := &change{
+		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays, number: s.number,
+		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}, cutter: s.calendar.NewCutter(),
+	}
+	defer x.close()
+	err := s.transaction(ctx, func(*engine.Conn) error {
+		if err := f(x); err != nil {
+			return err
+		}
+		return x.save()
+	})
+	if err != nil {
+		return failed(op, s.options.Dir, err)
+	}
+	x.publish()
+	return nil
+}
+
+func (x *change) close() {
+	for _, d := range x.days {
+		if d.w != nil {
+			d.w.appender.Close()
+		}
+	}
+}
+
+// save writes what stands beside the rows.
+func (x *change) save() error {
+	for _, d := range x.days {
+		if d.w != nil {
+			if err := d.w.flush(); err != nil {
+				return err
+			}
+		}
+		if err := saveDay(x.ctx, x.c, &d.day); err != nil {
+			return err
+		}
+	}
+	for i, v := range x.sources {
+		if err := x.c.Exec(x.ctx, "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6)",
+			len(x.s.sources)+i, int(v.stage), int64(v.status), v.origin.Reason, v.origin.Who, v.origin.Rule); err != nil {
+			return err
+		}
+	}
+	return x.saveState()
+}
+
+// publish makes the committed change visible.
+func (x *change) publish() {
+	s := x.s
+	s.cursor, s.newest, s.strays, s.number = x.cursor, x.recorded, x.strays, x.number
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, d := range x.days {
+		is := d.day
+		s.days[k] = &is
+	}
+	for _, v := range x.sources {
+		s.sourceOf[v] = uint32(len(s.sources))
+		s.sources = append(s.sources, v)
+	}
+}
+
+// source returns the number of a source.
+func (x *change) source(v source) uint32 {
+	if n, ok := x.s.sourceOf[v]; ok {
+		return n
+	}
+	n, ok := x.sourceOf[v]
+	if !ok {
+		n = uint32(len(x.s.sources) + len(x.sources))
+		x.sources = append(x.sources, v)
+		x.sourceOf[v] = n
+	}
+	return n
+}
+
+// open returns the day with a writer for its open table.
+func (x *change) open(key store.Day) (*openDay, error) {
+	if x.last != nil && x.last.key == key {
+		return x.last, nil
+	}
+	d := x.days[key]
+	if d == nil {
+		d = &openDay{day: day{key: key}}
+		if is := x.s.days[key]; is != nil {
+			d.day = *is
+		}
+		if d.day.open == 0 {
+			if err := x.c.Exec(x.ctx, "CREATE TABLE IF NOT EXISTS "+d.openTable()+versionColumns); err != nil {
+				return nil, err
+			}
+		}
+		w, err := newVersionWriter(x.c, d.openTable())
+		if err != nil {
+			return nil, err
+		}
+		d.w = w
+		x.days[key] = d
+	}
+	x.last = d
+	return d, nil
+}
+
+// put adds a version of a channel to the open table of its day.
+func (x *change) put(ref directory.Ref, end int64, r row, raw bool) error {
+	key, place := x.cutter.Cut(end, ref.Channel.Interval)
+	d, err := x.open(key)
+	if err != nil {
+		return err
+	}
+	r.channel, r.place = ref.Number, place
+	d.day.open++
+	if raw && ref.Channel.Interval > 0 {
+		d.waiting++
+	}
+	return d.w.put(r)
+}
+
+// Append implements store.Keeper.
+func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error) {
+	const op = "metering.Append"
+	if err := b.Check(); err != nil {
+		return store.Result{}, fault.E(op, fault.Invalid, "", err)
+	}
+	if err := s.begin(ctx, op); err != nil {
+		return store.Result{}, err
+	}
+	defer s.write.Unlock()
+	var out store.Result
+	refs := s.dir.Refs(make([]directory.Ref, 0, len(b.Keys)), b.Keys)
+	err := s.edit(ctx, op, func(x *change) error {
+		out.Recorded = time.Unix(int64(x.recorded), 0).UTC()
+		senders := make([]uint32, len(b.Senders))
+		for i, name := range b.Senders {
+			senders[i] = x.source(source{origin: meter.Origin{Who: strings.Clone(name)}})
+		}
+		for i, k := range b.Key {
+			r := row{value: b.Value[i], recorded: x.recorded, source: senders[b.Sender[i]]}
+			switch {
+			case math.IsNaN(r.value) || math.IsInf(r.value, 0):
+				out.Left++
+				continue
+			case refs[k].Channel == nil:
+				out.Strays++
+				if err := x.stray(b.Keys[k], b.End[i], r); err != nil {
+					return err
+				}
+				continue
+			}
+			out.Stored++
+			if err := x.put(refs[k], b.End[i], r, true); err != nil {
+				return err
+			}
+		}
+		if b.Log != "" {
+			x.cursor = cursor{strings.Clone(b.Log), b.Sequence}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// stray keeps a reading until its channel is registered.
+func (x *change) stray(key store.ChannelKey, end int64, r row) error {
+	x.strays++
+	return x.c.Exec(x.ctx, "INSERT INTO strays VALUES ($1, $2, $3, $4, $5, $6)", key.Meter, key.Channel, end, r.value, r.recorded, r.source)
+}
+
+// Cursor implements store.Keeper.
+func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+	if err := s.begin(ctx, "metering.Cursor"); err != nil {
+		return "", 0, err
+	}
+	defer s.write.Unlock()
+	return s.cursor.log, s.cursor.sequence, nil
+}
+
+// Revise implements store.Keeper.
+func (s *Store) Revise(ctx context.Context, key store.ChannelKey, versions []meter.Version) error {
+	const op = "metering.Revise"
+	if err := s.begin(ctx, op); err != nil {
+		return err
+	}
+	defer s.write.Unlock()
+	ref := s.dir.Refs(nil, []store.ChannelKey{key})[0]
+	if err := store.CheckRevision(op, ref.Channel, key, versions); err != nil {
+		return err
+	}
+	return s.edit(ctx, op, func(x *change) error {
+		for _, v := range versions {
+			from := x.source(source{v.Stage, v.Status, v.Origin})
+			if err := x.put(ref, v.End.UnixMicro(), row{value: v.Value, recorded: x.recorded, source: from}, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

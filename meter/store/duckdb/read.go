@@ -1,0 +1,237 @@
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"voltbus/meter"
+	"voltbus/meter/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// History implements store.Keeper.
+func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error) {
+	const op = "metering.History"
+	c, give, err := s.reader(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	ref := s.dir.Refs(nil, []store.ChannelKey{key})[0]
+	if ref.Channel == nil {
+		return nil, store.Unknown(op, key)
+	}
+	first, last := s.calendar.Of(from.UnixMicro()+1), s.calendar.Of(to.UnixMicro())
+	r := &channelReader{s: s, c: c, channel: ref.Number, length: ref.Channel.Interval}
+	var days []*day
+	for k, d := range s.snapshot() {
+		if k >= first && k <= last {
+			days = append(days, d)
+		}
+	}
+	slices.SortFunc(days, func(a, b *day) int { return cmp.Compare(a.key, b.key) })
+	h := &meter.History{}
+	for _, d := range days {
+		if err := r.read(ctx, d); err != nil {
+			return nil, failed(op, key.Meter, err)
+		}
+	}
+	out := r.found[:0]
+	for _, v := range r.found {
+		if v.End.After(from) && !v.End.After(to) {
+			out = append(out, v)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b meter.Version) int { return cmp.Or(a.End.Compare(b.End), a.Recorded.Compare(b.Recorded)) })
+	if _, err := h.Add(out); err != nil {
+		return nil, failed(op, key.Meter, err)
+	}
+	return h, nil
+}
+
+// channelReader gathers the versions of one channel.
+type channelReader struct {
+	s       *Store
+	c       *engine.Conn
+	channel uint32
+	length  time.Duration
+	found   []meter.Version
+}
+
+// read gathers the versions of one day: the sorted ones first, since all others of their intervals are later.
+func (r *channelReader) read(ctx context.Context, d *day) error {
+	if d.judged {
+		err := r.c.Query(ctx, "SELECT place, value, recorded, source, verdict FROM "+d.sealedTable()+" WHERE channel = $1", func(k *engine.Chunk) error {
+			places, values, recorded := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1), engine.Numbers[int64](k, 2)
+			sources, verdicts := engine.Numbers[uint32](k, 3), engine.Numbers[uint32](k, 4)
+			for i := range k.Rows {
+				end := r.s.calendar.End(d.key, r.length, places[i])
+				at := recorded[i]
+				if d.delayed {
+					at += end / 1_000_000
+				}
+				v := verdictAt(r.s, verdicts[i])
+				r.add(end, values[i], at, sources[i])
+				r.add(end, values[i], int64(v.recorded), v.source)
+			}
+			return nil
+		}, r.channel)
+		if err != nil {
+			return err
+		}
+	}
+	if d.extra > 0 {
+		if err := r.versions(ctx, d, d.extraTable()); err != nil {
+			return err
+		}
+	}
+	if d.open > 0 {
+		return r.versions(ctx, d, d.openTable())
+	}
+	return nil
+}
+
+func (r *channelReader) versions(ctx context.Context, d *day, table string) error {
+	return r.c.Query(ctx, "SELECT place, value, recorded, source FROM "+table+" WHERE channel = $1", func(k *engine.Chunk) error {
+		places, values := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1)
+		recorded, sources := engine.Numbers[uint32](k, 2), engine.Numbers[uint32](k, 3)
+		for i := range k.Rows {
+			r.add(r.s.calendar.End(d.key, r.length, places[i]), values[i], int64(recorded[i]), sources[i])
+		}
+		return nil
+	}, r.channel)
+}
+
+func (r *channelReader) add(end int64, value float64, recorded int64, from uint32) {
+	v := sourceAt(r.s, from)
+	r.found = append(r.found, meter.Version{
+		End: time.UnixMicro(end).UTC(), Recorded: time.Unix(recorded, 0).UTC(), Value: value, Stage: v.stage, Status: v.status, Origin: v.origin,
+	})
+}
+
+// source returns what a number stands for.
+func sourceAt(s *Store, n uint32) source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sources[n]
+}
+
+func verdictAt(s *Store, n uint32) verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.verdicts[n]
+}
+
+// raws returns, by number, which sources are of raw readings as they came.
+func raws(s *Store) []bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]bool, len(s.sources))
+	for i, v := range s.sources {
+		out[i] = v.stage == meter.Raw && v.status == 0
+	}
+	return out
+}
+
+// Days implements store.Judged.
+func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
+	_, give, err := s.reader(ctx, "metering.Days")
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	var out []store.DayState
+	for k, d := range s.snapshot() {
+		out = append(out, store.DayState{Day: k, Judged: d.judged && d.waiting == 0, Rows: d.open + d.sealed + d.extra, Waiting: d.waiting})
+	}
+	slices.SortFunc(out, func(a, b store.DayState) int { return cmp.Compare(a.Day, b.Day) })
+	return out, nil
+}
+
+// Missing implements store.Keeper. It marks what came in one pass over the day's tables.
+func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missing, error) {
+	const op = "metering.Missing"
+	c, give, err := s.reader(ctx, op)
+	if err != nil {
+		return store.Missing{}, err
+	}
+	defer give()
+	m := newMarks(s, q.Day)
+	if d := s.snapshot()[q.Day]; d != nil {
+		if err := m.read(ctx, c, d); err != nil {
+			return store.Missing{}, failed(op, q.Day.String(), err)
+		}
+	}
+	return s.dir.Missing(q, func(channel uint32, place int, _ int64) bool { return m.has(channel, place) })
+}
+
+// marks is one bit for each interval of a day of each channel.
+type marks struct {
+	bits  []uint64
+	first []uint32 // of each channel: its first word, plus one; 0 for a channel that is not expected
+	raw   []bool
+}
+
+func newMarks(s *Store, d store.Day) *marks {
+	_, channels := s.dir.Len()
+	m := &marks{first: make([]uint32, channels), raw: raws(s)}
+	words := uint32(0)
+	counts := map[time.Duration]uint32{}
+	s.dir.Expected(d, 0, func(_, channel uint32, c *meter.Channel) bool {
+		n, ok := counts[c.Interval]
+		if !ok {
+			n = uint32(s.calendar.Count(d, c.Interval)+63) / 64
+			counts[c.Interval] = n
+		}
+		if int(channel) < channels { // one that was registered meanwhile is not asked for
+			m.first[channel] = words + 1
+			words += n
+		}
+		return true
+	})
+	m.bits = make([]uint64, words)
+	return m
+}
+
+func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
+	if d.judged {
+		if err := c.Query(ctx, "SELECT channel, place FROM "+d.sealedTable(), func(k *engine.Chunk) error {
+			places := engine.Numbers[int32](k, 1)
+			for i, channel := range engine.Numbers[uint32](k, 0) {
+				m.mark(channel, places[i])
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for table, rows := range map[string]uint64{d.extraTable(): d.extra, d.openTable(): d.open} {
+		if rows == 0 {
+			continue
+		}
+		if err := c.Query(ctx, "SELECT channel, place, source FROM "+table, func(k *engine.Chunk) error {
+			places, sources := engine.Numbers[int32](k, 1), engine.Numbers[uint32](k, 2)
+			for i, channel := range engine.Numbers[uint32](k, 0) {
+				if int(sources[i]) < len(m.raw) && m.raw[sources[i]] {
+					m.mark(channel, places[i])
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *marks) mark(channel uint32, place int32) {
+	if int(channel) < len(m.first) && m.first[channel] > 0 && place >= 0 {
+		m.bits[m.first[channel]-1+uint32(place)/64] |= 1 << (place & 63)
+	}
+}
+
+func (m *marks) has(channel uint32, place int) bool {
+	return int(channel) < len(m.first) && m.first[channel] > 0 && m.bits[m.first[channel]-1+uint32(place)/64]&(1<<(place&63)) != 0
+}
