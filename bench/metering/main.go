@@ -1,0 +1,249 @@
+// Command metering measures the embedded metering store: registering, appending, judging, one meter's month, a
+// day's missing list, octets a reading. See README.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"voltbus/meter"
+	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb"
+	"voltbus/meter/vee"
+)
+
+func main() {
+	meters := flag.Int("meters", 200_000, "meters with one channel of 15 minutes")
+	days := flag.Int("days", 3, "days of readings")
+	commit := flag.Int("commit", 400_000, "readings in a commit")
+	register := flag.Int("register", 0, "register so many meters of two channels, and open again; nothing else")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "metering")
+	check(err)
+	defer func() { check(os.RemoveAll(dir)) }()
+	b := &bench{dir: dir, meters: *meters, commit: *commit, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	b.zone, err = time.LoadLocation("Europe/Berlin")
+	check(err)
+	if *register > 0 {
+		b.registration(*register)
+		return
+	}
+	b.readings(*days)
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+type bench struct {
+	dir            string
+	zone           *time.Location
+	meters, commit int
+	clock          time.Time
+	s              *duckdb.Store
+	random         *rand.Rand
+}
+
+func (b *bench) open() {
+	s, err := duckdb.Open(context.Background(), duckdb.Options{Dir: filepath.Join(b.dir, "store"), Zone: b.zone, Now: func() time.Time { return b.clock }})
+	check(err)
+	b.s = s
+}
+
+func id(n int) string { return fmt.Sprintf("1EMH%010d", n) }
+
+func channels(n int) []meter.Channel {
+	profile, err := meter.ParseReadingType("0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0")
+	check(err)
+	counter, err := meter.ParseReadingType("0.0.0.1.1.1.12.0.0.0.0.0.0.0.0.3.72.0")
+	check(err)
+	return []meter.Channel{
+		{Number: 1, ReadingType: profile, Interval: 15 * time.Minute, Multiplier: 1},
+		{Number: 2, ReadingType: counter, Multiplier: 1},
+	}[:n]
+}
+
+func (b *bench) registerMeters(n, of int) {
+	const part = 100_000
+	began := time.Now()
+	all := channels(of)
+	for from := 0; from < n; from += part {
+		var list []store.Registration
+		for i := from; i < min(from+part, n); i++ {
+			list = append(list, store.Registration{Meter: meter.Meter{ID: id(i), Commodity: meter.Electricity, Channels: all}})
+		}
+		_, err := b.s.Register(context.Background(), list)
+		check(err)
+	}
+	took := time.Since(began)
+	fmt.Printf("register %d meters of %d channels: %.1f s, %.0f meters/s\n", n, of, took.Seconds(), float64(n)/took.Seconds())
+}
+
+func (b *bench) registration(n int) {
+	b.open()
+	b.registerMeters(n, 2)
+	check(b.s.Close())
+	runtime.GC()
+	began := time.Now()
+	b.open()
+	took := time.Since(began)
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("open again: %.1f s, Go heap %d MB, resident %s\n", took.Seconds(), m.HeapInuse>>20, resident())
+	check(b.s.Close())
+}
+
+func resident() string {
+	text, err := os.ReadFile("/proc/self/status")
+	check(err)
+	var kb int
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kb); err == nil {
+			return fmt.Sprintf("%d MB", kb>>10)
+		}
+	}
+	return "unknown"
+}
+
+// value is energy in kWh with three decimals: a daily shape with noise.
+func (b *bench) value(m, s int) float64 {
+	base := 0.05 + 0.1*float64(m%17)/17
+	shape := 1 + math.Sin(float64(s)/96*2*math.Pi-2)
+	return math.Round(base*(0.2+shape*math.Exp(b.random.NormFloat64()*0.5))*1000) / 1000
+}
+
+func (b *bench) readings(days int) {
+	b.random = rand.New(rand.NewPCG(1, 2))
+	b.open()
+	b.registerMeters(b.meters, 1)
+	for d := range days {
+		b.day(d)
+	}
+	stats, err := b.s.Stats(context.Background())
+	check(err)
+	fmt.Printf("rows %d, %d octets: %.2f octets a reading\n", stats.Rows, stats.Bytes, float64(stats.Bytes)/float64(b.meters*96*days))
+	b.questions(days)
+	check(b.s.Close())
+	b.open()
+	stats, err = b.s.Stats(context.Background())
+	check(err)
+	fmt.Printf("after it was closed and opened: %.2f octets a reading, resident %s\n", float64(stats.Bytes)/float64(b.meters*96*days), resident())
+	check(b.s.Close())
+}
+
+// day appends a day, all meters for each interval, of which one in a hundred is missing, and judges it.
+func (b *bench) day(d int) {
+	start := time.Date(2026, 2, 1+d, 0, 0, 0, 0, b.zone)
+	var spent time.Duration
+	stored := 0
+	batch := &store.Batch{}
+	flush := func() {
+		began := time.Now()
+		r, err := b.s.Append(context.Background(), batch)
+		check(err)
+		spent += time.Since(began)
+		stored += r.Stored
+		batch.Reset()
+	}
+	for s := range 96 {
+		end := start.Add(time.Duration(s+1) * 15 * time.Minute)
+		b.clock = end.Add(time.Second)
+		batch.Senders = append(batch.Senders[:0], "c")
+		for i := range b.meters {
+			m := int(uint64(i) * 7919 % uint64(b.meters))
+			if i%1000 == 0 {
+				batch.Senders = append(batch.Senders, fmt.Sprintf("concentrator:%d", i/1000))
+			}
+			if b.random.IntN(100) == 0 {
+				continue
+			}
+			batch.Keys = append(batch.Keys, store.ChannelKey{Meter: id(m), Channel: 1})
+			batch.Add(end.UnixMicro(), b.value(m, s))
+			if batch.Len() == b.commit {
+				flush()
+				batch.Senders = append(batch.Senders[:0], "c")
+				b.clock = b.clock.Add(time.Second)
+			}
+		}
+		if batch.Len() > 0 {
+			flush()
+		}
+	}
+	fmt.Printf("day %d: appended %d readings in %.1f s: %.2f M/s\n", d, stored, spent.Seconds(), float64(stored)/spent.Seconds()/1e6)
+	y, m, dd := start.Date()
+	day := store.DayOf(y, m, dd)
+	b.missing("a day that is not judged", day)
+	b.clock = start.Add(25 * time.Hour)
+	p, err := vee.New(vee.Rules{Negative: true, SpikeRatio: 9, SpikeFloor: 2, HighRatio: 9, LowRatio: 0.1, StuckCount: 12, SumTolerance: 1, DemandTolerance: 9, MaxRatio: 9})
+	check(err)
+	status := make([]vee.Status, 100)
+	began := time.Now()
+	j, err := b.s.Judge(context.Background(), day, func(c *store.ChannelDay) error { return judge(p, status, c) })
+	check(err)
+	took := time.Since(began)
+	fmt.Printf("       judged %d channels, %d validated, %d estimated in %.1f s: %.2f M/s; resident %s\n", j.Channels, j.Validated, j.Estimated, took.Seconds(), float64(j.Validated)/took.Seconds()/1e6, resident())
+}
+
+func judge(p *vee.Pipeline, status []vee.Status, c *store.ChannelDay) error {
+	block := vee.Block{
+		Values: c.Values, Status: status[:len(c.Values)], Length: c.Channel.Interval, WantLength: c.Channel.Interval, Multiplier: 1, WantMultiplier: 1,
+		RegisterAdvance: math.NaN(), UsualSum: 20, HighestValue: 3,
+	}
+	if err := p.Validate(&block); err != nil {
+		return err
+	}
+	profile := make([]float64, len(c.Values))
+	c.Rule = "bench 1"
+	doubted := false
+	for i, s := range block.Status {
+		c.Status[i] = uint32(s)
+		doubted = doubted || s != 0
+	}
+	if !doubted {
+		return nil
+	}
+	values, methods, err := vee.Estimate(&block, vee.Gap, profile)
+	if err != nil {
+		return err
+	}
+	for i, m := range methods {
+		if m != vee.Measured {
+			c.Estimates[i], c.Rules[i] = values[i], m.String()
+		}
+	}
+	return nil
+}
+
+func (b *bench) missing(what string, day store.Day) {
+	began := time.Now()
+	m, err := b.s.Missing(context.Background(), store.MissingQuery{Day: day, Limit: 1000})
+	check(err)
+	fmt.Printf("       missing list of %s: %d of %d, %d channels, in %.2f s\n", what, m.Expected-m.Received, m.Expected, m.Channels, time.Since(began).Seconds())
+}
+
+func (b *bench) questions(days int) {
+	start := time.Date(2026, 2, 1, 0, 0, 0, 0, b.zone)
+	worst, sum := time.Duration(0), time.Duration(0)
+	const n = 20
+	rows := 0
+	for range n {
+		began := time.Now()
+		h, err := b.s.History(context.Background(), store.ChannelKey{Meter: id(b.random.IntN(b.meters)), Channel: 1}, start, start.AddDate(0, 0, days))
+		check(err)
+		took := time.Since(began)
+		worst, sum, rows = max(worst, took), sum+took, h.Len()
+	}
+	fmt.Printf("one meter's %d days with versions (%d): mean %.1f ms, worst %.1f ms\n", days, rows, float64(sum.Microseconds())/n/1000, float64(worst.Microseconds())/1000)
+	b.missing("a judged day", store.DayOf(2026, 2, 1))
+}
