@@ -124,17 +124,15 @@ type Config struct {
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 
-	Settings  Settings
-	Catalogue Catalogue
-	Bus       Bus
-	People    People
-	Agents    Agents
-	Calls     Calls
-	Far       Far
-	Children  Children
-	Parent    Parent
-	Nodes     Nodes
-	Node      string // the node's name
+	Bus      Bus
+	People   People
+	Agents   Agents
+	Calls    Calls
+	Far      Far
+	Children Children
+	Parent   Parent
+	Nodes    Nodes
+	Node     string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.
 	Prometheus http.Handler

@@ -69,9 +69,6 @@ func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node strin
 	if rt.plain {
 		r.did(clip(node+"/"+wire.NodeName+":"+rt.remote), auditedCall(nil, args))
 	}
-	if rt.remote == configSet {
-		return s.tryFar(w, r, node, args)
-	}
 	limit := callTime
 	if rt.remote == commandFar {
 		limit += commandWait
@@ -189,7 +186,9 @@ func Errand(method string) (role identity.Role, reads, known bool) {
 
 func errandRoute(method string) (route, bool) {
 	list := routes()
-	i := slices.IndexFunc(list, func(rt route) bool { return rt.remote == method && method != "" && !rt.plain })
+	i := slices.IndexFunc(list, func(rt route) bool {
+		return method != "" && !rt.plain && (rt.remote == method || (rt.before == method && rt.remote != ""))
+	})
 	if i < 0 {
 		return route{}, false
 	}
@@ -297,83 +296,6 @@ func (w *visitAnswer) Write(b []byte) (int, error) {
 		return 0, errVisit
 	}
 	return w.body.Write(b)
-}
-
-// How a configuration is tried at another node.
-const (
-	configSet   = "config.set"
-	usualTrial  = time.Minute
-	confirmWait = time.Second // between two attempts to confirm it
-)
-
-// tryFar changes the configuration of another node, and confirms that once the node answers. A node that
-// is not reached in time goes back by itself.
-func (s *server) tryFar(w http.ResponseWriter, r *request, node string, args map[string]json.RawMessage) error {
-	const op = "api.changeConfig"
-	var body map[string]json.RawMessage
-	bound := usualTrial.Seconds()
-	if err := json.Unmarshal(args[bodyArgument], &body); err != nil {
-		return fault.E(op, fault.Invalid, "body", errObject)
-	}
-	if given := body["confirm"]; given != nil {
-		if err := json.Unmarshal(given, &bound); err != nil || bound < 1 || bound > maxTrial.Seconds() {
-			return fault.E(op, fault.Invalid, "confirm", errBound)
-		}
-	}
-	text, err := json.Marshal(bound)
-	if err != nil {
-		return fault.E(op, fault.Invalid, "confirm", errBound)
-	}
-	body["confirm"] = text
-	if args[bodyArgument], err = json.Marshal(body); err != nil {
-		return fault.E(op, fault.Invalid, "body", err)
-	}
-	limit := time.Duration(bound * float64(time.Second))
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit + answerTimeout)) // a connection without deadlines has none
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
-	defer cancel()
-	result, err := s.ask(ctx, r, node, configSet, args)
-	if err != nil {
-		return err
-	}
-	var applied answer.ConfigApplied
-	if err := json.Unmarshal(result, &applied); err != nil {
-		return fault.E(op, fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
-	}
-	r.did(clip(node), map[string]any{"node": node, "to": applied.Version, "changes": applied.Changes.Words})
-	if err := s.confirmFar(ctx, r, node, applied.Version); err != nil {
-		return err
-	}
-	return writeJSON(w, result)
-}
-
-var errLostContact = errors.New("the configuration was applied there, but the node could not be reached to confirm it; it goes back to the one before by itself")
-
-// confirmFar tells the node that it was reached with its new configuration.
-func (s *server) confirmFar(ctx context.Context, r *request, node, version string) error {
-	const op = "api.changeConfig"
-	body, err := json.Marshal(struct {
-		Version string `json:"version"`
-	}{version})
-	if err != nil {
-		return fault.E(op, fault.Invalid, node, err)
-	}
-	again := time.NewTicker(confirmWait)
-	defer again.Stop()
-	for {
-		_, err := s.ask(ctx, r, node, "config.confirm", map[string]json.RawMessage{bodyArgument: body})
-		switch {
-		case err == nil:
-			return nil
-		case !fault.Is(err, fault.Unreachable) && !fault.Is(err, fault.Timeout) && !fault.Is(err, fault.Unavailable):
-			return fault.E(op, fault.KindOf(err), node, fmt.Errorf("the configuration was applied there and is not confirmed; the node goes back by itself: %w", err))
-		}
-		select {
-		case <-ctx.Done():
-			return fault.E(op, fault.Unreachable, node, fmt.Errorf("%w (%w)", errLostContact, err))
-		case <-again.C:
-		}
-	}
 }
 
 // lookFar is how often another node is asked for new lines.

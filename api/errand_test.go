@@ -10,6 +10,8 @@ import (
 	"voltbus/agent/journal"
 	"voltbus/api"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/configuration"
 )
 
 // logged is a supervisor whose agents all print into one journal.
@@ -53,7 +55,14 @@ func TestLinesOfAnAgentOfAnotherNodeAreFollowedEachOnce(t *testing.T) {
 
 func TestWhatIsAskedOfAnotherNodeIsJudgedThere(t *testing.T) {
 	far := start(t, withAgents(t))
-	n := start(t, func(c *api.Config) { c.Far = neighbour{far.server.Config.Handler} })
+	n := start(t, func(c *api.Config) {
+		c.Far = neighbour{far.server.Config.Handler}
+		c.Operations = operation.NewTable(func(context.Context, operation.Entry) {}, operation.Absent((&configuration.Part{}).Operations())).Reaching(
+			func(context.Context, *operation.Caller, string, string, operation.Arguments) (json.RawMessage, error) {
+				t.Error("the other node is asked")
+				return nil, nil
+			})
+	})
 	for _, tt := range []struct {
 		name, method, path, body string
 		status                   int

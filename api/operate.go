@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,29 +9,25 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
-	"voltbus/operation/documents"
+	"voltbus/operation/declared"
 )
-
-// Declared lists the operations that are declared once, in packages below operation.
-func Declared() []operation.Declared {
-	return slices.Concat(documents.Declared())
-}
 
 // operationRoutes are the routes of declared operations.
 func operationRoutes() []route {
 	var list []route
-	for _, d := range Declared() {
+	for _, d := range declared.All() {
 		method, path, _ := strings.Cut(d.HTTP, " ")
 		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", declared: &d}
 		switch {
 		case d.Remote && d.Granted:
 			rt.remote, rt.plain = d.Method, true
 		case d.Remote:
-			rt.remote = d.Name
+			rt.remote, rt.before = d.Name, d.Before
 		}
 		rt.inPath = names(rt.path)
 		for _, name := range d.Names(true) {
@@ -59,25 +56,38 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	if err != nil {
 		return err
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(d.Longest() + answerTimeout)) // a connection without deadlines has none
 	who := callerOfUser(r.user)
 	if rt.stream {
 		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
 		defer to.limit() // for what the server writes at the end
 		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
 	}
-	result, err := s.cfg.Operations.Do(r.Context(), &who, d.Name, args)
+	var result any
+	if node := s.elsewhere(*rt, r.params); node != "" {
+		result, err = s.cfg.Operations.RunElsewhere(r.Context(), &who, node, d.Name, args)
+	} else {
+		result, err = s.cfg.Operations.Do(r.Context(), &who, d.Name, args)
+	}
+	_ = control.SetWriteDeadline(time.Now().Add(answerTimeout))
 	if err != nil {
 		return d.Addressed(err)
 	}
-	return writeResult(w, result)
+	return writeResult(w, result, cmp.Or(d.Media, jsonType))
 }
 
 // writeResult writes what an operation gave.
-func writeResult(w http.ResponseWriter, result any) error {
+func writeResult(w http.ResponseWriter, result any, media string) error {
 	switch result := result.(type) {
 	case operation.None:
 		w.WriteHeader(http.StatusNoContent)
 		return nil
+	case json.RawMessage:
+		if string(result) == "null" {
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
 	case operation.Written:
 		out := operation.NewOutput(w)
 		w.Header().Set("Content-Type", jsonType)
@@ -89,7 +99,13 @@ func writeResult(w http.ResponseWriter, result any) error {
 		}
 		return out.Flush()
 	}
-	return writeJSON(w, result)
+	b, err := json.Marshal(result)
+	if err != nil {
+		return fault.E("api.writeResult", fault.Internal, "", err)
+	}
+	out := &output{w: w, buf: b}
+	out.begin(media)
+	return out.end()
 }
 
 var (

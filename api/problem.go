@@ -99,7 +99,7 @@ func problem(err error, instance string) answer.Problem {
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		p.Raised = &raised.Raised
 	}
-	if list, ok := errors.AsType[Problems](err); ok {
+	if list, ok := errors.AsType[answer.Problems](err); ok {
 		p.Problems = list
 	}
 	if r, ok := errors.AsType[*access.Refused](err); ok {

@@ -37,7 +37,7 @@ func (n *Node) tellBefore(ctx context.Context) {
 		before = "was killed, or the power failed"
 	}
 	if n.opts.WentBack != nil {
-		defer n.tellBack(ctx, n.opts.WentBack, nil)
+		defer n.settings.TellBack(ctx, n.opts.WentBack, nil)
 	}
 	n.tell(ctx, n.deed("node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before}))
 	n.tellDamaged(ctx)

@@ -196,11 +196,11 @@ func TestWhatANeighbourMayNotCommandAnyMoreEndsForAllWhoAskByIt(t *testing.T) {
 	if done := set(t, optimizer, "room", "1", 23); done.Status != "accepted" {
 		t.Fatalf("it is commanded: %+v", done)
 	}
-	now, err := c.plant.Configuration(wait(t))
+	now, err := configurationOf(t, c.plant)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.plant.SetConfig(wait(t), strings.Replace(now.Text, `"command site@8", `, "", 1), now.Version, 0); err != nil {
+	if _, err := setConfig(t, c.plant, strings.Replace(now.Text, `"command site@8", `, "", 1), now.Version, 0); err != nil {
 		t.Fatal(err)
 	}
 	awaitTrue(t, "nobody holds anything", func() bool { return len(ownersOf(t, c.plant)) == 0 })

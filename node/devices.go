@@ -11,6 +11,7 @@ import (
 	"voltbus/device"
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/operation/configuration"
 	"voltbus/point"
 )
 
@@ -96,7 +97,7 @@ func tagsOf(d *config.Device, own map[string]string) map[string]string {
 func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, error) {
 	n.tellStart(ctx) // who asks may be faster than Run
 	done, err := n.apply(ctx, cfg)
-	n.tell(ctx, n.deed("config.reload", err, map[string]any{"changes": changes(done).Words}))
+	n.tell(ctx, n.deed("config.reload", err, map[string]any{"changes": configuration.Changes(done).Words}))
 	return done, err
 }
 

@@ -30,7 +30,8 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 		}
 		named[name] = value
 	}
-	if err := v.Grants.MayCall(wire.NodeName, r.Method, named); err != nil {
+	d, declared := n.asked.Remote(r.Method)
+	if err := mayRequest(v, &d, r.Method, named); err != nil {
 		return nil, err
 	}
 	if v.IsAgent() {
@@ -41,9 +42,20 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 	if v.For != (identity.Principal{}) {
 		who.Name = v.For.String()
 	}
-	if n.asked.Has(r.Method) {
+	if declared {
 		caller := operation.Caller{Name: api.ActorOf(who), Role: who.Role, Grants: v.Grants, Visitor: true}
 		return n.asked.Visit(ctx, &caller, r.Method, args.Kwargs)
 	}
 	return api.Visit(ctx, n.server.handler, who, r.Method, args.Kwargs)
+}
+
+// mayRequest reports whether a neighbour may ask for a method: by its name, or by the one that it had before.
+func mayRequest(v *tree.Visitor, d *operation.Declared, method string, named map[string]any) error {
+	err := v.Grants.MayCall(wire.NodeName, method, named)
+	for _, name := range []string{d.Name, d.Before} {
+		if name != "" && err != nil && v.Grants.MayCall(wire.NodeName, name, named) == nil {
+			return nil
+		}
+	}
+	return err
 }

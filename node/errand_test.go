@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/driver/all"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/configuration"
 )
 
 // file is the configuration file of a node.
@@ -94,7 +96,7 @@ func TestPeopleDoAtOtherNodesOnlyWhatTheirRoleAllowsHere(t *testing.T) {
 	if _, err := viewer.At("plant").Operate(wait(t), "boiler", "stop"); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "operator") {
 		t.Errorf("a viewer stops an agent: %v", err)
 	}
-	if _, err := viewer.At("plant").Configuration(wait(t)); !fault.Is(err, fault.Refused) {
+	if _, err := configurationOf(t, viewer.At("plant")); !fault.Is(err, fault.Refused) {
 		t.Errorf("a viewer reads the configuration: %v", err)
 	}
 	if _, err := viewer.CallNode(wait(t), "plant", "node", client.Call{Method: "config.get"}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "engineer") {
@@ -107,25 +109,25 @@ const errands = "uplink: {allow: [administer, \"call node:config.get\", \"call n
 func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 	c := plantChain(t, map[string]string{"campus": "uplink: {allow: [administer]}\n", "plant": errands}, nil)
 	plant := c.region.At("plant")
-	now, err := plant.Configuration(wait(t))
+	now, err := configurationOf(t, plant)
 	if err != nil || now.Text != c.plant.text(t) {
 		t.Fatalf("the text at the plant: %+v, %v", now, err)
 	}
 	next := now.Text + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
-	if _, err := plant.SetConfig(wait(t), next, "0123456789abcdef", 0); !fault.Is(err, fault.Conflict) {
+	if _, err := setConfig(t, plant, next, "0123456789abcdef", 0); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a change of another version: %v", err)
 	}
-	if _, err := plant.SetConfig(wait(t), "devices: 7\n", now.Version, 0); !fault.Is(err, fault.Invalid) {
+	if _, err := setConfig(t, plant, "devices: 7\n", now.Version, 0); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a wrong text: %v", err)
 	}
-	if _, err := plant.SetConfig(wait(t), strings.Replace(next, "127.0.0.1:0", "127.0.0.1:1", 1), now.Version, 0); !fault.Is(err, fault.Rejected) || !strings.Contains(err.Error(), "listen") {
+	if _, err := setConfig(t, plant, strings.Replace(next, "127.0.0.1:0", "127.0.0.1:1", 1), now.Version, 0); !fault.Is(err, fault.Rejected) || !strings.Contains(err.Error(), "listen") {
 		t.Errorf("what needs a new start: %v", err)
 	}
-	applied, err := plant.SetConfig(wait(t), next, now.Version, time.Minute)
+	applied, err := setConfig(t, plant, next, now.Version, time.Minute)
 	if err != nil || !slices.Equal(applied.Changes.Added, []string{"ahu1"}) || c.plant.text(t) != next || len(c.plant.Config().Devices) != 1 {
 		t.Errorf("the push: %+v, %v, %d devices", applied, err, len(c.plant.Config().Devices))
 	}
-	if err := c.plant.ConfirmConfig(wait(t), applied.Version); !fault.Is(err, fault.NotFound) {
+	if err := confirmConfig(t, c.plant, applied.Version); !fault.Is(err, fault.NotFound) {
 		t.Errorf("it was confirmed, and can be once more: %v", err)
 	}
 	awaitTrue(t, "both ends tell their audit logs", func() bool {
@@ -135,14 +137,14 @@ func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 	if err := os.WriteFile(c.plant.file(), []byte(now.Text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := plant.ReloadConfig(wait(t)); err != nil || !slices.Equal(again.Changes.Removed, []string{"ahu1"}) {
+	if again, err := reloadConfig(t, plant); err != nil || !slices.Equal(again.Changes.Removed, []string{"ahu1"}) {
 		t.Errorf("the plant reads its file again: %+v, %v", again, err)
 	}
 	broken := "devices: 7\n"
 	if err := os.WriteFile(c.plant.file(), []byte(broken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = plant.SetConfig(wait(t), next, revision.VersionOf([]byte(broken)), time.Minute)
+	_, err = setConfig(t, plant, next, revision.VersionOf([]byte(broken)), time.Minute)
 	if !fault.Is(err, fault.Rejected) || !strings.Contains(err.Error(), "could not go back") || c.plant.text(t) != broken {
 		t.Errorf("a push over a text to which the plant could not go back: %v", err)
 	}
@@ -153,18 +155,18 @@ func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
 	const all = "uplink: {allow: [administer]}\n"
 	c := plantChain(t, map[string]string{"campus": all, "plant": all}, nil)
 	plant := c.region.At("plant")
-	now, err := plant.Configuration(wait(t))
+	now, err := configurationOf(t, plant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	locked := strings.Replace(now.Text, all, "uplink: {allow: []}\ndevices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", 1)
-	_, err = plant.SetConfig(wait(t), locked, now.Version, 4*time.Second)
+	_, err = setConfig(t, plant, locked, now.Version, 4*time.Second)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
 		t.Errorf("the push says %v", err)
 	}
 	awaitTrue(t, "the plant goes back", func() bool { return c.plant.text(t) == now.Text && len(c.plant.Config().Devices) == 0 })
 	awaitTrue(t, "its audit log says so", func() bool { return c.plant.hasTold("config.rollback", "node config.rollback ok") })
-	if again, err := plant.Configuration(wait(t)); err != nil || again.Version != now.Version {
+	if again, err := configurationOf(t, plant); err != nil || again.Version != now.Version {
 		t.Errorf("it is reached again: %v", err)
 	}
 	eventually(t, "those above see it", func() bool {
@@ -178,11 +180,11 @@ func TestANodeThatEndsDuringATrialStartsWithTheConfigurationBefore(t *testing.T)
 	m := member{run(t, cfg), cfg}
 	before := m.text(t)
 	next := before + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
-	applied, err := m.SetConfig(wait(t), next, revision.VersionOf([]byte(before)), time.Hour)
+	applied, err := setConfig(t, m, next, revision.VersionOf([]byte(before)), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.SetConfig(wait(t), next+"\n", applied.Version, 0); !fault.Is(err, fault.Conflict) {
+	if _, err := setConfig(t, m, next+"\n", applied.Version, 0); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a change during a trial: %v", err)
 	}
 	m.halt()
@@ -213,3 +215,46 @@ func (m *member) write(t *testing.T, text string) {
 }
 
 func versionOf(text string) string { return revision.VersionOf([]byte(text)) }
+
+// clientOf returns the client of a node, or the client that it is given.
+func clientOf(t *testing.T, c any) *client.Client {
+	t.Helper()
+	switch c := c.(type) {
+	case *client.Client:
+		return c
+	case member:
+		return c.Client
+	case *running:
+		return c.Client
+	case *faulty:
+		return c.Client
+	}
+	t.Fatalf("%T has no client", c)
+	return nil
+}
+
+func configurationOf(t *testing.T, c any) (answer.Config, error) {
+	t.Helper()
+	return client.Do(wait(t), clientOf(t, c), configuration.Get, configuration.Nothing{})
+}
+
+// setConfig changes a configuration; 0 is no bound for this node, and the usual one for another.
+func setConfig(t *testing.T, c any, text, version string, bound time.Duration) (answer.ConfigApplied, error) {
+	t.Helper()
+	change := configuration.Change{Text: &text, Version: version}
+	if seconds := bound.Seconds(); seconds > 0 {
+		change.Confirm = &seconds
+	}
+	return client.Do(wait(t), clientOf(t, c), configuration.Apply, change)
+}
+
+func confirmConfig(t *testing.T, c any, version string) error {
+	t.Helper()
+	_, err := client.Do(wait(t), clientOf(t, c), configuration.Confirm, configuration.Trial{Version: version})
+	return err
+}
+
+func reloadConfig(t *testing.T, c any) (answer.ConfigApplied, error) {
+	t.Helper()
+	return client.Do(wait(t), clientOf(t, c), configuration.Reload, configuration.Nothing{})
+}

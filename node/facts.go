@@ -262,12 +262,8 @@ func (n *Node) trialFact() *verdict.Trial {
 	if n.settings == nil {
 		return nil
 	}
-	until := n.settings.trial.until()
-	if until.IsZero() {
-		return nil
-	}
-	t, is, err := n.settings.file.Trial()
-	if err != nil || !is {
+	t, until, is := n.settings.OnTrial()
+	if !is {
 		return nil
 	}
 	return &verdict.Trial{User: t.User, Begun: t.Begun, Until: until}

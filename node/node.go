@@ -36,6 +36,7 @@ import (
 	"voltbus/internal/memory"
 	"voltbus/internal/quarantine"
 	"voltbus/operation"
+	"voltbus/operation/configuration"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -132,8 +133,8 @@ type Node struct {
 	desk     *desk.Desk     // nil for an idle node
 	control  *access.Access // nil for an idle node
 	server   *server
-	settings *settings    // nil for a node without a file
-	mqtt     *front.Front // nil for a node without a broker
+	settings *configuration.Part // nil for a node without a file
+	mqtt     *front.Front        // nil for a node without a broker
 	amiss    drifted
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
@@ -270,7 +271,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("approval", n.awaitApproval)
 	if n.settings != nil && !n.opts.Idle {
-		start("trial", n.settings.watchTrial)
+		start("trial", n.settings.Run)
 	}
 	start("server", n.server.run)
 	<-ctx.Done()

@@ -8,12 +8,44 @@ import (
 	"voltbus/api"
 	"voltbus/audit"
 	"voltbus/operation"
+	"voltbus/operation/configuration"
 	"voltbus/operation/documents"
+	"voltbus/wire"
 )
 
 // newOperations returns what this node can be asked for by declared operations.
 func (n *Node) newOperations() *operation.Table {
-	return operation.NewTable(n.tellOperation, (&documents.Part{Documents: n.docs, Agents: n.agents}).Operations())
+	settings := operation.Absent((&configuration.Part{}).Operations())
+	if n.opts.File != "" {
+		n.settings = openSettings(n)
+		settings = n.settings.Operations()
+	}
+	return operation.NewTable(n.tellOperation,
+		(&documents.Part{Documents: n.docs, Agents: n.agents}).Operations(),
+		settings,
+	).Reaching(far{n}.operation)
+}
+
+// openSettings keeps the file that a node was made from.
+func openSettings(n *Node) *configuration.Part {
+	part := configuration.New(configuration.Options{
+		File: n.opts.File, Data: n.opts.Config.Node.Data, Kinds: n.opts.Kinds,
+		Running: n.Config, Apply: n.apply, Allowed: allowed, Log: n.log, Now: now,
+		Tell: func(ctx context.Context, action string, err error, detail any) {
+			n.tell(ctx, n.deed(action, err, detail))
+		},
+	})
+	if n.opts.WentBack != nil {
+		part.WentBack(n.opts.WentBack, n.started)
+	}
+	return part
+}
+
+// operation has another node do an operation in the name of somebody of this one.
+func (f far) operation(ctx context.Context, who *operation.Caller, node, name string, args operation.Arguments) (json.RawMessage, error) {
+	return f.Ask(ctx, api.Caller{Name: who.Name, Role: who.Role}, api.FarCall{
+		Node: node, Agent: wire.NodeName, Method: name, Args: wire.Arguments{Kwargs: args},
+	})
 }
 
 // tellOperation writes into the audit log who did something, and how it ended. What cannot be written does not undo what was done: the

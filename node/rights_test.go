@@ -17,6 +17,7 @@ import (
 	agent "voltbus/bus/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/declared"
 	"voltbus/point"
 	"voltbus/service"
 	"voltbus/testing/link"
@@ -136,7 +137,7 @@ func counterpart(t *testing.T, method string, all []api.Operation) api.Operation
 func remoteOperations(t *testing.T) (list []api.Operation) {
 	all := api.Operations()
 	list = slices.Clone(all)
-	for _, method := range service.Visitable(api.Declared()) {
+	for _, method := range service.Visitable(declared.All()) {
 		if !slices.ContainsFunc(all, func(op api.Operation) bool { return op.Remote == method }) {
 			list = append(list, counterpart(t, method, all))
 		}
@@ -148,7 +149,7 @@ func remoteOperations(t *testing.T) (list []api.Operation) {
 }
 
 func isErrand(op api.Operation) bool {
-	return !slices.Contains(service.Visitable(api.Declared()), op.Remote)
+	return !slices.Contains(service.Visitable(declared.All()), op.Remote)
 }
 
 func TestAttackEveryOperationOfAnotherNodeIsJudgedByTheRoleOfWhoAsks(t *testing.T) {
@@ -289,7 +290,7 @@ func TestAttackNothingFromAboveWidensWhatThoseAboveMay(t *testing.T) {
 			campus, plant, _ := couple(t, before)
 			eve, _ := campus.as(t, "eve", by.role)
 			far := eve.At("plant")
-			now, err := far.Configuration(wait(t))
+			now, err := configurationOf(t, far)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +298,7 @@ func TestAttackNothingFromAboveWidensWhatThoseAboveMay(t *testing.T) {
 				allowing(by.allow, "administer", `"read **"`), allowing(by.allow, `"command **@1"`), allowing(by.allow, `"call node:agent.start"`), "",
 			} {
 				text := strings.Replace(now.Text, before, wider, 1)
-				if _, err := far.SetConfig(wait(t), text, now.Version, time.Minute); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
+				if _, err := setConfig(t, far, text, now.Version, time.Minute); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
 					t.Errorf("%s writes %q: %v", by.name, wider, err)
 				}
 				_, err := eve.CallNode(wait(t), "plant", wire.NodeName, client.Call{Method: "config.set", Kwargs: map[string]json.RawMessage{"body": mustJSON(t, map[string]any{"text": text, "version": now.Version})}})
@@ -326,7 +327,7 @@ func TestAttackNoOtherSectionIsChangedFromAnotherNode(t *testing.T) {
 	campus, plant, _ := couple(t, "uplink: {allow: [administer]}\n")
 	admin, _ := campus.as(t, "ada", identity.Administrator)
 	far := admin.At("plant")
-	now, err := far.Configuration(wait(t))
+	now, err := configurationOf(t, far)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +348,7 @@ func TestAttackNoOtherSectionIsChangedFromAnotherNode(t *testing.T) {
 		if text == now.Text {
 			t.Fatalf("%q stands not in %q", change.old, now.Text)
 		}
-		if _, err := far.SetConfig(wait(t), text, now.Version, time.Minute); !fault.Is(err, fault.Rejected) && !fault.Is(err, fault.Invalid) {
+		if _, err := setConfig(t, far, text, now.Version, time.Minute); !fault.Is(err, fault.Rejected) && !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", change.text, err)
 		}
 		_, err := admin.CallNode(wait(t), "plant", wire.NodeName, client.Call{Method: "config.set", Kwargs: map[string]json.RawMessage{"body": mustJSON(t, map[string]any{"text": text, "version": now.Version})}})
@@ -362,30 +363,30 @@ func TestAttackAnotherNodeNeitherConfirmsNorReloadsWhatSomebodyElseWrote(t *test
 	campus, plant, _ := couple(t, before)
 	eve, _ := campus.as(t, "eve", identity.Engineer)
 	far := eve.At("plant")
-	now, err := plant.Configuration(wait(t))
+	now, err := configurationOf(t, plant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wider := strings.Replace(now.Text, before, allowing(ofConfig, "administer"), 1)
-	applied, err := plant.SetConfig(wait(t), wider, now.Version, time.Hour) // by somebody of the plant, on trial
+	applied, err := setConfig(t, plant, wider, now.Version, time.Hour) // by somebody of the plant, on trial
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := far.ConfirmConfig(wait(t), applied.Version); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "somebody else") {
+	if err := confirmConfig(t, far, applied.Version); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "somebody else") {
 		t.Errorf("it is confirmed from above: %v", err)
 	}
-	if err := plant.ConfirmConfig(wait(t), applied.Version); err != nil {
+	if err := confirmConfig(t, plant, applied.Version); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plant.SetConfig(wait(t), now.Text, applied.Version, 0); err != nil {
+	if _, err := setConfig(t, plant, now.Text, applied.Version, 0); err != nil {
 		t.Fatal(err)
 	}
 	plant.write(t, wider)
-	if _, err := far.ReloadConfig(wait(t)); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
+	if _, err := reloadConfig(t, far); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
 		t.Errorf("a wider uplink.allow of the file holds by a request from above: %v", err)
 	}
 	// Nor is it let in with a change of devices.
-	if _, err := far.SetConfig(wait(t), wider+"devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", versionOf(wider), time.Minute); !fault.Is(err, fault.Refused) {
+	if _, err := setConfig(t, far, wider+"devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n", versionOf(wider), time.Minute); !fault.Is(err, fault.Refused) {
 		t.Errorf("it holds with a new device: %v", err)
 	}
 	if slices.Contains(plant.Config().Uplink.Allow, "administer") {
@@ -450,27 +451,27 @@ func TestAttackAnEngineerConfirmsNoTrialThatTheyCouldNotMake(t *testing.T) {
 	before := allowing(ofConfig)
 	_, plant, _ := couple(t, before)
 	eve, _ := plant.as(t, "eve", identity.Engineer)
-	now, err := plant.Configuration(wait(t))
+	now, err := configurationOf(t, plant)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wider := strings.Replace(now.Text, before, allowing(ofConfig, "administer"), 1)
-	tried, err := plant.SetConfig(wait(t), wider, now.Version, time.Hour) // by an administrator
+	tried, err := setConfig(t, plant, wider, now.Version, time.Hour) // by an administrator
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := eve.ConfirmConfig(wait(t), tried.Version); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
+	if err := confirmConfig(t, eve, tried.Version); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "uplink.allow") {
 		t.Errorf("an engineer confirms it: %v", err)
 	}
-	if err := plant.ConfirmConfig(wait(t), tried.Version); err != nil {
+	if err := confirmConfig(t, plant, tried.Version); err != nil {
 		t.Errorf("an administrator does not: %v", err)
 	}
 	devices := wider + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
-	tried, err = plant.SetConfig(wait(t), devices, tried.Version, time.Hour)
+	tried, err = setConfig(t, plant, devices, tried.Version, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := eve.ConfirmConfig(wait(t), tried.Version); err != nil {
+	if err := confirmConfig(t, eve, tried.Version); err != nil {
 		t.Errorf("an engineer does not confirm a trial of devices: %v", err)
 	}
 }

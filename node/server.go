@@ -65,13 +65,6 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		cfg.Prometheus = promql.New(n.wide, n.catalog, now, n.opts.Version.Version)
 		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
 	}
-	if n.opts.File != "" {
-		n.settings = newSettings(n)
-		if n.opts.WentBack != nil {
-			n.settings.trial.say(wentBack(n.opts.WentBack, n.started))
-		}
-		cfg.Settings, cfg.Catalogue = n.settings, n.settings
-	}
 	cfg.Lab = n.opts.Lab
 	if n.supervisor != nil {
 		cfg.Processes = n.supervisor

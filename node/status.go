@@ -73,7 +73,7 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 	}
 	s.Agents, s.AgentsFailing = n.failingAgents()
 	if n.settings != nil {
-		s.Note = n.settings.trial.said()
+		s.Note = n.settings.Note()
 	}
 	if damage := n.audit.Status().Damage; s.Note == "" && damage != "" {
 		s.Note = "the audit log is damaged: " + damage

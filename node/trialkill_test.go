@@ -151,11 +151,11 @@ func TestAKillDuringATrialBringsBackTheConfigurationBeforeAndBothEndsSaySo(t *te
 	try := func(bound time.Duration) {
 		t.Helper()
 		eventually(t, "the plant answers", func() bool { // which is a moment after it is connected
-			_, err := parent.At("plant").Configuration(wait(t))
+			_, err := configurationOf(t, parent.At("plant"))
 			return err == nil
 		})
 		next := before + "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"
-		_, err := parent.At("plant").SetConfig(wait(t), next, revision.VersionOf([]byte(before)), bound)
+		_, err := setConfig(t, parent.At("plant"), next, revision.VersionOf([]byte(before)), bound)
 		if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "goes back by itself") {
 			t.Fatalf("the campus says %v", err)
 		}

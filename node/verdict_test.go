@@ -164,16 +164,16 @@ func TestEveryPlaceThatSpeaksOfANodeSaysTheSame(t *testing.T) {
 	}
 	f.says("approvals", "plant", "the node plant waits for approval")
 
-	c, err := f.Configuration(wait(t))
+	c, err := configurationOf(t, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried, err := f.SetConfig(wait(t), c.Text+"# tried\n", c.Version, 10*time.Minute)
+	tried, err := setConfig(t, f, c.Text+"# tried\n", c.Version, 10*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.says("configuration", "admin", "is on trial until")
-	if err := f.ConfirmConfig(wait(t), tried.Version); err != nil {
+	if err := confirmConfig(t, f, tried.Version); err != nil {
 		t.Fatal(err)
 	}
 	f.peer.Kill()

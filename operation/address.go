@@ -99,6 +99,25 @@ func (d *Declared) Loosened(args Arguments) (Arguments, error) {
 	return out, nil
 }
 
+// overHTTP returns arguments as nodes of every version read them: those in addresses as texts, those in a body below "body".
+func (d *Declared) overHTTP(args Arguments) Arguments {
+	out, body := Arguments{}, Arguments{}
+	for name, text := range args {
+		if i, known := d.at[name]; known && !d.Fields[i].Query {
+			body[name] = text
+			continue
+		}
+		if !bytes.HasPrefix(text, []byte(`"`)) {
+			text = json.RawMessage(strconv.Quote(string(text)))
+		}
+		out[name] = text
+	}
+	if d.Body > 0 {
+		out["body"], _ = json.Marshal(body) // it was JSON before
+	}
+	return out
+}
+
 // Takes reports whether a value is of the type of JSON that the argument has.
 func (f *Field) Takes(value json.RawMessage) bool {
 	first := byte(' ')

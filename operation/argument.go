@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"voltbus/fault"
+	"voltbus/identity"
 )
 
 // Arguments are what a caller sends, by name.
@@ -28,7 +30,7 @@ type Declared struct {
 }
 
 // Field is an argument. It is declared by the field of a struct with the tags json (its name), doc (its meaning in words) and api:
-// words behind commas, which are required; person (required of people); query (not in the body); as= its name in an address; commas (a
+// words behind commas, which are required; person (required of people); query (not in the body); object (of JSON); as= its name in an address; commas (a
 // list is one text there, otherwise it stands several times); min=, max= of a number, or of the length of a text or list; one-of=a|b;
 // default= what a number, text or time is that is left out, for the documentation and, of numbers and texts, for the handler.
 type Field struct {
@@ -41,6 +43,7 @@ type Field struct {
 	Query    bool // in the query of an address, or in its path
 	As       string
 	Commas   bool
+	Object   bool // of JSON, whatever is in it
 	Min, Max int64
 	OneOf    []string
 	Default  string
@@ -117,6 +120,8 @@ func (f *Field) constrain(word string) {
 		f.Commas = true
 	case "default":
 		f.Default = value
+	case "object":
+		f.Object = true
 	case "min":
 		f.Min = number
 	case "max":
@@ -125,6 +130,22 @@ func (f *Field) constrain(word string) {
 		f.OneOf = strings.Split(value, "|")
 	}
 }
+
+// Called reports whether a name is that of the operation, or was.
+func (d *Declared) Called(name string) bool {
+	return name == d.Name || (name == d.Before && name != "")
+}
+
+// known is the name by which nodes of every version know the operation.
+func (d *Declared) known() string { return cmp.Or(d.Before, d.Name) }
+
+// Changes reports whether the operation changes something, which viewers never do.
+func (d *Declared) Changes() bool {
+	return !strings.HasPrefix(d.HTTP, "GET ") && d.Role != identity.Viewer && !strings.HasSuffix(d.Name, ".check")
+}
+
+// Longest is how long the operation may take.
+func (d *Declared) Longest() time.Duration { return cmp.Or(d.Wait, UsualWait) }
 
 // Names lists the arguments: all, or those of an address as they are called there.
 func (d *Declared) Names(query bool) (list []string) {
@@ -253,7 +274,14 @@ func (f *Field) check(v reflect.Value) error {
 		if n := v.Int(); n < f.Min || n > f.most() {
 			return f.outside()
 		}
+	case reflect.Float64:
+		if x := v.Float(); x < float64(f.Min) || x > float64(f.most()) {
+			return fmt.Errorf("must be a number from %d to %d", f.Min, f.most())
+		}
 	case reflect.Slice, reflect.Map:
+		if raw, is := v.Interface().(json.RawMessage); is && f.Object && !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+			return errObject
+		}
 		if f.IsList() && f.Max > 0 && int64(v.Len()) > f.Max {
 			return fmt.Errorf("may be %d at most", f.Max)
 		}
@@ -264,6 +292,8 @@ func (f *Field) check(v reflect.Value) error {
 func (f *Field) outside() error {
 	return fmt.Errorf("must be a whole number from %d to %d", f.Min, f.most())
 }
+
+var errObject = errors.New("must be a JSON object")
 
 // most is the greatest whole number that every program reads alike, or less.
 func (f *Field) most() int64 { return cmp.Or(f.Max, 1<<31-1) }
@@ -293,7 +323,7 @@ func choices(list []string) string {
 func words(t reflect.Type) string {
 	switch t.Kind() { //nolint:exhaustive // the rest is a number
 	case reflect.String:
-		return "a text"
+		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Slice:

@@ -4,8 +4,12 @@ package operation
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"reflect"
+	"time"
 
+	"voltbus/fault"
 	"voltbus/identity"
 )
 
@@ -37,11 +41,14 @@ type Spec struct {
 	// Granted: another node is asked for it by Method, by people and agents alike, and answers as far as the grants of the neighbour
 	// reach, see Caller.Reads. Otherwise it is asked by Name, by people only, and needs "call node:<name>".
 	Granted bool
-	Audited bool     // the audit log says who did it, and how it ended
-	Body    int64    // most octets of the arguments over HTTP; 0 if none come in a body
-	Stream  string   // of what one person has few at a time, if the answer is a Stream: Exports or Statements
-	Formats []string // the media types of such an answer
-	Header  string   // a header of it, with its schema: "Voltbus-Sources: Sources"
+	Audited bool          // the audit log says who did it, and how it ended
+	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
+	Stream  string        // of what one person has few at a time, if the answer is a Stream: Exports or Statements
+	Formats []string      // the media types of such an answer
+	Header  string        // a header of it, with its schema: "Voltbus-Sources: Sources"
+	Before  string        // the name by which older nodes ask for it, and are asked; "" if that is Name. Capabilities may say it, too
+	Wait    time.Duration // the longest that it may take; 0 for UsualWait
+	Media   string        // the type of the result over HTTP; "" for application/json
 }
 
 // What is counted of streams.
@@ -49,6 +56,9 @@ const (
 	Exports    = "exports"
 	Statements = "statements"
 )
+
+// UsualWait is how long an operation may take that says nothing of it.
+const UsualWait = 30 * time.Second
 
 // None is the result of an operation that has none.
 type None struct{}
@@ -62,6 +72,7 @@ func Declare[In, Out any](s Spec) Operation[In, Out] { return Operation[In, Out]
 // Call is one request.
 type Call struct {
 	Caller
+	Node    string // the other node at which it is done; "" for this one
 	subject string
 	detail  any
 }
@@ -75,11 +86,31 @@ type Handler[In, Out any] func(ctx context.Context, c *Call, in *In) (Out, error
 // Judge reports what a caller may not do whose role, or whose connection, let them as far as this; nil for all they may.
 type Judge[In any] func(ctx context.Context, c *Call, in *In) error
 
+// Ask has another node do an operation of a name for the caller of a call. The result is JSON, null for none.
+type Ask func(ctx context.Context, name string, args Arguments) (json.RawMessage, error)
+
+// Elsewhere has something done at another node, where that takes more than one request.
+type Elsewhere[In, Out any] func(ctx context.Context, c *Call, in *In, ask Ask) (Out, error)
+
 // Bound is a declaration with what does it.
 type Bound struct {
 	Declared
-	run    func(ctx context.Context, c *Call, args Arguments) (any, error)
-	stream func(ctx context.Context, c *Call, args Arguments, to Stream) error // of a stream, instead of run
+	run       func(ctx context.Context, c *Call, args Arguments) (any, error)
+	stream    func(ctx context.Context, c *Call, args Arguments, to Stream) error      // of a stream, instead of run
+	elsewhere func(ctx context.Context, c *Call, args Arguments, ask Ask) (any, error) // nil: one request
+}
+
+// BindElsewhere is Bind for what is done at another node by more than one request.
+func BindElsewhere[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Out], far Elsewhere[In, Out]) Bound {
+	b := Bind(o, may, do)
+	b.elsewhere = func(ctx context.Context, c *Call, args Arguments, ask Ask) (any, error) {
+		in, err := judged[In](ctx, &b.Declared, c, args, nil)
+		if err != nil {
+			return nil, err
+		}
+		return far(ctx, c, in, ask)
+	}
+	return b
 }
 
 // Bind gives a declaration its handler. may judges, before the handler runs, what the role leaves open; nil for nothing.
@@ -117,6 +148,20 @@ func judged[In any](ctx context.Context, d *Declared, c *Call, args Arguments, m
 	}
 	return in, may(ctx, c, in)
 }
+
+// Absent returns operations that this node does not have: who may ask is told so. Other nodes can be asked for them.
+func Absent(list []Bound) []Bound {
+	out := make([]Bound, len(list))
+	for i, b := range list {
+		b.run = func(context.Context, *Call, Arguments) (any, error) {
+			return nil, fault.E("operation.Run", fault.Unavailable, b.Name, errAbsent)
+		}
+		out[i] = b
+	}
+	return out
+}
+
+var errAbsent = errors.New("this node does not have it; ask a node with that role")
 
 // DeclaredOf lists the declarations of what is bound.
 func DeclaredOf(list []Bound) []Declared {

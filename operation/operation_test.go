@@ -34,7 +34,7 @@ func table(told *[]operation.Entry) *operation.Table {
 	op := operation.Declare[rename, renamed](operation.Spec{
 		Name: "device.rename", Method: "rename", HTTP: "POST /devices/{device}/rename", Role: identity.Engineer, Audited: true, Body: 100, Remote: true,
 	})
-	forget := operation.Declare[struct{}, operation.None](operation.Spec{Name: "device.forget", HTTP: "DELETE /devices", Role: identity.Viewer})
+	forget := operation.Declare[struct{}, operation.None](operation.Spec{Name: "device.forget", HTTP: "DELETE /devices", Role: identity.Viewer, Remote: true})
 	may := func(_ context.Context, c *operation.Call, in *rename) error {
 		c.Did(in.Device, nil)
 		if c.IsAgent() && !c.Grants.Administer {

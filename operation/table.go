@@ -26,7 +26,12 @@ type Table struct {
 	byName   map[string]*Bound
 	byMethod map[string]*Bound
 	tell     func(context.Context, Entry)
+	ask      AskNode
 }
+
+// AskNode has another node do an operation in the name of a caller, by the name that nodes of every version know. The result is JSON, null
+// for none.
+type AskNode func(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error)
 
 // NewTable returns a table of operations. tell is told of requests for audited ones, as they end.
 func NewTable(tell func(context.Context, Entry), lists ...[]Bound) *Table {
@@ -42,8 +47,24 @@ func NewTable(tell func(context.Context, Entry), lists ...[]Bound) *Table {
 	return t
 }
 
+// Reaching has the table ask other nodes by a function.
+func (t *Table) Reaching(ask AskNode) *Table {
+	t.ask = ask
+	return t
+}
+
 // Has reports whether there is an operation of a name.
 func (t *Table) Has(name string) bool { return t.byName[name] != nil }
+
+// Remote returns what other nodes may ask for by a name.
+func (t *Table) Remote(name string) (Declared, bool) {
+	for _, b := range t.byName {
+		if b.Remote && !b.Granted && b.Called(name) {
+			return b.Declared, true
+		}
+	}
+	return Declared{}, false
+}
 
 // Methods lists the operations that agents may ask for.
 func (t *Table) Methods() []Declared {
@@ -136,13 +157,79 @@ func (d *Declared) admits(who *Caller) error {
 
 // Visit is Run for somebody who asks over another node, whose arguments may come in the form that they had in a request over HTTP.
 func (t *Table) Visit(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
-	b := t.byName[name]
-	if b == nil {
-		return nil, fault.E("operation.Visit", fault.NotFound, name, errUnknown)
+	d, remote := t.Remote(name)
+	if !remote {
+		return nil, fault.E("operation.Visit", fault.NotFound, clip(name), errUnknown)
 	}
-	args, err := b.Loosened(args)
+	args, err := d.Loosened(args)
 	if err != nil {
 		return nil, err
 	}
-	return t.Run(ctx, who, name, args)
+	result, err := t.Run(ctx, who, d.Name, args)
+	if len(result) > mostVisit {
+		return nil, fault.E("operation.Visit", fault.Invalid, d.Name, errVisit)
+	}
+	return result, err
+}
+
+const mostVisit = 7 << 20 // bytes of a result that goes to another node
+
+var (
+	errVisit = fmt.Errorf("the answer has more than %d MiB; ask for less", mostVisit>>20)
+	errHere  = errors.New("cannot be asked of another node; ask that node itself")
+	errNodes = errors.New("this node does not reach others")
+)
+
+// RunElsewhere has another node do what somebody of this node asks for. The role is judged here, and once more there. The audit log is told of
+// what changes something.
+func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error) {
+	const op = "operation.RunElsewhere"
+	b := t.byName[name]
+	switch {
+	case b == nil:
+		return nil, fault.E(op, fault.NotFound, name, errUnknown)
+	case !b.Remote:
+		return nil, fault.E(op, fault.Invalid, name, errHere)
+	case t.ask == nil:
+		return nil, fault.E(op, fault.Unavailable, node, errNodes)
+	}
+	call := &Call{Caller: *who, Node: node}
+	call.Did(subjectAt(node, args), map[string]string{"node": node})
+	err := b.admits(who)
+	var result json.RawMessage
+	if err == nil {
+		result, err = t.askFor(ctx, call, b, node, args)
+	}
+	if b.Changes() {
+		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
+	}
+	return result, err
+}
+
+func (t *Table) askFor(ctx context.Context, call *Call, b *Bound, node string, args Arguments) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Longest())
+	defer cancel()
+	if b.elsewhere == nil {
+		return t.ask(ctx, &call.Caller, node, b.known(), b.overHTTP(args))
+	}
+	out, err := b.elsewhere(ctx, call, args, func(ctx context.Context, name string, args Arguments) (json.RawMessage, error) {
+		d := &t.byName[name].Declared
+		return t.ask(ctx, &call.Caller, node, d.known(), d.overHTTP(args))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
+// subjectAt says what a request at another node is about, for the audit log.
+func subjectAt(node string, args Arguments) string {
+	parts := []string{node}
+	for _, name := range []string{"owner", "name"} {
+		var text string
+		if json.Unmarshal(args[name], &text) == nil && text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ": ")
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/configuration"
 )
 
 func newConfigShow(f *flags) *cobra.Command {
@@ -17,7 +19,7 @@ func newConfigShow(f *flags) *cobra.Command {
 		Use: "show", Short: "Show the configuration file of a node that runs", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				c, err := s.Configuration(ctx)
+				c, err := client.Do(ctx, s.Client, configuration.Get, configuration.Nothing{})
 				if err == nil {
 					s.Print(c.Text)
 				}
@@ -58,21 +60,23 @@ a new start cannot be tried, and is refused then.`,
 }
 
 func (s session) applyConfig(ctx context.Context, text string, bound time.Duration, elsewhere bool) error {
-	found, err := s.CheckConfig(ctx, text)
+	found, err := client.Do(ctx, s.Client, configuration.Check, configuration.Text{Text: &text})
 	if err != nil {
 		return err
 	}
 	if err := complain(s.Command, found.Problems); err != nil {
 		return err
 	}
-	now, err := s.Configuration(ctx)
+	now, err := client.Do(ctx, s.Client, configuration.Get, configuration.Nothing{})
 	if err != nil {
 		return err
 	}
-	if !elsewhere {
-		bound = 0
+	change := configuration.Change{Text: &text, Version: now.Version}
+	if elsewhere {
+		seconds := bound.Seconds()
+		change.Confirm = &seconds
 	}
-	applied, err := s.SetConfig(ctx, text, now.Version, bound)
+	applied, err := client.Do(ctx, s.Client, configuration.Apply, change)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (s session) showApplied(a *answer.ConfigApplied) {
 // reloadElsewhere lets another node read its configuration again.
 func reloadElsewhere(f *flags, cmd *cobra.Command) error {
 	return f.where.with(cmd, func(ctx context.Context, s session) error {
-		applied, err := s.ReloadConfig(ctx)
+		applied, err := client.Do(ctx, s.Client, configuration.Reload, configuration.Nothing{})
 		if err == nil {
 			s.showApplied(&applied)
 		}

@@ -4,8 +4,8 @@ package archtest
 var (
 	manyMethods = map[string]int{
 		"agent.Supervisor":                 40,
-		"api.server":                       203,
-		"api/client.Client":                109,
+		"api.server":                       191,
+		"api/client.Client":                104,
 		"audit.Log":                        58,
 		"broker.Broker":                    29,
 		"bus.Bus":                          52,
@@ -20,7 +20,7 @@ var (
 		"identity.Children":                27,
 		"identity.Logins":                  27,
 		"ingest.Parser":                    30,
-		"node.Node":                        179,
+		"node.Node":                        178,
 		"protocol/bacnet/client.Client":    44,
 		"protocol/bacnet/encoding.Decoder": 33,
 		"protocol/dnp3/app.Writer":         36,
@@ -39,10 +39,10 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2841,
-		"api":                      9537,
+		"api":                      9175,
 		"audit":                    2552,
 		"bus":                      3615,
-		"cmd/voltbus":              9645,
+		"cmd/voltbus":              9649,
 		"config":                   2675,
 		"control":                  4323,
 		"device":                   3420,
@@ -50,14 +50,14 @@ var (
 		"driver/modbus":            2709,
 		"identity":                 4214,
 		"ingest":                   2951,
-		"node":                     5895,
+		"node":                     5193,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4585,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 48,
+		"cmd/voltbus": 49,
 		"lab/rig":     21,
-		"node":        55,
+		"node":        56,
 	}
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"voltbus/api"
+	"voltbus/operation/declared"
 )
 
 //go:generate go -C ../.. run ./operation/openapi
@@ -17,7 +17,7 @@ func main() {
 	document, err := os.ReadFile(documentFile)
 	if err == nil {
 		var next string
-		if next, err = replace(string(document), api.Declared()); err == nil {
+		if next, err = replace(string(document), declared.All()); err == nil {
 			err = os.WriteFile(documentFile, []byte(next), 0o644)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"voltbus/api"
+	"voltbus/operation/declared"
 )
 
 func TestTheDocumentIsAsTheOperationsAreDeclared(t *testing.T) {
@@ -14,7 +14,7 @@ func TestTheDocumentIsAsTheOperationsAreDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := replace(string(document), api.Declared())
+	want, err := replace(string(document), declared.All())
 	if err != nil {
 		t.Fatal(err)
 	}

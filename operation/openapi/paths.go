@@ -23,6 +23,12 @@ const (
 
 var errMarks = errors.New("the two lines between which generated paths stand are missing")
 
+// The lines between which operations stand that are declared, of a path whose others are written by hand.
+const (
+	beginShared = "    # What follows is written by \"go generate ./operation/openapi\".\n"
+	endShared   = "    # What is written ends here.\n"
+)
+
 // replace returns a document with the paths of the operations, in place of those that were written before.
 func replace(document string, list []operation.Declared) (string, error) {
 	before, rest, found := strings.Cut(document, begin)
@@ -30,24 +36,54 @@ func replace(document string, list []operation.Declared) (string, error) {
 	if !found || !ended {
 		return "", fault.E("openapi.replace", fault.Corrupt, "", errMarks)
 	}
-	return before + begin + paths(list) + end + after, nil
+	before, after = withoutShared(before), withoutShared(after)
+	var own []string
+	for _, path := range pathsOf(list) {
+		key := "  /api/v1" + path + ":\n"
+		switch {
+		case strings.Contains(before, key):
+			before = share(before, key, list, path)
+		case strings.Contains(after, key):
+			after = share(after, key, list, path)
+		default:
+			own = append(own, key+operationsAt(list, path))
+		}
+	}
+	return before + begin + strings.Join(own, "") + end + after, nil
 }
 
-// paths returns the path items of operations, in their order.
-func paths(list []operation.Declared) string {
-	var b strings.Builder
-	var seen []string
-	for i := range list {
-		_, path, _ := strings.Cut(list[i].HTTP, " ")
-		if slices.Contains(seen, path) {
-			continue
+func withoutShared(part string) string {
+	for {
+		before, rest, found := strings.Cut(part, beginShared)
+		_, after, ended := strings.Cut(rest, endShared)
+		if !found || !ended {
+			return part
 		}
-		seen = append(seen, path)
-		b.WriteString("  /api/v1" + path + ":\n")
-		for j := range list {
-			if method, other, _ := strings.Cut(list[j].HTTP, " "); other == path {
-				write(&b, &list[j], strings.ToLower(method))
-			}
+		part = before + after
+	}
+}
+
+// share writes the operations of a path that stands in the document, in front of those that are there.
+func share(document, key string, list []operation.Declared, path string) string {
+	return strings.Replace(document, key, key+beginShared+operationsAt(list, path)+endShared, 1)
+}
+
+// pathsOf lists the paths of operations, in their order.
+func pathsOf(list []operation.Declared) (paths []string) {
+	for i := range list {
+		if _, path, _ := strings.Cut(list[i].HTTP, " "); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// operationsAt returns the operations of a path.
+func operationsAt(list []operation.Declared, path string) string {
+	var b strings.Builder
+	for i := range list {
+		if method, other, _ := strings.Cut(list[i].HTTP, " "); other == path {
+			write(&b, &list[i], strings.ToLower(method))
 		}
 	}
 	return b.String()
@@ -74,7 +110,7 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 	case "":
 		line(4, `"204": { description: Done }`)
 	default:
-		line(4, `"200": { description: %s, content: { application/json: { schema: %s } } }`, quoted(d.Result), schema)
+		line(4, `"200": { description: %s, content: { %s: { schema: %s } } }`, quoted(d.Result), cmp.Or(d.Media, "application/json"), schema)
 	}
 	line(4, `default: { $ref: "#/components/responses/Problem" }`)
 }
@@ -156,8 +192,15 @@ func fieldSchema(f *operation.Field, doc string) string {
 		words = append(words, "type: integer")
 		add("minimum", f.Min)
 		add("maximum", cmp.Or(f.Max, 1<<31-1))
+	case reflect.Float64:
+		words = append(words, "type: number")
+		add("minimum", f.Min)
+		add("maximum", cmp.Or(f.Max, 1<<31-1))
 	case reflect.Bool:
 		words = append(words, "type: boolean")
+	}
+	if f.Object {
+		words = append(words, "type: object")
 	}
 	if doc != "" {
 		words = append(words, "description: "+quoted(doc))

@@ -1,18 +1,18 @@
-package node
+package configuration
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
-	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/config"
-	"voltbus/config/revision"
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/operation"
 	"voltbus/point"
 )
 
@@ -24,61 +24,60 @@ const (
 
 var errTrying = errors.New("others are trying devices just now; try again in a moment")
 
-// Drivers implements api.Catalogue.
-func (s *settings) Drivers() []answer.Driver {
-	kinds := s.node.opts.Kinds
-	out := make([]answer.Driver, len(kinds))
-	for i, k := range kinds {
+// devices does what is asked about kinds of devices, and devices to try and to add.
+type devices struct{ *Part }
+
+func (p devices) drivers(context.Context, *operation.Call, *Nothing) (answer.Drivers, error) {
+	out := make([]answer.Driver, len(p.opts.Kinds))
+	for i, k := range p.opts.Kinds {
 		out[i] = answer.Driver{Kind: k.Name, Doc: k.Doc, Schema: config.DriverSchema(k.Name)}
 		if out[i].Schema == nil {
 			out[i].Schema = json.RawMessage(`{"type":"object"}`)
 		}
 	}
-	return out
+	return answer.Drivers{Drivers: out}, nil
 }
 
-// AddDevice implements api.Catalogue.
-func (s *settings) AddDevice(ctx context.Context, d api.AddedDevice) (answer.ConfigApplied, error) {
-	text, err := s.file.Read()
+func (p devices) add(ctx context.Context, c *operation.Call, in *Device) (answer.ConfigApplied, error) {
+	c.Did(in.Path, map[string]any{"driver": in.Driver})
+	text, err := p.file.Read()
 	if err != nil {
 		return answer.ConfigApplied{}, err
 	}
-	next, cfg, err := config.AddDevice(s.place(), text, config.NewDevice{
-		Path: d.Path, Driver: d.Driver, Interval: d.Interval, Config: d.Config,
-	})
+	next, cfg, err := config.AddDevice(p.place(), text, config.NewDevice{Path: in.Path, Driver: in.Driver, Interval: in.Interval, Config: in.Config})
 	if err != nil {
-		return answer.ConfigApplied{}, s.invalid(err, text)
+		return answer.ConfigApplied{}, p.invalid(err, text)
 	}
-	return s.change(ctx, api.ConfigChange{Text: string(next), Version: revision.VersionOf(text), User: d.User}, cfg)
+	out, err := p.change(ctx, c, &change{text: next, version: versionOf(text), means: cfg})
+	out.Changes = filled(out.Changes)
+	return out, err
 }
 
-// Try implements api.Catalogue.
-func (s *settings) Try(ctx context.Context, name string, section json.RawMessage) (answer.Trial, error) {
-	var kind driver.Kind
-	for _, k := range s.node.opts.Kinds {
-		if k.Name == name {
-			kind = k
-		}
+var errKind = errors.New("is not a driver; /api/v1/drivers lists them")
+
+func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answer.Trial, error) {
+	c.Did(in.Kind, nil)
+	i := slices.IndexFunc(p.opts.Kinds, func(k driver.Kind) bool { return k.Name == in.Kind && k.Dial != nil })
+	if i < 0 {
+		return answer.Trial{}, fault.E("device.try", fault.NotFound, in.Kind, errKind)
 	}
-	if kind.Dial == nil {
-		return answer.Trial{}, fault.E("node.Try", fault.NotFound, name, errors.New("is not a driver; /api/v1/drivers lists them"))
-	}
-	d, notes, err := config.ReadDevice(s.place(), config.NewDevice{Path: "try", Driver: name, Config: section})
+	d, notes, err := config.ReadDevice(p.place(), config.NewDevice{Path: "try", Driver: in.Kind, Config: in.Config})
 	if err != nil {
-		return answer.Trial{}, s.invalid(err, nil)
+		return answer.Trial{}, p.invalid(err, nil)
 	}
 	select {
-	case s.trying <- struct{}{}:
-		defer func() { <-s.trying }()
+	case p.trying <- struct{}{}:
+		defer func() { <-p.trying }()
 	default:
-		return answer.Trial{}, fault.E("node.Try", fault.Unavailable, name, errTrying)
+		return answer.Trial{}, fault.E("device.try", fault.Unavailable, in.Kind, errTrying)
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
-	points, total, err := tryOnce(ctx, kind, d.Config)
-	out := answer.Trial{Total: total, Points: points, TookMS: float64(time.Since(began)) / float64(time.Millisecond)}
-	for _, note := range s.problems(notes, nil) {
+	points, total, err := tryOnce(ctx, p.opts.Kinds[i], d.Config)
+	out := answer.Trial{Total: total, Points: append([]answer.TrialPoint{}, points...), Notes: []string{}}
+	out.TookMS = float64(time.Since(began)) / float64(time.Millisecond)
+	for _, note := range p.problems(notes, nil) {
 		out.Notes = append(out.Notes, note.Detail)
 	}
 	if err != nil {
