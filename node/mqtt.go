@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -55,19 +56,17 @@ func (n *Node) MQTTAddr(secure bool) string {
 	return fromHere(n.mqtt.Addr(secure))
 }
 
-// refusedByMQTT offers the audit log what a client tried and may not.
+// refusedByMQTT offers the audit log what a client tried and may not. The name with which one that is not let in would
+// connect is only what it says, so that nobody writes entries of others, or of as many actors as it likes.
 func (n *Node) refusedByMQTT(r broker.Refusal) {
-	who, at := r.Device, r.Topic
-	if who == "" {
-		who = "unknown"
-	}
-	if at == "" {
-		at = r.Address
-	}
-	n.audit.Offer(audit.Entry{
-		Actor: "device:" + clipName(who), Action: "mqtt." + r.Action, Subject: clipName(at),
+	e := audit.Entry{
+		Actor: "device:" + clipName(r.Device), Action: "mqtt." + r.Action, Subject: clipName(r.Topic),
 		Outcome: "refused: " + clipName(r.Why) + " (from " + admission.ParseNetwork(r.Address).String() + ")", Time: now(),
-	})
+	}
+	if r.Action == "connect" || r.Device == "" {
+		e.Actor, e.Subject = "unknown", clipName(cmp.Or(r.Device, r.Topic, r.Address))
+	}
+	n.audit.Offer(e)
 }
 
 // clipName shortens what a stranger sent.
