@@ -12,7 +12,7 @@ import (
 type Presence interface {
 	Peers(ctx context.Context) (answer.Peers, error)
 	Alerts(ctx context.Context) (answer.Alerts, error)
-	// ClearAlert ends an alert; fault.NotFound if it is not open.
+	// ClearAlert ends an alert: fault.NotFound if none is open, Conflict if it lasts, Timeout if its agent does not say.
 	ClearAlert(ctx context.Context, agent, key string) error
 }
 

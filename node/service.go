@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
@@ -130,21 +132,31 @@ func (n *Node) Alerts(context.Context) (answer.Alerts, error) {
 	return out, nil
 }
 
+// alertTime is how long an agent may take to say whether an alert lasts.
+const alertTime = 2 * time.Second
+
 // ClearAlert implements api.Presence. It hides nothing that lasts: the node looks again at what it raised itself, and
-// tells another agent, which raises the alert again unless it is over.
-func (n *Node) ClearAlert(_ context.Context, agent, key string) error {
-	if err := n.presence.Clear(agent, key); err != nil {
-		return err
-	}
+// another agent is asked. One that is away cannot say, so that the alert is open again when it returns.
+func (n *Node) ClearAlert(ctx context.Context, agent, key string) error {
 	if agent == ownAlerts {
-		if n.desk != nil && key == amissAlert {
+		err := n.presence.Clear(agent, key)
+		if err == nil && n.desk != nil && key == amissAlert {
 			n.tellAmiss(n.desk.Amiss())
 		}
-		return nil
+		return err
+	}
+	if _, is := n.bus.Present()[agent]; !is {
+		return n.presence.Shelve(agent, key)
 	}
 	news, err := json.Marshal(map[string]string{"key": key})
-	if err == nil {
-		err = n.bus.Tell(agent, wire.NewsAlert, news)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, alertTime)
+	defer cancel()
+	err = n.presence.Doubt(ctx, agent, key, func() error { return n.bus.Tell(agent, wire.NewsAlert, news) })
+	if _, is := n.bus.Present()[agent]; !is && fault.Is(err, fault.Timeout) { // it has left meanwhile
+		return n.presence.Shelve(agent, key)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,10 +110,16 @@ func (r *Room) take(agent, key string, m said) error {
 	defer r.mu.Unlock()
 	id, now := alertID{agent, key}, r.now().UTC().Truncate(time.Microsecond)
 	if m.Cleared {
+		r.unshelve(id)
 		r.end(id, now)
 		return nil
 	}
 	a := r.alerts[id]
+	if shelved := r.shelf[id]; shelved != nil {
+		delete(r.shelf, id)
+		a = shelved
+		r.open(a)
+	}
 	if a == nil {
 		if r.count[agent] >= maxAlerts {
 			return fault.E("presence.Alert", fault.Unavailable, key, errMany)
@@ -121,13 +128,27 @@ func (r *Room) take(agent, key string, m said) error {
 		if !m.Since.IsZero() && m.Since.Before(now) {
 			a.First = m.Since.UTC().Truncate(time.Microsecond)
 		}
-		r.alerts[id] = a
-		r.count[agent]++
+		r.open(a)
 	}
 	a.Severity, a.Text, a.Last = m.Severity, m.Text, now
 	a.Count++
 	r.changed(*a)
 	return nil
+}
+
+// open puts an alert among those that are open.
+func (r *Room) open(a *Alert) {
+	r.alerts[a.id()] = a
+	r.count[a.Agent]++
+}
+
+// unshelve forgets an alert that was cleared while its agent was away.
+func (r *Room) unshelve(id alertID) {
+	if r.shelf[id] != nil {
+		delete(r.shelf, id)
+		r.dirty[id] = struct{}{}
+		r.wake()
+	}
 }
 
 // end closes an alert if it is open, and returns whether it was.
@@ -153,7 +174,63 @@ func (r *Room) changed(a Alert) {
 	}
 }
 
-// Clear ends an alert, as a person does. fault.NotFound: it is not open.
+// Shelve ends an alert whose agent is not there to say whether it lasts, as a person wishes. It is open again when the
+// agent returns, or the node starts anew, until the agent says that it is over. fault.NotFound: it is not open.
+func (r *Room) Shelve(agent, key string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := alertID{agent, key}
+	if r.alerts[id] == nil {
+		return fault.E("presence.Shelve", fault.NotFound, agent+": "+key, errOpen)
+	}
+	kept := *r.alerts[id]
+	r.end(id, r.now().UTC().Truncate(time.Microsecond))
+	delete(r.dirty, id) // on disk it stays open
+	r.shelf[id] = &kept
+	return nil
+}
+
+var (
+	errLasts = errors.New("its agent says that it lasts; it ends when what it tells of is over")
+	errMute  = errors.New("its agent does not say whether it lasts, so it stays open; it ends when the agent says so, or with the agent")
+)
+
+// Doubt has an agent that is there say whether an alert lasts: ask asks it. It returns nil if the agent ends the alert,
+// fault.Conflict if it raises it again, fault.Timeout if it says nothing before ctx ends, fault.NotFound if it is not
+// open. Only the word of the agent ends the alert.
+func (r *Room) Doubt(ctx context.Context, agent, key string, ask func() error) error {
+	const op = "presence.Doubt"
+	id, said := alertID{agent, key}, make(chan bool, 1)
+	stop := r.Watch(func(a Alert) {
+		if a.id() == id {
+			select {
+			case said <- a.Cleared:
+			default:
+			}
+		}
+	})
+	defer stop()
+	r.mu.Lock()
+	isOpen := r.alerts[id] != nil
+	r.mu.Unlock()
+	if !isOpen {
+		return fault.E(op, fault.NotFound, agent+": "+key, errOpen)
+	}
+	if err := ask(); err != nil {
+		return err
+	}
+	select {
+	case over := <-said:
+		if over {
+			return nil
+		}
+		return fault.E(op, fault.Conflict, agent+": "+key, errLasts)
+	case <-ctx.Done():
+		return fault.E(op, fault.Timeout, agent+": "+key, errMute)
+	}
+}
+
+// Clear ends an alert of the node itself, which looks again. fault.NotFound: it is not open.
 func (r *Room) Clear(agent, key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

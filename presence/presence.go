@@ -66,6 +66,7 @@ type Room struct {
 	mu     sync.Mutex
 	health map[string]Health
 	alerts map[alertID]*Alert
+	shelf  map[alertID]*Alert   // those that a person cleared while nobody could say whether they last
 	count  map[string]int       // open alerts of each agent
 	dirty  map[alertID]struct{} // not kept yet; those that are not in alerts were closed
 	news   chan struct{}        // wakes Run; holds one
@@ -77,7 +78,7 @@ type Room struct {
 // Open returns the room with the alerts that were kept.
 func Open(ctx context.Context, keeper Keeper, now func() time.Time) (*Room, error) {
 	r := &Room{
-		keeper: keeper, now: now, health: map[string]Health{}, alerts: map[alertID]*Alert{}, count: map[string]int{},
+		keeper: keeper, now: now, health: map[string]Health{}, alerts: map[alertID]*Alert{}, shelf: map[alertID]*Alert{}, count: map[string]int{},
 		dirty: map[alertID]struct{}{}, news: make(chan struct{}, 1), watch: map[int]func(Alert){},
 	}
 	list, err := keeper.Alerts(ctx)
@@ -131,11 +132,19 @@ func (r *Room) Health(agent string, message []byte) error {
 	return nil
 }
 
-// Forget forgets the health of an agent: it said hello anew.
+// Forget forgets the health of an agent: it said hello anew. Its alerts that were cleared while it was away are open
+// again, until it says that they are over.
 func (r *Room) Forget(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.health, agent)
+	for id, a := range r.shelf {
+		if id.agent == agent {
+			delete(r.shelf, id)
+			r.open(a)
+			r.changed(*a)
+		}
+	}
 }
 
 // Leave forgets an agent that is no more, and ends its alerts: nobody else would.
@@ -143,8 +152,10 @@ func (r *Room) Leave(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.health, agent)
-	if r.count[agent] == 0 {
-		return
+	for id := range r.shelf {
+		if id.agent == agent {
+			r.unshelve(id)
+		}
 	}
 	now := r.now().UTC().Truncate(time.Microsecond)
 	for id := range r.alerts {

@@ -231,3 +231,73 @@ func TestAnAgentThatIsNoMoreLeavesNothing(t *testing.T) {
 		t.Errorf("it is %s", h.Status)
 	}
 }
+
+func TestAttackAnAlertThatLastsIsClearedBehindItsAgent(t *testing.T) {
+	r, _ := open(t, t.TempDir())
+	raise := func() {
+		t.Helper()
+		if err := r.Alert("boiler", "hot", []byte(`{"text":"too hot","severity":"critical"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raise()
+	deaf, end := context.WithCancel(t.Context())
+	err := r.Doubt(deaf, "boiler", "hot", func() error { end(); return nil })
+	if !fault.Is(err, fault.Timeout) || len(r.List()) != 1 {
+		t.Errorf("of an agent that does not answer: %v, %d open", err, len(r.List()))
+	}
+	err = r.Doubt(t.Context(), "boiler", "hot", func() error { raise(); return nil })
+	if !fault.Is(err, fault.Conflict) || len(r.List()) != 1 || r.List()[0].Count != 2 {
+		t.Errorf("of an agent that says it lasts: %v, %+v", err, r.List())
+	}
+	if err := r.Shelve("boiler", "hot"); err != nil || len(r.List()) != 0 {
+		t.Errorf("while its agent is away: %v, %d open", err, len(r.List()))
+	}
+	r.Forget("boiler") // it is back, and says nothing of it
+	if list := r.List(); len(list) != 1 || list[0].Count != 2 || list[0].Cleared {
+		t.Errorf("when its agent is back: %+v", list)
+	}
+	over := func() error { return r.Alert("boiler", "hot", []byte(`{"cleared":true}`)) }
+	if err := r.Doubt(t.Context(), "boiler", "hot", over); err != nil || len(r.List()) != 0 {
+		t.Errorf("of an agent that says it is over: %v, %d open", err, len(r.List()))
+	}
+	if err := r.Doubt(t.Context(), "boiler", "hot", over); !fault.Is(err, fault.NotFound) {
+		t.Errorf("of one that is not open: %v", err)
+	}
+}
+
+func TestAnAlertThatWasClearedWhileItsAgentIsAwayIsOpenAfterARestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		says string
+		open int
+	}{"unless the agent has said that it is over": {`{"cleared":true}`, 0}, "else": {"", 1}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r, kept := open(t, dir)
+			if err := r.Alert("boiler", "hot", []byte(`{"text":"too hot"}`)); err != nil {
+				t.Fatal(err)
+			}
+			run := func() {
+				ended, end := context.WithCancel(context.Background())
+				end()
+				if err := r.Run(ended); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if err := r.Shelve("boiler", "hot"); err != nil {
+				t.Fatal(err)
+			}
+			if c.says != "" {
+				if err := r.Alert("boiler", "hot", []byte(c.says)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			again, err := presence.Open(t.Context(), kept, time.Now)
+			if err != nil || len(again.List()) != c.open {
+				t.Errorf("%d are open, %v", len(again.List()), err)
+			}
+		})
+	}
+}

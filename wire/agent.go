@@ -28,7 +28,7 @@ const (
 	NewsStanding = "standing" // the grants changed
 	NewsConfig   = "config"   // a document changed
 	NewsStop     = "stop"     // please end
-	NewsAlert    = "alert"    // a person cleared an alert, {"key":…}; raise it again if it lasts
+	NewsAlert    = "alert"    // a person cleared an alert, {"key":…}; raise it again if it lasts, else say that it is cleared
 )
 
 var (

@@ -18,7 +18,8 @@ func (c *Client) Alerts(ctx context.Context) (a answer.Alerts, err error) {
 	return a, c.get(ctx, "alerts", nil, &a)
 }
 
-// ClearAlert ends an alert. fault.NotFound: it is not open.
+// ClearAlert ends an alert that does not last. fault.NotFound: it is not open; fault.Conflict: its agent says that it
+// lasts; fault.Timeout: the agent does not say.
 func (c *Client) ClearAlert(ctx context.Context, agent, key string) error {
 	resp, err := c.call(ctx, http.MethodPost, "alerts/"+url.PathEscape(agent)+"/"+url.PathEscape(key)+"/clear", nil, nil)
 	if err != nil {

@@ -96,6 +96,10 @@ func (c *Client) onNews(m *nats.Msg) {
 		signal(c.renew)
 	case wire.NewsStop:
 		c.stopOnce.Do(func() { close(c.stopping) })
+	case wire.NewsAlert:
+		if err := c.alerts.answer(c, m.Data); err != nil {
+			c.opts.Report(err)
+		}
 	case wire.NewsConfig:
 		var change ConfigChange
 		if err := json.Unmarshal(m.Data, &change); err != nil {

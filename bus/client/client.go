@@ -79,6 +79,7 @@ type Client struct {
 	refusals refusals
 	methods  methods
 	configs  configs
+	alerts   alerts
 
 	standing  atomic.Pointer[identity.Standing]
 	fresh     chan struct{} // a new connection, holds one

@@ -2,12 +2,9 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"time"
 
 	"voltbus/api/answer"
-	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -143,28 +140,4 @@ func (c *Client) Health(status string, why any, interval time.Duration) error {
 		body["context"] = why
 	}
 	return c.Send(wire.HealthTopic, body, nil)
-}
-
-var errKey = errors.New("an alert needs a key, by which it is cleared")
-
-// Alert wants people to know something until it is cleared. The key is the agent's name for it; the
-// severity is "info", "warning" or "critical".
-func (c *Client) Alert(key, severity, text string) error {
-	return c.alert(key, map[string]any{"severity": severity, "text": text})
-}
-
-// ClearAlert says that an alert is over. It is no error if there was none.
-func (c *Client) ClearAlert(key string) error {
-	return c.alert(key, map[string]any{"cleared": true})
-}
-
-func (c *Client) alert(key string, body map[string]any) error {
-	if key == "" {
-		return fault.E("client.Alert", fault.Invalid, c.opts.Name, errKey)
-	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return fault.E("client.Alert", fault.Internal, key, err)
-	}
-	return c.Send(point.Path(wire.AlertTopic).Join(key), json.RawMessage(raw), nil)
 }

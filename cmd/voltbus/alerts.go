@@ -12,7 +12,8 @@ func newAlerts(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "alerts", Short: "List what agents want people to know",
 		Long: `List the open alerts of agents: the most severe first, of these the newest. An alert stays open, also
-over restarts, until its agent says that it is over, or somebody clears it.`,
+over restarts, until its agent says that it is over. Clearing one asks its agent: while that says that it lasts, or
+does not say, it stays open. An alert of an agent that is not connected is open again when the agent returns.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.listAlerts(ctx, &out) })
@@ -20,7 +21,7 @@ over restarts, until its agent says that it is over, or somebody clears it.`,
 	}
 	out.register(cmd)
 	clearing := &cobra.Command{
-		Use: "clear <agent> <key>", Short: "End an alert; its agent is told, and raises it again if it lasts", Args: cobra.ExactArgs(2),
+		Use: "clear <agent> <key>", Short: "End an alert, unless its agent says that it lasts", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.ClearAlert(ctx, args[0], args[1]) })
 		},

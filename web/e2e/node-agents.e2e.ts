@@ -112,7 +112,8 @@ describe.skipIf(url === "")("a running node with an agent", () => {
     await page.getByRole("link", { name: /^Alerts/ }).click();
     await page.getByText("supply is <i>too hot</i>").waitFor(whole);
     await page.getByRole("button", { name: "Clear supply/high of screen-boiler" }).click();
-    // It lasts, so its agent raises it again: clearing hides nothing.
+    // Its agent says that it lasts: clearing hides nothing.
+    await page.getByText(/its agent says that it lasts/).waitFor(whole);
     await page.getByText("supply is <i>too hot</i>").waitFor(whole);
 
     await enter(page, "/agents/screen-boiler");
@@ -131,8 +132,9 @@ describe.skipIf(url === "")("a running node with an agent", () => {
     await button(page, "Verify").click();
     const finding = page.getByRole("status", { name: "Finding" });
     await expect.poll(() => finding.textContent(), whole).toContain("The log is whole");
-    // The pattern that is none. While it is removed its log ends, and the page may ask for that once more.
-    const others = complaints.filter((c) => !c.includes("status of 404"));
+    // The pattern that is none, and the alert that lasts. While it is removed its log ends, and the page may ask for that
+    // once more.
+    const others = complaints.filter((c) => !/status of 40[49]/.test(c));
     expect(others).toEqual([expect.stringContaining("status of 400")]);
   });
 

@@ -399,14 +399,17 @@ class Bus(Listening, History, Control, Far):
             self._on_cleared(raw.data)
 
     def _on_cleared(self, data: bytes) -> None:
-        """Raise an alert again that a person cleared, and that lasts."""
+        """Say of an alert that a person wants to be over: it lasts, or it is over."""
         try:
             news = _json.decode(data)
         except Invalid:
             return
-        alert = self._alerts.get(str(news.get("key"))) if isinstance(news, dict) else None
-        if alert is not None:
-            self.spawn(self._tell_alert(alert), "raise an alert again")
+        key = str(news.get("key", "")) if isinstance(news, dict) else ""
+        if not key:
+            return
+        alert = self._alerts.get(key)
+        again = self._tell_alert(alert) if alert is not None else self.clear(key)
+        self.spawn(again, "say whether an alert lasts")
 
     def _on_refused(self, kind: str, to: str) -> None:
         missing = capability(kind, to)
