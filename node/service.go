@@ -43,13 +43,17 @@ func (n *Node) openService(ctx context.Context) error {
 		return err
 	}
 	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
-		_ = r.Respond(n.answer(ctx, &r)) // who asked may be gone
+		var later []func()
+		_ = r.Respond(n.answer(ctx, &r, func(work func()) { later = append(later, work) })) // who asked may be gone
+		for _, work := range later {
+			work()
+		}
 	})
 }
 
 // answer answers a request: of a child or the holder of an invitation what concerns their enrolment,
-// everything else as for agents.
-func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
+// everything else as for agents. Later is handed work for when the answer is sent.
+func (n *Node) answer(ctx context.Context, r *bus.Request, later func(work func())) []byte {
 	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
 		return n.host.Answer(ctx, r.From, r.Method, r.Data)
 	}
@@ -62,7 +66,7 @@ func (n *Node) answer(ctx context.Context, r *bus.Request) []byte {
 	if r.Method == fleet.ReportMethod && strings.HasPrefix(r.From, identity.ChildPrefix) {
 		return n.answerReport(ctx, r)
 	}
-	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park})
+	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park, Later: later})
 }
 
 // hear takes what an agent says of its health or of an alert. What is wrong is its business.

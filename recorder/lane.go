@@ -80,6 +80,7 @@ type batch struct {
 	points  dictionary
 	text    int      // octets of text in it
 	receipt *receipt // for those who wait
+	waited  bool     // by somebody who has nothing to do meanwhile
 	data    []byte
 	wait    func(context.Context) error
 	answer  chan error // what wait returned, once it did
@@ -100,7 +101,7 @@ func (r *Recorder) newBatch(l *lane) *batch {
 		b = new(batch)
 	}
 	b.block.Reset()
-	b.text, b.turn = 0, 0
+	b.text, b.turn, b.waited = 0, 0, false
 	b.lane, b.origin = l, l.origin
 	b.receipt = newReceipt()
 	return b

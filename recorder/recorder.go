@@ -30,7 +30,7 @@ type Log interface {
 // Config sets the recorder's bounds. Zero values mean the defaults.
 type Config struct {
 	Origin     string        // what this directory's blocks are called
-	MaxAge     time.Duration // how long a sample may wait for others: default 5 ms
+	MaxAge     time.Duration // how long a sample may wait for others: default 5 ms; a quarter of it once no more come and somebody waits
 	MaxSamples int           // samples in a block: default 10,000
 	InFlight   int           // blocks on their way to the disk at once: default 32
 	Queue      int           // closed blocks that wait: default 64; beyond it Record waits and Offer refuses
@@ -99,6 +99,7 @@ type Recorder struct {
 	moved   chan struct{} // closed and replaced when a queue has moved
 	urgents urgency
 	ids     []uint32 // used again
+	added   uint64   // portions
 	others  map[string]*other
 	paused  error
 	stopped bool
@@ -260,6 +261,8 @@ func (r *Recorder) add(l *lane, samples []point.Sample, wait bool) (*receipt, <-
 	}
 	l.open, l.last = b, b.receipt
 	b.add(r.ids, samples)
+	b.waited = b.waited || wait
+	r.added++
 	l.stats.Produced += uint64(len(samples))
 	l.stats.Pending += uint64(len(samples))
 	if b.block.Len() >= r.cfg.MaxSamples {

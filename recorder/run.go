@@ -34,6 +34,8 @@ type writer struct {
 	due      bool     // the open block is old enough to be closed
 	armed    bool     // age runs
 	age      *time.Timer
+	deadline time.Time // when the open blocks are old enough
+	seen     uint64    // Recorder.added, when age was set
 	again    *time.Timer
 }
 
@@ -87,14 +89,41 @@ func (w *writer) step(ctx, work context.Context) {
 		w.pass(b)
 	case <-w.kick:
 		if !w.armed {
-			w.age.Reset(w.cfg.MaxAge)
-			w.armed = true
+			w.armed, w.seen, w.deadline = true, 0, time.Now().Add(w.cfg.MaxAge)
+			w.age.Reset(w.patience())
 		}
 	case <-w.age.C:
-		w.armed, w.due = false, true
+		if more := w.patience(); more > 0 {
+			w.age.Reset(more)
+		} else {
+			w.armed, w.due = false, true
+		}
 	case <-w.again.C:
 		w.resume(work)
 	}
+}
+
+// quiet is the part of MaxAge for which nothing comes any more, when somebody waits.
+const quiet = 4
+
+// patience returns how much longer the open blocks stay open for more samples: up to their MaxAge, but where
+// somebody waits for their answer, no longer than more come.
+func (w *writer) patience() time.Duration {
+	w.mu.Lock()
+	waited, added := false, w.added
+	for _, l := range w.lanes() {
+		waited = waited || (l.open != nil && l.open.waited)
+	}
+	w.mu.Unlock()
+	left := time.Until(w.deadline)
+	switch {
+	case !waited:
+		return left
+	case added == w.seen:
+		return 0
+	}
+	w.seen = added
+	return min(left, w.cfg.MaxAge/quiet)
 }
 
 // closeAged queues the open blocks, the urgent one first; false if the queue is full.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync"
@@ -75,7 +76,8 @@ func (s *Service) record(ctx context.Context, r *request) ([]byte, error) {
 }
 
 // once records samples with a key, or answers as it was answered before. The time of samples
-// without one is that of the first try.
+// without one is that of the first try. The answer is kept after it is sent: if the node ends in between, the same
+// samples are recorded again with their times, as if it had ended before the answer.
 func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, error) {
 	const op = "service.record"
 	who := "agent:" + r.agent.Name // no person can be called so
@@ -83,10 +85,16 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 	if err != nil {
 		return nil, fault.E(op, fault.KindOf(err), in.Key, fmt.Errorf("wait for the first request: %w", err))
 	}
-	defer leave()
+	ends := true
+	defer func() {
+		if ends {
+			leave()
+		}
+	}()
 	asked := catalog.Repeat{
 		User: who, Key: in.Key, Hash: sha256.Sum256(in.Samples), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
 	}
+	r.waits() // for the disk, so that all that come at the same time share what is written
 	known, err := s.cfg.Repeats.BeginRepeat(ctx, asked)
 	switch {
 	case err != nil:
@@ -101,7 +109,15 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 		return nil, err
 	}
 	known.Status, known.Answer = answered, out
-	return out, s.cfg.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
+	ends = false
+	r.afterwards(func() {
+		defer leave()
+		if err := s.cfg.Repeats.EndRepeat(context.WithoutCancel(ctx), known); err != nil {
+			s.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "answer to a record with a key is not kept: asked again, it records again",
+				slog.String("agent", r.agent.Name), slog.String("key", in.Key), slog.Any("err", err))
+		}
+	})
+	return out, nil
 }
 
 // keep reads the samples, and records them if nothing speaks against any.

@@ -147,6 +147,9 @@ type Call struct {
 	Body         []byte
 	// Park is called when the request only waits from then on, as for devices; nil if nobody cares.
 	Park func()
+	// Later is handed work for when the answer is sent, which it does before the program ends; nil if it is to be
+	// done before.
+	Later func(work func())
 }
 
 // Answer answers a request: the body of the reply. It never fails: what goes wrong is in the reply.
@@ -182,7 +185,7 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.answer(s, ctx, &request{agent: a, grants: a.Grants, kwargs: kwargs, park: c.Park})
+	return m.answer(s, ctx, &request{agent: a, grants: a.Grants, kwargs: kwargs, park: c.Park, later: c.Later})
 }
 
 var errRevoked = errors.New("was shut out; ask an administrator to add it again")
@@ -203,6 +206,7 @@ type request struct {
 	kwargs []byte   // JSON of an object; nil for none
 	far    *Visitor // who asks, if it came from another node; the agent is the neighbour
 	park   func()
+	later  func(work func())
 }
 
 // requester is to whom of another node belongs what is done; "" for an agent of this one.
@@ -219,6 +223,15 @@ func (r *request) asker() *access.Who {
 		return r.far.asker()
 	}
 	return access.Agent(&r.agent)
+}
+
+// afterwards does what the answer need not wait for.
+func (r *request) afterwards(work func()) {
+	if r.later == nil {
+		work()
+		return
+	}
+	r.later(work)
 }
 
 // waits says that from now on the request waits for others.

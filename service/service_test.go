@@ -212,6 +212,24 @@ func TestSamplesWithAKeyAreRecordedOnce(t *testing.T) {
 	}
 }
 
+func TestTheAnswerToSamplesWithAKeyNeedNotBeKeptFirst(t *testing.T) {
+	d := open(t, grants())
+	body := []byte(`{"kwargs":{"samples":[{"point":"calc/sum","value":2}],"key":"k"}}`)
+	var later []func()
+	out := d.Answer(t.Context(), service.Call{From: "boiler", Method: "record", Body: body, Later: func(work func()) { later = append(later, work) }})
+	if string(out) != `{"result":{"accepted":1}}` || len(later) != 1 || len(d.taped) != 1 {
+		t.Fatalf("gives %s with %d works to do and %d samples", out, len(later), len(d.taped))
+	}
+	again := make(chan []byte)
+	go func() { again <- d.Answer(t.Context(), service.Call{From: "boiler", Method: "record", Body: body}) }()
+	for _, work := range later {
+		work()
+	}
+	if second := <-again; string(second) != string(out) || len(d.taped) != 1 {
+		t.Errorf("asked again meanwhile it gives %s and has recorded %d", second, len(d.taped))
+	}
+}
+
 func TestMoreSamplesThanMayBeAreRefused(t *testing.T) {
 	d := open(t, grants())
 	list := strings.TrimSuffix(strings.Repeat(`{"point":"calc/sum","value":2},`, service.MaxSamples+1), ",")
