@@ -36,14 +36,12 @@ func (n *Node) openControl(ctx context.Context) error {
 	return nil
 }
 
-// branches lists where the points of nodes below this one lie, of those that have a prefix.
+// branches lists where the points of nodes below this one lie.
 func (n *Node) branches() []access.Branch {
 	var list []access.Branch
 	below := n.tree.Below()
 	for i := range below {
-		if below[i].Prefix != "" {
-			list = append(list, access.Branch{Node: below[i].Name, Prefix: below[i].Prefix})
-		}
+		list = append(list, access.Branch{Node: below[i].Name, Prefix: below[i].Prefix})
 	}
 	return list
 }

@@ -14,7 +14,7 @@ import (
 // Branch is where the points of another node lie here.
 type Branch struct {
 	Node   string
-	Prefix point.Path // not empty
+	Prefix point.Path // "": as it names them itself
 }
 
 // places finds the nodes of points that this node does not have.
@@ -38,14 +38,14 @@ func (p *places) explain(who *Who, path point.Path, err error) error {
 	}
 	best := Branch{}
 	for _, b := range p.branches {
-		if (path == b.Prefix || strings.HasPrefix(string(path), string(b.Prefix)+"/")) && len(b.Prefix) > len(best.Prefix) {
+		if b.Prefix != "" && (path == b.Prefix || strings.HasPrefix(string(path), string(b.Prefix)+"/")) && len(b.Prefix) > len(best.Prefix) {
 			best = b
 		}
 	}
 	there := strings.TrimPrefix(strings.TrimPrefix(string(path), string(best.Prefix)), "/")
 	switch {
 	case best.Node == "":
-		return err
+		return p.hint(who, err)
 	case there == "":
 		return fault.E("access", fault.NotFound, clip(string(path)), fmt.Errorf(
 			"it is where the points of node %s lie; ask that node with --node %s and a path there", best.Node, best.Node))
@@ -53,6 +53,27 @@ func (p *places) explain(who *Who, path point.Path, err error) error {
 	return fault.E("access", fault.NotFound, clip(string(path)), fmt.Errorf(
 		"the points below %s are those of node %s; ask it with --node %s %s, or with the same path if the node has its devices below %s itself",
 		best.Prefix, best.Node, best.Node, clip(there), best.Prefix))
+}
+
+// maxNamed bounds the nodes that a hint names.
+const maxNamed = 3
+
+// hint adds to err, for a person, which nodes below may have what this one does not have.
+func (p *places) hint(who *Who, err error) error {
+	e, is := errors.AsType[*fault.Error](err)
+	if !is || e.Err == nil || len(p.branches) == 0 || !strings.HasPrefix(who.Name, "person:") {
+		return err
+	}
+	var names []string
+	for _, b := range p.branches[:min(len(p.branches), maxNamed)] {
+		names = append(names, b.Node)
+	}
+	more := ""
+	if n := len(p.branches) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fault.E(e.Op, e.Kind, e.Subject, fmt.Errorf(
+		"%w; if it is of a node below (%s%s), ask that: --node %s, with the path as that node has it", e.Err, strings.Join(names, ", "), more, names[0]))
 }
 
 // explainUnknown does so for what the desk refused, because it does not know the point.

@@ -39,7 +39,11 @@ func (a *Access) Reserve(ctx context.Context, who *Who, in *answer.NewTask) (ans
 		}
 		r.Windows = append(r.Windows, w)
 	}
-	return decided(a.cfg.Desk.Reserve(ctx, r))
+	d, err := a.cfg.Desk.Reserve(ctx, r)
+	if d.Err != nil {
+		a.places().explainUnknown(who, point.Path(d.Err.Subject), &d)
+	}
+	return decided(d, err)
 }
 
 func (a *Access) window(in *answer.Window, at string) (w control.Window, err error) {
@@ -67,11 +71,15 @@ func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Deci
 			of, by = tasks[i].Requester, who.Name
 		}
 	}
-	return decided(a.cfg.Desk.Cancel(ctx, of, name, by))
+	d, err := a.cfg.Desk.Cancel(ctx, of, name, by)
+	if d.Why == control.WhyUnknown && d.Err != nil {
+		d.Err, _ = errors.AsType[*fault.Error](a.places().hint(who, d.Err))
+	}
+	return decided(d, err)
 }
 
 // Tasks lists the reservations with windows above, at or below a path, "" for every one, that overlap
-// the time from ≤ t < to; a zero time is open.
+// the time from ≤ t < to; a zero time is open. NotFound says that no point is at or below the path, and how that may be meant.
 func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to time.Time) (answer.Tasks, error) {
 	list, err := a.cfg.Desk.Tasks(ctx)
 	if err != nil {
@@ -84,6 +92,11 @@ func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to 
 			return near(path, w.Path) && (to.IsZero() || w.From.Before(to)) && (from.IsZero() || from.Before(w.Until)) && who.sees(w.Path)
 		}) {
 			out.Tasks = append(out.Tasks, task(t))
+		}
+	}
+	if path != "" && len(out.Tasks) == 0 {
+		if err := a.cfg.Desk.Covers(ctx, point.Pattern(path)); err != nil {
+			return answer.Tasks{}, a.places().explain(who, path, err)
 		}
 	}
 	return out, nil
@@ -112,9 +125,11 @@ func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride)
 	if err != nil {
 		return answer.Decided{}, err
 	}
-	return decided(a.cfg.Desk.Override(ctx, control.Override{
+	d, err := a.cfg.Desk.Override(ctx, control.Override{
 		ID: in.ID, Pattern: point.Pattern(in.Pattern), Requester: who.Name, Reason: in.Reason, Length: length, Failsafe: in.Failsafe,
-	}))
+	})
+	a.places().explainUnknown(who, point.Path(in.Pattern), &d)
+	return decided(d, err)
 }
 
 // ClearOverride ends an override, whoever made it.
@@ -122,7 +137,9 @@ func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Patt
 	if err := a.refuse(who, "control.override.clear", clip(string(pattern)), who.Override(pattern)); err != nil {
 		return answer.Decided{}, err
 	}
-	return decided(a.cfg.Desk.ClearOverride(ctx, pattern, who.Name))
+	d, err := a.cfg.Desk.ClearOverride(ctx, pattern, who.Name)
+	a.places().explainUnknown(who, point.Path(pattern), &d)
+	return decided(d, err)
 }
 
 // Overrides lists the overrides of points that are shown to who asks.

@@ -26,13 +26,23 @@ func (d *Desk) covering(pattern point.Pattern) *fault.Error {
 	if alike := d.alike(pattern); len(alike) > 0 {
 		text += "; did you mean " + strings.Join(alike, " or ") + "?"
 	} else {
-		text += "; * stands for a part of a name, ** for any number of names"
+		text += "; * stands for a part of a name, ** for any number of names; " + d.listing(point.Path(pattern))
 	}
 	return fault.E("desk.covering", fault.NotFound, string(pattern), errors.New(text))
 }
 
 func nothingCovered(err *fault.Error) control.Decision {
 	return control.Decision{Status: control.Refused, Why: control.WhyUnknown, Err: err}
+}
+
+// listing says how to list the points of the nearest branch above a path that has some.
+func (d *Desk) listing(path point.Path) string {
+	for at := path.Parent(); at != ""; at = at.Parent() {
+		if below := point.Pattern(at.Join("**")); !strings.ContainsAny(string(at), "'*") && slices.ContainsFunc(d.sorted, below.Match) {
+			return fmt.Sprintf("list those that are with: voltbus points '%s'", below)
+		}
+	}
+	return "list those that are with: voltbus points '**'"
 }
 
 // alike returns what may have been meant by a pattern that selects nothing: the same in another case, else
