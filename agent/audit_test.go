@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,5 +39,41 @@ func TestTheAuditHears(t *testing.T) {
 	want := []string{"person:ada agent.stop a ", "person:ada agent.stop a ", "person:ada agent.remove a "}
 	if !slices.Equal(heard, want) {
 		t.Errorf("%q", heard)
+	}
+}
+
+// What could not be done is written as that, and a start only once there is a process.
+func TestTheAuditHearsWhatFailed(t *testing.T) {
+	data := dataDir(t)
+	plantArgs(t, data, "a", nil, func(r *Record) { r.Wanted = false })
+	cfg := config(data)
+	var heard []string
+	cfg.Audit = func(actor, action, name, text string, failed bool) {
+		if failed && actor == "person:ada" {
+			heard = append(heard, action+" "+name+" "+text)
+		} else {
+			t.Errorf("it hears %s %s %s %v", actor, action, text, failed)
+		}
+	}
+	s, stop := run(t, cfg)
+	st, err := s.Start(t.Context(), "a", "person:ada")
+	must(t, err)
+	if st.Process.PID != 0 {
+		t.Errorf("it runs: %+v", st)
+	}
+	_, err = s.Restart(t.Context(), "a", "person:ada")
+	must(t, err)
+	_, unknown := s.Approve(t.Context(), "b", "person:ada", 0)
+	_, refused := s.Install(t.Context(), Request{Name: "c", Upload: strings.NewReader("no archive"), By: "person:ada"})
+	if gone := s.Remove(t.Context(), Removal{Name: "b", By: "person:ada"}); unknown == nil || refused == nil || gone == nil {
+		t.Errorf("%v, %v, %v", unknown, refused, gone)
+	}
+	stop()
+	for i, want := range []string{
+		"agent.start a could not be started", "agent.restart a could not be started", "agent.approve b ", "agent.install c ", "agent.remove b ",
+	} {
+		if i >= len(heard) || !strings.HasPrefix(heard[i], want) {
+			t.Fatalf("%q, want %q", heard, want)
+		}
 	}
 }

@@ -85,7 +85,8 @@ const keepVersions = 3
 // Install installs an agent, or another version beside the one that it has, which runs then if
 // that one ran. An installation that fails leaves nothing. It answers when the new version is in
 // place; a new agent is not started.
-func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
+func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err error) {
+	defer func() { auditError(s, req.By, "agent.install", req.Name, err) }()
 	if err := CheckName(req.Name); err != nil {
 		return Status{}, err
 	}
@@ -96,7 +97,7 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	st, err := s.installReceived(ctx, req, up)
+	st, err = s.installReceived(ctx, req, up)
 	return st, errors.Join(err, discard())
 }
 
@@ -409,7 +410,8 @@ func (in *installation) undo(ctx context.Context) error {
 
 // Approve gives an agent all that it wants. version is the one whose wants were seen, 0 for whichever there is; fault.Conflict if another one
 // was installed meanwhile.
-func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) (Status, error) {
+func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) (_ Status, err error) {
+	defer func() { auditError(s, by, "agent.approve", name, err) }()
 	end, err := s.turns.take(ctx, name)
 	if err != nil {
 		return Status{}, err

@@ -90,7 +90,17 @@ func (s *Supervisor) Heard(name string, every time.Duration) {
 }
 
 // change lets an agent's goroutine change the agent, keeps the record, and tells the audit.
-func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (Status, error) { //nolint:contextcheck // the process lives longer than the request
+func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (st Status, err error) {
+	if st, err = s.apply(ctx, name, f); err == nil {
+		s.audit(by, action, name, "")
+	} else {
+		auditError(s, by, action, name, err)
+	}
+	return st, err
+}
+
+// apply is change, without a word to the audit.
+func (s *Supervisor) apply(ctx context.Context, name string, f func(*runner, context.Context) act) (Status, error) { //nolint:contextcheck // the process lives longer than the request
 	r, err := s.find(name)
 	if err != nil {
 		return Status{}, err
@@ -109,7 +119,6 @@ func (s *Supervisor) change(ctx context.Context, name, by, action string, f func
 	if err = errors.Join(err, saved); err != nil {
 		return Status{}, err
 	}
-	s.audit(by, action, name, "")
 	return r.look(), nil
 }
 
@@ -126,9 +135,35 @@ func (s *Supervisor) auditFailure(actor, action, name, text string) {
 	}
 }
 
-// Start starts an agent; it is no error if it runs already. by is who wants it, for the audit.
+// auditError is auditFailure of what could not be done, nil for nothing. What is no name stays out of the audit.
+func auditError(s *Supervisor, actor, action, name string, err error) {
+	if err != nil && CheckName(name) == nil {
+		s.auditFailure(actor, action, name, err.Error())
+	}
+}
+
+// auditStart tells the audit whether an agent that was to start has a process.
+func auditStart(s *Supervisor, actor, action string, st *Status) {
+	switch {
+	case st.Process.PID != 0:
+		s.audit(actor, action, st.Name, "")
+	case st.Last != nil && st.Last.Reason == "unable":
+		s.auditFailure(actor, action, st.Name, st.Last.Text)
+	default:
+		s.auditFailure(actor, action, st.Name, "it has not started yet, it is "+string(st.State))
+	}
+}
+
+// Start starts an agent; it is no error if it runs already, or if its process cannot be started, which the status
+// says. by is who wants it, for the audit.
 func (s *Supervisor) Start(ctx context.Context, name, by string) (Status, error) {
-	return s.change(ctx, name, by, "agent.start", func(r *runner, _ context.Context) act { return r.machine.start(time.Now()) })
+	st, err := s.apply(ctx, name, func(r *runner, _ context.Context) act { return r.machine.start(time.Now()) })
+	if err != nil {
+		auditError(s, by, "agent.start", name, err)
+		return st, err
+	}
+	auditStart(s, by, "agent.start", &st)
+	return st, nil
 }
 
 // Stop ends an agent, and returns when it has ended.
@@ -143,16 +178,23 @@ func (s *Supervisor) Stop(ctx context.Context, name, by string) (Status, error) 
 // Restart ends an agent and starts it again, and returns when the new process has started.
 func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, error) {
 	before, err := s.Get(name)
+	if err == nil {
+		_, err = s.apply(ctx, name, func(r *runner, _ context.Context) act { return r.machine.again(time.Now()) })
+	}
 	if err != nil {
+		auditError(s, by, "agent.restart", name, err)
 		return before, err
 	}
-	_, err = s.change(ctx, name, by, "agent.restart", func(r *runner, _ context.Context) act { return r.machine.again(time.Now()) })
-	if err != nil {
-		return before, err
-	}
-	return s.settle(ctx, name, func(st *Status) bool {
-		return st.State != Stopping && st.Process.PID != before.Process.PID
+	st, err := s.settle(ctx, name, func(st *Status) bool {
+		unable := st.Process.PID == 0 && st.Last != nil && st.Last.Reason == "unable"
+		return st.State != Stopping && (st.Process.PID != before.Process.PID || unable)
 	})
+	if err != nil {
+		auditError(s, by, "agent.restart", name, err)
+		return st, err
+	}
+	auditStart(s, by, "agent.restart", &st)
+	return st, nil
 }
 
 // Enable lets the node start an agent with itself, or not; see Autostart.
@@ -197,8 +239,9 @@ type Removal struct {
 
 // Remove ends an agent, and removes it with all its files, its identity and, unless they shall
 // stay, its documents, whose versions stay in any case. What it recorded stays.
-func (s *Supervisor) Remove(ctx context.Context, what Removal) error {
+func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 	name, by := what.Name, what.By
+	defer func() { auditError(s, by, "agent.remove", name, err) }()
 	end, err := s.turns.take(ctx, name)
 	if err != nil {
 		return err

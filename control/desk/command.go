@@ -100,11 +100,7 @@ func (d *Desk) decideCommand(t *turn, c *control.Command) control.Decision {
 	}
 	decision := d.model.Command(t.now, *c)
 	if decision.Why == control.WhyUnknown && d.points[c.Point].Device == "" {
-		text := "there is no such point; " + d.listing(c.Point)
-		if alike := d.alike(point.Pattern(c.Point)); len(alike) > 0 {
-			text = "there is no such point; did you mean " + strings.Join(alike, " or ") + "?"
-		}
-		decision.Err = fault.E("desk.Command", fault.NotFound, string(c.Point), errors.New(text))
+		decision.Err = fault.E("desk.Command", fault.NotFound, string(c.Point), errors.New("there is no such point; "+instead(d, point.Pattern(c.Point))))
 	}
 	return decision
 }

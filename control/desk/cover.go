@@ -22,12 +22,7 @@ func (d *Desk) covering(pattern point.Pattern) *fault.Error {
 	if pattern == "" || slices.ContainsFunc(d.sorted, pattern.Match) {
 		return nil
 	}
-	text := fmt.Sprintf("no point matches %.200q", pattern)
-	if alike := d.alike(pattern); len(alike) > 0 {
-		text += "; did you mean " + strings.Join(alike, " or ") + "?"
-	} else {
-		text += "; * stands for a part of a name, ** for any number of names; " + d.listing(point.Path(pattern))
-	}
+	text := fmt.Sprintf("no point matches %.200q; ", pattern) + instead(d, pattern)
 	return fault.E("desk.covering", fault.NotFound, string(pattern), errors.New(text))
 }
 
@@ -35,14 +30,18 @@ func nothingCovered(err *fault.Error) control.Decision {
 	return control.Decision{Status: control.Refused, Why: control.WhyUnknown, Err: err}
 }
 
-// listing says how to list the points of the nearest branch above a path that has some.
-func (d *Desk) listing(path point.Path) string {
-	for at := path.Parent(); at != ""; at = at.Parent() {
-		if below := point.Pattern(at.Join("**")); !strings.ContainsAny(string(at), "'*") && slices.ContainsFunc(d.sorted, below.Match) {
-			return fmt.Sprintf("list those that are with: voltbus points '%s'", below)
+// instead says what may have been meant by a path or pattern without a point, or how to list the points nearby.
+func instead(d *Desk, pattern point.Pattern) string {
+	if alike := d.alike(pattern); len(alike) > 0 {
+		return "did you mean " + strings.Join(alike, " or ") + "?"
+	}
+	below := point.Pattern("**")
+	for at := point.Path(pattern).Parent(); at != "" && below == "**"; at = at.Parent() {
+		if near := point.Pattern(at.Join("**")); !strings.ContainsAny(string(at), "'*") && slices.ContainsFunc(d.sorted, near.Match) {
+			below = near
 		}
 	}
-	return "list those that are with: voltbus points '**'"
+	return fmt.Sprintf("list those that are with: voltbus points '%s'", below)
 }
 
 // alike returns what may have been meant by a pattern that selects nothing: the same in another case, else
