@@ -22,6 +22,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/history"
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store"
@@ -220,7 +221,7 @@ func (b broken) Export(ctx context.Context, _ query.Request, emit func([]point.S
 }
 
 func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
-	n := start(t, withEngine(broken{}))
+	n := start(t, withEngine(func(history.Engine) history.Engine { return broken{} }))
 	_, err := n.client.Export(t.Context(), client.Span{Pattern: "**"}, "csv", io.Discard)
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "not complete") {
 		t.Errorf("the reader gets %v", err)
@@ -229,7 +230,7 @@ func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
 
 func TestAnExportEndsWhenItsReaderGoes(t *testing.T) {
 	ended := make(chan error, 1)
-	n := start(t, withEngine(broken{endless: true, ended: ended}))
+	n := start(t, withEngine(func(history.Engine) history.Engine { return broken{endless: true, ended: ended} }))
 	ctx, cancel := context.WithCancel(t.Context())
 	resp, err := n.open(ctx, "GET", "/api/v1/export?pattern=**", "", n.bearer())
 	must(t, err)
@@ -259,7 +260,7 @@ func (f *filer) ExportParquet(_ context.Context, _ query.Request, file string) (
 
 func TestAParquetFileIsSentWholeAndRemoved(t *testing.T) {
 	f := &filer{}
-	n := start(t, func(c *api.Config) { c.Engine = f })
+	n := start(t, withEngine(func(history.Engine) history.Engine { return f }))
 	var got bytes.Buffer
 	done, err := n.client.Export(t.Context(), client.Span{Pattern: "**"}, "parquet", &got)
 	must(t, err)

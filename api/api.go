@@ -17,33 +17,9 @@ import (
 	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/point"
-	"voltbus/query"
 	"voltbus/store"
 	"voltbus/wire"
 )
-
-// Engine answers questions about the history.
-type Engine interface {
-	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
-	Range(ctx context.Context, req query.Request) (query.Answer, error)
-	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
-	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
-	Completeness(ctx context.Context, m query.HeatMap) (query.Heat, error)
-	Export(ctx context.Context, req query.Request, emit func([]point.Sample) error) error
-	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
-}
-
-// Wide answers as an Engine does, with what nodes below have and this one does not yet, as package
-// federation does.
-type Wide interface {
-	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
-	Range(ctx context.Context, req query.Request) (query.Answer, error)
-	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
-	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
-	// Export calls begin, before emit, with what is known of other nodes.
-	Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error
-	ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error)
-}
 
 // Points lists points.
 type Points interface {
@@ -92,15 +68,12 @@ type Stats interface {
 // does not have it; Auth and Log must be there.
 type Config struct {
 	Auth    Auth
-	Engine  Engine
-	Wide    Wide // nil: answers are from this node's store alone
-	Points  Points
+	Points  Points // by which streams are filtered
 	Live    Live
 	Ledger  Ledger
 	Health  Health
 	Devices Devices
 	Stats   Stats
-	SQL     store.SQL
 	// Processes are the agents that are installed here.
 	Processes Processes
 	Lab       Lab
@@ -142,10 +115,8 @@ type Config struct {
 	// listens on loopback sets LoopbackHosts, so that no foreign page reaches it by a DNS name
 	// that was rebound to 127.0.0.1.
 	Hosts []string
-	// TempDir is where an export is prepared; "" for the system's.
-	TempDir string
-	Log     *slog.Logger
-	Now     func() time.Time // the clock; nil for time.Now
+	Log   *slog.Logger
+	Now   func() time.Time // the clock; nil for time.Now
 
 	KeepAlive    time.Duration // between comments of an idle stream; 0 for 15 s
 	WriteTimeout time.Duration // how long a reader may block one write; 0 for 10 s

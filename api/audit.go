@@ -48,7 +48,7 @@ func (r *reading) auditFilter() audit.Filter {
 	var f audit.Filter
 	for name, to := range map[string]*time.Time{"from": &f.From, "to": &f.To} {
 		if text, ok := r.text(name); ok && text != "" {
-			*to = r.time(name, "")
+			*to = r.time(name)
 		}
 	}
 	for name, to := range map[string]*point.Pattern{"actor": &f.Actor, "action": &f.Action, "subject": &f.Subject} {

@@ -188,7 +188,7 @@ func (s *server) tasks(w http.ResponseWriter, r *request) error {
 	var from, to time.Time
 	for name, into := range map[string]*time.Time{"from": &from, "to": &to} {
 		if text, ok := in.text(name); ok && text != "" {
-			*into = in.time(name, "")
+			*into = in.time(name)
 		}
 	}
 	if in.err != nil {

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,29 +11,21 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/client"
-	"voltbus/audit"
 	store "voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/operation"
 	"voltbus/operation/documents"
 )
 
 // documented starts a node with documents and an audit log.
 func documented(t *testing.T) *node {
 	t.Helper()
-	var n *node
-	var log *audit.Log
-	n, log = audited(t, func(c *api.Config) {
+	n, _ := audited(t, func(c *api.Config) {
 		storage, ok := c.Points.(store.Storage)
 		if !ok {
 			t.Fatal("the catalogue keeps no documents")
 		}
-		c.Operations = operation.NewTable(func(ctx context.Context, e operation.Entry) {
-			detail, err := json.Marshal(e.Detail)
-			must(t, err)
-			must(t, log.Append(ctx, audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: api.Ending(e.Err), Detail: detail, Time: noon()}))
-		}, (&documents.Part{Documents: store.New(storage, noon, nil)}).Operations())
+		c.Operations = tableOf(c, (&documents.Part{Documents: store.New(storage, noon, nil)}).Operations())
 	})
 	return n
 }

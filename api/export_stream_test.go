@@ -8,14 +8,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
-	"voltbus/api"
+	"voltbus/operation/history"
 	"voltbus/point"
 	"voltbus/query"
 )
 
 // endless exports until nobody wants more, and says why it ended.
 type endless struct {
-	api.Engine
+	history.Engine
 	ended chan error
 }
 
@@ -40,7 +40,7 @@ func TestAReaderWhoLeavesEndsTheExport(t *testing.T) {
 	for _, format := range []string{"csv", "arrow"} {
 		t.Run(format, func(t *testing.T) {
 			e := endless{ended: make(chan error, 1)}
-			n := start(t, func(c *api.Config) { e.Engine = c.Engine; c.Engine = e })
+			n := start(t, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }))
 			ctx, leave := context.WithCancel(t.Context())
 			resp, err := n.open(ctx, "GET", "/api/v1/export?point=site/temp&format="+format, "", n.bearer())
 			must(t, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"voltbus/api/answer"
@@ -187,52 +186,4 @@ func (s *server) other(r *request) (string, error) {
 		return "", nil
 	}
 	return node, nil
-}
-
-// distant answers the request at another node if it names one with node=: true then. method is what
-// that node is asked, with the parameters of the request, which were read here before.
-func (s *server) distant(w http.ResponseWriter, r *request, method string) (bool, error) {
-	node, err := s.other(r)
-	if err != nil || node == "" {
-		return err != nil, err
-	}
-	args := wire.Arguments{Kwargs: map[string]json.RawMessage{}}
-	for name, v := range s.asWritten(r) {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return true, fault.E("api.distant", fault.Invalid, name, err)
-		}
-		args.Kwargs[name] = text
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTime)
-	defer cancel()
-	result, err := s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, wire.NodeName, method, args})
-	if err != nil {
-		return true, err
-	}
-	return true, writeJSON(w, result)
-}
-
-// asWritten returns the parameters of a request as arguments of a method of the same meaning: those
-// in lists as lists, numbers as numbers.
-func (s *server) asWritten(r *request) map[string]any {
-	out := map[string]any{}
-	for name, values := range r.params {
-		switch {
-		case name == "node" || len(values) == 0 || values[0] == "":
-		case name == "point":
-			out["points"] = values
-		case name == "functions":
-			out[name] = strings.Split(values[0], ",")
-		case name == "limit" || name == "page":
-			out[name] = json.RawMessage(values[0])
-		case name == "newest" || name == "local":
-			out[name] = values[0] == "true" || values[0] == "1"
-		case name == "tag":
-			out["tags"] = s.read(r).tags()
-		default:
-			out[name] = values[0]
-		}
-	}
-	return out
 }

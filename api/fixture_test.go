@@ -23,7 +23,6 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
-	"voltbus/query"
 	"voltbus/store/memory"
 	"voltbus/wire"
 )
@@ -186,11 +185,11 @@ func start(t testing.TB, change ...func(*api.Config)) *node {
 	n.fill()
 	cfg := api.Config{
 		Auth: id.Logins, People: id.Logins, Node: "n", Points: n.catalog, Live: n.live, Ledger: n.state, Health: n.state, Devices: n.state,
-		SQL: n.state, Stats: n.store, Hosts: api.LoopbackHosts(), TempDir: t.TempDir(),
-		Engine:  query.New(n.store, n.catalog, query.DefaultLimits(), n.clock.now),
+		Stats: n.store, Hosts: api.LoopbackHosts(),
 		Version: answer.Version{Version: "1.2.3", Commit: "abc", Go: "go"},
 		Log:     slog.New(slog.DiscardHandler), Now: n.clock.now, KeepAlive: time.Hour, Gather: time.Millisecond,
 	}
+	cfg.Operations = operations(&cfg)
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -295,12 +294,4 @@ func (r reply) problem(t testing.TB) answer.Problem {
 		t.Errorf("the problem says %d, the status is %d", p.Status, r.StatusCode)
 	}
 	return p
-}
-
-// withEngine puts an engine in place of the node's.
-func withEngine(e broken) func(*api.Config) {
-	return func(c *api.Config) {
-		e.Engine, _ = c.Engine.(*query.Engine)
-		c.Engine = e
-	}
 }

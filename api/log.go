@@ -92,7 +92,7 @@ func (s *server) logFilter(r *request) (*logbook.Filter, error) {
 	f.Level = level
 	f.Text, _ = in.text("search")
 	if since, ok := in.text("since"); ok && since != "" {
-		f.Since = in.time("since", "")
+		f.Since = in.time("since")
 	}
 	f.After = uint64(in.number("after", 0, 0, 1<<53))
 	f.Limit = in.number("limit", usualLines, 1, maxLines)

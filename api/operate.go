@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,13 +57,15 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(d.Longest() + answerTimeout)) // a connection without deadlines has none
 	who := callerOfUser(r.user)
 	if rt.stream {
 		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
 		defer to.limit() // for what the server writes at the end
 		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
+	}
+	control := http.NewResponseController(w)
+	if d.Wait > 0 {
+		_ = control.SetWriteDeadline(time.Now().Add(d.Wait + answerTimeout)) // a connection without deadlines has none
 	}
 	var result any
 	if node := s.elsewhere(*rt, r.params); node != "" {
@@ -70,7 +73,9 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	} else {
 		result, err = s.cfg.Operations.Do(r.Context(), &who, d.Name, args)
 	}
-	_ = control.SetWriteDeadline(time.Now().Add(answerTimeout))
+	if d.Wait > 0 {
+		_ = control.SetWriteDeadline(time.Now().Add(answerTimeout))
+	}
 	if err != nil {
 		return d.Addressed(err)
 	}
@@ -95,7 +100,7 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 			return err
 		}
 		if !out.Sent() {
-			w.Header().Set("Content-Length", fmt.Sprint(len(out.Buf)))
+			w.Header().Set("Content-Length", strconv.Itoa(len(out.Buf)))
 		}
 		return out.Flush()
 	}
@@ -114,16 +119,36 @@ var (
 )
 
 // places returns how a request waits for a place among those of a kind.
-func (s *server) places(kind string) func(context.Context, string) (func(), error) {
+func (s *server) places(kind string) func(context.Context, string, int) (func(), error) {
 	switch kind {
 	case operation.Exports:
-		return func(_ context.Context, who string) (func(), error) { return s.exports.take(who, 1) }
+		return func(_ context.Context, who string, _ int) (func(), error) { return s.exports.take(who, 1) }
 	case operation.Statements:
-		return s.statements.wait
+		return func(ctx context.Context, who string, cost int) (func(), error) {
+			if err := told(s.statementTexts, who, cost, s.cfg.Now()); err != nil {
+				return nil, err
+			}
+			return s.statements.wait(ctx, who)
+		}
 	}
-	return func(context.Context, string) (func(), error) {
+	return func(context.Context, string, int) (func(), error) {
 		return nil, fault.E("api.places", fault.Internal, kind, errTaken)
 	}
+}
+
+// statementRate is how many octets of statements, which stand in the audit log as a whole, one person may have told in a second, over
+// time; twice as many at once.
+const statementRate = 8 << 10
+
+var errStatementRate = errors.New("sends more text of statements than the audit log takes of one person; wait as Retry-After says, and ask for more at once with shorter statements")
+
+// told takes what the audit log will be told from what a person may have told.
+func told(rate *quotas, who string, octets int, now time.Time) error {
+	if wait := rate.admit(who, now); wait > 0 {
+		return &waitError{wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate)}
+	}
+	rate.charge(who, now, octets)
+	return nil
 }
 
 // operands collects the arguments of a declared operation from path, query and body.
@@ -194,24 +219,23 @@ func readFields(r *request, d *operation.Declared, args *operation.Arguments) er
 type sender struct {
 	*patient
 	request *request
-	enter   func(ctx context.Context, who string) (func(), error)
+	enter   func(ctx context.Context, who string, cost int) (func(), error)
 	header  string
 }
 
 // Enter implements operation.Stream.
-func (t *sender) Enter(ctx context.Context) (func(), error) {
-	return t.enter(ctx, t.request.user.Name)
+func (t *sender) Enter(ctx context.Context, cost int) (func(), error) {
+	return t.enter(ctx, t.request.user.Name, cost)
 }
 
 // Begin implements operation.Stream.
 func (t *sender) Begin(h operation.Head) {
 	to := t.Header()
-	to.Set("Content-Type", h.Media)
-	if h.File != "" {
+	if to.Set("Content-Type", h.Media); h.File != "" {
 		disposition(t, h.File, h.Media)
 	}
 	if h.Length > 0 {
-		to.Set("Content-Length", fmt.Sprint(h.Length))
+		to.Set("Content-Length", strconv.FormatInt(h.Length, 10))
 	}
 	if name, _, _ := strings.Cut(t.header, ":"); h.Value != "" {
 		to.Set(name, h.Value)

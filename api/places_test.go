@@ -16,6 +16,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/history"
 )
 
 // person returns the option that sends the token of a new viewer.
@@ -56,7 +57,7 @@ func TestAttackOnePersonTakesNotAllStreams(t *testing.T) {
 
 func TestAttackExportsThatNobodyReadsAreBounded(t *testing.T) {
 	e := endless{ended: make(chan error, 100)}
-	n := start(t, func(c *api.Config) { e.Engine = c.Engine; c.Engine = e; c.WriteTimeout = time.Minute })
+	n := start(t, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }), func(c *api.Config) { c.WriteTimeout = time.Minute })
 	const export = "/api/v1/export?point=site/temp&format=csv"
 	for _, name := range []string{"eve", "bob", "kim", "pat"} {
 		who := n.person(name)
@@ -76,7 +77,7 @@ func TestAttackExportsThatNobodyReadsAreBounded(t *testing.T) {
 
 func TestAttackAnExportThatIsNotReadEnds(t *testing.T) {
 	e := endless{ended: make(chan error, 1)}
-	n := start(t, func(c *api.Config) { e.Engine = c.Engine; c.Engine = e; c.WriteTimeout = 50 * time.Millisecond })
+	n := start(t, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }), func(c *api.Config) { c.WriteTimeout = 50 * time.Millisecond })
 	if got := n.hold("/api/v1/export?point=site/temp&format=csv", n.bearer()); got != 200 {
 		t.Fatalf("it gives %d", got)
 	}

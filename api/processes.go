@@ -279,7 +279,7 @@ func (s *server) lines(r *request) (*journal.Journal, journal.Filter, error) {
 	}
 	f.Text, _ = in.text("search")
 	if since, ok := in.text("since"); ok && since != "" {
-		f.Since = in.time("since", "")
+		f.Since = in.time("since")
 	}
 	f.Limit = in.number("limit", 0, 1, maxLines)
 	if in.err != nil {

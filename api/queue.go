@@ -18,6 +18,7 @@ const (
 
 // Bounds of the statements in SQL of one person.
 const (
+	maxStatements         = 2 // that run at once: each may use the whole machine
 	eachStatements        = 1 // that run; the node runs two
 	eachWaitingStatements = 16
 )

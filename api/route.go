@@ -31,16 +31,13 @@ type route struct {
 
 const prefix = "/api/v1"
 
-// Most bytes of request bodies.
-const (
-	loginBody = 4 << 10
-	sqlBody   = 256 << 10
-)
+// loginBody is the most bytes of small request bodies.
+const loginBody = 4 << 10
 
 // routes lists all operations: each area of the API adds a list of its own.
 func routes() []route {
 	list := slices.Concat(
-		accessRoutes(), prometheusRoutes(), historyRoutes(), stateRoutes(),
+		accessRoutes(), prometheusRoutes(), streamRoutes(), stateRoutes(),
 		peopleRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
 		auditRoutes(), operationRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
@@ -61,46 +58,11 @@ func accessRoutes() []route {
 	}
 }
 
-func historyRoutes() []route {
-	const viewer = identity.Viewer
-	return []route{
-		{
-			method: "GET", path: prefix + "/points", role: viewer, serve: (*server).points,
-			params: []string{"pattern", "search", "tag", "unit", "limit", "after", "node"},
-		},
-		{
-			method: "GET", path: prefix + "/latest", role: viewer, serve: (*server).latest,
-			params: []string{"point", "pattern", "node", "local"},
-		},
-		{
-			method: "GET", path: prefix + "/range", role: viewer, serve: (*server).ranged,
-			params: []string{"point", "pattern", "from", "to", "limit", "newest", "page", "after", "node", "local"},
-		},
-		{
-			method: "GET", path: prefix + "/plot", role: viewer, serve: (*server).plot,
-			params: []string{"point", "pattern", "from", "to", "pixels", "format", "local"},
-		},
-		{
-			method: "GET", path: prefix + "/aggregate", role: viewer, serve: (*server).aggregate,
-			params: []string{"point", "pattern", "from", "to", "step", "zone", "functions", "page", "after", "node", "local"},
-		},
-		{
-			method: "GET", path: prefix + "/completeness", role: viewer, serve: (*server).completeness,
-			params: []string{"pattern", "from", "to", "steps", "depth", "limit", "after"},
-		},
-		{
-			method: "GET", path: prefix + "/stream", role: viewer, stream: true, serve: (*server).stream,
-			params: []string{"pattern", "unit", "tag", "control", "node"},
-		},
-		{
-			method: "GET", path: prefix + "/export", role: viewer, stream: true, serve: (*server).export,
-			params: []string{"point", "pattern", "from", "to", "format", "cells", "local"},
-		},
-		{
-			method: "POST", path: prefix + "/sql", role: identity.Engineer, body: sqlBody, stream: true,
-			serve: (*server).sql, audit: "sql.query",
-		},
-	}
+func streamRoutes() []route {
+	return []route{{
+		method: "GET", path: prefix + "/stream", role: identity.Viewer, stream: true, serve: (*server).stream,
+		params: []string{"pattern", "unit", "tag", "control", "node"},
+	}}
 }
 
 func stateRoutes() []route {

@@ -14,6 +14,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/identity"
+	"voltbus/operation/history"
 )
 
 // looksOften lets a server look often whether those who are being answered may still ask.
@@ -79,7 +80,7 @@ func TestAttackReadingsThatArriveAfterTheirTokenWasRevokedAreNotRecorded(t *test
 // What is being answered ends when its reader may no longer ask for it, however busy it is.
 func TestAttackWhatIsReadEndsWithTheRole(t *testing.T) {
 	e := endless{ended: make(chan error, 1)}
-	n := start(t, looksOften, func(c *api.Config) { e.Engine = c.Engine; c.Engine = e; c.Gather = time.Nanosecond })
+	n := start(t, looksOften, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }), func(c *api.Config) { c.Gather = time.Nanosecond })
 	who, revoke := n.programOf("eve", identity.Engineer)
 	stream, err := n.open(t.Context(), "GET", "/api/v1/stream", "", who)
 	must(t, err)

@@ -19,9 +19,6 @@ const chunk = 32 << 10
 
 const jsonType = "application/json"
 
-// timeFormat is RFC 3339 with microseconds, always in UTC.
-const timeFormat = "2006-01-02T15:04:05.000000Z"
-
 func writeJSON(w http.ResponseWriter, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -66,12 +63,6 @@ func (o *output) end() error {
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(o.buf)))
 	}
 	return o.flush()
-}
-
-func appendTime(dst []byte, t time.Time) []byte {
-	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, timeFormat)
-	return append(dst, '"')
 }
 
 // patient gives each write its own deadline: the answer may be as long as it likes, as long as
@@ -203,4 +194,10 @@ func (z *zipper) close() {
 		z.pool.put(z.zip)
 		z.zip = nil
 	}
+}
+
+// disposition says that an answer is a file.
+func disposition(w http.ResponseWriter, name, media string) {
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	w.Header().Set("Content-Type", media)
 }

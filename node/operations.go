@@ -10,6 +10,9 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/operation/documents"
+	reading "voltbus/operation/history"
+	"voltbus/operation/points"
+	"voltbus/query"
 	"voltbus/wire"
 )
 
@@ -20,8 +23,14 @@ func (n *Node) newOperations() *operation.Table {
 		n.settings = openSettings(n)
 		settings = n.settings.Operations()
 	}
+	past := reading.Part{TempDir: n.opts.Config.Node.Data, Now: now}
+	if n.store != nil {
+		past.Engine, past.Wide, past.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store
+	}
 	return operation.NewTable(n.tellOperation,
 		(&documents.Part{Documents: n.docs, Agents: n.agents}).Operations(),
+		(&points.Part{Points: n.catalog}).Operations(),
+		past.Operations(),
 		settings,
 	).Reaching(far{n}.operation)
 }

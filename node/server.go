@@ -19,8 +19,6 @@ import (
 	"voltbus/internal/admission"
 	"voltbus/internal/atomicfile"
 	"voltbus/promql"
-	"voltbus/query"
-	"voltbus/store"
 	"voltbus/web"
 )
 
@@ -54,16 +52,14 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n, Presence: n,
 		Gate: n.gate, Repeats: n.catalog.Repeats(limits.Retry), Tokens: n.identity.Logins, Agents: agents{n}, Calls: calls{n}, Far: far{n}, Children: children{n}, Parent: parent{n}, Nodes: nodes{n},
 		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
-		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log, TempDir: n.opts.Config.Node.Data,
+		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,
 	}
 	if n.logbook != nil {
 		cfg.Logbook = n.logbook
 	}
 	if n.store != nil {
-		cfg.Engine = query.New(n.store, n.catalog, query.DefaultLimits(), now)
-		cfg.Wide = n.wide
 		cfg.Prometheus = promql.New(n.wide, n.catalog, now, n.opts.Version.Version)
-		cfg.Stats, cfg.SQL = n.store, store.SQL(n.store)
+		cfg.Stats = n.store
 	}
 	cfg.Lab = n.opts.Lab
 	if n.supervisor != nil {

@@ -15,7 +15,6 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
-	"voltbus/query"
 	"voltbus/service"
 	"voltbus/uplink/fleet"
 	"voltbus/wire"
@@ -30,12 +29,9 @@ func (n *Node) openService(ctx context.Context) error {
 	}
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
-		Gate: n.gate, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry), Points: n.catalog,
+		Gate: n.gate, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
 		Operations: n.asked, Control: n.control, Tree: n.tree, Live: n.bus,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
-	}
-	if n.store != nil {
-		cfg.Engine, cfg.Wide = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide
 	}
 	n.service = service.New(cfg)
 	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, n.hear)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"voltbus/fault"
+	"voltbus/point"
 )
 
 var (
@@ -27,18 +28,32 @@ func (f *Field) FromTexts(values []string) (value json.RawMessage, given bool, e
 		value, err = pairs(values)
 		return value, true, err
 	case f.IsList() && !f.Commas:
-		value, err = json.Marshal(values)
-		return value, true, err
+		return texts(values), true, nil
 	case len(values) > 1:
 		return nil, false, errTwice
-	case values[0] == "" && !(f.Pointer && f.plain):
+	case values[0] == "" && (!f.Pointer || !f.plain):
 		return nil, false, nil
 	case f.IsList():
-		value, err = json.Marshal(strings.Split(values[0], ","))
-		return value, true, err
+		return texts(strings.Split(values[0], ",")), true, nil
 	}
 	value, err = f.FromText(values[0])
 	return value, true, err
+}
+
+// texts returns a list as JSON.
+func texts(values []string) json.RawMessage {
+	size := len("[]")
+	for _, v := range values {
+		size += len(v) + len(`"",`)
+	}
+	list := append(make([]byte, 0, size), '[')
+	for i, v := range values {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = point.AppendQuoted(list, v)
+	}
+	return append(list, ']')
 }
 
 // pairs reads texts such as name=value.
@@ -72,7 +87,7 @@ func (f *Field) FromText(text string) (json.RawMessage, error) {
 		}
 		return nil, fmt.Errorf("must be true or false, not %q", clip(text))
 	}
-	return json.Marshal(text)
+	return point.AppendQuoted(make([]byte, 0, len(text)+len(`""`)), text), nil
 }
 
 // Loosened returns arguments as they are declared that came from another node: those in addresses as texts, those in a body below "body".

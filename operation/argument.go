@@ -15,6 +15,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/wire"
 )
 
 // Arguments are what a caller sends, by name.
@@ -50,6 +51,7 @@ type Field struct {
 
 	index []int
 	plain bool // it is read as any text is
+	texts bool // it is read as any list of texts is
 }
 
 // Time is an argument as people write times, see query.ParseTime, or milliseconds since 1970; "" for its default.
@@ -99,6 +101,7 @@ func FieldsOf(t reflect.Type) (list []Field) {
 			f.constrain(word)
 		}
 		f.plain = f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[Time]()
+		f.texts = f.Type == reflect.TypeFor[[]string]()
 		list = append(list, f)
 	}
 	return list
@@ -174,7 +177,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 			return d.wrong(clip(name), d.unknown())
 		}
 		if isNull(text) {
-			if !d.Fields[i].IsList() { // a list without anything
+			if !d.Granted && !d.Fields[i].IsList() { // a list without anything
 				return d.wrong(name, errNull)
 			}
 			delete(args, name)
@@ -184,7 +187,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 		f := &d.Fields[i]
 		text, given := args[f.Name]
 		switch {
-		case given:
+		case given && (!d.Granted || string(text) != "0"):
 			if err := f.read(text, into.FieldByIndex(f.index)); err != nil {
 				return d.wrong(f.Name, err)
 			}
@@ -218,26 +221,37 @@ func (f *Field) read(text json.RawMessage, into reflect.Value) error {
 		into.Set(reflect.New(f.Type))
 		into = into.Elem()
 	}
-	if word, is := plainText(text); is && f.plain {
-		into.SetString(word)
-	} else if err := json.Unmarshal(text, into.Addr().Interface()); err != nil {
-		return f.typed(err)
+	if !f.quick(text, into) {
+		if err := json.Unmarshal(text, into.Addr().Interface()); err != nil {
+			return f.typed(err)
+		}
 	}
 	return f.check(into)
 }
 
-// plainText returns a text of JSON without anything to unfold.
-func plainText(text json.RawMessage) (string, bool) {
-	if len(text) < 2 || text[0] != '"' {
-		return "", false
-	}
-	text = text[1 : len(text)-1]
-	for _, c := range text {
-		if c < 0x20 || c >= 0x80 || c == '\\' || c == '"' {
-			return "", false
+// quick reads texts and lists of them in which nothing is escaped, as most are; false, and nothing is read, if package json must.
+func (f *Field) quick(text json.RawMessage, to reflect.Value) bool {
+	in := wire.NewReader(text)
+	switch {
+	case f.plain:
+		word, ok := in.Plain()
+		if ok = ok && in.Ended(); ok {
+			to.SetString(string(word))
 		}
+		return ok
+	case f.texts:
+		list := make([]string, 0, bytes.Count(text, []byte{','})+1)
+		ok := in.Each(func() bool {
+			word, ok := in.Plain()
+			list = append(list, string(word))
+			return ok
+		}) && in.Ended()
+		if ok {
+			to.Set(reflect.ValueOf(list))
+		}
+		return ok
 	}
-	return string(text), true
+	return false
 }
 
 // typed says what is wrong with an argument of another type.

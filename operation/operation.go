@@ -39,7 +39,8 @@ type Spec struct {
 	Schema  string        // the schema of the result in OpenAPI; the name of its type if empty
 	Remote  bool          // another node may be asked for it, with node=
 	// Granted: another node is asked for it by Method, by people and agents alike, and answers as far as the grants of the neighbour
-	// reach, see Caller.Reads. Otherwise it is asked by Name, by people only, and needs "call node:<name>".
+	// reach, see Caller.Reads; null and 0 are there as if they were left out. Otherwise it is asked by Name, by people only, and needs
+	// "call node:<name>".
 	Granted bool
 	Audited bool          // the audit log says who did it, and how it ended
 	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body

@@ -70,13 +70,16 @@ type Head struct {
 // cut, so that nobody takes it for whole. Each write waits for a reader only so long.
 type Stream interface {
 	io.Writer
-	// Enter waits for a place among those who are answered in the same way.
-	Enter(ctx context.Context) (leave func(), err error)
+	// Enter waits for a place among those who are answered in the same way. Of what costs something one person has only so much a second.
+	Enter(ctx context.Context, cost int) (leave func(), err error)
 	// Begin may be called again until the first octet; it replaces what was said before.
 	Begin(h Head)
 	// Fail writes, as the last line of an answer in lines of JSON, why there are no more.
 	Fail(err error) error
 }
+
+// Costly are arguments that cost something, in octets.
+type Costly interface{ Cost() int }
 
 // StreamHandler writes what is asked for.
 type StreamHandler[In any] func(ctx context.Context, c *Call, in *In, to Stream) error
@@ -89,7 +92,11 @@ func BindStream[In any](o Operation[In, None], may Judge[In], do StreamHandler[I
 		if err != nil {
 			return err
 		}
-		leave, err := to.Enter(ctx)
+		cost := 0
+		if c, is := any(in).(Costly); is {
+			cost = c.Cost()
+		}
+		leave, err := to.Enter(ctx, cost)
 		if err != nil {
 			return err
 		}

@@ -2,10 +2,12 @@ package service
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/point"
+	"voltbus/query"
 )
 
 // The arguments of the methods about control.
@@ -231,4 +233,16 @@ func (s *Service) schedule(ctx context.Context, r *request) (any, error) {
 		}
 	}
 	return s.cfg.Control.Tasks(ctx, r.asker(), point.Path(in.Path), from, to)
+}
+
+// parseTime reads a time as a text or as milliseconds.
+func parseTime(text raw, otherwise string, now time.Time) (time.Time, error) {
+	s := string(text)
+	switch {
+	case s == "" || s == "null" || s == `""`:
+		s = otherwise
+	case s[0] == '"':
+		s = strings.Trim(s, `"`)
+	}
+	return query.ParseTime(s, now)
 }

@@ -19,7 +19,6 @@ import (
 	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/presence"
-	"voltbus/query"
 )
 
 // Registry knows the agents and what they may do, as package identity does.
@@ -60,26 +59,6 @@ type Repeats interface {
 	EndRepeat(ctx context.Context, r catalog.Repeat) error
 }
 
-// Engine answers questions about the history, as package query does.
-type Engine interface {
-	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
-	Range(ctx context.Context, req query.Request) (query.Answer, error)
-	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
-}
-
-// Wide answers as an Engine does, with what nodes below have and this one does not yet, as package
-// federation does.
-type Wide interface {
-	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
-	Range(ctx context.Context, req query.Request) (query.Answer, error)
-	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
-}
-
-// Points lists points.
-type Points interface {
-	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
-}
-
 // Refusal is a request that an agent refused to another one.
 type Refusal struct {
 	Callee, Caller string
@@ -98,9 +77,6 @@ type Config struct {
 	Gate       Gate
 	Bounds     point.Bounds // of times that are believed; the zero value believes all
 	Repeats    Repeats
-	Engine     Engine
-	Wide       Wide // nil: answers are from this node's store alone
-	Points     Points
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 	Tree       Tree
@@ -115,7 +91,6 @@ type Config struct {
 const (
 	MaxBody    = 8 << 20         // octets of a request and of an answer
 	MaxSamples = 100_000         // of one record
-	maxPage    = 10_000          // points of one page
 	deadline   = 2 * time.Minute // of one request
 )
 

@@ -22,6 +22,8 @@ import (
 	"voltbus/ingest/gate"
 	"voltbus/operation"
 	"voltbus/operation/documents"
+	"voltbus/operation/history"
+	"voltbus/operation/points"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/query"
@@ -35,7 +37,7 @@ func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // desk is a service over real parts: a catalogue, a registry, a gate and a store in memory.
 type desk struct {
 	*service.Service
-	t        *testing.T
+	t        testing.TB
 	catalog  *catalog.Catalog
 	registry *identity.Registry
 	taped    []point.Sample
@@ -57,7 +59,7 @@ func (*desk) Connections() ([]service.Connection, error) {
 }
 
 // open returns a desk with the agents boiler, who has the grants, and admin.
-func open(t *testing.T, grants identity.Grants) *desk {
+func open(t testing.TB, grants identity.Grants) *desk {
 	t.Helper()
 	d := &desk{t: t}
 	var err error
@@ -97,17 +99,18 @@ func open(t *testing.T, grants identity.Grants) *desk {
 	}
 	d.Service = service.New(service.Config{
 		Node: "test", Registry: d.registry, Presence: room, Bus: d, Gate: gate.New(d.catalog, d, 5),
-		Repeats: d.catalog.Repeats(0), Engine: query.New(st, d.catalog, query.DefaultLimits(), noon), Points: d.catalog, Operations: d.operations(),
+		Repeats: d.catalog.Repeats(0), Operations: d.operations(query.New(st, d.catalog, query.DefaultLimits(), noon)),
 		Refused: func(r service.Refusal) { d.refused = append(d.refused, r) },
 		Log:     slog.New(slog.DiscardHandler), Now: noon,
 	})
 	return d
 }
 
-// operations returns those of documents.
-func (d *desk) operations() *operation.Table {
-	part := documents.Part{Documents: document.New(d.catalog, noon, nil), Agents: d.registry}
-	return operation.NewTable(func(context.Context, operation.Entry) {}, part.Operations())
+// operations returns those that agents may ask for.
+func (d *desk) operations(engine history.Engine) *operation.Table {
+	return operation.NewTable(func(context.Context, operation.Entry) {},
+		(&documents.Part{Documents: document.New(d.catalog, noon, nil), Agents: d.registry}).Operations(),
+		(&points.Part{Points: d.catalog}).Operations(), (&history.Part{Engine: engine, Now: noon}).Operations())
 }
 
 func (d *desk) add(name string, grants identity.Grants) {

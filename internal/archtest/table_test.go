@@ -96,7 +96,7 @@ var table = []rule{
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/store/duckdb", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the embedded metering store shares the engine of the history, and nothing else of it"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
-	{"operation", []string{"identity", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
+	{"operation", []string{"identity", "wire", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
 	{"operation/openapi", []string{"operation", "operation/declared", "identity", "fault"}, nil, "the document of the API is written from declarations"},
 	{"operation/configuration", []string{"operation", "api/answer", "config", "config/revision", "driver", "identity", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},

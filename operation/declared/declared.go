@@ -7,6 +7,8 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/operation/documents"
+	"voltbus/operation/history"
+	"voltbus/operation/points"
 )
 
 // All lists the operations that are declared once, in packages below operation.
@@ -14,5 +16,7 @@ func All() []operation.Declared {
 	return slices.Concat(
 		configuration.Declared(),
 		documents.Declared(),
+		history.Declared(),
+		points.Declared(),
 	)
 }

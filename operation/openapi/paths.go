@@ -106,8 +106,10 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 	writeParameters(d, line)
 	writeBody(d, line)
 	line(3, "responses:")
-	switch schema := schemaOf(d.Out); schema {
-	case "":
+	switch schema := schemaOf(d); {
+	case d.Stream != "":
+		writeStream(d, line)
+	case schema == "":
 		line(4, `"204": { description: Done }`)
 	default:
 		line(4, `"200": { description: %s, content: { %s: { schema: %s } } }`, quoted(d.Result), cmp.Or(d.Media, "application/json"), schema)
@@ -118,7 +120,11 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 	var list []string
 	if d.Remote {
-		list = append(list, `$ref: "#/components/parameters/elsewhere"`)
+		name := "elsewhere"
+		if d.Granted {
+			name = "node"
+		}
+		list = append(list, `$ref: "#/components/parameters/`+name+`"`)
 	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
@@ -129,7 +135,7 @@ func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 		if strings.Contains(d.HTTP, "{"+f.Name+"}") {
 			in, required = "path", true
 		}
-		words := []string{"name: " + f.Name, "in: " + in}
+		words := []string{"name: " + f.Address(), "in: " + in}
 		if required {
 			words = append(words, "required: true")
 		}
@@ -177,6 +183,8 @@ func fieldSchema(f *operation.Field, doc string) string {
 	var words []string
 	add := func(name string, value int64) { words = append(words, name+": "+strconv.FormatInt(value, 10)) }
 	switch f.Type.Kind() { //nolint:exhaustive // the rest is anything
+	case reflect.Slice, reflect.Map:
+		words = append(words, listSchema(f)...)
 	case reflect.String:
 		words = append(words, "type: string")
 		if n := cmp.Or(f.Min, least(f)); n > 0 {
@@ -202,10 +210,26 @@ func fieldSchema(f *operation.Field, doc string) string {
 	if f.Object {
 		words = append(words, "type: object")
 	}
+	if f.Default != "" {
+		words = append(words, "default: "+quoted(f.Default))
+	}
 	if doc != "" {
 		words = append(words, "description: "+quoted(doc))
 	}
 	return "{ " + strings.Join(words, ", ") + " }"
+}
+
+// listSchema returns the schema of a list of texts in an address; that of anything else is left open.
+func listSchema(f *operation.Field) []string {
+	switch {
+	case !f.IsList() || !f.Query:
+		return nil
+	case f.Commas:
+		return []string{"type: string"}
+	case f.Max > 0:
+		return []string{"type: array", fmt.Sprintf("maxItems: %d", f.Max), "items: { type: string }"}
+	}
+	return []string{"type: array", "items: { type: string }"}
 }
 
 // least is the least length of a text in an address that must be there.
@@ -216,9 +240,30 @@ func least(f *operation.Field) int64 {
 	return 0
 }
 
+// writeStream writes what a stream answers.
+func writeStream(d *operation.Declared, line func(int, string, ...any)) {
+	line(4, `"200":`)
+	line(5, "description: %s", quoted(d.Result))
+	if name, schema, is := strings.Cut(d.Header, ": "); is {
+		line(5, "headers:")
+		line(6, `%s: { description: Absent if there are none, content: { application/json: { schema: { $ref: "#/components/schemas/%s" } } } }`, name, schema)
+	}
+	line(5, "content:")
+	for _, media := range d.Formats {
+		schema := "{}"
+		if strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "json") {
+			schema = "{ schema: { type: string } }"
+		}
+		line(6, "%s: %s", media, schema)
+	}
+}
+
 // schemaOf refers to the schema of a result, which has the name of its type; "" for no result.
-func schemaOf(t reflect.Type) string {
+func schemaOf(d *operation.Declared) string {
+	t := d.Out
 	switch {
+	case d.Schema != "":
+		return `{ $ref: "#/components/schemas/` + d.Schema + `" }`
 	case t == reflect.TypeFor[operation.None]():
 		return ""
 	case t == reflect.TypeFor[json.RawMessage]():

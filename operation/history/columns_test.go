@@ -1,9 +1,8 @@
-package api
+package history
 
 import (
 	"encoding/json"
 	"math"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"voltbus/api/answer"
+	"voltbus/operation"
 	"voltbus/point"
 )
 
@@ -51,12 +51,12 @@ func drawSample(t *rapid.T) point.Sample {
 
 // readColumns unfolds the columns of samples.
 func readColumns(t *rapid.T, samples []point.Sample) []answer.Tuple {
-	out := &output{w: httptest.NewRecorder()}
-	if err := out.columns(samples); err != nil {
+	var out operation.Output
+	if err := asColumns(&out, samples); err != nil {
 		t.Fatal(err)
 	}
 	var series struct{ Columns told }
-	if err := json.Unmarshal([]byte("{"+string(out.buf)+"}"), &series); err != nil {
+	if err := json.Unmarshal([]byte("{"+string(out.Buf)+"}"), &series); err != nil {
 		t.Fatal(err)
 	}
 	c := series.Columns

@@ -1,0 +1,48 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"voltbus/api"
+	"voltbus/audit"
+	"voltbus/operation"
+	"voltbus/operation/history"
+	"voltbus/operation/points"
+	"voltbus/query"
+	"voltbus/store"
+)
+
+// operations returns what a node can be asked for whose parts are those of the configuration, changed as a test wants.
+func operations(c *api.Config, change ...func(*history.Part)) *operation.Table {
+	catalogue, _ := c.Points.(query.Catalog)
+	past, _ := c.Stats.(store.Store)
+	statements, _ := c.Health.(store.SQL)
+	part := history.Part{Engine: query.New(past, catalogue, query.DefaultLimits(), c.Now), SQL: statements, Now: c.Now}
+	for _, f := range change {
+		f(&part)
+	}
+	return tableOf(c, (&points.Part{Points: c.Points}).Operations(), part.Operations())
+}
+
+// tableOf returns a table of operations, which tells the audit log that there is when one is asked for.
+func tableOf(c *api.Config, lists ...[]operation.Bound) *operation.Table {
+	return operation.NewTable(func(ctx context.Context, e operation.Entry) {
+		if c.Audit == nil {
+			return
+		}
+		entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: api.Ending(e.Err), Time: noon()}
+		if e.Detail != nil {
+			entry.Detail, _ = json.Marshal(e.Detail)
+		}
+		_ = c.Audit.Append(context.WithoutCancel(ctx), entry)
+	}, slices.Concat(lists...))
+}
+
+// withEngine puts an engine in place of the node's, which it is given.
+func withEngine(of func(history.Engine) history.Engine) func(*api.Config) {
+	return func(c *api.Config) {
+		c.Operations = operations(c, func(p *history.Part) { p.Engine = of(p.Engine) })
+	}
+}
