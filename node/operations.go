@@ -9,9 +9,7 @@ import (
 	"voltbus/audit"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
-	"voltbus/operation/documents"
-	reading "voltbus/operation/history"
-	"voltbus/operation/points"
+	"voltbus/operation/declared"
 	"voltbus/query"
 	"voltbus/wire"
 )
@@ -23,16 +21,13 @@ func (n *Node) newOperations() *operation.Table {
 		n.settings = openSettings(n)
 		settings = n.settings.Operations()
 	}
-	past := reading.Part{TempDir: n.opts.Config.Node.Data, Now: now}
+	var p declared.Parts
+	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
+	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
 	if n.store != nil {
-		past.Engine, past.Wide, past.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store
+		p.History.Engine, p.History.Wide, p.History.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store
 	}
-	return operation.NewTable(n.tellOperation,
-		(&documents.Part{Documents: n.docs, Agents: n.agents}).Operations(),
-		(&points.Part{Points: n.catalog}).Operations(),
-		past.Operations(),
-		settings,
-	).Reaching(far{n}.operation)
+	return operation.NewTable(n.tellOperation, p.Operations(), settings).Reaching(far{n}.operation)
 }
 
 // openSettings keeps the file that a node was made from.
