@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/broker/template"
 	"voltbus/protocol/mqtt/session"
 )
 
@@ -18,6 +19,7 @@ type Unknown struct {
 	Payload  []byte // of the last message, its beginning
 	Count    uint64
 	At       time.Time // of the last message
+	Proposal string    // a template that would take it, in YAML; "" if none can be proposed
 }
 
 // The bounds of what is shown.
@@ -70,7 +72,11 @@ func (b *Broker) Unknown() []Unknown {
 	defer b.mu.Unlock()
 	list := make([]Unknown, 0, len(b.unknown.topics))
 	for _, u := range b.unknown.topics {
-		list = append(list, *u)
+		shown := *u
+		if u.Template == "" {
+			shown.Proposal = template.Propose(u.Topic, u.Device, u.Payload)
+		}
+		list = append(list, shown)
 	}
 	slices.SortFunc(list, func(x, y Unknown) int { return cmp.Or(y.At.Compare(x.At), strings.Compare(x.Topic, y.Topic)) })
 	return list

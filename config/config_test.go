@@ -135,9 +135,9 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
 		Agents:   Default().Agents,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
-		MQTT: setting.Default(), Uplink: Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
-		Live:     Live{Publish: []string{"scan", "breadth_point"}},
-		Include:  []string{"devices.d/*.yaml"},
+		MQTT:     setting.Default(), Uplink: Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
+		Live:    Live{Publish: []string{"scan", "breadth_point"}},
+		Include: []string{"devices.d/*.yaml"},
 		Devices: []Device{
 			{
 				Path: "hq/plant/boiler", Driver: "meter", Interval: 10 * time.Second, ReadAtStart: true, Timeout: 2 * time.Second,

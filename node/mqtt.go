@@ -14,6 +14,8 @@ import (
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/internal/admission"
+	"voltbus/operation"
+	"voltbus/operation/mqtt"
 	"voltbus/point"
 )
 
@@ -71,6 +73,18 @@ func (n *Node) refusedByMQTT(r broker.Refusal) {
 
 // clipName shortens what a stranger sent.
 func clipName(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
+
+// aboutMQTT answers about the broker, if there is one.
+func (n *Node) aboutMQTT() []operation.Bound {
+	part := &mqtt.Part{}
+	if n.mqtt != nil {
+		part = &mqtt.Part{Broker: n.mqtt, Devices: n.mqtt.Devices, Issue: func(device string) (mqtt.Issued, error) {
+			i, err := n.identity.Certificates.IssueDevice(device)
+			return mqtt.Issued(i), err
+		}}
+	}
+	return part.Operations()
+}
 
 // tellAs tells whoever listens what a message holds, and control.
 func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {

@@ -19,7 +19,9 @@ func take(t *testing.T, tpl setting.Template, topic, payload string) (device str
 	var problems []string
 	section := setting.Default()
 	section.Templates = []setting.Template{tpl}
-	section.Validate(func(key, format string, args ...any) { problems = append(problems, key+": "+fmt.Sprintf(format, args...)) })
+	section.Validate(func(key, format string, args ...any) {
+		problems = append(problems, key+": "+fmt.Sprintf(format, args...))
+	})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

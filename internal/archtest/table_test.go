@@ -100,7 +100,7 @@ var table = []rule{
 	{"operation/openapi", []string{"operation", "operation/declared", "identity", "fault"}, nil, "the document of the API is written from declarations"},
 	{"operation/configuration", []string{"operation", "api/answer", "config", "config/revision", "driver", "identity", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
-	{"operation/...", []string{"operation", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
+	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"api/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},

@@ -8,6 +8,7 @@ import (
 	"voltbus/operation/configuration"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
+	"voltbus/operation/mqtt"
 	"voltbus/operation/points"
 )
 
@@ -17,6 +18,7 @@ func All() []operation.Declared {
 		configuration.Declared(),
 		documents.Declared(),
 		history.Declared(),
+		mqtt.Declared(),
 		points.Declared(),
 	)
 }

@@ -1334,6 +1334,94 @@ export interface DocumentSchema {
   schema: string;
 }
 
+export interface MQTTStatus {
+  devices: number;
+  connected: number;
+  sessions: number;
+  subscriptions: number;
+  retained: number;
+  waiting: number;
+  connects: number;
+  refused: number;
+  received: number;
+  delivered: number;
+  recorded: number;
+  samples: number;
+  unknown: number;
+  undecoded: number;
+  unauthorized: number;
+  dropped: number;
+  overflow: number;
+  not_recorded: number;
+}
+
+export interface MQTTDevice {
+  name: string;
+  kind: string;
+  /** When the certificate that it was given ends */
+  certificate?: string;
+  created: string;
+  changed: string;
+}
+
+export interface MQTTDevices {
+  devices: MQTTDevice[];
+  total: number;
+  more: boolean;
+}
+
+export interface MQTTSecret {
+  name: string;
+  kind: string;
+  secret: string;
+}
+
+export interface MQTTSecrets {
+  count: number;
+  devices: MQTTSecret[];
+}
+
+export interface MQTTCertificate {
+  name: string;
+  certificate: string;
+  key: string;
+  authority: string;
+  expires: string;
+}
+
+export interface MQTTClient {
+  client: string;
+  device: string;
+  address: string;
+  version: string;
+  connected?: string;
+  /** In seconds */
+  expiry: number;
+  subscriptions: number;
+  waiting: number;
+  dropped: number;
+}
+
+export interface MQTTClients {
+  clients: MQTTClient[];
+  more: boolean;
+}
+
+export interface MQTTUnknown {
+  topic: string;
+  device: string;
+  template: string;
+  why: string;
+  payload: string;
+  count: number;
+  at: string;
+  proposal: string;
+}
+
+export interface MQTTUnknowns {
+  topics: MQTTUnknown[];
+}
+
 export interface Processes {
   processes: Process[];
   /** What this node can isolate agents by */
