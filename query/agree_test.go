@@ -60,3 +60,61 @@ func TestWhereNothingIsExpectedYetNothingIsSaidToBeComplete(t *testing.T) {
 		t.Errorf("a point of which no sample is expected yet is %v complete", ratio)
 	}
 }
+
+// hostile returns the samples of a point each minute from a moment for a number of minutes, without those that drop names.
+func hostile(from time.Duration, n int, drop func(i int) bool) []point.Sample {
+	var samples []point.Sample
+	for i, s := range every("d/m", time.Minute, ramp(n)...) {
+		if drop == nil || !drop(i) {
+			s.Time = s.Time.Add(from)
+			samples = append(samples, s)
+		}
+	}
+	return samples
+}
+
+func TestTheHeatMapAndARangeCountTheSameSamples(t *testing.T) {
+	const day = 24 * 60
+	for name, c := range map[string]struct {
+		from, to time.Duration // of the question
+		interval time.Duration
+		samples  []point.Sample
+	}{
+		"a whole day":                       {0, 24 * time.Hour, time.Minute, hostile(0, day, nil)},
+		"a day of 23 hours":                 {11 * time.Hour, 34 * time.Hour, time.Minute, hostile(0, 2*day, nil)},
+		"a day of 25 hours":                 {11 * time.Hour, 36 * time.Hour, time.Minute, hostile(0, 2*day, nil)},
+		"each third is missing":             {0, 24 * time.Hour, time.Minute, hostile(0, day, func(i int) bool { return i%3 == 0 })},
+		"the node was down for two hours":   {0, 24 * time.Hour, time.Minute, hostile(0, day, func(i int) bool { return i > 300 && i <= 420 })},
+		"it began late":                     {0, 24 * time.Hour, time.Minute, hostile(7*time.Hour, day-7*60, nil)},
+		"it ended early":                    {0, 24 * time.Hour, time.Minute, hostile(0, day/2, nil)},
+		"it only reports, without interval": {0, 24 * time.Hour, 0, hostile(0, day, nil)},
+		"a deadband holds most back":        {0, 24 * time.Hour, time.Minute, hostile(0, day, func(i int) bool { return i%50 != 0 })},
+		"it reports more often than asked":  {0, 24 * time.Hour, 5 * time.Minute, hostile(0, day, nil)},
+		"never read":                        {0, 24 * time.Hour, time.Minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlant(t, query.DefaultLimits())
+			p.Engine = query.New(p.store, p.catalog, query.DefaultLimits(), func() time.Time { return at(72 * time.Hour) })
+			p.know(point.Info{Path: "d/m", Device: "d", Interval: c.interval})
+			p.record(c.samples...)
+			whole, err := p.Range(t.Context(), query.Request{Selection: query.Selection{Points: []point.Path{"d/m"}}, From: at(c.from), To: at(c.to)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, known := whole.Total.Ratio()
+			for _, steps := range []int{1, int((c.to - c.from) / time.Hour)} {
+				h, err := p.Completeness(t.Context(), query.HeatMap{From: at(c.from), To: at(c.to), Steps: steps, Rows: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				row := h.Rows[0]
+				if (row.Expected > 0) != known || row.Expected != whole.Total.Expected {
+					t.Fatalf("in %d cells %d are expected, of the range %+v", steps, row.Expected, whole.Total)
+				}
+				if got := float64(row.Present) / float64(row.Expected); known && got != want {
+					t.Errorf("in %d cells %d of %d, %.4f; of the range %+v, %.4f", steps, row.Present, row.Expected, got, whole.Total, want)
+				}
+			}
+		})
+	}
+}

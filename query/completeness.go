@@ -208,10 +208,10 @@ func (s *sheet) add(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) {
 		if end.After(to) {
 			end = to
 		}
-		n := max(0, int64(end.Sub(begin)/e.Interval))
+		n := due(e, begin, end)
 		s.expected[i] += n
 		if len(counts) > 0 {
-			s.present[i] += min(n, int64(counts[i]))
+			s.present[i] += counted(n, int64(counts[i]))
 		}
 	}
 }

@@ -26,7 +26,14 @@ func (c Coverage) Ratio() (float64, bool) {
 }
 
 // counted returns how many of the expected samples are there.
-func (c Coverage) counted() int64 { return min(c.Present-c.Early, c.Expected) }
+func (c Coverage) counted() int64 { return counted(c.Expected, c.Present-c.Early) }
+
+// counted returns how many of the expected samples are there: more of them are no more than complete. Ranges,
+// aggregates and heat maps all count with it, and with due.
+func counted(expected, there int64) int64 { return min(expected, there) }
+
+// due returns how many samples the entry's interval asks for in a part of its lifetime. A begun interval does not count.
+func due(e *catalog.Entry, begin, end time.Time) int64 { return max(0, int64(end.Sub(begin)/e.Interval)) }
 
 // total adds up the series whose interval is known.
 func total(list []Coverage) Coverage {
@@ -49,7 +56,7 @@ func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known 
 		return 0, false
 	}
 	from, to = lifetime(e, from, to, first, now)
-	return max(0, int64(to.Sub(from)/e.Interval)), true
+	return due(e, from, to), true
 }
 
 // lifetime returns the part of a range in which samples are expected. A point is expected from when
