@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"voltbus/api/answer"
 	"voltbus/identity"
@@ -11,45 +10,14 @@ import (
 // Nodes are this node and those below it.
 type Nodes interface {
 	Nodes(ctx context.Context) (answer.Nodes, error)
-	// Node returns one of them by name; fault.NotFound.
-	Node(ctx context.Context, name string) (answer.Node, error)
 }
 
 const noNodes = "other nodes"
 
 func nodeRoutes() []route {
 	return []route{
-		{method: "GET", path: prefix + "/nodes", role: identity.Viewer, serve: (*server).nodes},
-		{method: "GET", path: prefix + "/nodes/{name}", role: identity.Viewer, serve: (*server).node},
 		{method: "GET", path: prefix + "/events/nodes", role: identity.Viewer, stream: true, serve: (*server).nodeEvents, params: []string{"ledger"}},
 	}
-}
-
-func (s *server) nodes(w http.ResponseWriter, r *request) error {
-	if s.cfg.Nodes == nil {
-		return absent(noNodes)
-	}
-	list, err := s.cfg.Nodes.Nodes(r.Context())
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, list)
-}
-
-func (s *server) node(w http.ResponseWriter, r *request) error {
-	if s.cfg.Nodes == nil {
-		return absent(noNodes)
-	}
-	in := s.read(r)
-	name := in.segment("name")
-	if in.err != nil {
-		return in.err
-	}
-	n, err := s.cfg.Nodes.Node(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, n)
 }
 
 // nodeMetrics writes how the way to the parent is, and what is known of the nodes below.

@@ -6,9 +6,13 @@ import (
 	"slices"
 
 	"voltbus/api"
+	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/operation"
+	listed "voltbus/operation/devices"
 	"voltbus/operation/history"
+	account "voltbus/operation/ledger"
+	"voltbus/operation/nodes"
 	"voltbus/operation/points"
 	"voltbus/query"
 	"voltbus/store"
@@ -23,7 +27,30 @@ func operations(c *api.Config, change ...func(*history.Part)) *operation.Table {
 	for _, f := range change {
 		f(&part)
 	}
-	return tableOf(c, (&points.Part{Points: c.Points}).Operations(), part.Operations())
+	now := late{c}
+	return tableOf(c, (&points.Part{Points: c.Points}).Operations(), part.Operations(), (&listed.Part{Devices: now, Health: now}).Operations(),
+		(&account.Part{Ledger: now}).Operations(), (&nodes.Part{Nodes: now, Version: c.Version}).Operations())
+}
+
+// late asks the parts of a configuration as they are when somebody asks.
+type late struct{ *api.Config }
+
+func (l late) Devices(ctx context.Context) ([]answer.Device, error) {
+	return l.Config.Devices.Devices(ctx)
+}
+
+func (l late) Health(ctx context.Context) answer.Health { return l.Config.Health.Health(ctx) }
+
+func (l late) Ledger(ctx context.Context) (answer.Ledger, error) { return l.Config.Ledger.Ledger(ctx) }
+
+func (l late) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
+	return l.Config.Ledger.LedgerBelow(ctx)
+}
+func (l late) Nodes(ctx context.Context) (answer.Nodes, error) { return l.Config.Nodes.Nodes(ctx) }
+
+func (l late) Node(ctx context.Context, name string) (answer.Node, error) {
+	of, _ := l.Config.Nodes.(nodes.Nodes)
+	return of.Node(ctx, name)
 }
 
 // tableOf returns a table of operations, which tells the audit log that there is when one is asked for.

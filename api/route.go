@@ -69,10 +69,7 @@ func stateRoutes() []route {
 	const viewer = identity.Viewer
 	return []route{
 		{method: "GET", path: prefix + "/health", serve: (*server).health},
-		{method: "GET", path: prefix + "/version", role: viewer, serve: (*server).version},
 		{method: "GET", path: prefix + "/openapi.yaml", role: viewer, serve: (*server).openapi},
-		{method: "GET", path: prefix + "/devices", role: viewer, serve: (*server).devices},
-		{method: "GET", path: prefix + "/ledger", role: viewer, serve: (*server).ledger, params: []string{"local"}},
 		{method: "GET", path: "/metrics", role: viewer, serve: (*server).metrics},
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -30,30 +29,10 @@ func (s *server) health(w http.ResponseWriter, r *request) error {
 // works reports whether a node of that health does its work.
 func works(h answer.Health) bool { return h.Status == "ok" || h.Status == "degraded" }
 
-func (s *server) version(w http.ResponseWriter, _ *request) error {
-	return writeJSON(w, s.cfg.Version)
-}
-
 func (s *server) openapi(w http.ResponseWriter, _ *request) error {
 	out := &output{w: w, buf: append([]byte(nil), description...)}
 	out.begin("application/yaml")
 	return out.end()
-}
-
-func (s *server) devices(w http.ResponseWriter, r *request) error {
-	if s.cfg.Devices == nil {
-		return absent("devices")
-	}
-	list, err := s.cfg.Devices.Devices(r.Context())
-	if err != nil {
-		return err
-	}
-	all := s.concerns(r.Context())
-	for i := range list {
-		d := &list[i]
-		d.Concern = cmp.Or(concernOf(all, "devices", d.Path), concernOf(all, "devices", d.Line), concernOf(all, "registers", d.Path))
-	}
-	return writeJSON(w, answer.Devices{Devices: notNil(list)})
 }
 
 // concerns returns what is not well at the node.
@@ -72,27 +51,6 @@ func concernOf(all []answer.Concern, part, subject string) string {
 		}
 	}
 	return ""
-}
-
-func (s *server) ledger(w http.ResponseWriter, r *request) error {
-	if s.cfg.Ledger == nil {
-		return absent("ledger")
-	}
-	in := s.read(r)
-	local := in.truth("local")
-	if in.err != nil {
-		return in.err
-	}
-	look := s.cfg.Ledger.LedgerBelow
-	if local {
-		look = s.cfg.Ledger.Ledger
-	}
-	l, err := look(r.Context())
-	if err != nil {
-		return err
-	}
-	l.Origins, l.Gaps, l.Damaged, l.Nodes = notNil(l.Origins), notNil(l.Gaps), notNil(l.Damaged), notNil(l.Nodes)
-	return writeJSON(w, l)
 }
 
 // notNil makes an empty list of none, so that JSON says [] and not null.

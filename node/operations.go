@@ -23,6 +23,7 @@ func (n *Node) newOperations() *operation.Table {
 	}
 	var p declared.Parts
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
+	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = n, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
 	if n.store != nil {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store

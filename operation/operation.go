@@ -164,6 +164,11 @@ func Absent(list []Bound) []Bound {
 
 var errAbsent = errors.New("this node does not have it; ask a node with that role")
 
+// NotHere is the error of a part that this node does not have.
+func NotHere(what string) error {
+	return fault.E("operation.Run", fault.Unavailable, what, errAbsent)
+}
+
 // DeclaredOf lists the declarations of what is bound.
 func DeclaredOf(list []Bound) []Declared {
 	out := make([]Declared, len(list))

@@ -6,19 +6,14 @@ import (
 
 	"voltbus/operation"
 	"voltbus/operation/configuration"
-	"voltbus/operation/documents"
-	"voltbus/operation/history"
 	"voltbus/operation/mqtt"
-	"voltbus/operation/points"
 )
 
 // All lists the operations that are declared once, in packages below operation.
 func All() []operation.Declared {
 	return slices.Concat(
 		configuration.Declared(),
-		documents.Declared(),
-		history.Declared(),
+		operation.DeclaredOf((&Parts{}).Operations()),
 		mqtt.Declared(),
-		points.Declared(),
 	)
 }

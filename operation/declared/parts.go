@@ -4,19 +4,27 @@ import (
 	"slices"
 
 	"voltbus/operation"
+	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
+	"voltbus/operation/ledger"
+	"voltbus/operation/nodes"
 	"voltbus/operation/points"
 )
 
 // Parts do what is asked of a node. Each says that this node does not have it as long as it is not filled in.
 type Parts struct {
+	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
+	Ledger    ledger.Part
+	Nodes     nodes.Part
 	Points    points.Part
 }
 
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
-	return slices.Concat(p.Documents.Operations(), p.History.Operations(), p.Points.Operations())
+	return slices.Concat(
+		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
+	)
 }

@@ -145,9 +145,6 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about documents.
 type Part struct {
 	Documents Documents

@@ -161,9 +161,6 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about the history.
 type Part struct {
 	Engine  Engine           // nil where there is no history

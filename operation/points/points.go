@@ -35,9 +35,6 @@ var List = operation.Declare[Filter, answer.Points](operation.Spec{
 	Summary: "List points in path order, in pages", Result: "A page",
 })
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about points.
 type Part struct {
 	Points Points // nil where they are not known

@@ -1,0 +1,70 @@
+// Package nodes declares and does what callers ask about a node and those below it.
+package nodes
+
+import (
+	"context"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+// Nodes are this node and those below it.
+type Nodes interface {
+	Nodes(ctx context.Context) (answer.Nodes, error)
+	// Node returns one of them by name; fault.NotFound.
+	Node(ctx context.Context, name string) (answer.Node, error)
+}
+
+// Name names a node.
+type Name struct {
+	Name string `json:"name" api:"required" doc:"The name of the node"`
+}
+
+// The operations.
+var (
+	List = operation.Declare[struct{}, answer.Nodes](operation.Spec{
+		Name: "nodes.list", ID: "listNodes", HTTP: "GET /nodes", Role: identity.Viewer,
+		Summary: "List this node and all below it, as they said last how they are", Result: "The nodes",
+		Doc: "As a tree in a list: this node first, and each before those below it, with the name of its parent. Nodes report every ten seconds, and " +
+			`pass on what those below them reported. Of a node that is away the last report is shown; "heard" says how old it is, "since" since when ` +
+			"it is away. Who watches them reads /api/v1/events/nodes.",
+	})
+	Get = operation.Declare[Name, answer.Node](operation.Spec{
+		Name: "nodes.get", ID: "getNode", HTTP: "GET /nodes/{name}", Role: identity.Viewer,
+		Summary: "Read how this node is, or one below it", Result: "The node",
+	})
+	Version = operation.Declare[struct{}, answer.Version](operation.Spec{
+		Name: "node.version", ID: "getVersion", HTTP: "GET /version", Role: identity.Viewer,
+		Summary: "Read which program answers", Result: "The version",
+	})
+)
+
+// Part does what is asked about nodes.
+type Part struct {
+	Nodes   Nodes          // nil where others are not known
+	Version answer.Version // of the program
+}
+
+// Operations lists what the part does.
+func (p *Part) Operations() []operation.Bound {
+	return []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get), operation.Bind(Version, nil, p.version)}
+}
+
+func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.Nodes, error) {
+	if p.Nodes == nil {
+		return answer.Nodes{}, operation.NotHere("other nodes")
+	}
+	return p.Nodes.Nodes(ctx)
+}
+
+func (p *Part) get(ctx context.Context, _ *operation.Call, in *Name) (answer.Node, error) {
+	if p.Nodes == nil {
+		return answer.Node{}, operation.NotHere("other nodes")
+	}
+	return p.Nodes.Node(ctx, in.Name)
+}
+
+func (p *Part) version(context.Context, *operation.Call, *struct{}) (answer.Version, error) {
+	return p.Version, nil
+}
