@@ -178,6 +178,9 @@ func (r *recording) do(ctx context.Context, list []pending) {
 	}
 }
 
+// recordTime is how long a message waits for the disk. Then it is refused, and its client sends it again.
+const recordTime = 5 * time.Second
+
 // write records what was decoded.
 func (r *recording) write(ctx context.Context) error {
 	c := &r.b.cfg
@@ -190,7 +193,9 @@ func (r *recording) write(ctx context.Context) error {
 	if len(r.sure) == 0 {
 		return nil
 	}
-	err := c.Record(ctx, r.sure)
+	limited, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	err := c.Record(limited, r.sure)
 	if err == nil {
 		r.count.Samples += uint64(len(r.sure))
 	}
@@ -235,7 +240,7 @@ func (b *Broker) settle(p *pending, err error) {
 	r := reply{p.session, p.sequence, packet.Success}
 	if err != nil {
 		r.code = packet.QuotaExceeded
-		if !fault.Is(err, fault.Unavailable) {
+		if !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Timeout) {
 			r.code = packet.UnspecifiedError
 		}
 		b.counts.NotRecorded++

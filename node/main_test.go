@@ -39,6 +39,10 @@ func TestMain(m *testing.M) {
 		treeChild(arguments)
 		return
 	}
+	if dir := os.Getenv(mqttEnv); dir != "" {
+		mqttChild(dir)
+		return
+	}
 	if dir := os.Getenv(filesEnv); dir != "" {
 		filesChild(dir)
 		return

@@ -6,6 +6,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net/http"
+	"net/netip"
 	"strings"
 
 	"voltbus/audit"
@@ -17,6 +19,7 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
+	"voltbus/protocol/websocket"
 )
 
 // openMQTT opens the broker and listens for its clients, if the configuration wants one.
@@ -37,6 +40,25 @@ func (n *Node) openMQTT(ctx context.Context) error {
 	}
 	n.mqtt = f
 	return nil
+}
+
+// letMQTT lets MQTT clients in by WebSocket, at /mqtt, beside what a handler does.
+func (n *Node) letMQTT(next http.Handler) http.Handler {
+	if n.mqtt == nil || !n.opts.Config.Listen.MQTTWebSocket {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/mqtt" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		conn, err := websocket.Upgrade(w, r, "mqtt")
+		if err != nil {
+			return
+		}
+		peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+		n.mqtt.Attend(r.Context(), conn, peer.Addr(), true)
+	})
 }
 
 // deviceTLS is what TLS with devices needs. Many of them know no TLS 1.3.

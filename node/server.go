@@ -86,7 +86,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 			s.secure = true
 		}
 	}
-	s.handler = api.New(cfg) //nolint:contextcheck // requests have contexts of their own
+	s.handler = n.letMQTT(api.New(cfg)) //nolint:contextcheck // requests have contexts of their own
 	base, end := context.WithCancel(context.Background())
 	s.end = end
 	s.http = &http.Server{

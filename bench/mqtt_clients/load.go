@@ -18,6 +18,7 @@ import (
 // load is what the clients do.
 type load struct {
 	idle, messages, rounds int
+	rest                   time.Duration // how long the broker gets to return its free memory; 0: it is asked by SIGUSR1
 }
 
 const (
@@ -27,9 +28,14 @@ const (
 	burst       = 50 // messages that each subscriber gets before the next ones are sent
 )
 
+// payload is what is published.
+//
+//nolint:gochecknoglobals // never changed
+var payload = body()
+
 // measure prints what a broker needs.
 func (l load) measure(ctx context.Context, name, addr string, pid int) error {
-	before, err := resident(pid)
+	before, err := l.resident(pid)
 	if err != nil {
 		return err
 	}
@@ -38,12 +44,15 @@ func (l load) measure(ctx context.Context, name, addr string, pid int) error {
 		return err
 	}
 	defer closeAll(clients)
-	after, err := resident(pid)
+	after, err := l.resident(pid)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%-10s base %d kB, %d idle clients: %.1f kB each\n", name, before, l.idle, float64(after-before)/float64(l.idle))
 	if err := l.timed(pid, name, "QoS 1 messages", func() (int, error) { return l.messages, l.publish(ctx, addr) }); err != nil {
+		return err
+	}
+	if err := l.timed(pid, name, "QoS 0 messages", func() (int, error) { return l.messages, l.flood(ctx, addr) }); err != nil {
 		return err
 	}
 	return l.timed(pid, name, "deliveries", func() (int, error) { return l.rounds * burst * subscribers, l.fanOut(ctx, addr) })
@@ -130,7 +139,7 @@ func dial(ctx context.Context, addr, id string, publish bool) (*peer, error) {
 }
 
 func (p *peer) send(topic string, qos packet.QoS) (err error) {
-	p.out, _, err = p.Publish(time.Now(), packet.Publish{Topic: []byte(topic), QoS: qos, Payload: make([]byte, 200)}, p.out)
+	p.out, _, err = p.Publish(time.Now(), packet.Publish{Topic: []byte(topic), QoS: qos, Payload: payload}, p.out)
 	return err
 }
 
@@ -182,6 +191,32 @@ func (l load) publish(ctx context.Context, addr string) error {
 				}
 			}
 			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// flood sends messages with QoS 0 from all senders at once. Each ends with one with QoS 1, whose answer says that those
+// before have arrived.
+func (l load) flood(ctx context.Context, addr string) error {
+	all, err := dialAll(ctx, addr, "flood", senders, false)
+	if err != nil {
+		return err
+	}
+	defer closeAll(all)
+	var g errgroup.Group
+	for i, p := range all {
+		g.Go(func() error {
+			topic := fmt.Sprintf("devices/flood-%d/state", i)
+			for range l.messages / senders / burst {
+				if err := p.burst(topic); err != nil {
+					return err
+				}
+			}
+			if err := p.send(topic, 1); err != nil {
+				return err
+			}
+			return p.until(func() bool { return p.answers == 1 })
 		})
 	}
 	return g.Wait()

@@ -25,6 +25,7 @@ func main() {
 	modes := flag.String("modes", "buffered,goroutine,epoll", "brokers to measure, one after the other")
 	addr := flag.String("addr", "", "measure a broker that runs already, with -pid")
 	pid := flag.Int("pid", 0, "its process; it returns its free memory when it gets SIGUSR1")
+	program := flag.String("node", "", "measure the node of this program (voltbus), which records what it gets")
 	var load load
 	flag.IntVar(&load.idle, "idle", 5000, "clients that connect, subscribe, publish once and are silent")
 	flag.IntVar(&load.messages, "messages", 300_000, "messages with QoS 1 of 64 senders")
@@ -32,24 +33,30 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *serveMode, *modes, *addr, *pid, load); err != nil {
+	if err := run(ctx, target{*serveMode, *modes, *addr, *program, *pid}, load); err != nil {
 		fmt.Fprintln(os.Stderr, "mqtt_clients:", err)
 		os.Exit(1)
 	}
 }
 
+// target is which broker is measured.
+type target struct {
+	serve, modes, addr, node string
+	pid                      int
+}
+
 // run is the program.
-//
-//nolint:revive // what the command line says
-func run(ctx context.Context, serveMode, modes, addr string, pid int, load load) error {
+func run(ctx context.Context, t target, load load) error {
 	switch {
-	case serveMode != "":
+	case t.serve != "":
 		go returnMemory(ctx)
-		return serve(ctx, serveMode)
-	case addr != "":
-		return load.measure(ctx, "other", addr, pid)
+		return serve(ctx, t.serve)
+	case t.addr != "":
+		return load.measure(ctx, "other", t.addr, t.pid)
+	case t.node != "":
+		return measureNode(ctx, t.node, load)
 	}
-	for mode := range strings.SplitSeq(modes, ",") {
+	for mode := range strings.SplitSeq(t.modes, ",") {
 		if err := measureMode(ctx, mode, load); err != nil {
 			return fmt.Errorf("%s: %w", mode, err)
 		}
@@ -95,8 +102,10 @@ func measureMode(ctx context.Context, mode string, load load) error {
 }
 
 // resident returns the memory of a process in kB after it returned what is free.
-func resident(pid int) (int, error) {
-	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+func (l load) resident(pid int) (int, error) {
+	if l.rest > 0 {
+		time.Sleep(l.rest)
+	} else if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
 		return 0, err
 	}
 	time.Sleep(2 * time.Second)

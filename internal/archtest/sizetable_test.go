@@ -20,7 +20,7 @@ var (
 		"identity.Children":                27,
 		"identity.Logins":                  27,
 		"ingest.Parser":                    30,
-		"node.Node":                        179,
+		"node.Node":                        180,
 		"protocol/bacnet/client.Client":    44,
 		"protocol/bacnet/encoding.Decoder": 33,
 		"protocol/dnp3/app.Writer":         36,
@@ -50,7 +50,7 @@ var (
 		"driver/modbus":            2709,
 		"identity":                 4260,
 		"ingest":                   2951,
-		"node":                     5217,
+		"node":                     5239,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4585,
 		"store/postgres":           2724,
@@ -58,6 +58,6 @@ var (
 	manyImports = map[string]int{
 		"cmd/voltbus": 52,
 		"lab/rig":     21,
-		"node":        57,
+		"node":        58,
 	}
 )

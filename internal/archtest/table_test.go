@@ -110,7 +110,7 @@ var table = []rule{
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
 	{"config", []string{"broker/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
-	{"node", append([]string{"config", "config/revision"}, parts...), []string{anything}, "node is where the parts meet"},
+	{"node", append([]string{"config", "config/revision", "protocol/websocket"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
 	{"lab/...", []string{anything}, nil, "the lab drives whole nodes"},

@@ -23,6 +23,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/tutorials/your-first-modbus-device.md",
 		"docs/guides/control.md",
 		"docs/guides/dnp3.md",
+		"docs/guides/connect-a-thermostat.md",
 		"docs/tutorials/your-first-agent.md",
 		"docs/tutorials/join-a-second-node.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
