@@ -198,6 +198,7 @@ async def test_a_command_that_the_device_refuses_changes_nothing() -> None:
         with pytest.raises(Error, match="illegal data value") as e:
             await bus.write(SET, 25, id="typo")
         assert e.value.kind == "rejected"
+        assert e.value.why == "declined"
         failed, held = await bus.write_many({SET: 25, OTHER: 25})
         assert (failed.status, failed.output, failed.wins) == ("failed", "failed", False)
         assert failed.error is not None

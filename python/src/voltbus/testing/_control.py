@@ -174,7 +174,7 @@ class Control:
             raise _conflict("held", f"{old.requester} holds level {level}", [holder])
         ends = now + timedelta(seconds=lease) if lease else None
         if point in self.rejects and level <= min(levels, default=level):
-            error = {"kind": "rejected", "message": self.rejects[point]}
+            error = {"kind": "rejected", "message": self.rejects[point], "why": "declined"}
             return {"status": "failed", "output": "failed", "error": error}
         if level <= min(levels, default=level):
             self.devices.pop(point, None)
