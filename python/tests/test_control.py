@@ -238,6 +238,26 @@ async def test_a_point_that_changes_at_its_device_is_a_mismatch() -> None:
         assert (await bus.who(SET))["points"][0]["output"] == "idle"
 
 
+@virtual
+async def test_a_command_that_is_held_back_waits() -> None:
+    async with Node() as node:
+        node.writable({SET: 21.0})
+        bus = await node.connect("first", ZONES)
+        await bus.write(SET, 22)
+        node.hold_back(SET)
+        done = await bus.write(SET, 24)
+        assert (done.status, done.output, done.reported) == ("accepted", "waiting", 22)
+        (reading,) = await bus.get([SET])
+        assert (reading.value, node.commanded(SET)) == (22, 24)
+        await bus.release(SET)
+        state = (await bus.who(SET))["points"][0]
+        assert (state["output"], state["reported"]) == ("waiting", 22)
+        await bus.write(SET, 23)
+        node.hold_back(SET, held=False)
+        state = (await bus.who(SET))["points"][0]
+        assert (state["output"], state["reported"]) == ("held", 23)
+
+
 class Tune(Agent[Config]):
     """Commands a zone."""
 

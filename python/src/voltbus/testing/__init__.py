@@ -156,6 +156,14 @@ class Node:
         """
         self._desk.control.drift(point, value)
 
+    def hold_back(self, point: str, *, held: bool = True) -> None:
+        """Have a rate, a minimum time, a pause or an override hold back what a point is commanded.
+
+        Commands are accepted with the output waiting, and the point reports what it had, until
+        ``held=False`` lets the device take what wins then.
+        """
+        self._desk.control.hold_back(point, held)
+
     def raw(self, to: str, data: bytes) -> None:
         """Put octets on the bus."""
         self._server.route(Raw(to, "", b"", data))

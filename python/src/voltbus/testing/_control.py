@@ -53,6 +53,7 @@ class Control:
         self.defaults: dict[str, Value] = {}
         self.rejects: dict[str, str] = {}
         self.devices: dict[str, Value] = {}
+        self._held_back: dict[str, Value] = {}
         self._written: set[str] = set()
         self.handlers: dict[str, Callable[..., Any]] = {
             "get": self._get,
@@ -74,7 +75,16 @@ class Control:
 
     def measured(self, point: str) -> Value:
         """Return what the device of a point says it is."""
+        if point in self._held_back:
+            return self._held_back[point]
         return self.devices.get(point, self.value(point))
+
+    def hold_back(self, point: str, held: bool) -> None:
+        """Have a device keep what it has, or take what is commanded."""
+        if held:
+            self._held_back.setdefault(point, self.measured(point))
+        elif self._held_back.pop(point, None) is not None:
+            self.devices.pop(point, None)
 
     def drift(self, point: str, value: Value) -> None:
         """Have a point change at its device."""
@@ -82,6 +92,8 @@ class Control:
 
     def _output(self, point: str) -> str:
         """Return what is known of a point."""
+        if point in self._held_back and self.measured(point) != self.value(point):
+            return "waiting"
         if self.measured(point) == self.value(point):
             return "held" if point in self._written else "idle"
         return "mismatch" if self._array(point) else "idle"
