@@ -23,7 +23,7 @@ func operationRoutes() []route {
 	var list []route
 	for _, d := range declared.All() {
 		method, path, _ := strings.Cut(d.HTTP, " ")
-		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", declared: &d}
+		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", record: d.Record, declared: &d}
 		switch {
 		case d.Remote && d.Granted:
 			rt.remote, rt.plain = d.Method, true
@@ -44,7 +44,8 @@ func operationRoutes() []route {
 
 // callerOfUser returns who asks, as operations know them.
 func callerOfUser(u identity.User) operation.Caller {
-	return operation.Caller{Name: ActorOf(u), Role: u.Role, Visitor: u.Visitor}
+	_, recorder := u.RecordName()
+	return operation.Caller{Name: ActorOf(u), Role: u.Role, Visitor: u.Visitor, Recorder: recorder, Under: u.Under}
 }
 
 // perform has a declared operation done.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/broker/setting"
+	metersetting "voltbus/meter/setting"
 	"voltbus/point"
 )
 
@@ -28,6 +29,8 @@ type Config struct {
 	Recorder Recorder `yaml:"recorder"`
 	// Ingest bounds what programs may send over HTTP to be recorded.
 	Ingest Ingest `yaml:"ingest"`
+	// Metering says whether this node is a metering data system.
+	Metering metersetting.Section `yaml:"metering"`
 	// Agents says how the agents that are installed here are run.
 	Agents Agents `yaml:"agents"`
 	// Control says how commands to points are dealt with. What single points demand stands with
@@ -326,6 +329,7 @@ func Default() *Config {
 
 			ClockAhead: 5 * time.Minute,
 		},
+		Metering: metersetting.Default(),
 		Agents: Agents{
 			Isolation: "auto", Users: AgentUsers{First: 730_000, Count: 100_000}, Memory: 512 * MiB, Files: 1024, Nice: 5,
 			Processes: 256, FileSize: GiB,

@@ -134,6 +134,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
 		Agents:   Default().Agents,
+		Metering: Default().Metering,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},
 		MQTT:     setting.Default(), Uplink: Uplink{Age: 200 * time.Millisecond, Silence: 30 * time.Second},
 		Live:    Live{Publish: []string{"scan", "breadth_point"}},

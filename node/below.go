@@ -48,7 +48,7 @@ func (n *Node) childGrants(name string) (receiver.Child, bool) {
 // isOwn reports whether an origin is one of this node's own.
 func (n *Node) isOwn(origin string) bool {
 	for _, s := range n.recorder.Lanes() {
-		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin {
+		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin || point.MeterOrigin(s.Origin) == origin {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/internal/datadir"
+	"voltbus/point"
 	"voltbus/recorder"
 	"voltbus/sink"
 	"voltbus/store"
@@ -30,7 +31,7 @@ func (n *Node) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Log: n.log}, n.blocks, n.store)
+	n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Leaves: point.IsMeterOrigin, Log: n.log}, n.blocks, n.store)
 	return nil
 }
 

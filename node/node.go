@@ -35,6 +35,7 @@ import (
 	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
 	"voltbus/internal/quarantine"
+	"voltbus/meter/system"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/point"
@@ -126,7 +127,8 @@ type Node struct {
 	gate     *gate.Gate
 	presence *presence.Room
 	service  *service.Service
-	sink     *sink.Sink // nil without a store
+	sink     *sink.Sink     // nil without a store
+	meters   *system.System // nil for a node that is no metering data system
 	outlet   *outlet
 	fleet    *device.Fleet
 	journal  *journal.Journal
@@ -169,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -205,6 +207,7 @@ func (n *Node) Close() error {
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}
+	errs = append(errs, n.meters.Close())
 	if n.bus != nil {
 		errs = append(errs, n.bus.Close())
 	}
@@ -242,6 +245,9 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.sink != nil {
 		start("store upkeep", n.maintain)
 		start("sink", n.sink.Run)
+	}
+	if n.meters != nil {
+		start("metering", n.meters.Run)
 	}
 	if n.database != nil {
 		start("points of the database", n.watchDatabase)

@@ -28,7 +28,7 @@ func (n *Node) newOperations() *operation.Table {
 	if n.store != nil {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store
 	}
-	return operation.NewTable(n.tellOperation, p.Operations(), settings, n.aboutMQTT()).Reaching(far{n}.operation)
+	return operation.NewTable(n.tellOperation, p.Operations(), settings, n.aboutMQTT(), n.meters.Operations()).Reaching(far{n}.operation)
 }
 
 // openSettings keeps the file that a node was made from.

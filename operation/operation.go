@@ -21,6 +21,9 @@ type Caller struct {
 	Agent   string          // the name of an agent; "" for people
 	Grants  identity.Grants // of an agent; of the neighbour by which a visitor asks
 	Visitor bool            // asks through another node
+	// Recorder says that a token asks which can only record, and Under below which path; "" for anywhere.
+	Recorder bool
+	Under    string
 }
 
 // IsAgent reports whether an agent of this node asks.
@@ -42,6 +45,7 @@ type Spec struct {
 	// reach, see Caller.Reads; null and 0 are there as if they were left out. Otherwise it is asked by Name, by people only, and needs
 	// "call node:<name>".
 	Granted bool
+	Record  bool          // a token that can only record may ask, too
 	Audited bool          // the audit log says who did it, and how it ended
 	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
 	Stream  string        // of what one person has few at a time, if the answer is a Stream: Exports or Statements

@@ -149,7 +149,7 @@ func (d *Declared) admits(who *Caller) error {
 	switch {
 	case who.IsAgent() && (d.Method == "" || (who.Visitor && !d.Granted)):
 		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
-	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role):
+	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role), who.Recorder && d.Record:
 		return nil
 	}
 	return fault.E("operation.Run", fault.Refused, d.Name, fmt.Errorf("needs the role %v, and %s has the role %v", d.Role, who.Name, who.Role))

@@ -1,6 +1,9 @@
 package point
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Block is a run of samples of one origin, column by column: the unit of the log and of every
 // transfer. The columns have equal length, one entry a sample. A Block may be reused after Reset;
@@ -35,6 +38,21 @@ func (b *Block) Len() int { return len(b.Point) }
 // UrgentOrigin returns the origin of the urgent lane of an origin: what it records first of all, with
 // numbers of its own.
 func UrgentOrigin(origin string) string { return origin + "!" }
+
+// MeterOrigin returns the origin of the readings of meters that an origin takes in: blocks that are none of the history.
+func MeterOrigin(origin string) string { return origin + meterMark }
+
+// IsMeterOrigin reports whether the blocks of an origin hold readings of meters.
+func IsMeterOrigin(origin string) bool { return strings.HasSuffix(origin, meterMark) }
+
+const meterMark = "#"
+
+// Leave takes the samples out of the block, and counts them as left out.
+func (b *Block) Leave() {
+	b.Left += uint64(b.Len())
+	b.Points, b.Point, b.Time, b.Kind = b.Points[:0], b.Point[:0], b.Time[:0], b.Kind[:0]
+	b.Quality, b.Bits, b.Texts = b.Quality[:0], b.Bits[:0], b.Texts[:0]
+}
 
 // FirstSequence returns the first of the origin's blocks that the block stands for.
 func (b *Block) FirstSequence() uint64 {

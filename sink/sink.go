@@ -43,6 +43,9 @@ type Config struct {
 	// Stored is told of the blocks of each commit, repeats among them, right after it and from one
 	// goroutine. It must return soon and keep none of them; nil tells nobody.
 	Stored func(blocks []*point.Block)
+	// Leaves says of which origins the store keeps no samples: their blocks move its position, and count as left out.
+	// nil for none.
+	Leaves func(origin string) bool
 	Log    *slog.Logger
 }
 
@@ -80,6 +83,9 @@ func New(cfg Config, log Log, st Store) *Sink {
 	}
 	if cfg.Stored == nil {
 		cfg.Stored = func([]*point.Block) {}
+	}
+	if cfg.Leaves == nil {
+		cfg.Leaves = func(string) bool { return false }
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -301,6 +307,9 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 			return nil
 		}
 		b.Log, b.LogSequence = r.sink.log.ID(), sequence
+		if r.sink.cfg.Leaves(b.Origin) {
+			b.Leave()
+		}
 		if r.told[b.Origin] != r.losses {
 			r.told[b.Origin] = r.losses
 			b.Lost = cmp.Or(b.Lost, r.reason) // what a node on the way knew goes first

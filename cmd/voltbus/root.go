@@ -55,7 +55,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newHealth(f), newDevices(f), newAlerts(f), f.where.elsewhere(newLogs(f)),
+		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newHealth(f), newDevices(f), newAlerts(f), newMeter(f), f.where.elsewhere(newLogs(f)),
 	} {
 		cmd.GroupID = "data"
 		f.where.register(cmd)

@@ -10,6 +10,7 @@ import (
 	"voltbus/broker/setting"
 	"voltbus/config"
 	"voltbus/driver"
+	metersetting "voltbus/meter/setting"
 )
 
 const module = "voltbus"
@@ -21,7 +22,7 @@ type comments map[string]string
 // readComments reads the sources of the configuration and of the drivers, below the working
 // directory.
 func readComments(kinds []driver.Kind) (comments, error) {
-	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath()}
+	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath()}
 	for _, k := range kinds {
 		packages = append(packages, reflect.TypeOf(k.NewConfig()).Elem().PkgPath())
 	}

@@ -6,6 +6,7 @@ import (
 
 	"voltbus/operation"
 	"voltbus/operation/configuration"
+	"voltbus/operation/metering"
 	"voltbus/operation/mqtt"
 )
 
@@ -14,6 +15,7 @@ func All() []operation.Declared {
 	return slices.Concat(
 		configuration.Declared(),
 		operation.DeclaredOf((&Parts{}).Operations()),
+		metering.Declared(),
 		mqtt.Declared(),
 	)
 }

@@ -1317,6 +1317,121 @@ export interface Document {
   deleted: boolean;
 }
 
+export interface MeterChannel {
+  number: number;
+  /** 18 numbers of IEC 61968-9, annex C */
+  readingType: string;
+  /** IEC 62056-61 */
+  obis?: string;
+  /** Of the reading type */
+  unit?: string;
+  /** Seconds; 0 or left out for a register */
+  interval?: number;
+  /** Of transformers: quantity = reading × multiplier */
+  multiplier?: number;
+  /** Of the register before the point */
+  digits?: number;
+  /** Of the register behind it */
+  decimals?: number;
+}
+
+export interface MeterEntry {
+  id: string;
+  commodity: "electricity" | "gas" | "heat" | "water";
+  channels: MeterChannel[];
+  servicePoint?: string;
+  premises?: string;
+  /** Since when it is there */
+  from?: string;
+}
+
+export interface Meters {
+  meters: MeterEntry[];
+}
+
+export interface MeterRefusal {
+  /** In the list that was sent */
+  index: number;
+  reason: string;
+}
+
+export interface MeterRegistered {
+  added: number;
+  /** Were there with the same channels */
+  known: number;
+  /** Readings that came before their meter */
+  adopted: number;
+  refused: MeterRefusal[];
+}
+
+export interface MeterTaken {
+  /** Readings that are on disk */
+  accepted: number;
+  refused: MeterRefusal[];
+}
+
+export interface MeterVersion {
+  /** Of the interval */
+  end: string;
+  value: number;
+  stage: "raw" | "validated" | "estimated" | "edited";
+  /** What validation doubts */
+  status?: string;
+  /** Since when it is known */
+  recorded: string;
+  who?: string;
+  rule?: string;
+  reason?: string;
+}
+
+export interface MeterReadings {
+  meter: string;
+  channel: number;
+  unit?: string;
+  readings: MeterVersion[];
+}
+
+export interface MeterMissingEntry {
+  meter: string;
+  channel: number;
+  ends: string[];
+}
+
+export interface MeterMissing {
+  day: string;
+  /** Intervals */
+  expected: number;
+  received: number;
+  /** That lack something */
+  channels: number;
+  list: MeterMissingEntry[];
+  more: boolean;
+}
+
+export interface MeterException {
+  number: number;
+  meter: string;
+  channel: number;
+  day: string;
+  status: string;
+  /** That something was found about */
+  intervals: number;
+  noticed: string;
+}
+
+export interface MeterExceptions {
+  exceptions: MeterException[];
+}
+
+export interface MeterJudgement {
+  channels: number;
+  /** Readings */
+  validated: number;
+  doubted: number;
+  estimated: number;
+  exceptions: number;
+}
+
 export interface Documents {
   documents: Document[];
 }

@@ -1,0 +1,250 @@
+// Package gate takes in readings of meters: it refuses what cannot be a reading, says why, and hands the rest to the
+// node's log. When it returns, what was accepted is on disk.
+package gate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/meter"
+	"voltbus/meter/store"
+	"voltbus/point"
+	"voltbus/wire"
+)
+
+// Registry knows the meters.
+type Registry interface {
+	Knows(dst []bool, keys []store.ChannelKey) []bool
+	ChannelOf(id string, t meter.ReadingType) (int, bool)
+}
+
+// Forward appends an encoded block to the log, as recorder.Forward does.
+type Forward func(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error)
+
+// Position is the last block of an origin.
+type Position struct{ Sequence, Samples uint64 }
+
+// Config is what a Gate needs.
+type Config struct {
+	Origin   string   // of the blocks: point.MeterOrigin of the node's
+	Start    Position // the last block of it
+	Registry Registry
+	Forward  Forward
+	Bounds   point.Bounds     // of the ends of intervals; what lies outside is refused
+	Now      func() time.Time // the clock
+}
+
+// Gate is safe for concurrent use.
+type Gate struct {
+	cfg Config
+
+	mu      sync.Mutex
+	waiting []*bulk // that nobody sent yet
+
+	send    sync.Mutex // held by who sends; taken before mu
+	last    Position
+	encoder wire.Encoder
+}
+
+// New returns a gate.
+func New(c Config) *Gate { return &Gate{cfg: c, last: c.Start} }
+
+// MaxBulk is the most readings of one call.
+const MaxBulk = 1_000_000
+
+// blockSamples is how many readings a block holds at most.
+const blockSamples = 10_000
+
+// Reading is a reading on its way in.
+type Reading struct {
+	Meter   string
+	Channel int               // 0: that of the reading type
+	Type    meter.ReadingType // if the channel is 0
+	End     time.Time         // of the interval
+	Value   float64
+}
+
+// Taken says what became of readings.
+type Taken struct {
+	Accepted int
+	Refused  []store.Refusal
+}
+
+// bulk is the readings of one call that were accepted.
+type bulk struct {
+	sender   string
+	under    string
+	keys     []store.ChannelKey
+	readings []accepted
+	sent     bool
+	err      error
+	waits    []func(context.Context) error
+}
+
+type accepted struct {
+	end   int64
+	value float64
+}
+
+// Take judges readings of a sender and makes those durable that are right. Under bounds which: points below the path
+// meters/<meter>/<channel>; "" is all. It fails with fault.Invalid for too many readings, and as the recorder
+// does; then none is known to be recorded, and sending them again does no harm.
+func (g *Gate) Take(ctx context.Context, sender, under string, readings []Reading) (Taken, error) {
+	if len(readings) > MaxBulk {
+		return Taken{}, fault.E("meter.Take", fault.Invalid, "", fmt.Errorf("%d readings: send at most %d at once", len(readings), MaxBulk))
+	}
+	var out Taken
+	b := &bulk{sender: sender, under: under}
+	keys := make([]store.ChannelKey, len(readings))
+	for i := range readings {
+		keys[i] = g.key(&readings[i])
+	}
+	known := g.cfg.Registry.Knows(make([]bool, 0, len(keys)), keys)
+	now := g.cfg.Now()
+	for i := range readings {
+		if why := g.refuse(b, &readings[i], keys[i], known[i], now); why != "" {
+			out.Refused = append(out.Refused, store.Refusal{Index: i, Reason: why})
+			continue
+		}
+		b.keys = append(b.keys, keys[i])
+		b.readings = append(b.readings, accepted{readings[i].End.UnixMicro(), readings[i].Value})
+	}
+	out.Accepted = len(b.readings)
+	if out.Accepted == 0 {
+		return out, nil
+	}
+	if err := g.commit(ctx, b); err != nil {
+		return Taken{}, err
+	}
+	return out, nil
+}
+
+func (g *Gate) key(r *Reading) store.ChannelKey {
+	k := store.ChannelKey{Meter: r.Meter, Channel: r.Channel}
+	if k.Channel == 0 {
+		k.Channel, _ = g.cfg.Registry.ChannelOf(r.Meter, r.Type)
+	}
+	return k
+}
+
+// refuse returns why a reading is refused; "" if it is not.
+func (g *Gate) refuse(b *bulk, r *Reading, k store.ChannelKey, known bool, now time.Time) string {
+	switch {
+	case r.Meter == "":
+		return "meter: missing"
+	case !known:
+		return "no meter is registered with this id and channel: register it first"
+	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
+		return "value: not a finite number"
+	case r.End.IsZero():
+		return "end: missing: give the end of the interval"
+	case r.End.Nanosecond()%1_000_000 != 0:
+		return "end: finer than milliseconds"
+	case g.cfg.Bounds.Ahead > 0 && r.End.After(now.Add(g.cfg.Bounds.Ahead)):
+		return fmt.Sprintf("end: %s lies in the future: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
+	case g.cfg.Bounds.Past > 0 && r.End.Before(now.Add(-g.cfg.Bounds.Past)):
+		return fmt.Sprintf("end: %s is older than this node takes: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
+	case b.under != "" && !within(string(store.PathOf(k)), b.under):
+		return "this token may not record readings of this meter"
+	}
+	return ""
+}
+
+// within reports whether a path is the folder or below it.
+func within(path, folder string) bool {
+	return path == folder || (len(path) > len(folder) && path[:len(folder)] == folder && path[len(folder)] == '/')
+}
+
+// commit sends what waits, and returns when the bulk is on disk. Who comes while another sends is sent by the next.
+func (g *Gate) commit(ctx context.Context, b *bulk) error {
+	g.mu.Lock()
+	g.waiting = append(g.waiting, b)
+	g.mu.Unlock()
+	g.send.Lock()
+	if !b.sent {
+		g.mu.Lock()
+		list := g.waiting
+		g.waiting = nil
+		g.mu.Unlock()
+		g.forward(context.WithoutCancel(ctx), list)
+	}
+	g.send.Unlock()
+	for _, wait := range b.waits {
+		if err := wait(ctx); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+// patience is how long a block may wait for its place in the queue of the log.
+const patience = 30 * time.Second
+
+// forward hands bulks to the log in blocks. The caller holds send.
+func (g *Gate) forward(ctx context.Context, list []*bulk) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	block := &point.Block{}
+	var of []*bulk
+	flush := func() {
+		if len(of) > 0 {
+			g.flush(ctx, block, of)
+			block, of = &point.Block{}, nil
+		}
+	}
+	for _, b := range list {
+		b.sent = true
+		for from := 0; from < len(b.readings); {
+			if block.Len() >= blockSamples {
+				flush()
+			}
+			n := min(len(b.readings)-from, blockSamples-block.Len())
+			b.write(block, from, from+n)
+			of = append(of, b)
+			from += n
+		}
+	}
+	flush()
+}
+
+// write adds readings to a block, behind who sent them.
+func (b *bulk) write(block *point.Block, from, to int) {
+	sender := point.Sample{Point: store.SenderPoint, Time: time.UnixMicro(b.readings[from].end), Value: point.TextOf(b.sender)}
+	block.Points = append(block.Points, store.SenderPoint)
+	block.Append(uint32(len(block.Points)-1), &sender)
+	for i := from; i < to; i++ {
+		if i == from || b.keys[i] != b.keys[i-1] {
+			block.Points = append(block.Points, store.PathOf(b.keys[i]))
+		}
+		block.Point = append(block.Point, uint32(len(block.Points)-1))
+		block.Time = append(block.Time, b.readings[i].end)
+		block.Kind = append(block.Kind, point.Float)
+		block.Quality = append(block.Quality, point.Good)
+		block.Bits = append(block.Bits, math.Float64bits(b.readings[i].value))
+	}
+}
+
+// flush numbers a block and hands it to the log.
+func (g *Gate) flush(ctx context.Context, block *point.Block, of []*bulk) {
+	block.Origin, block.Sequence, block.Before = g.cfg.Origin, g.last.Sequence+1, g.last.Samples
+	block.Created = g.cfg.Now()
+	data, err := g.encoder.AppendBlock(nil, block)
+	var wait func(context.Context) error
+	if err == nil {
+		wait, err = g.cfg.Forward(ctx, block, data)
+	}
+	for _, b := range of {
+		if err != nil {
+			b.err = err
+		} else {
+			b.waits = append(b.waits, wait)
+		}
+	}
+	if err == nil {
+		g.last = Position{block.Sequence, block.End()}
+	}
+}

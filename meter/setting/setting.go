@@ -1,0 +1,78 @@
+// Package setting is the section "metering" of the configuration.
+package setting
+
+import (
+	"time"
+	_ "time/tzdata" // zones must not depend on the machine
+
+	"voltbus/meter/vee"
+)
+
+// Section is the section "metering".
+type Section struct {
+	// Role is mds for a node that keeps meters and all their readings: a metering data system.
+	Role string `yaml:"role" enum:"off,mds"`
+	// Zone is that of the days of bills, an IANA name. What is stored keeps the zone that it began with.
+	Zone string `yaml:"zone" example:"Europe/Berlin"`
+	// Memory is the most that the metering store may use for its work, in MiB.
+	Memory int `yaml:"memory" example:"512"`
+	// Grace is how long after its end a day is validated.
+	Grace time.Duration `yaml:"grace" example:"1h"`
+	// Negative doubts values below 0 of channels that are not net.
+	Negative bool `yaml:"negative" example:"true"`
+	// Spike doubts the highest value of a day that stands so far above the third highest: 1.8 is 180 % above it. 0 leaves the rule out.
+	Spike float64 `yaml:"spike" example:"1.8"`
+	// SpikeFloor is the value up to which nothing is a spike.
+	SpikeFloor float64 `yaml:"spike_floor" example:"0.5"`
+	// Stuck doubts so many equal values in a row, not 0. 0 leaves the rule out.
+	Stuck int `yaml:"stuck" example:"12"`
+	// Change doubts a change from one interval to the next that is larger. 0 leaves the rule out.
+	Change float64 `yaml:"change" example:"5"`
+}
+
+// Default returns the section of a node that says nothing.
+func Default() Section {
+	return Section{Role: "off", Zone: "UTC", Memory: 512, Grace: time.Hour, Negative: true}
+}
+
+// Enabled reports whether the node is a metering data system.
+func (s *Section) Enabled() bool { return s.Role == "mds" }
+
+// Rules are those of validation.
+func (s *Section) Rules() vee.Rules {
+	return vee.Rules{Negative: s.Negative, SpikeRatio: s.Spike, SpikeFloor: s.SpikeFloor, StuckCount: s.Stuck, DemandTolerance: s.Change}
+}
+
+// The bounds of what may be written.
+const (
+	minMemory = 64
+	maxMemory = 1 << 20
+	maxGrace  = 7 * 24 * time.Hour
+)
+
+// Report notes a problem with a key of the section, such as "zone".
+type Report func(key, format string, args ...any)
+
+// Validate reports everything that is wrong.
+func (s *Section) Validate(r Report) {
+	if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "" || s.Zone == "Local" {
+		r("zone", "%q is no time zone; write an IANA name, such as Europe/Berlin", s.Zone)
+	}
+	if s.Memory < minMemory || s.Memory > maxMemory {
+		r("memory", "%d is out of range; write %d to %d, such as 512", s.Memory, minMemory, maxMemory)
+	}
+	if s.Grace < 0 || s.Grace > maxGrace {
+		r("grace", "%s is out of range; write 0s to 7d, such as 1h", s.Grace)
+	}
+	for _, n := range []struct {
+		key   string
+		value float64
+	}{{"spike", s.Spike}, {"spike_floor", s.SpikeFloor}, {"change", s.Change}} {
+		if !(n.value >= 0) {
+			r(n.key, "%v is out of range; write a number above 0, or 0 to leave the rule out", n.value)
+		}
+	}
+	if s.Stuck != 0 && s.Stuck < 2 {
+		r("stuck", "%d is out of range; write 2 or more, or 0 to leave the rule out", s.Stuck)
+	}
+}

@@ -1,0 +1,110 @@
+// Package system puts the parts of a metering data system together: the store, the sink that fills it from the
+// node's log, the gate that takes readings in, and validation.
+package system
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/meter/gate"
+	"voltbus/meter/setting"
+	meterstore "voltbus/meter/store"
+	"voltbus/meter/store/duckdb"
+	"voltbus/meter/validation"
+	"voltbus/operation"
+	"voltbus/operation/metering"
+	"voltbus/point"
+	"voltbus/sink"
+	"voltbus/store"
+)
+
+// Config is what a System needs of its node.
+type Config struct {
+	Dir     string // of the store
+	Section setting.Section
+	Origin  string // the node's; that of readings is made of it
+	// Sequence and Samples are those of the last block of readings of this node.
+	Sequence, Samples uint64
+	Blocks            sink.Log
+	Forward           gate.Forward
+	Bounds            point.Bounds
+	Now               func() time.Time
+	Log               *slog.Logger
+}
+
+// System is an open metering data system. Close it.
+type System struct {
+	store     *duckdb.Store
+	sink      *sink.Sink
+	gate      *gate.Gate
+	validator *validation.Validator
+	now       func() time.Time
+}
+
+// Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
+func Open(ctx context.Context, c Config) (*System, error) {
+	if !c.Section.Enabled() {
+		return nil, nil //nolint:nilnil // no system is what such a node has
+	}
+	zone, err := time.LoadLocation(c.Section.Zone)
+	if err != nil {
+		return nil, err
+	}
+	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules()}
+	st, err := duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
+	if err != nil {
+		return nil, err
+	}
+	s := &System{store: st, now: c.Now}
+	if s.validator, err = validation.New(v, st, zone); err != nil {
+		return nil, err
+	}
+	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st})
+	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
+	return s, nil
+}
+
+// Run stores and validates readings until ctx ends, and returns nil.
+func (s *System) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.sink.Run(ctx) })
+	group.Go(func() error { return s.validator.Run(ctx) })
+	return group.Wait()
+}
+
+// Close ends the store. A nil System has none.
+func (s *System) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.store.Close()
+}
+
+// Operations are what the system is asked for. A nil System answers that the node is none.
+func (s *System) Operations() []operation.Bound {
+	if s == nil {
+		return operation.Absent((&metering.Part{}).Operations())
+	}
+	return (&metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}).Operations()
+}
+
+// blocks is the store as a sink fills it.
+type blocks struct{ store *duckdb.Store }
+
+// Append implements sink.Store.
+func (b blocks) Append(ctx context.Context, list []*point.Block) (store.Result, error) {
+	batch := &meterstore.Batch{}
+	for _, one := range list {
+		batch.Take(one)
+	}
+	r, err := b.store.Append(ctx, batch)
+	return store.Result{Stored: r.Stored + r.Strays}, err
+}
+
+// Cursor implements sink.Store.
+func (b blocks) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+	return b.store.Cursor(ctx)
+}
