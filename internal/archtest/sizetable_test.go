@@ -39,25 +39,25 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2886,
-		"api":                      8078,
+		"api":                      8079,
 		"audit":                    2552,
 		"bus":                      3615,
-		"cmd/voltbus":              9958,
-		"config":                   2675,
+		"cmd/voltbus":              9990,
+		"config":                   2681,
 		"control":                  4323,
 		"device":                   3420,
 		"driver/dnp3":              3698,
 		"driver/modbus":            2709,
 		"identity":                 4260,
 		"ingest":                   2951,
-		"node":                     5239,
+		"node":                     5266,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4585,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 52,
+		"cmd/voltbus": 53,
 		"lab/rig":     21,
-		"node":        58,
+		"node":        59,
 	}
 )
