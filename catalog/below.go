@@ -7,28 +7,76 @@ import (
 	"voltbus/point"
 )
 
+// Bound is what the points of one child may take; zero values bound nothing.
+type Bound struct {
+	Points int   // also those that were removed
+	Octets int64 // of their paths, devices, units, tags and descriptions
+}
+
+// PointOctets is how many octets of texts the points of a child have on average at most.
+const PointOctets = 256
+
+// BoundOf returns the bound of so many points.
+func BoundOf(points int) Bound { return Bound{Points: points, Octets: int64(points) * PointOctets} }
+
+// holds reports whether a share is within the bound, or grows by nothing.
+func (b Bound) holds(before, after register.Share) bool {
+	points := b.Points == 0 || after.Points <= max(b.Points, before.Points)
+	return points && (b.Octets == 0 || after.Octets <= max(b.Octets, before.Octets))
+}
+
 // Below puts points of a child here as it describes them, and marks others as removed, in one
-// transaction. Points of this node's own devices stay as they are: here this node is right. With an
-// error nothing was changed.
-func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, removed []point.Path) error {
+// transaction. Points of this node's own devices stay as they are: here this node is right. What the bound has no room
+// for is left as it was, and counted. With an error nothing was changed.
+func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, removed []point.Path, most Bound) (refused int, err error) {
 	const op = "catalog.Below"
-	if err := check(op, infos, nil); err != nil {
-		return err
+	if err := check(op, infos, checkDevice); err != nil {
+		return 0, err
 	}
-	return c.change(ctx, op, func(d *draft) {
+	err = c.change(ctx, op, func(d *draft) {
 		theirs := make([]point.Info, 0, len(infos))
 		for i := range infos {
 			if !d.own(string(infos[i].Path)) {
 				theirs = append(theirs, infos[i])
 			}
 		}
-		d.upsert(theirs, func(r *register.Record) { r.Child = child })
+		share := d.points.Share(child)
+		d.upsert(theirs, func(r *register.Record) bool {
+			r.Child = child
+			after := d.grown(share, r)
+			if !most.holds(share, after) {
+				refused++
+				return false
+			}
+			share = after
+			return true
+		})
 		for _, p := range removed {
 			if !d.own(string(p)) {
 				d.remove(string(p))
 			}
 		}
 	})
+	return refused, err
+}
+
+// checkDevice reports a device that cannot be one: a child may describe anything.
+func checkDevice(p *point.Info) error {
+	if p.Device == "" {
+		return nil
+	}
+	return p.Device.Validate()
+}
+
+// grown returns a share of a child with a point as it will be.
+func (d *draft) grown(share register.Share, r *register.Record) register.Share {
+	if old, known := d.find(r.Path); known && old.Child == r.Child {
+		share.Points--
+		share.Octets -= old.Octets()
+	}
+	share.Points++
+	share.Octets += r.Octets()
+	return share
 }
 
 // own reports whether a point is one of this node's own devices.

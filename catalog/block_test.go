@@ -59,7 +59,7 @@ func change(t *rapid.T, c *catalog.Catalog) {
 		}
 		err = c.Replace(ctx, "d1", infos)
 	case "below":
-		err = c.Below(ctx, "child", infos, pathsOf(infos[:1]))
+		_, err = c.Below(ctx, "child", infos, pathsOf(infos[:1]), catalog.Bound{})
 	case "adopt":
 		err = c.Adopt(ctx, infos)
 	case "remove":

@@ -50,7 +50,10 @@ func (d *draft) keep(infos []point.Info, some func(device point.Path) bool) {
 	for i := range infos {
 		stay[string(infos[i].Path)] = true
 	}
-	d.upsert(infos, func(r *register.Record) { r.Child = "" })
+	d.upsert(infos, func(r *register.Record) bool {
+		r.Child = ""
+		return true
+	})
 	for n := range uint32(d.points.Len()) {
 		if t := d.points.Traits(n); t.Removed != 0 || t.Child != "" || !some(d.points.Device(n)) {
 			continue

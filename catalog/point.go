@@ -105,8 +105,8 @@ func (d *draft) add(r register.Record) {
 	d.records = append(d.records, r)
 }
 
-// upsert adds points or changes them; own, if any, changes whose they are.
-func (d *draft) upsert(infos []point.Info, own func(*register.Record)) {
+// upsert adds points or changes them; own, if any, changes whose they are, and says which stay as they were.
+func (d *draft) upsert(infos []point.Info, own func(*register.Record) bool) {
 	for i := range infos {
 		r := register.RecordOf(&infos[i], d.tags.Text(infos[i].Tags), d.now)
 		old, known := d.find(r.Path)
@@ -116,8 +116,8 @@ func (d *draft) upsert(infos []point.Info, own func(*register.Record)) {
 				r.Since = d.now
 			}
 		}
-		if own != nil {
-			own(&r)
+		if own != nil && !own(&r) {
+			continue
 		}
 		if !known || r != old {
 			d.add(r)

@@ -167,6 +167,9 @@ type Ingest struct {
 	// Points is how many points without a device this node lists. Readings of more are refused,
 	// so that no program fills the disk with ever new names.
 	Points int `yaml:"points" example:"1000000"`
+	// ChildPoints is how many points below one child this node lists, also those that were removed, with texts of 256
+	// octets each on average. More are refused and told; readings of points that are not listed are recorded all the same.
+	ChildPoints int `yaml:"child_points" example:"2000000"`
 	// Retry is how long a request may be sent again with its idempotency key without being
 	// recorded again.
 	Retry time.Duration `yaml:"retry" example:"24h"`
@@ -325,7 +328,10 @@ func Default() *Config {
 			Requests: 20_000,
 			Samples:  5_000_000,
 			Points:   1_000_000,
-			Retry:    24 * time.Hour,
+
+			ChildPoints: 2_000_000,
+
+			Retry: 24 * time.Hour,
 
 			ClockAhead: 5 * time.Minute,
 		},

@@ -132,7 +132,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Audit:    Audit{MaxBytes: 64 * MiB, Keep: 3650 * 24 * time.Hour},
 		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
-		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
+		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, ChildPoints: 2_000_000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
 		Agents:   Default().Agents,
 		Metering: Default().Metering,
 		Control:  Control{Absence: 2 * time.Minute, Approval: time.Hour, Handover: time.Minute},

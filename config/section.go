@@ -140,6 +140,9 @@ func (n *Ingest) validate(r report) {
 	if n.Points < 1 || n.Points > maxPoints {
 		r("ingest.points", "%d is out of range; write 1 to %d, such as 1000000", n.Points, maxPoints)
 	}
+	if n.ChildPoints < 1 || n.ChildPoints > maxPoints {
+		r("ingest.child_points", "%d is out of range; write 1 to %d, such as 2000000", n.ChildPoints, maxPoints)
+	}
 	if n.Retry < minRetry || n.Retry > maxRetry {
 		r("ingest.retry", "%s is out of range; write 1m to 30d, such as 24h", duration(n.Retry))
 	}

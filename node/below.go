@@ -10,6 +10,7 @@ import (
 
 	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
@@ -56,12 +57,15 @@ func (n *Node) isOwn(origin string) bool {
 }
 
 // refusedBelow notes a block that was not taken.
-func (n *Node) refusedBelow(r receiver.Refusal) {
+func (n *Node) refusedBelow(r receiver.Refusal) { gatherBelow(n.audit, &r, "send blocks") }
+
+// gatherBelow has what a child tried, and may not, in the audit log: the first at once, more in an entry a minute.
+func gatherBelow(log *audit.Log, r *receiver.Refusal, tried string) {
 	detail, _ := json.Marshal(struct {
 		Tried   string `json:"tried"`
 		Missing string `json:"missing,omitempty"`
-	}{"send blocks", r.Missing}) // texts
-	n.audit.Gather(audit.Entry{ // a child may have many origins, and invent more
+	}{tried, r.Missing}) // texts
+	log.Gather(audit.Entry{ // a child may have many origins, and invent more
 		Actor: "child:" + r.Child, Action: "refused", Subject: r.Origin, Outcome: r.Err.Error(), Detail: detail,
 	})
 }
@@ -156,7 +160,12 @@ func (n *Node) describedBelow(ctx context.Context, child string, points []uplink
 			Device: p.Device, Interval: p.Interval, Tags: p.Tags,
 		})
 	}
-	return n.catalog.Below(ctx, child, infos, removed)
+	refused, err := n.catalog.Below(ctx, child, infos, removed, catalog.BoundOf(n.opts.Config.Ingest.ChildPoints))
+	if err == nil && refused > 0 {
+		err = n.crowded.refuse(child, refused, n.opts.Config.Ingest.ChildPoints)
+		gatherBelow(n.audit, &receiver.Refusal{Child: child, Origin: child, Err: err}, "describe points")
+	}
+	return err
 }
 
 var errNoChild = errors.New("is no child of this node, or not approved")

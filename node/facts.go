@@ -240,6 +240,9 @@ func (n *Node) childFacts() []verdict.Child {
 	because := map[string]bool{} // nodes below which one is not well
 	for _, b := range slices.Backward(n.tree.Below()) {
 		c := verdict.Child{Name: b.Name, Away: !b.Away.IsZero(), Since: b.Away}
+		if len(b.Path) == 1 {
+			c.Crowded = n.crowded.said(b.Name)
+		}
 		if r, has := received[b.Name]; has && len(b.Path) == 1 && r.Refusal != nil && !c.Away {
 			c.Refused = r.Refusal.Error()
 		}
@@ -247,7 +250,7 @@ func (n *Node) childFacts() []verdict.Child {
 			c.Devices, c.Agents, c.Alerts = told.DevicesFailing, told.AgentsFailing, told.Alerts
 			c.Unwell = told.Health == "degraded" && !because[b.Name]
 		}
-		if c.Away || c.Refused != "" || c.Unwell || c.Devices+c.Agents > 0 {
+		if c.Away || c.Refused+c.Crowded != "" || c.Unwell || c.Devices+c.Agents > 0 {
 			for _, above := range b.Path {
 				because[above] = true
 			}

@@ -138,6 +138,7 @@ type Node struct {
 	settings *configuration.Part // nil for a node without a file
 	mqtt     *front.Front        // nil for a node without a broker
 	amiss    drifted
+	crowded  crowded
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 

@@ -89,6 +89,7 @@ type Child struct {
 	Pending bool      // nobody has approved it
 	Away    bool      // it is approved, and not connected
 	Refused string    // why its data is not taken
+	Crowded string    // that it describes more points than are listed
 	Devices int       // of its own that do not answer, as it told last
 	Agents  int       // of its own that fail
 	Alerts  int       // that are open there

@@ -279,6 +279,8 @@ func children(f *Facts) []Concern {
 			what = "is connected, and its data is not taken: " + c.Refused
 		case c.Away:
 			what = "is away; what it records waits on its disk"
+		case c.Crowded != "":
+			what = c.Crowded
 		default:
 			what = unwell(&c)
 		}

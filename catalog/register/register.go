@@ -59,13 +59,14 @@ type Register struct {
 	order        order
 	present      int // points that are there
 	free         int // of them without a device
+	shares       map[string]Share
 }
 
 // New returns an empty register.
 func New() *Register {
 	return &Register{
 		names: lexicon.New(), traits: newSet(Traits.clone),
-		devices: newSet(strings.Clone), descriptions: newSet(strings.Clone),
+		devices: newSet(strings.Clone), descriptions: newSet(strings.Clone), shares: map[string]Share{},
 	}
 }
 
@@ -175,6 +176,10 @@ func (r *Register) Put(records []Record) []uint32 {
 		n, known := r.Find(c.Path, guess)
 		if known {
 			r.count(n, -1)
+			if r.Traits(n).Child != "" {
+				old := r.Record(n)
+				r.share(&old, -1)
+			}
 			r.change(n, c)
 		} else {
 			n = r.add(c)
@@ -182,6 +187,7 @@ func (r *Register) Put(records []Record) []uint32 {
 		}
 		numbers[i], guess = n, n+1
 		r.count(n, 1)
+		r.share(c, 1)
 	}
 	r.order.add(r.names, fresh)
 	return numbers
@@ -197,9 +203,13 @@ func (r *Register) add(c *Record) uint32 {
 }
 
 func (r *Register) change(n uint32, c *Record) {
+	of, device, description := r.of.At(n), r.device.At(n), r.description.At(n)
 	r.of.Set(n, r.traits.number(c.Traits))
 	r.device.Set(n, r.devices.number(c.Device))
 	r.description.Set(n, r.descriptions.number(c.Description))
+	r.traits.leave(of) // behind the new ones, which may be the same
+	r.devices.leave(device)
+	r.descriptions.leave(description)
 	r.first.Set(n, c.FirstSeen)
 }
 

@@ -1,0 +1,30 @@
+package register
+
+// Share is what the points of a child take, also those that were removed: they stay known.
+type Share struct {
+	Points int
+	Octets int64 // of their paths, devices, units, tags and descriptions, those of each point counted
+}
+
+// Octets returns how many octets the texts of the point have.
+func (c *Record) Octets() int64 {
+	return int64(len(c.Path) + len(c.Device) + len(c.Unit) + len(c.Tags) + len(c.Description))
+}
+
+// Share returns what the points of a child take. Call it within Read, or as the one who puts.
+func (r *Register) Share(child string) Share { return r.shares[child] }
+
+// share notes in whose share a point is, by +1, or is no more, by -1.
+func (r *Register) share(c *Record, by int) {
+	if c.Child == "" {
+		return
+	}
+	s := r.shares[c.Child]
+	s.Points += by
+	s.Octets += int64(by) * c.Octets()
+	if s.Points == 0 {
+		delete(r.shares, c.Child)
+		return
+	}
+	r.shares[c.Child] = s
+}
