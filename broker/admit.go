@@ -109,6 +109,7 @@ func (b handler) enter(l *link, who login, p *packet.Connect) (packet.Code, erro
 	if who.name != "" && own == nil && t.sessions >= t.kind.Sessions {
 		return packet.QuotaExceeded, errSessions
 	}
+	l.arrived()
 	l.tenant = t
 	t.links[l] = struct{}{}
 	return 0, nil

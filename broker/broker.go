@@ -88,11 +88,13 @@ type Broker struct {
 	kinds  map[string]*setting.Kind
 	guard  guard
 	gate   turnstile
+	fresh  arrivals
 
 	mu       sync.Mutex
 	table    *session.Table
 	tree     *tree
 	retained *topic.Retained[*session.Message]
+	expired  int // where expire goes on
 	matches  matches
 	once     map[*session.Session]session.Delivery
 	links    map[*link]struct{}
@@ -150,6 +152,7 @@ func New(cfg Config) *Broker {
 	b.table = session.NewTable(&b.config, watcher{b})
 	b.guard.now = cfg.Now
 	b.gate.rate = s.Connects
+	b.fresh = newArrivals(s.Clients)
 	b.work.init()
 	b.keeper.init()
 	b.keeper.off = cfg.Storage == nil
@@ -268,14 +271,20 @@ func (b *Broker) tick() {
 	b.keeper.poke()
 }
 
-// expire forgets retained messages whose time is over, a part of them each time.
+// most retained messages that are looked at, and forgotten, at once: the broker serves nobody meanwhile.
+const (
+	expireLook   = 10_000
+	expireForget = 1000
+)
+
+// expire forgets retained messages whose time is over. It looks at a part of them each time and goes on behind it.
 func (b *Broker) expire(now time.Time) {
 	var over []string
-	b.retained.Match("#", func(name string, m *session.Message) bool {
+	b.expired = b.retained.Some(b.expired, expireLook, func(name string, m *session.Message) bool {
 		if !m.Expires.IsZero() && !m.Expires.After(now) {
 			over = append(over, name)
 		}
-		return len(over) < 1000
+		return len(over) < expireForget
 	})
 	for _, name := range over {
 		b.retained.Delete(name)

@@ -11,15 +11,16 @@ import (
 
 // link is the broker's end of a network connection. The broker's lock guards it.
 type link struct {
-	broker *Broker
-	conn   *session.Conn
-	out    []byte
-	gate   uint64 // nothing is sent before the keeper has kept so many turns
-	over   bool
-	called bool
-	gone   bool
-	notify func()
-	shut   func() // closes the socket
+	broker  *Broker
+	conn    *session.Conn
+	out     []byte
+	gate    uint64 // nothing is sent before the keeper has kept so many turns
+	over    bool
+	called  bool
+	gone    bool
+	notify  func()
+	shut    func() // closes the socket
+	arrived func() // says that it was let in, or is gone
 
 	peer    netip.Addr
 	secure  *certificate // what the client showed, nil for nothing

@@ -77,6 +77,11 @@ func sleep(ctx context.Context, d time.Duration) {
 // welcome serves one client.
 func (b server) welcome(ctx context.Context, conn net.Conn, secure *tls.Config) {
 	l := &link{peer: peerOf(conn)}
+	if !b.arrive(l) {
+		_ = conn.Close()
+		return
+	}
+	defer l.arrived()
 	if secure == nil {
 		l.local = b.cfg.Setting.Anonymous && l.peer.IsLoopback()
 		b.attend(ctx, conn, l)
@@ -108,7 +113,22 @@ func peerOf(conn net.Conn) netip.Addr {
 // says that it may connect without a name if the configuration lets clients of this machine.
 func (b *Broker) Attend(ctx context.Context, conn net.Conn, peer netip.Addr, local bool) {
 	l := &link{peer: peer.Unmap(), local: local && b.cfg.Setting.Anonymous && peer.Unmap().IsLoopback()}
+	if !b.server.arrive(l) {
+		_ = conn.Close()
+		return
+	}
+	defer l.arrived()
 	b.server.attend(ctx, conn, l)
+}
+
+// arrive counts a client until it is let in. false if too many have arrived that are not.
+func (b server) arrive(l *link) (arrived bool) {
+	if l.arrived, arrived = b.fresh.enter(l.peer); !arrived {
+		b.mu.Lock()
+		b.counts.Refused++
+		b.mu.Unlock()
+	}
+	return arrived
 }
 
 func (b server) attend(ctx context.Context, conn net.Conn, l *link) {

@@ -76,6 +76,25 @@ func (r *Retained[V]) Match(filter string, yield func(name string, value V) bool
 	r.walk(0, []byte(filter), yield)
 }
 
+// Some calls yield with the names behind a place, whatever they begin with, until it looked at so many places or yield
+// returns false. It returns the place to go on at, 0 behind the last one. What is set meanwhile may be missed until the
+// next time around. yield must not change the set.
+func (r *Retained[V]) Some(from, most int, yield func(name string, value V) bool) (next int) {
+	if from < 0 || from >= len(r.values) {
+		from = 0
+	}
+	end := min(len(r.values), from+most)
+	for at := from; at < end; at++ {
+		if v := &r.values[at]; v.name != "" && !yield(v.name, v.value) {
+			return at + 1
+		}
+	}
+	if end == len(r.values) {
+		return 0
+	}
+	return end
+}
+
 // walk yields what matches the rest of a filter below a node.
 func (r *Retained[V]) walk(at nodeID, filter []byte, yield func(string, V) bool) bool {
 	level, rest, more := cut(filter)
