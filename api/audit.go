@@ -270,8 +270,10 @@ func ActorOf(u identity.User) string {
 	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
 		return "node:" + node
 	}
-	if p, err := identity.ParsePrincipal(u.Name); err == nil && p.Node != "" { // nor so: somebody of another node
-		return u.Name
+	if strings.Contains(u.Name, "/") { // nor can it hold that: somebody of another node
+		if p, err := identity.ParsePrincipal(u.Name); err == nil && p.Node != "" {
+			return u.Name
+		}
 	}
 	return "person:" + u.Name
 }

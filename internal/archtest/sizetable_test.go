@@ -39,7 +39,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2886,
-		"api":                      8079,
+		"api":                      8081,
 		"audit":                    2552,
 		"bus":                      3615,
 		"cmd/voltbus":              9990,
