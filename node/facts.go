@@ -40,6 +40,9 @@ func (n *Node) facts(ctx context.Context) *verdict.Facts {
 	n.sinkFacts(ctx, f)
 	n.historyFacts(ctx, f)
 	f.Files = n.fileFacts()
+	if n.mqtt != nil && n.mqtt.Trouble() != nil {
+		f.Files = append(f.Files, verdict.File{Name: "mqtt.db", Sentence: "MQTT sessions and retained messages cannot be kept and are tried again: " + n.mqtt.Trouble().Error()})
+	}
 	n.controlFacts(f)
 	for _, d := range n.fleet.Devices() {
 		f.Devices = append(f.Devices, deviceFact(&d))

@@ -136,7 +136,7 @@ func (p *Part) Operations() []operation.Bound {
 	}
 }
 
-var errNone = errors.New("this node has no MQTT broker: set listen.mqtt, listen.mqtts or listen.mqtt_websocket, and start it anew")
+var errNone = errors.New("there is no MQTT broker: set listen.mqtt, listen.mqtts or listen.mqtt_websocket, and start the node, which must run")
 
 // there lets at a handler where there is a broker.
 func there[In, Out any](p *Part, do operation.Handler[In, Out]) operation.Handler[In, Out] {

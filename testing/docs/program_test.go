@@ -52,7 +52,7 @@ func newShell(t *testing.T, folders ...string) *shell {
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
 	return &shell{
 		t: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path, "VOLTBUS_URL=", "VOLTBUS_TOKEN="),
-		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4222", "127.0.0.1:"+peers.FreePort(t), "5020", peers.FreePort(t),
+		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4222", "127.0.0.1:"+peers.FreePort(t), "5020", peers.FreePort(t), "18831", peers.FreePort(t), "18832", peers.FreePort(t),
 			"127.0.0.1:8081", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4223", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:20000", "127.0.0.1:"+peers.FreePort(t)),
 	}
 }
