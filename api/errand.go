@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,9 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/processes"
 	"voltbus/wire"
 )
 
@@ -149,16 +149,6 @@ func names(path string) (list []string) {
 	return list
 }
 
-type visitorKey struct{}
-
-const maxVisit = 7 << 20 // octets of an answer to another node
-
-var (
-	errErrand   = errors.New("is nothing that can be asked of a node from another one")
-	errArgument = errors.New("is not a text")
-	errVisit    = fmt.Errorf("the answer has more than %d MiB; ask for less", maxVisit>>20)
-)
-
 // Operation is something that may be asked of a node over HTTP, and of another one by a method of its own.
 type Operation struct {
 	Remote       string // the method
@@ -176,135 +166,12 @@ func Operations() (list []Operation) {
 	return list
 }
 
-// Errand is about the operations that another node answers as over HTTP, not by a method of package
-// service. It returns the role that people need to ask for an operation of another node, and whether it
-// changes nothing; false if there is no such method.
-func Errand(method string) (role identity.Role, reads, known bool) {
-	rt, known := errandRoute(method)
-	return rt.role, known && !rt.changes(), known
-}
-
-func errandRoute(method string) (route, bool) {
-	list := routes()
-	i := slices.IndexFunc(list, func(rt route) bool {
-		return method != "" && !rt.plain && (rt.remote == method || (rt.before == method && rt.remote != ""))
-	})
-	if i < 0 {
-		return route{}, false
-	}
-	return list[i], true
-}
-
-// Visit has h, which New returned, do what another node asks for, in the name of a neighbour, which is
-// allowed to: a user whose name begins with identity.ChildPrefix. It returns the answer, null for none.
-func Visit(ctx context.Context, h http.Handler, who identity.User, method string, args map[string]json.RawMessage) (json.RawMessage, error) {
-	const op = "api.Visit"
-	rt, known := errandRoute(method) //nolint:contextcheck // it looks up, and runs nothing
-	if !known {
-		return nil, fault.E(op, fault.NotFound, clip(method), errErrand)
-	}
-	req, err := rt.visit(context.WithValue(ctx, visitorKey{}, who), args)
-	if err != nil {
-		return nil, err
-	}
-	w := &visitAnswer{header: http.Header{}}
-	h.ServeHTTP(w, req)
-	body := json.RawMessage(w.body.Bytes())
-	if w.full {
-		return nil, fault.E(op, fault.Invalid, clip(method), errVisit)
-	}
-	if w.status >= http.StatusBadRequest {
-		var p answer.Problem
-		if err := json.Unmarshal(body, &p); err != nil {
-			return nil, fault.E(op, fault.Internal, clip(method), err)
-		}
-		kind, _ := fault.ParseKind(p.Kind)
-		return nil, fault.E(op, kind, p.Subject, errors.New(p.Detail))
-	}
-	if len(body) == 0 {
-		body = json.RawMessage("null")
-	}
-	return body, nil
-}
-
-// visit makes a request of arguments.
-func (rt *route) visit(ctx context.Context, args map[string]json.RawMessage) (*http.Request, error) {
-	const op = "api.Visit"
-	text := func(name string) (value string, given bool, err error) {
-		raw, given := args[name]
-		if given && json.Unmarshal(raw, &value) != nil {
-			err = fault.E(op, fault.Invalid, clip(name), errArgument)
-		}
-		return value, given, err
-	}
-	path := rt.path
-	for _, name := range names(rt.path) {
-		value, given, err := text(name)
-		if err == nil && (!given || value == "") {
-			err = fault.E(op, fault.Invalid, name, errMissing)
-		}
-		if err != nil {
-			return nil, err
-		}
-		path = strings.Replace(path, "{"+name+"}", url.PathEscape(value), 1)
-	}
-	query := url.Values{}
-	for _, name := range rt.params {
-		value, given, err := text(name)
-		if err != nil {
-			return nil, err
-		}
-		if given && name != "node" {
-			query.Set(name, value)
-		}
-	}
-	target := "http://localhost" + path
-	if len(query) > 0 {
-		target += "?" + query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, rt.method, target, bytes.NewReader(args[bodyArgument]))
-	if err != nil {
-		return nil, fault.E(op, fault.Invalid, clip(rt.remote), err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	return req, nil
-}
-
-// visitAnswer collects an answer.
-type visitAnswer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-	full   bool
-}
-
-// Header implements http.ResponseWriter.
-func (w *visitAnswer) Header() http.Header { return w.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (w *visitAnswer) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (w *visitAnswer) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	if w.body.Len()+len(b) > maxVisit {
-		w.full = true
-		return 0, errVisit
-	}
-	return w.body.Write(b)
-}
-
 // lookFar is how often another node is asked for new lines.
 const lookFar = time.Second
 
 // followFar sends the lines of an agent of another node as they are read there, a second later at most.
 func (s *server) followFar(w http.ResponseWriter, r *request, node string) error {
-	rt, _ := errandRoute("agent.logs")
-	args, err := s.arguments(w, r, &rt)
+	_, args, err := argumentsOf(s, r, processes.Logs)
 	if err != nil {
 		return err
 	}
@@ -353,17 +220,16 @@ type lastLines struct {
 }
 
 // linesFar asks another node for the lines since the last ones, and returns those that are new.
-func (s *server) linesFar(r *request, node string, args map[string]json.RawMessage, last *lastLines) ([]json.RawMessage, *lastLines, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), callTime)
-	defer cancel()
+func (s *server) linesFar(r *request, node string, args operation.Arguments, last *lastLines) ([]json.RawMessage, *lastLines, error) {
 	if last != nil && last.since != "" {
 		text, err := json.Marshal(last.since)
 		if err != nil {
 			return nil, nil, fault.E("api.logs", fault.Corrupt, node, err)
 		}
-		args["since"], args["limit"] = text, json.RawMessage(fmt.Sprintf("%q", strconv.Itoa(maxLines)))
+		args["since"], args["limit"] = text, json.RawMessage(strconv.Itoa(maxLines))
 	}
-	result, err := s.ask(ctx, r, node, "agent.logs", args)
+	who := callerOfUser(r.user)
+	result, err := s.cfg.Operations.RunElsewhere(r.Context(), &who, node, processes.Logs.Name, args)
 	if err != nil {
 		return nil, nil, err
 	}

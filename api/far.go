@@ -12,6 +12,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/declared"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -106,7 +107,7 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 func (s *server) mayCallFar(u identity.User, c *farCall) error {
 	needed, errand := identity.Operator, false
 	if c.Agent == wire.NodeName {
-		if needed, _, errand = Errand(c.Method); !errand {
+		if needed, errand = roleElsewhere(c.Method); !errand {
 			needed = s.cfg.Far.Role(c.Method)
 		}
 	}
@@ -117,6 +118,16 @@ func (s *server) mayCallFar(u identity.User, c *farCall) error {
 		return nil
 	}
 	return mayLevel(u, c.Kwargs)
+}
+
+// roleElsewhere returns the role that people need to ask another node for a declared operation; false for what is none.
+func roleElsewhere(method string) (identity.Role, bool) {
+	for _, d := range declared.All() {
+		if d.Remote && !d.Granted && d.Called(method) {
+			return d.Role, true
+		}
+	}
+	return identity.Nobody, false
 }
 
 // personLevel is that of people's commands that name none.

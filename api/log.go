@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/logbook"
+	"voltbus/operation"
+	"voltbus/operation/nodelog"
 )
 
 // Logbook keeps the newest records of the node's own log, as logbook.Book does.
@@ -22,13 +23,9 @@ type Logbook interface {
 	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
 }
 
-// LogMethod is how a node is asked for its own log through the tree.
-const LogMethod = "log"
-
 func logRoutes() []route {
 	params := []string{"level", "search", "since", "after", "limit"}
 	return []route{
-		{method: "GET", path: prefix + "/log", role: identity.Engineer, remote: LogMethod, serve: (*server).log, params: params, watched: "log.read"},
 		{
 			method: "GET", path: prefix + "/log/follow", role: identity.Engineer, stream: true, serve: (*server).followLog,
 			params: append([]string{"node"}, params...), watched: "log.read",
@@ -48,86 +45,18 @@ func (s *server) tellReading(r *request, rt *route, err error) {
 	s.cfg.Audit.Gather(audit.Entry{Actor: ActorOf(r.user), Action: rt.watched, Subject: clip(subject), Outcome: Ending(err), Time: s.cfg.Now()})
 }
 
-var (
-	errNoLog    = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
-	errLogLevel = errors.New("must be debug, info, warning or error")
-)
-
-// logLevel reads the name of a level of the node's own log.
-func logLevel(name string) (slog.Level, bool) {
-	switch name {
-	case "", "debug":
-		return slog.LevelDebug, true
-	case "info":
-		return slog.LevelInfo, true
-	case "warning", "warn":
-		return slog.LevelWarn, true
-	case "error":
-		return slog.LevelError, true
-	}
-	return 0, false
-}
-
-func levelName(l slog.Level) string {
-	switch {
-	case l >= slog.LevelError:
-		return "error"
-	case l >= slog.LevelWarn:
-		return "warning"
-	case l >= slog.LevelInfo:
-		return "info"
-	}
-	return "debug"
-}
-
-// logFilter reads what of the log is asked for.
-func (s *server) logFilter(r *request) (*logbook.Filter, error) {
-	in := s.read(r)
-	f := &logbook.Filter{}
-	name, _ := in.text("level")
-	level, known := logLevel(name)
-	if !known {
-		in.fail("level", errLogLevel)
-	}
-	f.Level = level
-	f.Text, _ = in.text("search")
-	if since, ok := in.text("since"); ok && since != "" {
-		f.Since = in.time("since")
-	}
-	f.After = uint64(in.number("after", 0, 0, 1<<53))
-	f.Limit = in.number("limit", usualLines, 1, maxLines)
-	return f, in.err
-}
-
-const usualLines = 200
-
-func (s *server) log(w http.ResponseWriter, r *request) error {
-	f, err := s.logFilter(r)
-	if err != nil {
-		return err
-	}
-	if s.cfg.Logbook == nil {
-		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
-	}
-	found, _ := s.cfg.Logbook.Search(f)
-	return writeJSON(w, shownLog(&found))
-}
-
-func shownLog(found *logbook.Found) answer.NodeLog {
-	out := answer.NodeLog{Entries: make([]answer.NodeLogLine, len(found.Records)), Last: found.Last, Lost: found.Lost}
-	for i := range found.Records {
-		rec := &found.Records[i]
-		out.Entries[i] = answer.NodeLogLine{Number: rec.Number, Time: rec.Time, Level: levelName(rec.Level), Message: rec.Message, Extra: rec.Attrs}
-	}
-	return out
-}
+var errNoLog = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
 
 // logSource returns the records behind a number, and waits a while for some if there are none.
 type logSource func(after uint64) (*answer.NodeLog, error)
 
 // followLog sends each record as an event, until the reader goes or its login ends.
 func (s *server) followLog(w http.ResponseWriter, r *request) error {
-	f, err := s.logFilter(r)
+	lines, args, err := argumentsOf(s, r, nodelog.Read)
+	if err != nil {
+		return err
+	}
+	f, err := lines.Filter(s.cfg.Now())
 	if err != nil {
 		return err
 	}
@@ -136,9 +65,7 @@ func (s *server) followLog(w http.ResponseWriter, r *request) error {
 		if s.cfg.Far == nil {
 			return absent(noNodes)
 		}
-		if source, err = s.logFar(w, r, node); err != nil {
-			return err
-		}
+		source = s.logFar(r, node, args)
 	} else if s.cfg.Logbook == nil {
 		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
 	}
@@ -209,7 +136,7 @@ func (s *server) logHere(r *request, f *logbook.Filter) logSource {
 			found, _ = s.cfg.Logbook.Search(f)
 		}
 		began, f.Limit = true, max(f.Limit, maxTurn)
-		list := shownLog(&found)
+		list := nodelog.Shown(&found)
 		return &list, nil
 	}
 }
@@ -230,24 +157,17 @@ func (s *server) awaitNews(ctx context.Context, news <-chan struct{}) {
 }
 
 // logFar reads the log of another node: first what is there, then each second what came.
-func (s *server) logFar(w http.ResponseWriter, r *request, node string) (logSource, error) {
-	rt, _ := errandRoute(LogMethod)
-	args, err := s.arguments(w, r, &rt)
-	if err != nil {
-		return nil, err
-	}
-	began := false
+func (s *server) logFar(r *request, node string, args operation.Arguments) logSource {
+	began, who := false, callerOfUser(r.user)
 	return func(after uint64) (*answer.NodeLog, error) {
 		if began {
 			if !pause(r.Context(), lookFar) {
 				return nil, r.Context().Err()
 			}
-			args["after"], args["limit"] = quoted(after), quoted(maxTurn)
+			args["after"], args["limit"] = json.RawMessage(strconv.FormatUint(after, 10)), json.RawMessage(strconv.Itoa(maxTurn))
 		}
 		began = true
-		ctx, cancel := context.WithTimeout(r.Context(), callTime)
-		defer cancel()
-		result, err := s.ask(ctx, r, node, LogMethod, args)
+		result, err := s.cfg.Operations.RunElsewhere(r.Context(), &who, node, nodelog.Read.Name, args)
 		if err != nil {
 			return nil, err
 		}
@@ -256,11 +176,7 @@ func (s *server) logFar(w http.ResponseWriter, r *request, node string) (logSour
 			return nil, fault.E("api.log", fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
 		}
 		return &list, nil
-	}, nil
-}
-
-func quoted(n uint64) json.RawMessage {
-	return json.RawMessage(strconv.Quote(strconv.FormatUint(n, 10)))
+	}
 }
 
 // pause waits; false if the context ended.

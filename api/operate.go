@@ -45,7 +45,7 @@ func operationRoutes() []route {
 // callerOfUser returns who asks, as operations know them.
 func callerOfUser(u identity.User) operation.Caller {
 	_, recorder := u.RecordName()
-	return operation.Caller{Name: ActorOf(u), Role: u.Role, Visitor: u.Visitor, Recorder: recorder, Under: u.Under}
+	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}
 }
 
 // perform has a declared operation done.
@@ -187,6 +187,19 @@ func (s *server) operands(r *request, rt *route) (operation.Arguments, error) {
 		}
 	}
 	return args, nil
+}
+
+// argumentsOf reads the arguments of an operation whose answers are followed.
+func argumentsOf[In, Out any](s *server, r *request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
+	d := op.Declared()
+	_, path, _ := strings.Cut(d.HTTP, " ")
+	args, err := s.operands(r, &route{inPath: names(path), declared: &d})
+	if err != nil {
+		return nil, nil, err
+	}
+	who := callerOfUser(r.user)
+	in, err := op.Read(&who, args)
+	return in, args, err
 }
 
 // readFields reads the arguments that come in a body.

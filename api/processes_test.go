@@ -1,21 +1,43 @@
 package api_test
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"voltbus/agent"
 	"voltbus/api"
+	"voltbus/api/answer"
+	"voltbus/operation"
+	"voltbus/operation/processes"
 )
 
-// withAgents gives a node a supervisor that does not run.
-func withAgents(t *testing.T) func(*api.Config) {
+// supervisor is one that does not run.
+func supervisor(t *testing.T) *agent.Supervisor {
 	t.Helper()
 	s, err := agent.Open(agent.Config{Data: t.TempDir(), Isolation: agent.Off, Restart: agent.Always, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	return func(c *api.Config) { c.Processes = s }
+	return s
+}
+
+// withAgents gives a node a supervisor that does not run.
+func withAgents(t *testing.T) func(*api.Config) {
+	t.Helper()
+	s := supervisor(t)
+	return func(c *api.Config) {
+		c.Processes = s
+		c.Operations = operation.NewTable(func(context.Context, operation.Entry) {}, agentsOf(s))
+	}
+}
+
+// agentsOf are the operations on installed agents; nil for a node without any.
+func agentsOf(s processes.Supervisor) []operation.Bound {
+	part := &processes.Part{
+		Supervisor: func() processes.Supervisor { return s }, Concerns: func(context.Context) []answer.Concern { return nil }, Now: noon,
+	}
+	return part.Operations()
 }
 
 func TestAgentsThatAreInstalledAreListed(t *testing.T) {

@@ -12,8 +12,6 @@ type User struct {
 	// Under bounds where a token for recording may record: the path and all below it; "" for
 	// anywhere, and for everybody else.
 	Under string
-	// Visitor is true for somebody of another node, or all who ask by one.
-	Visitor bool
 }
 
 // Purpose is what a credential is for.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"voltbus/api"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -15,8 +14,8 @@ import (
 
 var errAgentErrand = errors.New("is for people; an agent asks another node what it may ask its own")
 
-// runErrand does what a neighbour asks of this node that people ask over HTTP, if it may, with the
-// capability "call node:<method>", and if who asks may by the role that it has at home.
+// runErrand does a declared operation for a neighbour, if it may, with the capability "call node:<method>", and if who asks may by the role
+// that it has at home.
 func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
 	args, err := wire.ParseArguments(r.Body)
 	if err != nil {
@@ -30,24 +29,22 @@ func (n *Node) runErrand(ctx context.Context, v *tree.Visitor, r *tree.Request) 
 		}
 		named[name] = value
 	}
-	d, declared := n.asked.Remote(r.Method)
+	d, _ := n.asked.Remote(r.Method)
 	if err := mayRequest(v, &d, r.Method, named); err != nil {
 		return nil, err
 	}
 	if v.IsAgent() {
 		return nil, fault.E("node.runErrand", fault.Refused, r.Method, errAgentErrand)
 	}
-	needed, _, _ := api.Errand(r.Method) //nolint:contextcheck // it looks up, and runs nothing
-	who := identity.User{Name: v.Neighbour(), Role: v.As(needed), Visitor: true}
-	if v.For != (identity.Principal{}) {
-		who.Name = v.For.String()
+	who := operation.Caller{Name: v.For.String(), Role: v.As(d.Role), Grants: v.Grants, Visitor: true}
+	if v.For == (identity.Principal{}) {
+		who.Name = neighbourKind + v.Name
 	}
-	if declared {
-		caller := operation.Caller{Name: api.ActorOf(who), Role: who.Role, Grants: v.Grants, Visitor: true}
-		return n.asked.Visit(ctx, &caller, r.Method, args.Kwargs)
-	}
-	return api.Visit(ctx, n.server.handler, who, r.Method, args.Kwargs)
+	return n.asked.Visit(ctx, &who, r.Method, args.Kwargs)
 }
+
+// neighbourKind is before the name of a node that does not say for whom it asks.
+const neighbourKind = "node:"
 
 // mayRequest reports whether a neighbour may ask for a method: by its name, or by the one that it had before.
 func mayRequest(v *tree.Visitor, d *operation.Declared, method string, named map[string]any) error {

@@ -1,15 +1,18 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
 
 	"voltbus/api"
+	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/operation/declared"
+	"voltbus/operation/processes"
 	"voltbus/query"
 	"voltbus/wire"
 )
@@ -27,6 +30,16 @@ func (n *Node) newOperations() *operation.Table {
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
 	if n.store != nil {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(n.store, n.catalog, query.DefaultLimits(), now), n.wide, n.store
+	}
+	p.Processes.Now, p.Processes.Concerns = now, func(ctx context.Context) []answer.Concern { return n.Health(ctx).Concerns }
+	p.Processes.Supervisor = func() processes.Supervisor {
+		if n.supervisor == nil { // none, or not open yet
+			return nil
+		}
+		return n.supervisor
+	}
+	if p.Log.Now = now; n.logbook != nil {
+		p.Log.Log = n.logbook
 	}
 	return operation.NewTable(n.tellOperation, p.Operations(), settings, n.aboutMQTT(), n.meters.Operations()).Reaching(far{n}.operation)
 }
@@ -59,6 +72,11 @@ func (n *Node) tellOperation(ctx context.Context, e operation.Entry) {
 	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: api.Ending(e.Err), Time: now()}
 	if e.Detail != nil {
 		entry.Detail, _ = json.Marshal(e.Detail) // texts, numbers and lists of them
+	}
+	if e.Reading {
+		entry.Subject = cmp.Or(entry.Subject, n.opts.Config.Node.Name)
+		n.audit.Gather(entry)
+		return
 	}
 	if e.Caller.IsAgent() || (e.Caller.Visitor && e.Err != nil) {
 		n.audit.Offer(entry)

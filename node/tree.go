@@ -167,7 +167,7 @@ func (e *tooOldError) Error() string {
 
 // answerVisitor answers what is asked of this node, or of one of its agents, from another one.
 func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
-	if _, _, is := api.Errand(r.Method); is && r.Agent == wire.NodeName { //nolint:contextcheck // it looks up, and runs nothing
+	if _, is := n.asked.Remote(r.Method); is && r.Agent == wire.NodeName {
 		return n.runErrand(ctx, v, r)
 	}
 	if r.Agent == wire.NodeName {
@@ -233,8 +233,8 @@ func (n *Node) tellOfRequest(e tree.Event) {
 		return
 	}
 	offer := n.audit.Offer
-	if _, reads, is := api.Errand(r.Method); is && reads && r.Agent == wire.NodeName && e.Claimed == "" && !fault.Is(e.Err, fault.Refused) {
-		if r.Method != api.LogMethod || !e.Passed {
+	if d, is := n.asked.Remote(r.Method); is && !d.Changes() && r.Agent == wire.NodeName && e.Claimed == "" && !fault.Is(e.Err, fault.Refused) {
+		if d.Watched == "" || !e.Passed {
 			return
 		}
 		offer = n.audit.Gather // who follows a log asks each second

@@ -51,6 +51,7 @@ type Spec struct {
 	Stream  string        // of what one person has few at a time, if the answer is a Stream: Exports or Statements
 	Formats []string      // the media types of such an answer
 	Header  string        // a header of it, with its schema: "Voltbus-Sources: Sources"
+	Watched string        // the action under which the audit log is told who reads it, each a minute once; "" for none
 	Before  string        // the name by which older nodes ask for it, and are asked; "" if that is Name. Capabilities may say it, too
 	Wait    time.Duration // the longest that it may take; 0 for UsualWait
 	Media   string        // the type of the result over HTTP; "" for application/json
@@ -73,6 +74,12 @@ type Operation[In, Out any] struct{ Spec }
 
 // Declare returns a declaration.
 func Declare[In, Out any](s Spec) Operation[In, Out] { return Operation[In, Out]{s} }
+
+// Read reads and judges the arguments of a caller, for who does the operation in another way.
+func (o Operation[In, Out]) Read(who *Caller, args Arguments) (*In, error) {
+	d := o.Declared()
+	return judged[In](context.Background(), &d, &Call{Caller: *who}, args, nil)
+}
 
 // Call is one request.
 type Call struct {

@@ -19,6 +19,7 @@ type Entry struct {
 	Subject string
 	Detail  any // what can be written as JSON; nil for nothing
 	Err     error
+	Reading bool // it was only read: each reader a minute once is enough
 }
 
 // Table knows what a node can be asked for. It is safe for concurrent use.
@@ -141,6 +142,9 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 	if b.Audited {
 		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
 	}
+	if b.Watched != "" {
+		t.tell(ctx, Entry{Caller: *who, Action: b.Watched, Subject: clip(call.subject), Err: err, Reading: true})
+	}
 	return err
 }
 
@@ -202,6 +206,9 @@ func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string
 	}
 	if b.Changes() {
 		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
+	}
+	if b.Watched != "" {
+		t.tell(ctx, Entry{Caller: *who, Action: b.Watched, Subject: clip(node), Err: err, Reading: true})
 	}
 	return result, err
 }

@@ -7,11 +7,13 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/operation"
+	"voltbus/operation/nodelog"
 )
 
 // NodeLog returns records of the node's own log, oldest first.
-func (c *Client) NodeLog(ctx context.Context, l Lines) (a answer.NodeLog, err error) {
-	return a, c.get(ctx, "log", l.params(), &a)
+func (c *Client) NodeLog(ctx context.Context, l Lines) (answer.NodeLog, error) {
+	return Do(ctx, c, nodelog.Read, nodelog.Lines{Level: l.Level, Search: l.Search, Since: operation.Time(l.Since), Limit: l.Limit})
 }
 
 // FollowNodeLog calls emit with records of the node's own log and with each further one, until ctx ends,

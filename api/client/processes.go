@@ -13,52 +13,29 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/operation"
+	"voltbus/operation/processes"
 )
 
 // AgentProcesses lists the agents that are installed on the node.
-func (c *Client) AgentProcesses(ctx context.Context) (p answer.Processes, err error) {
-	return p, c.get(ctx, "processes", nil, &p)
+func (c *Client) AgentProcesses(ctx context.Context) (answer.Processes, error) {
+	return Do(ctx, c, processes.List, processes.Nothing{})
 }
 
 // AgentProcess describes an agent that is installed.
-func (c *Client) AgentProcess(ctx context.Context, name string) (p answer.Process, err error) {
-	return p, c.get(ctx, agentPath(name, "process"), nil, &p)
+func (c *Client) AgentProcess(ctx context.Context, name string) (answer.Process, error) {
+	return Do(ctx, c, processes.Show, processes.Agent{Name: name})
 }
 
 func agentPath(name, rest string) string { return "agents/" + url.PathEscape(name) + "/" + rest }
 
-// Operate starts, stops, restarts, enables, disables, rolls back or approves an agent, as the
-// action says.
+// Operate starts, stops, restarts, enables, disables or rolls back an agent, as the action says.
 func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Process, err error) {
 	resp, err := c.call(ctx, http.MethodPost, agentPath(name, action), nil, nil)
 	if err != nil {
 		return p, err
 	}
 	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
-}
-
-// ApproveProcess allows an agent all that the version wants that was seen; fault.Conflict if there is another one by now.
-func (c *Client) ApproveProcess(ctx context.Context, name string, version int) (p answer.Process, err error) {
-	params := url.Values{}
-	setNumber(params, "version", version)
-	resp, err := c.call(ctx, http.MethodPost, agentPath(name, "approve"), params, nil)
-	if err != nil {
-		return p, err
-	}
-	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
-}
-
-// Uninstall ends an agent and removes it, with its identity and, unless they shall stay, its documents.
-func (c *Client) Uninstall(ctx context.Context, name string, keepConfig bool) error {
-	params := url.Values{}
-	if keepConfig {
-		params.Set("keep_config", "true")
-	}
-	resp, err := c.call(ctx, http.MethodDelete, agentPath(name, "process"), params, nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
 }
 
 // Installation says how an agent is installed.
@@ -112,8 +89,10 @@ func (l Lines) params() url.Values {
 }
 
 // Logs returns lines that an agent printed, oldest first.
-func (c *Client) Logs(ctx context.Context, name string, l Lines) (p answer.ProcessLog, err error) {
-	return p, c.get(ctx, agentPath(name, "logs"), l.params(), &p)
+func (c *Client) Logs(ctx context.Context, name string, l Lines) (answer.ProcessLog, error) {
+	return Do(ctx, c, processes.Logs, processes.Lines{
+		Agent: processes.Agent{Name: name}, Level: l.Level, Search: l.Search, Since: operation.Time(l.Since), Limit: l.Limit,
+	})
 }
 
 // FollowLogs calls emit with lines that an agent printed and with each further one, until ctx ends.

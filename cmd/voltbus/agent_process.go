@@ -21,6 +21,7 @@ import (
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/internal/plural"
+	"voltbus/operation/processes"
 )
 
 // agentExecCommand is the hidden subcommand that becomes an agent's process.
@@ -157,7 +158,7 @@ func askForGrants(ctx context.Context, s session, p *answer.Process) error {
 		s.Printf("nothing more is allowed; voltbus agent approve %s allows it later\n", p.Name)
 		return nil
 	}
-	_, err := s.ApproveProcess(ctx, p.Name, p.Version)
+	_, err := client.Do(ctx, s.Client, processes.Approve, processes.Approval{Agent: processes.Agent{Name: p.Name}, Version: p.Version})
 	return err
 }
 
@@ -197,7 +198,7 @@ node removes the name, the key and the grants, so that the name can be registere
 
 // removeAgent removes an agent that is installed here, or else one that is only registered.
 func (s session) removeAgent(ctx context.Context, name string, keep bool) error {
-	err := s.Uninstall(ctx, name, keep)
+	_, err := client.Do(ctx, s.Client, processes.Remove, processes.Removal{Agent: processes.Agent{Name: name}, KeepConfig: keep})
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}

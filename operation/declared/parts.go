@@ -8,8 +8,10 @@ import (
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
 	"voltbus/operation/ledger"
+	"voltbus/operation/nodelog"
 	"voltbus/operation/nodes"
 	"voltbus/operation/points"
+	"voltbus/operation/processes"
 )
 
 // Parts do what is asked of a node. Each says that this node does not have it as long as it is not filled in.
@@ -19,12 +21,15 @@ type Parts struct {
 	History   history.Part
 	Ledger    ledger.Part
 	Nodes     nodes.Part
+	Log       nodelog.Part
 	Points    points.Part
+	Processes processes.Part
 }
 
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
+		p.Log.Operations(), p.Processes.Operations(),
 	)
 }
