@@ -114,6 +114,7 @@ func (m *Model) hold(w *work, v point.Value) {
 func (m *Model) found(t *target, sent *Write, got point.Value) {
 	w := t.work
 	check := sent.Cause == CauseCheck && !w.insist
+	before, failures, news := w.trouble, w.failures, !same(w.held, got)
 	t.answered(got)
 	switch {
 	case got.Kind() == point.None && check:
@@ -134,9 +135,11 @@ func (m *Model) found(t *target, sent *Write, got point.Value) {
 				m.prove(t, &wish)
 			}
 			m.sayDrift(t)
+		} else if ok { // the write that follows may fail like the one before: pauses go on growing, and it was told
+			w.trouble, w.failures = before, failures
 		}
 	}
-	if sent.Cause != CauseCheck {
+	if sent.Cause != CauseCheck && (news || w.trouble.count == 0) {
 		m.tell(PointRead, sent, got, nil)
 	}
 	m.settle(t, CauseRetry)

@@ -15,7 +15,7 @@ func TestAttackAnOverrideOrReservationOfNothingIsRefused(t *testing.T) {
 		for pattern, words := range map[point.Pattern]string{
 			"B/D0/**": `did you mean "b/d0/plain" or "b/d0/reading" or "b/d0/sp"?`,
 			"b/d9/**": `did you mean "b/d0" or "b/d1"?`,
-			"x":       "** for any number of names",
+			"x":       "list those that are with: voltbus points '**'",
 		} {
 			d, err := s.Override(t.Context(), control.Override{Pattern: pattern, Requester: "person:eve"})
 			if err != nil || d.Status != control.Refused || d.Why != control.WhyUnknown || !strings.Contains(d.Err.Error(), words) {

@@ -44,7 +44,7 @@ var (
 		"bus":                      3615,
 		"cmd/voltbus":              9990,
 		"config":                   2690,
-		"control":                  4323,
+		"control":                  4326,
 		"device":                   3420,
 		"driver/dnp3":              3698,
 		"driver/modbus":            2709,

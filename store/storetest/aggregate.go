@@ -146,10 +146,11 @@ func testBadBuckets(t *testing.T, place Place) {
 	f.append(
 		point.Sample{Point: "p", Time: at(1), Quality: point.BadTimeout, Value: point.FloatOf(99)},
 		point.Sample{Point: "p", Time: at(61), Quality: point.Bad}, float("p", at(62), 4),
+		point.Sample{Point: "p", Time: at(63), Quality: point.Released}, // has no usable value either
 	)
 	q := store.Query{Range: store.Range{Points: []point.Path{"p"}, From: at(0), To: at(120)}, Step: time.Minute}
 	four := store.Bucket{
-		Start: at(60), Count: 1, Bad: 1, Sum: 4, Mean: 4, Min: 4, Max: 4, First: 4, Last: 4,
+		Start: at(60), Count: 1, Bad: 2, Sum: 4, Mean: 4, Min: 4, Max: 4, First: 4, Last: 4,
 		FirstTime: at(62), LastTime: at(62), MinTime: at(62), MaxTime: at(62),
 	}
 	eachState(t, f, func(t *testing.T) {
