@@ -112,7 +112,7 @@ func nodeFigures() []nodeFigure {
 		{"voltbus_node_clock_offset_seconds", gauge, "Clock of a node below less that of its parent.", func(n *answer.Node) float64 { return n.OffsetMS / 1000 }, nil},
 		{"voltbus_node_waiting_samples", gauge, "Samples of a node below that its parent does not have yet.", func(n *answer.Node) float64 { return float64(n.Waiting) }, nil},
 		{"voltbus_node_disk_bytes", gauge, "Bytes that a node below has left for its data.", func(n *answer.Node) float64 { return float64(n.Disk) }, nil},
-		{"voltbus_node_devices_failing", gauge, "Devices of a node below that do not answer.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
+		{"voltbus_node_devices_failing", gauge, "Devices of a node below that do not answer, or only with errors.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
 		{"voltbus_node_agents_failing", gauge, "Agents of a node below that fail.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
 		{"voltbus_node_alerts", gauge, "Open alerts of a node below.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
 		{"voltbus_child_received_samples_total", counter, "Samples that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Samples }},

@@ -52,4 +52,11 @@ devices:
 	f.says("registers", "site/absent", "site/absent"+says+"unit 9 at")
 	f.says("registers", "site/absent", "answers only with device failure; check the unit number")
 	f.says("registers", "site/none", "site/none"+says+"the device refuses 1 of 1 registers: nothing (holding 92)")
+	eventually(t, "the node counts them as failing", func() bool {
+		list, err := f.Client.Nodes(wait(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Nodes) == 1 && list.Nodes[0].Devices == 2 && list.Nodes[0].DevicesFailing == 2
+	})
 }

@@ -87,7 +87,7 @@ func TestANodeBelowThatIsNotWellIsAConcernWithItsCounts(t *testing.T) {
 				list = append(list, concern.Sentence)
 			}
 		}
-		return len(list) == 1 && strings.HasPrefix(list[0], "the node plant is not well: 1 device does not answer")
+		return len(list) == 1 && strings.HasPrefix(list[0], "the node plant is not well: 1 device gives no value")
 	})
 }
 

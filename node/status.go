@@ -67,7 +67,7 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 	for _, d := range n.fleet.Devices() {
 		s.Devices++
 		s.Points += d.Points
-		if d.Status == device.Offline || d.Status == device.Hung {
+		if d.Status == device.Offline || d.Status == device.Hung || d.Refuses {
 			s.DevicesFailing++
 		}
 	}

@@ -90,7 +90,7 @@ type Child struct {
 	Away    bool      // it is approved, and not connected
 	Refused string    // why its data is not taken
 	Crowded string    // that it describes more points than are listed
-	Devices int       // of its own that do not answer, as it told last
+	Devices int       // of its own that do not answer, or only with errors, as it told last
 	Agents  int       // of its own that fail
 	Alerts  int       // that are open there
 	Unwell  bool      // it says that something is not well

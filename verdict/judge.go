@@ -298,7 +298,7 @@ func children(f *Facts) []Concern {
 func unwell(c *Child) string {
 	var parts []string
 	if c.Devices > 0 {
-		parts = append(parts, plural.Of(c.Devices, "device")+plural.Word(c.Devices, " does", " do")+" not answer")
+		parts = append(parts, plural.Of(c.Devices, "device")+plural.Word(c.Devices, " gives", " give")+" no value")
 	}
 	if c.Agents > 0 {
 		parts = append(parts, plural.Of(c.Agents, "agent")+plural.Word(c.Agents, " does", " do")+" not work")

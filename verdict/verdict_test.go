@@ -90,7 +90,7 @@ func TestEachFaultIsOneConcernInWords(t *testing.T) {
 			verdict.Facts{Children: []verdict.Child{{Name: "b1", Devices: 1, Agents: 2, Alerts: 1, Unwell: true}, {Name: "b2", Alerts: 1}}},
 			verdict.Concern{
 				Part: verdict.Nodes, Severity: verdict.Warning, Subject: "b1",
-				Sentence: "the node b1 is not well: 1 device does not answer, 2 agents do not work, 1 alert is open", Link: "/node/b1",
+				Sentence: "the node b1 is not well: 1 device gives no value, 2 agents do not work, 1 alert is open", Link: "/node/b1",
 			},
 		},
 		"a node that only says that it is not well": {

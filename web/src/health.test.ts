@@ -168,3 +168,19 @@ test("a kind of error that nobody knows still gets a sentence", () => {
   expect(adviceFor("unreachable")).toContain("cable");
   expect(adviceFor("toString")).toBe("Something went wrong with this device.");
 });
+
+test("a device that answers only with errors is not said to answer in part", () => {
+  const useless = { ...device("boiler", "online"), problem: "answers only with device failure" };
+  const concern: Concern = {
+    part: "registers",
+    severity: "critical",
+    subject: useless.path,
+    text: "site/boiler answers, but none of its points can be read",
+    link: "",
+  } as unknown as Concern;
+  const ledger = { state: "recording", reason: "", origins: [origin(1)] } as unknown as Ledger;
+  expect(health([useless, device("meter", "online")], ledger, [concern])).toEqual({
+    level: "bad",
+    text: "1 of 2 devices gives no point (boiler); 1 sample recorded, none lost",
+  });
+});

@@ -40,7 +40,7 @@ export function health(
   ledger: Ledger,
   concerns: readonly Concern[],
 ): Health {
-  const a = deviceHealth(devices, ledger);
+  const a = deviceHealth(devices, ledger, concerns);
   const b = ledgerHealth(ledger);
   const others = concerns.filter((c) => !figured.includes(c.part)).length;
   const more = others > 0 ? `; ${plural(others, "other concern")}` : "";
@@ -53,7 +53,11 @@ function worst(concerns: readonly Concern[]): Level | undefined {
   return concerns.length > 0 ? "warn" : undefined;
 }
 
-function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
+function deviceHealth(
+  devices: readonly Device[],
+  ledger: Ledger,
+  concerns: readonly Concern[],
+): Health {
   const asked = devices.filter((d) => d.state !== "disabled");
   const all = asked.length;
   if (devices.length === 0 && hasOthers(ledger)) {
@@ -65,6 +69,12 @@ function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
   if (silent.length > 0) {
     const verb = silent.length === 1 ? "does" : "do";
     const text = `${count(silent.length)} of ${plural(all, "device")} ${verb} not answer (${someNames(silent)})`;
+    return { level: "wait", text };
+  }
+  const useless = asked.filter((d) => answersOnlyWithErrors(d, concerns));
+  if (useless.length > 0) {
+    const verb = useless.length === 1 ? "gives" : "give";
+    const text = `${count(useless.length)} of ${plural(all, "device")} ${verb} no point (${someNames(useless)})`;
     return { level: "wait", text };
   }
   const partial = asked.filter((d) => deviceLevel(d) === "warn");
@@ -83,6 +93,12 @@ function deviceHealth(devices: readonly Device[], ledger: Ledger): Health {
     text: all === 2 ? "Both devices answer" : `All ${count(all)} devices answer`,
   };
 }
+
+/** Whether a device answers, but none of its points can be read: the node then calls that critical. */
+const answersOnlyWithErrors = (device: Device, concerns: readonly Concern[]) =>
+  concerns.some(
+    (c) => c.part === "registers" && c.subject === device.path && c.severity === "critical",
+  );
 
 function someNames(devices: readonly Device[]): string {
   const names = devices.slice(0, 3).map((d) => plain(nameOf(d.path)));

@@ -69,7 +69,7 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Memory", n.memory > 0 ? bytes(n.memory) : "–"],
     ["Processors in use", n.heard ? percentOf(n.cpu) : "–"],
     ["Board", n.celsius === undefined ? "does not tell" : `${n.celsius.toFixed(0)} °C`],
-    ["Devices", failing(n.devices, n.devices_failing, "silent")],
+    ["Devices", failing(n.devices, n.devices_failing, "failing")],
     ["Points", count(n.points)],
     ["Agents", failing(n.agents, n.agents_failing, "failing")],
     ["Open alerts", count(n.alerts)],

@@ -24,7 +24,7 @@ describe("a node", () => {
       "bad",
       "its data is not taken",
     ],
-    ["has silent devices", { devices_failing: 2 }, "warn", "2 devices silent"],
+    ["has failing devices", { devices_failing: 2 }, "warn", "2 devices failing"],
     ["has a full disk", { disk: 5, disk_size: 100 }, "warn", "disk nearly full"],
     ["says nothing of its disk", { disk: 0, disk_size: 0 }, "good", "connected"],
     ["is the one that answers", { state: "here" }, "good", "here"],

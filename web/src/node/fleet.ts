@@ -26,7 +26,7 @@ export function nodeStanding(n: Node, now: number): Standing {
 /** What is not as it should be at a node that answers. */
 export function troublesOf(n: Node): string[] {
   return [
-    ...(n.devices_failing > 0 ? [`${plural(n.devices_failing, "device")} silent`] : []),
+    ...(n.devices_failing > 0 ? [`${plural(n.devices_failing, "device")} failing`] : []),
     ...(n.agents_failing > 0 ? [`${plural(n.agents_failing, "agent")} failing`] : []),
     ...(isFull(n) ? ["disk nearly full"] : []),
     ...(n.health === "degraded" ? ["degraded"] : []),
