@@ -10,7 +10,7 @@ import (
 // does not have. One worker asks: in two threads at once CPython 3.11 fails now and then to parse what
 // the peer makes requests from.
 func TestAnswersToGeneratedRequestsFitTheDocument(t *testing.T) {
-	r := run(t, load(t, t.TempDir(), listenAnywhere+zones))
+	r := run(t, load(t, t.TempDir(), listenWide+zones))
 	peers.Schemathesis(t, r.HTTPAddr()+"/api/v1/openapi.yaml", "Authorization: Bearer "+r.token(),
 		"--url", r.HTTPAddr(), "--exclude-path-regex", "(stream|events)$|/events/|/log/follow$|/lab/|/capacity$", "--phases", "coverage", "--mode", "all", "--seed", "1",
 		"--continue-on-failure", "--request-timeout", "20", "--suppress-health-check", "all",

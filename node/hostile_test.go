@@ -148,7 +148,7 @@ func (w *watch) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 
 func TestAttackHostileRequestsAreRefusedInTheDocumentedShape(t *testing.T) {
 	log := &watch{Handler: slog.DiscardHandler, defects: make(chan string, 100)}
-	r := runLogged(t, load(t, t.TempDir(), listenAnywhere+zones), slog.New(log))
+	r := runLogged(t, load(t, t.TempDir(), listenWide+zones), slog.New(log))
 	c := &http.Client{Timeout: time.Minute}
 	defer c.CloseIdleConnections()
 	list := attacks(t, r.document(c))

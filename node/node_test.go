@@ -37,6 +37,9 @@ func load(t testing.TB, dir, text string) *config.Config {
 
 const listenAnywhere = "listen: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\n"
 
+// listenWide is of a node with every part that a configuration can leave out.
+const listenWide = "listen: {http: 127.0.0.1:0, bus: 127.0.0.1:0, mqtt: 127.0.0.1:0}\nmetering: {role: mds, zone: Europe/Berlin}\n"
+
 // running is a node that runs in this process.
 type running struct {
 	*node.Node
