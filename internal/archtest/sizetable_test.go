@@ -4,8 +4,8 @@ package archtest
 var (
 	manyMethods = map[string]int{
 		"agent.Supervisor":                 41,
-		"api.server":                       173,
-		"api/client.Client":                104,
+		"api.server":                       164,
+		"api/client.Client":                102,
 		"audit.Log":                        58,
 		"broker.Broker":                    29,
 		"bus.Bus":                          52,
@@ -39,25 +39,25 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2886,
-		"api":                      8081,
+		"api":                      7706,
 		"audit":                    2552,
 		"bus":                      3615,
-		"cmd/voltbus":              9990,
+		"cmd/voltbus":              9991,
 		"config":                   2690,
 		"control":                  4326,
 		"device":                   3420,
 		"driver/dnp3":              3698,
 		"driver/modbus":            2709,
-		"identity":                 4260,
+		"identity":                 4258,
 		"ingest":                   2951,
-		"node":                     5322,
+		"node":                     5337,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4585,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 53,
+		"cmd/voltbus": 54,
 		"lab/rig":     21,
-		"node":        59,
+		"node":        60,
 	}
 )
