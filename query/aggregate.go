@@ -60,13 +60,17 @@ func (e *Engine) Aggregate(ctx context.Context, req Request, how Aggregation) (S
 			"the answer would have up to %d steps and may have %d; use a longer step, a shorter time or fewer points",
 			buckets, e.limits.Samples))
 	}
-	q := store.Query{Edges: how.Step.edges(req.From, req.To, how.Zone), Extras: extras(how.Functions, entries)}
+	q := store.Query{
+		Range:  store.Range{From: req.From, To: req.To},
+		Edges:  how.Step.edges(req.From, req.To, how.Zone),
+		Extras: extras(how.Functions, entries),
+	}
 	list, err := e.buckets(ctx, op, entries, &req, q)
 	if err != nil {
 		return Summaries{}, err
 	}
 	out := Summaries{From: req.From, To: req.To, Aggregation: how, Next: next}
-	out.Series, out.Total = e.summaries(entries, list, &req)
+	out.Series, out.Total = e.summaries(entries, list, &req, &q)
 	for i := range out.Series {
 		e.ends(&out.Series[i], &entries[i], &req, q.Edges)
 	}
@@ -102,11 +106,11 @@ func (e *Engine) toRead(entry *catalog.Entry, req *Request) int64 {
 	return max(0, int64(earlier(req.To, e.now()).Sub(req.From)/supposed))
 }
 
-func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Request) ([]Summary, Coverage) {
+func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Request, q *store.Query) ([]Summary, Coverage) {
 	series := make([]Summary, len(entries))
 	coverages := make([]Coverage, len(entries))
 	for i := range entries {
-		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets, &entries[i]))
+		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets, q, &entries[i], e.now()))
 		series[i] = Summary{Info: entries[i].Info, Buckets: list[i].Buckets, Coverage: coverages[i]}
 	}
 	return series, total(coverages)

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -116,5 +117,73 @@ func TestTheHeatMapAndARangeCountTheSameSamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a point reports more often than it should makes up nowhere for the time in which it was down.
+func TestSamplesBeyondTheIntervalMakeUpForNoneThatAreMissing(t *testing.T) {
+	seen, end := noon(), at(8*time.Hour)
+	p := newPlantAt(t, func() time.Time { return end })
+	p.know(point.Info{Path: "fast/m", Device: "fast", Interval: time.Minute})
+	p.record(every("fast/m", 30*time.Second, ramp(4*120)...)...) // four hours of eight
+	ask := query.Request{Selection: query.Selection{Points: []point.Path{"fast/m"}}, From: seen, To: end}
+	near := func(how string, counted, expected int64) {
+		t.Helper()
+		if expected != 480 || counted < 238 || counted > 242 {
+			t.Errorf("%s: %d of %d, of which one half should be there", how, counted, expected)
+		}
+	}
+	ratio := func(how string, c query.Coverage) {
+		t.Helper()
+		r, _ := c.Ratio()
+		near(how, int64(r*float64(c.Expected)+0.5), c.Expected)
+	}
+	a, err := p.Range(t.Context(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratio("range", a.Total)
+	limited := ask
+	limited.Limit = 10
+	if a, err = p.Range(t.Context(), limited); err != nil {
+		t.Fatal(err)
+	}
+	ratio("range with a limit", a.Total)
+	if a, err = p.Plot(t.Context(), ask, 20); err != nil {
+		t.Fatal(err)
+	}
+	ratio("plot", a.Total)
+	for _, step := range []time.Duration{10 * time.Second, 12 * time.Minute, time.Hour} {
+		sums, err := p.Aggregate(t.Context(), ask, query.Aggregation{Step: query.Step{Duration: step}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ratio("aggregate in steps of "+step.String(), sums.Total)
+	}
+	for _, steps := range []int{1, 2, 4, 8, 48} {
+		h, err := p.Completeness(t.Context(), query.HeatMap{From: seen, To: end, Steps: steps, Rows: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(fmt.Sprintf("heat map of %d cells", steps), h.Rows[0].Present, h.Rows[0].Expected)
+	}
+}
+
+// Samples that come somewhat early or late are all counted.
+func TestSamplesThatAreNotOnTimeAreComplete(t *testing.T) {
+	end := at(time.Hour)
+	p := newPlantAt(t, func() time.Time { return end })
+	p.know(point.Info{Path: "late/m", Device: "late", Interval: time.Minute})
+	samples := every("late/m", time.Minute, ramp(60)...)
+	for i := range samples {
+		samples[i].Time = samples[i].Time.Add(time.Duration(i*i%50) * time.Second)
+	}
+	p.record(samples...)
+	a, err := p.Range(t.Context(), hour("late/m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := a.Total.Ratio(); r != 1 {
+		t.Errorf("%.3f of the samples are counted: %+v", r, a.Total)
 	}
 }

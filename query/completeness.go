@@ -67,19 +67,20 @@ func (e *Engine) Completeness(ctx context.Context, m HeatMap) (Heat, error) {
 	}
 	h := m.frame()
 	chosen := m.choose(&h, entries)
-	cells := int(h.To.Sub(h.From) / h.Step)
-	for part := range slices.Chunk(chosen, max(1, maxCells/cells)) {
+	fine := h.fine(len(chosen))
+	steps := int(h.To.Sub(h.From) / fine)
+	for part := range slices.Chunk(chosen, max(1, maxCells/steps)) {
 		paths := make([]point.Path, len(part))
 		for i := range part {
 			paths[i] = part[i].entry.Path
 		}
 		whole := store.Range{Points: paths, From: h.From, To: h.To}
-		counts, err := e.store.Count(ctx, store.Query{Range: whole, Step: h.Step})
+		list, err := e.store.Count(ctx, store.Query{Range: whole, Step: fine})
 		if err != nil {
 			return Heat{}, err
 		}
 		for i := range part {
-			part[i].sheet.add(&h, part[i].entry, counts[i], e.now())
+			part[i].sheet.add(&h, part[i].entry, counts{h.From, fine, list[i]}, e.now())
 		}
 	}
 	h.fill(chosen)
@@ -191,45 +192,23 @@ type sheet struct {
 }
 
 // add counts a point whose samples of each step are given.
-func (s *sheet) add(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) {
+func (s *sheet) add(h *Heat, e *catalog.Entry, there counts, now time.Time) {
 	if e.Interval <= 0 {
 		return
 	}
-	from, to := lifetime(e, h.From, h.To, firstOf(h, e, counts, now), now)
+	from, to := lifetime(e, h.From, h.To, there.first(e, now), now)
+	p := newPace(e.Interval)
 	for i := max(0, int(from.Sub(h.From)/h.Step)); i < len(s.expected); i++ {
 		begin := h.From.Add(time.Duration(i) * h.Step)
 		if !begin.Before(to) {
 			return
 		}
-		end := begin.Add(h.Step)
-		if begin.Before(from) {
-			begin = from
-		}
-		if end.After(to) {
-			end = to
-		}
+		end := earlier(begin.Add(h.Step), to)
+		begin = later(begin, from)
 		n := due(e, begin, end)
 		s.expected[i] += n
-		if len(counts) > 0 {
-			s.present[i] += counted(n, int64(counts[i]))
-		}
+		s.present[i] += counted(n, there.between(&p, begin, end))
 	}
-}
-
-// firstOf returns when the first of the counted samples can have come at the latest, if they came at the
-// entry's interval and none is missing behind it; zero without samples. Of a wide step only the count is
-// known, and the time in it before the point was there is not time that lacks samples.
-func firstOf(h *Heat, e *catalog.Entry, counts []uint32, now time.Time) time.Time {
-	i := slices.IndexFunc(counts, func(n uint32) bool { return n > 0 })
-	if i < 0 {
-		return time.Time{}
-	}
-	begin := h.From.Add(time.Duration(i) * h.Step)
-	_, end := lifetime(e, begin, begin.Add(h.Step), begin, now)
-	if int64(counts[i]) > int64(h.Step/e.Interval) {
-		return begin
-	}
-	return later(begin, end.Add(-time.Duration(counts[i])*e.Interval))
 }
 
 // fill completes the rows, whose points stand together in the order of the rows.

@@ -12,12 +12,14 @@ type Coverage struct {
 	Expected int64 // samples that the interval asks for, while the point existed and up to now
 	Present  int64 // samples with a usable value
 	Bad      int64 // samples of bad quality
-	Early    int64 // of Present, those from before the present interval was set: nothing was expected then
+	// Extra are those of Present that the interval does not ask for: more than one within an interval, and
+	// those from before the present interval was set.
+	Extra int64
 }
 
-// Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not
-// count, and more samples than expected are no more than complete. False if it is unknown, or if nothing
-// is expected, as of a point that is new: the screens and the heat map then say nothing, too.
+// Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not count, and
+// more samples than the interval asks for make up for none that is missing elsewhere. False if it is unknown,
+// or if nothing is expected, as of a point that is new: the screens and the heat map then say nothing, too.
 func (c Coverage) Ratio() (float64, bool) {
 	if !c.Known || c.Expected == 0 {
 		return 0, false
@@ -26,14 +28,16 @@ func (c Coverage) Ratio() (float64, bool) {
 }
 
 // counted returns how many of the expected samples are there.
-func (c Coverage) counted() int64 { return counted(c.Expected, c.Present-c.Early) }
+func (c Coverage) counted() int64 { return counted(c.Expected, c.Present-c.Extra) }
 
 // counted returns how many of the expected samples are there: more of them are no more than complete. Ranges,
 // aggregates and heat maps all count with it, and with due.
 func counted(expected, there int64) int64 { return min(expected, there) }
 
 // due returns how many samples the entry's interval asks for in a part of its lifetime. A begun interval does not count.
-func due(e *catalog.Entry, begin, end time.Time) int64 { return max(0, int64(end.Sub(begin)/e.Interval)) }
+func due(e *catalog.Entry, begin, end time.Time) int64 {
+	return max(0, int64(end.Sub(begin)/e.Interval))
+}
 
 // total adds up the series whose interval is known.
 func total(list []Coverage) Coverage {

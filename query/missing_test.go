@@ -140,13 +140,13 @@ func TestNothingIsExpectedBeforeTheIntervalWasSet(t *testing.T) {
 	p.record(every("m", time.Minute, ramp(60)...)...) // after the change five of six are missing
 	limited := hour("m")
 	limited.Limit = 1
-	want := query.Coverage{Known: true, Expected: 180, Present: 60, Early: 30}
+	want := query.Coverage{Known: true, Expected: 180, Present: 60, Extra: 30}
 	for name, tt := range map[string]struct {
 		req  query.Request
 		want query.Coverage
 	}{
-		"all":                                {hour("m"), want},
-		"limited, where one bucket says all": {limited, query.Coverage{Known: true, Expected: 180, Present: 60}},
+		"all":                            {hour("m"), want},
+		"limited, where buckets say all": {limited, want},
 	} {
 		a, err := p.Range(t.Context(), tt.req)
 		if err != nil {

@@ -96,13 +96,13 @@ func booleansToNumbers(samples []point.Sample) {
 
 // plotSteps returns the samples that stand for each step.
 func (e *Engine) plotSteps(ctx context.Context, entries []catalog.Entry, req Request, pixels int) (Answer, error) {
-	span := req.To.Sub(req.From)
-	step := max(time.Microsecond, (span/time.Duration(pixels) + time.Microsecond).Truncate(time.Microsecond))
-	list, err := e.buckets(ctx, "query.Plot", entries, &req, store.Query{Step: step})
+	step := stepOf(req.From, req.To, pixels)
+	q := store.Query{Range: store.Range{From: req.From, To: req.To}, Step: step}
+	list, err := e.buckets(ctx, "query.Plot", entries, &req, q)
 	if err != nil {
 		return Answer{}, err
 	}
-	series, all := e.summaries(entries, list, &req)
+	series, all := e.summaries(entries, list, &req, &q)
 	a := Answer{From: req.From, To: req.To, Step: step, Total: all, Series: make([]Series, len(entries))}
 	var texts []catalog.Entry
 	for i := range series {

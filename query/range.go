@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/catalog"
@@ -83,7 +84,7 @@ func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer
 	coverages := make([]Coverage, len(c.series))
 	for i := range c.series {
 		s := &c.series[i]
-		tally := newTally(s.Samples, c.entries[i].Since)
+		tally := newTally(s.Samples, &c.entries[i])
 		if t, ok := counts[s.Info.Path]; ok {
 			tally, s.Truncated = t, int64(len(s.Samples)) < t.present+t.bad
 		}
@@ -95,9 +96,17 @@ func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer
 }
 
 func (e *Engine) coverage(entry *catalog.Entry, req *Request, t tally) Coverage {
-	cov := Coverage{Present: t.present, Bad: t.bad, Early: t.early}
+	cov := Coverage{Present: t.present, Bad: t.bad, Extra: t.extra}
 	cov.Expected, cov.Known = expected(entry, req.From, req.To, t.first, e.now())
 	return cov
+}
+
+// tallySteps is in how many steps the samples of a series are counted that a limit cut.
+const tallySteps = 240
+
+// stepOf returns the length of n steps between two times.
+func stepOf(from, to time.Time, n int) time.Duration {
+	return max(time.Microsecond, (to.Sub(from)/time.Duration(n) + time.Microsecond).Truncate(time.Microsecond))
 }
 
 // count asks the store for the sizes of the series that the limit may have cut.
@@ -112,13 +121,14 @@ func (e *Engine) count(ctx context.Context, c *collector, req *Request) (map[poi
 		return nil, nil
 	}
 	whole := store.Range{Points: cut, From: req.From, To: req.To}
-	list, err := e.store.Aggregate(ctx, store.Query{Range: whole, Step: req.To.Sub(req.From)})
+	q := store.Query{Range: whole, Step: stepOf(req.From, req.To, tallySteps)}
+	list, err := e.store.Aggregate(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	counts := make(map[point.Path]tally, len(list))
 	for _, s := range list {
-		counts[s.Point] = tallyBuckets(s.Buckets, &c.entries[c.index[s.Point]])
+		counts[s.Point] = tallyBuckets(s.Buckets, &q, &c.entries[c.index[s.Point]], e.now())
 	}
 	return counts, nil
 }
@@ -126,20 +136,25 @@ func (e *Engine) count(ctx context.Context, c *collector, req *Request) (map[poi
 // tally counts the samples of one series.
 type tally struct {
 	present, bad int64
-	early        int64 // of present, those before the present interval was set
+	extra        int64 // of present, those that no interval asks for
 	first        time.Time
 }
 
-func newTally(samples []point.Sample, since time.Time) tally {
+func newTally(samples []point.Sample, e *catalog.Entry) tally {
 	var t tally
+	steady := newPace(e.Interval)
 	for i := range samples {
 		if samples[i].Quality.IsBad() {
 			t.bad++
-		} else {
-			t.present++
-			if samples[i].Time.Before(since) {
-				t.early++
-			}
+			continue
+		}
+		t.present++
+		switch {
+		case e.Interval <= 0:
+		case samples[i].Time.Before(e.Since):
+			t.extra++
+		default:
+			t.extra += 1 - steady.one(samples[i].Time)
 		}
 	}
 	if len(samples) > 0 {
@@ -148,17 +163,35 @@ func newTally(samples []point.Sample, since time.Time) tally {
 	return t
 }
 
-func tallyBuckets(buckets []store.Bucket, e *catalog.Entry) tally {
+// tallyBuckets counts by the buckets that a query gave.
+func tallyBuckets(buckets []store.Bucket, q *store.Query, entry *catalog.Entry, now time.Time) tally {
 	var t tally
 	for i := range buckets {
 		t.present += int64(buckets[i].Count)
 		t.bad += int64(buckets[i].Bad)
-		t.early += early(&buckets[i], e)
 		if t.first.IsZero() {
 			t.first = buckets[i].FirstTime
 		}
 	}
+	if entry.Interval <= 0 {
+		return t
+	}
+	from, to := lifetime(entry, q.From, q.To, t.first, now)
+	steady, counted := newPace(entry.Interval), int64(0)
+	for i := range buckets {
+		b := &buckets[i]
+		counted += steady.step(later(b.Start, from), earlier(bucketEnd(q, b), to), int64(b.Count)-early(b, entry))
+	}
+	t.extra = t.present - counted
 	return t
+}
+
+// bucketEnd returns where a bucket of the query ends.
+func bucketEnd(q *store.Query, b *store.Bucket) time.Time {
+	if i, ok := slices.BinarySearchFunc(q.Edges, b.Start, time.Time.Compare); ok && i+1 < len(q.Edges) {
+		return q.Edges[i+1]
+	}
+	return b.Start.Add(q.Step)
 }
 
 // early returns how many samples of the bucket count as from before the entry's interval was set.

@@ -1,0 +1,48 @@
+package query
+
+import (
+	"math"
+	"time"
+)
+
+// pace counts of a point's samples only as many as its interval asks for, wherever they lie: a point that
+// reports more often than its interval does not make up with that for the time in which it was silent.
+// One sample may come an interval early or late. Ranges count sample by sample; plots, aggregates and heat
+// maps by steps, within which extra samples cannot be told from those that are on time. The zero pace is not ready; see newPace.
+type pace struct {
+	interval time.Duration
+	credit   time.Duration // time for which no sample was counted yet
+	until    time.Time
+}
+
+// newPace begins with one interval of credit: a sample may lie at the beginning of the range.
+func newPace(interval time.Duration) pace { return pace{interval: interval, credit: interval} }
+
+// one counts a sample. Samples come in time order.
+func (p *pace) one(t time.Time) int64 {
+	length := time.Duration(0)
+	if !p.until.IsZero() {
+		length = min(t.Sub(p.until), 2*p.interval)
+	}
+	p.until = t
+	p.credit = min(p.credit+max(0, length), 2*p.interval)
+	return p.spend(1)
+}
+
+// step counts n samples of the time from begin to end. Steps come in time order and do not overlap.
+func (p *pace) step(begin, end time.Time, n int64) int64 {
+	p.credit = min(p.credit, p.interval)
+	if gap := begin.Sub(p.until); !p.until.IsZero() && gap > 0 {
+		p.credit = min(p.credit+min(gap, p.interval), p.interval)
+	}
+	p.credit += max(0, min(end.Sub(begin), math.MaxInt64-p.interval)) // a range may be as long as a duration can be
+	p.until = end
+	return p.spend(n)
+}
+
+// spend counts of n samples as many as there is credit for.
+func (p *pace) spend(n int64) int64 {
+	n = min(n, int64(p.credit/p.interval))
+	p.credit -= time.Duration(n) * p.interval
+	return n
+}
