@@ -310,17 +310,24 @@ func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	return nil
 }
 
-// counted says how many devices answer and how much is recorded.
+// counted says how many devices answer and how much is recorded, here and at the nodes below.
 func (n *Node) counted() string {
-	offline, total, recorded := 0, 0, uint64(0)
+	var c verdict.Count
 	for _, d := range n.fleet.Devices() {
-		total++
-		if d.Status == device.Offline || d.Status == device.Hung {
-			offline++
+		c.Devices++
+		if d.Status != device.Offline && d.Status != device.Hung {
+			c.Well++
 		}
 	}
 	for _, s := range n.recorder.Lanes() {
-		recorded += s.Acknowledged
+		c.Recorded += s.Acknowledged
 	}
-	return fmt.Sprintf("%d of %s answer; %s recorded", total-offline, plural.Of(total, "device"), plural.Of(recorded, "sample"))
+	for _, b := range n.tree.Below() {
+		told, _ := n.book.Look(b.Path[0], b.Name)
+		c.Nodes, c.DevicesBelow = c.Nodes+1, c.DevicesBelow+told.Devices
+		if b.Away.IsZero() {
+			c.Connected, c.WellBelow = c.Connected+1, c.WellBelow+told.Devices-told.DevicesFailing
+		}
+	}
+	return c.Sentence()
 }

@@ -50,7 +50,7 @@ var (
 		"driver/modbus":            2709,
 		"identity":                 4258,
 		"ingest":                   2951,
-		"node":                     5337,
+		"node":                     5344,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4585,
 		"store/postgres":           2724,
