@@ -173,7 +173,7 @@ func catalogues(t *testing.T, known ...[]point.Info) []*catalog.Catalog {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = c.Close() })
-		if err := c.Below(t.Context(), []string{"campus", "plant", "none", "none"}[i], infos, nil); err != nil {
+		if _, err := c.Below(t.Context(), []string{"campus", "plant", "none", "none"}[i], infos, nil, catalog.Bound{}); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, c)
