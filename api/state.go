@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"voltbus/api/answer"
@@ -33,24 +32,6 @@ func (s *server) openapi(w http.ResponseWriter, _ *request) error {
 	out := &output{w: w, buf: append([]byte(nil), description...)}
 	out.begin("application/yaml")
 	return out.end()
-}
-
-// concerns returns what is not well at the node.
-func (s *server) concerns(ctx context.Context) []answer.Concern {
-	if s.cfg.Health == nil {
-		return nil
-	}
-	return s.cfg.Health.Health(ctx).Concerns
-}
-
-// concernOf returns what is said of a subject in a part; "" if all is well.
-func concernOf(all []answer.Concern, part, subject string) string {
-	for i := range all {
-		if all[i].Part == part && all[i].Subject == subject {
-			return all[i].Sentence
-		}
-	}
-	return ""
 }
 
 // notNil makes an empty list of none, so that JSON says [] and not null.

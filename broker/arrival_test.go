@@ -15,7 +15,7 @@ import (
 )
 
 // A CONNECT of MQTT 3.1.1 by the client "c", without a name.
-var connect = []byte{0x10, 13, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 0, 0, 1, 'c'} //nolint:gochecknoglobals // never changed
+var connect = []byte{0x10, 13, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 0, 0, 1, 'c'}
 
 func TestAttackClientsThatSayNothingKeepNobodyOut(t *testing.T) {
 	s := setting.Default()

@@ -55,7 +55,7 @@ func (u *unit) countOddity(ctx context.Context, count func() uint64, o oddity) {
 	u.blame(err, now)
 	u.mu.Unlock()
 	if o.noise.due(now.steady) {
-		l.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)),
+		l.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)), //nolint:sloglint // one of two constants
 			slog.String("driver", l.key.kind), slog.Uint64("count", o.noise.count), slog.Any("err", err))
 	}
 }

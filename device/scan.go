@@ -86,7 +86,7 @@ func (l *line) diagnose(ctx context.Context, u *unit, none bool) {
 		if none {
 			message = "device answers, but gives no point"
 		}
-		l.log.WarnContext(ctx, message,
+		l.log.WarnContext(ctx, message, //nolint:sloglint // one of two constants
 			slog.String("device", string(u.cfg.Path)), slog.String("driver", l.key.kind), slog.String("err", text))
 	}
 }

@@ -172,8 +172,12 @@ func TestRetainedMessagesAndSessionsAreThereAfterARestart(t *testing.T) {
 	}
 	c := connectMQTT(t, r.MQTTAddr(false), &paho.Connect{ClientID: "c", CleanStart: true, KeepAlive: 60})
 	for _, m := range []*paho.Publish{
-		{Topic: "q/1", QoS: 1, Payload: []byte("one")}, {Topic: "q/2", QoS: 2, Payload: []byte("two")}, {Topic: "s/1", QoS: 1, Payload: []byte("shared")},
-		{Topic: "r/kept", QoS: 1, Retain: true, Payload: []byte("kept")}, {Topic: "r/gone", QoS: 1, Retain: true, Payload: []byte("x")}, {Topic: "r/gone", QoS: 1, Retain: true},
+		{Topic: "q/1", QoS: 1, Payload: []byte("one")},
+		{Topic: "q/2", QoS: 2, Payload: []byte("two")},
+		{Topic: "s/1", QoS: 1, Payload: []byte("shared")},
+		{Topic: "r/kept", QoS: 1, Retain: true, Payload: []byte("kept")},
+		{Topic: "r/gone", QoS: 1, Retain: true, Payload: []byte("x")},
+		{Topic: "r/gone", QoS: 1, Retain: true},
 	} {
 		if _, err := c.Publish(t.Context(), m); err != nil {
 			t.Fatal(err)

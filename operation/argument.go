@@ -293,7 +293,7 @@ func (f *Field) check(v reflect.Value) error {
 			return fmt.Errorf("must be a number from %d to %d", f.Min, f.most())
 		}
 	case reflect.Slice, reflect.Map:
-		if raw, is := v.Interface().(json.RawMessage); is && f.Object && !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		if raw, is := reflect.TypeAssert[json.RawMessage](v); is && f.Object && !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 			return errObject
 		}
 		if f.IsList() && f.Max > 0 && int64(v.Len()) > f.Max {

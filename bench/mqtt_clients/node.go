@@ -42,7 +42,7 @@ func measureNode(ctx context.Context, program string, load load) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "voltbus.yaml")
 	if err := os.WriteFile(file, []byte(nodeConfig), 0o600); err != nil {
 		return err

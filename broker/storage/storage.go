@@ -136,10 +136,14 @@ func (s *Storage) wrap(op string, err error) error {
 type table struct{ insert, remove string }
 
 var (
-	sessionTable = table{`INSERT INTO session (key, state) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state`,
-		`DELETE FROM session WHERE key = ?`}
-	retainedTable = table{`INSERT INTO retained (topic, message) VALUES (?, ?) ON CONFLICT (topic) DO UPDATE SET message = excluded.message`,
-		`DELETE FROM retained WHERE topic = ?`}
+	sessionTable = table{
+		`INSERT INTO session (key, state) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET state = excluded.state`,
+		`DELETE FROM session WHERE key = ?`,
+	}
+	retainedTable = table{
+		`INSERT INTO retained (topic, message) VALUES (?, ?) ON CONFLICT (topic) DO UPDATE SET message = excluded.message`,
+		`DELETE FROM retained WHERE topic = ?`,
+	}
 )
 
 // Save implements broker.Storage.

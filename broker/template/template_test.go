@@ -74,22 +74,32 @@ func TestPayloadsBecomeReadings(t *testing.T) {
 		{"a plain switch", with("plain", list(setting.Point{Name: "on", Type: "bool", On: []string{"Open"}})), "OPEN", "on true", ""},
 		{"a plain payload that is no number", with("plain", list(setting.Point{Name: "t", Type: "float"})), "NaN", "", "t: is not a number"},
 		{"a value that means none", with("plain", list(setting.Point{Name: "t", Bad: []string{"-127"}})), "-127", "t null bad(sensor)", ""},
-		{"values by their ways", with("json", list(setting.Point{Name: "a", From: "x.y[1]"}, setting.Point{Name: "b", From: `["k.l"]`}, setting.Point{Name: "c"})),
-			`{"x":{"y":[1,2]},"k.l":true,"other":1}`, "a 2, b true", ""},
+		{
+			"values by their ways", with("json", list(setting.Point{Name: "a", From: "x.y[1]"}, setting.Point{Name: "b", From: `["k.l"]`}, setting.Point{Name: "c"})),
+			`{"x":{"y":[1,2]},"k.l":true,"other":1}`, "a 2, b true", "",
+		},
 		{"every member", with("json", list(setting.Point{Name: "{1}/t", From: "*.T"})), `{"S1":{"T":1},"S2":{"T":2},"n":3}`, "S1/t 1, S2/t 2", ""},
 		{"scaled to a whole number", with("json", list(setting.Point{Name: "p", Scale: 0.1, Offset: -40, Type: "int"})), `{"p": 655}`, "p 26", ""},
 		{"a whole number of 63 bits", with("json", list(setting.Point{Name: "n", Type: "int"})), `{"n": 9007199254740993}`, "n 9007199254740993", ""},
 		{"all the rest", with("json", func(tpl *setting.Template) {
 			tpl.Points, tpl.Rest, tpl.Leave = points(setting.Point{Name: "t", From: "a.t"}), true, []string{"link"}
 		}), `{"a":{"t":1,"h":2},"link":{"q":1},"l":["x",false],"n":null}`, `t 1, a/h 2, l/0 "x", l/1 false`, ""},
-		{"the time of the payload, in seconds", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "ts" }),
-			`{"v":1,"ts":1772366400.5}`, "v 1 @12:00:00.5", ""},
-		{"the time of the payload, in milliseconds", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "ts" }),
-			`{"v":1,"ts":1772366400123}`, "v 1 @12:00:00.123", ""},
-		{"the time of the payload, as a text", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "m.at" }),
-			`{"v":1,"m":{"at":"2026-03-01T13:00:00+01:00"}}`, "v 1 @12:00:00", ""},
-		{"SenML", with("senml", func(*setting.Template) {}), `[{"bn":"s/","n":"t","u":"Cel","v":21,"bt":1772366400},{"n":"on","vb":true}]`,
-			"s/t 21 Cel @12:00:00, s/on true @12:00:00", ""},
+		{
+			"the time of the payload, in seconds", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "ts" }),
+			`{"v":1,"ts":1772366400.5}`, "v 1 @12:00:00.5", "",
+		},
+		{
+			"the time of the payload, in milliseconds", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "ts" }),
+			`{"v":1,"ts":1772366400123}`, "v 1 @12:00:00.123", "",
+		},
+		{
+			"the time of the payload, as a text", with("json", func(tpl *setting.Template) { tpl.Points, tpl.Time = points(setting.Point{Name: "v"}), "m.at" }),
+			`{"v":1,"m":{"at":"2026-03-01T13:00:00+01:00"}}`, "v 1 @12:00:00", "",
+		},
+		{
+			"SenML", with("senml", func(*setting.Template) {}), `[{"bn":"s/","n":"t","u":"Cel","v":21,"bt":1772366400},{"n":"on","vb":true}]`,
+			"s/t 21 Cel @12:00:00, s/on true @12:00:00", "",
+		},
 		{"no JSON", with("json", list(setting.Point{Name: "t"})), "21", "", ""},
 		{"half a payload", with("json", list(setting.Point{Name: "t"})), `{"t":`, "", "the payload is not JSON"},
 		{"two objects", with("json", list(setting.Point{Name: "t"})), `{"t":1}{}`, "", "something follows"},

@@ -37,7 +37,7 @@ func (c *Client) Alert(key, severity, text string) error {
 	return nil
 }
 
-var overMessage = json.RawMessage(`{"cleared":true}`)
+var overMessage = json.RawMessage(`{"cleared":true}`) //nolint:gochecknoglobals // never changed
 
 // ClearAlert says that an alert is over. It is no error if there was none.
 func (c *Client) ClearAlert(key string) error {

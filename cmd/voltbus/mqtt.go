@@ -64,22 +64,11 @@ func newMQTTDevices(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for after, more := "", true; more; {
-					page, err := client.Do(ctx, s.Client, mqtt.ListDevices, mqtt.Page{After: after})
-					if err != nil {
-						return err
-					}
-					for _, d := range page.Devices {
-						ends := ""
-						if d.Certificate != nil {
-							ends = "until " + d.Certificate.Format(time.DateOnly)
-						}
-						after = d.Name
-						if err := r.row(d.Name, d.Kind, d.Created.Format(time.RFC3339), d.Changed.Format(time.RFC3339), ends); err != nil {
-							return err
-						}
-					}
-					more = page.More
+				for after, more := "", true; more && err == nil; {
+					after, more, err = mqttDevices(ctx, s, after, r.row)
+				}
+				if err != nil {
+					return err
 				}
 				return r.end()
 			})
@@ -87,6 +76,25 @@ func newMQTTDevices(f *flags) *cobra.Command {
 	}
 	out.register(cmd)
 	return cmd
+}
+
+// mqttDevices writes the rows of a page of devices, and says after which name the next one begins, if there is more.
+func mqttDevices(ctx context.Context, s session, after string, row func(...any) error) (last string, more bool, err error) {
+	page, err := client.Do(ctx, s.Client, mqtt.ListDevices, mqtt.Page{After: after})
+	if err != nil {
+		return "", false, err
+	}
+	for _, d := range page.Devices {
+		ends := ""
+		if d.Certificate != nil {
+			ends = "until " + d.Certificate.Format(time.DateOnly)
+		}
+		last = d.Name
+		if err := row(d.Name, d.Kind, d.Created.Format(time.RFC3339), d.Changed.Format(time.RFC3339), ends); err != nil {
+			return "", false, err
+		}
+	}
+	return last, page.More, nil
 }
 
 func newMQTTAdd(f *flags) *cobra.Command {
@@ -247,22 +255,11 @@ func newMQTTClients(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for after, more := "", true; more; {
-					page, err := client.Do(ctx, s.Client, mqtt.Clients, mqtt.Page{After: after})
-					if err != nil {
-						return err
-					}
-					for _, c := range page.Clients {
-						since := "away"
-						if c.Connected != nil {
-							since = c.Connected.Format(time.RFC3339)
-						}
-						after = c.Device + " " + c.Client
-						if err := r.row(c.Device, c.Client, c.Address, c.Version, since, c.Subscriptions, c.Waiting, c.Dropped); err != nil {
-							return err
-						}
-					}
-					more = page.More
+				for after, more := "", true; more && err == nil; {
+					after, more, err = mqttClients(ctx, s, after, r.row)
+				}
+				if err != nil {
+					return err
 				}
 				return r.end()
 			})
@@ -270,6 +267,25 @@ func newMQTTClients(f *flags) *cobra.Command {
 	}
 	out.register(cmd)
 	return cmd
+}
+
+// mqttClients writes the rows of a page of clients, and says after which one the next page begins, if there is more.
+func mqttClients(ctx context.Context, s session, after string, row func(...any) error) (last string, more bool, err error) {
+	page, err := client.Do(ctx, s.Client, mqtt.Clients, mqtt.Page{After: after})
+	if err != nil {
+		return "", false, err
+	}
+	for _, c := range page.Clients {
+		since := "away"
+		if c.Connected != nil {
+			since = c.Connected.Format(time.RFC3339)
+		}
+		last = c.Device + " " + c.Client
+		if err := row(c.Device, c.Client, c.Address, c.Version, since, c.Subscriptions, c.Waiting, c.Dropped); err != nil {
+			return "", false, err
+		}
+	}
+	return last, page.More, nil
 }
 
 func newMQTTUnknown(f *flags) *cobra.Command {

@@ -64,7 +64,7 @@ func TestAPointWithoutAValueSinceTheDeviceStartedIsNamedUntilItHasOne(t *testing
 }
 
 // lacks takes reports until the session knows what its device does not give.
-func lacks(t *testing.T, s *session, names ...string) (error, map[string]point.Quality) {
+func lacks(t *testing.T, s *session, names ...string) (map[string]point.Quality, error) {
 	t.Helper()
 	got := map[string]point.Quality{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -89,7 +89,7 @@ func lacks(t *testing.T, s *session, names ...string) (error, map[string]point.Q
 			t.Fatal(err)
 		}
 		if known, why := s.Lacks(); known && (why == nil || len(got) == len(names)) {
-			return why, got
+			return got, why
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestAPointThatTheDeviceDoesNotHaveIsNamedWithoutAScan(t *testing.T) {
 - {name: nix, type: analog_input, index: 99}
 - {name: nothing, type: octet_string, index: 7}
 `))
-	why, got := lacks(t, s, "there", "nix", "nothing")
+	got, why := lacks(t, s, "there", "nix", "nothing")
 	if fault.KindOf(why) != fault.Invalid || !strings.Contains(why.Error(), "does not give 2 of 3 points: nix (analog_input 99), nothing (octet_string 7); correct") {
 		t.Errorf("it says %v", why)
 	}
@@ -111,7 +111,7 @@ func TestAPointThatTheDeviceDoesNotHaveIsNamedWithoutAScan(t *testing.T) {
 
 func TestADeviceThatHasAllItsPointsLacksNoneWithoutAScan(t *testing.T) {
 	s := connect(t, config(t, newDevice(t).listen(t, nil, 10), "[{name: there, type: analog_input, index: 2}]"))
-	if why, _ := lacks(t, s, "there"); why != nil {
+	if _, why := lacks(t, s, "there"); why != nil {
 		t.Errorf("it says %v", why)
 	}
 }
@@ -125,7 +125,7 @@ func TestAPointWithoutAValueSinceTheDeviceStartedIsNamedWithoutAScan(t *testing.
 	}
 	restart(object.FlagOnline | object.FlagRestart)
 	s := connect(t, config(t, d.listen(t, nil, 10), "[{name: level, type: analog_input, index: 2}]"))
-	if why, _ := lacks(t, s, "level"); fault.KindOf(why) != fault.Unavailable || !strings.Contains(why.Error(), "no value since the device restarted") {
+	if _, why := lacks(t, s, "level"); fault.KindOf(why) != fault.Unavailable || !strings.Contains(why.Error(), "no value since the device restarted") {
 		t.Errorf("it says %v", why)
 	}
 	restart(object.FlagOnline)

@@ -29,7 +29,7 @@ type search struct {
 }
 
 // integrityName is how the association calls the read of everything that it makes by itself.
-var integrityName = master.ReadClasses(app.Integrity).String()
+var integrityName = master.ReadClasses(app.Integrity).String() //nolint:gochecknoglobals // never changed
 
 // allRead notes that a read of everything has ended.
 func (f *search) allRead() {

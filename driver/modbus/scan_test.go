@@ -233,7 +233,7 @@ func TestARefusedRegisterStaysNamedUntilItWasRead(t *testing.T) {
 				<-time.After(retryRefused + time.Second)
 				answer = says
 				named("while it is asked for again")
-				if answer = wire.ErrIllegalDataAddress; says != context.DeadlineExceeded { // a scan that is cut begins there the next time
+				if answer = wire.ErrIllegalDataAddress; !errors.Is(says, context.DeadlineExceeded) { // a scan that is cut begins there the next time
 					answer = says
 				}
 				named("after that")

@@ -83,7 +83,7 @@ func (l *Lines) Filter(now time.Time) (*logbook.Filter, error) {
 	return f, nil
 }
 
-var levels = map[string]slog.Level{
+var levels = map[string]slog.Level{ //nolint:gochecknoglobals // never changed
 	"": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warning": slog.LevelWarn, "warn": slog.LevelWarn, "error": slog.LevelError,
 }
 
