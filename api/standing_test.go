@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -77,6 +76,33 @@ func TestAttackReadingsThatArriveAfterTheirTokenWasRevokedAreNotRecorded(t *test
 	}
 }
 
+// keepBusy has a stream always have something to send, no more than its reader takes, and returns its last line once it ended.
+func (n *node) keepBusy(stream io.Reader) <-chan string {
+	ended, room := make(chan string, 1), make(chan struct{}, 16)
+	fill := func() {
+		for len(room) < cap(room) {
+			room <- struct{}{}
+		}
+	}
+	fill()
+	go func() {
+		for range room {
+			n.live.publish(json.RawMessage(`{"device":"site"}`))
+		}
+	}()
+	go func() {
+		defer close(room)
+		last := ""
+		for lines := bufio.NewScanner(stream); lines.Scan(); fill() {
+			if lines.Text() != "" {
+				last = lines.Text()
+			}
+		}
+		ended <- last
+	}()
+	return ended
+}
+
 // What is being answered ends when its reader may no longer ask for it, however busy it is.
 func TestAttackWhatIsReadEndsWithTheRole(t *testing.T) {
 	e := endless{ended: make(chan error, 1)}
@@ -85,13 +111,7 @@ func TestAttackWhatIsReadEndsWithTheRole(t *testing.T) {
 	stream, err := n.open(t.Context(), "GET", "/api/v1/stream", "", who)
 	must(t, err)
 	defer stream.Body.Close()
-	busy, stop := context.WithCancel(t.Context())
-	defer stop()
-	go func() {
-		for busy.Err() == nil { // a stream that always has something to send
-			n.live.publish(json.RawMessage(`{"device":"site"}`))
-		}
-	}()
+	ended := n.keepBusy(stream.Body)
 	export, err := n.open(t.Context(), "GET", "/api/v1/export?point=site/temp&format=csv", "", who)
 	must(t, err)
 	defer export.Body.Close()
@@ -99,12 +119,7 @@ func TestAttackWhatIsReadEndsWithTheRole(t *testing.T) {
 	go func() { statement <- n.do("POST", "/api/v1/sql", `{"statement":"hang"}`, who) }()
 	<-n.state.hanging
 	revoke()
-	last := ""
-	for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
-		if lines.Text() != "" {
-			last = lines.Text()
-		}
-	}
+	last := <-ended
 	if !strings.Contains(last, `"status":401`) {
 		t.Errorf("the stream ends with %.300s", last)
 	}
