@@ -57,8 +57,9 @@ class Written(msgspec.Struct, frozen=True):
     ``status`` is accepted, pending (a second person must agree), refused, or failed (the device
     said no, for now or for good: the command is gone, and its level is as it was before).
     ``output`` is what is known of the point: writing, waiting (a rate, a minimum time or a pause
-    holds the command back until ``later``), held (the device reports the value), differs (the device took the command
-    and reports another value), mismatch (the point lost the value), failed, unknown.
+    holds the command back until ``later``), held (the device reports the value), differs (the
+    device took the command and reports another value), mismatch (the point lost the value),
+    failed, unknown.
     ``wins`` is False while a more urgent command holds the point.
     """
 
