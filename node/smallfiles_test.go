@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/identity"
 	"voltbus/recorder"
@@ -77,6 +78,9 @@ func everyPart(t *testing.T) string {
 			}
 		}
 		return false
+	})
+	eventually(t, "the plant knows the ledger of the leaf, which it keeps", func() bool {
+		return slices.ContainsFunc(plant.ledger().Nodes, func(n answer.LedgerNode) bool { return n.Node == "leaf" && n.State == "current" })
 	})
 	plant.person("ada", identity.Engineer)
 	plant.record(numbers("p", 0, 3))
