@@ -134,11 +134,12 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table stri
 				c.last.Word(id)
 				number = cols.value[i] + 1
 			}
-			if time, known := c.last.Time(id); known && cols.time[i] < time {
+			time, known := c.last.Time(id)
+			if known && cols.time[i] < time {
 				continue
 			}
 			s := newestOf(cols.at(i))
-			if taken[id] && c.last.Differs(id, s, number == numbers[id]) {
+			if taken[id] && cols.time[i] == time && c.last.Differs(id, s, number == numbers[id]) {
 				overwritten++
 			}
 			c.last.Take(id, s)

@@ -59,7 +59,7 @@ func (t *Table) Take(n uint32, s Sample) {
 	})
 	if s.Value.Kind() == point.Text {
 		t.Say(n, s.Value.Text())
-	} else {
+	} else if len(t.texts) > 0 {
 		delete(t.texts, n)
 	}
 }
