@@ -170,7 +170,7 @@ func listMissing(ctx context.Context, cmd *cobra.Command, c *client.Client, open
 	if err := rows.End(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d intervals are there; %d channels lack some\n", m.Received, m.Expected, m.Channels)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d intervals are there; channels with gaps: %d\n", m.Received, m.Expected, m.Channels)
 	return err
 }
 
@@ -181,7 +181,7 @@ func newMeterValidate(f *Program) *cobra.Command {
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
 				j, err := client.Do(ctx, c, metering.Validate, metering.Validation{Day: args[0]})
 				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d channels: %d readings valid, %d doubted, %d estimated, %d exceptions\n", j.Channels, j.Validated, j.Doubted, j.Estimated, j.Exceptions)
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "channels: %d; readings: %d valid, %d doubted, %d estimated; exceptions: %d\n", j.Channels, j.Validated, j.Doubted, j.Estimated, j.Exceptions)
 				}
 				return err
 			})
