@@ -46,16 +46,17 @@ const selectCredential = `
 	SELECT hash, user.name, user.role, purpose, parent, under, credential.created, expires, id, credential.name, most
 	FROM credential JOIN user ON user.name = credential.user `
 
-// Credential implements identity.Accounts.
+// Credential implements identity.Accounts. Every request asks, so the statement is prepared once; a look-up by key is over before anybody
+// could give it up.
 func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
-	list, err := c.credentials(ctx, `WHERE hash = ?`, hash[:])
-	if err == nil && len(list) == 0 {
+	cr, err := scanCredential(c.credential.QueryRowContext(context.WithoutCancel(ctx), hash[:]))
+	if errors.Is(err, sql.ErrNoRows) {
 		err = fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
 	}
 	if err != nil {
 		return identity.Credential{}, wrap("catalog.Credential", "", err)
 	}
-	return list[0], nil
+	return cr, nil
 }
 
 // Credentials implements identity.Accounts.
@@ -87,14 +88,14 @@ func (c *Catalog) credentials(ctx context.Context, which string, args ...any) ([
 	return list, rows.Err()
 }
 
-func scanCredential(rows *sql.Rows) (identity.Credential, error) {
+func scanCredential(row interface{ Scan(to ...any) error }) (identity.Credential, error) {
 	var (
 		cr               identity.Credential
 		hash, parent     []byte
 		role, most       string
 		created, expires sql.NullInt64
 	)
-	err := rows.Scan(&hash, &cr.User.Name, &role, &cr.Purpose, &parent, &cr.User.Under, &created, &expires, &cr.ID, &cr.Name, &most)
+	err := row.Scan(&hash, &cr.User.Name, &role, &cr.Purpose, &parent, &cr.User.Under, &created, &expires, &cr.ID, &cr.Name, &most)
 	if err != nil {
 		return cr, err
 	}

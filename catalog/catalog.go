@@ -37,6 +37,8 @@ type Catalog struct {
 	writing sync.Mutex // SQLite has one writer; queueing here is fair and needs no retries
 	damage  *Damage
 	now     func() time.Time
+
+	credential *sql.Stmt // by its hash
 }
 
 // Damage tells that the catalogue could not be read when it was opened: it was set aside and an
@@ -92,6 +94,9 @@ func open(ctx context.Context, file string, now func() time.Time) (*Catalog, err
 	}
 	if err == nil {
 		err = c.takeRows(ctx)
+	}
+	if err == nil {
+		c.credential, err = db.PrepareContext(ctx, selectCredential+`WHERE hash = ?`)
 	}
 	if err != nil {
 		return nil, errors.Join(wrap("catalog.Open", file, err), db.Close())
