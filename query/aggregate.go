@@ -70,7 +70,9 @@ func (e *Engine) Aggregate(ctx context.Context, req Request, how Aggregation) (S
 		return Summaries{}, err
 	}
 	out := Summaries{From: req.From, To: req.To, Aggregation: how, Next: next}
-	out.Series, out.Total = e.summaries(entries, list, &req, &q)
+	if out.Series, out.Total, err = e.summaries(ctx, entries, list, &q); err != nil {
+		return Summaries{}, err
+	}
 	for i := range out.Series {
 		e.ends(&out.Series[i], &entries[i], &req, q.Edges)
 	}
@@ -106,14 +108,22 @@ func (e *Engine) toRead(entry *catalog.Entry, req *Request) int64 {
 	return max(0, int64(earlier(req.To, e.now()).Sub(req.From)/supposed))
 }
 
-func (e *Engine) summaries(entries []catalog.Entry, list []store.Series, req *Request, q *store.Query) ([]Summary, Coverage) {
+func (e *Engine) summaries(ctx context.Context, entries []catalog.Entry, list []store.Series, q *store.Query) ([]Summary, Coverage, error) {
+	known := make([]*catalog.Entry, len(entries))
+	for i := range entries {
+		known[i] = &entries[i]
+	}
+	tallies, err := tallyAll(ctx, e, known, list, q)
+	if err != nil {
+		return nil, Coverage{}, err
+	}
 	series := make([]Summary, len(entries))
 	coverages := make([]Coverage, len(entries))
 	for i := range entries {
-		coverages[i] = e.coverage(&entries[i], req, tallyBuckets(list[i].Buckets, q, &entries[i], e.now()))
+		coverages[i] = e.coverage(&entries[i], q.From, q.To, tallies[i])
 		series[i] = Summary{Info: entries[i].Info, Buckets: list[i].Buckets, Coverage: coverages[i]}
 	}
-	return series, total(coverages)
+	return series, total(coverages), nil
 }
 
 // ends completes the buckets of a point with their ends and with what was expected of them.

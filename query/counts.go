@@ -13,14 +13,22 @@ const (
 	maxFineAll = 8 * maxCells // steps of all points: a store is asked in parts of maxCells, and each part costs anew
 )
 
-// fine returns in which steps the samples of a number of points are counted: the cells, or where they are
-// longer than an hour, hours or as few of them as the bounds allow. So an hour with more samples than expected
-// makes up for no other.
+// fine returns in which steps the samples of a number of points are counted: the cells, or where they are longer than
+// those in which a range is counted, parts of them, as far as the bounds allow. So a part with more samples than
+// expected makes up for no other.
 func (h *Heat) fine(points int) time.Duration {
+	span, short := h.To.Sub(h.From), tallyStep(h.From, h.To)
 	most := min(maxFine, maxFineAll/max(1, points))
-	hours, span := h.Step/time.Hour, h.To.Sub(h.From)
-	for n := range hours {
-		if step := (n + 1) * time.Hour; hours%(n+1) == 0 && int(span/step) <= most {
+	if short < time.Hour {
+		most = maxCells / max(1, points) // a store reads all samples for each part
+	}
+	for n := max(1, (h.Step+short-1)/short); n <= 2*h.Step/short; n++ {
+		if step := h.Step / n; h.Step%n == 0 && step%time.Microsecond == 0 && int(span/step) <= most {
+			return step
+		}
+	}
+	for hours, n := h.Step/time.Hour, time.Duration(1); n < hours; n++ {
+		if step := n * time.Hour; hours%n == 0 && int(span/step) <= most {
 			return step
 		}
 	}

@@ -31,11 +31,12 @@ func (p *pace) one(t time.Time) int64 {
 
 // step counts n samples of the time from begin to end. Steps come in time order and do not overlap.
 func (p *pace) step(begin, end time.Time, n int64) int64 {
-	p.credit = min(p.credit, p.interval)
+	length := max(0, min(end.Sub(begin), math.MaxInt64-p.interval)) // a range may be as long as a duration can be
+	most := max(p.interval, 2*p.interval-length)                    // before the step: as for a sample, where the step is short
 	if gap := begin.Sub(p.until); !p.until.IsZero() && gap > 0 {
-		p.credit = min(p.credit+min(gap, p.interval), p.interval)
+		p.credit += min(gap, 2*p.interval)
 	}
-	p.credit += max(0, min(end.Sub(begin), math.MaxInt64-p.interval)) // a range may be as long as a duration can be
+	p.credit = min(p.credit, most) + length
 	p.until = end
 	return p.spend(n)
 }

@@ -102,7 +102,10 @@ func (e *Engine) plotSteps(ctx context.Context, entries []catalog.Entry, req Req
 	if err != nil {
 		return Answer{}, err
 	}
-	series, all := e.summaries(entries, list, &req, &q)
+	series, all, err := e.summaries(ctx, entries, list, &q)
+	if err != nil {
+		return Answer{}, err
+	}
 	a := Answer{From: req.From, To: req.To, Step: step, Total: all, Series: make([]Series, len(entries))}
 	var texts []catalog.Entry
 	for i := range series {

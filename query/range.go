@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"voltbus/catalog"
@@ -88,25 +87,17 @@ func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer
 		if t, ok := counts[s.Info.Path]; ok {
 			tally, s.Truncated = t, int64(len(s.Samples)) < t.present+t.bad
 		}
-		s.Coverage = e.coverage(&c.entries[i], req, tally)
+		s.Coverage = e.coverage(&c.entries[i], req.From, req.To, tally)
 		coverages[i] = s.Coverage
 	}
 	a.Total = total(coverages)
 	return a, nil
 }
 
-func (e *Engine) coverage(entry *catalog.Entry, req *Request, t tally) Coverage {
+func (e *Engine) coverage(entry *catalog.Entry, from, to time.Time, t tally) Coverage {
 	cov := Coverage{Present: t.present, Bad: t.bad, Extra: t.extra}
-	cov.Expected, cov.Known = expected(entry, req.From, req.To, t.first, e.now())
+	cov.Expected, cov.Known = expected(entry, from, to, t.first, e.now())
 	return cov
-}
-
-// tallySteps is in how many steps the samples of a series are counted that a limit cut.
-const tallySteps = 240
-
-// stepOf returns the length of n steps between two times.
-func stepOf(from, to time.Time, n int) time.Duration {
-	return max(time.Microsecond, (to.Sub(from)/time.Duration(n) + time.Microsecond).Truncate(time.Microsecond))
 }
 
 // count asks the store for the sizes of the series that the limit may have cut.
@@ -126,85 +117,19 @@ func (e *Engine) count(ctx context.Context, c *collector, req *Request) (map[poi
 	if err != nil {
 		return nil, err
 	}
+	entries := make([]*catalog.Entry, len(cut))
+	for i, p := range cut {
+		entries[i] = &c.entries[c.index[p]]
+	}
+	tallies, err := tallyAll(ctx, e, entries, list, &q)
+	if err != nil {
+		return nil, err
+	}
 	counts := make(map[point.Path]tally, len(list))
-	for _, s := range list {
-		counts[s.Point] = tallyBuckets(s.Buckets, &q, &c.entries[c.index[s.Point]], e.now())
+	for i, p := range cut {
+		counts[p] = tallies[i]
 	}
 	return counts, nil
-}
-
-// tally counts the samples of one series.
-type tally struct {
-	present, bad int64
-	extra        int64 // of present, those that no interval asks for
-	first        time.Time
-}
-
-func newTally(samples []point.Sample, e *catalog.Entry) tally {
-	var t tally
-	steady := newPace(e.Interval)
-	for i := range samples {
-		if samples[i].Quality.IsBad() {
-			t.bad++
-			continue
-		}
-		t.present++
-		switch {
-		case e.Interval <= 0:
-		case samples[i].Time.Before(e.Since):
-			t.extra++
-		default:
-			t.extra += 1 - steady.one(samples[i].Time)
-		}
-	}
-	if len(samples) > 0 {
-		t.first = samples[0].Time
-	}
-	return t
-}
-
-// tallyBuckets counts by the buckets that a query gave.
-func tallyBuckets(buckets []store.Bucket, q *store.Query, entry *catalog.Entry, now time.Time) tally {
-	var t tally
-	for i := range buckets {
-		t.present += int64(buckets[i].Count)
-		t.bad += int64(buckets[i].Bad)
-		if t.first.IsZero() {
-			t.first = buckets[i].FirstTime
-		}
-	}
-	if entry.Interval <= 0 {
-		return t
-	}
-	from, to := lifetime(entry, q.From, q.To, t.first, now)
-	steady, counted := newPace(entry.Interval), int64(0)
-	for i := range buckets {
-		b := &buckets[i]
-		counted += steady.step(later(b.Start, from), earlier(bucketEnd(q, b), to), int64(b.Count)-early(b, entry))
-	}
-	t.extra = t.present - counted
-	return t
-}
-
-// bucketEnd returns where a bucket of the query ends.
-func bucketEnd(q *store.Query, b *store.Bucket) time.Time {
-	if i, ok := slices.BinarySearchFunc(q.Edges, b.Start, time.Time.Compare); ok && i+1 < len(q.Edges) {
-		return q.Edges[i+1]
-	}
-	return b.Start.Add(q.Step)
-}
-
-// early returns how many samples of the bucket count as from before the entry's interval was set.
-// Of a bucket that begins before and ends after, as many as the interval asks for do not.
-func early(b *store.Bucket, e *catalog.Entry) int64 {
-	count := int64(b.Count)
-	switch {
-	case e.Interval <= 0 || !b.FirstTime.Before(e.Since):
-		return 0
-	case b.LastTime.Before(e.Since):
-		return count
-	}
-	return count - min(count, int64(b.LastTime.Sub(e.Since)/e.Interval)+1)
 }
 
 // collector sorts the runs that a store emits into series.

@@ -77,6 +77,7 @@ type Series struct {
 	Samples   []Tuple `json:"samples"`
 	Expected  *int64  `json:"expected"` // null if the point's interval is unknown
 	Present   int64   `json:"present"`
+	Extra     int64   `json:"extra"` // of those present, the ones that the interval does not ask for
 	Bad       int64   `json:"bad"`
 	Truncated bool    `json:"truncated,omitempty"` // the limit cut the samples
 }
@@ -115,6 +116,7 @@ type Summary struct {
 	Buckets  []Bucket `json:"buckets"`
 	Expected *int64   `json:"expected"`
 	Present  int64    `json:"present"`
+	Extra    int64    `json:"extra"` // of those present, the ones that the interval does not ask for
 	Bad      int64    `json:"bad"`
 }
 

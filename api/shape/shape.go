@@ -69,6 +69,8 @@ func AppendSeriesTail(dst []byte, s *query.Series) []byte {
 	}
 	dst = append(dst, `,"present":`...)
 	dst = strconv.AppendInt(dst, s.Coverage.Present, 10)
+	dst = append(dst, `,"extra":`...)
+	dst = strconv.AppendInt(dst, s.Coverage.Extra, 10)
 	dst = append(dst, `,"bad":`...)
 	dst = strconv.AppendInt(dst, s.Coverage.Bad, 10)
 	if s.Truncated {
@@ -180,7 +182,7 @@ func Aggregate(a *query.Summaries) answer.Aggregate {
 
 func summary(s *query.Summary, functions []query.Function) answer.Summary {
 	out := answer.Summary{
-		Point: string(s.Info.Path), Unit: s.Info.Unit, Present: s.Coverage.Present, Bad: s.Coverage.Bad,
+		Point: string(s.Info.Path), Unit: s.Info.Unit, Present: s.Coverage.Present, Extra: s.Coverage.Extra, Bad: s.Coverage.Bad,
 		Buckets: make([]answer.Bucket, len(s.Buckets)),
 	}
 	if s.Coverage.Known {

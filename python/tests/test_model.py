@@ -44,6 +44,21 @@ class Answered(History):
         return self.answer
 
 
+def test_an_answer_tells_samples_beyond_the_interval() -> None:
+    one = {"point": "a", "expected": 60, "present": 60, "extra": 15, "bad": 0}
+
+    async def test() -> None:
+        bus = Answered(series=[{**one, "unit": "", "kind": "float", "samples": []}], completeness=0.75)
+        told = [(await bus.range("a", NOON)).series[0]]
+        bus = Answered(series=[{**one, "unit": "", "buckets": []}], completeness=0.75)
+        told.append((await bus.aggregate("a", NOON, step="1h")).series[0])
+        for s in told:
+            assert s.expected is not None
+            assert (s.present - s.extra) / s.expected == 0.75
+
+    asyncio.run(test())
+
+
 def test_an_answer_says_because_of_which_node_something_is_missing() -> None:
     told = [
         {

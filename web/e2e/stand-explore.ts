@@ -53,7 +53,7 @@ function counted(a: Asked) {
   const expected = Math.max(0, Math.round((a.to - a.from) / interval));
   const present = Math.round(expected * (1 - (pause[1] - pause[0]) / hour));
   const { unit, kind } = a.source;
-  return { point: a.path, unit, kind: kind as Kind, expected, present, bad: 0 };
+  return { point: a.path, unit, kind: kind as Kind, expected, present, extra: 0, bad: 0 };
 }
 
 /** The answer to /plot. */

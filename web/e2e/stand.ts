@@ -288,6 +288,7 @@ export class Stand {
           ...(query.get("format") === "columns" ? { columns: columnsOf(samples) } : { samples }),
           expected,
           present: Math.min(expected, present),
+          extra: 0,
           bad: 0,
         },
       ];

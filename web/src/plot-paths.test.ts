@@ -22,6 +22,7 @@ const curve = (samples: [number, number | null][], more: Partial<Curve> = {}): C
   gapMs: 0,
   expected: null,
   present: 0,
+  extra: 0,
   bad: 0,
   since: Number.NEGATIVE_INFINITY,
   ...more,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PlotSeries } from "./api";
+import { percent } from "./format";
 import {
   type Asked,
   append,
@@ -10,6 +11,7 @@ import {
   numeric,
   valueAt,
 } from "./series";
+import places from "./testdata/places.json";
 
 const series = (samples: PlotSeries["samples"], more: Partial<PlotSeries> = {}): PlotSeries => ({
   point: "p",
@@ -18,6 +20,7 @@ const series = (samples: PlotSeries["samples"], more: Partial<PlotSeries> = {}):
   samples,
   expected: 10,
   present: 10,
+  extra: 0,
   bad: 0,
   ...more,
 });
@@ -136,6 +139,15 @@ describe("completeness", () => {
     expect(of({ expected: 100, present: 150 }, { expected: 100, present: 50 })).toBe(
       "75.0 % complete: 150 of 200 expected samples are there",
     );
+  });
+  test("does not let a surplus at one time hide a lack at another", () => {
+    expect(of({ expected: 100, present: 100, extra: 30 })).toBe(
+      "70.0 % complete: 70 of 100 expected samples are there",
+    );
+  });
+  // What a node answered about a point that reports too often, not at all, unevenly, and as it should
+  test.each(Object.entries(places))("says of a %s what the node says", (_, answer) => {
+    expect(completeness(answer.series).split(" complete")[0]).toBe(percent(answer.completeness, 1));
   });
   test("counts bad samples", () => {
     expect(of({ expected: 10, present: 8, bad: 2 })).toBe(

@@ -12,6 +12,8 @@ export interface Curve {
   gapMs: number;
   expected: number | null;
   present: number;
+  /** Of those present, the ones that the interval does not ask for. */
+  extra: number;
   bad: number;
   /** When samples began to be expected within the range; minus infinity if that is unknown. */
   since: number;
@@ -45,11 +47,11 @@ export interface Asked {
 
 /** Makes a curve of an answer. */
 export function curveOf(series: PlotSeries, { to, stepMs, intervalMs }: Asked): Curve {
-  const { point, unit, kind, expected, present, bad } = series;
+  const { point, unit, kind, expected, present, extra, bad } = series;
   const isKnown = expected !== null && intervalMs > 0;
   const since = isKnown ? to - (expected + 1) * intervalMs : Number.NEGATIVE_INFINITY;
   const gapMs = intervalMs > 0 ? 3 * Math.max(intervalMs, stepMs) : 0;
-  const facts = { point, unit, kind, expected, present, bad, since, gapMs };
+  const facts = { point, unit, kind, expected, present, extra, bad, since, gapMs };
   const curve: Curve = { ...facts, times: [], values: [] };
   for (const [time, value, quality] of series.samples ?? [])
     append(curve, time, numeric(value, quality));
@@ -104,13 +106,17 @@ export function valueAt(curve: Curve, time: number): number | null | undefined {
 }
 
 /** How many samples there are, and how many were expected if that is known. */
-export type Counted = Pick<Curve, "expected" | "present" | "bad">;
+export type Counted = Pick<Curve, "expected" | "present" | "extra" | "bad">;
+
+/** How many of the expected samples are there: what is beyond the interval makes up for none that is missing. */
+export const countedOf = ({ expected, present, extra }: Counted) =>
+  Math.min(present - extra, expected ?? 0);
 
 /** Completeness in words. */
 export function completeness(curves: readonly Counted[]): string {
   const known = curves.filter((c) => c.expected !== null);
   const expected = known.reduce((sum, c) => sum + (c.expected ?? 0), 0);
-  const present = known.reduce((sum, c) => sum + Math.min(c.present, c.expected ?? 0), 0);
+  const present = known.reduce((sum, c) => sum + countedOf(c), 0);
   const bad = curves.reduce((sum, c) => sum + c.bad, 0);
   const tail = bad > 0 ? `; ${count(bad)} without a usable value` : "";
   if (expected === 0) {

@@ -233,7 +233,8 @@ class Series(msgspec.Struct, frozen=True):
     """The samples of a point.
 
     ``expected`` is how many there should be, None if the point's interval is unknown; ``present``
-    how many of these are there, ``bad`` how many are not good.
+    how many are there, ``extra`` how many of those present the interval does not ask for, ``bad`` how
+    many are not good.
     """
 
     point: str
@@ -244,6 +245,7 @@ class Series(msgspec.Struct, frozen=True):
     present: int = 0
     bad: int = 0
     truncated: bool = False
+    extra: int = 0
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -303,6 +305,7 @@ class Summary(msgspec.Struct, frozen=True):
     expected: int | None = None
     present: int = 0
     bad: int = 0
+    extra: int = 0
 
 
 class Aggregate(msgspec.Struct, frozen=True):

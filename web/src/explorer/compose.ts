@@ -25,6 +25,7 @@ export function compose(point: Pick<Point, "path" | "unit" | "kind" | "interval"
     gapMs: intervalMs > 0 ? 3 * Math.max(intervalMs, step) : 0,
     expected: null,
     present: 0,
+    extra: 0,
     bad: 0,
     since: Number.NEGATIVE_INFINITY,
   };

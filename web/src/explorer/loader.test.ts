@@ -31,6 +31,7 @@ function loading(now = 1e12) {
               columns: columnsOf(samples),
               expected: null,
               present: 0,
+              extra: 0,
               bad: 0,
             }));
             resolve({ series, completeness: null, step } satisfies PlotAnswer<ColumnSeries> as T);

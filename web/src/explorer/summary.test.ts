@@ -10,6 +10,7 @@ const summary = (...hours: [number, number | null][]): Summary => ({
   unit: "kW",
   expected: null,
   present: 0,
+  extra: 0,
   bad: 0,
   buckets: hours.map(([h, max]) => ({
     start: at(h),

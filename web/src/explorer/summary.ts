@@ -19,12 +19,13 @@ export interface Summary {
   buckets: Bucket[] | null;
   expected: number | null;
   present: number;
+  extra: number;
   bad: number;
 }
 
 /** A curve that holds the figure of each step until its end. */
 export function summaryCurve(summary: Summary, figure: Figure): Curve {
-  const { point, unit, expected, present, bad } = summary;
+  const { point, unit, expected, present, extra, bad } = summary;
   const times: number[] = [];
   const values: (number | null)[] = [];
   const put = (time: number, value: number | null) => {
@@ -42,7 +43,7 @@ export function summaryCurve(summary: Summary, figure: Figure): Curve {
     put(end - 1, value);
     put(end, null);
   });
-  const facts = { point, unit: figure === "count" ? "" : unit, expected, present, bad };
+  const facts = { point, unit: figure === "count" ? "" : unit, expected, present, extra, bad };
   const since = Number.NEGATIVE_INFINITY;
   return { ...facts, kind: "float", times, values, gapMs: 1, since, stepped: true };
 }

@@ -517,6 +517,9 @@ export interface Source {
   why?: string;
 }
 
+/** Of those present, the ones that the interval does not ask for: present less extra, of expected, is how complete it is */
+export type Extra = number;
+
 /** [milliseconds since 1970, value], and the quality behind them if it is not good */
 export type Tuple = [number, Value, Quality?];
 
@@ -527,6 +530,7 @@ export interface Series {
   samples: Tuple[];
   expected: Expected;
   present: Count;
+  extra: Extra;
   bad: Count;
   /** The limit cut the samples; the counts are of the whole range */
   truncated?: boolean;
@@ -560,6 +564,7 @@ export interface ColumnSeries {
   columns: Columns;
   expected: Expected;
   present: Count;
+  extra: Extra;
   bad: Count;
   /** The samples are the newest ones; the counts are of the whole range */
   truncated?: boolean;
@@ -597,6 +602,7 @@ export interface Summary {
   buckets: Bucket[];
   expected: Expected;
   present: Count;
+  extra: Extra;
   bad: Count;
 }
 

@@ -69,6 +69,7 @@ const curve = (point: string, unit: string, ink = 0): Curve => ({
   gapMs: 0,
   expected: null,
   present: 0,
+  extra: 0,
   bad: 0,
   since: Number.NEGATIVE_INFINITY,
   ink,
