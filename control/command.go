@@ -276,6 +276,6 @@ func (m *Model) end(c *command, cause Cause) {
 	w := c.target.work
 	w.insist = w.insist || c.target.at0() == c
 	if m.forget(c, cause); len(w.commands) == 0 {
-		w.reverting = true
+		w.reverting, w.undo = true, false
 	}
 }

@@ -75,8 +75,10 @@ func (m *Model) compare(t *target, v point.Value) {
 	case !wished:
 		m.rest(t, v)
 	case t.alike(v, wants):
-		m.keeps(t, wants)
-	case t.frozen > 0: // somebody works on it
+		if m.keeps(t, wants); w.reverting {
+			m.settle(t, CauseCheck)
+		}
+	case t.isFrozen(): // somebody works on it
 		w.state = Mismatch
 		m.hold(w, v)
 	case w.state == Held || w.back:
@@ -118,7 +120,7 @@ func (m *Model) rest(t *target, v point.Value) {
 // keeps notes that a point has what it was set to.
 func (m *Model) keeps(t *target, v point.Value) {
 	w := t.work
-	w.back, w.assert, w.checking = false, false, false
+	w.back, w.assert, w.checking, w.partial = false, false, false, false
 	if w.state != Held {
 		w.state = Held
 		m.hold(w, v)
@@ -145,7 +147,7 @@ func (m *Model) checked(t *target, got point.Value) {
 	default:
 		w.state = Mismatch
 		when := t.spec.policy().Assert
-		w.assert = t.frozen == 0 && (when == AssertAlways || when != AssertNever && back)
+		w.assert = !t.isFrozen() && (when == AssertAlways || when != AssertNever && (back || w.partial))
 	}
 	m.hold(w, got)
 	m.touch(recordPoint, string(t.spec.Point))
@@ -172,7 +174,7 @@ func (t *target) amissOf() Amiss {
 func (m *Model) judge(t *target) {
 	path, w := t.spec.Point, t.work
 	_, wished := t.wish("")
-	wrong := wished && t.frozen == 0 && (w.state == Mismatch || w.state == Differs || w.state == Failed || w.state == Unknown && w.failures > 0)
+	wrong := wished && !t.isFrozen() && (w.state == Mismatch || w.state == Differs || w.state == Failed || w.state == Unknown && w.failures > 0)
 	switch before, was := m.amiss[path]; {
 	case wrong && before != t.amissOf():
 		m.amiss[path] = t.amissOf()
@@ -199,12 +201,16 @@ func (m *Model) AmissChanges() uint64 { return m.amissed }
 
 // assert has a point that lost its value written again, and bounds how soon that may be done once more.
 func (m *Model) assert(t *target) {
-	w := t.work
-	first := t.spec.policy().AssertPause
+	t.work.assert, t.work.insist = false, true
+	m.putOff(t)
+}
+
+// putOff has the next such write wait.
+func (m *Model) putOff(t *target) {
+	w, first := t.work, t.spec.policy().AssertPause
 	if first == 0 {
 		first = firstPause
 	}
-	w.assert, w.insist = false, true
 	w.assertAt, w.assertPause = m.backOff(w.assertAt, w.assertPause, first)
 }
 
@@ -221,7 +227,7 @@ func (m *Model) backOff(at, pause, first time.Duration) (next, following time.Du
 func (m *Model) sayDrift(t *target) {
 	w := t.work
 	m.steady.stop(&w.say)
-	is := w.state == Mismatch && t.frozen == 0
+	is := w.state == Mismatch && !t.isFrozen()
 	switch {
 	case is == w.told:
 		return

@@ -69,6 +69,8 @@ func (s *workState) json() []byte {
 	writeValue(o, "before", s.Before)
 	o.True("reverting", s.Reverting)
 	o.True("failsafe", s.Failsafe)
+	o.True("undo", s.Undo)
+	o.True("partial", s.Partial)
 	o.Text("output", string(s.Output))
 	writeValue(o, "held", s.Held)
 	writeValue(o, "reported", s.Reported)

@@ -16,6 +16,8 @@ type Outcome struct {
 	// Declined says that the request came to the device, or to its driver, and Err is its answer: no, for now or
 	// for good. Without it an Err of a kind that may pass says that the device was not reached.
 	Declined bool
+	// Partial says that the device declined a value, and has not got the one before any more.
+	Partial bool
 }
 
 // Answer takes the outcome of a write. An outcome of no write that is under way is ignored: it was
@@ -28,6 +30,10 @@ type Outcome struct {
 // it unknown whether the device took it, and the point is read. Every other kind has it tried again after a
 // growing pause, or when the point can be read again. A failure is told once for each kind of error, and
 // then once a day.
+//
+// Where a device declined a value and has lost the one before, that is written again: of the command that wins then, else
+// the one that the point had before it was commanded. If it is declined for good too, the point is read, which makes it a
+// mismatch if it has another value, and written again at the distances of assertions.
 func (m *Model) Answer(now Instant, path point.Path, o Outcome) Effects {
 	m.enter(now)
 	t := m.targets[path]
@@ -86,6 +92,7 @@ func (m *Model) confirmed(t *target, sent *Write, got point.Value) {
 		return
 	}
 	m.hold(w, sent.Value)
+	w.partial = false
 	if w.state, w.back = Held, false; got.Kind() != point.None && !t.alike(got, sent.Value) {
 		w.state = Differs
 		m.tell(WriteDiffers, sent, got, nil)
@@ -124,14 +131,16 @@ func (m *Model) found(t *target, sent *Write, got point.Value) {
 	case got.Kind() == point.None:
 		w.state = Failed // it tells nothing: the wish is written
 	case check:
-		m.checked(t, got)
+		if m.checked(t, got); w.partial {
+			w.trouble, w.failures = before, failures
+		}
 		m.settle(t, CauseCheck)
 		return
 	default:
 		m.hold(w, got)
 		w.state, w.checking, w.back = Held, false, false
 		if wish, ok := t.wish(""); ok && t.alike(got, wish.Value) {
-			if !w.insist { // else it was asked before the command was made, and is asked once more
+			if w.partial = false; !w.insist { // else it was asked before the command was made, and is asked once more
 				m.prove(t, &wish)
 			}
 			m.sayDrift(t)
@@ -148,6 +157,7 @@ func (m *Model) found(t *target, sent *Write, got point.Value) {
 // failed notes a write or read that gave no result.
 func (m *Model) failed(t *target, sent *Write, o *Outcome) {
 	w, err := t.work, o.Err
+	w.partial = w.partial || o.Partial
 	w.failures, w.text, w.kind = w.failures+1, err.Error(), fault.KindOf(err)
 	pause := m.pause(w.failures)
 	switch w.kind {
@@ -169,7 +179,7 @@ func (m *Model) failed(t *target, sent *Write, o *Outcome) {
 			m.settle(t, CauseDevice)
 			return
 		}
-		if m.struck(t, sent, o, true) {
+		if m.struck(t, sent, o, true) || m.remains(t, sent) {
 			return
 		}
 		pause = m.limits.RetryMost

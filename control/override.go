@@ -128,7 +128,7 @@ func (m *Model) secure(o *override) {
 		for _, c := range slices.Clone(w.commands) {
 			m.forget(c, CauseOverride)
 		}
-		w.reverting, w.failsafe, w.insist = true, true, true
+		w.reverting, w.undo, w.failsafe, w.insist = true, false, true, true
 		m.touch(recordPoint, string(t.spec.Point))
 		m.settle(t, CauseOverride)
 	}

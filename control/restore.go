@@ -147,6 +147,8 @@ type workState struct {
 	Before    valueState     `json:"before"`
 	Reverting bool           `json:"reverting,omitempty"`
 	Failsafe  bool           `json:"failsafe,omitempty"`
+	Undo      bool           `json:"undo,omitempty"`    // the revert is to what the point had before a command that was declined in part
+	Partial   bool           `json:"partial,omitempty"` // the device may have a part of a value that it declined
 	Output    Output         `json:"output"`
 	Held      valueState     `json:"held"`
 	Reported  valueState     `json:"reported"`
@@ -174,7 +176,7 @@ type sentState struct {
 
 func (m *Model) stateOfWork(w *work) workState {
 	s := workState{
-		Before: valueState{w.before}, Reverting: w.reverting, Failsafe: w.failsafe, Output: w.state,
+		Before: valueState{w.before}, Reverting: w.reverting, Failsafe: w.failsafe, Undo: w.undo, Partial: w.partial, Output: w.state,
 		Held: valueState{w.held}, Reported: valueState{w.reported}, Text: w.text,
 	}
 	if sent := &w.sent; sent.ID != 0 {
@@ -339,6 +341,7 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	}
 	w := t.working()
 	w.before, w.reverting, w.failsafe, w.state = s.Before.Value, s.Reverting, s.Failsafe, s.Output
+	w.undo, w.partial = s.Undo, s.Partial
 	w.held, w.reported, w.text = s.Held.Value, s.Reported.Value, s.Text
 	w.changedAt, w.turnedAt = m.ago(s.Changed), m.ago(s.Turned)
 	m.restoreBound(w, s)

@@ -272,6 +272,7 @@ func (s *script) fail(plain []string, _ map[string]string) {
 	if o.Declined = !known; o.Declined {
 		kind = fault.Unavailable
 	}
+	o.Partial = len(plain) > 2
 	o.Err = fault.E("", kind, "", fmt.Errorf("the line says %v", kind))
 	s.effects(s.model.Answer(s.now, path, o))
 }

@@ -30,7 +30,7 @@ func setAside(w *work, old *command) aside {
 func (m *Model) prove(t *target, sent *Write) {
 	c := m.commands[ref{sent.Requester, sent.Command}]
 	if c != nil && c.target == t && c.fresh {
-		c.fresh, c.aside = false, aside{}
+		c.fresh, c.aside, t.work.undo = false, aside{}, false
 		m.touch(recordPoint, string(c.Point))
 	}
 }
@@ -102,15 +102,33 @@ func (c *command) strike(m *Model, err error) {
 	}
 	w.trouble = trouble{}
 	w.reverting = (over || c.aside.reverting) && len(w.commands) == 0
-	if _, wished := t.wish(""); !wished {
+	if _, wished := t.wish(""); !wished && w.partial {
+		w.reverting, w.undo = true, true
+	} else if !wished {
 		w.state, w.before = Idle, point.Value{}
 		return
 	}
-	if w.held.Kind() == point.None {
-		w.state = Failed // it was never set: the wish is written
+	if w.held.Kind() == point.None || w.partial {
+		w.state = Failed // it was never set, or has not got what it was set to: the wish is written
 	} else {
 		m.doubt(t)
 	}
+}
+
+// remains has a point read that lost its value to a part of another one, since the device declines also the one that it is
+// to have. It reports whether that is under way.
+func (m *Model) remains(t *target, sent *Write) bool {
+	w, c := t.work, t.at0()
+	if !w.partial || sent.Read || c != nil && c.fresh { // a command that the device has never taken has its own end
+		return false
+	}
+	t.tried(true)
+	m.doubt(t)
+	if w.moving = false; w.assertAt <= m.now.Steady {
+		m.putOff(t)
+	}
+	m.settle(t, CauseCheck)
+	return true
 }
 
 // restoreSlot puts a command back that was replaced by one that the device refused, unless it would have

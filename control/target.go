@@ -41,6 +41,8 @@ type work struct {
 	before    point.Value   // observed before the first command
 	reverting bool          // the last command ended, and the revert is not confirmed
 	failsafe  bool          // the revert goes out although an override holds the point
+	undo      bool          // the revert is to what the point had before a command of which the device has a part
+	partial   bool          // the device may have a part of a value that it declined
 	insist    bool          // somebody has just asked for the wish: that the point follows it is not taken from memory
 	state     Output        //
 	held      point.Value   // what the point is set to, as far as known
@@ -102,7 +104,7 @@ func (t *target) wish(cause Cause) (Write, bool) {
 		return w, false
 	}
 	switch {
-	case t.spec.Revert == RevertBefore && t.work.before.Kind() != point.None:
+	case (t.spec.Revert == RevertBefore || t.work.undo) && t.work.before.Kind() != point.None:
 		w.Value = t.work.before
 	case t.spec.Default.Kind() != point.None:
 		w.Value = t.spec.Default
@@ -125,7 +127,7 @@ func (m *Model) settle(t *target, cause Cause) (later time.Time) {
 	switch {
 	case !ok || w.sent.ID != 0:
 		return time.Time{}
-	case t.frozen > 0 && (!w.failsafe || len(w.commands) > 0):
+	case t.isFrozen():
 		return time.Time{}
 	case m.now.Steady < w.notBefore:
 		return m.resumeAt(w, w.notBefore)
@@ -149,10 +151,15 @@ func (m *Model) settle(t *target, cause Cause) (later time.Time) {
 	case w.insist && wait == 0:
 		w.state = Unknown
 		m.ask(t, wish)
-	case w.reverting && wait == 0:
+	case w.reverting && wait == 0 && w.state != Mismatch:
 		m.reverted(t)
 	}
 	return later
+}
+
+// isFrozen reports whether an override keeps the point from following its wish.
+func (t *target) isFrozen() bool {
+	return t.frozen > 0 && (!t.work.failsafe || len(t.work.commands) > 0)
 }
 
 // resumeAt has a point settle at a steady moment, and returns that.
@@ -254,7 +261,7 @@ func (m *Model) send(t *target, wish Write) {
 // reverted notes that a point is back where nothing is wished.
 func (m *Model) reverted(t *target) {
 	w := t.work
-	w.reverting, w.failsafe, w.before = false, false, point.Value{}
+	w.reverting, w.failsafe, w.undo, w.partial, w.before = false, false, false, false, point.Value{}
 	m.touch(recordPoint, string(t.spec.Point))
 }
 

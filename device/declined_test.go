@@ -20,7 +20,7 @@ func TestADeviceThatDeclinesOneRequestStaysOnline(t *testing.T) {
 		"out of range":         fault.E("x", fault.Invalid, "", errors.New("the value is out of the point's range")),
 		"held by another":      fault.E("x", fault.Conflict, "", errors.New("another master holds the right to operate")),
 		"not allowed":          fault.E("x", fault.Refused, "", errors.New("this master may not operate the point")),
-		"took a part of it":    fault.E("x", fault.Timeout, "", fmt.Errorf("%w: busy", driver.ErrPartial)),
+		"took a part of it":    fault.E("x", fault.Rejected, "", fmt.Errorf("%w: local control", driver.ErrPartial)),
 		"has not got it":       fault.E("x", fault.NotFound, "", errors.New("no such point")),
 		"busy, deep in others": fmt.Errorf("write: %w", fault.E("x", fault.Unavailable, "", errors.New("busy"))),
 	} {

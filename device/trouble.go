@@ -82,7 +82,7 @@ func isDeclined(err error) bool {
 		return true
 	case fault.Internal, fault.Unreachable, fault.Timeout, fault.Corrupt, fault.Canceled:
 	}
-	return errors.Is(err, driver.ErrPartial)
+	return false
 }
 
 // isAnswer reports whether a scan that failed was answered all the same: with an error, or with what cannot be read.
@@ -103,6 +103,9 @@ func Declined(err error) bool {
 	var d declined
 	return errors.As(err, &d)
 }
+
+// Partial reports whether err says that a device declined a value, and has not got the one before any more.
+func Partial(err error) bool { return Declined(err) && errors.Is(err, driver.ErrPartial) }
 
 // isOfScan reports whether what was declined is a scan.
 func isOfScan(err error) bool {

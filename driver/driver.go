@@ -145,9 +145,9 @@ type Diagnoser interface {
 // kept, the rest is bad. The owner of the device knows by which setting.
 var ErrScanCut = errors.New("the scan was cut")
 
-// ErrPartial says that a device took a part of a value and declined the rest: it answers, and what the point
-// holds now is to be read. The kind of such an error is fault.Timeout.
-var ErrPartial = errors.New("the device took only a part of the value")
+// ErrPartial says that a device declined a value, and has not got the one before any more, such as because it took a
+// part of the value. The kind of such an error is that of its answer.
+var ErrPartial = errors.New("the device did not take the whole value")
 
 // Writer is a Session whose points can be changed.
 type Writer interface {
@@ -155,7 +155,7 @@ type Writer interface {
 	// does not say which it has. A point that is
 	// read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does not fit, NaN
 	// and the infinities among them, fault.Invalid, with the limit. The device did not take the value
-	// then, nor after Unreachable.
+	// then, nor after Unreachable, and has the one before unless the error wraps ErrPartial.
 	//
 	// When it is not known whether the device took it, because the answer or the reading back was
 	// lost, the error is fault.Timeout, which also wraps ErrNotConnected if the line is lost; or

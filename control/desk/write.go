@@ -78,7 +78,7 @@ func (d *Desk) write(ctx context.Context, writes []control.Write, patience time.
 		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value}
 	}
 	d.cfg.Fleet.WriteEach(ctx, settings, func(i int, o device.Outcome) {
-		d.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: o.Value, Err: o.Err, Declined: device.Declined(o.Err)}})
+		d.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: o.Value, Err: o.Err, Declined: device.Declined(o.Err), Partial: device.Partial(o.Err)}})
 	})
 }
 

@@ -44,7 +44,7 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 		err = fmt.Errorf("write %s: %w", name, err)
 		switch {
 		case sent.taken > 0 && !isMute(err):
-			return point.Value{}, s.open(fmt.Errorf("%w: only the first %d of %d registers (%w); read it", driver.ErrPartial, sent.taken, len(words), err))
+			err = fmt.Errorf("%w: only the first %d of %d registers (%w)", driver.ErrPartial, sent.taken, len(words), err)
 		case sent.taken > 0:
 			return point.Value{}, s.open(fmt.Errorf("%w; the device took only the first %d of %d registers, read it", err, sent.taken, len(words)))
 		case sent.any && isLost(err):
@@ -112,7 +112,7 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) (sent p
 			return c.WriteRegisters(r.address, words)
 		}
 		for i, w := range words {
-			if err := c.WriteRegister(r.address+uint16(i), w); err != nil {
+			if err := c.WriteRegister(r.address+uint16(i), w); err != nil && !errors.Is(err, wire.ErrAcknowledge) {
 				return err
 			}
 			sent.taken++
@@ -134,7 +134,7 @@ func (s *session) readBack(ctx context.Context, r *register, other float64) (poi
 	}
 	value, ok := r.decode(words, other)
 	if !ok {
-		return point.Value{}, fault.E("modbus.Write", fault.Rejected, r.name, errors.New("the device then reports something that is no value"))
+		return point.Value{}, fault.E("modbus.Write", fault.Rejected, r.name, fmt.Errorf("%w: it then reports something that is no value", driver.ErrPartial))
 	}
 	return value, nil
 }

@@ -25,6 +25,8 @@ Holding and input registers (input registers hold the same values):
                       200 holds 500 at most: a larger value is cut; 201 refuses a value above 1000,
                       exception 2; 202 is busy for the first two writes, exception 6; 203
                       answers a value of 1 to 6 with the exception of this number
+    204 uint32        takes its upper half; the lower one, 205, has the temper of 203, and after a
+                      value of 7 both refuse every value, exception 4, until 200 is written
     300 registers x 400, value = address
 Coils and discrete inputs: 0..31, the odd ones are on.
 """
@@ -71,7 +73,7 @@ def registers(unit: int) -> list[SimData]:
         SimData(89, values=0xA5C3, datatype=DataType.UINT16),
         SimData(90, values=4000000000, datatype=DataType.UINT32),
         SimData(100, count=40, values=0, datatype=DataType.REGISTERS),
-        SimData(200, count=4, values=0, datatype=DataType.REGISTERS),
+        SimData(200, count=6, values=0, datatype=DataType.REGISTERS),
         SimData(300, values=list(range(300, 700)), datatype=DataType.REGISTERS),
     ]
 
@@ -91,6 +93,8 @@ def devices() -> list[SimDevice]:
 
 
 WRITE_ONE = 6
+FAILURE = 4
+STUCK = 7
 NOWHERE = b"\xff\xff"  # an address that no unit has
 BUSY = 6
 FRAME = struct.Struct(">HHHBBHH")  # transaction, protocol, length, unit, function, address, value
@@ -102,6 +106,7 @@ class Temper:
     def __init__(self) -> None:
         """Begin with a device that is busy."""
         self.busy = 2
+        self.stuck = False
         self.exception = 0
         self.asked = 0
 
@@ -113,14 +118,16 @@ class Temper:
         if function != WRITE_ONE:
             return data
         if address == 200:
-            self.asked = value
+            self.asked, self.stuck = value, False
             return FRAME.pack(*head, function, address, min(value, 500))
         if address == 201 and value > 1000:
             return data[:8] + NOWHERE + data[10:]
         if address == 202 and self.busy > 0:
             self.busy -= 1
             self.exception = BUSY
-        elif address == 203 and 0 < value <= BUSY:
+        elif address in {204, 205} and self.stuck or address == 205 and value == STUCK:
+            self.stuck, self.exception = True, FAILURE
+        elif address in {203, 205} and 0 < value <= BUSY:
             self.exception = value
         return data[:8] + NOWHERE + data[10:] if self.exception else data
 
