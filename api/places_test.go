@@ -1,100 +1,191 @@
 package api_test
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
-	"math"
-	"os"
-	"path/filepath"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"voltbus/api"
 	"voltbus/api/answer"
-	"voltbus/point"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/operation/history"
 )
 
-// places are the paths at which an API says how complete an hour of one point is.
-var places = map[string]string{
-	"range":              "/range?",
-	"range with a limit": "/range?limit=1&",
-	"plot":               "/plot?pixels=10&",
-	"columns":            "/plot?pixels=20&format=columns&",
-	"aggregate":          "/aggregate?step=20m&",
-	"one step":           "/aggregate?step=1d&",
+// person returns the option that sends the token of a new viewer.
+func (n *node) person(name string) option {
+	n.t.Helper()
+	token, err := n.logins.Issue(n.t.Context(), identity.User{Name: name, Role: identity.Viewer})
+	must(n.t, err)
+	return header("Authorization", "Bearer "+token)
 }
 
-// shares is what an answer says of the completeness of one point.
-type shares struct {
-	Completeness *float64 `json:"completeness"`
-	Series       []struct {
-		Expected *int64 `json:"expected"`
-		Present  int64  `json:"present"`
-		Extra    *int64 `json:"extra"`
-		Bad      int64  `json:"bad"`
-	} `json:"series"`
+// hold opens something that lasts, until the test ends.
+func (n *node) hold(path string, who option) int {
+	n.t.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	n.t.Cleanup(leave)
+	resp, err := n.open(ctx, "GET", path, "", who)
+	must(n.t, err)
+	n.t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp.StatusCode
 }
 
-// What the answers about one point say: the page's tests read them and compare the words.
-const placesFile = "../web/src/testdata/places.json"
-
-// The point reports twice as often as it should for a quarter of an hour, is silent, reports early and late, and then as
-// it should. Whoever divides what is present and not extra by what is expected gets what the answer itself, and the heat
-// map, call its completeness.
-func TestAnswersCarryWhatTheirCompletenessIsMadeOf(t *testing.T) {
+func TestAttackOnePersonTakesNotAllStreams(t *testing.T) {
 	n := start(t)
-	n.uneven(t)
-	const span = "from=2026-03-01T12:00:00Z&to=2026-03-01T13:00:00Z"
-	all := map[string]shares{}
-	var heat answer.Completeness
-	must(t, json.Unmarshal([]byte(n.get("/api/v1/completeness?steps=1&pattern=uneven/m&"+span).body), &heat))
-	want := *heat.Rows[0].Coverage[0]
-	if want < 0.7 || want > 0.8 {
-		t.Fatalf("a quarter is missing, and the heat map says %v", want)
-	}
-	for place, path := range places {
-		reply := n.get("/api/v1" + path + "point=uneven/m&" + span)
-		var got shares
-		must(t, json.Unmarshal([]byte(reply.body), &got))
-		if len(got.Series) != 1 || got.Series[0].Extra == nil || got.Completeness == nil {
-			t.Fatalf("%s: status %d, %+v", place, reply.StatusCode, got)
+	eve, ada := n.person("eve"), n.person("ada")
+	for i := range 64 {
+		if got := n.hold("/api/v1/stream", eve); got != 200 {
+			t.Fatalf("stream %d gives %d", i+1, got)
 		}
-		s := got.Series[0]
-		if there := float64(s.Present-*s.Extra) / float64(*s.Expected); there != *got.Completeness || math.Abs(there-want) > 0.01 {
-			t.Errorf("%s: %d present less %d extra of %d are %.4f; it says %.4f, the heat map %.4f", place, s.Present, *s.Extra, *s.Expected, there, *got.Completeness, want)
-		}
-		all[place] = got
 	}
-	file, err := filepath.Abs(placesFile)
-	must(t, err)
-	text, err := json.MarshalIndent(all, "", "  ")
-	must(t, err)
-	if os.Getenv("UPDATE_DOCS") != "" {
-		must(t, os.WriteFile(file, append(text, '\n'), 0o644)) //nolint:gosec // not secret
+	got := n.do("GET", "/api/v1/stream", "", eve)
+	if p := got.problem(t); p.Status != 429 || got.Header.Get("Retry-After") == "" || !strings.Contains(p.Detail, "eve has 64 streams") {
+		t.Errorf("one more gives %+v", p)
 	}
-	kept, err := os.ReadFile(file)
-	must(t, err)
-	if d := cmp.Diff(string(kept), string(text)+"\n"); d != "" {
-		t.Error("the answers with which the page is tested are others now; UPDATE_DOCS=1 writes them anew", d)
+	if got := n.hold("/api/v1/stream", ada); got != 200 {
+		t.Errorf("somebody else gets %d", got)
 	}
 }
 
-// uneven records an hour of a point that should report each ten seconds.
-func (n *node) uneven(t *testing.T) {
-	t.Helper()
-	must(t, n.catalog.Upsert(context.Background(), []point.Info{{Path: "uneven/m", Kind: point.Float, Interval: 10 * time.Second, Device: "uneven"}}))
-	b := &point.Block{Origin: "n", Sequence: 2, Created: noon(), Points: []point.Path{"uneven/m"}}
-	for i := range 720 {
-		quarter, at := i/180, time.Duration(i)*5*time.Second
-		if quarter == 1 || quarter > 1 && i%2 == 1 {
-			continue
+func TestAttackExportsThatNobodyReadsAreBounded(t *testing.T) {
+	e := endless{ended: make(chan error, 100)}
+	n := start(t, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }), func(c *api.Config) { c.WriteTimeout = time.Minute })
+	const export = "/api/v1/export?point=site/temp&format=csv"
+	for _, name := range []string{"eve", "bob", "kim", "pat"} {
+		who := n.person(name)
+		for i := range 4 {
+			if got := n.hold(export, who); got != 200 {
+				t.Fatalf("export %d of %s gives %d", i+1, name, got)
+			}
 		}
-		if quarter == 2 {
-			at += time.Duration(i*i%29) * time.Second / 6
+		if p := n.do("GET", export, "", who).problem(t); p.Status != 429 || !strings.Contains(p.Detail, "4 exports") {
+			t.Errorf("one more of %s gives %+v", name, p)
 		}
-		b.Append(0, &point.Sample{Time: noon().Add(at), Value: point.FloatOf(float64(i))})
 	}
-	_, err := n.store.Append(context.Background(), []*point.Block{b})
+	if p := n.do("GET", export, "", n.person("ada")).problem(t); p.Status != 503 || !strings.Contains(p.Detail, "too many exports") {
+		t.Errorf("one more of all gives %+v", p)
+	}
+}
+
+func TestAttackAnExportThatIsNotReadEnds(t *testing.T) {
+	e := endless{ended: make(chan error, 1)}
+	n := start(t, withEngine(func(of history.Engine) history.Engine { e.Engine = of; return e }), func(c *api.Config) { c.WriteTimeout = 50 * time.Millisecond })
+	if got := n.hold("/api/v1/export?point=site/temp&format=csv", n.bearer()); got != 200 {
+		t.Fatalf("it gives %d", got)
+	}
+	if err := <-e.ended; !fault.Is(err, fault.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// half sends a request without the end of its body, and returns the connection.
+func (n *node) half(request string) net.Conn {
+	n.t.Helper()
+	c, err := net.Dial("tcp", n.server.Listener.Addr().String())
+	must(n.t, err)
+	n.t.Cleanup(func() { _ = c.Close() })
+	_, err = io.WriteString(c, request)
+	must(n.t, err)
+	return c
+}
+
+// A body that stops half-way ends its request and its connection, whoever sends it and whether somebody reads it.
+func TestAttackAHalfSentBodyEnds(t *testing.T) {
+	n := start(t, func(c *api.Config) { c.BodyGrace = 50 * time.Millisecond })
+	const rest = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n"
+	for name, test := range map[string]struct {
+		request string
+		status  int
+	}{
+		"a login":                 {"POST /api/v1/session HTTP/1.1\r\n" + rest, 408},
+		"samples":                 {"POST /api/v1/samples HTTP/1.1\r\n" + rest + "Authorization: Bearer " + n.token + "\r\n", 503}, // no recorder is here
+		"a change by a stranger":  {"PUT /api/v1/people/eve HTTP/1.1\r\n" + rest, 401},
+		"an address of nothing":   {"POST /api/v1/nothing HTTP/1.1\r\n" + rest, 404},
+		"a body where none is":    {"GET /api/v1/health HTTP/1.1\r\n" + rest, 200},
+		"a body for the page":     {"POST / HTTP/1.1\r\n" + rest, 404},
+		"a body that is in parts": {"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n", 408},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := bufio.NewReader(n.half(test.request + "\r\n{"))
+			resp, err := http.ReadResponse(r, nil)
+			must(t, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			must(t, err)
+			_ = resp.Body.Close()
+			if resp.StatusCode != test.status {
+				t.Errorf("it gives %d, want %d", resp.StatusCode, test.status)
+			}
+			if _, err := r.ReadByte(); err == nil {
+				t.Error("something comes behind the answer")
+			} // the connection has ended
+		})
+	}
+}
+
+// slowly gives octets one by one, each when the one before was taken.
+type slowly struct{ left int }
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		return 0, io.EOF
+	}
+	s.left--
+	return copy(p, " "), nil
+}
+
+func TestALongBodyThatComesStepByStepIsTaken(t *testing.T) {
+	n := start(t)
+	body := io.MultiReader(&slowly{left: 3000}, strings.NewReader(fmt.Sprintf(`{"token":%q}`, n.token)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.url+"/api/v1/session", body)
 	must(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := n.server.Client().Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	if resp.StatusCode != 204 {
+		t.Errorf("it gives %d", resp.StatusCode)
+	}
+}
+
+// patientDevices are listed when it is time.
+type patientDevices struct {
+	asked chan struct{}
+	now   chan struct{}
+}
+
+func (p patientDevices) Devices(context.Context) ([]answer.Device, error) {
+	p.asked <- struct{}{}
+	<-p.now
+	return nil, nil
+}
+
+func TestAttackRequestsOfOnePersonAreBounded(t *testing.T) {
+	p := patientDevices{asked: make(chan struct{}), now: make(chan struct{})}
+	n := start(t, func(c *api.Config) { c.Devices = p })
+	eve, ada := n.person("eve"), n.person("ada")
+	var running sync.WaitGroup
+	for range 256 {
+		running.Go(func() { _ = n.hold("/api/v1/devices", eve) })
+		<-p.asked
+	}
+	if q := n.do("GET", "/api/v1/devices", "", eve).problem(t); q.Status != 429 || !strings.Contains(q.Detail, "eve has 256 requests") {
+		t.Errorf("one more gives %+v", q)
+	}
+	if got := n.do("GET", "/api/v1/version", "", ada); got.StatusCode != 200 {
+		t.Errorf("somebody else gets %d", got.StatusCode)
+	}
+	close(p.now)
+	running.Wait()
+	if got := n.do("GET", "/api/v1/version", "", eve); got.StatusCode != 200 {
+		t.Errorf("afterwards eve gets %d", got.StatusCode)
+	}
 }
