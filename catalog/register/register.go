@@ -173,7 +173,10 @@ func (r *Register) Put(records []Record) []uint32 {
 	guess := uint32(0)
 	for i := range records {
 		c := &records[i]
-		n, known := r.Find(c.Path, guess)
+		n, known := guess, r.names.Is(guess, c.Path)
+		if !known {
+			n, known = r.names.Enter(c.Path)
+		}
 		if known {
 			r.count(n, -1)
 			if r.Traits(n).Child != "" {
@@ -182,7 +185,7 @@ func (r *Register) Put(records []Record) []uint32 {
 			}
 			r.change(n, c)
 		} else {
-			n = r.add(c)
+			r.add(c)
 			fresh = append(fresh, n)
 		}
 		numbers[i], guess = n, n+1
@@ -193,13 +196,13 @@ func (r *Register) Put(records []Record) []uint32 {
 	return numbers
 }
 
-func (r *Register) add(c *Record) uint32 {
+// add adds what is kept of the point that was numbered last.
+func (r *Register) add(c *Record) {
 	r.of.Append(r.traits.number(c.Traits))
 	r.device.Append(r.devices.number(c.Device))
 	r.description.Append(r.descriptions.number(c.Description))
 	r.first.Append(c.FirstSeen)
 	r.next.grow(r.Len())
-	return r.names.Add(c.Path)
 }
 
 func (r *Register) change(n uint32, c *Record) {

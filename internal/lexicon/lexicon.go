@@ -39,6 +39,19 @@ func (x *Index) Len() int { return x.index.used }
 // Next returns the number that is above all that were given.
 func (x *Index) Next() uint32 { return uint32(x.parts.Len()) }
 
+// Reserve makes room in the index for so many more texts, so that it need not be made anew while they come.
+func (x *Index) Reserve(more int) { x.index.reserve(more, x.hashOf) }
+
+// Enter returns the number of a text, and gives it the next one if it has none.
+func (x *Index) Enter(text string) (number uint32, known bool) {
+	p := x.divide(text)
+	number, known = x.index.enter(x.Next(), x.hash(p), func(n uint32) bool { return x.parts.At(n) == p }, x.hashOf)
+	if !known {
+		x.parts.Append(p)
+	}
+	return number, known
+}
+
 // Add gives a text that has no number the next one.
 func (x *Index) Add(text string) uint32 {
 	n := x.Next()
@@ -52,9 +65,15 @@ func (x *Index) Put(number uint32, text string) {
 	for x.Next() <= number {
 		x.parts.Append(parts{nothing, nothing})
 	}
+	p := x.divide(text)
+	x.parts.Set(number, p)
+	x.index.put(number, x.hash(p), x.hashOf)
+}
+
+// divide returns what a text is made of, which is numbered if it is new.
+func (x *Index) divide(text string) parts {
 	head, tail := cut(text)
-	x.parts.Set(number, parts{x.heads.add(head), x.tails.add(tail)})
-	x.index.put(number, func(n uint32) uint64 { return x.hash(x.parts.At(n)) })
+	return parts{x.heads.add(head), x.tails.add(tail)}
 }
 
 // Find returns the number of a text.
@@ -98,3 +117,5 @@ func (x *Index) hash(p parts) uint64 {
 	binary.LittleEndian.PutUint32(b[4:], p.tail)
 	return maphash.Bytes(x.seed, b[:])
 }
+
+func (x *Index) hashOf(number uint32) uint64 { return x.hash(x.parts.At(number)) }

@@ -135,3 +135,17 @@ func TestNumbersCompareAsTheirTextsDo(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkPut(b *testing.B) {
+	texts := make([]string, 0, 1_000_000)
+	for i := range cap(texts) {
+		texts = append(texts, fmt.Sprintf("city/district%d/meter%07d/%s", i/4000, i/4, [4]string{"energy", "power", "voltage", "current"}[i%4]))
+	}
+	for b.Loop() {
+		x := lexicon.New()
+		for i, s := range texts {
+			x.Put(uint32(i), s)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(texts)), "ns/text")
+}

@@ -24,19 +24,40 @@ func (t *table) find(hash uint64, is func(number uint32) bool) (number uint32, k
 	return 0, false
 }
 
-// put adds a number that is not there. hashOf gives the hash of each number that is, and of this one.
-func (t *table) put(number uint32, hashOf func(number uint32) uint64) {
+// enter returns the number with the hash of which is holds, and adds the given one if there is none. hashOf gives the
+// hash of each number that is there.
+func (t *table) enter(number uint32, hash uint64, is func(number uint32) bool, hashOf func(number uint32) uint64) (found uint32, known bool) {
+	if found, known = t.find(hash, is); known {
+		return found, true
+	}
+	t.put(number, hash, hashOf)
+	return number, false
+}
+
+// put adds a number that is not there.
+func (t *table) put(number uint32, hash uint64, hashOf func(number uint32) uint64) {
 	if 4*(t.used+1) > 3*len(t.slots) {
-		old := t.slots
-		t.slots = make([]uint32, max(fewSlots, len(old)+len(old)/2))
-		for _, n := range old {
-			if n != 0 {
-				t.place(n, hashOf(n-1))
-			}
+		t.resize(len(t.slots)+len(t.slots)/2, hashOf)
+	}
+	t.place(number+1, hash)
+	t.used++
+}
+
+// reserve makes room for so many more numbers.
+func (t *table) reserve(more int, hashOf func(number uint32) uint64) {
+	if slots := (4*(t.used+more) + 2) / 3; slots > len(t.slots) {
+		t.resize(slots, hashOf)
+	}
+}
+
+func (t *table) resize(slots int, hashOf func(number uint32) uint64) {
+	old := t.slots
+	t.slots = make([]uint32, max(fewSlots, slots))
+	for _, n := range old {
+		if n != 0 {
+			t.place(n, hashOf(n-1))
 		}
 	}
-	t.place(number+1, hashOf(number))
-	t.used++
 }
 
 func (t *table) place(slot uint32, hash uint64) {

@@ -45,21 +45,15 @@ func (w *words) add(word string) uint32 {
 	if int(w.last) < w.len() && string(w.at(w.last)) == word {
 		return w.last
 	}
-	n, known := w.find(word)
+	n, known := w.index.enter(uint32(w.len()), maphash.String(w.seed, word), func(n uint32) bool { return string(w.at(n)) == word }, w.hashOf)
 	if !known {
-		n = w.put(word)
+		w.begin.Append(w.write(word))
 	}
 	w.last = n
 	return n
 }
 
-// put numbers a word that is not there.
-func (w *words) put(word string) uint32 {
-	n := uint32(w.len())
-	w.begin.Append(w.write(word))
-	w.index.put(n, func(n uint32) uint64 { return maphash.Bytes(w.seed, w.at(n)) })
-	return n
-}
+func (w *words) hashOf(number uint32) uint64 { return maphash.Bytes(w.seed, w.at(number)) }
 
 // write returns where the word stands now.
 func (w *words) write(word string) (begin uint32) {

@@ -90,13 +90,19 @@ func (c *catalogue) paths() []point.Path {
 // the tables.
 func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day) (*catalogue, error) {
 	cat := newCatalogue()
-	err := c.Query(ctx, "SELECT id, path FROM points ORDER BY id", func(ch *engine.Chunk) error {
+	points, err := count(ctx, c, "SELECT count(*) FROM points")
+	if err != nil {
+		return nil, err
+	}
+	cat.names.Reserve(int(points))
+	err = c.Query(ctx, "SELECT id, path FROM points", func(ch *engine.Chunk) error {
 		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)
 		for i := range ch.Rows {
-			cat.put(ids[i], point.Path(paths.At(i)))
+			cat.names.Put(ids[i], paths.View(i))
 		}
 		return nil
 	})
+	cat.last.Grow(int(cat.names.Next()))
 	if err != nil {
 		return nil, err
 	}

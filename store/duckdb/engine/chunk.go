@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 	"unsafe"
 
@@ -66,12 +67,15 @@ func (c *Chunk) Texts(column int) Texts {
 }
 
 // At returns a copy of the string in the row.
-func (t Texts) At(row int) string {
+func (t Texts) At(row int) string { return strings.Clone(t.View(row)) }
+
+// View returns the string in the row as it lies in the chunk, valid as long as that.
+func (t Texts) View(row int) string {
 	s := &t[row]
 	if s.length <= 12 {
-		return string(unsafe.Slice(&s.inside[0], s.length))
+		return unsafe.String(&s.inside[0], s.length)
 	}
-	return string(unsafe.Slice(*(**byte)(unsafe.Pointer(&s.rest)), s.length))
+	return unsafe.String(*(**byte)(unsafe.Pointer(&s.rest)), s.length)
 }
 
 // Time returns a timestamp column's value as a time.
