@@ -31,11 +31,14 @@ func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result
 	}
 	b := s.newBatch(c)
 	defer b.close()
-	if err := transaction(ctx, c, func() error { return b.store(ctx, &entry) }); err != nil {
+	if err := c.Transact(ctx, func() error { return b.store(ctx, &entry) }); err != nil {
 		clear(s.scratch.words) // some of them may not be stored
 		return store.Result{}, s.fail(op, s.options.Dir, err)
 	}
 	b.publish(&entry)
+	if s.saved.Due(s.cat.names.Len()) {
+		s.saved.Save(ctx, c, &s.cat.last, places(s.days))
+	}
 	return entry.Result, nil
 }
 
@@ -279,6 +282,7 @@ func (b *batch) publish(e *store.Entry) {
 	for key, w := range b.days {
 		d := w.day
 		d.stored += w.added
+		s.saved.Note(w.added)
 		d.texts = w.words.next
 		days[key] = &d
 	}

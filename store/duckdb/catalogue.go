@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
@@ -11,6 +12,7 @@ import (
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/newest"
+	"voltbus/store/duckdb/snapshot"
 )
 
 // catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
@@ -86,33 +88,20 @@ func (c *catalogue) paths() []point.Path {
 	return out
 }
 
-// loadCatalogue reads points and latest samples: those saved when a day was closed, and those of
-// the tables.
-func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day) (*catalogue, error) {
+// loadCatalogue reads points and latest samples: those of the file in which they were saved, else those saved when a
+// day was closed, and then those that came since in the tables.
+func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day, saved *snapshot.Keeper) (*catalogue, error) {
 	cat := newCatalogue()
-	points, err := count(ctx, c, "SELECT count(*) FROM points")
-	if err != nil {
+	if err := cat.loadNames(ctx, c); err != nil {
 		return nil, err
 	}
-	cat.names.Reserve(int(points))
-	err = c.Query(ctx, "SELECT id, path FROM points", func(ch *engine.Chunk) error {
-		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)
-		for i := range ch.Rows {
-			cat.names.Put(ids[i], paths.View(i))
-		}
-		return nil
-	})
-	cat.last.Grow(int(cat.names.Next()))
-	if err != nil {
-		return nil, err
+	last, covers, err := saved.Load(ctx, c, places(days), int(cat.names.Next()))
+	if last != nil {
+		last.Grow(int(cat.names.Next()))
+		cat.last = *last
+	} else if err == nil {
+		err = cat.loadLatest(ctx, c)
 	}
-	err = c.Query(ctx, "SELECT "+sampleColumns+" FROM latest", func(ch *engine.Chunk) error {
-		cols := columnsOf(ch)
-		for i, id := range cols.id {
-			cat.see(id, cols.at(i))
-		}
-		return nil
-	})
 	if err != nil {
 		return nil, err
 	}
@@ -120,59 +109,143 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day)
 		if d.table == "" {
 			continue
 		}
-		if d.overwritten, err = cat.loadTable(ctx, c, d.table); err != nil {
+		from := covers[d.table]
+		if d.overwritten, err = cat.loadTable(ctx, c, d, from); err != nil {
 			return nil, err
 		}
+		saved.Note(d.stored - from.Rows)
 	}
 	return cat, nil
 }
 
-// loadTable takes over the latest samples of a day's table. It counts those that took the place of another one
-// which said something else.
-func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, table string) (overwritten uint64, err error) {
-	taken := make([]bool, c.last.Len())      // by id: the latest sample is of this table
-	numbers := make([]float64, c.last.Len()) // by id: where the text of the latest sample stands, from 1
-	err = conn.Query(ctx, "SELECT "+tableColumns+" FROM "+table, func(ch *engine.Chunk) error {
+func (c *catalogue) loadNames(ctx context.Context, conn *engine.Conn) error {
+	points, err := count(ctx, conn, "SELECT count(*) FROM points")
+	if err != nil {
+		return err
+	}
+	c.names.Reserve(int(points))
+	err = conn.Query(ctx, "SELECT id, path FROM points", func(ch *engine.Chunk) error {
+		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)
+		for i := range ch.Rows {
+			c.names.Put(ids[i], paths.View(i))
+		}
+		return nil
+	})
+	c.last.Grow(int(c.names.Next()))
+	return err
+}
+
+// loadLatest takes over the latest samples that were saved when a day was closed.
+func (c *catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
+	return conn.Query(ctx, "SELECT "+sampleColumns+" FROM latest", func(ch *engine.Chunk) error {
+		cols := columnsOf(ch)
+		for i, id := range cols.id {
+			c.see(id, cols.at(i))
+		}
+		return nil
+	})
+}
+
+// loadTable takes over the latest samples of a day's table, but for the rows that are covered. It counts those that
+// took the place of another one which said something else, with those that were counted before.
+func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day, from snapshot.Covered) (overwritten uint64, err error) {
+	overwritten = from.Overwritten
+	if d.stored == from.Rows {
+		return overwritten, nil
+	}
+	l := tableLoad{cat: c, numbers: make([]float64, c.last.Len())}
+	where := ""
+	if from.Rows > 0 {
+		where = " WHERE rowid >= " + strconv.FormatUint(from.Rows, 10)
+	} else {
+		l.taken = make([]bool, c.last.Len())
+	}
+	err = conn.Query(ctx, "SELECT "+tableColumns+" FROM "+d.table+where, func(ch *engine.Chunk) error {
 		cols := tableColumnsOf(ch, nil)
 		for i, id := range cols.id {
-			number := 0.0
-			if cols.kindAt(i) == point.Text {
-				c.last.Word(id)
-				number = cols.value[i] + 1
-			}
-			time, known := c.last.Time(id)
-			if known && cols.time[i] < time {
-				continue
-			}
-			s := newestOf(cols.at(i))
-			if taken[id] && cols.time[i] == time && c.last.Differs(id, s, number == numbers[id]) {
-				overwritten++
-			}
-			c.last.Take(id, s)
-			numbers[id], taken[id] = number, true
+			l.see(id, &cols, i)
 		}
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	return overwritten, c.loadWords(ctx, conn, table, numbers)
+	if err := l.words(ctx, conn, d.table); err != nil {
+		return 0, err
+	}
+	return overwritten + l.overwritten, nil
 }
 
-// loadWords takes over the texts that stand under numbers in the words of a day's table, by id and counted from 1.
-func (c *catalogue) loadWords(ctx context.Context, conn *engine.Conn, table string, numbers []float64) error {
+// tableLoad takes over the latest samples of rows of a day's table.
+type tableLoad struct {
+	cat         *catalogue
+	taken       []bool    // by id: the latest sample is of this table; nil if that is known of all with a time of the day
+	numbers     []float64 // by id: where the text of the latest sample stands, from 1; 0 if it is no text, or of before
+	doubts      []doubt
+	overwritten uint64
+}
+
+// doubt is a text that took the place of one of before, which may be the same.
+type doubt struct {
+	number float64 // of the new one, from 1
+	text   string  // of the old one
+}
+
+// see takes over the sample in a row, whose text is not known yet.
+func (l *tableLoad) see(id uint32, cols *columns, i int) {
+	last, number := &l.cat.last, 0.0
+	if cols.kindAt(i) == point.Text {
+		last.Word(id)
+		number = cols.value[i] + 1
+	}
+	time, known := last.Time(id)
+	if known && cols.time[i] < time {
+		return
+	}
+	s := newestOf(cols.at(i))
+	if known && cols.time[i] == time && (l.taken == nil || l.taken[id]) {
+		l.compare(id, s, number)
+	}
+	last.Take(id, s)
+	l.numbers[id] = number
+	if l.taken != nil {
+		l.taken[id] = true
+	}
+}
+
+// compare counts the sample if it says something else than the latest of its point, which has its time.
+func (l *tableLoad) compare(id uint32, s newest.Sample, number float64) {
+	last := &l.cat.last
+	if old := l.numbers[id]; number > 0 && old == 0 && !last.Differs(id, s, true) {
+		before, _ := last.Sample(id)
+		l.doubts = append(l.doubts, doubt{number, before.Value.Text()})
+	} else if last.Differs(id, s, number == old) {
+		l.overwritten++
+	}
+}
+
+// words takes over the texts that stand under numbers in the words of the day's table.
+func (l *tableLoad) words(ctx context.Context, conn *engine.Conn, table string) error {
 	texts := make(map[float64]string)
-	for _, number := range numbers {
+	for _, number := range l.numbers {
 		if number > 0 {
 			texts[number-1] = ""
 		}
 	}
+	for _, d := range l.doubts {
+		texts[d.number-1] = ""
+	}
 	if err := findWords(ctx, conn, table, texts); err != nil {
 		return err
 	}
-	for id, number := range numbers {
+	for id, number := range l.numbers {
 		if number > 0 {
-			c.last.Say(uint32(id), texts[number-1])
+			l.cat.last.Say(uint32(id), texts[number-1])
+		}
+	}
+	for _, d := range l.doubts {
+		if texts[d.number-1] != d.text {
+			l.overwritten++
 		}
 	}
 	return nil

@@ -64,6 +64,10 @@ func TestAcknowledgedSamplesSurviveAKill(t *testing.T) {
 			t.Errorf("%d samples are stored, want %d; damaged: %v", got.Samples, last*perBlock, got.Damaged)
 		}
 		wantEachOnce(t, s, last)
+		newest, err := s.Latest(t.Context(), []point.Path{"p"})
+		if want := noon().Add(time.Duration((last+1)*perBlock-1) * time.Second); err != nil || !newest[0].Time.Equal(want) {
+			t.Errorf("the newest sample is %v, %v, want one of %v", newest, err, want)
+		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func (s *Store) setDayAside(ctx context.Context, op string, d *day, reason strin
 	}
 	next.file, next.rows, next.bytes, next.checksum = "", 0, 0, 0
 	next.generation++
-	err = transaction(ctx, c, func() error {
+	err = c.Transact(ctx, func() error {
 		if err := saveDay(ctx, c, &next); err != nil {
 			return err
 		}

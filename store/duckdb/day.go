@@ -7,6 +7,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
 
 // day is where the samples of one UTC day are: in a file, in a table, or in both when some came
@@ -87,6 +88,20 @@ func loadDays(ctx context.Context, c *engine.Conn) (map[store.Day]*day, error) {
 		}
 	}
 	return days, nil
+}
+
+// places returns where the days are, as far as newest samples of them may be saved.
+func places(days map[store.Day]*day) snapshot.Days {
+	out := snapshot.Days{Tables: make(map[string]snapshot.Covered)}
+	for _, d := range days {
+		if d.file != "" {
+			out.Files = append(out.Files, d.file)
+		}
+		if d.table != "" {
+			out.Tables[d.table] = snapshot.Covered{Rows: d.stored, Overwritten: d.overwritten}
+		}
+	}
+	return out
 }
 
 // count runs a statement whose result is one number.

@@ -84,7 +84,7 @@ func (s *Store) missing(ctx context.Context, c *engine.Conn, days map[store.Day]
 		file := d.file
 		d.file, d.rows, d.bytes, d.checksum = "", 0, 0, 0
 		d.generation++
-		err = transaction(ctx, c, func() error {
+		err = c.Transact(ctx, func() error {
 			if err := saveDay(ctx, c, d); err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error
 	if len(files) == 0 {
 		return nil
 	}
-	cat, err := loadCatalogue(ctx, c, nil)
+	cat, err := loadCatalogue(ctx, c, nil, s.saved)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error
 			return err
 		}
 	}
-	return transaction(ctx, c, func() error { return saveLatest(ctx, c, cat) })
+	return c.Transact(ctx, func() error { return saveLatest(ctx, c, cat) })
 }
 
 var errNumbering = errors.New("the file numbers its points differently: it belongs to another history")
@@ -218,7 +218,7 @@ func (s *Store) adoptDay(ctx context.Context, c *engine.Conn, name string, rows 
 		return err
 	}
 	d := &day{key: key, file: name, rows: rows, bytes: size, checksum: sum, generation: adoptedGeneration}
-	return transaction(ctx, c, func() error {
+	return c.Transact(ctx, func() error {
 		for id, p := range fresh {
 			if err := c.Exec(ctx, "INSERT INTO points VALUES ($1, $2)", id, string(p)); err != nil {
 				return err

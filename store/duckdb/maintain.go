@@ -185,7 +185,7 @@ func (s *Store) swap(ctx context.Context, d, next *day, overwritten uint64) (cha
 	known := s.counters
 	known.replaced += d.rows + d.stored - next.rows
 	known.overwritten += overwritten
-	err = transaction(ctx, c, func() error {
+	err = c.Transact(ctx, func() error {
 		if err := saveLatest(ctx, c, s.cat); err != nil {
 			return err
 		}
@@ -228,6 +228,9 @@ func (s *Store) cleanUp(ctx context.Context, op string) error {
 		return err
 	}
 	s.release(ctx, c)
+	if days := places(s.days); s.saved.Stale(days) {
+		s.saved.Save(ctx, c, &s.cat.last, days)
+	}
 	return nil
 }
 
@@ -264,8 +267,11 @@ func (s *Store) dropDay(ctx context.Context, key store.Day) error {
 	known := s.counters
 	known.expired += d.rows + d.stored
 	known.overwritten += d.overwritten
-	err = transaction(ctx, c, func() error {
+	err = c.Transact(ctx, func() error {
 		if err := c.Exec(ctx, "DELETE FROM latest WHERE time >= $1 AND time < $2", key.Start(), key.End()); err != nil {
+			return err
+		}
+		if err := s.saved.Forget(ctx, c); err != nil {
 			return err
 		}
 		if err := saveCounters(ctx, c, known); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
 
 // version is the layout of the database file, documented in docs/formats/store.md.
@@ -27,7 +28,8 @@ CREATE TABLE IF NOT EXISTS damaged(file VARCHAR, day INTEGER, days INTEGER, reas
 CREATE TABLE IF NOT EXISTS latest(id UINTEGER, time TIMESTAMP, value DOUBLE, exact BIGINT, text VARCHAR,
 	kind UTINYINT, quality UTINYINT);
 CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT);
-ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0`
+ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0;
+` + snapshot.Schema
 
 // sampleColumns are the columns of a day's file without the point's name.
 const sampleColumns = "id, time, value, exact, text, kind, quality"
@@ -61,7 +63,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 // prepareSchema makes the tables of an empty database, all or none, and refuses a database of
 // another version.
 func prepareSchema(ctx context.Context, c *engine.Conn) error {
-	return transaction(ctx, c, func() error { return makeTables(ctx, c) })
+	return c.Transact(ctx, func() error { return makeTables(ctx, c) })
 }
 
 func makeTables(ctx context.Context, c *engine.Conn) error {

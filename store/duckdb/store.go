@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
 
 var (
@@ -33,6 +34,7 @@ type Store struct {
 	write   sync.Mutex
 	writer  *engine.Conn // belongs to the holder of write
 	scratch scratch
+	saved   *snapshot.Keeper
 	seen    map[store.Day]quiet
 
 	handle handle
@@ -72,7 +74,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet), scratch: scratch{words: make(map[store.Day]words)}}
+	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet), scratch: scratch{words: make(map[store.Day]words)}, saved: snapshot.New(o.Dir, o.Log)}
 	s.handle.idled.L = &s.handle.mu
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -122,7 +124,7 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalogue(ctx, c, days)
+	cat, err := loadCatalogue(ctx, c, days, s.saved)
 	if err != nil {
 		return err
 	}
@@ -157,6 +159,9 @@ func (s *Store) Close() error {
 		return nil
 	}
 	if s.writer != nil {
+		if days := places(s.days); s.saved.Unsaved() || s.saved.Stale(days) {
+			s.saved.Save(context.Background(), s.writer, &s.cat.last, days)
+		}
 		s.release(context.Background(), s.writer)
 		s.writer.Close()
 		s.writer = nil
@@ -230,23 +235,6 @@ func (s *Store) revive(ctx context.Context, op string) error {
 }
 
 func (s *Store) giveBack(c *engine.Conn) { s.handle.give(c) }
-
-// transaction runs f between BEGIN and COMMIT. The caller holds write.
-func transaction(ctx context.Context, c *engine.Conn, f func() error) error {
-	if err := c.Exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	err := f()
-	if err == nil {
-		// What is complete is committed even if the caller gives up just now: an interrupted
-		// COMMIT would leave open whether the samples are stored.
-		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
-	}
-	if err != nil {
-		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
-	}
-	return err
-}
 
 // loadCounters reads the counters.
 func loadCounters(ctx context.Context, c *engine.Conn) (n counters, err error) {

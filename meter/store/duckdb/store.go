@@ -209,17 +209,7 @@ func (s *Store) moment() uint32 {
 
 // transaction carries out f on the writer's connection. The caller holds write.
 func (s *Store) transaction(ctx context.Context, f func(c *engine.Conn) error) error {
-	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	err := f(s.writer)
-	if err == nil {
-		err = s.writer.Exec(context.WithoutCancel(ctx), "COMMIT") // else it would be open whether it is stored
-	}
-	if err != nil {
-		_ = s.writer.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
-	}
-	return err
+	return s.writer.Transact(ctx, func() error { return f(s.writer) })
 }
 
 // failed gives an error of the engine a kind.

@@ -22,6 +22,23 @@ func (c *Conn) Exec(ctx context.Context, statement string, args ...any) error {
 	return c.Query(ctx, statement, func(*Chunk) error { return nil }, args...)
 }
 
+// Transact runs f between BEGIN and COMMIT.
+func (c *Conn) Transact(ctx context.Context, f func() error) error {
+	if err := c.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		// What is complete is committed even if the caller gives up just now: an interrupted
+		// COMMIT would leave open whether the samples are stored.
+		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
+	}
+	return err
+}
+
 // Query runs one statement and calls each with the chunks of its result while they are made. The
 // chunk is valid until each returns. An error of each ends the statement and is returned.
 func (c *Conn) Query(ctx context.Context, statement string, each func(*Chunk) error, args ...any) error {
