@@ -52,7 +52,7 @@ var (
 		"ingest":                   2951,
 		"node":                     5344,
 		"protocol/dnp3/outstation": 3565,
-		"store/duckdb":             4586,
+		"store/duckdb":             4680,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
