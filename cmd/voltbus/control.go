@@ -132,12 +132,8 @@ is then printed, and 5 if there is no such point. A point that demands the appro
 		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
   voltbus set site/fan1/run on site/fan2/run off
   voltbus set site/freezer/setpoint -18`,
-		Annotations: map[string]string{negatives: "true"},
-		Args:        pairs,
+		Args: pairs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for i := range args {
-				args[i] = strings.TrimPrefix(args[i], shield)
-			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.set(ctx, args, &o) })
 		},
 	}
@@ -150,7 +146,7 @@ is then printed, and 5 if there is no such point. A point that demands the appro
 	fs.DurationVar(&o.wait, "wait", 10*time.Second, "how long to wait for what the device says, up to 1m; 0: only until it is decided")
 	o.out.register(cmd)
 	nodeFlag(cmd, &o.node)
-	return cmd
+	return takesNegatives(cmd)
 }
 
 func pairs(_ *cobra.Command, args []string) error {

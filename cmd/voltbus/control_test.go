@@ -35,12 +35,15 @@ func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
 	}
 }
 
-func TestNegativeNumbersAreArgumentsOfSet(t *testing.T) {
+func TestNegativeNumbersAreArguments(t *testing.T) {
 	root := newRoot()
 	for _, tt := range [][2][]string{
 		{{"set", "p", "-7"}, {"set", "p", shield + "-7"}},
 		{{"set", "p", "-.5", "q", "-1e3", "--lease", "5m"}, {"set", "p", shield + "-.5", "q", shield + "-1e3", "--lease", "5m"}},
 		{{"set", "p", "7", "--level", "-3"}, {"set", "p", "7", "--level", "-3"}},
+		{{"modbus", "write", "holding:1", "-7"}, {"modbus", "write", "holding:1", shield + "-7"}},
+		{{"modbus", "decode", "-7"}, {"modbus", "decode", shield + "-7"}},
+		{{"dnp3", "operate", "analog", "2", "-7"}, {"dnp3", "operate", "analog", "2", shield + "-7"}},
 		{{"get", "-7"}, {"get", "-7"}},
 	} {
 		got := shielded(root, tt[0])

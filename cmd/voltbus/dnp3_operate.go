@@ -48,7 +48,7 @@ func newDNP3Operate() *cobra.Command {
 	fs.DurationVar(&o.on, "on", time.Second, "length of a pulse")
 	fs.DurationVar(&o.off, "off", 0, "pause behind a pulse")
 	fs.StringVar(&o.size, "size", "float", "size of an analog value: int16, int32, float or double")
-	return cmd
+	return takesNegatives(cmd)
 }
 
 func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {

@@ -154,7 +154,7 @@ func newModbusDecode() *cobra.Command {
 	}
 	cmd.Flags().Var(newTypeList(&types, nil), "type", "types to show; all if left out: "+strings.Join(modbus.Types(), ", ")+", string[n], string[n,latin1]")
 	out.register(cmd)
-	return cmd
+	return takesNegatives(cmd)
 }
 
 const modbusWatchHelp = `Read again and again, and print what changed, with the time: turn a knob at the device and see which

@@ -14,8 +14,7 @@ import (
 )
 
 const modbusWriteHelp = `Write a value to a coil or to holding registers, read it back, and show both. The node is not asked:
-a point that a node commands is commanded with voltbus set, which keeps the order of priorities.
-A negative value stands behind two dashes: voltbus modbus write --tcp 10.0.0.5 --type int16 -- holding:100 -7`
+a point that a node commands is commanded with voltbus set, which keeps the order of priorities.`
 
 func newModbusWrite() *cobra.Command {
 	var m modbusFlags
@@ -43,7 +42,7 @@ func newModbusWrite() *cobra.Command {
 	m.register(cmd)
 	cmd.Flags().StringVar(&typeName, "type", "uint16", "type of the value: "+strings.Join(modbus.Types(), ", ")+", string[n]")
 	cmd.Flags().StringVar(&order, "byte-order", "ABCD", "order of the bytes: "+strings.Join(modbus.Orders(), ", "))
-	return cmd
+	return takesNegatives(cmd)
 }
 
 // toWrite makes words of a value, and the area that they take.

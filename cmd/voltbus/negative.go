@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,20 @@ const negatives = "negatives"
 const shield = " "
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
+// takesNegatives returns the command as one whose arguments may be negative numbers.
+func takesNegatives(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{negatives: "true"}
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args = slices.Clone(args)
+		for i := range args {
+			args[i] = strings.TrimPrefix(args[i], shield)
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
 
 // shielded returns the arguments of the program with a shield before those that are negative numbers, if
 // their command takes them. What follows a flag is its value.

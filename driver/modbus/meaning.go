@@ -117,8 +117,8 @@ func parseWord(text string) ([]uint16, error) {
 		}
 		return []uint16{uint16(w)}, nil
 	}
-	if digits == "" {
-		return nil, errWord(text)
+	if digits == "" || !hexadecimal && strings.Trim(digits, "0123456789") == "" {
+		return nil, errWord(text) // a large decimal number is not the hexadecimal one with its digits
 	}
 	var words []uint16
 	for digits = strings.Repeat("0", (4-len(digits)%4)%4) + digits; digits != ""; digits = digits[4:] {
@@ -132,5 +132,5 @@ func parseWord(text string) ([]uint16, error) {
 }
 
 func errWord(text string) error {
-	return fmt.Errorf("%q is no register; write 0 to 65535, such as 16812 or 0x41ac, or several together such as 0x41ac0000", text)
+	return fmt.Errorf("%q is no register; write 0 to 65535, such as 16812 or 0x41ac, or several together such as 0x41ac0000: large numbers in hexadecimal", text)
 }

@@ -78,7 +78,7 @@ func TestAreasAndWordsAreReadOrRefused(t *testing.T) {
 	if err != nil || len(words) != 7 || words[2] != 0x41AC || words[5] != 0x41AC {
 		t.Errorf("the words are %x, %v", words, err)
 	}
-	for _, text := range []string{"", "65536", "-1", "0xzz", "1.5", "0x"} {
+	for _, text := range []string{"", "65536", "-1", "0xzz", "1.5", "0x", "1101791232"} {
 		if got, err := ParseWords([]string{text}); err == nil {
 			t.Errorf("%q is read as %x", text, got)
 		}
