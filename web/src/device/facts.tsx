@@ -62,7 +62,7 @@ export function Statistics({ device: d, now }: Props) {
     ["Line", plain(d.line)],
     ["Read each", d.interval > 0 ? span(d.interval * 1000) : "when it reports"],
     ["Points", count(d.points)],
-    ["Reads", count(asked)],
+    ["Requests", count(asked)],
     [
       "Of these failed",
       d.failures > 0 ? `${count(d.failures)} (${percent(d.failures, asked)})` : "none",

@@ -51,10 +51,14 @@ function ofDevice(d: Device): Happening[] {
     return at > 0 ? [{ at, level: "bad", text, address }] : [];
   }
   if (!(failed > 0) || d.state === "disabled") return [];
-  return [
-    { at: failed, level: "warn", text: `${name} failed to answer; it does again since`, address },
-  ];
+  const text = silent.includes(d.error_kind)
+    ? `${name} failed to answer; it does again since`
+    : `${name} answered a request with an error`;
+  return [{ at: failed, level: "warn", text, address }];
 }
+
+/** Kinds of errors of a device that said nothing; with others it answered. */
+const silent: readonly string[] = ["unreachable", "timeout"];
 
 function ofLedger(ledger: Ledger): Happening[] {
   const gaps = (ledger.gaps ?? []).map((g) => ({

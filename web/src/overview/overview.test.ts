@@ -101,7 +101,8 @@ describe("happenings", () => {
         devices: [
           silent("a"),
           silent("b", { last_read: null }),
-          device("c", { last_error_time: "2026-01-01T11:00:00Z" }),
+          device("c", { last_error_time: "2026-01-01T11:00:00Z", error_kind: "timeout" }),
+          device("f", { last_error_time: "2026-01-01T10:30:00Z", error_kind: "rejected" }),
           device("d", { last_error_time: "2025-12-31T11:00:00Z" }),
           device("e"),
         ],
@@ -126,6 +127,7 @@ describe("happenings", () => {
       "b never answered",
       "a stopped answering",
       "c failed to answer; it does again since",
+      "f answered a request with an error",
       "5 samples of node-1 went missing: log was cut",
       "The node started",
       "ann changed the configuration",

@@ -43,7 +43,7 @@ function DeviceItem({ device, now }: { device: Device; now: number }) {
     `${plural(device.points, "point")}${device.interval > 0 ? ` each ${span(device.interval * 1000)}` : ""}`,
     !(device.latency_ms > 0) ? "" : `answers in ${span(device.latency_ms)}`,
     device.failures > 0
-      ? `${count(device.failures)} of ${count(device.reads + device.failures)} reads failed`
+      ? `${count(device.failures)} of ${count(device.reads + device.failures)} requests failed`
       : "",
   ];
   return (
