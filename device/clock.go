@@ -11,6 +11,12 @@ type instant struct {
 	steady time.Duration // since the clock was made; never jumps
 }
 
+// text returns the moment at which the steady clock shows what is given, for people: unlike how long it takes
+// until then, that stays true of a text that is read later.
+func (n instant) text(steady time.Duration) string {
+	return n.wall.Add(steady - n.steady).Format("2006-01-02 15:04:05 UTC")
+}
+
 // clock compares the wall clock with the time that has really passed. It is safe for concurrent
 // use: whoever reads it first after a jump notices it for all.
 type clock struct {

@@ -186,11 +186,11 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
 	case l.resting(now):
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
-			"its line is lost (%w) and tried again in %v", l.down, (l.restUntil-now.steady).Truncate(time.Millisecond)))
+			"its line is lost (%w); it is tried again at %s", l.down, now.text(l.restUntil)))
 	case u.silence.timeouts > 0 && now.steady < l.gate:
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
-			"it did not answer %s; it may be asked again in %v",
-			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), (l.gate-now.steady).Truncate(time.Millisecond)))
+			"it did not answer %s; it may be asked again at %s",
+			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.text(l.gate)))
 	default:
 		err = r.do(ctx, l)
 	}

@@ -143,8 +143,13 @@ func TestRequestsThatCannotBeServedSayWhy(t *testing.T) {
 				t.Errorf("%s: %v of kind %v", name, err, fault.KindOf(err))
 			}
 		}
-		if _, err := s.Read(t.Context(), "b/cut", nil); !fault.Is(err, fault.Unreachable) {
-			t.Errorf("a lost line: %v of kind %v", err, fault.KindOf(err))
+		_, lost := s.Read(t.Context(), "b/cut", nil)
+		if !fault.Is(lost, fault.Unreachable) {
+			t.Errorf("a lost line: %v of kind %v", lost, fault.KindOf(lost))
+		}
+		time.Sleep(20 * time.Millisecond)
+		if _, err := s.Read(t.Context(), "b/cut", nil); err == nil || err.Error() != lost.Error() {
+			t.Errorf("what is said of a lost line is out of date %v later: %v", 20*time.Millisecond, lost)
 		}
 		if n := len(s.plant.dialled("cut")); n != 1 {
 			t.Errorf("a request made the resting line dial: %d dials", n)

@@ -34,7 +34,9 @@ describe("the page of a device", () => {
   test("says what to do about one that does not answer", async () => {
     const { page } = await open({ site: troubled, address: "/device/campus/plant/meter" });
     const condition = page.getByRole("region", { name: "Condition" });
-    await condition.getByText("Does not answer, and never did").waitFor();
+    await condition
+      .getByText("Does not answer, and has not since the node began to ask it")
+      .waitFor();
     await condition.getByText("Check its power, cable and address.").waitFor();
     await condition.getByText("connection refused").waitFor();
     await page.getByRole("region", { name: "Statistics" }).getByText("(100 %)").waitFor();

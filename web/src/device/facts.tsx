@@ -48,7 +48,7 @@ function stateWords(d: Device, now: number): string {
   if (d.state === "hung") return "Hangs";
   return read > 0
     ? `Does not answer; last read ${ago(now - read)}`
-    : "Does not answer, and never did";
+    : "Does not answer, and has not since the node began to ask it";
 }
 
 const ago = (ms: number) => (age(ms) === "now" ? "just now" : `${age(ms)} ago`);

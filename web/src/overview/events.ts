@@ -46,7 +46,10 @@ function ofDevice(d: Device): Happening[] {
   const failed = Date.parse(d.last_error_time ?? "");
   const read = Date.parse(d.last_read ?? "");
   if (deviceLevel(d) === "bad") {
-    const text = read > 0 ? `${name} stopped answering` : `${name} never answered`;
+    const text =
+      read > 0
+        ? `${name} stopped answering`
+        : `${name} has not answered since the node began to ask it`;
     const at = read > 0 ? read : failed;
     return at > 0 ? [{ at, level: "bad", text, address }] : [];
   }

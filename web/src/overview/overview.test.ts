@@ -124,7 +124,7 @@ describe("happenings", () => {
       since,
     );
     expect(found.map((h) => h.text)).toEqual([
-      "b never answered",
+      "b has not answered since the node began to ask it",
       "a stopped answering",
       "c failed to answer; it does again since",
       "f answered a request with an error",
