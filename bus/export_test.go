@@ -21,3 +21,8 @@ func (l *Log) StopEngine() error { return l.bus.srv.ShutdownJetStream() }
 func ServerError(log *slog.Logger) func(format string, v ...any) {
 	return (&serverLog{log: log}).Errorf
 }
+
+// ServerWarning reports a warning as the server does, to be written into a log.
+func ServerWarning(log *slog.Logger) func(format string, v ...any) {
+	return (&serverLog{log: log}).Warnf
+}

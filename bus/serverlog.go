@@ -27,13 +27,16 @@ func (l *serverLog) Debugf(string, ...any)           {}
 func (l *serverLog) Tracef(string, ...any)           {}
 
 // Warnf reports the server's warnings, but one: after an unclean end the index of the log is older than the log itself,
-// and the server reads the log anew. That is how nothing is lost, and nothing for a person to act on.
+// and the server reads the log anew. That is how nothing is lost, and nothing for a person to act on. The server tells
+// it twice, first why and then that.
 func (l *serverLog) Warnf(format string, v ...any) {
-	if strings.Contains(format, "Stream state outdated") {
+	switch {
+	case strings.Contains(format, "Stream state outdated"):
 		l.log.Info("the log ended in mid-write, as after a kill or a power cut; its index is rebuilt from the log, nothing is lost")
-		return
+	case strings.Contains(format, "Recovering stream state from index") && strings.HasSuffix(fmt.Sprint(v...), "prior state file"):
+	default:
+		l.write(slog.LevelWarn, format, v)
 	}
-	l.write(slog.LevelWarn, format, v)
 }
 
 // Errorf is called by the connection that is at fault, which then waits for it.
