@@ -145,7 +145,7 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 	if err != nil {
 		return nil, err
 	}
-	if f, isNumber := v.Number(); isNumber && r.change.op != asIs && l.form != formFloat {
+	if f, isNumber := v.Number(); isNumber && v.Kind() == point.Float && r.change.op != asIs && l.form != formFloat {
 		v = point.FloatOf(math.Round(f)) // to the nearest that the register can hold
 	}
 	raw, err := l.raw(v)

@@ -161,6 +161,34 @@ func TestAScaledSetPointRoundsToWhatTheRegisterHolds(t *testing.T) {
 	}
 }
 
+func TestWordsOfFourDigitsAreWrittenAsTheyAreRead(t *testing.T) {
+	for transform, limit := range map[string]int64{
+		"mod10k(False)": 9999_9999, "mod10k(True)": 9999_9999, "mod10k64(False)": 9999_9999_9999_9999, "mod10k64(True)": 9999_9999_9999_9999,
+	} {
+		e := Entry{Type: "uint32", Transform: transform, Writable: "TRUE"}
+		if strings.HasPrefix(transform, "mod10k64") {
+			e.Type = "int64"
+		}
+		r := compileOne(t, e)
+		for _, v := range []int64{0, 123456, limit} {
+			words, err := r.encode(point.IntOf(v), nil, 0)
+			if got, ok := r.decode(words, 0); err != nil || !ok || got != point.IntOf(v) {
+				t.Errorf("%s: %d is %v in %v: %v", transform, v, got, words, err)
+			}
+		}
+		if words, err := r.encode(point.FloatOf(77.6), nil, 0); err != nil {
+			t.Errorf("%s: %v", transform, err)
+		} else if got, _ := r.decode(words, 0); got != point.IntOf(78) {
+			t.Errorf("%s: 77.6 is %v", transform, got)
+		}
+		for _, v := range []point.Value{point.IntOf(-1), point.IntOf(limit + 1), point.FloatOf(1e300), point.FloatOf(math.NaN())} {
+			if words, err := r.encode(v, nil, 0); err == nil {
+				t.Errorf("%s: %v is written as %v", transform, v, words)
+			}
+		}
+	}
+}
+
 func mustNumber(v point.Value) float64 {
 	f, ok := v.Number()
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,8 +122,8 @@ func (tr transform) check(l layout, e *Entry) error {
 		return fmt.Errorf("cannot scale the type %q; remove it or write a type that is a number", e.Type)
 	case words > 0 && (l.words != words || l.form == formFloat || l.isField()):
 		return fmt.Errorf("%s needs a whole number of %d bits; write the type int%d", e.Transform, 16*words, 16*words)
-	case writable && (tr.op == mod10k || tr.op == mod10k48 || tr.op == mod10k64):
-		return fmt.Errorf("%s can only be read; write writable: false", e.Transform)
+	case writable && tr.op == mod10k48:
+		return fmt.Errorf("%s can only be read, as one of its four registers is not its own; write writable: false", e.Transform)
 	case tr.other == "" && (tr.op == perRegister || tr.op == powerRegister):
 		return fmt.Errorf("%s needs the name of another register", e.Transform)
 	}
@@ -161,23 +162,50 @@ func (tr transform) apply(l layout, raw uint64, other float64) (point.Value, boo
 	return point.FloatOf(f), true
 }
 
-// digits joins words of four decimal digits.
-func (tr transform) digits(raw uint64) int64 {
-	w := [4]int64{int64(raw >> 48), int64(raw >> 32 & 0xFFFF), int64(raw >> 16 & 0xFFFF), int64(raw & 0xFFFF)}
-	const k = 10_000
+// tenThousand is how much a word of four decimal digits holds.
+const tenThousand = 10_000
+
+// places returns by how many bits the words of four decimal digits are shifted, the highest first.
+func (tr transform) places() []int {
 	switch {
 	case tr.op == mod10k && !tr.reverse:
-		return w[2]*k + w[3]
+		return []int{16, 0}
 	case tr.op == mod10k:
-		return w[3]*k + w[2]
+		return []int{0, 16}
 	case tr.op == mod10k48 && !tr.reverse:
-		return (w[2]*k+w[1])*k + w[0]
+		return []int{16, 32, 48}
 	case tr.op == mod10k48:
-		return (w[3]*k+w[2])*k + w[1]
+		return []int{0, 16, 32}
 	case !tr.reverse:
-		return ((w[3]*k+w[2])*k+w[1])*k + w[0]
+		return []int{0, 16, 32, 48}
 	}
-	return ((w[0]*k+w[1])*k+w[2])*k + w[3]
+	return []int{48, 32, 16, 0}
+}
+
+// digits joins words of four decimal digits.
+func (tr transform) digits(raw uint64) (n int64) {
+	for _, place := range tr.places() {
+		n = n*tenThousand + int64(raw>>place&0xFFFF)
+	}
+	return n
+}
+
+// spread is the inverse of digits.
+func (tr transform) spread(v point.Value) (point.Value, error) {
+	if f, isNumber := v.Number(); isNumber && v.Kind() == point.Float {
+		v = point.FloatOf(math.Round(f)) // to the nearest that the registers can hold
+	}
+	n, whole := v.Int()
+	var raw int64
+	left := n
+	for _, place := range slices.Backward(tr.places()) {
+		raw |= left % tenThousand << place
+		left /= tenThousand
+	}
+	if !whole || n < 0 || left > 0 {
+		return v, fmt.Errorf("does not fit: %v; write a whole number from 0 to %s", v, strings.Repeat("9999", len(tr.places())))
+	}
+	return point.IntOf(raw), nil
 }
 
 // times multiplies. A factor such as 0.1, which binary has not, divides by 10 instead: the
@@ -217,7 +245,9 @@ func (tr transform) undo(v point.Value, other float64) (point.Value, error) {
 		f *= other
 	case powerRegister:
 		f = timesPower(f, -other)
-	case mod10k, mod10k48, mod10k64:
+	case mod10k, mod10k64:
+		return tr.spread(v)
+	case mod10k48:
 		return v, errors.New("can only be read")
 	case asIs:
 	}
