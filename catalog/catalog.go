@@ -98,6 +98,9 @@ func open(ctx context.Context, file string, now func() time.Time) (*Catalog, err
 	if err == nil {
 		c.credential, err = db.PrepareContext(ctx, selectCredential+`WHERE hash = ?`)
 	}
+	if err == nil {
+		err = c.notes.prepare(ctx, db)
+	}
 	if err != nil {
 		return nil, errors.Join(wrap("catalog.Open", file, err), db.Close())
 	}

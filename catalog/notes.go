@@ -12,6 +12,8 @@ import (
 type notes struct {
 	lead chan struct{} // holds one while somebody writes
 
+	insert, update, forget *sql.Stmt
+
 	mu      sync.Mutex
 	waiting []*note
 
@@ -28,7 +30,22 @@ type note struct {
 	err    error
 }
 
+// sentPatience is how long the answer to a write, which was sent, waits for a write that begins and takes it along.
+const sentPatience = 20 * time.Millisecond
+
 func newNotes() notes { return notes{lead: make(chan struct{}, 1)} }
+
+// prepare prepares what is done for each write with a key.
+func (n *notes) prepare(ctx context.Context, db *sql.DB) (err error) {
+	n.insert, err = db.PrepareContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'') ON CONFLICT DO NOTHING`)
+	if err == nil {
+		n.update, err = db.PrepareContext(ctx, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`)
+	}
+	if err == nil {
+		n.forget, err = db.PrepareContext(ctx, `DELETE FROM repeat WHERE at <= ?`)
+	}
+	return err
+}
 
 // take hands over what waits.
 func (n *notes) take() []*note {
@@ -49,6 +66,17 @@ func (c *Catalog) putNote(ctx context.Context, n *note) error {
 	c.notes.mu.Lock()
 	c.notes.waiting = append(c.notes.waiting, n)
 	c.notes.mu.Unlock()
+	if n.ends && n.repeat.Sent {
+		late := time.NewTimer(sentPatience)
+		defer late.Stop()
+		select {
+		case <-n.done:
+			return n.err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+		}
+	}
 	select {
 	case <-n.done:
 	case <-ctx.Done():
@@ -87,21 +115,12 @@ func (n *notes) writeTo(ctx context.Context, tx *sql.Tx, all []*note) (rows int,
 			return 0, err
 		}
 	}
-	gone, err := dropRepeats(ctx, tx, all, rows)
+	gone, err := n.dropRepeats(ctx, tx, all, rows)
 	if err != nil {
 		return 0, err
 	}
 	rows -= gone
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'') ON CONFLICT DO NOTHING`)
-	if err != nil {
-		return 0, err
-	}
-	defer insert.Close()
-	update, err := tx.PrepareContext(ctx, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`)
-	if err != nil {
-		return 0, err
-	}
-	defer update.Close()
+	insert, update := tx.StmtContext(ctx, n.insert), tx.StmtContext(ctx, n.update)
 	for _, k := range all {
 		r := &k.repeat
 		if k.ends {
@@ -120,15 +139,15 @@ func (n *notes) writeTo(ctx context.Context, tx *sql.Tx, all []*note) (rows int,
 }
 
 // dropRepeats forgets the writes whose time is over, and those that are too many; it returns how many.
-func dropRepeats(ctx context.Context, tx *sql.Tx, all []*note, rows int) (gone int, err error) {
+func (n *notes) dropRepeats(ctx context.Context, tx *sql.Tx, all []*note, rows int) (gone int, err error) {
 	var last time.Time
-	for _, n := range all {
-		if n.last.After(last) {
-			last = n.last
+	for _, k := range all {
+		if k.last.After(last) {
+			last = k.last
 		}
 	}
 	if !last.IsZero() {
-		if gone, err = changed(tx.ExecContext(ctx, `DELETE FROM repeat WHERE at <= ?`, micros(last))); err != nil {
+		if gone, err = changed(tx.StmtContext(ctx, n.forget).ExecContext(ctx, micros(last))); err != nil {
 			return 0, err
 		}
 	}

@@ -92,6 +92,40 @@ func TestWritesAtTheSameTimeShareATransaction(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatWasSentIsKeptWithTheNextWrite(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, dir)
+		begin(t, c, catalog.Repeat{User: "v", Key: "k", At: clock()})
+		var group sync.WaitGroup
+		end := func(key string) {
+			r := catalog.Repeat{User: "u", Key: key, At: clock()}
+			begin(t, c, r)
+			r.Status, r.Answer, r.Sent = 200, []byte(key), true
+			group.Go(func() {
+				if err := c.Repeats(0).EndRepeat(t.Context(), r); err != nil {
+					t.Errorf("%s: %v", key, err)
+				}
+			})
+		}
+		before := commits(t, dir)
+		end("a")
+		synctest.Wait()
+		begin(t, c, catalog.Repeat{User: "u", Key: "next", At: clock()})
+		group.Wait()
+		if n := commits(t, dir) - before; n != 2 {
+			t.Errorf("two writes that begin, and the end of the first in between, made %d transactions, want 2", n)
+		}
+		end("b")
+		group.Wait() // nobody else writes
+		for _, key := range []string{"a", "b"} {
+			if got := begin(t, c, catalog.Repeat{User: "u", Key: key, At: clock()}); string(got.Answer) != key {
+				t.Errorf("%s was answered %q", key, got.Answer)
+			}
+		}
+	})
+}
+
 func TestACallThatIsGivenUpHoldsNobodyUp(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,6 +20,7 @@ type Repeat struct {
 	At     time.Time // when it was asked first
 	Status int       // of the answer; 0 if there is none yet
 	Answer []byte
+	Sent   bool // the answer was sent: to keep it may wait a moment for another write, whose transaction it shares
 }
 
 // Repeats remembers writes for a time. It is safe for concurrent use.

@@ -29,6 +29,25 @@ type record struct {
 	Key     string `json:"key"`
 }
 
+// Scan reads arguments as most are written; false if encoding/json must.
+func (in *record) Scan(text []byte) bool {
+	var samples, key []byte
+	r := wire.NewReader(text)
+	ok := r.Members(func(name []byte) (ok bool) {
+		switch {
+		case string(name) == "samples" && samples == nil:
+			samples, ok = r.Value()
+		case string(name) == "key" && key == nil:
+			key, ok = r.Plain()
+		}
+		return ok
+	}) && r.Ended()
+	if ok {
+		in.Samples, in.Key = samples, string(key)
+	}
+	return ok
+}
+
 const (
 	maxKey      = 255
 	maxProblems = 100 // that are listed
@@ -108,7 +127,7 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	known.Status, known.Answer = answered, out
+	known.Status, known.Answer, known.Sent = answered, out, true
 	ends = false
 	r.afterwards(func() {
 		defer leave()
