@@ -93,7 +93,6 @@ type Config struct {
 	// Audit is told what people change, and who was refused; nil for nobody.
 	Audit Audit
 
-	Presence   Presence
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 

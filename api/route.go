@@ -40,7 +40,7 @@ func routes() []route {
 		accessRoutes(), prometheusRoutes(), streamRoutes(), stateRoutes(),
 		peopleRoutes(), busRoutes(),
 		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
-		auditRoutes(), operationRoutes(), presenceRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
+		auditRoutes(), operationRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
 	)
 	for i := range list {
 		if list[i].remote != "" {

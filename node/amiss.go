@@ -8,6 +8,7 @@ import (
 
 	"voltbus/control"
 	"voltbus/internal/plural"
+	"voltbus/operation/declared"
 	"voltbus/presence"
 )
 
@@ -17,6 +18,17 @@ const (
 	amissAlert = "control"
 	namesAmiss = 5 // points that it names
 )
+
+// aboutAlerts says how what is asked about alerts is done.
+func aboutAlerts(n *Node, p *declared.Parts) {
+	p.Alerts.Room, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Tell, ownAlerts
+	p.Alerts.Online = func(agent string) bool { _, is := n.bus.Present()[agent]; return is }
+	p.Alerts.Look = func(key string) {
+		if n.desk != nil && key == amissAlert {
+			n.tellAmiss(n.desk.Amiss())
+		}
+	}
+}
 
 // tellAmiss opens, changes or closes the alert about points that do not have what they should have.
 func (n *Node) tellAmiss(list []control.Amiss) {

@@ -38,6 +38,8 @@ func (n *Node) newOperations() *operation.Table {
 		}
 		return n.supervisor
 	}
+	p.Agents.Peers = func() ([]answer.Peer, error) { return n.service.Peers() }
+	aboutAlerts(n, &p)
 	if p.Log.Now = now; n.logbook != nil {
 		p.Log.Log = n.logbook
 	}

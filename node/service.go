@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
-	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/bus"
-	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
@@ -23,10 +20,10 @@ import (
 // openService lets the node answer agents, and hear how they are.
 func (n *Node) openService(ctx context.Context) error {
 	var err error
-	n.asked = n.newOperations()
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
 		return err
 	}
+	n.asked = n.newOperations()
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
@@ -117,52 +114,4 @@ func (o onlookers) Connections() ([]service.Connection, error) {
 		list[i] = service.Connection{Agent: p.Name, Since: p.Since.UTC(), Address: p.Address}
 	}
 	return list, nil
-}
-
-// Alerts implements api.Presence.
-func (n *Node) Alerts(context.Context) (answer.Alerts, error) {
-	list := n.presence.List()
-	out := answer.Alerts{Alerts: make([]answer.Alert, len(list)), Refused: n.presence.Refused()}
-	for i := range list {
-		a := &list[i]
-		out.Alerts[i] = answer.Alert{
-			Agent: a.Agent, Key: a.Key, Severity: string(a.Severity), Text: a.Text, First: a.First, Last: a.Last, Count: a.Count,
-		}
-	}
-	return out, nil
-}
-
-// alertTime is how long an agent may take to say whether an alert lasts.
-const alertTime = 2 * time.Second
-
-// ClearAlert implements api.Presence. It hides nothing that lasts: the node looks again at what it raised itself, and
-// another agent is asked. One that is away cannot say, so that the alert is open again when it returns.
-func (n *Node) ClearAlert(ctx context.Context, agent, key string) error {
-	if agent == ownAlerts {
-		err := n.presence.Clear(agent, key)
-		if err == nil && n.desk != nil && key == amissAlert {
-			n.tellAmiss(n.desk.Amiss())
-		}
-		return err
-	}
-	if _, is := n.bus.Present()[agent]; !is {
-		return n.presence.Shelve(agent, key)
-	}
-	news, err := json.Marshal(map[string]string{"key": key})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, alertTime)
-	defer cancel()
-	err = n.presence.Doubt(ctx, agent, key, func() error { return n.bus.Tell(agent, wire.NewsAlert, news) })
-	if _, is := n.bus.Present()[agent]; !is && fault.Is(err, fault.Timeout) { // it has left meanwhile
-		return n.presence.Shelve(agent, key)
-	}
-	return err
-}
-
-// Peers implements api.Presence.
-func (n *Node) Peers(context.Context) (answer.Peers, error) {
-	list, err := n.service.Peers()
-	return answer.Peers{Peers: list}, err
 }

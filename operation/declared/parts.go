@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"voltbus/operation"
+	"voltbus/operation/agents"
+	"voltbus/operation/alerts"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
@@ -16,6 +18,8 @@ import (
 
 // Parts do what is asked of a node. Each says that this node does not have it as long as it is not filled in.
 type Parts struct {
+	Agents    agents.Part
+	Alerts    alerts.Part
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
@@ -29,6 +33,7 @@ type Parts struct {
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
+		p.Agents.Operations(), p.Alerts.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(),
 	)
