@@ -84,7 +84,6 @@ type Config struct {
 	Rates   Rates
 	// Bounds say which times of readings are believed; the zero value believes all.
 	Bounds  point.Bounds
-	Tokens  Tokens
 	Version answer.Version
 
 	// Logbook has the newest records of the node's own log; nil for a node that does not run.

@@ -31,7 +31,8 @@ func audited(t *testing.T, change ...func(*api.Config)) (*node, *audit.Log) {
 		must(t, <-done)
 		must(t, log.Close())
 	})
-	n := start(t, append(change, func(c *api.Config) { c.Audit, c.Tokens = log, c.People.(*identity.Logins) })...)
+	first := func(c *api.Config) { c.Audit = log }
+	n := start(t, append([]func(*api.Config){first}, change...)...)
 	return n, log
 }
 

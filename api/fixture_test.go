@@ -189,9 +189,13 @@ func start(t testing.TB, change ...func(*api.Config)) *node {
 		Version: answer.Version{Version: "1.2.3", Commit: "abc", Go: "go"},
 		Log:     slog.New(slog.DiscardHandler), Now: n.clock.now, KeepAlive: time.Hour, Gather: time.Millisecond,
 	}
-	cfg.Operations = operations(&cfg)
+	usual := operations(&cfg)
+	cfg.Operations = usual
 	for _, f := range change {
 		f(&cfg)
+	}
+	if cfg.Operations == usual {
+		cfg.Operations = operations(&cfg)
 	}
 	n.server = httptest.NewServer(api.New(cfg))
 	n.url = n.server.URL

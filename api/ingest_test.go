@@ -70,11 +70,10 @@ func startIngest(t *testing.T, change ...func(*api.Config)) (*node, *tape) {
 	rec := &tape{}
 	n := start(t, append([]func(*api.Config){func(c *api.Config) {
 		list, ok := c.Points.(*catalog.Catalog)
-		logins, ok2 := c.Auth.(*identity.Logins)
-		if !ok || !ok2 {
-			t.Fatal("the fixture has another catalogue or other logins")
+		if !ok {
+			t.Fatal("the fixture has another catalogue")
 		}
-		c.Gate, c.Repeats, c.Tokens = gate.New(list, rec, 0), list.Repeats(0), logins
+		c.Gate, c.Repeats = gate.New(list, rec, 0), list.Repeats(0)
 	}}, change...)...)
 	return n, rec
 }

@@ -59,6 +59,7 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 		return err
 	}
 	who := callerOfUser(r.user)
+	who.Login = r
 	if rt.stream {
 		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
 		defer to.limit() // for what the server writes at the end

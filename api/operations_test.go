@@ -8,12 +8,16 @@ import (
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/audit"
+	"voltbus/identity"
 	"voltbus/operation"
+	"voltbus/operation/auditlog"
 	listed "voltbus/operation/devices"
 	"voltbus/operation/history"
 	account "voltbus/operation/ledger"
 	"voltbus/operation/nodes"
+	"voltbus/operation/people"
 	"voltbus/operation/points"
+	"voltbus/operation/tokens"
 	"voltbus/query"
 	"voltbus/store"
 )
@@ -55,6 +59,10 @@ func (l late) Node(ctx context.Context, name string) (answer.Node, error) {
 
 // tableOf returns a table of operations, which tells the audit log that there is when one is asked for.
 func tableOf(c *api.Config, lists ...[]operation.Bound) *operation.Table {
+	deeds, _ := c.Audit.(auditlog.Log)
+	logins, _ := c.Auth.(*identity.Logins)
+	lists = append(lists, (&people.Part{People: logins, Node: c.Node}).Operations(), (&tokens.Part{Tokens: logins}).Operations())
+	lists = append(lists, (&auditlog.Part{Log: deeds, Now: c.Now}).Operations())
 	return operation.NewTable(func(ctx context.Context, e operation.Entry) {
 		if c.Audit == nil {
 			return

@@ -9,14 +9,13 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"voltbus/api"
 	"voltbus/api/answer"
 )
 
 // startWithTokens starts a node on which ada, an engineer, has logged in by password.
 func startWithTokens(t *testing.T) (*node, option) {
 	t.Helper()
-	n := start(t, func(c *api.Config) { c.Tokens, _ = c.People.(api.Tokens) })
+	n := start(t)
 	n.put("people/boss", `{"role":"administrator","password":"`+password+`"}`)
 	n.put("people/ada", `{"role":"engineer","password":"`+password+`"}`)
 	status, ada := n.enter("ada", password)

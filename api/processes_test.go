@@ -28,7 +28,7 @@ func withAgents(t *testing.T) func(*api.Config) {
 	s := supervisor(t)
 	return func(c *api.Config) {
 		c.Processes = s
-		c.Operations = operation.NewTable(func(context.Context, operation.Entry) {}, agentsOf(s))
+		c.Operations = tableOf(c, agentsOf(s))
 	}
 }
 

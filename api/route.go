@@ -39,8 +39,8 @@ func routes() []route {
 	list := slices.Concat(
 		accessRoutes(), prometheusRoutes(), streamRoutes(), stateRoutes(),
 		peopleRoutes(), busRoutes(),
-		labRoutes(), processRoutes(), ingestRoutes(), tokenRoutes(), agentRoutes(), callRoutes(),
-		auditRoutes(), operationRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
+		labRoutes(), processRoutes(), ingestRoutes(), agentRoutes(), callRoutes(),
+		operationRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
 	)
 	for i := range list {
 		if list[i].remote != "" {
@@ -52,7 +52,6 @@ func routes() []route {
 
 func accessRoutes() []route {
 	return []route{
-		{method: "GET", path: prefix + "/session", role: identity.Viewer, serve: (*server).session},
 		{method: "POST", path: prefix + "/session", body: loginBody, serve: (*server).login, audit: "login"},
 		{method: "DELETE", path: prefix + "/session", serve: (*server).logout},
 	}

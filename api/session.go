@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -82,10 +81,6 @@ func unauthorised(err error) error {
 		return &statusError{http.StatusUnauthorized, err}
 	}
 	return err
-}
-
-func (s *server) session(w http.ResponseWriter, r *request) error {
-	return writeJSON(w, answer.Session{User: r.user.Name, Role: r.user.Role.String()})
 }
 
 // login takes a token, or name and password.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity"
 )
 
 // Who asks may lose the login or the role while a body arrives or an answer is given. A body is judged again when it is
@@ -40,6 +42,21 @@ func (s *server) authoriseAgain(r *request, rt route) error {
 func lateOf(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), letInKey{}, true))
 }
+
+// Shown implements operation.Login.
+func (r *request) Shown() identity.Shown {
+	if header := r.Header.Get("Authorization"); header != "" {
+		_, token, _ := strings.Cut(header, " ")
+		return identity.Shown{Purpose: identity.Token, Secret: token}
+	}
+	if cookie, err := r.Cookie(Cookie); err == nil {
+		return identity.Shown{Purpose: identity.Session, Secret: cookie.Value}
+	}
+	return identity.Shown{}
+}
+
+// Still implements operation.Login.
+func (r *request) Still() error { return r.again() }
 
 // attend ends the context of a request when, looked at every so often, its sender may no longer ask for it. done must be
 // called when it is answered.

@@ -38,6 +38,8 @@ func (n *Node) newOperations() *operation.Table {
 		}
 		return n.supervisor
 	}
+	p.Audit.Log, p.Audit.Now = n.audit, now
+	p.People.People, p.People.Node, p.Tokens.Tokens = people{n.identity.Logins, n.reviewPerson}, n.opts.Config.Node.Name, n.identity.Logins
 	p.Agents.Peers = func() ([]answer.Peer, error) { return n.service.Peers() }
 	aboutAlerts(n, &p)
 	if p.Log.Now = now; n.logbook != nil {

@@ -15,7 +15,7 @@ type people struct {
 	review func(person string, role identity.Role)
 }
 
-// RemovePerson implements api.People.
+// RemovePerson implements people.People.
 func (p people) RemovePerson(ctx context.Context, name string) error {
 	err := p.Logins.RemovePerson(ctx, name)
 	if err == nil {
@@ -24,7 +24,7 @@ func (p people) RemovePerson(ctx context.Context, name string) error {
 	return err
 }
 
-// SetPerson implements api.People.
+// SetPerson implements people.People.
 func (p people) SetPerson(ctx context.Context, c identity.Change) (identity.Account, error) {
 	a, err := p.Logins.SetPerson(ctx, c)
 	if err == nil {

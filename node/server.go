@@ -48,9 +48,9 @@ type server struct {
 func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
 	limits := n.opts.Config.Ingest
 	cfg := api.Config{
-		Auth: n.identity.Logins, People: people{n.identity.Logins, n.reviewPerson}, Node: n.opts.Config.Node.Name,
+		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
 		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n,
-		Gate: n.gate, Repeats: n.catalog.Repeats(limits.Retry), Tokens: n.identity.Logins, Agents: agents{n}, Calls: calls{n}, Far: far{n}, Children: children{n}, Parent: parent{n}, Nodes: nodes{n},
+		Gate: n.gate, Repeats: n.catalog.Repeats(limits.Retry), Agents: agents{n}, Calls: calls{n}, Far: far{n}, Children: children{n}, Parent: parent{n}, Nodes: nodes{n},
 		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
 		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,
 	}

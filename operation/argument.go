@@ -32,7 +32,8 @@ type Declared struct {
 
 // Field is an argument. It is declared by the field of a struct with the tags json (its name), doc (its meaning in words) and api:
 // words behind commas, which are required; person (required of people); query (not in the body); object (of JSON); as= its name in an address; commas (a
-// list is one text there, otherwise it stands several times); min=, max= of a number, or of the length of a text or list; one-of=a|b;
+// list is one text there, otherwise it stands several times); min=, max= of a number, or of the length of a text or list; one-of=a|b; schema= its
+// name in OpenAPI; judged (by the handler, in words of its own: required, min, max and one-of are for the documentation alone);
 // default= what a number, text or time is that is left out, for the documentation and, of numbers and texts, for the handler.
 type Field struct {
 	Name     string
@@ -48,10 +49,13 @@ type Field struct {
 	Min, Max int64
 	OneOf    []string
 	Default  string
+	Schema   string // its name in OpenAPI
+	Judged   bool   // by the handler
 
 	index []int
 	plain bool // it is read as any text is
 	texts bool // it is read as any list of texts is
+	named bool // it holds fields that have names, of which no others may be there
 }
 
 // Time is an argument as people write times, see query.ParseTime, or milliseconds since 1970; "" for its default.
@@ -102,9 +106,18 @@ func FieldsOf(t reflect.Type) (list []Field) {
 		}
 		f.plain = f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[Time]()
 		f.texts = f.Type == reflect.TypeFor[[]string]()
+		f.named = f.holder().Kind() == reflect.Struct
 		list = append(list, f)
 	}
 	return list
+}
+
+// holder is the type of the argument, or of the elements of a list.
+func (f *Field) holder() reflect.Type {
+	if f.Type.Kind() == reflect.Slice {
+		return f.Type.Elem()
+	}
+	return f.Type
 }
 
 func (f *Field) constrain(word string) {
@@ -123,6 +136,10 @@ func (f *Field) constrain(word string) {
 		f.Commas = true
 	case "default":
 		f.Default = value
+	case "judged":
+		f.Judged = true
+	case "schema":
+		f.Schema = value
 	case "object":
 		f.Object = true
 	case "min":
@@ -191,6 +208,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 			if err := f.read(text, into.FieldByIndex(f.index)); err != nil {
 				return d.wrong(f.Name, err)
 			}
+		case f.Judged:
 		case f.Required, f.Person && !c.IsAgent():
 			return d.wrong(f.Name, errMissing)
 		case f.Default != "":
@@ -222,11 +240,23 @@ func (f *Field) read(text json.RawMessage, into reflect.Value) error {
 		into = into.Elem()
 	}
 	if !f.quick(text, into) {
-		if err := json.Unmarshal(text, into.Addr().Interface()); err != nil {
+		if err := f.decode(text, into.Addr().Interface()); err != nil {
 			return f.typed(err)
 		}
 	}
+	if f.Judged {
+		return nil
+	}
 	return f.check(into)
+}
+
+func (f *Field) decode(text json.RawMessage, into any) error {
+	if !f.named {
+		return json.Unmarshal(text, into)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields() // what is misspelt would be taken for left out
+	return decoder.Decode(into)
 }
 
 // quick reads texts and lists of them in which nothing is escaped, as most are; false, and nothing is read, if package json must.
@@ -257,7 +287,10 @@ func (f *Field) quick(text json.RawMessage, to reflect.Value) bool {
 // typed says what is wrong with an argument of another type.
 func (f *Field) typed(err error) error {
 	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
+	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ") // has no type of its own
 	switch {
+	case unknown:
+		return fmt.Errorf("unknown field %s; there are %s", clip(name), strings.Join(namesOf(FieldsOf(f.holder())), ", "))
 	case !is:
 		return err
 	case f.Type.Kind() == reflect.Int && strings.HasPrefix(wrong.Value, "number"):
@@ -366,9 +399,12 @@ func (d *Declared) Returns() string {
 	if d.Out.Kind() != reflect.Struct {
 		return "any"
 	}
-	var names []string
-	for _, f := range FieldsOf(d.Out) {
-		names = append(names, f.Name)
+	return "{" + strings.Join(namesOf(FieldsOf(d.Out)), ", ") + "}"
+}
+
+func namesOf(fields []Field) (names []string) {
+	for i := range fields {
+		names = append(names, fields[i].Name)
 	}
-	return "{" + strings.Join(names, ", ") + "}"
+	return names
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"time"
 
 	"voltbus/fault"
@@ -24,7 +25,20 @@ type Caller struct {
 	// Recorder says that a token asks which can only record, and Under below which path; "" for anywhere.
 	Recorder bool
 	Under    string
+	// Login is by what a person or a program is known here; nil for agents and for who asks over another node.
+	Login Login
 }
+
+// Login is by what somebody is known.
+type Login interface {
+	// Shown returns the secret that they showed.
+	Shown() identity.Shown
+	// Still returns why they may not ask any more for what they ask for; nil if they may.
+	Still() error
+}
+
+// User is the name of a person of this node without its kind.
+func (c *Caller) User() string { return strings.TrimPrefix(c.Name, identity.PersonKind+":") }
 
 // IsAgent reports whether an agent of this node asks.
 func (c *Caller) IsAgent() bool { return c.Agent != "" }
@@ -87,10 +101,14 @@ type Call struct {
 	Node    string // the other node at which it is done; "" for this one
 	subject string
 	detail  any
+	told    bool
 }
 
 // Did says what the request is about, for the audit log: a subject and, if not nil, what can be written as JSON.
 func (c *Call) Did(subject string, detail any) { c.subject, c.detail = subject, detail }
+
+// Told says that the audit log knows already what was done.
+func (c *Call) Told() { c.told = true }
 
 // Handler does what is asked for.
 type Handler[In, Out any] func(ctx context.Context, c *Call, in *In) (Out, error)
@@ -165,8 +183,10 @@ func judged[In any](ctx context.Context, d *Declared, c *Call, args Arguments, m
 func Absent(list []Bound) []Bound {
 	out := make([]Bound, len(list))
 	for i, b := range list {
-		b.run = func(context.Context, *Call, Arguments) (any, error) {
-			return nil, fault.E("operation.Run", fault.Unavailable, b.Name, errAbsent)
+		if b.run != nil {
+			b.run = func(context.Context, *Call, Arguments) (any, error) { return nil, NotHere(b.Name) }
+		} else {
+			b.stream = func(context.Context, *Call, Arguments, Stream) error { return NotHere(b.Name) }
 		}
 		out[i] = b
 	}

@@ -139,7 +139,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 	if err == nil {
 		err = do(b, call)
 	}
-	if b.Audited {
+	if b.Audited && !call.told {
 		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
 	}
 	if b.Watched != "" {

@@ -3,12 +3,11 @@ package client
 import (
 	"context"
 	"io"
-	"net/http"
-	"net/url"
-	"strconv"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/operation"
+	"voltbus/operation/auditlog"
 )
 
 // AuditFilter selects entries of the audit log; "" selects all. Times are as people write them.
@@ -19,29 +18,20 @@ type AuditFilter struct {
 	Before                         uint64 // the Next of the page before
 }
 
-func (f *AuditFilter) params() url.Values {
-	params := url.Values{}
-	for name, value := range map[string]string{
-		"from": f.From, "to": f.To, "actor": f.Actor, "action": f.Action, "subject": f.Subject, "text": f.Search,
-	} {
-		set(params, name, value)
+func (f *AuditFilter) selects() auditlog.Filter {
+	return auditlog.Filter{
+		From: operation.Time(f.From), To: operation.Time(f.To), Actor: f.Actor, Action: f.Action, Subject: f.Subject, Search: f.Search,
 	}
-	return params
 }
 
 // Audit returns a page of the audit log, the newest entry first.
-func (c *Client) Audit(ctx context.Context, f AuditFilter) (a answer.Audit, err error) {
-	params := f.params()
-	setNumber(params, "limit", f.Limit)
-	if f.Before > 0 {
-		params.Set("before", strconv.FormatUint(f.Before, 10))
-	}
-	return a, c.get(ctx, "audit", params, &a)
+func (c *Client) Audit(ctx context.Context, f AuditFilter) (answer.Audit, error) {
+	return Do(ctx, c, auditlog.List, auditlog.Page{Filter: f.selects(), Limit: f.Limit, Before: int(f.Before)}) //nolint:gosec // it is a number that came from there
 }
 
 // ExportAudit writes entries as lines of JSON, the oldest first.
 func (c *Client) ExportAudit(ctx context.Context, f AuditFilter, to io.Writer) error {
-	resp, err := c.call(ctx, http.MethodGet, "audit/export", f.params(), nil)
+	resp, err := ask(ctx, c, auditlog.Export, f.selects())
 	if err != nil {
 		return err
 	}
@@ -53,13 +43,11 @@ func (c *Client) ExportAudit(ctx context.Context, f AuditFilter, to io.Writer) e
 }
 
 // VerifyAudit follows the chain of the audit log, and looks for a head that was kept, if it is not "".
-func (c *Client) VerifyAudit(ctx context.Context, expect string) (r answer.AuditReport, err error) {
-	params := url.Values{}
-	set(params, "expect", expect)
-	return r, c.get(ctx, "audit/verify", params, &r)
+func (c *Client) VerifyAudit(ctx context.Context, expect string) (answer.AuditReport, error) {
+	return Do(ctx, c, auditlog.Verify, auditlog.Kept{Expect: expect})
 }
 
 // AcceptAuditDamage accepts the damage that the audit log has now, for a reason. fault.NotFound: it has none.
-func (c *Client) AcceptAuditDamage(ctx context.Context, reason string) (r answer.AuditReport, err error) {
-	return r, c.change(ctx, http.MethodPost, "audit/accept", map[string]string{"reason": reason}, &r)
+func (c *Client) AcceptAuditDamage(ctx context.Context, reason string) (answer.AuditReport, error) {
+	return Do(ctx, c, auditlog.Accept, auditlog.Reason{Reason: reason})
 }

@@ -18,6 +18,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/operation/people"
 )
 
 // maxProblem is how much of an error's body is read.
@@ -61,8 +62,8 @@ func (c *Client) Version(ctx context.Context) (v answer.Version, err error) {
 }
 
 // Session returns who the token belongs to.
-func (c *Client) Session(ctx context.Context) (s answer.Session, err error) {
-	return s, c.get(ctx, "session", nil, &s)
+func (c *Client) Session(ctx context.Context) (answer.Session, error) {
+	return Do(ctx, c, people.Session, struct{}{})
 }
 
 // Health returns the node's health. A node that is not well answers too: that is no error.

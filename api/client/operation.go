@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -14,10 +15,22 @@ import (
 
 // Do asks for a declared operation. What an argument leaves at its zero value is left out, unless it is a pointer.
 func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (out Out, err error) {
+	resp, err := ask(ctx, c, op, in)
+	if err != nil {
+		return out, err
+	}
+	if _, none := any(out).(operation.None); none {
+		return out, resp.Body.Close()
+	}
+	return out, errors.Join(decode(resp.Body, &out), resp.Body.Close())
+}
+
+// ask asks for a declared operation, and returns the response of a success. The caller closes its body.
+func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (*http.Response, error) {
 	d := op.Declared()
 	args, err := argumentsOf(&d, in)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	method, path, _ := strings.Cut(d.HTTP, " ")
 	path = strings.TrimPrefix(path, "/")
@@ -31,7 +44,7 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 			path = strings.Replace(path, brace, url.PathEscape(textOf(value)), 1)
 		case !given:
 		case f.Query:
-			params.Set(f.Name, textOf(value))
+			params.Set(f.Address(), textOf(value))
 		default:
 			body[f.Name] = value
 		}
@@ -40,14 +53,7 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 	if d.Body > 0 {
 		content = body
 	}
-	resp, err := c.call(ctx, method, path, params, content)
-	if err != nil {
-		return out, err
-	}
-	if _, none := any(out).(operation.None); none {
-		return out, resp.Body.Close()
-	}
-	return out, errors.Join(decode(resp.Body, &out), resp.Body.Close())
+	return c.call(ctx, method, path, params, content)
 }
 
 // argumentsOf returns the arguments that are not left at their zero values.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/audit"
 	"voltbus/fault"
+	"voltbus/operation/auditlog"
 )
 
 func newAudit(f *flags) *cobra.Command {
@@ -159,7 +159,7 @@ func verifyFile(ctx context.Context, file, archives, expect string) (answer.Audi
 	if err != nil {
 		return answer.AuditReport{}, err
 	}
-	return api.AuditReport(&r), nil
+	return auditlog.Report(&r), nil
 }
 
 func showReport(w io.Writer, r *answer.AuditReport, asJSON bool) error {

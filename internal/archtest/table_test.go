@@ -106,6 +106,7 @@ var table = []rule{
 	{"operation/configuration", []string{"operation", "api/answer", "config", "config/revision", "driver", "identity", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
 	{"operation/processes", []string{"operation", "api/answer", "agent/...", "query", "identity", "fault"}, parts, "installed agents are run by agent; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},
+	{"operation/auditlog", []string{"operation", "audit", "query", "api/answer", "identity", "point", "fault"}, parts, "the log of who did what is asked like every other part"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
 	{"operation/metering", []string{"operation", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},

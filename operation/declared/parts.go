@@ -6,34 +6,40 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/agents"
 	"voltbus/operation/alerts"
+	"voltbus/operation/auditlog"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
 	"voltbus/operation/ledger"
 	"voltbus/operation/nodelog"
 	"voltbus/operation/nodes"
+	"voltbus/operation/people"
 	"voltbus/operation/points"
 	"voltbus/operation/processes"
+	"voltbus/operation/tokens"
 )
 
 // Parts do what is asked of a node. Each says that this node does not have it as long as it is not filled in.
 type Parts struct {
 	Agents    agents.Part
 	Alerts    alerts.Part
+	Audit     auditlog.Part
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
 	Ledger    ledger.Part
 	Nodes     nodes.Part
 	Log       nodelog.Part
+	People    people.Part
 	Points    points.Part
 	Processes processes.Part
+	Tokens    tokens.Part
 }
 
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Agents.Operations(), p.Alerts.Operations(),
+		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.People.Operations(), p.Tokens.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(),
 	)

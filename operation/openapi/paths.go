@@ -103,6 +103,9 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 		line(3, "description: %s", quoted(d.Doc))
 	}
 	line(3, "operationId: %s", cmp.Or(d.ID, id(d.Name)))
+	if d.Role == identity.Nobody && !d.Record {
+		line(3, "security: []")
+	}
 	writeParameters(d, line)
 	writeBody(d, line)
 	line(3, "responses:")
@@ -182,7 +185,11 @@ func writeBody(d *operation.Declared, line func(int, string, ...any)) {
 func fieldSchema(f *operation.Field, doc string) string {
 	var words []string
 	add := func(name string, value int64) { words = append(words, name+": "+strconv.FormatInt(value, 10)) }
-	switch f.Type.Kind() { //nolint:exhaustive // the rest is anything
+	kind := f.Type.Kind()
+	if f.Schema != "" {
+		words, kind = append(words, `$ref: "#/components/schemas/`+f.Schema+`"`), reflect.Invalid
+	}
+	switch kind { //nolint:exhaustive // the rest is anything
 	case reflect.Slice, reflect.Map:
 		words = append(words, listSchema(f)...)
 	case reflect.String:
