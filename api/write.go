@@ -14,9 +14,6 @@ import (
 	"voltbus/fault"
 )
 
-// chunk is how many bytes are collected before they are sent.
-const chunk = 32 << 10
-
 const jsonType = "application/json"
 
 func writeJSON(w http.ResponseWriter, v any) error {
@@ -30,39 +27,21 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	return out.end()
 }
 
-// output collects an answer and sends it in chunks.
+// output is an answer.
 type output struct {
-	w    http.ResponseWriter
-	buf  []byte
-	sent bool
+	w   http.ResponseWriter
+	buf []byte
 }
 
 func (o *output) begin(media string) { o.w.Header().Set("Content-Type", media) }
 
-// spill sends what was collected if it is a chunk.
-func (o *output) spill() error {
-	if len(o.buf) < chunk {
-		return nil
-	}
-	return o.flush()
-}
-
-func (o *output) flush() error {
-	o.sent = true
-	_, err := o.w.Write(o.buf)
-	o.buf = o.buf[:0]
-	if err != nil {
+// end sends it.
+func (o *output) end() error {
+	o.w.Header().Set("Content-Length", strconv.Itoa(len(o.buf)))
+	if _, err := o.w.Write(o.buf); err != nil {
 		return fault.E("api.write", fault.Canceled, "", err)
 	}
 	return nil
-}
-
-// end sends the rest.
-func (o *output) end() error {
-	if !o.sent {
-		o.w.Header().Set("Content-Length", strconv.Itoa(len(o.buf)))
-	}
-	return o.flush()
 }
 
 // patient gives each write its own deadline: the answer may be as long as it likes, as long as
