@@ -21,7 +21,8 @@ type present struct {
 	sample  point.Sample
 	last    time.Time // that a sample of the point got
 	variant uint8     // the variation number in which the device gives its present value
-	pass    uint64    // the read in which the present value came last
+	pass    uint64    // the read in which the present value came last as the registry wants it
+	given   uint64    // the read in which it came last, also as a whole number in place of one with a fraction
 	trouble uint64    // how often the device could not be heard before that
 	changed bool      // it differs from what was last reported, and no event said so
 }
@@ -155,11 +156,18 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	}
 	s.Time = n.arrive(received, k.bound.Ahead)
 	n.last = s.Time
+	rough := k.items[i].rough(h.Variation)
+	if rough && k.items[i].whole(n.sample.Value, s.Value) {
+		s.Value = n.sample.Value
+	}
 	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock
 	k.search.seen(n, &s)
 	differs = differs || n.trouble != k.trouble // whoever was told of trouble holds the point for bad
 	n.sample, n.trouble = s, k.trouble
-	n.pass, n.variant = k.pass, h.Variation.Number()
+	n.given, n.variant = k.pass, h.Variation.Number()
+	if !rough {
+		n.pass = k.pass
+	}
 	if differs {
 		k.change(n, true)
 	}
@@ -267,13 +275,17 @@ func (k *collector) newPass() uint64 {
 	return k.pass
 }
 
-// value returns what is known of a point, and whether its present value came in or after a read.
+// value returns what is known of a point, and whether its present value came in or after a read, rough where that will do.
 // A value that is taken here need not be reported.
-func (k *collector) value(i int, since uint64) (point.Sample, bool) {
+func (k *collector) value(i int, since uint64, rough bool) (point.Sample, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := &k.now[i]
-	if n.sample.Time.IsZero() || n.pass < since {
+	came := n.pass
+	if rough {
+		came = n.given
+	}
+	if n.sample.Time.IsZero() || came < since {
 		return point.Sample{}, false
 	}
 	k.change(n, false)

@@ -55,7 +55,7 @@ func (n *session) Freeze(ctx context.Context, clears bool) ([]point.Sample, erro
 	}
 	samples := make([]point.Sample, 0, len(touched))
 	for _, i := range touched {
-		if s, fresh := n.values.value(i, pass); fresh {
+		if s, fresh := n.values.value(i, pass, false); fresh {
 			samples = append(samples, s)
 		}
 	}

@@ -328,3 +328,38 @@ func TestCommandsAreGivenAsTheRegistrySays(t *testing.T) {
 		}
 	}
 }
+
+// Of analog outputs this device shows whole numbers where it may choose, as in the answer to a read of all classes.
+func TestAFractionIsReadWhereTheRegistryNamesAVariationThatHasIt(t *testing.T) {
+	peer, address := foreign(t)
+	peer.Do(t, "set analogoutput 1 77.9 1")
+	peer.Do(t, "sync")
+	peer.Await(t, "synced")
+	s := connect(t, config(t, address, `
+- {name: float, type: analog_output, variation: 3, index: 1, writable: true}
+- {name: double, type: analog_output, variation: 4, index: 3, writable: true, operate: direct}
+- {name: free, type: analog_output, index: 2}
+`))
+	if got, err := s.Write(t.Context(), "double", point.FloatOf(0.1)); err != nil || got != point.FloatOf(0.1) {
+		t.Fatalf("written as %v, %v", got, err)
+	}
+	for range 3 {
+		samples, err := s.Read(t.Context(), []string{"float", "double", "free"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{float64(float32(77.9)), 0.1, 5} {
+			if samples[i].Value != point.FloatOf(want) || !samples[i].Quality.IsGood() {
+				t.Errorf("%s is %v, %v; want %v", samples[i].Point, samples[i].Value, samples[i].Quality, want)
+			}
+		}
+	}
+	told := 0
+	if err := s.Take(t.Context(), func(sample point.Sample) {
+		if sample.Value == point.FloatOf(0) || sample.Value == point.FloatOf(77) {
+			told++
+		}
+	}); err != nil || told > 0 {
+		t.Errorf("%d whole numbers are reported, %v", told, err)
+	}
+}

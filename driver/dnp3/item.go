@@ -114,6 +114,23 @@ func (t *item) static() object.Variation {
 	return object.Of(typeOf(t.kind).group, t.variation)
 }
 
+// rough reports whether a variation has whole numbers where the registry names one with fractions: as classes are read, the
+// device chooses, and many choose whole numbers.
+func (t *item) rough(got object.Variation) bool { return fractional(t.static()) && !fractional(got) }
+
+// whole reports whether a value that came as a whole number may be the known one without its fraction, cut or rounded.
+func (t *item) whole(known, got point.Value) bool {
+	a, knows := known.Number()
+	b, came := got.Number()
+	a, b = (a-t.offset)/t.scale, (b-t.offset)/t.scale
+	return knows && came && (math.Abs(math.Trunc(a)-b) < almost || math.Abs(math.Round(a)-b) < almost)
+}
+
+// fractional reports whether present values of a variation are floating-point numbers.
+func fractional(v object.Variation) bool {
+	return v == object.G30V5 || v == object.G30V6 || v == object.G31V7 || v == object.G31V8 || v == object.G40V3 || v == object.G40V4
+}
+
 // before reports whether the other point continues a range with this one.
 func (t *item) before(other *item) bool {
 	return t.static() == other.static() && t.index+1 == other.index

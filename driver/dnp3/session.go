@@ -97,7 +97,7 @@ func (n *session) answer(names []string, pass uint64) []point.Sample {
 	for i, name := range names {
 		samples[i] = point.Sample{Point: point.Path(name), Time: now, Quality: point.BadConfig}
 		if at, known := n.byName[name]; known {
-			if s, fresh := n.values.value(at, pass); fresh {
+			if s, fresh := n.values.value(at, pass, now.Before(n.absent[at])); fresh {
 				samples[i] = s
 			}
 		}

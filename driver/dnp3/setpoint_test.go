@@ -2,6 +2,7 @@ package dnp3
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +41,15 @@ func TestAttackASetPointIsNotRoundedWithoutAWord(t *testing.T) {
 	}
 }
 
+func TestAValueThatDoesNotFitIsToldWhatDoes(t *testing.T) {
+	for size, want := range map[uint8]string{1: "from -2147483648 to 2147483647", 2: "from -32768 to 32767"} {
+		i := item{kind: object.KindAnalogOutput, scale: 1, variation: size}
+		if _, err := i.command(point.FloatOf(1e12), 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("size %d: %v, want %s", size, err, want)
+		}
+	}
+}
+
 func TestAValueIsEncodedAsTheDeviceWillShowIt(t *testing.T) {
 	c := config(t, "127.0.0.1:1", `[
 		{name: whole, type: analog_output, index: 0, variation: 2, writable: true},
@@ -67,6 +77,31 @@ func TestAValueIsEncodedAsTheDeviceWillShowIt(t *testing.T) {
 			t.Errorf("point %d holds %v as %v, %v; want %v", e.place, e.value, got, err, e.want)
 		}
 	}
+}
+
+func TestAWholeNumberIsTakenOfADeviceThatRefusesTheVariationWithFractions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var operated int
+		p := &peculiar{Machine: serve(t, plant(t, &operated))}
+		p.answer = func(f app.Fragment, out *station.Output) bool {
+			for h, err := range f.Headers() {
+				if err == nil && h.Variation == object.G30V6 {
+					return refuse(f, app.IINObjectUnknown, out)
+				}
+			}
+			return false
+		}
+		s, _ := join(t, config(t, "relay", "- {name: power, type: analog_input, variation: 6, index: 0}"), p)
+		for range 3 {
+			samples, err := s.Read(t.Context(), []string{"power"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if samples[0].Quality == point.BadConfig {
+				t.Errorf("a point that the device shows as a whole number is %v", samples[0].Quality)
+			}
+		}
+	})
 }
 
 func TestAttackWhatTheDeviceDoesNotSayIsNotReported(t *testing.T) {

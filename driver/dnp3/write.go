@@ -129,18 +129,18 @@ func (t *item) setting(raw float64, shown uint8) (master.Command, error) {
 		return master.Command{}, errNoWhole
 	}
 	c := master.Command{Variation: object.Of(object.G41V1.Group(), size), Index: t.index, Value: object.Float(raw)}
-	limit := math.MaxFloat64
+	low, high := -math.MaxFloat64, math.MaxFloat64
 	switch c.Variation {
 	case object.G41V1:
-		limit, c.Value = math.MaxInt32, object.Signed(object.Float(raw).Int())
+		low, high, c.Value = math.MinInt32, math.MaxInt32, object.Signed(object.Float(raw).Int())
 	case object.G41V2:
-		limit, c.Value = math.MaxInt16, object.Signed(object.Float(raw).Int())
+		low, high, c.Value = math.MinInt16, math.MaxInt16, object.Signed(object.Float(raw).Int())
 	case object.G41V3:
-		limit = math.MaxFloat32
+		low, high = -math.MaxFloat32, math.MaxFloat32
 	default: // double precision takes anything
 	}
-	if rounded := math.Round(raw); rounded > limit || rounded < -limit-1 {
-		return c, fmt.Errorf("does not fit; the device takes raw values from %g to %g", -limit, limit)
+	if rounded := math.Round(raw); rounded > high || rounded < low {
+		return c, fmt.Errorf("does not fit; the device takes raw values from %.10g to %.10g", low, high)
 	}
 	return c, nil
 }
@@ -152,7 +152,7 @@ func (n *session) readBack(ctx context.Context, i int) (point.Value, error) {
 	if err != nil && !errors.Is(err, master.ErrRefused) {
 		return point.Value{}, n.unknown("dnp3.Write", fmt.Errorf("%s was written, but not read back: %w", n.items[i].name, err))
 	}
-	s, fresh := n.values.value(i, pass)
+	s, fresh := n.values.value(i, pass, false)
 	if !fresh || s.Quality.IsBad() {
 		return point.Value{}, nil
 	}
