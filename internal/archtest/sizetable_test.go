@@ -46,7 +46,7 @@ var (
 		"config":                   2690,
 		"control":                  4372,
 		"device":                   3429,
-		"driver/dnp3":              3731,
+		"driver/dnp3":              3727,
 		"driver/modbus":            2739,
 		"identity":                 4258,
 		"ingest":                   2951,
