@@ -89,6 +89,8 @@ describe("the first steps", () => {
       .toContain(`Check its power, cable and address.dial ${attacks[0]}: connection refused`);
     expect(await page.evaluate(() => "pwned" in window)).toBe(false);
     expect(await seriousViolations(page)).toEqual([]);
+    await device(page).getByLabel("Unit", { exact: true }).fill("2");
+    await expect.poll(() => outcome(page).textContent()).toBe("");
   });
 
   test("tell why a name does not do, and fit a phone", async () => {

@@ -93,14 +93,19 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
   );
 }
 
-/** Trying and adding a draft, one at a time, and what came of the last attempt. */
+/** Trying and adding a draft, one at a time, and what came of the last attempt, as long as the draft is what it was. */
 function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: string) => void) {
   const [tried, setTried] = useState<Trial>();
   const [problems, setProblems] = useState<readonly string[]>([]);
-  const [listTried, setListTried] = useState("");
+  const [attempted, setAttempted] = useState("");
   const [busy, setBusy] = useState(false);
+  const { driver, interval } = draft;
+  const config = configOf(draft);
+  const key = JSON.stringify([path, driver, config]);
+  const isSame = attempted === key;
   const during = async (work: () => Promise<void>) => {
     const gap = gapOf(draft);
+    setAttempted(key);
     setProblems(gap ? [gap] : []);
     setTried(undefined);
     if (gap) return;
@@ -112,19 +117,15 @@ function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: strin
     }
     setBusy(false);
   };
-  const config = configOf(draft);
-  const { driver, interval } = draft;
   const tryIt = async () => {
     const trial = await tryDevice(api, driver, config);
     setTried(trial);
-    setListTried(JSON.stringify(config));
     return trial.kind === "" && (trial.points ?? []).every((p) => p.quality === "good");
   };
-  const isUntriedList =
-    driver === "modbus" && draft.fromList && listTried !== JSON.stringify(config);
+  const isUntriedList = driver === "modbus" && draft.fromList && !(isSame && tried);
   return {
-    tried,
-    problems,
+    tried: isSame ? tried : undefined,
+    problems: isSame ? problems : [],
     busy,
     attempt: () => during(async () => void (await tryIt())),
     add: () =>
