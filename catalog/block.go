@@ -108,6 +108,10 @@ func (b *blocks) outdated(numbers []uint32, points int) []*block {
 
 // load reads all points.
 func (c *Catalog) load(ctx context.Context) error {
+	var all, read int
+	if err := c.db.QueryRowContext(ctx, `SELECT coalesce(sum(octet_length(points)), 0) FROM point_block`).Scan(&all); err != nil {
+		return err
+	}
 	rows, err := c.db.QueryContext(ctx, `SELECT id, points FROM point_block ORDER BY id`)
 	if err != nil {
 		return err
@@ -124,6 +128,8 @@ func (c *Catalog) load(ctx context.Context) error {
 			return fmt.Errorf("%w: row %d of point_block: %w", errCheck, id, err)
 		}
 		c.blocks.take(id, c.points.Put(records))
+		read += len(text)
+		c.points.Expect((all + read - 1) / max(1, read))
 	}
 	return rows.Err()
 }

@@ -60,6 +60,7 @@ type Register struct {
 	present      int // points that are there
 	free         int // of them without a device
 	shares       map[string]Share
+	expected     int // points up to which there is room made by Expect
 }
 
 // New returns an empty register.
@@ -160,6 +161,20 @@ func (r *Register) entry(n uint32, tags map[string]map[string]string) Entry {
 			Device: point.Path(c.Device), Interval: time.Duration(c.Interval) * time.Microsecond, Tags: known,
 		},
 		FirstSeen: moment(c.FirstSeen), Removed: moment(c.Removed), Since: moment(c.Since),
+	}
+}
+
+// most by which Expect makes room at once: who is wrong about what is to come wastes no more.
+const expectTimes = 8
+
+// Expect makes room for so many times the points that are here, where many are put one after another. It is called
+// behind each Put, and does little then.
+func (r *Register) Expect(times int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := r.Len(); n >= r.expected {
+		r.expected = n * expectTimes / 2
+		r.names.Reserve(n * (min(times, expectTimes) - 1))
 	}
 }
 

@@ -47,6 +47,7 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 				list = append(list, c)
 			}
 			r.Put(list)
+			r.Expect(rapid.IntRange(0, 20).Draw(t, "times as many to come"))
 		}
 		f := register.Filter{
 			Pattern: point.Pattern(rapid.SampledFrom([]string{"", "a", "a/*", "**/B", "*/*", "a*/**", "/", "**", "**/a*/B", "a/*/B", "*a/B", "**/B/é", "**/a/*", "*/a/**/B"}).Draw(t, "pattern")),

@@ -18,12 +18,22 @@ func TestTextsAreFoundByTheNumbersThatTheyGot(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab/é")), 0, 6, -1)
 		for range rapid.IntRange(0, 200).Draw(t, "texts") {
 			s := text.Draw(t, "text")
-			if _, known := numbers[s]; known {
+			if rapid.IntRange(0, 9).Draw(t, "reserve") == 0 {
+				x.Reserve(rapid.IntRange(0, 100).Draw(t, "more"))
+			}
+			if want, known := numbers[s]; known {
+				if n, is := x.Enter(s); n != want || !is {
+					t.Fatalf("%q was entered as %d, %v; it has the number %d", s, n, is, want)
+				}
 				continue
 			}
 			n := rapid.Uint32Range(0, x.Next()+3).Draw(t, "number")
 			if _, taken := texts[n]; taken {
-				n = x.Add(s)
+				next := x.Next()
+				var known bool
+				if n, known = x.Enter(s); n != next || known {
+					t.Fatalf("%q was entered as %d, %v; the next number is %d", s, n, known, next)
+				}
 			} else {
 				x.Put(n, s)
 			}
@@ -141,11 +151,16 @@ func BenchmarkPut(b *testing.B) {
 	for i := range cap(texts) {
 		texts = append(texts, fmt.Sprintf("city/district%d/meter%07d/%s", i/4000, i/4, [4]string{"energy", "power", "voltage", "current"}[i%4]))
 	}
-	for b.Loop() {
-		x := lexicon.New()
-		for i, s := range texts {
-			x.Put(uint32(i), s)
-		}
+	for _, reserved := range []int{0, len(texts)} {
+		b.Run(fmt.Sprintf("%d reserved", reserved), func(b *testing.B) {
+			for b.Loop() {
+				x := lexicon.New()
+				x.Reserve(reserved)
+				for i, s := range texts {
+					x.Put(uint32(i), s)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(texts)), "ns/text")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(texts)), "ns/text")
 }
