@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,5 +77,34 @@ func TestTheAuditHearsWhatFailed(t *testing.T) {
 		if i >= len(heard) || !strings.HasPrefix(heard[i], want) {
 			t.Fatalf("%q, want %q", heard, want)
 		}
+	}
+}
+
+// A program that the kernel does not start is no start that ended.
+func TestTheAuditHearsThatAProgramCannotBeStarted(t *testing.T) {
+	for why, mode := range map[string]os.FileMode{"no such file or directory": 0, "permission denied": 0o644, "exec format error": 0o755} {
+		t.Run(why, func(t *testing.T) {
+			data := dataDir(t)
+			program := place(filepath.Join(data, folder, "a")).in(versionsDir, "1", "program")
+			plantArgs(t, data, "a", []string{program}, func(r *Record) { r.Wanted = false })
+			if mode != 0 {
+				must(t, os.WriteFile(program, []byte("no program"), mode))
+			}
+			cfg := config(data)
+			var heard []string
+			cfg.Audit = func(actor, action, name, text string, failed bool) {
+				heard = append(heard, fmt.Sprint(actor, " ", action, " ", name, " ", failed, " ", text))
+			}
+			s, stop := run(t, cfg)
+			st, err := s.Start(t.Context(), "a", "person:ada")
+			must(t, err)
+			if st.State != BackingOff || st.Process.PID != 0 || st.Last == nil || st.Last.Reason != "unable" || !strings.Contains(st.Last.Text, why) {
+				t.Errorf("it is %+v, last %+v", st, st.Last)
+			}
+			stop()
+			if len(heard) != 1 || !strings.HasPrefix(heard[0], "person:ada agent.start a true could not be started") || !strings.Contains(heard[0], why) {
+				t.Errorf("the audit hears %q", heard)
+			}
+		})
 	}
 }

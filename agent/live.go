@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -26,7 +27,7 @@ type live struct {
 	uid     int
 	orphan  process.Orphan
 	began   time.Time
-	readers []*os.File
+	readers []*os.File // of what it prints, and of why it could not become the program
 	copies  sync.WaitGroup
 	done    chan exit // gets the end, once
 
@@ -87,22 +88,24 @@ func command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error)
 	return cmd, nil
 }
 
-// begin starts the process and keeps what it prints.
+// complaint is the number that the first of the extra files of a command has in its process.
+const complaint = 3
+
+// begin starts the process and keeps what it prints. It returns when the process has become the program of its spec, whose
+// complaint is the file of that name.
 func begin(ctx context.Context, l *launcher, cmd *exec.Cmd, j *journal.Journal) (*live, error) {
 	p := &live{cmd: cmd, done: make(chan exit, 1), began: time.Now()}
 	var writers []*os.File
-	for _, s := range []struct {
-		name string
-		into func(*os.File)
-	}{
-		{journal.Stdout, func(f *os.File) { cmd.Stdout = f }}, {journal.Stderr, func(f *os.File) { cmd.Stderr = f }},
+	for _, into := range []func(*os.File){
+		func(f *os.File) { cmd.Stdout = f }, func(f *os.File) { cmd.Stderr = f },
+		func(f *os.File) { cmd.ExtraFiles = []*os.File{f} },
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			p.close(writers)
 			return nil, fault.E("agent.start", fault.Unavailable, "", err)
 		}
-		s.into(w)
+		into(w)
 		p.readers, writers = append(p.readers, r), append(writers, w)
 	}
 	err := l.start(ctx, cmd)
@@ -120,7 +123,29 @@ func begin(ctx context.Context, l *launcher, cmd *exec.Cmd, j *journal.Journal) 
 	if seen, err := process.Read(cmd.Process.Pid); err == nil {
 		p.orphan.Started = seen.Started
 	}
+	if err := p.become(); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// patience is how long a process may take to become its program before it counts as started all the same.
+const patience = 30 * time.Second
+
+// become waits until the process has become its program. If it says that it cannot, it is gone when become returns why.
+func (p *live) become() error {
+	last := len(p.readers) - 1
+	r := p.readers[last]
+	defer r.Close()
+	p.readers = p.readers[:last]
+	_ = r.SetReadDeadline(time.Now().Add(patience)) // a pipe knows deadlines
+	words, _ := io.ReadAll(io.LimitReader(r, 4096)) // nothing was said in time is as good as nothing
+	if len(words) == 0 {
+		return nil
+	}
+	p.wait()
+	<-p.done
+	return fault.E("agent.start", fault.Unavailable, "", errors.New(string(words)))
 }
 
 func (p *live) close(files []*os.File) {

@@ -124,6 +124,7 @@ func (r *runner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	spec.Complaint = complaint
 	cmd, err := command(r.s.cfg.Exec, &spec, env)
 	if err != nil {
 		return err

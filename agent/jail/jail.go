@@ -41,12 +41,27 @@ type Spec struct {
 	// User of its own only: another one's other programs would count too.
 	Processes uint64 `json:"processes"`
 	FileSize  uint64 `json:"file_size"` // most octets of one file that it writes; 0 for no bound
+	// Complaint is an open file that gets the words of the error of Exec, and is closed without any when the program has
+	// started; 0 for none.
+	Complaint int `json:"complaint,omitempty"`
 }
 
 var errParent = errors.New("the node that starts it has ended")
 
 // Exec gives up rights and becomes the program. It returns only if that fails.
 func (s *Spec) Exec(env []string) error {
+	if s.Complaint > 0 {
+		unix.CloseOnExec(s.Complaint)
+	}
+	err := s.become(env)
+	if s.Complaint > 0 {
+		_, _ = unix.Write(s.Complaint, []byte(err.Error())) // who does not listen sees how the process ends
+	}
+	return err
+}
+
+// become is Exec without a complaint.
+func (s *Spec) become(env []string) error {
 	if len(s.Args) == 0 {
 		return fault.E("jail.Exec", fault.Invalid, "args", errors.New("name the program to start"))
 	}
@@ -58,7 +73,7 @@ func (s *Spec) Exec(env []string) error {
 		do   func() error
 	}{
 		{"bound its resources", s.bound},
-		{"change its user", s.become},
+		{"change its user", s.changeUser},
 		{"tie it to its parent", s.tie},
 		{"give up the rights of root", drop},
 		{"hide the file system", s.lock},
@@ -113,7 +128,7 @@ func lower(which int, most uint64) error {
 	return syscall.Setrlimit(which, &syscall.Rlimit{Cur: most, Max: most})
 }
 
-func (s *Spec) become() error {
+func (s *Spec) changeUser() error {
 	if s.User == nil {
 		return nil
 	}
