@@ -247,6 +247,7 @@ func (m *Model) sayDrift(t *target) {
 		w.sayAt, w.sayPause = m.backOff(w.sayAt, w.sayPause, firstPause)
 	}
 	w.told = is
+	m.touch(recordPoint, string(t.spec.Point))
 	m.event(e)
 }
 

@@ -80,6 +80,11 @@ func (s *workState) json() []byte {
 	if s.AssertPause != 0 {
 		o.Int("assert_pause", int64(s.AssertPause))
 	}
+	o.True("told", s.Told)
+	o.Moment("say_at", s.SayAt)
+	if s.SayPause != 0 {
+		o.Int("say_pause", int64(s.SayPause))
+	}
 	if s.Sent != nil {
 		o.Name("sent")
 		s.Sent.write(o)

@@ -158,6 +158,10 @@ type workState struct {
 	AssertAt    time.Time     `json:"assert_at,omitzero"`     // what the point loses is not written again before
 	AssertPause time.Duration `json:"assert_pause,omitempty"` // after the next such write
 
+	Told     bool          `json:"told,omitempty"`      // that there is a mismatch
+	SayAt    time.Time     `json:"say_at,omitzero"`     // the next one is not told before
+	SayPause time.Duration `json:"say_pause,omitempty"` // after the next one that is told
+
 	Sent *sentState `json:"sent,omitempty"` // the write that is under way
 	Text string     `json:"text,omitempty"`
 }
@@ -190,6 +194,9 @@ func (m *Model) stateOfWork(w *work) workState {
 	}
 	if w.assertPause > 0 {
 		s.AssertAt, s.AssertPause = m.now.at(w.assertAt), w.assertPause
+	}
+	if s.Told = w.told; w.sayPause > 0 {
+		s.SayAt, s.SayPause = m.now.at(w.sayAt), w.sayPause
 	}
 	for _, c := range w.commands {
 		s.Commands = append(s.Commands, m.stateOf(c))
@@ -344,7 +351,9 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	w.undo, w.partial = s.Undo, s.Partial
 	w.held, w.reported, w.text = s.Held.Value, s.Reported.Value, s.Text
 	w.changedAt, w.turnedAt = m.ago(s.Changed), m.ago(s.Turned)
-	m.restoreBound(w, s)
+	w.told = s.Told
+	w.assertAt, w.assertPause = m.restoreBound(s.AssertAt, s.AssertPause)
+	w.sayAt, w.sayPause = m.restoreBound(s.SayAt, s.SayPause)
 	if s.Sent != nil {
 		m.interrupted(path, s.Sent)
 	}
@@ -365,13 +374,13 @@ func (m *Model) restoreWork(path point.Path, s *workState) error {
 	return nil
 }
 
-// restoreBound has a point that lost its value before a restart written again no sooner than without one. Whatever
-// the clock says, that is no later than after one pause.
-func (m *Model) restoreBound(w *work, s *workState) {
-	if s.AssertPause > 0 && !s.AssertAt.IsZero() {
-		w.assertPause = s.AssertPause
-		w.assertAt = m.now.Steady + min(s.AssertAt.Sub(m.now.Wall), s.AssertPause)
+// restoreBound has a point that lost its value before a restart written again, and that told, no sooner than without one.
+// Whatever the clock says, that is no later than after one pause.
+func (m *Model) restoreBound(at time.Time, pause time.Duration) (time.Duration, time.Duration) {
+	if pause <= 0 || at.IsZero() {
+		return 0, 0
 	}
+	return m.now.Steady + min(at.Sub(m.now.Wall), pause), pause
 }
 
 // interrupted tells of a write whose outcome nobody waited for.
