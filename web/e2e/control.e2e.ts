@@ -174,6 +174,31 @@ describe("a revert", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("sends the points of a device back one after the other, where that is chosen", async () => {
+    const control = busy(building);
+    const fan = "campus/hq/ahu1/fan on";
+    const supply = "campus/hq/ahu1/supply temperature";
+    const array = control.points.get(fan)?.array ?? [];
+    control.change(supply, { writable: true, array });
+    const { page, complaints } = await enter(control, "/device/campus/hq/ahu1", "engineer");
+    await page.getByRole("button", { name: "Revert…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/This ends 2 commands on 2 points/).waitFor();
+    const choice = dialog.getByLabel("The points go back");
+    expect(await choice.locator("option").allTextContents()).toEqual([
+      "all at once",
+      "one after the other, over 1 min",
+      "one after the other, over 10 min",
+      "one after the other, over 1 h",
+    ]);
+    await choice.selectOption({ label: "one after the other, over 10 min" });
+    expect(await seriousViolations(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Revert it" }).click();
+    await page.getByText(/2 points go back, the last one in \d+ min/).waitFor();
+    expect(control.reverts).toEqual([{ path: "campus/hq/ahu1", spread: 600 }]);
+    expect(complaints).toEqual([]);
+  });
+
   test("ends all commands of a point", async () => {
     const control = busy(building);
     const { page } = await enter(control, pageOf(zone(1)), "engineer");

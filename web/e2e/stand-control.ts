@@ -124,8 +124,13 @@ export class Control {
       const held = [...this.points.values()].filter(
         (p) => isUnder(p.point, path) && p.array.length > 0,
       );
-      for (const p of held) this.change(p.point, { array: [] });
-      return { ...this.done(), points: held.length };
+      const later = spread ? held.slice(1) : [];
+      const turn = later.length > 0 ? { until: inMinutes((spread ?? 0) / 120) } : {};
+      for (const p of held) {
+        const array = later.includes(p) ? p.array.map((s) => ({ ...s, ...turn })) : [];
+        this.change(p.point, { array });
+      }
+      return { ...this.done(), points: held.length, ...turn };
     },
     "POST control/waiting": ({ body }) => this.decide(body as Approval),
     "POST control/tasks": ({ body }) => this.reserve(body as NewTask),
