@@ -187,7 +187,19 @@ func check(resp *http.Response) error {
 // FaultOf returns the fault that a problem describes.
 func FaultOf(p answer.Problem) error {
 	kind, _ := fault.ParseKind(p.Kind)
-	return fault.E("node", kind, p.Subject, errors.New(p.Detail))
+	err := errors.New(p.Detail)
+	if p.Missing != "" {
+		err = &Lacking{err, p.Node, p.Missing}
+	}
+	return fault.E("node", kind, p.Subject, err)
+}
+
+// Lacking is the cause of a refusal that says which capability is missing.
+type Lacking struct {
+	error
+
+	Node       string // that refused it; "" for the one that was asked
+	Capability string // as a grant is written
 }
 
 func media(resp *http.Response) string {

@@ -186,10 +186,11 @@ func (s session) set(ctx context.Context, args []string, o *setOptions) error {
 	if err != nil {
 		return err
 	}
-	return s.printResults(list.Results, &o.out)
+	return s.printResults(list.Results, o.node, &o.out)
 }
 
-func (s session) printResults(list []answer.Commanded, out *format) error {
+// printResults prints what became of commands, of this node for "".
+func (s session) printResults(list []answer.Commanded, node string, out *format) error {
 	rows, err := out.open(s.OutOrStdout(), "point", "status", "wins", "output", "reported", "until", "later", "id", "error")
 	if err != nil {
 		return err
@@ -198,7 +199,9 @@ func (s session) printResults(list []answer.Commanded, out *format) error {
 	for i := range list {
 		r := &list[i]
 		if failed == nil {
-			failed = unfulfilled(r)
+			if failed = unfulfilled(r); node != "" && r.Error != nil && r.Error.Missing != "" {
+				failed = letBy(failed, node, r.Error.Missing)
+			}
 		}
 		err := rows.row(r.Point, r.Status, r.Wins, r.Output, orNull(r.Reported), timeText(r.Until), timeText(r.Later), r.ID, problemText(r.Error))
 		if err != nil {

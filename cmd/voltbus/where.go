@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,10 +208,16 @@ func (w *where) with(cmd *cobra.Command, work func(context.Context, session) err
 		return err
 	}
 	err = work(cmd.Context(), session{cmd, c.At(w.node)})
-	if w.node != "" && fault.Is(err, fault.Refused) && strings.Contains(err.Error(), "says: missing: ") {
-		err = fmt.Errorf("%w; a node gives it to those above it in its uplink.allow, and to those below it with voltbus children grant", err)
+	if lacking, is := errors.AsType[*client.Lacking](err); is && lacking.Node != "" {
+		err = letBy(err, lacking.Node, lacking.Capability)
 	}
 	return errors.Join(err, end())
+}
+
+// letBy adds to a refusal what has another node let it.
+func letBy(err error, node, capability string) error {
+	return fmt.Errorf("%w; node %s lets those above it with an entry of uplink.allow in its configuration: %q, and those below it with: voltbus children grant <child> %q",
+		err, plain(node), plain(capability), plain(capability))
 }
 
 // ago formats how long something has been, for people.

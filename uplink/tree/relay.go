@@ -93,7 +93,7 @@ func (t *Tree) note(e Event) {
 func (t *Tree) Relay(ctx context.Context, from Hop, body []byte) []byte {
 	result, err := t.relay(ctx, from, body)
 	if err != nil {
-		return Failed(t.cfg.Name, err)
+		return Failed(t.nameFor(from), err)
 	}
 	if len(result) == 0 {
 		result = json.RawMessage("null")
@@ -173,14 +173,14 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 		node, missing, below = t.down.find(r.Node)
 	}
 	if below && (from.Above || !strings.EqualFold(from.Name, node.Path[0])) {
-		return t.passDown(ctx, &next, &node, &missing)
+		return t.passDown(ctx, t.nameFor(from), &next, way{node, missing})
 	}
 	above, is := t.cfg.Parent()
 	if !is || from.Above {
 		return nil, fault.E(op, fault.NotFound, r.Node, errUnknown)
 	}
 	if !above.Online {
-		return nil, t.cut(r.Node, above.Name, above.Since, nil)
+		return nil, cut(t.nameFor(from), r.Node, above.Name, above.Since, nil)
 	}
 	body, err := t.signed(&next, above.As)
 	if err != nil {
@@ -188,7 +188,7 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 	}
 	answer, err := t.cfg.Up(ctx, RelayMethod, body)
 	if fault.Is(err, fault.Unreachable) && !isFailure(err) {
-		return nil, t.cut(r.Node, above.Name, time.Time{}, err)
+		return nil, cut(t.nameFor(from), r.Node, above.Name, time.Time{}, err)
 	}
 	return answer, err
 }
@@ -198,9 +198,12 @@ func isFailure(err error) bool {
 	return is
 }
 
-// passDown asks the child on the way to a node.
-func (t *Tree) passDown(ctx context.Context, r *Request, node, missing *Node) (json.RawMessage, error) {
-	hop := node.Path[0]
+// way is how a node below is reached.
+type way struct{ node, missing Node }
+
+// passDown asks the child on the way to a node. self is the name that this node has for who asks.
+func (t *Tree) passDown(ctx context.Context, self string, r *Request, to way) (json.RawMessage, error) {
+	hop := to.node.Path[0]
 	body, err := t.signed(r, t.cfg.Name)
 	if err != nil {
 		return nil, err
@@ -208,10 +211,10 @@ func (t *Tree) passDown(ctx context.Context, r *Request, node, missing *Node) (j
 	answer, err := t.cfg.Down(ctx, hop, RelayMethod, body)
 	if fault.Is(err, fault.Unreachable) {
 		since := time.Time{}
-		if missing.Name == hop {
-			since = missing.Away
+		if to.missing.Name == hop {
+			since = to.missing.Away
 		}
-		return nil, t.cut(r.Node, hop, since, err)
+		return nil, cut(self, r.Node, hop, since, err)
 	}
 	if err != nil {
 		return nil, err
@@ -219,11 +222,19 @@ func (t *Tree) passDown(ctx context.Context, r *Request, node, missing *Node) (j
 	return Parse(r.Call(), answer)
 }
 
-// cut is the error about a neighbour that is not there.
-func (t *Tree) cut(node, hop string, since time.Time, err error) error {
-	text := hop + " is not connected to " + t.cfg.Name
+// nameFor returns the name by which a neighbour, and so who asks by it, knows this node.
+func (t *Tree) nameFor(from Hop) string {
+	if above, is := t.cfg.Parent(); is && from.Above && above.As != "" {
+		return above.As
+	}
+	return t.cfg.Name
+}
+
+// cut is the error of this node, by the name that it has for who asks, about a neighbour that is not there.
+func cut(self, node, hop string, since time.Time, err error) error {
+	text := hop + " is not connected to " + self
 	if lost := (*LostError)(nil); errors.As(err, &lost) {
-		text = "the connection of " + t.cfg.Name + " to " + hop + " was lost before the answer came: whether it was done is unknown"
+		text = "the connection of " + self + " to " + hop + " was lost before the answer came: whether it was done is unknown"
 	} else if !since.IsZero() {
 		text += " since " + since.UTC().Format(time.RFC3339)
 	}

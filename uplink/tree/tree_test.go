@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,8 @@ import (
 
 // site is a node of a forest of trees whose connections are calls.
 type site struct {
-	name     string
+	name     string // that its parent has for it
+	own      string // that it has for itself; "" for the same
 	tree     *tree.Tree
 	parent   *site
 	children map[string]*site
@@ -57,7 +59,7 @@ func plant(t *testing.T, name string, parent *site) *site {
 
 func (s *site) open(dir string) {
 	s.tree = tree.New(tree.Config{
-		Name: s.name, Origins: func() []string { return []string{s.name + "~abc123"} }, Children: s.listed, Parent: s.above,
+		Name: cmp.Or(s.own, s.name), Origins: func() []string { return []string{s.name + "~abc123"} }, Children: s.listed, Parent: s.above,
 		Place:  func(p point.Path) point.Path { return point.Path("below").Join(string(p)) },
 		Grants: s.grantsOf, Up: s.askUp, Down: s.askDown, Here: s.answer,
 		Tell: func(e tree.Event) {
