@@ -38,13 +38,13 @@ var (
 		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
-		"agent":                    2886,
+		"agent":                    2912,
 		"api":                      7687,
 		"audit":                    2552,
 		"bus":                      3618,
-		"cmd/voltbus":              10017,
+		"cmd/voltbus":              10026,
 		"config":                   2690,
-		"control":                  4372,
+		"control":                  4387,
 		"device":                   3429,
 		"driver/dnp3":              3727,
 		"driver/modbus":            2739,
