@@ -61,7 +61,7 @@ func fill(t *testing.T, peer *peers.DNP3) {
 }
 
 // config makes a configuration for a registry in YAML.
-func config(t *testing.T, address, registry string, change ...func(*Config)) *Config {
+func config(t testing.TB, address, registry string, change ...func(*Config)) *Config {
 	t.Helper()
 	c := NewConfig()
 	c.Address, c.Timeout, c.Retries = address, limit, 3 // the peer misses a request that comes while it reports
@@ -154,7 +154,7 @@ func TestPointsAreReadByRangesAlone(t *testing.T) {
 }
 
 // connect opens a line and a session on it, until the test ends.
-func connect(t *testing.T, c *Config) *session {
+func connect(t testing.TB, c *Config) *session {
 	t.Helper()
 	l, err := Kind().Dial(t.Context(), c)
 	if err != nil {
@@ -164,7 +164,7 @@ func connect(t *testing.T, c *Config) *session {
 	return openOn(t, l, c)
 }
 
-func openOn(t *testing.T, l driver.Line, c *Config) *session {
+func openOn(t testing.TB, l driver.Line, c *Config) *session {
 	t.Helper()
 	s, err := l.Open(t.Context(), c)
 	if err != nil {

@@ -44,7 +44,7 @@ type device struct {
 }
 
 // newDevice makes an outstation with the values of the foreign one, and more.
-func newDevice(t *testing.T) *device {
+func newDevice(t testing.TB) *device {
 	t.Helper()
 	binary := outstation.PointConfig{Kind: object.KindBinaryInput, Class: app.Class1, Initial: object.Bool(true)}
 	points := []outstation.PointConfig{
@@ -101,7 +101,7 @@ func newDevice(t *testing.T) *device {
 }
 
 // port gives the device an address.
-func (d *device) port(t *testing.T, address link.Address) *station.Port {
+func (d *device) port(t testing.TB, address link.Address) *station.Port {
 	t.Helper()
 	session, err := d.Session(outstation.SessionConfig{Master: 1, Unsolicited: true, ConfirmTimeout: d.confirm})
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *device) port(t *testing.T, address link.Address) *station.Port {
 }
 
 // listen serves the device to masters, and returns where.
-func (d *device) listen(t *testing.T, secure *tls.Config, addresses ...link.Address) string {
+func (d *device) listen(t testing.TB, secure *tls.Config, addresses ...link.Address) string {
 	t.Helper()
 	var ports []*station.Port
 	for _, a := range addresses {
