@@ -48,6 +48,8 @@ type Who struct {
 	Level control.Level // of its commands that name none
 	// Manages allows to end what others hold.
 	Manages bool
+	// Neighbour says that a neighbour by which it asks keeps it from that.
+	Neighbour bool
 	// Command, Reserve, Override and See return nil, or a fault.Refused error that says what is missing.
 	Command  func(path point.Path, level int, value point.Value) error
 	Reserve  func(path point.Path) error
@@ -112,7 +114,7 @@ func Visitor(name string, g *identity.Grants) *Who {
 // Within returns who asks by a neighbour that may not do everything: what both may.
 func (w *Who) Within(neighbour *Who) *Who {
 	out := *w
-	out.Manages = w.Manages && neighbour.Manages
+	out.Manages, out.Neighbour = w.Manages && neighbour.Manages, w.Manages && !neighbour.Manages
 	out.Command = func(path point.Path, level int, value point.Value) error {
 		if err := w.Command(path, level, value); err != nil {
 			return err

@@ -119,6 +119,21 @@ func TestOnlyWhoManagesEndsWhatOthersHold(t *testing.T) {
 	}
 }
 
+// A role that is enough, by a link that is not: the capability says what is missing there.
+func TestWhatANeighbourMayNotCarryIsNamed(t *testing.T) {
+	a := New(Config{})
+	for role, missing := range map[identity.Role]string{identity.Operator: "", identity.Engineer: "administer"} {
+		who := Person("person:campus/eve", role).Within(Visitor("person:campus/eve", &identity.Grants{}))
+		_, _, err := a.holder(who, "agent:tune", "control.release")
+		_, reverts := a.Revert(context.Background(), who, &answer.Revert{Path: "b"})
+		for _, err := range []error{err, reverts} {
+			if !fault.Is(err, fault.Refused) || identity.MissingOf(err) != missing {
+				t.Errorf("%v: %v, want %q to be missing", role, err, missing)
+			}
+		}
+	}
+}
+
 // reserved is a desk at which somebody has reserved a branch.
 type reserved struct {
 	Desk

@@ -204,6 +204,15 @@ func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelect
 	return decided(d, err)
 }
 
+// unmanaged is the refusal of one who does not manage.
+func (w *Who) unmanaged(op, subject string) error {
+	err := errOfOther
+	if w.Neighbour {
+		err = fmt.Errorf("ends what somebody else holds: %w", &identity.Missing{Capability: "administer"})
+	}
+	return fault.E(op, fault.Refused, clip(subject), err)
+}
+
 // Revert ends every command at and below a path, whoever made it.
 func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answer.Decided, error) {
 	const op = "access.Revert"
@@ -212,7 +221,7 @@ func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answe
 		return answer.Decided{}, fault.E(op, fault.Invalid, "path", err)
 	}
 	if !who.Manages {
-		return answer.Decided{}, a.refuse(who, "control.revert", clip(in.Path), fault.E(op, fault.Refused, clip(in.Path), errOfOther))
+		return answer.Decided{}, a.refuse(who, "control.revert", clip(in.Path), who.unmanaged(op, in.Path))
 	}
 	spread, err := seconds("spread", in.Spread)
 	if err != nil {
@@ -247,7 +256,7 @@ func (a *Access) holder(who *Who, named, action string) (of, by string, err erro
 	case who.Manages:
 		return named, who.Name, nil
 	}
-	err = fault.E("access", fault.Refused, clip(named), errOfOther)
+	err = who.unmanaged("access", named)
 	return "", "", a.refuse(who, action, clip(named), err)
 }
 
