@@ -151,11 +151,11 @@ func (r *Room) unshelve(id alertID) {
 	}
 }
 
-// end closes an alert if it is open, and returns whether it was.
-func (r *Room) end(id alertID, now time.Time) bool {
+// end closes an alert if it is open.
+func (r *Room) end(id alertID, now time.Time) {
 	a := r.alerts[id]
 	if a == nil {
-		return false
+		return
 	}
 	delete(r.alerts, id)
 	if r.count[id.agent]--; r.count[id.agent] == 0 {
@@ -163,7 +163,6 @@ func (r *Room) end(id alertID, now time.Time) bool {
 	}
 	a.Cleared, a.Last = true, now
 	r.changed(*a)
-	return true
 }
 
 func (r *Room) changed(a Alert) {
@@ -228,16 +227,6 @@ func (r *Room) Doubt(ctx context.Context, agent, key string, ask func() error) e
 	case <-ctx.Done():
 		return fault.E(op, fault.Timeout, agent+": "+key, errMute)
 	}
-}
-
-// Clear ends an alert of the node itself, which looks again. fault.NotFound: it is not open.
-func (r *Room) Clear(agent, key string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.end(alertID{agent, key}, r.now().UTC().Truncate(time.Microsecond)) {
-		return fault.E("presence.Clear", fault.NotFound, agent+": "+key, errOpen)
-	}
-	return nil
 }
 
 // Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not

@@ -113,14 +113,14 @@ func TestAnAlertIsOpenUntilItIsCleared(t *testing.T) {
 		list[1].Agent != "meter" || list[1].Severity != presence.Info {
 		t.Errorf("open are %+v", list)
 	}
-	if err := r.Clear("boiler", "hot"); err != nil {
+	if err := r.Alert("boiler", "hot", []byte(`{"cleared":true}`)); err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	if err := r.Clear("boiler", "hot"); !fault.Is(err, fault.NotFound) {
+	if err := r.Doubt(t.Context(), "boiler", "hot", func() error { return nil }); !fault.Is(err, fault.NotFound) {
 		t.Errorf("clearing it again gives %v", err)
 	}
-	if err := r.Clear("meter", "hot"); err != nil || len(r.List()) != 0 {
+	if err := r.Alert("meter", "hot", []byte(`{"cleared":true}`)); err != nil || len(r.List()) != 0 {
 		t.Errorf("%v, open are %+v", err, r.List())
 	}
 	want := []string{"hot 1 false", "hot 2 false", "hot 1 false", "cold/er 1 false", "cold/er 1 true", "hot 2 true"}
@@ -140,7 +140,7 @@ func TestOpenAlertsSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Clear("boiler", "b"); err != nil {
+	if err := r.Alert("boiler", "b", []byte(`{"cleared":true}`)); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -195,7 +195,7 @@ func TestAnAgentHasSoManyOpenAlertsAndNoMore(t *testing.T) {
 	if err := r.Alert("meter", "k", []byte(`{"text":"x"}`)); err != nil {
 		t.Errorf("another agent is held up: %v", err)
 	}
-	if err := r.Clear("boiler", "7"); err != nil {
+	if err := r.Alert("boiler", "7", []byte(`{"cleared":true}`)); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Alert("boiler", "more", []byte(`{"text":"x"}`)); err != nil {

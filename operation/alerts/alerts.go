@@ -18,7 +18,6 @@ import (
 type Room interface {
 	List() []presence.Alert
 	Refused() uint64
-	Clear(agent, key string) error
 	Shelve(agent, key string) error
 	Doubt(ctx context.Context, agent, key string, ask func() error) error
 }
@@ -79,12 +78,10 @@ const alertTime = 2 * time.Second
 // so that the alert is open again when it returns.
 func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operation.None, error) {
 	c.Did(in.Agent+"/"+in.Key, nil)
+	ctx, cancel := context.WithTimeout(ctx, alertTime)
+	defer cancel()
 	if in.Agent == p.Own {
-		err := p.Room.Clear(in.Agent, in.Key)
-		if err == nil {
-			p.Look(in.Key)
-		}
-		return operation.None{}, err
+		return operation.None{}, p.Room.Doubt(ctx, in.Agent, in.Key, func() error { p.Look(in.Key); return nil })
 	}
 	if !p.Online(in.Agent) {
 		return operation.None{}, p.Room.Shelve(in.Agent, in.Key)
@@ -93,8 +90,6 @@ func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operati
 	if err != nil {
 		return operation.None{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, alertTime)
-	defer cancel()
 	err = p.Room.Doubt(ctx, in.Agent, in.Key, func() error { return p.Tell(in.Agent, wire.NewsAlert, news) })
 	if !p.Online(in.Agent) && fault.Is(err, fault.Timeout) { // it has left meanwhile
 		err = p.Room.Shelve(in.Agent, in.Key)
