@@ -9,7 +9,7 @@ import (
 
 // Bound is what the points of one child may take; zero values bound nothing.
 type Bound struct {
-	Points int   // also those that were removed
+	Points int   // also those that were removed, and those that the child only sends readings of
 	Octets int64 // of their paths, devices, units, tags and descriptions
 }
 
@@ -58,6 +58,64 @@ func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, r
 		}
 	})
 	return refused, err
+}
+
+// Name has the points known of which a child sends readings: those that nobody described are listed as
+// the child's, with nothing but their path. It returns how many points there is no room for; then no point was added. All
+// paths are valid.
+func (c *Catalog) Name(ctx context.Context, child string, paths []point.Path, most Bound) (refused int, err error) {
+	fresh := c.unknown(paths)
+	if len(fresh) == 0 {
+		return 0, nil
+	}
+	err = c.change(ctx, "catalog.Name", func(d *draft) {
+		share := d.points.Share(child)
+		for _, p := range fresh {
+			if _, known := d.find(string(p)); known { // another one may have named it meanwhile
+				continue
+			}
+			r := bare(p, child, d.now)
+			after := d.grown(share, &r)
+			if !most.holds(share, after) {
+				refused++
+				continue
+			}
+			share = after
+			d.add(r)
+		}
+		if refused > 0 {
+			d.records, d.known = nil, nil
+		}
+	})
+	return refused, err
+}
+
+// unknown returns those of the paths that nobody ever listed.
+func (c *Catalog) unknown(paths []point.Path) (fresh []point.Path) {
+	c.points.Read(func() {
+		before := uint32(0)
+		for _, p := range paths {
+			at, known := c.points.Follow(string(p), before)
+			if !known {
+				fresh = append(fresh, p)
+				continue
+			}
+			before = at
+		}
+	})
+	return fresh
+}
+
+// bare returns a point of which nothing is known but that a child sends readings of it.
+func bare(path point.Path, child string, now int64) register.Record {
+	r := register.RecordOf(&point.Info{Path: path}, "", now)
+	r.Child = child
+	return r
+}
+
+// isBare reports whether nothing is known of a point but whose it is.
+func isBare(r *register.Record) bool {
+	return r.Child != "" && *r == register.Record{Path: r.Path, FirstSeen: r.FirstSeen, Traits: register.Traits{Child: r.Child}}
 }
 
 // checkDevice reports a device that cannot be one: a child may describe anything.

@@ -112,7 +112,7 @@ func (d *draft) upsert(infos []point.Info, own func(*register.Record) bool) {
 		old, known := d.find(r.Path)
 		if known {
 			r.FirstSeen, r.Since, r.Child = old.FirstSeen, old.Since, old.Child
-			if old.Removed != 0 || old.Interval != r.Interval {
+			if !isBare(&old) && (old.Removed != 0 || old.Interval != r.Interval) {
 				r.Since = d.now
 			}
 		}

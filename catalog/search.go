@@ -38,7 +38,7 @@ func (c *Catalog) Count() int {
 	return all
 }
 
-// Free returns the number of points that belong to no device.
+// Free returns the number of points that belong to no device and to no child.
 func (c *Catalog) Free() int {
 	_, free := c.points.Count()
 	return free

@@ -167,8 +167,9 @@ type Ingest struct {
 	// Points is how many points without a device this node lists. Readings of more are refused,
 	// so that no program fills the disk with ever new names.
 	Points int `yaml:"points" example:"1000000"`
-	// ChildPoints is how many points below one child this node lists, also those that were removed, with texts of 256
-	// octets each on average. More are refused and told; readings of points that are not listed are recorded all the same.
+	// ChildPoints is how many points below one child this node knows, also those that were removed and those that the
+	// child only sends readings of, with texts of 256 octets each on average. Descriptions of more are refused, and blocks
+	// with readings of more stay at the child; both are told.
 	ChildPoints int `yaml:"child_points" example:"2000000"`
 	// Retry is how long a request may be sent again with its idempotency key without being
 	// recorded again.

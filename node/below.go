@@ -28,7 +28,7 @@ const outagesFile = "outages.json"
 // openReceiver lets children send their blocks.
 func (n *Node) openReceiver(context.Context) error {
 	n.receiver = receiver.New(receiver.Config{
-		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Refused: n.refusedBelow,
+		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Know: n.knowBelow, Refused: n.refusedBelow,
 		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.storeName, Log: n.log,
 		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
@@ -167,6 +167,19 @@ func (n *Node) describedBelow(ctx context.Context, child string, points []uplink
 	}
 	return err
 }
+
+// knowBelow has the points known of which a child sends readings, as far as there is room for them.
+func (n *Node) knowBelow(ctx context.Context, child string, paths []point.Path) error {
+	most := n.opts.Config.Ingest.ChildPoints
+	refused, err := n.catalog.Name(ctx, child, paths, catalog.BoundOf(most))
+	if err == nil && refused > 0 {
+		err = fault.E("node.knowBelow", fault.Refused, child, fmt.Errorf(errManyNames, most, catalog.PointOctets))
+	}
+	return err
+}
+
+const errManyNames = "sends readings of more points than are known below one child: ingest.child_points of this node is %d, with texts of " +
+	"%d octets each on average; raise it if these points are right: the readings wait in the child's log until then"
 
 var errNoChild = errors.New("is no child of this node, or not approved")
 

@@ -58,7 +58,7 @@ type Register struct {
 	descriptions set[string]
 	order        order
 	present      int // points that are there
-	free         int // of them without a device
+	free         int // of them those of this node without a device
 	shares       map[string]Share
 	expected     int // points up to which there is room made by Expect
 }
@@ -81,7 +81,7 @@ func (r *Register) Read(do func()) {
 	do()
 }
 
-// Count returns how many points are there, and how many of them belong to no device.
+// Count returns how many points are there, and how many of them belong to no device and to no child.
 func (r *Register) Count() (all, free int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -236,7 +236,7 @@ func (r *Register) count(n uint32, by int) {
 		return
 	}
 	r.present += by
-	if r.Device(n) == "" {
+	if r.Device(n) == "" && r.Traits(n).Child == "" {
 		r.free += by
 	}
 }

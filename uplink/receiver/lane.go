@@ -145,7 +145,7 @@ func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out ch
 		l.pass(ctx, out, underway{answer: answer, respond: a.respond, wait: noWait})
 		return
 	}
-	if err := continues(b, taken); err != nil {
+	if err := l.fits(ctx, b, taken); err != nil {
 		l.refuse(err)
 		answer.Failure, answer.Position = uplink.FailureOf(err, ""), l.keptOf(b.Origin)
 		a.respond(answer)
@@ -188,6 +188,15 @@ func (l *lane) settled() {
 	defer l.mu.Unlock()
 	l.asked--
 	l.moved.Signal()
+}
+
+// fits refuses a block that does not continue what is here, or has points that there is no room for. Readings of meters
+// are of no points.
+func (l *lane) fits(ctx context.Context, b *point.Block, taken uplink.Position) error {
+	if err := continues(b, taken); err != nil || point.IsMeterOrigin(b.Origin) {
+		return err
+	}
+	return l.cfg.Know(ctx, l.child, b.Points)
 }
 
 // continues refuses a block whose numbers do not continue what is here.

@@ -46,6 +46,9 @@ type Config struct {
 	Name string // of this node
 	// Child returns what an approved child may do; false for any other.
 	Child func(name string) (Child, bool)
+	// Know is told of the points that a child sends readings of, and fails with fault.Refused if there is no room for all of
+	// them; nil lets any pass. The paths are valid.
+	Know func(ctx context.Context, child string, paths []point.Path) error
 	// Own reports whether an origin is one of this node's own.
 	Own func(origin string) bool
 	// Refused is told of refusals, once for each reason; nil tells nobody. It must return soon.
@@ -112,6 +115,9 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 	}
 	if cfg.Store == nil {
 		cfg.Store = func() string { return "" }
+	}
+	if cfg.Know == nil {
+		cfg.Know = func(context.Context, string, []point.Path) error { return nil }
 	}
 	if cfg.Refused == nil {
 		cfg.Refused = func(Refusal) {}
