@@ -105,6 +105,10 @@ func (b handler) enter(l *link, who login, p *packet.Connect) (packet.Code, erro
 		b.release(t)
 		return packet.NotAuthorized, fmt.Errorf("has a will for the topic %q, which it may not publish to", p.Will.Topic)
 	}
+	if p.Will != nil && t.kind != nil && t.kind.Payload > 0 && len(p.Will.Payload) > t.kind.Payload {
+		b.release(t)
+		return packet.QuotaExceeded, fmt.Errorf("has a will of %d bytes, and a device of its kind may send %d", len(p.Will.Payload), t.kind.Payload)
+	}
 	own := b.table.Get(who.name + keySeparator + string(p.ClientID))
 	if who.name != "" && own == nil && t.sessions >= t.kind.Sessions {
 		return packet.QuotaExceeded, errSessions

@@ -93,7 +93,7 @@ type Broker struct {
 	mu       sync.Mutex
 	table    *session.Table
 	tree     *tree
-	retained *topic.Retained[*session.Message]
+	retained shelf
 	expired  int // where expire goes on
 	matches  matches
 	once     map[*session.Session]session.Delivery
@@ -124,6 +124,7 @@ type Counts struct {
 	Dropped             uint64 // deliveries that a slow or absent client did not get
 	Overflow            uint64 // messages with QoS 0 that were not recorded because too many waited
 	NotRecorded         uint64 // messages with QoS 1 or 2 that were refused because they could not be recorded
+	Unretained          uint64 // messages and wills that were not retained because there was no room
 	Expired, TakenOver  uint64
 	Misdated            uint64 // samples whose time was not believed
 	Barred              uint64 // points that were not taken
@@ -134,12 +135,12 @@ func New(cfg Config) *Broker {
 	s := &cfg.Setting
 	b := &Broker{
 		cfg: cfg, kinds: map[string]*setting.Kind{}, tree: topic.NewTree[*session.Session, session.Subscription](),
-		retained: topic.NewRetained[*session.Message](), once: map[*session.Session]session.Delivery{},
+		retained: newShelf(s.Retained, s.RetainedBytes), once: map[*session.Session]session.Delivery{},
 		links: map[*link]struct{}{}, tenants: map[string]*tenant{}, bindings: map[string]*binding{},
 		config: session.Config{
 			Limits:    packet.Limits{Levels: 64, Filters: 100, UserProperties: 64},
 			MaxPacket: s.Packet, TopicAliases: 32, KeepAlive: uint16(s.KeepAlive / time.Second), MaxExpiry: uint32(s.Expiry / time.Second),
-			MaxQueued: s.Queue, MaxSubscriptions: 200,
+			MaxQueued: s.Queue, MaxQueuedOctets: s.QueueBytes, MaxSubscriptions: 200,
 		},
 	}
 	fallback := setting.Fallback()
@@ -183,7 +184,7 @@ func (b *Broker) Load(ctx context.Context) error {
 			return fault.E("broker.Load", fault.Corrupt, name, err)
 		}
 		if m.Expires.IsZero() || m.Expires.After(now) {
-			b.retained.Set(name, m)
+			b.retained.put(m, "")
 		}
 		return nil
 	})
@@ -280,14 +281,14 @@ const (
 // expire forgets retained messages whose time is over. It looks at a part of them each time and goes on behind it.
 func (b *Broker) expire(now time.Time) {
 	var over []string
-	b.expired = b.retained.Some(b.expired, expireLook, func(name string, m *session.Message) bool {
-		if !m.Expires.IsZero() && !m.Expires.After(now) {
+	b.expired = b.retained.all.Some(b.expired, expireLook, func(name string, k kept) bool {
+		if !k.message.Expires.IsZero() && !k.message.Expires.After(now) {
 			over = append(over, name)
 		}
 		return len(over) < expireForget
 	})
 	for _, name := range over {
-		b.retained.Delete(name)
+		b.retained.drop(name)
 		b.keeper.forget(name)
 		b.counts.Expired++
 	}

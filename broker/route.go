@@ -23,7 +23,7 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 	if bound == nil {
 		b.counts.Unknown++
 		b.unknown.note(unknownMessage(now, l, m, ""))
-		return b.routeNow(c.Session(), p.Sequence, m)
+		return b.routeNow(c.Session(), p.Sequence, m, t.name)
 	}
 	w := pending{message: m, binding: bound, at: now, tenant: t.name}
 	if p.QoS > 0 && !bound.match.Live {
@@ -36,7 +36,7 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 	} else {
 		b.work.add(w)
 	}
-	return b.routeNow(c.Session(), p.Sequence, m)
+	return b.routeNow(c.Session(), p.Sequence, m, t.name)
 }
 
 // judge says whether a client may publish a message.
@@ -53,17 +53,16 @@ func (b handler) judge(l *link, p *session.Publication) packet.Code {
 	if t.kind != nil && t.kind.Payload > 0 && len(p.Payload) > t.kind.Payload {
 		return packet.QuotaExceeded
 	}
-	if p.Retain && len(p.Payload) > 0 && b.retained.Len() >= b.cfg.Setting.Retained {
-		if _, had := b.retained.Get(p.Name); !had {
-			return packet.QuotaExceeded
-		}
+	if p.Retain && len(p.Payload) > 0 && !b.retained.room(p.Name, octetsOf(p.Name, len(p.Payload), len(p.Properties)), t.name) {
+		b.counts.Unretained++
+		return packet.QuotaExceeded
 	}
 	return packet.Success
 }
 
 // routeNow routes a message and returns what to answer, Pending if the storage must keep something before.
-func (b handler) routeNow(s *session.Session, sequence uint64, m *session.Message) packet.Code {
-	n, keep := b.router.route(m)
+func (b handler) routeNow(s *session.Session, sequence uint64, m *session.Message, device string) packet.Code {
+	n, keep := b.router.route(m, device)
 	code := packet.Success
 	if n == 0 && m.QoS > 0 {
 		code = packet.NoMatchingSubscribers
@@ -76,10 +75,10 @@ func (b handler) routeNow(s *session.Session, sequence uint64, m *session.Messag
 }
 
 // route hands a message to whoever subscribed and returns how many there are, and whether the storage has to keep
-// something before the publisher is answered.
-func (b router) route(m *session.Message) (n int, keep bool) {
+// something before the publisher is answered, which is a device, or "".
+func (b router) route(m *session.Message, device string) (n int, keep bool) {
 	if m.Retain {
-		keep = b.retain(m)
+		keep = b.retain(m, device)
 	}
 	b.tree.Match([]byte(m.Topic), &b.matches)
 	now := b.cfg.Now()
@@ -159,12 +158,12 @@ func (b router) give(now time.Time, s *session.Session, d session.Delivery, out 
 
 // retain keeps a message, or forgets the one of its topic if it is empty [MQTT-3.3.1-6]. It reports whether the
 // storage has to keep something.
-func (b router) retain(m *session.Message) bool {
+func (b router) retain(m *session.Message, device string) bool {
 	if len(m.Payload) == 0 {
-		b.retained.Delete(m.Topic)
+		b.retained.drop(m.Topic)
 		b.keeper.forget(m.Topic)
 	} else {
-		b.retained.Set(m.Topic, m)
+		b.retained.put(m, device)
 		b.keeper.retain(m)
 	}
 	return !b.keeper.off
@@ -188,8 +187,8 @@ func (b handler) Subscribe(c *session.Conn, f topic.Filter, s session.Subscripti
 // Retained implements session.Broker.
 func (b handler) Retained(c *session.Conn, f topic.Filter, s session.Subscription, out []byte) []byte {
 	now := b.cfg.Now()
-	b.retained.Match(f.Topic, func(_ string, m *session.Message) bool {
-		out = b.router.give(now, c.Session(), session.Delivery{Message: m, Subscription: s, Retained: true}, out)
+	b.retained.all.Match(f.Topic, func(_ string, k kept) bool {
+		out = b.router.give(now, c.Session(), session.Delivery{Message: k.message, Subscription: s, Retained: true}, out)
 		return true
 	})
 	return out
@@ -202,7 +201,7 @@ func (b handler) Unsubscribe(c *session.Conn, f topic.Filter) { b.tree.Remove(f,
 func (b *Broker) Send(m *session.Message) int {
 	b.mu.Lock()
 	defer b.unlock()
-	n, _ := b.router.route(m)
+	n, _ := b.router.route(m, "")
 	return n
 }
 
@@ -243,8 +242,14 @@ func (b *Broker) passOn(f topic.Filter, s *session.Session) {
 // Will implements session.Watcher.
 func (w watcher) Will(s *session.Session, m *session.Message) {
 	b := w.b
-	b.router.route(m)
 	owner := ownerOf(s.ID())
+	if m.Retain && len(m.Payload) > 0 && !b.retained.room(m.Topic, shareOf(m).octets, owner) {
+		b.counts.Unretained++
+		once := *m
+		once.Retain = false
+		m = &once
+	}
+	b.router.route(m, owner)
 	if bound := b.bind(m.Topic); bound != nil && !b.work.full() {
 		b.work.add(pending{message: m, binding: bound, at: b.cfg.Now(), tenant: owner})
 	}

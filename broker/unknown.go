@@ -134,5 +134,5 @@ type State struct {
 func (b *Broker) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return State{Connected: len(b.links), Sessions: b.table.Len(), Subscriptions: b.tree.Len(), Retained: b.retained.Len(), Waiting: len(b.work.list)}
+	return State{Connected: len(b.links), Sessions: b.table.Len(), Subscriptions: b.tree.Len(), Retained: b.retained.total.messages, Waiting: len(b.work.list)}
 }

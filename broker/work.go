@@ -248,7 +248,7 @@ func (b *Broker) settle(p *pending, err error) {
 		return
 	}
 	b.counts.Recorded++
-	if _, keep := b.router.route(p.message); keep {
+	if _, keep := b.router.route(p.message, p.tenant); keep {
 		b.keeper.answer(r)
 		return
 	}

@@ -24,8 +24,15 @@ type Section struct {
 	// Queue is how many messages with QoS 1 or 2 wait for a client that is away or slow. What comes then is not kept
 	// for it, and counted.
 	Queue int `yaml:"queue" example:"1000"`
-	// Retained is how many retained messages are kept. A client that retains more is refused.
+	// QueueBytes is how many bytes these messages may have in all, of topics, payloads and properties; one message may
+	// have more.
+	QueueBytes int `yaml:"queue_bytes" example:"1048576"`
+	// Retained is how many retained messages are kept, a quarter of them at most of one device. A client that retains
+	// more is refused; a will beyond it is published, and not retained.
 	Retained int `yaml:"retained" example:"100000"`
+	// RetainedBytes is how many bytes the retained messages may have in all, of topics, payloads and properties, a
+	// quarter of it at most those of one device. What happens beyond it is the same.
+	RetainedBytes int `yaml:"retained_bytes" example:"67108864"`
 	// Kinds say what devices may do, by their kind. Devices of the kind default, if it is not listed, publish and
 	// subscribe to devices/{device}/#.
 	Kinds []Kind `yaml:"kinds"`
@@ -130,7 +137,7 @@ type Point struct {
 func Default() Section {
 	return Section{
 		Clients: 10_000, Connects: 2000, Packet: 256 << 10, KeepAlive: time.Hour, Expiry: 7 * 24 * time.Hour,
-		Queue: 1000, Retained: 100_000,
+		Queue: 1000, QueueBytes: 1 << 20, Retained: 100_000, RetainedBytes: 64 << 20,
 	}
 }
 

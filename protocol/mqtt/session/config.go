@@ -30,6 +30,9 @@ type Config struct {
 	// MaxQueued is how many messages wait for a client beyond those in flight, 0 for 1,000. What
 	// comes then is refused.
 	MaxQueued int
+	// MaxQueuedOctets is how many octets the messages may have that wait or are in flight, 0 for any. One message
+	// may have more.
+	MaxQueuedOctets int
 	// MaxUnsent is from how many unsent bytes on nothing more is appended for a client, 0 for
 	// 64 KiB: QoS 0 is refused, the rest waits.
 	MaxUnsent int

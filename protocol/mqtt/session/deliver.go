@@ -59,7 +59,7 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 	if o.qos == 0 {
 		return s.deliverOnce(now, &o, out)
 	}
-	if s.queue.waiting() >= or(s.config.MaxQueued, 1000) {
+	if s.queue.waiting() >= or(s.config.MaxQueued, 1000) || !s.fits(d.Message) {
 		s.dropped++
 		return out, Refused
 	}
@@ -73,6 +73,12 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 		return out, Queued
 	}
 	return out, Sent
+}
+
+// fits reports whether the octets of a message may wait beside those that do.
+func (s *Session) fits(m *Message) bool {
+	most, waiting := s.config.MaxQueuedOctets, s.queue.octets
+	return most == 0 || waiting == 0 || waiting+m.octets() <= most
 }
 
 // deliverOnce sends a message with QoS 0.
@@ -199,6 +205,7 @@ func (s *Session) acknowledged(now time.Time, a packet.Ack, out []byte) ([]byte,
 	case a.Type == packet.PUBREC && o.qos == 2 && a.Code.Failed(): // [MQTT-4.4.0-2]
 		s.queue.remove(i)
 	case a.Type == packet.PUBREC && o.qos == 2:
+		s.queue.octets -= o.message.octets()
 		o.message, o.more, o.released = nil, nil, true
 		s.Changed |= Vital
 		rel := packet.Ack{Type: packet.PUBREL, ID: a.ID}

@@ -22,6 +22,14 @@ type Message struct {
 	Sender string
 }
 
+// octets are those of the message that take memory; none of no message.
+func (m *Message) octets() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.Topic) + len(m.Payload) + len(m.Properties)
+}
+
 // expired reports whether a message has expired, and otherwise the seconds it has left, 0 for
 // a message that does not expire.
 func (m *Message) expired(now time.Time) (left uint32, expired bool) {

@@ -23,6 +23,8 @@ type queue struct {
 	head int // what is before is gone
 	sent int // how many from head on are in flight
 	last uint16
+	// octets are those of the messages.
+	octets int
 }
 
 // keep is how many places an empty queue keeps.
@@ -33,7 +35,10 @@ func (q *queue) len() int { return len(q.list) - q.head }
 // waiting returns how many messages are not in flight.
 func (q *queue) waiting() int { return q.len() - q.sent }
 
-func (q *queue) push(o outgoing) { q.list = append(q.list, o) }
+func (q *queue) push(o outgoing) {
+	q.list = append(q.list, o)
+	q.octets += o.message.octets()
+}
 
 // next returns the first message that is not in flight, which must be there.
 func (q *queue) next() *outgoing { return &q.list[q.head+q.sent] }
@@ -51,6 +56,7 @@ func (q *queue) remove(i int) {
 	if i < q.sent {
 		q.sent--
 	}
+	q.octets -= q.list[q.head+i].message.octets()
 	if i == 0 {
 		q.list[q.head] = outgoing{}
 		q.head++
