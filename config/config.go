@@ -178,8 +178,8 @@ type Ingest struct {
 	// reading beyond it gets the time of its arrival, is uncertain(clock) and is counted. 0 takes any time; who
 	// records forecasts writes such as 240h.
 	ClockAhead time.Duration `yaml:"clock_ahead" example:"5m"`
-	// ClockBehind is how old the time of such a reading may be when it arrives. 0 takes any time, which imports need;
-	// beyond it the same happens.
+	// ClockBehind is how old the time of such a reading may be when it arrives. 0 takes any time from 1980 on, which
+	// imports need; beyond it the same happens.
 	ClockBehind time.Duration `yaml:"clock_behind" example:"8760h"`
 }
 

@@ -1,11 +1,15 @@
 package identity_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -77,5 +81,31 @@ func TestAFirstStartThatWasKilledIsMadeGood(t *testing.T) {
 	second, err := identity.OpenCertificates(dir, "n", nil, h.now)
 	if err != nil || second.Fingerprint() == first.Fingerprint() || !second.Made() {
 		t.Error(err)
+	}
+}
+
+func TestWhoOnlyLooksAtTheDataMakesNoAuthority(t *testing.T) {
+	dir := t.TempDir()
+	c, err := catalog.Open(t.Context(), t.TempDir(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	o := identity.Options{Dir: dir, Node: "plant", Accounts: c, Looks: true}
+	if _, err := identity.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, identity.TLSFolder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there are certificates now: %v", err)
+	}
+	o.Looks = false
+	id, err := identity.Open(t.Context(), o)
+	if err != nil || !id.Certificates.Made() {
+		t.Fatalf("the node does not make its authority: %v", err)
+	}
+	o.Looks = true
+	looks, err := identity.Open(t.Context(), o)
+	if err != nil || looks.Certificates.Fingerprint() != id.Certificates.Fingerprint() {
+		t.Errorf("who looks does not see the node's authority: %v", err)
 	}
 }

@@ -2,6 +2,9 @@ package identity
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,6 +30,9 @@ type Options struct {
 	Names    []string         // further host names and addresses that the node is reached by
 	Accounts Accounts         // where users and members are kept
 	Now      func() time.Time // the clock; nil for time.Now
+	// Looks says that the data is only looked at: certificates of a node that has none are not kept, so that it makes them,
+	// and says so, when it starts.
+	Looks bool
 }
 
 // Identity is a node's own secrets and those of its local administrator.
@@ -52,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	certs, err := OpenCertificates(filepath.Join(o.Dir, TLSFolder), o.Node, o.Names, o.Now)
+	certs, err := o.certificates()
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +67,20 @@ func Open(ctx context.Context, o Options) (*Identity, error) {
 		return nil, err
 	}
 	return id, id.admitAdmin(ctx, o)
+}
+
+// certificates opens those of the node.
+func (o *Options) certificates() (*Certificates, error) {
+	dir := filepath.Join(o.Dir, TLSFolder)
+	if there, err := os.ReadDir(dir); o.Looks && len(there) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		passing, err := os.MkdirTemp("", "voltbus-tls-")
+		if err != nil {
+			return nil, fileFault("identity.Open", dir, err)
+		}
+		defer os.RemoveAll(passing)
+		dir = passing
+	}
+	return OpenCertificates(dir, o.Node, o.Names, o.Now)
 }
 
 // enlist puts the two keys on the list of the bus.

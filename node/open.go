@@ -59,7 +59,7 @@ func (n *Node) openIdentity(ctx context.Context) error {
 	n.docs = document.New(n.catalog, now, n.tellOfDocument)
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
-		Names: certified(n.opts.Config.Listen),
+		Names: certified(n.opts.Config.Listen), Looks: n.opts.Idle,
 	})
 	if err != nil {
 		return err

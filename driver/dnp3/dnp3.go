@@ -125,7 +125,7 @@ type Config struct {
 	// ClockAhead is how far a time of the device may lie in the future, 1ms to 1m; 2s if left out.
 	// An event beyond it gets the time of its arrival, is uncertain(clock) and is counted.
 	ClockAhead time.Duration `yaml:"clock_ahead"`
-	// ClockBehind is how old an event may be when it arrives; 8760h, a year, if left out, 0 for any age. What is
+	// ClockBehind is how old an event may be when it arrives; 8760h, a year, if left out, 0 for any age from 1980 on. What is
 	// older is treated likewise.
 	ClockBehind time.Duration `yaml:"clock_behind"`
 
