@@ -64,7 +64,7 @@ func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, r
 // the child's, with nothing but their path. It returns how many points there is no room for; then no point was added. All
 // paths are valid.
 func (c *Catalog) Name(ctx context.Context, child string, paths []point.Path, most Bound) (refused int, err error) {
-	fresh := c.unknown(paths)
+	fresh := unknown(c.points, paths)
 	if len(fresh) == 0 {
 		return 0, nil
 	}
@@ -91,11 +91,11 @@ func (c *Catalog) Name(ctx context.Context, child string, paths []point.Path, mo
 }
 
 // unknown returns those of the paths that nobody ever listed.
-func (c *Catalog) unknown(paths []point.Path) (fresh []point.Path) {
-	c.points.Read(func() {
+func unknown(points *register.Register, paths []point.Path) (fresh []point.Path) {
+	points.Read(func() {
 		before := uint32(0)
 		for _, p := range paths {
-			at, known := c.points.Follow(string(p), before)
+			at, known := points.Follow(string(p), before)
 			if !known {
 				fresh = append(fresh, p)
 				continue

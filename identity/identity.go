@@ -77,7 +77,7 @@ func (o *Options) certificates() (*Certificates, error) {
 		if err != nil {
 			return nil, fileFault("identity.Open", dir, err)
 		}
-		defer os.RemoveAll(passing)
+		defer func() { _ = os.RemoveAll(passing) }()
 		dir = passing
 	}
 	return OpenCertificates(dir, o.Node, o.Names, o.Now)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,9 +15,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
-	"voltbus/driver/all"
 	"voltbus/identity"
-	"voltbus/node"
 	"voltbus/recorder"
 )
 
@@ -242,11 +239,6 @@ func TestANewAuthorityOfANodeThatRanBeforeIsTold(t *testing.T) {
 	}
 	cfg := load(t, filepath.Dir(data), listenNowhere)
 	cfg.Node.Name, cfg.Node.Data = "plant", data
-	looks, err := node.Open(t.Context(), node.Options{Config: cfg, Kinds: all.Kinds(), Log: slog.New(slog.DiscardHandler), Idle: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runNode(t, looks, cfg).halt() // as a command does while the node does not run: it makes none that is kept
 	n, err := open(cfg)
 	if err != nil {
 		t.Fatal(err)

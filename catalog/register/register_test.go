@@ -73,7 +73,7 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 		for _, c := range model {
 			if c.Removed == 0 {
 				all--
-				if c.Device == "" {
+				if c.Device == "" && c.Child == "" {
 					free--
 				}
 			}

@@ -59,7 +59,7 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 	if o.qos == 0 {
 		return s.deliverOnce(now, &o, out)
 	}
-	if s.queue.waiting() >= or(s.config.MaxQueued, 1000) || !s.fits(d.Message) {
+	if s.queue.waiting() >= or(s.config.MaxQueued, 1000) || !s.queue.fits(d.Message, s.config.MaxQueuedOctets) {
 		s.dropped++
 		return out, Refused
 	}
@@ -73,12 +73,6 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 		return out, Queued
 	}
 	return out, Sent
-}
-
-// fits reports whether the octets of a message may wait beside those that do.
-func (s *Session) fits(m *Message) bool {
-	most, waiting := s.config.MaxQueuedOctets, s.queue.octets
-	return most == 0 || waiting == 0 || waiting+m.octets() <= most
 }
 
 // deliverOnce sends a message with QoS 0.

@@ -40,6 +40,11 @@ func (q *queue) push(o outgoing) {
 	q.octets += o.message.octets()
 }
 
+// fits reports whether a message may wait beside those that do, where they may have so many octets; 0 for any.
+func (q *queue) fits(m *Message, most int) bool {
+	return most == 0 || q.octets == 0 || q.octets+m.octets() <= most
+}
+
 // next returns the first message that is not in flight, which must be there.
 func (q *queue) next() *outgoing { return &q.list[q.head+q.sent] }
 
