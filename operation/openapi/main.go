@@ -1,7 +1,8 @@
-// Openapi writes the part of the API's document that says how declared operations are asked over HTTP. It runs in the module's root.
+// Openapi writes the part of the API's document that says how declared operations are asked over HTTP, and the page that says who may ask. It runs in the module's root.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -18,7 +19,7 @@ func main() {
 	if err == nil {
 		var next string
 		if next, err = replace(string(document), declared.All()); err == nil {
-			err = os.WriteFile(documentFile, []byte(next), 0o644)
+			err = errors.Join(os.WriteFile(documentFile, []byte(next), 0o644), os.WriteFile(rightsFile, []byte(rights(declared.All())), 0o644))
 		}
 	}
 	if err != nil {

@@ -23,6 +23,16 @@ func TestTheDocumentIsAsTheOperationsAreDeclared(t *testing.T) {
 	}
 }
 
+func TestThePageOfRightsIsAsTheOperationsAreDeclared(t *testing.T) {
+	page, err := os.ReadFile("../../" + rightsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(rights(declared.All()), string(page)); diff != "" {
+		t.Error("run go generate ./operation/openapi (-declared +written):", diff)
+	}
+}
+
 func TestADocumentWithoutItsMarksIsRefused(t *testing.T) {
 	if _, err := replace("paths:\n", nil); err == nil {
 		t.Error("it was written")

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+const rightsFile = "docs/reference/operations.md"
+
+const rightsHead = `# Operations
+
+This page is written by ` + "`go generate ./operation/openapi`" + ` from the declarations of operations.
+
+Each line is an operation that a caller can ask of a node: who may, by which ways, and what the audit log is told. A role includes those below
+it: viewer, operator, engineer, administrator. Agents ask by the name on the bus, and may what their [grants](capabilities.md) say. Where another
+node can be asked, it judges once more, by the role of who asks and by what it allows to its neighbour: the capability in that column, or, where
+it says "grants", those of the neighbour. The [API](api.md) says what the arguments are, and what else there is: logins, streams of events and
+other requests that no declaration describes. Where the last column is empty, the operation only reads; of installed agents, what runs them
+writes what was done.
+
+| Operation | Over HTTP | On the bus | Role | Another node | Audit log |
+| --- | --- | --- | --- | --- | --- |
+`
+
+// rights returns the page that says who may ask for what.
+func rights(list []operation.Declared) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b operation.Declared) int { return cmp.Compare(a.Name, b.Name) })
+	var b strings.Builder
+	b.WriteString(rightsHead)
+	for i := range list {
+		d := &list[i]
+		role := d.Role.String()
+		switch {
+		case d.Record:
+			role += ", and tokens that can only record"
+		case d.Role == identity.Nobody:
+			role = "everybody"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", d.Name, code(d.HTTP), code(d.Method), role, elsewhere(d), told(d))
+	}
+	return b.String()
+}
+
+// elsewhere says what is needed to ask another node.
+func elsewhere(d *operation.Declared) string {
+	switch {
+	case !d.Remote:
+		return "no"
+	case d.Granted:
+		return "grants"
+	}
+	return code("call node:" + d.Name)
+}
+
+// told says what the audit log is told.
+func told(d *operation.Declared) string {
+	switch {
+	case d.Audited:
+		return code(d.Name)
+	case d.Watched != "":
+		return code(d.Watched) + ", each reader once a minute"
+	case d.Remote && d.Changes():
+		return "of another node: " + code(d.Name)
+	}
+	return ""
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
