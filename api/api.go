@@ -81,7 +81,9 @@ type Config struct {
 	// without Repeats the key means nothing.
 	Gate    Gate
 	Repeats Repeats
-	Rates   Rates
+	// Meters is the web service of a metering data system; nil for a node that is none.
+	Meters Meters
+	Rates  Rates
 	// Bounds say which times of readings are believed; the zero value believes all.
 	Bounds  point.Bounds
 	Version answer.Version

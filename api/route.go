@@ -39,7 +39,7 @@ func routes() []route {
 	list := slices.Concat(
 		accessRoutes(), prometheusRoutes(), streamRoutes(), stateRoutes(),
 		peopleRoutes(), busRoutes(),
-		labRoutes(), processRoutes(), ingestRoutes(), agentRoutes(), callRoutes(),
+		labRoutes(), processRoutes(), ingestRoutes(), meterRoutes(), agentRoutes(), callRoutes(),
 		operationRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
 	)
 	for i := range list {

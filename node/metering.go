@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"voltbus/api"
 	"voltbus/meter/system"
 	"voltbus/point"
 )
@@ -17,4 +18,12 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 		Bounds: n.opts.Config.Ingest.Bounds(), Now: now, Log: n.log,
 	})
 	return err
+}
+
+// messagesTo is the web service of a metering system; nil of none.
+func messagesTo(s *system.System) api.Meters {
+	if s == nil {
+		return nil
+	}
+	return s.WebService()
 }

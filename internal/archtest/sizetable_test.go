@@ -39,7 +39,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2912,
-		"api":                      7150,
+		"api":                      7246,
 		"audit":                    2552,
 		"bus":                      3618,
 		"cmd/voltbus":              10025,
@@ -50,7 +50,7 @@ var (
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     5322,
+		"node":                     5331,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4680,
 		"store/postgres":           2724,

@@ -100,6 +100,8 @@ var table = []rule{
 	{"meter/system", []string{"meter/...", "sink", "store", "operation", "operation/metering", "point", "fault"}, parts, "the parts of the metering system meet here, so that node knows one of them"},
 	{"meter/gate", []string{"meter", "meter/store", "wire", "point", "fault"}, parts, "readings become blocks of the log, which node appends"},
 	{"meter/store/duckdb", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the embedded metering store shares the engine of the history, and nothing else of it"},
+	{"meter/webservice", []string{"meter", "meter/gate", "meter/message/...", "api/answer", "fault"}, parts, "messages are answered in their own form, however they came"},
+	{"meter/message/...", []string{"meter", "meter/message", "fault"}, parts, "a message becomes readings; who takes them, and over what it came, is not its business"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"operation", []string{"identity", "wire", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
 	{"operation/openapi", []string{"operation", "operation/declared", "identity", "fault"}, nil, "the document of the API is written from declarations"},

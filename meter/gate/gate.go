@@ -59,15 +59,6 @@ const MaxBulk = 1_000_000
 // blockSamples is how many readings a block holds at most.
 const blockSamples = 10_000
 
-// Reading is a reading on its way in.
-type Reading struct {
-	Meter   string
-	Channel int               // 0: that of the reading type
-	Type    meter.ReadingType // if the channel is 0
-	End     time.Time         // of the interval
-	Value   float64
-}
-
 // Taken says what became of readings.
 type Taken struct {
 	Accepted int
@@ -93,7 +84,7 @@ type accepted struct {
 // Take judges readings of a sender and makes those durable that are right. Under bounds which: points below the path
 // meters/<meter>/<channel>; "" is all. It fails with fault.Invalid for too many readings, and as the recorder
 // does; then none is known to be recorded, and sending them again does no harm.
-func (g *Gate) Take(ctx context.Context, sender, under string, readings []Reading) (Taken, error) {
+func (g *Gate) Take(ctx context.Context, sender, under string, readings []meter.Reading) (Taken, error) {
 	if len(readings) > MaxBulk {
 		return Taken{}, fault.E("meter.Take", fault.Invalid, "", fmt.Errorf("%d readings: send at most %d at once", len(readings), MaxBulk))
 	}
@@ -123,7 +114,7 @@ func (g *Gate) Take(ctx context.Context, sender, under string, readings []Readin
 	return out, nil
 }
 
-func (g *Gate) key(r *Reading) store.ChannelKey {
+func (g *Gate) key(r *meter.Reading) store.ChannelKey {
 	k := store.ChannelKey{Meter: r.Meter, Channel: r.Channel}
 	if k.Channel == 0 {
 		k.Channel, _ = g.cfg.Registry.ChannelOf(r.Meter, r.Type)
@@ -132,7 +123,7 @@ func (g *Gate) key(r *Reading) store.ChannelKey {
 }
 
 // refuse returns why a reading is refused; "" if it is not.
-func (g *Gate) refuse(b *bulk, r *Reading, k store.ChannelKey, known bool, now time.Time) string {
+func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, known bool, now time.Time) string {
 	switch {
 	case r.Meter == "":
 		return "meter: missing"

@@ -87,24 +87,24 @@ func open(j *journal, start gate.Position) *gate.Gate {
 
 func TestReadingsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	j := &journal{}
-	good := gate.Reading{Meter: "m1", Channel: 1, End: noon, Value: 1}
-	with := func(change func(*gate.Reading)) gate.Reading {
+	good := meter.Reading{Meter: "m1", Channel: 1, End: noon, Value: 1}
+	with := func(change func(*meter.Reading)) meter.Reading {
 		r := good
 		change(&r)
 		return r
 	}
-	list := []gate.Reading{
+	list := []meter.Reading{
 		good,
-		with(func(r *gate.Reading) { r.Meter = "" }),
-		with(func(r *gate.Reading) { r.Meter = "m9" }),
-		with(func(r *gate.Reading) { r.Channel = 2 }),
-		with(func(r *gate.Reading) { r.Channel, r.Type = 0, meter.ReadingType{11} }),
-		with(func(r *gate.Reading) { r.Channel = 0 }),
-		with(func(r *gate.Reading) { r.Value = math.NaN() }),
-		with(func(r *gate.Reading) { r.End = time.Time{} }),
-		with(func(r *gate.Reading) { r.End = noon.Add(time.Hour) }),
-		with(func(r *gate.Reading) { r.End = time.Unix(0, 0) }),
-		with(func(r *gate.Reading) { r.End = noon.Add(-time.Microsecond) }),
+		with(func(r *meter.Reading) { r.Meter = "" }),
+		with(func(r *meter.Reading) { r.Meter = "m9" }),
+		with(func(r *meter.Reading) { r.Channel = 2 }),
+		with(func(r *meter.Reading) { r.Channel, r.Type = 0, meter.ReadingType{11} }),
+		with(func(r *meter.Reading) { r.Channel = 0 }),
+		with(func(r *meter.Reading) { r.Value = math.NaN() }),
+		with(func(r *meter.Reading) { r.End = time.Time{} }),
+		with(func(r *meter.Reading) { r.End = noon.Add(time.Hour) }),
+		with(func(r *meter.Reading) { r.End = time.Unix(0, 0) }),
+		with(func(r *meter.Reading) { r.End = noon.Add(-time.Microsecond) }),
 	}
 	got, err := open(j, gate.Position{}).Take(t.Context(), "token:c1", "", list)
 	want := []string{"meter: missing", "registered", "registered", "registered", "finite", "end: missing", "future", "older", "milliseconds"}
@@ -120,7 +120,7 @@ func TestReadingsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 
 func TestATokenForOneMeterRecordsNoOther(t *testing.T) {
 	j := &journal{}
-	got, err := open(j, gate.Position{}).Take(t.Context(), "token:m1", "meters/m1", []gate.Reading{
+	got, err := open(j, gate.Position{}).Take(t.Context(), "token:m1", "meters/m1", []meter.Reading{
 		{Meter: "m1", Channel: 1, End: noon, Value: 1}, {Meter: "m2", Channel: 1, End: noon, Value: 1},
 	})
 	if err != nil || got.Accepted != 1 || len(got.Refused) != 1 || got.Refused[0].Index != 1 {
@@ -135,9 +135,9 @@ func TestManySendersShareBlocksWhoseNumbersGoOn(t *testing.T) {
 	var group sync.WaitGroup
 	for s := range senders {
 		group.Go(func() {
-			var list []gate.Reading
+			var list []meter.Reading
 			for i := range readings {
-				list = append(list, gate.Reading{Meter: "m1", Channel: 1, End: noon.Add(-time.Duration(i) * time.Second), Value: float64(s)})
+				list = append(list, meter.Reading{Meter: "m1", Channel: 1, End: noon.Add(-time.Duration(i) * time.Second), Value: float64(s)})
 			}
 			if got, err := g.Take(t.Context(), "token:"+string(rune('a'+s)), "", list); err != nil || got.Accepted != readings {
 				t.Errorf("got %+v, %v", got, err)
@@ -159,7 +159,7 @@ func TestManySendersShareBlocksWhoseNumbersGoOn(t *testing.T) {
 func TestNumbersThatTheLogDidNotTakeAreUsedAgain(t *testing.T) {
 	j := &journal{full: true}
 	g := open(j, gate.Position{})
-	list := []gate.Reading{{Meter: "m1", Channel: 1, End: noon, Value: 1}}
+	list := []meter.Reading{{Meter: "m1", Channel: 1, End: noon, Value: 1}}
 	if _, err := g.Take(t.Context(), "x", "", list); !errors.Is(err, errFull) {
 		t.Fatalf("got %v", err)
 	}

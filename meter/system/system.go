@@ -14,6 +14,7 @@ import (
 	meterstore "voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
 	"voltbus/meter/validation"
+	"voltbus/meter/webservice"
 	"voltbus/operation"
 	"voltbus/operation/metering"
 	"voltbus/point"
@@ -90,6 +91,9 @@ func (s *System) Operations() []operation.Bound {
 	}
 	return (&metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}).Operations()
 }
+
+// WebService answers the messages of other metering systems.
+func (s *System) WebService() *webservice.Service { return webservice.New(s.gate) }
 
 // blocks is the store as a sink fills it.
 type blocks struct{ store *duckdb.Store }

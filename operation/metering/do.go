@@ -10,7 +10,6 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/meter"
-	"voltbus/meter/gate"
 	"voltbus/meter/store"
 	"voltbus/meter/vee"
 	"voltbus/operation"
@@ -123,7 +122,7 @@ func (p *Part) get(ctx context.Context, _ *operation.Call, in *ID) (answer.Meter
 // record takes readings. What cannot be read is refused one by one, too.
 func (p *Part) record(ctx context.Context, c *operation.Call, in *Bulk) (answer.MeterTaken, error) {
 	out := answer.MeterTaken{Refused: []answer.MeterRefusal{}}
-	list := make([]gate.Reading, 0, len(in.Readings))
+	list := make([]meter.Reading, 0, len(in.Readings))
 	index := make([]int, 0, len(in.Readings))
 	for i := range in.Readings {
 		r, err := reading(&in.Readings[i])
@@ -144,8 +143,8 @@ func (p *Part) record(ctx context.Context, c *operation.Call, in *Bulk) (answer.
 	return out, nil
 }
 
-func reading(e *answer.MeterReadingIn) (r gate.Reading, err error) {
-	r = gate.Reading{Meter: e.Meter, Channel: e.Channel}
+func reading(e *answer.MeterReadingIn) (r meter.Reading, err error) {
+	r = meter.Reading{Meter: e.Meter, Channel: e.Channel}
 	if e.Value == nil {
 		return r, errors.New("value: missing")
 	}

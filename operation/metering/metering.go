@@ -16,7 +16,7 @@ import (
 
 // Gate takes in readings.
 type Gate interface {
-	Take(ctx context.Context, sender, under string, readings []gate.Reading) (gate.Taken, error)
+	Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error)
 }
 
 // Store is the metering store, see store.Store.

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/identity"
+)
+
+// Meters is the web service of a metering data system.
+type Meters interface {
+	// Record records the readings of a message.
+	Record(ctx context.Context, m *answer.Message) (answer.Reply, error)
+	// SOAP answers a message of the service; what goes wrong is answered, too.
+	SOAP(ctx context.Context, m *answer.Message) answer.Reply
+	// Description is the WSDL of the service at an address.
+	Description(address string) answer.Reply
+}
+
+const soapPath = prefix + "/metering/soap"
+
+func meterRoutes() []route {
+	return []route{
+		{method: "POST", path: prefix + "/metering/messages", role: identity.Operator, record: true, body: ingestBody, serve: meterMessage},
+		{method: "POST", path: soapPath, role: identity.Operator, record: true, body: ingestBody, foreign: true, serve: meterSOAP},
+		{method: "GET", path: soapPath, role: identity.Viewer, record: true, foreign: true, serve: meterWSDL},
+	}
+}
+
+// meterMessage records the readings of a message of another metering system.
+func meterMessage(s *server, w http.ResponseWriter, r *request) error {
+	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.cfg.Meters.Record(ctx, m) })
+}
+
+// meterSOAP answers the web service.
+func meterSOAP(s *server, w http.ResponseWriter, r *request) error {
+	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
+		return s.cfg.Meters.SOAP(ctx, m), nil
+	})
+}
+
+// withMessage reads a message whole, has it answered, and writes the reply.
+func withMessage(s *server, w http.ResponseWriter, r *request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
+	if s.cfg.Meters == nil {
+		return absent("metering")
+	}
+	if wait := s.quotas.admit(r.user.Name, s.cfg.Now()); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		return &statusError{http.StatusTooManyRequests, fault.E("api.message", fault.Unavailable, r.user.Name, errRate)}
+	}
+	content, err := s.bodies.read(r.Request, r.user.Name)
+	if err != nil {
+		return err
+	}
+	defer content.release()
+	if err := r.again(); err != nil { // the body may have taken minutes
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
+	defer cancel()
+	reply, err := do(ctx, &answer.Message{Sender: ActorOf(r.user), Under: r.user.Under, Media: r.Header.Get("Content-Type"), Body: content.data})
+	if fault.Is(err, fault.Unavailable) {
+		w.Header().Set("Retry-After", retryWrite)
+	}
+	if err != nil {
+		return err
+	}
+	writeReply(w, reply)
+	return nil
+}
+
+// meterWSDL describes the web service, at the address by which the client reached it.
+func meterWSDL(s *server, w http.ResponseWriter, r *request) error {
+	if s.cfg.Meters == nil {
+		return absent("metering")
+	}
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	writeReply(w, s.cfg.Meters.Description(scheme+r.Host+soapPath))
+	return nil
+}
+
+func writeReply(w http.ResponseWriter, reply answer.Reply) {
+	w.Header().Set("Content-Type", reply.Media)
+	w.Header().Set("Content-Length", strconv.Itoa(len(reply.Body)))
+	w.WriteHeader(reply.Status)
+	_, _ = w.Write(reply.Body) // nobody to tell if the sender has gone
+}
