@@ -32,17 +32,13 @@ func readJSON(_ http.ResponseWriter, r *request, to any) error {
 	return noNull(b)
 }
 
-// readDeep is readJSON that refuses fields without a value at every depth.
-func readDeep(_ http.ResponseWriter, r *request, to any) error {
-	b, err := readBody(r, to)
-	if err != nil {
-		return err
-	}
+// noNullIn refuses fields without a value at every depth.
+func noNullIn(name string, value json.RawMessage) error {
 	var content any
-	if err := json.Unmarshal(b, &content); err != nil {
+	if err := json.Unmarshal(value, &content); err != nil {
 		return fault.E("api.readJSON", fault.Invalid, "body", errObject)
 	}
-	return noNullWithin("", content)
+	return noNullWithin(name, content)
 }
 
 func noNullWithin(name string, content any) error {

@@ -2,8 +2,6 @@ package api
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,13 +15,7 @@ import (
 	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/operation/processes"
-	"voltbus/wire"
 )
-
-// Operations with a remote method are done at another node when node= names one: their parameters and
-// body travel through the tree as arguments by name, and the other node answers as it would answer HTTP.
-// This node judges by the role of who asks, the other one by what it allows to its neighbours: the
-// capability is "call node:<method>".
 
 // elsewhere returns the other node that a request names, "" for none.
 func (s *server) elsewhere(rt route, params url.Values) string {
@@ -32,111 +24,6 @@ func (s *server) elsewhere(rt route, params url.Values) string {
 		return ""
 	}
 	return node
-}
-
-// changes reports whether the operation changes something, which viewers never do.
-func (rt *route) changes() bool {
-	return rt.method != http.MethodGet && rt.role != identity.Viewer && !strings.HasSuffix(rt.remote, ".check")
-}
-
-// action is under which name the audit log is told when it is asked of another node; "" for not at all.
-func (rt *route) action() string {
-	switch {
-	case !rt.changes():
-		return ""
-	case rt.plain:
-		return "node.call"
-	}
-	return cmp.Or(rt.audit, rt.remote)
-}
-
-const (
-	bodyArgument = "body"
-	commandWait  = time.Minute // that commands may wait for what devices say
-)
-
-// errand lets another node do what is asked.
-func (s *server) errand(w http.ResponseWriter, r *request, rt *route, node string) error {
-	r.did(clip(node), nil)
-	if s.cfg.Far == nil {
-		return absent(noNodes)
-	}
-	args, err := s.arguments(w, r, rt)
-	if err != nil {
-		return err
-	}
-	r.did(subjectOf(node, args), map[string]string{"node": node})
-	if rt.plain {
-		r.did(clip(node+"/"+wire.NodeName+":"+rt.remote), auditedCall(nil, args))
-	}
-	limit := callTime
-	if rt.remote == commandFar {
-		limit += commandWait
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
-	defer cancel()
-	result, err := s.ask(ctx, r, node, rt.remote, args)
-	if err != nil {
-		return err
-	}
-	if string(result) == "null" {
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	return writeJSON(w, result)
-}
-
-func (s *server) ask(ctx context.Context, r *request, node, method string, args map[string]json.RawMessage) (json.RawMessage, error) {
-	return s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, wire.NodeName, method, wire.Arguments{Kwargs: args}})
-}
-
-// subjectOf says what a request at another node is about, for the audit log.
-func subjectOf(node string, args map[string]json.RawMessage) string {
-	parts := []string{node}
-	for _, name := range []string{"owner", "name"} {
-		var text string
-		if json.Unmarshal(args[name], &text) == nil && text != "" {
-			parts = append(parts, text)
-		}
-	}
-	return clip(strings.Join(parts, ": "))
-}
-
-// arguments collects what a request says: in its path, its query and its body.
-func (s *server) arguments(w http.ResponseWriter, r *request, rt *route) (map[string]json.RawMessage, error) {
-	args := map[string]json.RawMessage{}
-	put := func(name, value string) {
-		text, err := json.Marshal(value)
-		if err == nil { // texts always can be written
-			args[name] = text
-		}
-	}
-	if rt.declared != nil && rt.plain {
-		return s.operands(r, rt)
-	}
-	in := s.read(r)
-	for _, name := range names(rt.path) {
-		put(name, in.segment(name))
-	}
-	for _, name := range rt.params {
-		if value, given := in.text(name); given && name != "node" {
-			put(name, value)
-		}
-	}
-	if in.err != nil {
-		return nil, in.err
-	}
-	if rt.body > 0 {
-		var body json.RawMessage
-		if err := readJSON(w, r, &body); err != nil {
-			return nil, err
-		}
-		args[bodyArgument] = body
-	}
-	if rt.plain {
-		return s.plainly(r, rt, args)
-	}
-	return args, nil
 }
 
 // names lists what stands in braces in a path.

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/operation/declared"
-	"voltbus/point"
 	"voltbus/wire"
 )
 
@@ -85,7 +82,7 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 	if body.Timeout <= 0 || body.Timeout > maxCall.Seconds() {
 		return fault.E("api.call", fault.Invalid, "timeout", errCallTime)
 	}
-	if err := s.mayCallFar(r.user, &body); err != nil {
+	if err := s.mayCallFar(r.Context(), r.user, &body); err != nil {
 		return err
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
@@ -104,84 +101,20 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 // mayCallFar says what people may ask of other nodes by their roles: viewers read, operators call and
 // command at the levels that are theirs here. The other nodes judge the same once more, and what this node
 // may do there.
-func (s *server) mayCallFar(u identity.User, c *farCall) error {
-	needed, errand := identity.Operator, false
+func (s *server) mayCallFar(ctx context.Context, u identity.User, c *farCall) error {
+	needed := identity.Operator
 	if c.Agent == wire.NodeName {
-		if needed, errand = roleElsewhere(c.Method); !errand {
-			needed = s.cfg.Far.Role(c.Method)
-		}
-	}
-	switch {
-	case !u.Role.Includes(needed):
-		return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
-	case c.Agent != wire.NodeName || errand:
-		return nil
-	}
-	return mayLevel(u, c.Kwargs)
-}
-
-// roleElsewhere returns the role that people need to ask another node for a declared operation; false for what is none.
-func roleElsewhere(method string) (identity.Role, bool) {
-	for _, d := range declared.All() {
-		if d.Remote && !d.Granted && d.Called(method) {
-			return d.Role, true
-		}
-	}
-	return identity.Nobody, false
-}
-
-// personLevel is that of people's commands that name none.
-const personLevel = `8`
-
-// mayLevel judges the levels of commands, and puts that of people where there is none.
-func mayLevel(u identity.User, kwargs map[string]json.RawMessage) error {
-	_, single := kwargs["point"]
-	if _, named := kwargs["level"]; single && !named && kwargs["value"] != nil {
-		kwargs["level"] = json.RawMessage(personLevel)
-	}
-	if err := levelAllowed(u, kwargs["level"]); err != nil {
-		return err
-	}
-	if kwargs["commands"] == nil {
-		return nil
-	}
-	list, err := commandsOf(kwargs)
-	if err != nil {
-		return err
-	}
-	for _, c := range list {
-		if _, named := c["level"]; !named {
-			c["level"] = json.RawMessage(personLevel)
-		}
-		if err := levelAllowed(u, c["level"]); err != nil {
+		who := callerOfUser(u)
+		args, known, err := s.cfg.Operations.Leaving(ctx, &who, c.Method, c.Kwargs)
+		if c.Kwargs = args; known {
 			return err
 		}
+		needed = s.cfg.Far.Role(c.Method)
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return fault.E("api.call", fault.Invalid, "commands", err)
+	if !u.Role.Includes(needed) {
+		return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
 	}
-	kwargs["commands"] = text
 	return nil
-}
-
-// commandsOf returns the argument of a request for many commands.
-func commandsOf(kwargs map[string]json.RawMessage) (list []map[string]json.RawMessage, err error) {
-	if json.Unmarshal(kwargs["commands"], &list) != nil || slices.ContainsFunc(list, func(c map[string]json.RawMessage) bool { return c == nil }) {
-		err = fault.E("api.call", fault.Invalid, "commands", errors.New("must be a list of commands"))
-	}
-	return list, err
-}
-
-func levelAllowed(u identity.User, text json.RawMessage) error {
-	if text == nil {
-		return nil
-	}
-	level := 0
-	if err := json.Unmarshal(text, &level); err != nil {
-		return fault.E("api.call", fault.Invalid, "level", fmt.Errorf("must be a number from 1 to 16, not %.20s", text))
-	}
-	return asker(&request{user: u}).Command("", level, point.Value{})
 }
 
 // other returns the node that node= names; "" for this one.

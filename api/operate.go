@@ -22,13 +22,16 @@ import (
 func operationRoutes() []route {
 	var list []route
 	for _, d := range declared.All() {
-		method, path, _ := strings.Cut(d.HTTP, " ")
+		method, path, is := strings.Cut(d.HTTP, " ")
+		if !is {
+			continue
+		}
 		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", record: d.Record, declared: &d}
 		switch {
 		case d.Remote && d.Granted:
-			rt.remote, rt.plain = d.Method, true
+			rt.remote = d.Method
 		case d.Remote:
-			rt.remote, rt.before = d.Name, d.Before
+			rt.remote = d.Name
 		}
 		rt.inPath = names(rt.path)
 		for _, name := range d.Names(true) {
@@ -60,6 +63,11 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	}
 	who := callerOfUser(r.user)
 	who.Login = r
+	if d.Keyed {
+		if who.Key, err = keyOf(r); err != nil {
+			return err
+		}
+	}
 	if rt.stream {
 		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
 		defer to.limit() // for what the server writes at the end
@@ -84,6 +92,15 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	return writeResult(w, result, cmp.Or(d.Media, jsonType))
 }
 
+// keyOf returns the idempotency key of a request, "" for none.
+func keyOf(r *request) (string, error) {
+	key := r.Header.Get(headerKey)
+	if _, given := r.Header[headerKey]; given && !validKey(key) {
+		return "", fault.E("api.perform", fault.Invalid, headerKey, errKey)
+	}
+	return key, nil
+}
+
 // writeResult writes what an operation gave.
 func writeResult(w http.ResponseWriter, result any, media string) error {
 	switch result := result.(type) {
@@ -106,11 +123,14 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 		}
 		return out.Flush()
 	}
-	b, err := json.Marshal(result)
-	if err != nil {
+	out := &output{w: w}
+	if quick, is := result.(interface{ AppendJSON(dst []byte) []byte }); is {
+		out.buf = quick.AppendJSON(nil)
+	} else if b, err := json.Marshal(result); err == nil {
+		out.buf = b
+	} else {
 		return fault.E("api.writeResult", fault.Internal, "", err)
 	}
-	out := &output{w: w, buf: b}
 	out.begin(media)
 	return out.end()
 }
@@ -225,6 +245,10 @@ func readFields(r *request, d *operation.Declared, args *operation.Arguments) er
 			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("unknown field %q; there are %s", clip(name), strings.Join(fields, ", ")))
 		case !d.Fields[i].Query && !d.Fields[i].Takes(value):
 			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("the field %q must be a %s", name, typeName(d.Fields[i].Type.Kind())))
+		case d.Takes != "" && d.Fields[i].Named():
+			if err := noNullIn(name, value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -20,8 +20,6 @@ type route struct {
 	foreign  bool                // parameters and answers are those of another program's API: unknown ones are its business
 	stream   bool                // the answer is long or endless: no HEAD, no compression
 	remote   string              // the method by which it is asked of another node with node=; "" if it cannot be
-	plain    bool                // that method is one of package service: the fields of the body are its arguments by name, and parameters are, too
-	before   string              // the name that remote had, by which older nodes ask
 	declared *operation.Declared // if it is declared below package operation, which audits it
 	inPath   []string            // the names in braces, of a declared one
 	audit    string              // the action under which the audit log is told of it; "" for none

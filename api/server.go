@@ -158,12 +158,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	if rt.stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
 	}
-	if node := s.elsewhere(rt, params); node != "" && (rt.declared == nil || rt.plain) {
-		rt.audit = rt.action()
-		err = s.errand(w, req, &rt, node)
-	} else {
-		err = rt.serve(s, w, req)
-	}
+	err = rt.serve(s, w, req)
 	if !rt.stream {
 		s.tellReading(req, &rt, err)
 	}

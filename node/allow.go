@@ -3,14 +3,19 @@ package node
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/declared"
 	"voltbus/point"
-	"voltbus/uplink/tree"
+	"voltbus/service"
 	"voltbus/wire"
 )
+
+// readers lists the methods of a node that change nothing there.
+var readers = sync.OnceValue(func() []string { return service.Readers(declared.All()) }) //nolint:gochecknoglobals // never changed
 
 // allowed returns what the nodes above may do here: what uplink.allow says, or, without it, to read and
 // subscribe to what is sent, and to ask the nodes below what only reads. It fails with fault.Invalid.
@@ -21,7 +26,7 @@ func allowed(u *config.Uplink) (identity.Grants, error) {
 			g.Read = []point.Pattern{"**"}
 		}
 		g.Subscribe = g.Read
-		for _, method := range tree.Readers() {
+		for _, method := range readers() {
 			g.Call = append(g.Call, identity.CallGrant{Agent: "*/" + wire.NodeName, Method: method})
 		}
 		return g, nil

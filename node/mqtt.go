@@ -16,7 +16,6 @@ import (
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/internal/admission"
-	"voltbus/operation"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
 	"voltbus/protocol/websocket"
@@ -96,16 +95,15 @@ func (n *Node) refusedByMQTT(r broker.Refusal) {
 // clipName shortens what a stranger sent.
 func clipName(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
 
-// aboutMQTT answers about the broker, if there is one.
-func (n *Node) aboutMQTT() []operation.Bound {
-	part := &mqtt.Part{}
-	if n.mqtt != nil {
-		part = &mqtt.Part{Broker: n.mqtt, Devices: n.mqtt.Devices, Issue: func(device string) (mqtt.Issued, error) {
-			i, err := n.identity.Certificates.IssueDevice(device)
-			return mqtt.Issued(i), err
-		}}
+// fillMQTT has a part answer about the broker, if there is one.
+func (n *Node) fillMQTT(p *mqtt.Part) {
+	if n.mqtt == nil {
+		return
 	}
-	return part.Operations()
+	p.Broker, p.Devices, p.Issue = n.mqtt, n.mqtt.Devices, func(device string) (mqtt.Issued, error) {
+		i, err := n.identity.Certificates.IssueDevice(device)
+		return mqtt.Issued(i), err
+	}
 }
 
 // tellAs tells whoever listens what a message holds, and control.

@@ -25,6 +25,8 @@ func (n *Node) newOperations() *operation.Table {
 		settings = n.settings.Operations()
 	}
 	var p declared.Parts
+	p.Control.Access, p.Control.Now = n.control, now
+	n.fillMQTT(&p.MQTT)
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
 	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = n, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
@@ -45,7 +47,7 @@ func (n *Node) newOperations() *operation.Table {
 	if p.Log.Now = now; n.logbook != nil {
 		p.Log.Log = n.logbook
 	}
-	return operation.NewTable(n.tellOperation, p.Operations(), settings, n.aboutMQTT(), n.meters.Operations()).Reaching(far{n}.operation)
+	return operation.NewTable(n.tellOperation, p.Operations(), settings, n.meters.Operations()).Reaching(far{n}.operation)
 }
 
 // openSettings keeps the file that a node was made from.

@@ -27,7 +27,7 @@ func (n *Node) openService(ctx context.Context) error {
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Gate: n.gate, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
-		Operations: n.asked, Control: n.control, Tree: n.tree, Live: n.bus,
+		Operations: n.asked, Tree: n.tree, Live: n.bus,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}
 	n.service = service.New(cfg)

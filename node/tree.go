@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"voltbus/api"
@@ -34,7 +35,8 @@ func (n *Node) openTree(context.Context) error {
 	n.tree = tree.New(tree.Config{
 		Name: n.opts.Config.Node.Name, Origins: n.ownOrigins, Children: n.watchChildren, Parent: n.parentNow, Place: n.sender.Above,
 		Grants: n.grantsOf, Up: n.askAbove, Down: n.askBelow, Here: n.answerVisitor,
-		Tell: n.tellOfRequest, Refused: n.tellOfNode,
+		Reads: func(method string) bool { return slices.Contains(readers(), method) },
+		Tell:  n.tellOfRequest, Refused: n.tellOfNode,
 		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
 	})
 	n.below = n.newFederation()
@@ -171,7 +173,7 @@ func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Reque
 		return n.runErrand(ctx, v, r)
 	}
 	if r.Agent == wire.NodeName {
-		return n.service.Visit(ctx, visitorOf(v, r.Method), r.Method, r.Body)
+		return n.service.Visit(ctx, visitorOf(v, n.service.Role(r.Method)), r.Method, r.Body)
 	}
 	if _, err := n.agents.Agent(r.Agent); err != nil {
 		return nil, err
@@ -186,14 +188,14 @@ func (n *Node) answerVisitor(ctx context.Context, v *tree.Visitor, r *tree.Reque
 	return tree.Parse(r.Agent+":"+r.Method, data)
 }
 
-// visitorOf returns who asks for a method of this node from another one.
-func visitorOf(v *tree.Visitor, method string) *service.Visitor {
+// visitorOf returns who asks from another node for what needs a role of people.
+func visitorOf(v *tree.Visitor, needed identity.Role) *service.Visitor {
 	out := &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
 	if v.IsAgent() {
 		out.Agent, out.Administers = true, v.Own != nil && v.Own.Administer
 		return out
 	}
-	out.Role = v.As(service.Role(method))
+	out.Role = v.As(needed)
 	return out
 }
 
@@ -324,7 +326,7 @@ type far struct{ node *Node }
 func (f far) Self(name string) bool { return f.node.tree.Self(name) }
 
 // Role implements api.Far.
-func (far) Role(method string) identity.Role { return service.Role(method) }
+func (f far) Role(method string) identity.Role { return f.node.service.Role(method) }
 
 // Ask implements api.Far.
 func (f far) Ask(ctx context.Context, who api.Caller, c api.FarCall) (json.RawMessage, error) {

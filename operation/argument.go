@@ -55,6 +55,7 @@ type Field struct {
 	index []int
 	plain bool // it is read as any text is
 	texts bool // it is read as any list of texts is
+	any   bool // it is any JSON
 	named bool // it holds fields that have names, of which no others may be there
 }
 
@@ -69,6 +70,9 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	}
 	return json.Unmarshal(text, (*string)(t))
 }
+
+// Named reports whether it is a list of values whose fields have names.
+func (f *Field) Named() bool { return f.named }
 
 // Address is its name in an address.
 func (f *Field) Address() string { return cmp.Or(f.As, f.Name) }
@@ -106,6 +110,7 @@ func FieldsOf(t reflect.Type) (list []Field) {
 		}
 		f.plain = f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[Time]()
 		f.texts = f.Type == reflect.TypeFor[[]string]()
+		f.any = f.Type == reflect.TypeFor[json.RawMessage]()
 		f.named = f.holder().Kind() == reflect.Struct
 		list = append(list, f)
 	}
@@ -156,8 +161,13 @@ func (d *Declared) Called(name string) bool {
 	return name == d.Name || (name == d.Before && name != "")
 }
 
-// known is the name by which nodes of every version know the operation.
-func (d *Declared) known() string { return cmp.Or(d.Before, d.Name) }
+// Known is the name by which nodes of every version know the operation.
+func (d *Declared) Known() string {
+	if d.Granted {
+		return d.Method
+	}
+	return cmp.Or(d.Before, d.Name)
+}
 
 // Changes reports whether the operation changes something, which viewers never do.
 func (d *Declared) Changes() bool {
@@ -204,7 +214,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 		f := &d.Fields[i]
 		text, given := args[f.Name]
 		switch {
-		case given && (!d.Granted || string(text) != "0"):
+		case given && (!d.Granted || !f.isZero(text)):
 			if err := f.read(text, into.FieldByIndex(f.index)); err != nil {
 				return d.wrong(f.Name, err)
 			}
@@ -216,6 +226,11 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// isZero reports whether a number is there that says nothing.
+func (f *Field) isZero(text json.RawMessage) bool {
+	return string(text) == "0" && !f.Pointer && !f.any
 }
 
 func isNull(text json.RawMessage) bool {
@@ -253,6 +268,9 @@ func (f *Field) read(text json.RawMessage, into reflect.Value) error {
 func (f *Field) decode(text json.RawMessage, into any) error {
 	if !f.named {
 		return json.Unmarshal(text, into)
+	}
+	if quick, is := into.(interface{ Scan(data []byte) bool }); is && quick.Scan(text) {
+		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields() // what is misspelt would be taken for left out

@@ -27,6 +27,10 @@ type Caller struct {
 	Under    string
 	// Login is by what a person or a program is known here; nil for agents and for who asks over another node.
 	Login Login
+	// Administers says that an agent of another node administers at home, and that the neighbour may carry that.
+	Administers bool
+	// Key makes a repeat of the request harmless; "" for none. It is only there if the operation is Keyed.
+	Key string
 }
 
 // Login is by what somebody is known.
@@ -47,7 +51,7 @@ func (c *Caller) IsAgent() bool { return c.Agent != "" }
 type Spec struct {
 	Name    string        // such as document.set: in the audit log, of another node, and as the capability "call node:document.set"
 	Method  string        // the name on the bus, by which agents ask for it; "" if they cannot
-	HTTP    string        // method and path below /api/v1, such as "PUT /documents/text"; what stands in braces is an argument
+	HTTP    string        // method and path below /api/v1, such as "PUT /documents/text"; what stands in braces is an argument; "" if only agents ask
 	ID      string        // operationId in OpenAPI; setDocument of document.set if empty
 	Summary string        // one sentence without a full stop
 	Doc     string        // more, in sentences; may be empty
@@ -59,6 +63,10 @@ type Spec struct {
 	// reach, see Caller.Reads; null and 0 are there as if they were left out. Otherwise it is asked by Name, by people only, and needs
 	// "call node:<name>".
 	Granted bool
+	People  bool          // Method is for people of other nodes; agents do not ask for it
+	Waits   bool          // it waits for devices, which is no work of the node
+	Keyed   bool          // over HTTP the header Idempotency-Key makes a repeat harmless, see Caller.Key
+	Takes   string        // the schema of the body in OpenAPI; "" if it is written from the arguments
 	Record  bool          // a token that can only record may ask, too
 	Audited bool          // the audit log says who did it, and how it ended
 	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
@@ -126,6 +134,7 @@ type Elsewhere[In, Out any] func(ctx context.Context, c *Call, in *In, ask Ask) 
 type Bound struct {
 	Declared
 	run       func(ctx context.Context, c *Call, args Arguments) (any, error)
+	leave     func(ctx context.Context, c *Call, args Arguments) (Arguments, error)    // before they go to another node; nil: as they are
 	stream    func(ctx context.Context, c *Call, args Arguments, to Stream) error      // of a stream, instead of run
 	elsewhere func(ctx context.Context, c *Call, args Arguments, ask Ask) (any, error) // nil: one request
 }
@@ -139,6 +148,24 @@ func BindElsewhere[In, Out any](o Operation[In, Out], may Judge[In], do Handler[
 			return nil, err
 		}
 		return far(ctx, c, in, ask)
+	}
+	return b
+}
+
+// BindLeaving is Bind for what is judged, and completed, before it goes to another node.
+func BindLeaving[In, Out any](o Operation[In, Out], do Handler[In, Out], leave func(c *Call, in *In) error) Bound {
+	b := Bind(o, nil, do)
+	b.leave = func(ctx context.Context, c *Call, args Arguments) (out Arguments, err error) {
+		in, err := judged(ctx, &b.Declared, c, args, func(_ context.Context, c *Call, in *In) error { return leave(c, in) })
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(in)
+		if err != nil {
+			return nil, fault.E("operation.BindLeaving", fault.Internal, b.Name, err)
+		}
+		err = json.Unmarshal(text, &out)
+		return out, err
 	}
 	return b
 }

@@ -10,6 +10,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/wire"
 )
 
 // Entry is what the audit log is told of a request.
@@ -67,6 +68,15 @@ func (t *Table) Remote(name string) (Declared, bool) {
 	return Declared{}, false
 }
 
+// Granted returns what other nodes may ask for by a method.
+func (t *Table) Granted(method string) (Declared, bool) {
+	b := t.byMethod[method]
+	if b == nil || !b.Granted {
+		return Declared{}, false
+	}
+	return b.Declared, true
+}
+
 // Methods lists the operations that agents may ask for.
 func (t *Table) Methods() []Declared {
 	var list []Declared
@@ -98,6 +108,8 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 			return nil, err
 		}
 		return whole.Buf, nil
+	case interface{ AppendJSON(dst []byte) []byte }:
+		return out.AppendJSON(nil), nil
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -151,7 +163,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 // admits judges people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
 func (d *Declared) admits(who *Caller) error {
 	switch {
-	case who.IsAgent() && (d.Method == "" || (who.Visitor && !d.Granted)):
+	case who.IsAgent() && (d.Method == "" || d.People || (who.Visitor && !d.Granted)):
 		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
 	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role), who.Recorder && d.Record:
 		return nil
@@ -197,15 +209,18 @@ func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string
 	case t.ask == nil:
 		return nil, fault.E(op, fault.Unavailable, node, errNodes)
 	}
-	call := &Call{Caller: *who, Node: node}
-	call.Did(subjectAt(node, args), map[string]string{"node": node})
+	call, action := &Call{Caller: *who, Node: node}, b.Name
+	if call.Did(subjectAt(node, args), map[string]string{"node": node}); b.Granted {
+		action = "node.call"
+		call.Did(node+"/"+wire.NodeName+":"+b.Method, told(args))
+	}
 	err := b.admits(who)
 	var result json.RawMessage
 	if err == nil {
 		result, err = t.askFor(ctx, call, b, node, args)
 	}
 	if b.Changes() {
-		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
+		t.tell(ctx, Entry{Caller: *who, Action: action, Subject: clip(call.subject), Detail: call.detail, Err: err})
 	}
 	if b.Watched != "" {
 		t.tell(ctx, Entry{Caller: *who, Action: b.Watched, Subject: clip(node), Err: err, Reading: true})
@@ -216,17 +231,63 @@ func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string
 func (t *Table) askFor(ctx context.Context, call *Call, b *Bound, node string, args Arguments) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Longest())
 	defer cancel()
-	if b.elsewhere == nil {
-		return t.ask(ctx, &call.Caller, node, b.known(), b.overHTTP(args))
+	switch {
+	case b.Granted:
+		args, err := b.leaving(ctx, call, args)
+		if err != nil {
+			return nil, err
+		}
+		return t.ask(ctx, &call.Caller, node, b.Known(), args)
+	case b.elsewhere == nil:
+		return t.ask(ctx, &call.Caller, node, b.Known(), b.overHTTP(args))
 	}
 	out, err := b.elsewhere(ctx, call, args, func(ctx context.Context, name string, args Arguments) (json.RawMessage, error) {
 		d := &t.byName[name].Declared
-		return t.ask(ctx, &call.Caller, node, d.known(), d.overHTTP(args))
+		return t.ask(ctx, &call.Caller, node, d.Known(), d.overHTTP(args))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(out)
+}
+
+// leaving returns arguments as they go to another node.
+func (b *Bound) leaving(ctx context.Context, call *Call, args Arguments) (Arguments, error) {
+	if b.leave == nil {
+		return args, nil
+	}
+	return b.leave(ctx, call, args)
+}
+
+// Leaving judges what somebody asks of another node by a name that nodes know, and returns the arguments as they go there. What is not
+// declared here is not known: that node judges it.
+func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Arguments) (out Arguments, known bool, err error) {
+	for _, b := range t.byName {
+		if named := b.Known() == name || (b.Called(name) && !b.Granted); !named || !b.Remote {
+			continue
+		}
+		if err := b.admits(who); err != nil {
+			return nil, true, err
+		}
+		out, err = b.leaving(ctx, &Call{Caller: *who}, args)
+		return out, true, err
+	}
+	return args, false, nil
+}
+
+// mostTold is how many octets of arguments the audit log keeps.
+const mostTold = 4096
+
+// told returns arguments as the audit log keeps them.
+func told(args Arguments) any {
+	size := 0
+	for name, text := range args {
+		size += len(name) + len(text)
+	}
+	if size > mostTold {
+		return map[string]any{"args_bytes": size}
+	}
+	return map[string]any{"kwargs": args}
 }
 
 // subjectAt says what a request at another node is about, for the audit log.

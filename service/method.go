@@ -41,7 +41,6 @@ func methods() map[string]method {
 		"ping":    {"Answer.", none{}, `"pong"`, (*Service).ping},
 		"inspect": {"List the methods.", none{}, "[{name, doc, params, result, needs}]", (*Service).inspect},
 	}
-	maps.Copy(list, controlMethods())
 	maps.Copy(list, remoteMethods())
 	return list
 }
@@ -63,7 +62,7 @@ func (s *Service) inspect(_ context.Context, r *request) ([]byte, error) {
 	}
 	methods := s.methods
 	if r.far != nil {
-		methods = s.visitable()
+		methods = s.visited
 	}
 	list := make([]wire.Method, 0, len(methods))
 	for _, name := range slices.Sorted(maps.Keys(methods)) {

@@ -10,14 +10,20 @@ import (
 	"voltbus/wire"
 )
 
-// allMethods are those of this package, and of declared operations that agents may ask for.
-func allMethods(t *operation.Table) map[string]method {
-	list := methods()
+// declaredMethods are those of declared operations that some may ask for.
+func declaredMethods(t *operation.Table, asked func(*operation.Declared) bool) map[string]method {
+	list := map[string]method{}
 	if t == nil {
 		return list
 	}
 	for _, d := range t.Methods() {
+		if !asked(&d) {
+			continue
+		}
 		list[d.Method] = method{d.Summary + ".", d.Fields, d.Returns(), func(s *Service, ctx context.Context, r *request) ([]byte, error) {
+			if d.Waits {
+				r.waits()
+			}
 			return s.operate(ctx, r, d.Name)
 		}}
 	}
@@ -60,7 +66,7 @@ func quickArguments(kwargs []byte) (operation.Arguments, bool) {
 func (v *Visitor) caller() operation.Caller {
 	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Visitor: true}
 	if v.Agent {
-		c.Agent = v.Requester
+		c.Agent, c.Administers = v.Requester, v.Administers
 	}
 	return c
 }

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -74,31 +72,36 @@ func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 	return result, err
 }
 
-// changes are the methods that a visitor may ask for beside those that only read.
-func changes() []string {
-	return []string{"cancel", "release", "renew", "reserve", "revert", "set", "set_many"}
-}
-
-// visitable lists what may be asked of this node from another one.
-func (s *Service) visitable() map[string]method {
-	out := maps.Clone(s.methods)
-	maps.DeleteFunc(out, func(name string, _ method) bool {
-		return !tree.Reads(name) && !slices.Contains(changes(), name)
-	})
-	maps.Copy(out, visitorMethods())
-	return out
-}
+// readers lists the methods of this package that other nodes may ask for, too. They change nothing.
+func readers() []string { return []string{"inspect", "listen", "ping"} }
 
 // Visitable lists the methods that a node answers to other nodes, with those of operations that are declared so.
 func Visitable(declared []operation.Declared) []string {
-	s := &Service{methods: methods()}
-	list := slices.Collect(maps.Keys(s.visitable()))
+	return visitable(declared, func(*operation.Declared) bool { return true })
+}
+
+// Readers lists those of them that change nothing.
+func Readers(declared []operation.Declared) []string {
+	return visitable(declared, func(d *operation.Declared) bool { return !d.Changes() })
+}
+
+func visitable(declared []operation.Declared, is func(*operation.Declared) bool) []string {
+	list := readers()
 	for i := range declared {
-		if declared[i].Granted {
-			list = append(list, declared[i].Method)
+		if d := &declared[i]; d.Granted && is(d) {
+			list = append(list, d.Method)
 		}
 	}
 	slices.Sort(list)
+	return list
+}
+
+// visits are the methods that may be asked of this node from another one.
+func visits(own map[string]method, t *operation.Table) map[string]method {
+	list := declaredMethods(t, func(d *operation.Declared) bool { return d.Granted })
+	for _, name := range readers() {
+		list[name] = own[name]
+	}
 	return list
 }
 
@@ -106,14 +109,17 @@ var errNotFromAfar = errors.New("cannot be asked of a node from another one; ins
 
 // Role returns the role that people need to ask a node for a method from another one: that of the same
 // operation over HTTP.
-func Role(method string) identity.Role {
-	if tree.Reads(method) {
+func (s *Service) Role(method string) identity.Role {
+	if slices.Contains(readers(), method) {
 		return identity.Viewer
+	}
+	if s.cfg.Operations != nil {
+		if d, is := s.cfg.Operations.Granted(method); is {
+			return d.Role
+		}
 	}
 	return identity.Operator
 }
-
-var errForPeople = errors.New("is for people; an agent asks another node what it may ask its own")
 
 // Visitor is who asks something of this node from another one.
 type Visitor struct {
@@ -125,29 +131,16 @@ type Visitor struct {
 	Administers bool            // the agent administers at home, and the neighbour may carry that
 }
 
-// asker is who asks something of control: what it may do is what both the neighbour and who asks may.
-func (v *Visitor) asker() *access.Who {
-	by := access.Visitor(v.Requester, &v.Grants)
-	if v.Agent {
-		by.Manages = by.Manages && v.Administers
-		return by
-	}
-	return access.Person(v.Requester, v.Role).Within(by)
-}
-
 // Visit answers what somebody asks of this node from another one: in the visitor's name, with what the
 // neighbour may do, and a person may by its role.
 func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	m, is := s.visitable()[name]
+	m, is := s.visited[name]
 	if !is {
 		return nil, fault.E("service.Visit", fault.NotFound, clip(name), errNotFromAfar)
 	}
-	if _, people := visitorMethods()[name]; people && v.Agent {
-		return nil, fault.E("service.Visit", fault.Refused, name, errForPeople)
-	}
-	if needed := Role(name); !v.Agent && !v.Role.Includes(needed) {
+	if needed := s.Role(name); !v.Agent && !v.Role.Includes(needed) {
 		return nil, fault.E("service.Visit", fault.Refused, name, fmt.Errorf("%s has the role %v, and this needs %v", v.Requester, v.Role, needed))
 	}
 	kwargs, err := parseEnvelope(body)

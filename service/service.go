@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/catalog"
-	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest"
@@ -78,7 +78,6 @@ type Config struct {
 	Bounds     point.Bounds // of times that are believed; the zero value believes all
 	Repeats    Repeats
 	Operations *operation.Table // nil: none of the declared ones
-	Control    *access.Access
 	Tree       Tree
 	Live       Live
 	// Refused is told what agents refused to others. It returns at once.
@@ -97,7 +96,8 @@ const (
 // Service answers requests of agents. It is safe for concurrent use.
 type Service struct {
 	cfg     Config
-	methods map[string]method
+	methods map[string]method // for agents of this node
+	visited map[string]method // for other nodes
 	clients clients
 	parsers parsers
 	ears    ears
@@ -106,7 +106,10 @@ type Service struct {
 
 // New returns the service. It starts nothing.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, methods: allMethods(cfg.Operations), clients: clients{list: map[string]answer.AgentClient{}}}
+	own := methods()
+	asked := declaredMethods(cfg.Operations, func(d *operation.Declared) bool { return !d.People })
+	maps.Copy(asked, own)
+	return &Service{cfg: cfg, methods: asked, visited: visits(own, cfg.Operations), clients: clients{list: map[string]answer.AgentClient{}}}
 }
 
 var (
@@ -190,14 +193,6 @@ func (r *request) requester() string {
 		return ""
 	}
 	return r.far.Requester
-}
-
-// asker is who asks something of control.
-func (r *request) asker() *access.Who {
-	if r.far != nil {
-		return r.far.asker()
-	}
-	return access.Agent(&r.agent)
 }
 
 // afterwards does what the answer need not wait for.

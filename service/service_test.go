@@ -21,6 +21,7 @@ import (
 	"voltbus/identity"
 	"voltbus/ingest/gate"
 	"voltbus/operation"
+	"voltbus/operation/control"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
 	"voltbus/operation/points"
@@ -110,7 +111,7 @@ func open(t testing.TB, grants identity.Grants) *desk {
 func (d *desk) operations(engine history.Engine) *operation.Table {
 	return operation.NewTable(func(context.Context, operation.Entry) {},
 		(&documents.Part{Documents: document.New(d.catalog, noon, nil), Agents: d.registry}).Operations(),
-		(&points.Part{Points: d.catalog}).Operations(), (&history.Part{Engine: engine, Now: noon}).Operations())
+		(&points.Part{Points: d.catalog}).Operations(), (&control.Part{Now: noon}).Operations(), (&history.Part{Engine: engine, Now: noon}).Operations())
 }
 
 func (d *desk) add(name string, grants identity.Grants) {

@@ -52,16 +52,19 @@ type NewCommand struct {
 	ID     string          `json:"id,omitempty"` // unique for who asks: a repeat gets the first answer; "" if the node is to choose
 	Point  string          `json:"point"`
 	Value  json.RawMessage `json:"value"`
-	Level  int             `json:"level,omitempty"` // 1, the most urgent, to 16; 0: 16 of agents, 8 of people
-	Lease  float64         `json:"lease,omitempty"` // seconds after which it ends by itself; 0: when released
+	Level  int             `json:"level,omitempty"`                      // 1, the most urgent, to 16; 0: 16 of agents, 8 of people
+	Lease  float64         `json:"lease,omitempty" api:"max=3153600000"` // seconds after which it ends by itself; 0: when released
 	Reason string          `json:"reason,omitempty"`
 	Task   string          `json:"task,omitempty"` // the reservation that it needs
 }
 
+// NewCommandList is read field by field, see Scan.
+type NewCommandList []NewCommand
+
 // NewCommands are commands that are decided together, each by itself.
 type NewCommands struct {
-	Commands []NewCommand `json:"commands"`
-	Wait     *float64     `json:"wait,omitempty"` // seconds to wait for what devices say; 0: not; nil: 10
+	Commands NewCommandList `json:"commands"`
+	Wait     *float64       `json:"wait,omitempty" api:"max=60"` // seconds to wait for what devices say; 0: not; nil: 10
 }
 
 // Commanded is what became of a command.
@@ -90,14 +93,14 @@ type CommandSelection struct {
 	ID        string  `json:"id,omitempty"`
 	Level     int     `json:"level,omitempty"`
 	Task      string  `json:"task,omitempty"`
-	All       bool    `json:"all,omitempty"`   // of a release: every command and every reservation
-	Lease     float64 `json:"lease,omitempty"` // of a renewal: seconds from now; 0: as long as each was
+	All       bool    `json:"all,omitempty"`                        // of a release: every command and every reservation
+	Lease     float64 `json:"lease,omitempty" api:"max=3153600000"` // of a renewal: seconds from now; 0: as long as each was
 }
 
 // Revert sends points back, whoever commands them.
 type Revert struct {
-	Path   string  `json:"path"`             // with those below it: a device or a branch
-	Spread float64 `json:"spread,omitempty"` // seconds over which the points go back, at most 86400; 0: all now
+	Path   string  `json:"path"`                             // with those below it: a device or a branch
+	Spread float64 `json:"spread,omitempty" api:"max=86400"` // seconds over which the points go back, at most 86400; 0: all now
 }
 
 // Decided is what became of a request that was not refused.
@@ -230,8 +233,8 @@ type NewOverride struct {
 	ID       string  `json:"id,omitempty"`
 	Pattern  string  `json:"pattern"`
 	Reason   string  `json:"reason,omitempty"`
-	Length   float64 `json:"length,omitempty"`   // seconds; 0: until it is cleared
-	Failsafe bool    `json:"failsafe,omitempty"` // every command ends and the points go back first
+	Length   float64 `json:"length,omitempty" api:"max=3153600000"` // seconds; 0: until it is cleared
+	Failsafe bool    `json:"failsafe,omitempty"`                    // every command ends and the points go back first
 }
 
 // Holders are overrides, the oldest first.

@@ -64,22 +64,11 @@ func raw(o *point.Object, name string, value json.RawMessage) {
 }
 
 // Scan reads commands; false, and nothing is read, if package json must. Values are parts of data.
-func (n *NewCommands) Scan(data []byte) bool {
-	r, in := wire.NewReader(data), NewCommands{}
-	ok := r.Members(func(name []byte) (ok bool) {
-		switch string(name) {
-		case "commands":
-			in.Commands = []NewCommand{}
-			return r.Each(func() bool {
-				in.Commands = append(in.Commands, NewCommand{})
-				return in.Commands[len(in.Commands)-1].scan(r)
-			})
-		case "wait":
-			var wait float64
-			wait, ok = r.Number()
-			in.Wait = &wait
-		}
-		return ok
+func (n *NewCommandList) Scan(data []byte) bool {
+	r, in := wire.NewReader(data), NewCommandList{}
+	ok := r.Each(func() bool {
+		in = append(in, NewCommand{})
+		return in[len(in)-1].scan(r)
 	}) && r.Ended()
 	if ok {
 		*n = in
@@ -114,8 +103,15 @@ func text(r *wire.Reader) (string, bool) {
 	return string(s), ok
 }
 
+// AppendJSON appends the result as package json would write it.
+func (c Commanded) AppendJSON(dst []byte) []byte {
+	o := &point.Object{JSON: dst}
+	c.write(o)
+	return o.JSON
+}
+
 // AppendJSON appends the results as package json would write them.
-func (c *CommandResults) AppendJSON(dst []byte) []byte {
+func (c CommandResults) AppendJSON(dst []byte) []byte {
 	o := &point.Object{JSON: dst}
 	o.Begin()
 	o.Name("results")

@@ -78,7 +78,7 @@ func TestCommandsAreWrittenAndReadAsPackageJSONDoes(t *testing.T) {
 		}
 		text := mustMarshal(t, in)
 		same[NewCommands](t, in.AppendJSON(nil), text)
-		scanned(t, text, (*NewCommands).Scan)
+		scanned(t, mustMarshal(t, in.Commands), (*NewCommandList).Scan)
 	})
 }
 
@@ -104,17 +104,17 @@ func TestResultsAreWrittenAndReadAsPackageJSONDoes(t *testing.T) {
 
 func TestUsualCommandsAndResultsAreReadQuickly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		if !scanned(t, []byte(`{"commands":[{"id":"a","point":"site/x","value":21.5,"level":8,"lease":60,"reason":"r","task":"t"},{"point":"y","value":true}],"wait":5}`), (*NewCommands).Scan) {
+		if !scanned(t, []byte(`[{"id":"a","point":"site/x","value":21.5,"level":8,"lease":60,"reason":"r","task":"t"},{"point":"y","value":true}]`), (*NewCommandList).Scan) {
 			t.Error("commands are left to package json")
 		}
 		if !scanned(t, []byte(`{"results":[{"id":"a","point":"site/x","status":"accepted","wins":true,"until":"2026-03-01T12:00:00.5Z","output":"held","reported":21.5}]}`), (*CommandResults).Scan) {
 			t.Error("results are left to package json")
 		}
 		for _, text := range []string{
-			`{"commands":[{"point":"x","value":1,"colour":"red"}]}`, `{"commands":[{"point":"x","level":1.5}]}`, `{"commands":[{"point":5}]}`,
-			`{"commands":[{"point":"x"}]} x`, `{"commands":[{"point":"x"}`, `{"commands":[{"point":"x","level":"8"}]}`, `[]`, ``, `null`,
+			`[{"point":"x","value":1,"colour":"red"}]`, `[{"point":"x","level":1.5}]`, `[{"point":5}]`,
+			`[{"point":"x"}] x`, `[{"point":"x"}`, `[{"point":"x","level":"8"}]`, `{}`, ``, `null`,
 		} {
-			if scanned(t, []byte(text), (*NewCommands).Scan) {
+			if scanned(t, []byte(text), (*NewCommandList).Scan) {
 				t.Errorf("%s is taken", text)
 			}
 		}
@@ -122,10 +122,10 @@ func TestUsualCommandsAndResultsAreReadQuickly(t *testing.T) {
 }
 
 func FuzzCommandsAreReadAsPackageJSONDoes(f *testing.F) {
-	f.Add([]byte(`{"commands":[{"id":"a","point":"site/x","value":21.5,"level":8,"lease":60}],"wait":5}`))
-	f.Add([]byte(`{"commands":[{"level":1e1}]}`))
+	f.Add([]byte(`[{"id":"a","point":"site/x","value":21.5,"level":8,"lease":60}]`))
+	f.Add([]byte(`[{"level":1e1}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var got, want NewCommands
+		var got, want NewCommandList
 		if !got.Scan(text) {
 			return
 		}

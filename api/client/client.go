@@ -231,13 +231,3 @@ func tagList(tags map[string]string) []string {
 	}
 	return list
 }
-
-// exchange sends a body to an operation, such as "POST control/get", and reads the answer.
-func (c *Client) exchange(ctx context.Context, operation string, params url.Values, body, into any) error {
-	method, path, _ := strings.Cut(operation, " ")
-	resp, err := c.call(ctx, method, path, params, body)
-	if err != nil {
-		return err
-	}
-	return errors.Join(decode(resp.Body, into), resp.Body.Close())
-}

@@ -7,7 +7,6 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/operation/metering"
-	"voltbus/operation/mqtt"
 )
 
 // All lists the operations that are declared once, in packages below operation.
@@ -16,6 +15,5 @@ func All() []operation.Declared {
 		configuration.Declared(),
 		operation.DeclaredOf((&Parts{}).Operations()),
 		metering.Declared(),
-		mqtt.Declared(),
 	)
 }

@@ -7,10 +7,12 @@ import (
 	"voltbus/operation/agents"
 	"voltbus/operation/alerts"
 	"voltbus/operation/auditlog"
+	"voltbus/operation/control"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
 	"voltbus/operation/ledger"
+	"voltbus/operation/mqtt"
 	"voltbus/operation/nodelog"
 	"voltbus/operation/nodes"
 	"voltbus/operation/people"
@@ -24,10 +26,12 @@ type Parts struct {
 	Agents    agents.Part
 	Alerts    alerts.Part
 	Audit     auditlog.Part
+	Control   control.Part
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
 	Ledger    ledger.Part
+	MQTT      mqtt.Part
 	Nodes     nodes.Part
 	Log       nodelog.Part
 	People    people.Part
@@ -39,8 +43,8 @@ type Parts struct {
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.People.Operations(), p.Tokens.Operations(),
+		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(),
 	)
 }

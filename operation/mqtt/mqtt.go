@@ -111,9 +111,6 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about the broker. A node without one has neither Broker nor Devices.
 type Part struct {
 	Broker  Broker

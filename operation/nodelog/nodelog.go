@@ -36,9 +36,6 @@ var Read = operation.Declare[Lines, answer.NodeLog](operation.Spec{
 	Doc: "A node keeps its newest records in memory, up to 1 MiB, from the level info on or that of its own log; attributes that have the name of a secret are hidden. The audit log is told who reads, each a minute once. To go on, ask with \"after\" and the \"last\" of the answer before: \"lost\" says how many are not kept any more.",
 })
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about the log.
 type Part struct {
 	Log Log // nil for a node that does not run

@@ -71,7 +71,7 @@ func share(document, key string, list []operation.Declared, path string) string 
 // pathsOf lists the paths of operations, in their order.
 func pathsOf(list []operation.Declared) (paths []string) {
 	for i := range list {
-		if _, path, _ := strings.Cut(list[i].HTTP, " "); !slices.Contains(paths, path) {
+		if _, path, is := strings.Cut(list[i].HTTP, " "); is && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}
@@ -129,6 +129,9 @@ func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 		}
 		list = append(list, `$ref: "#/components/parameters/`+name+`"`)
 	}
+	if d.Keyed {
+		list = append(list, "{ name: Idempotency-Key, in: header, schema: { type: string, minLength: 1, maxLength: 255 } }")
+	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		if !f.Query {
@@ -158,6 +161,12 @@ func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 
 func writeBody(d *operation.Declared, line func(int, string, ...any)) {
 	if d.Body == 0 {
+		return
+	}
+	if d.Takes != "" {
+		line(3, "requestBody:")
+		line(4, "required: true")
+		line(4, `content: { application/json: { schema: { $ref: "#/components/schemas/%s" } } }`, d.Takes)
 		return
 	}
 	var required []string
@@ -229,7 +238,7 @@ func fieldSchema(f *operation.Field, doc string) string {
 // listSchema returns the schema of a list of texts in an address; that of anything else is left open.
 func listSchema(f *operation.Field) []string {
 	switch {
-	case !f.IsList() || !f.Query:
+	case !f.IsList() || (!f.Query && f.Type.Kind() == reflect.Map):
 		return nil
 	case f.Commas:
 		return []string{"type: string"}

@@ -42,9 +42,17 @@ func rights(list []operation.Declared) string {
 		case d.Role == identity.Nobody:
 			role = "everybody"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", d.Name, code(d.HTTP), code(d.Method), role, elsewhere(d), told(d))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", d.Name, code(d.HTTP), bus(d), role, elsewhere(d), told(d))
 	}
 	return b.String()
+}
+
+// bus is the name by which agents ask.
+func bus(d *operation.Declared) string {
+	if d.People {
+		return ""
+	}
+	return code(d.Method)
 }
 
 // elsewhere says what is needed to ask another node.
@@ -65,6 +73,8 @@ func told(d *operation.Declared) string {
 		return code(d.Name)
 	case d.Watched != "":
 		return code(d.Watched) + ", each reader once a minute"
+	case d.Granted && d.Changes():
+		return "what control decided; of another node: " + code("node.call")
 	case d.Remote && d.Changes():
 		return "of another node: " + code(d.Name)
 	}

@@ -109,9 +109,6 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked about installed agents.
 type Part struct {
 	// Supervisor returns what runs the agents; nil where none are run, or not yet.

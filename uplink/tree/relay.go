@@ -24,14 +24,6 @@ const (
 // and so can say why.
 const part = 0.95
 
-// Readers lists the methods of a node that change nothing there: the audit log is not told of them.
-func Readers() []string {
-	return []string{"aggregate", "get", "held", "inspect", "latest", "listen", "overrides", "ping", "points", "range", "schedule", "who"}
-}
-
-// Reads reports whether a method of a node changes nothing there.
-func Reads(method string) bool { return slices.Contains(Readers(), method) }
-
 var (
 	errUnknown = errors.New("no node of this name is known; voltbus nodes shows those that are")
 	errOwn     = errors.New("is this node; ask it without naming a node")
@@ -84,7 +76,8 @@ func left(ctx context.Context) time.Duration {
 
 // note tells the audit log of what changes something.
 func (t *Tree) note(e Event) {
-	if e.Request.Agent != wire.NodeName || !Reads(e.Request.Method) || fault.Is(e.Err, fault.Refused) {
+	reads := e.Request.Agent == wire.NodeName && t.cfg.Reads != nil && t.cfg.Reads(e.Request.Method)
+	if !reads || fault.Is(e.Err, fault.Refused) {
 		t.cfg.Tell(e)
 	}
 }

@@ -84,6 +84,8 @@ type Config struct {
 	Down func(ctx context.Context, child, method string, body []byte) ([]byte, error)
 	// Here answers what is asked of this node.
 	Here func(ctx context.Context, v *Visitor, r *Request) (json.RawMessage, error)
+	// Reads reports whether a method of a node changes nothing there, of which Tell is not told; nil: every one may.
+	Reads func(method string) bool
 	// Tell is told of requests that change something, and of what is refused. It returns at once.
 	Tell func(Event)
 	// Refused is told of a node that is not let into the tree. It returns at once.

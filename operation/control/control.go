@@ -1,0 +1,217 @@
+// Package control declares what callers can ask of the control of points: to read and set them, to release and reserve them, and to see
+// who holds what. It has it done by package control/access.
+package control
+
+import (
+	"context"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/control/access"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+// The arguments that have no shape in package answer.
+type (
+	// Nothing is what operations without arguments take.
+	Nothing struct{}
+	// Page selects points.
+	Page struct {
+		Pattern string `json:"pattern" api:"max=1024"`
+		Busy    bool   `json:"busy" doc:"Only those that are commanded, overridden or go back"`
+		Limit   int    `json:"limit" api:"min=1,max=10000,default=1000"`
+		After   string `json:"after" api:"max=1024" doc:"The next of the page before"`
+	}
+	// Path names a point, a device or a branch.
+	Path struct {
+		Path string `json:"path" api:"required,max=1024"`
+	}
+	// Requester names who holds commands.
+	Requester struct {
+		Requester string `json:"requester" api:"max=1024" doc:"Such as person:ada or agent:tune; without it those of all"`
+	}
+	// Points names points.
+	Points struct {
+		Points []string `json:"points" api:"required,max=20000"`
+	}
+	// Task names a reservation.
+	Task struct {
+		Task string `json:"task" api:"required,max=1024"`
+	}
+	// Span selects reservations.
+	Span struct {
+		Path string         `json:"path" api:"max=1024" doc:"Only with windows above, at or below it"`
+		From operation.Time `json:"from" api:"default=now"`
+		To   operation.Time `json:"to"`
+	}
+	// Pattern names an override.
+	Pattern struct {
+		Pattern string `json:"pattern" api:"required,max=1024" doc:"Exactly as in the list"`
+	}
+	// Single is a command that comes alone.
+	Single struct {
+		answer.NewCommand
+
+		Wait *float64 `json:"wait,omitempty" api:"max=60"`
+	}
+)
+
+const (
+	smallBody = 4 << 10
+	largeBody = 4 << 20
+	devices   = time.Minute // that commands may wait for what devices say
+)
+
+// declareDecision declares an operation that changes who holds what. Agents ask for it, and so do other nodes.
+func declareDecision[In any](name, method, http, id string, s operation.Spec) operation.Operation[In, answer.Decided] {
+	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted, s.Schema = name, method, http, id, identity.Operator, true, true, "ControlDecided"
+	return operation.Declare[In, answer.Decided](s)
+}
+
+// declareView declares an operation that only reads. Agents ask for it, and so do other nodes.
+func declareView[In, Out any](name, method, http, id string, s operation.Spec) operation.Operation[In, Out] {
+	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Viewer, true, true
+	return operation.Declare[In, Out](s)
+}
+
+// The operations that only read.
+var (
+	List = operation.Declare[Page, answer.ControlPoints](operation.Spec{
+		Name: "control.points", ID: "listControlPoints", HTTP: "GET /control/points", Role: identity.Viewer,
+		Summary: "Points as those see them who command them, with their priority arrays", Result: "By path",
+	})
+	Who = declareView[Path, answer.Who]("control.who", "who", "GET /control/who", "whoHolds", operation.Spec{
+		Summary: "Who holds a point, a device or a branch, until when and why", Result: "Commands, reservations and overrides", Schema: "WhoHolds",
+	})
+	Held = declareView[Requester, answer.Slots]("control.held", "held", "GET /control/held", "listHeld", operation.Spec{
+		People: true, Summary: "The commands that somebody holds", Result: "The oldest first", Schema: "ControlSlots",
+	})
+	Get = declareView[Points, answer.Readings]("control.get", "get", "POST /control/get", "readPoints", operation.Spec{
+		Body: largeBody, Waits: true, Schema: "ControlReadings",
+		Summary: "Read points from their devices now", Result: "Each answered by itself, in the order of the request",
+	})
+	Tasks = declareView[Span, answer.Tasks]("control.tasks", "schedule", "GET /control/tasks", "listTasks", operation.Spec{
+		Summary: "The reservations that touch a path and a time", Result: "The oldest first", Schema: "ControlTasks",
+	})
+	Overrides = declareView[Nothing, answer.Holders]("control.overrides", "overrides", "GET /control/overrides", "listOverrides", operation.Spec{
+		People: true, Summary: "Points that were taken out of control", Result: "The oldest first", Schema: "ControlOverrides",
+	})
+	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
+		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
+		Summary: "Commands that wait for a second person", Result: "The oldest first", Schema: "ControlSlots",
+	})
+)
+
+// The operations that change something.
+var (
+	Freeze = operation.Declare[answer.Freeze, answer.Readings](operation.Spec{
+		Name: "device.freeze", ID: "freezeCounters", HTTP: "POST /control/freeze", Role: identity.Operator, Audited: true, Body: smallBody,
+		Summary: "Have a device copy its counters into frozen counters", Result: "The points that it changed", Schema: "ControlReadings",
+		Doc: "The device does it to all its counters at one moment (IEEE 1815, functions 7 and 9). The answer holds the points of the device " +
+			"that this changed, which are recorded, too: frozen counters, and counters that were cleared. 403 if the device has no counters to " +
+			"freeze, 409 while somebody else has reserved something of it.",
+	})
+	Command = operation.Declare[answer.NewCommands, answer.CommandResults](operation.Spec{
+		Name: "control.command", Method: "set_many", ID: "command", HTTP: "POST /control/commands", Role: identity.Operator, Remote: true, Granted: true,
+		Body: largeBody, Takes: "NewCommands", Keyed: true, Waits: true, Wait: operation.UsualWait + devices,
+		Summary: "Set points", Result: "What became of each, in the order of the request",
+		Doc: "Levels 8 to 16 need the role operator, 5 to 7 engineer, 1 to 4 administrator. Each command is decided and answered by itself: a " +
+			"refusal of one is in its result, and the answer is still 200. A command holds its level until it is released or its lease ends. A " +
+			"repeat with the same identifier gets the first answer and is not carried out again; without one the header Idempotency-Key names it, " +
+			"else the node chooses one.",
+	})
+	Set = operation.Declare[Single, answer.Commanded](operation.Spec{
+		Name: "control.set", Method: "set", Role: identity.Operator, Remote: true, Granted: true, Waits: true, Wait: operation.UsualWait + devices,
+		Summary: "Set a point, and wait for what its device says; a repeat of the id gets the first answer",
+	})
+	Release = declareDecision[answer.CommandSelection]("control.release", "release", "POST /control/release", "releaseCommands", operation.Spec{
+		Body: smallBody, Takes: "CommandSelection", Summary: "End commands, so that points follow the next level or go back", Result: "Released",
+		Doc: "Name what is to end, or all for everything of the requester, reservations included. What somebody else holds needs the role engineer.",
+	})
+	Revert = declareDecision[answer.Revert]("control.revert", "revert", "POST /control/revert", "revertPoints", operation.Spec{
+		Body: smallBody, Takes: "ControlRevert", Summary: "End every command of a point, device or branch, whoever made it, so that points go back",
+		Result: "Points is how many go back, until the turn of the last one",
+		Doc: "It needs the role engineer. With spread the points go back one after the other. A command that is made after the request stays. " +
+			"Reservations and overrides stay.",
+	})
+	Renew = declareDecision[answer.CommandSelection]("control.renew", "renew", "POST /control/renew", "renewLeases", operation.Spec{
+		Body: smallBody, Takes: "CommandSelection", Summary: "Give own leases a new length from now on", Result: "Until is the first end of them",
+	})
+	Reserve = declareDecision[answer.NewTask]("control.reserve", "reserve", "POST /control/tasks", "reserve", operation.Spec{
+		Body: largeBody, Takes: "NewTask", Summary: "Reserve points, devices or branches for times, all or none", Result: "Reserved",
+		Doc: "A conflict is answered with 409, and the windows that stand in the way in holders.",
+	})
+	Cancel = declareDecision[Task]("control.cancel", "cancel", "DELETE /control/tasks/{task}", "cancelTask", operation.Spec{
+		Summary: "End a reservation and the commands made under it", Result: "Ended", Doc: "That of somebody else needs the role engineer.",
+	})
+	Override = declareDecision[answer.NewOverride]("control.override", "override", "POST /control/overrides", "makeOverride", operation.Spec{
+		People: true, Body: smallBody, Takes: "NewOverride", Summary: "Take points out of control, so that no command reaches them", Result: "Made",
+	})
+	ClearOverride = declareDecision[Pattern]("control.override.clear", "clear_override", "DELETE /control/overrides", "clearOverride", operation.Spec{
+		People: true, Summary: "End an override", Result: "Ended",
+	})
+	Approve = operation.Declare[answer.Approval, answer.Decided](operation.Spec{
+		Name: "control.approve", ID: "approveCommand", HTTP: "POST /control/waiting", Role: identity.Operator, Body: smallBody, Takes: "Approval",
+		Summary: "Approve or refuse a command that waits", Result: "What was decided about the command", Schema: "ControlDecided",
+		Doc: "It needs the role that the command itself needs.",
+	})
+)
+
+// Part does what is asked of control.
+type Part struct {
+	Access *access.Access // nil where there is none
+	Now    func() time.Time
+}
+
+// Operations lists what the part does.
+func (p *Part) Operations() []operation.Bound {
+	return []operation.Bound{
+		bind(p, List, list),
+		bind(p, Who, who),
+		bind(p, Held, held),
+		bind(p, Get, get),
+		bind(p, Tasks, p.tasks),
+		bind(p, Overrides, overrides),
+		bind(p, Waiting, waiting),
+		operation.Bind(Freeze, nil, p.freeze),
+		operation.BindLeaving(Command, p.command, leave),
+		operation.BindLeaving(Set, p.set, leaveOne),
+		bind(p, Release, (*access.Access).Release),
+		bind(p, Revert, (*access.Access).Revert),
+		bind(p, Renew, (*access.Access).Renew),
+		bind(p, Reserve, (*access.Access).Reserve),
+		bind(p, Cancel, cancel),
+		bind(p, Override, (*access.Access).Override),
+		bind(p, ClearOverride, clearOverride),
+		bind(p, Approve, (*access.Access).Approve),
+	}
+}
+
+// bind gives an operation what does it where there is control.
+func bind[In, Out any](
+	p *Part, o operation.Operation[In, Out], do func(*access.Access, context.Context, *access.Who, *In) (Out, error),
+) operation.Bound {
+	return operation.Bind(o, nil, func(ctx context.Context, c *operation.Call, in *In) (out Out, err error) {
+		if p.Access == nil {
+			return out, operation.NotHere("control")
+		}
+		return do(p.Access, ctx, asker(&c.Caller), in)
+	})
+}
+
+// asker is who asks something of control. From another node it is what both the neighbour and who asks may.
+func asker(c *operation.Caller) *access.Who {
+	if !c.Visitor && !c.IsAgent() {
+		return access.Person(c.Name, c.Role)
+	}
+	by := access.Visitor(c.Name, &c.Grants)
+	switch {
+	case !c.Visitor:
+	case c.IsAgent():
+		by.Manages = by.Manages && c.Administers
+	default:
+		return access.Person(c.Name, c.Role).Within(by)
+	}
+	return by
+}
