@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -134,16 +135,42 @@ func (e *export) sql(ctx context.Context, days []*day) (string, error) {
 		where := conditions(exactly(run, e.ids, e.r))
 		files := e.s.filesOf(&part{days: run})
 		if run[0].table != "" || e.mixed[run[0].key] {
-			name := filepath.Join(e.open, strconv.Itoa(i))
-			err := e.conn.Exec(ctx, "COPY ("+e.daySorted(run[0])+") TO "+quote(name)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
-			if err != nil {
+			var err error
+			if files, err = e.sorted(ctx, run[0], filepath.Join(e.open, strconv.Itoa(i))); err != nil {
 				return "", err
 			}
-			files, where = quote(name), ""
+			where = ""
 		}
 		parts = append(parts, "SELECT point, time, value, exact, text, kind, quality FROM read_parquet("+files+")"+where)
 	}
 	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ") e(point, time, value, exact, text, kind, quality)", nil
+}
+
+// mostSorted is how many samples are sorted at once, about: they take some 150 octets each meanwhile.
+const mostSorted = 1 << 18
+
+// sorted puts what is asked for of a day, sorted and as it is at one moment, into files with the name and a number, and returns them as
+// read_parquet takes them: the first has the points with the lowest numbers.
+func (e *export) sorted(ctx context.Context, d *day, name string) (files string, err error) {
+	pieces := max(1, int(min(samplesIn([]*day{d})/mostSorted+1, uint64(len(e.ids)))))
+	names := make([]string, pieces)
+	err = e.conn.Transact(ctx, func() error {
+		from := uint32(0)
+		for i := range names {
+			to := uint32(math.MaxUint32) // those that are only added stand behind the others
+			if i+1 < pieces {
+				to = e.ids[(i+1)*len(e.ids)/pieces]
+			}
+			names[i] = quote(name + "-" + strconv.Itoa(i))
+			err := e.conn.Exec(ctx, "COPY ("+e.daySorted(d, from, to)+") TO "+names[i]+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
+			if err != nil {
+				return err
+			}
+			from = to
+		}
+		return nil
+	})
+	return "[" + strings.Join(names, ",") + "]", err
 }
 
 // runs cuts the days into those that can be read as they lie, as many together as follow each other,

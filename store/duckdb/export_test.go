@@ -117,6 +117,37 @@ func TestAnExportHoldsEveryDaySortedByPointAndTime(t *testing.T) {
 	}
 }
 
+func TestALargeOpenDayIsSortedInPieces(t *testing.T) {
+	s := openIn(t)
+	const times = 60_000
+	points := []point.Path{"z", "a", "m", "unasked", "b", "y", "c", "x", "d", "w"} // numbered in this order
+	asked := []point.Path{"b", "z", "w", "a", "m", "c", "x"}
+	var blocks []*point.Block
+	for n := range times / 1000 {
+		var at []time.Time
+		for i := range 1000 {
+			at = append(at, noon().Truncate(24*time.Hour).Add(time.Duration(n*1000+i)*time.Second))
+		}
+		blocks = append(blocks, scattered(uint64(n+1), points, at...))
+	}
+	appendBlocks(t, s, blocks...)
+	file := filepath.Join(t.TempDir(), "export.parquet")
+	n, err := s.ExportParquet(t.Context(), store.Range{Points: asked, From: noon().AddDate(0, 0, -1), To: noon().AddDate(0, 0, 1)}, file)
+	if err != nil || n != times*int64(len(asked)) {
+		t.Fatalf("%d samples, want %d: %v", n, times*len(asked), err)
+	}
+	sorted := slices.IsSortedFunc(cells(t, file), func(a, b cell) int {
+		order := cmp.Or(cmp.Compare(slices.Index(points, a.Point), slices.Index(points, b.Point)), a.Time.Compare(b.Time))
+		if order == 0 {
+			t.Errorf("%s at %v is there twice", a.Point, a.Time)
+		}
+		return order
+	})
+	if !sorted {
+		t.Error("the samples are not sorted by point and time")
+	}
+}
+
 func TestAnExportIsWhatTheStoreWouldWriteIfItHeldWhatIsAdded(t *testing.T) {
 	day := func(n, hour int) time.Time { return noon().AddDate(0, 0, n).Add(time.Duration(hour) * time.Hour) }
 	here, all := openIn(t), openIn(t)

@@ -135,12 +135,13 @@ func (e *export) withAdded(days []*day) []*day {
 	return out
 }
 
-// daySorted returns a query for the day's samples of the range, and what is added to it in place of
+// daySorted returns a query for the day's samples of the range and of some numbers of points, and what is added to it in place of
 // those with its times, by number and then time.
-func (e *export) daySorted(d *day) string {
+func (e *export) daySorted(d *day, from, to uint32) string {
 	all := *e.r
 	all.GoodOnly = false // a bad one that is added takes the place of a good one
-	var own, more, where string
+	var own, more string
+	where := []string{fmt.Sprintf("id >= %d AND id < %d", from, to)}
 	if !d.empty() {
 		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.daySQL(d) + ")" + conditions(exactly([]*day{d}, e.ids, &all)) +
 			") d JOIN main.points p USING (id)"
@@ -150,11 +151,11 @@ func (e *export) daySorted(d *day) string {
 			sampleColumns, quote(e.added), d.key.Start().UnixMicro(), d.key.End().UnixMicro())
 	}
 	if e.r.GoodOnly {
-		where = conditions([]string{usable})
+		where = append(where, usable)
 	}
 	both := own + more
 	if own != "" && more != "" {
 		both = "SELECT * FROM (" + own + ") o ANTI JOIN (" + more + ") m USING (id, time) UNION ALL BY NAME " + more
 	}
-	return "SELECT * FROM (" + both + ")" + where + " ORDER BY id, time"
+	return "SELECT * FROM (" + both + ")" + conditions(where) + " ORDER BY id, time"
 }
