@@ -51,7 +51,7 @@ var (
 		"ingest":                   2951,
 		"node":                     5338,
 		"protocol/dnp3/outstation": 3565,
-		"store/duckdb":             4680,
+		"store/duckdb":             4708,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
