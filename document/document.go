@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"voltbus/fault"
+	"voltbus/internal/problem"
 )
 
 // Limits.
@@ -200,15 +201,5 @@ func (p Problems) Error() string {
 	if len(p) == 0 {
 		return "the document is wrong"
 	}
-	text := p[0].Text
-	if p[0].Path != "" {
-		text = p[0].Path + ": " + text
-	}
-	if p[0].Line > 0 {
-		text = fmt.Sprintf("line %d: %s", p[0].Line, text)
-	}
-	if len(p) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(p)-1)
-	}
-	return text
+	return problem.First(p[0].Line, p[0].Path, p[0].Text, len(p))
 }

@@ -1,8 +1,9 @@
 package answer
 
 import (
-	"fmt"
 	"time"
+
+	"voltbus/internal/problem"
 )
 
 // Config is the configuration file.
@@ -47,17 +48,7 @@ func (p Problems) Error() string {
 	if len(p) == 0 {
 		return "the configuration is wrong"
 	}
-	text := p[0].Detail
-	if p[0].Path != "" {
-		text = p[0].Path + ": " + text
-	}
-	if p[0].Line > 0 {
-		text = fmt.Sprintf("line %d: %s", p[0].Line, text)
-	}
-	if len(p) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(p)-1)
-	}
-	return text
+	return problem.First(p[0].Line, p[0].Path, p[0].Detail, len(p))
 }
 
 // ConfigChanges is what a text would change, or did. Lists are sorted.

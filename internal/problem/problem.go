@@ -1,0 +1,19 @@
+// Package problem puts lists of what is wrong with a text into one sentence.
+package problem
+
+import "fmt"
+
+// First says the first problem of a list with so many: its line if it is known (from 1), its path in the text if it has
+// one, and how many there are more.
+func First(line int, path, text string, all int) string {
+	if path != "" {
+		text = path + ": " + text
+	}
+	if line > 0 {
+		text = fmt.Sprintf("line %d: %s", line, text)
+	}
+	if all > 1 {
+		text += fmt.Sprintf(" (and %d more)", all-1)
+	}
+	return text
+}
