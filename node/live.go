@@ -20,14 +20,14 @@ import (
 func (n *Node) openLive(context.Context) error {
 	n.liveUp = live.NewUp(live.UpConfig{
 		Tap: n.liveTap, Rules: n.liveRules, Hear: n.opts.Config.Uplink.Hear, Rate: int64(n.opts.Config.Uplink.LiveRate),
-		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Log: n.log,
+		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Below: func() []live.Withheld { return n.liveHub.Withheld() }, Log: n.log,
 	})
 	n.liveHub = live.NewHub(live.HubConfig{
 		Name: n.opts.Config.Node.Name, Tap: n.liveTap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: n.liveChild,
 		Behind: func(child, node string) bool {
 			return slices.ContainsFunc(n.tree.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
 		},
-		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.refusedLive, Log: n.log,
+		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.refusedLive, Withheld: n.liveUp.Withheld, Log: n.log,
 	})
 	return n.bus.TakeFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
 }
@@ -131,6 +131,9 @@ func shownLive(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic //
 	out := answer.LiveLink{Connected: s.Connected, Up: flow(s.Asked, s.Received), Down: flow(s.Wanted, s.Sent), Refused: s.Refused}
 	if lower {
 		out.Up, out.Down = flow(s.Wanted, s.Sent), flow(s.Asked, s.Received)
+	}
+	for _, w := range s.Withheld {
+		out.Up.Withheld = append(out.Up.Withheld, answer.LiveWithheld(w))
 	}
 	if !s.Since.IsZero() {
 		out.Since = moment(s.Since.UTC())

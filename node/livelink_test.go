@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/bus"
 	agent "voltbus/bus/client"
@@ -251,4 +252,32 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 		other.Close()
 	}
 	n.hears(t, "hall/a")
+}
+
+// A node that lets its history be read and not its live values is known for that at every node above it that wants them,
+// with what would let them go; and is not any more when it allows them.
+func TestWhatANodeFarBelowWithholdsIsKnownAtTheTop(t *testing.T) {
+	r := newDeepRow(t, map[string]string{"leaf": "uplink: {allow: [\"read **\"]}\n"})
+	watch := join(t, r.top().running, r.top().cfg, "watch", subscribes("**"))
+	if _, err := watch.Subscribe(wire.Selection{Patterns: []point.Pattern{"mid/low/leaf/**"}}, newHeard().take); err != nil {
+		t.Fatal(err)
+	}
+	var told []answer.LiveWithheld
+	awaitTrue(t, "the top knows what the leaf withholds", func() bool {
+		n, err := r.top().Client.Node(wait(t), "mid")
+		if err != nil || n.Live == nil {
+			return false
+		}
+		told = n.Live.Up.Withheld
+		return len(told) > 0
+	})
+	for _, w := range told {
+		if w.Node != "leaf" || w.Allow != "subscribe **" || w.Part || w.Place() != "mid/low/leaf" {
+			t.Errorf("the top is told %+v of %s", w, w.Place())
+		}
+	}
+	up, _ := r.leaf().Live()
+	if len(up.Withheld) == 0 {
+		t.Error("the leaf does not know what it withholds")
+	}
 }

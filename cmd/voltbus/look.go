@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,6 +115,12 @@ func (s session) follow(ctx context.Context, want client.Live, asJSON bool, limi
 		s.PrintErrf("no point matches %q now; waiting for one\n", want.Pattern)
 	}
 	want.Dropped = func(messages int) { s.PrintErrf("%s came too fast to be shown\n", plural.Of(messages, "message")) }
+	var telling sync.WaitGroup
+	if want.Node == "" {
+		telling.Go(func() { watchWithheld(ctx, s, want.Pattern) })
+	}
+	defer telling.Wait()
+	defer cancel()
 	seen := 0
 	return s.Follow(ctx, want, func(message json.RawMessage) error {
 		if seen++; limit > 0 && seen >= limit {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,9 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/internal/plural"
+	"voltbus/point"
+	"voltbus/uplink"
+	"voltbus/wire"
 )
 
 // showUplink shows how blocks go up, in words and a table of origins.
@@ -63,8 +67,54 @@ func showLive(l *answer.LiveLink, line func(name, text string)) {
 			text += fmt.Sprintf("; %s, %s, %d dropped", plural.Of(f.Messages, "message"), plural.Of(f.Octets, "octet"), f.Dropped)
 		}
 		line(way.name, text)
+		for i := range f.Withheld {
+			line("live withheld", withheldWords(&f.Withheld[i]))
+		}
 	}
 	if l.Refused > 0 {
 		line("live refused", fmt.Sprintf("%s; the last: %s", plural.Of(l.Refused, "message"), l.Reason))
+	}
+}
+
+// withheldWords says what a node below does not let go up live, and what would let it.
+func withheldWords(w *answer.LiveWithheld) string {
+	how := "does not come"
+	if w.Part {
+		how = "comes in part only"
+	}
+	return fmt.Sprintf("%s %s: %s does not let it go up live; add %q to its uplink.allow", w.Subject, how, w.Node, w.Allow)
+}
+
+// watchWithheld tells once of each node below that withholds live values of a pattern, until ctx ends. It looks again and again,
+// less and less often: a child is told after a moment what is wanted, and may come later.
+func watchWithheld(ctx context.Context, s session, pattern string) {
+	said := map[string]bool{}
+	for wait := 2 * time.Second; ; wait = min(2*wait, time.Minute) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		all, err := s.Nodes(ctx)
+		if err != nil {
+			continue // those who may not see nodes see values
+		}
+		for i := range all.Nodes {
+			if n := &all.Nodes[i]; n.Live != nil && n.State != answer.NodeHere {
+				tellWithheld(s.PrintErrln, n.Live.Up.Withheld, point.Pattern(pattern).Prefix(), said)
+			}
+		}
+	}
+}
+
+func tellWithheld(say func(...any), list []answer.LiveWithheld, place point.Path, said map[string]bool) {
+	for i := range list {
+		w := &list[i]
+		at := w.Place()
+		if strings.HasPrefix(w.Subject, wire.MessagePrefix) || said[w.Node] || !uplink.Below(at, place) && !uplink.Below(place, at) {
+			continue
+		}
+		said[w.Node] = true
+		say(plain(withheldWords(w)))
 	}
 }

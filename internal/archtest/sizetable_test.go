@@ -41,7 +41,7 @@ var (
 		"api":                      6806,
 		"audit":                    2552,
 		"bus":                      3618,
-		"cmd/voltbus":              10025,
+		"cmd/voltbus":              10082,
 		"config":                   2691,
 		"control":                  4387,
 		"device":                   3429,
@@ -49,13 +49,13 @@ var (
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     5338,
+		"node":                     5341,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4708,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 54,
+		"cmd/voltbus": 55,
 		"lab/rig":     21,
 		"node":        60,
 	}

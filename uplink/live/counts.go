@@ -16,9 +16,10 @@ type Traffic struct {
 // Status is how a link carries live messages.
 type Status struct {
 	Connected bool
-	Since     time.Time // of the connection; zero without one
-	Asked     []string  // the subjects that this end wants
-	Wanted    []string  // the subjects that the other end wants
+	Since     time.Time  // of the connection; zero without one
+	Asked     []string   // the subjects that this end wants
+	Wanted    []string   // the subjects that the other end wants
+	Withheld  []Withheld // what the upper end wants and does not get; both ends know it
 	Sent      Traffic
 	Received  Traffic // Dropped: as the other end says
 	Refused   uint64  // messages and words of the other end that were not taken
@@ -39,7 +40,7 @@ func (c *Counts) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.status
-	s.Asked, s.Wanted = slices.Clone(s.Asked), slices.Clone(s.Wanted)
+	s.Asked, s.Wanted, s.Withheld = slices.Clone(s.Asked), slices.Clone(s.Wanted), slices.Clone(s.Withheld)
 	return s
 }
 
@@ -50,15 +51,18 @@ func (c *Counts) change(f func(*Status)) {
 }
 
 func (c *Counts) began() {
-	c.change(func(s *Status) { s.Connected, s.Since, s.Asked, s.Wanted = true, time.Now(), nil, nil })
+	c.change(func(s *Status) { s.Connected, s.Since, s.Asked, s.Wanted, s.Withheld = true, time.Now(), nil, nil, nil })
 }
 
 func (c *Counts) ended() {
-	c.change(func(s *Status) { s.Connected, s.Since, s.Asked, s.Wanted = false, time.Time{}, nil, nil })
+	c.change(func(s *Status) {
+		s.Connected, s.Since, s.Asked, s.Wanted, s.Withheld = false, time.Time{}, nil, nil, nil
+	})
 }
 
 func (c *Counts) asked(subjects []string)  { c.change(func(s *Status) { s.Asked = subjects }) }
 func (c *Counts) wanted(subjects []string) { c.change(func(s *Status) { s.Wanted = subjects }) }
+func (c *Counts) withheld(l []Withheld)    { c.change(func(s *Status) { s.Withheld = l }) }
 func (c *Counts) overrun()                 { c.change(func(s *Status) { s.Refused++ }) }
 func (c *Counts) unreadable()              { c.change(func(s *Status) { s.Broken++ }) }
 

@@ -39,7 +39,9 @@ type word struct {
 	Greeted bool   `json:"greeted,omitempty"` // the parent's answer
 	Want    *want  `json:"want,omitempty"`    // what the sender of this wants from now on
 	Wanted  uint64 `json:"wanted,omitempty"`  // answers a want: its version
-	Taken   uint64 `json:"taken,omitempty"`   // answers a frame with messages: its number
+	// Withheld is what of the want now does not go up; nil: nothing is said of it.
+	Withheld *[]Withheld `json:"withheld,omitempty"`
+	Taken    uint64      `json:"taken,omitempty"` // answers a frame with messages: its number
 }
 
 // want replaces what was wanted before on the connection.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -39,6 +40,7 @@ type HubConfig struct {
 	Interest  func() ([]string, error)                       // the subjects to which somebody subscribes on this bus
 	Above     func() []string                                // what the parent wants of this node, in this node's names
 	Refused   func(child string, err error)                  // is told what of a child is not taken
+	Withheld  func()                                         // is told that children withhold something else than before
 	Log       *slog.Logger
 }
 
@@ -70,14 +72,32 @@ func NewHub(cfg HubConfig) *Hub { //nolint:gocritic // once a node
 	return &Hub{cfg: cfg, news: make(chan struct{}, 1), sessions: map[string]*session{}, counts: map[string]*Counts{}}
 }
 
-// Status returns how the links to children are, by their names.
+// Status returns how the links to children are, by their names. Of what is withheld it holds what nodes behind the link do.
 func (h *Hub) Status() map[string]Status {
+	all := h.status()
+	for child, s := range all {
+		s.Withheld = slices.DeleteFunc(s.Withheld, func(w Withheld) bool { return !h.cfg.Behind(child, w.Node) })
+		all[child] = s
+	}
+	return all
+}
+
+func (h *Hub) status() map[string]Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make(map[string]Status, len(h.counts))
 	for child, c := range h.counts {
 		out[child] = c.Status()
 	}
+	return out
+}
+
+// Withheld returns what is wanted here, or above, and children withhold, as they say it.
+func (h *Hub) Withheld() (out []Withheld) {
+	for _, s := range h.status() {
+		out = append(out, s.Withheld...)
+	}
+	slices.SortFunc(out, func(a, b Withheld) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Subject, b.Subject)) })
 	return out
 }
 
@@ -140,7 +160,7 @@ func (h *Hub) begin(child, id string) *session {
 			},
 			Speaks: func(node string) bool { return h.cfg.Behind(child, node) },
 		},
-		refused: func(err error) { h.cfg.Refused(child, err) }, turned: h.Changed, counts: counts,
+		refused: func(err error) { h.cfg.Refused(child, err) }, turned: h.Changed, told: h.cfg.Withheld, counts: counts,
 	})
 	h.sessions[child] = s
 	counts.began()
@@ -148,6 +168,7 @@ func (h *Hub) begin(child, id string) *session {
 		if err := s.peer.run(ctx); err != nil {
 			h.cfg.Log.Warn("live messages of a child ended", slog.String("child", child), slog.Any("err", err))
 		}
+		h.cfg.Withheld()
 	})
 	h.Changed()
 	return s

@@ -196,7 +196,7 @@ func newFamily(t *testing.T, wanted ...string) *family {
 			defer f.mu.Unlock()
 			f.refused = append(f.refused, err)
 		},
-		Log: slog.New(slog.DiscardHandler),
+		Withheld: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 	f.start(func(ctx context.Context) { _ = f.hub.Run(ctx) })
 	synctest.Wait() // it takes children from now on
@@ -212,12 +212,17 @@ func (f *family) start(run func(context.Context)) {
 
 // child connects a child that may publish below its name.
 func (f *family) child(name string, own *desk, rules Rules, hear ...point.Path) *Up {
+	return f.childBy(name, own, func() Rules { return rules }, hear...)
+}
+
+// childBy connects a child whose rules may change.
+func (f *family) childBy(name string, own *desk, rules func() Rules, hear ...point.Path) *Up {
 	f.mu.Lock()
 	f.rights[name] = Child{Publish: []point.Pattern{point.Pattern(name)}, Subscribe: identity.Grants{Subscribe: []point.Pattern{"weather/**", "a/**"}}}
 	f.mu.Unlock()
 	up := NewUp(UpConfig{
-		Tap: own.tap, Rules: func() Rules { return rules }, Hear: hear, Rate: f.bound, Behind: func(node string) bool { return node == name },
-		Turned: func() {}, Log: slog.New(slog.DiscardHandler),
+		Tap: own.tap, Rules: rules, Hear: hear, Rate: f.bound, Behind: func(node string) bool { return node == name },
+		Turned: func() {}, Below: func() []Withheld { return nil }, Log: slog.New(slog.DiscardHandler),
 	})
 	f.start(func(ctx context.Context) {
 		up.Run(ctx, func(_ context.Context, deliver func([]byte)) (Conn, error) {

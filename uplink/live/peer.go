@@ -49,9 +49,12 @@ type peerConfig struct {
 	judge   Judge
 	refused func(error) // is told what is not taken
 	turned  func()      // is told that the other end wants something else than before
-	greets  bool        // says the first word
-	rate    int64       // bytes of messages in a second; 0 for any
-	counts  *Counts
+	// withheld returns what of the other end's wants does not go to it; nil of the upper end, which gets to know it by told.
+	withheld func(wants []string) []Withheld
+	told     func() // is told that the other end withholds something else than before; nil: nobody is
+	greets   bool   // says the first word
+	rate     int64  // bytes of messages in a second; 0 for any
+	counts   *Counts
 }
 
 // peer is one end of a link, for one connection.
@@ -67,7 +70,8 @@ type peer struct {
 	asked   want     // what this end wants
 	heard   bool     // the other end answered the last want
 	greeted bool
-	theirs  []string // what the other end wants
+	theirs  []string   // what the other end wants
+	lacks   []Withheld // of theirs, as the other end was told last
 	flight  []flying
 	under   int64
 	window  window.Window
@@ -129,6 +133,24 @@ func (p *peer) wanted() []string {
 func (p *peer) review() {
 	rules := p.cfg.rules()
 	p.outlet.set(p.wanted(), &rules)
+	p.withhold(0)
+}
+
+// withhold tells the other end what it does not get: as the answer to a version of its want, or with 0 if that changed.
+func (p *peer) withhold(version uint64) {
+	w := word{Wanted: version}
+	var lacks []Withheld
+	if p.cfg.withheld != nil {
+		lacks = append([]Withheld{}, p.cfg.withheld(p.wanted())...) // never null: nothing is said, too
+		p.cfg.counts.withheld(lacks)
+		w.Withheld = &lacks
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if version != 0 || !slices.Equal(lacks, p.lacks) {
+		p.say(&w)
+	}
+	p.lacks = lacks
 }
 
 // say lets a word go next. The caller holds mu.
@@ -394,6 +416,11 @@ func (p *peer) takeWord(t *taking, data []byte) error {
 	if w.Want != nil {
 		return p.takeWant(t, w.Want)
 	}
+	if w.Withheld != nil && p.cfg.told != nil {
+		lacks := slices.DeleteFunc(*w.Withheld, func(l Withheld) bool { return len(l.Subject)+len(l.Node)+len(l.Allow) > maxSubject })
+		p.cfg.counts.withheld(lacks[:min(len(lacks), mostWithheld)])
+		p.cfg.told()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -433,9 +460,10 @@ func (p *peer) takeWant(t *taking, w *want) error {
 	p.mu.Lock()
 	changed := !slices.Equal(p.theirs, subjects)
 	p.theirs = subjects
-	p.say(&word{Wanted: w.Version})
 	p.mu.Unlock()
-	p.review()
+	rules := p.cfg.rules()
+	p.outlet.set(subjects, &rules)
+	p.withhold(w.Version)
 	p.cfg.counts.wanted(subjects)
 	if changed {
 		p.cfg.turned()

@@ -37,6 +37,7 @@ type UpConfig struct {
 	Behind func(node string) bool // whether a node is this one, or below it
 	Rate   int64                  // bytes of messages that go up in a second; 0 for any
 	Turned func()                 // is told that the parent wants something else than before
+	Below  func() []Withheld      // what nodes below withhold, in this node's names
 	Log    *slog.Logger
 }
 
@@ -74,6 +75,20 @@ func (u *Up) Wanted() []string {
 		out = append(out, Within(theirs, way.To, way.From)...)
 	}
 	return Reduce(out, MaxSubjects)
+}
+
+// withheld returns what of the parent's wants does not go to it, because of this node or those below it.
+func (u *Up) withheld(wants []string) []Withheld {
+	rules := u.cfg.Rules()
+	all := append(rules.withheld(wants), rules.placed(u.cfg.Below(), wants)...)
+	return all[:min(len(all), mostWithheld)]
+}
+
+// Withheld says that nodes below withhold something else than before.
+func (u *Up) Withheld() {
+	if p := u.now(); p != nil {
+		p.withhold(0)
+	}
 }
 
 // Review makes new rules hold.
@@ -132,7 +147,7 @@ func (u *Up) connect(ctx context.Context, dial func(context.Context, func([]byte
 		refused: func(err error) {
 			u.cfg.Log.DebugContext(ctx, "a live message of the parent is not taken", slog.Any("err", err))
 		},
-		turned: u.cfg.Turned, counts: &u.counts,
+		turned: u.cfg.Turned, counts: &u.counts, withheld: u.withheld,
 	})
 	conn, err := dial(ctx, p.offer)
 	if err != nil {

@@ -1054,6 +1054,20 @@ export interface LiveFlow {
   octets: number;
   /** Messages that the link did not carry in time */
   dropped: number;
+  /** What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it */
+  withheld?: LiveWithheld[];
+}
+
+/** What is wanted at a node and does not come, because a node below does not allow it */
+export interface LiveWithheld {
+  /** As it is wanted, with wildcards of the bus */
+  subject: string;
+  /** That withholds it */
+  node: string;
+  /** Some of it comes */
+  part?: boolean;
+  /** What its uplink.allow lacks, such as subscribe **, in its names */
+  allow: string;
 }
 
 /** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */

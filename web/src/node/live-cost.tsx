@@ -1,5 +1,6 @@
 import { bytes, count, plain, plural } from "../format";
 import type { LiveFlow, LiveLink } from "../generated/api";
+import { wantedWords, withheldWords } from "./live-words";
 
 /** What live messages cost a link between two nodes. */
 export function LiveCost({ link }: { link: LiveLink }) {
@@ -12,6 +13,11 @@ export function LiveCost({ link }: { link: LiveLink }) {
           {plural(link.refused, "message")} refused; the last: {plain(link.reason)}
         </p>
       )}
+      {link.up.withheld?.map((w) => (
+        <p key={w.node + w.subject} class="problem">
+          {withheldWords(w)}
+        </p>
+      ))}
       <table class="data-table">
         <thead>
           <tr>
@@ -33,18 +39,10 @@ export function LiveCost({ link }: { link: LiveLink }) {
   );
 }
 
-/** How many subjects are shown by name. */
-const named = 3;
-
 const Way = ({ name, flow: f }: { name: string; flow: LiveFlow }) => (
   <tr>
     <th scope="row">{name}</th>
-    <td>
-      {f.wanted === 0
-        ? "nobody listens"
-        : f.subjects.slice(0, named).map(plain).join(", ") +
-          (f.wanted > named ? ` and ${count(f.wanted - named)} more` : "")}
-    </td>
+    <td>{wantedWords(f)}</td>
     <td class="number">{count(f.messages)}</td>
     <td class="number">{bytes(f.octets)}</td>
     <td class="number">{count(f.dropped)}</td>
