@@ -97,15 +97,12 @@ type Config struct {
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 
-	Bus      Bus
-	People   People
-	Agents   Agents
-	Calls    Calls
-	Far      Far
-	Children Children
-	Parent   Parent
-	Nodes    Nodes
-	Node     string // the node's name
+	Bus    Bus
+	People People
+	Agents Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	Far    Far
+	Nodes  Nodes
+	Node   string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.
 	Prometheus http.Handler

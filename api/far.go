@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
 	"voltbus/wire"
 )
 
@@ -42,7 +43,16 @@ type FarCall struct {
 	Args   wire.Arguments
 }
 
-const farBody = 4 << 20
+const (
+	farBody  = 4 << 20
+	callTime = 30 * time.Second // that a method may take, unless the request says more
+	maxCall  = 5 * time.Minute
+)
+
+var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(maxCall.Seconds()))
+
+// RaisedError is what a method of an agent raised.
+type RaisedError = answer.RaisedError
 
 func farRoutes() []route {
 	return []route{
@@ -74,7 +84,7 @@ func (s *server) callFar(w http.ResponseWriter, r *request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	r.did(clip(node+"/"+body.Agent+":"+body.Method), auditedCall(body.Args, body.Kwargs))
+	r.did(clip(node+"/"+body.Agent+":"+body.Method), operation.ToldOfCall(body.Args, body.Kwargs))
 	if body.Method == "" {
 		return fault.E("api.call", fault.Invalid, "method", errMissing)
 	}

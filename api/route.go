@@ -37,8 +37,8 @@ func routes() []route {
 	list := slices.Concat(
 		accessRoutes(), prometheusRoutes(), streamRoutes(), stateRoutes(),
 		peopleRoutes(), busRoutes(),
-		labRoutes(), processRoutes(), ingestRoutes(), meterRoutes(), agentRoutes(), callRoutes(),
-		operationRoutes(), controlRoutes(), farRoutes(), childRoutes(), parentRoutes(), nodeRoutes(), logRoutes(),
+		labRoutes(), processRoutes(), ingestRoutes(), meterRoutes(),
+		operationRoutes(), controlRoutes(), farRoutes(), nodeRoutes(), logRoutes(),
 	)
 	for i := range list {
 		if list[i].remote != "" {

@@ -9,12 +9,17 @@ import (
 // Who writes the code or the configuration of an agent decides what its grants are used for. So this needs a
 // role that may do itself what the agent may.
 
+// Agents knows what agents may do.
+type Agents interface {
+	Agent(name string) (identity.Agent, error)
+}
+
 // mayShape reports whether a person may change what an agent does: its code and its configuration.
 func (s *server) mayShape(r *request, agent string) error {
 	if s.cfg.Agents == nil || r.user.Role.Includes(identity.Administrator) {
 		return nil
 	}
-	a, err := s.cfg.Agents.Agent(r.Context(), agent)
+	a, err := s.cfg.Agents.Agent(agent)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil

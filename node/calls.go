@@ -12,10 +12,10 @@ import (
 	"voltbus/wire"
 )
 
-// calls implements api.Calls.
+// calls implements agents.Calls.
 type calls struct{ node *Node }
 
-// Call implements api.Calls.
+// Call implements agents.Calls.
 func (c calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
 	const op = "node.Call"
 	if _, err := c.node.agents.Agent(agent); err != nil {
@@ -59,7 +59,7 @@ type told struct {
 	Needs json.RawMessage `json:"needs"`
 }
 
-// Methods implements api.Calls.
+// Methods implements agents.Calls.
 func (c calls) Methods(ctx context.Context, agent string) ([]answer.Method, error) {
 	result, err := c.Call(ctx, agent, "inspect", wire.Arguments{})
 	if err != nil {

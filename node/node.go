@@ -167,7 +167,7 @@ type scrubber interface {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
 	if !o.Idle {
-		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logOctets, api.SecretName)
+		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logOctets, operation.SecretName)
 		n.log = slog.New(n.logbook)
 	}
 	for _, open := range []func(context.Context) error{

@@ -42,6 +42,8 @@ func (n *Node) newOperations() *operation.Table {
 	}
 	p.Audit.Log, p.Audit.Now = n.audit, now
 	p.People.People, p.People.Node, p.Tokens.Tokens = people{n.identity.Logins, n.reviewPerson}, n.opts.Config.Node.Name, n.identity.Logins
+	p.Agents.Registry, p.Agents.Online, p.Agents.Calls = n.agents, n.connections, calls{n}
+	aboutChildren(n, &p)
 	p.Agents.Peers = func() ([]answer.Peer, error) { return n.service.Peers() }
 	aboutAlerts(n, &p)
 	if p.Log.Now = now; n.logbook != nil {

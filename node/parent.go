@@ -40,10 +40,10 @@ func busActor(name string) string {
 	return "agent:" + name
 }
 
-// parent implements api.Parent.
+// parent implements parent.Parent.
 type parent struct{ node *Node }
 
-// Parent implements api.Parent.
+// Parent implements parent.Parent.
 func (p parent) Parent(ctx context.Context) (answer.Parent, error) {
 	m, member := p.node.parent.Current()
 	if !member {
@@ -56,7 +56,7 @@ func (p parent) Parent(ctx context.Context) (answer.Parent, error) {
 	}, nil
 }
 
-// JoinParent implements api.Parent.
+// JoinParent implements parent.Parent.
 func (p parent) JoinParent(ctx context.Context, text, name string) (answer.Parent, error) {
 	code, err := enrol.ParseCode(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p parent) JoinParent(ctx context.Context, text, name string) (answer.Paren
 	return p.Parent(ctx)
 }
 
-// LeaveParent implements api.Parent.
+// LeaveParent implements parent.Parent.
 func (p parent) LeaveParent(context.Context) error {
 	err := p.node.parent.Leave()
 	if err == nil {
@@ -81,7 +81,7 @@ func (p parent) LeaveParent(context.Context) error {
 	return err
 }
 
-// RotateKey implements api.Parent.
+// RotateKey implements parent.Parent.
 func (p parent) RotateKey(ctx context.Context) (answer.Parent, error) {
 	if _, err := p.node.parent.Rotate(ctx, knock); err != nil {
 		return answer.Parent{}, err

@@ -66,9 +66,10 @@ type Spec struct {
 	People  bool          // Method is for people of other nodes; agents do not ask for it
 	Waits   bool          // it waits for devices, which is no work of the node
 	Keyed   bool          // over HTTP the header Idempotency-Key makes a repeat harmless, see Caller.Key
-	Takes   string        // the schema of the body in OpenAPI; "" if it is written from the arguments
 	Record  bool          // a token that can only record may ask, too
 	Audited bool          // the audit log says who did it, and how it ended
+	Action  string        // in the audit log; "" if that is Name
+	Takes   string        // the schema of the body in OpenAPI; "" if it is written from the arguments
 	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
 	Stream  string        // of what one person has few at a time, if the answer is a Stream: Exports or Statements
 	Formats []string      // the media types of such an answer

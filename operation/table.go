@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,7 +153,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 		err = do(b, call)
 	}
 	if b.Audited && !call.told {
-		t.tell(ctx, Entry{Caller: *who, Action: b.Name, Subject: clip(call.subject), Detail: call.detail, Err: err})
+		t.tell(ctx, Entry{Caller: *who, Action: cmp.Or(b.Action, b.Name), Subject: clip(call.subject), Detail: call.detail, Err: err})
 	}
 	if b.Watched != "" {
 		t.tell(ctx, Entry{Caller: *who, Action: b.Watched, Subject: clip(call.subject), Err: err, Reading: true})

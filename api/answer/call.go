@@ -1,6 +1,9 @@
 package answer
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Methods are what an agent answers on the bus, as it tells itself. Its texts are hostile.
 type Methods struct {
@@ -35,3 +38,9 @@ type Raised struct {
 	Message string            `json:"message"`
 	Args    []json.RawMessage `json:"args,omitempty"`
 }
+
+// RaisedError is what a method of an agent raised, as an error.
+type RaisedError struct{ Raised }
+
+// Error returns type and message.
+func (e *RaisedError) Error() string { return fmt.Sprintf("raised %s: %s", e.Type, e.Message) }

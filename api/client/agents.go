@@ -2,67 +2,45 @@ package client
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"net/url"
 
 	"voltbus/api/answer"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/agents"
 )
 
 // AgentList returns the agents by name.
-func (c *Client) AgentList(ctx context.Context) (a answer.Agents, err error) {
-	return a, c.get(ctx, "agents", nil, &a)
+func (c *Client) AgentList(ctx context.Context) (answer.Agents, error) {
+	return Do(ctx, c, agents.List, struct{}{})
 }
 
 // Agent returns an agent.
-func (c *Client) Agent(ctx context.Context, name string) (a answer.Agent, err error) {
-	return a, c.get(ctx, "agents/"+url.PathEscape(name), nil, &a)
+func (c *Client) Agent(ctx context.Context, name string) (answer.Agent, error) {
+	return Do(ctx, c, agents.Get, agents.Name{Name: name})
 }
 
 // AddAgent registers an agent by the public half of its key.
-func (c *Client) AddAgent(ctx context.Context, name, public string, g identity.Grants) (a answer.Agent, err error) {
-	body := struct {
-		Name   string          `json:"name"`
-		Public string          `json:"public"`
-		Grants identity.Grants `json:"grants"`
-	}{name, public, g}
-	return a, c.change(ctx, http.MethodPost, "agents", body, &a)
+func (c *Client) AddAgent(ctx context.Context, name, public string, g identity.Grants) (answer.Agent, error) {
+	return Do(ctx, c, agents.Add, agents.New{Name: name, Public: public, Grants: g})
 }
 
 // SetGrants replaces what an agent may do.
-func (c *Client) SetGrants(ctx context.Context, name string, g identity.Grants) (now identity.Grants, err error) {
-	return now, c.change(ctx, http.MethodPut, "agents/"+url.PathEscape(name)+"/grants", g, &now)
+func (c *Client) SetGrants(ctx context.Context, name string, g identity.Grants) (identity.Grants, error) {
+	return Do(ctx, c, agents.SetGrants, agents.Grants{Name: agents.Name{Name: name}, Grants: g})
 }
 
 // ChangeGrants withdraws some of what an agent may do, and adds more.
-func (c *Client) ChangeGrants(ctx context.Context, name string, grant, withdraw identity.Grants) (now identity.Grants, err error) {
-	body := struct {
-		Grant    identity.Grants `json:"grant"`
-		Withdraw identity.Grants `json:"withdraw"`
-	}{grant, withdraw}
-	return now, c.change(ctx, http.MethodPatch, "agents/"+url.PathEscape(name)+"/grants", body, &now)
+func (c *Client) ChangeGrants(ctx context.Context, name string, grant, withdraw identity.Grants) (identity.Grants, error) {
+	return Do(ctx, c, agents.ChangeGrants, agents.Change{Name: agents.Name{Name: name}, Regranting: operation.Regranting{Grant: grant, Withdraw: withdraw}})
 }
 
 // RevokeAgent shuts an agent out.
-func (c *Client) RevokeAgent(ctx context.Context, name string) (a answer.Agent, err error) {
-	return a, c.change(ctx, http.MethodPost, "agents/"+url.PathEscape(name)+"/revoke", nil, &a)
+func (c *Client) RevokeAgent(ctx context.Context, name string) (answer.Agent, error) {
+	return Do(ctx, c, agents.Revoke, agents.Name{Name: name})
 }
 
 // RemoveAgent forgets an agent.
 func (c *Client) RemoveAgent(ctx context.Context, name string) error {
-	resp, err := c.call(ctx, http.MethodDelete, "agents/"+url.PathEscape(name), nil, nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
-}
-
-// change sends a request with a body, and decodes its answer.
-func (c *Client) change(ctx context.Context, method, path string, body, into any) error {
-	resp, err := c.call(ctx, method, path, nil, body)
-	if err != nil {
-		return err
-	}
-	return errors.Join(decode(resp.Body, into), resp.Body.Close())
+	_, err := Do(ctx, c, agents.Remove, agents.Name{Name: name})
+	return err
 }

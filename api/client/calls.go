@@ -3,16 +3,18 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/operation/agents"
 )
 
 // Methods returns what an agent answers that is connected.
-func (c *Client) Methods(ctx context.Context, agent string) (m answer.Methods, err error) {
-	return m, c.get(ctx, agentPath(agent, "methods"), nil, &m)
+func (c *Client) Methods(ctx context.Context, agent string) (answer.Methods, error) {
+	return Do(ctx, c, agents.Methods, agents.Name{Name: agent})
 }
 
 // Call is a call of a method of an agent, in the name of the node.
@@ -34,20 +36,22 @@ func (c *Client) CallNode(ctx context.Context, node, agent string, call Call) (j
 		Timeout float64                    `json:"timeout,omitempty"`
 	}{agent, call.Method, call.Args, call.Kwargs, call.Timeout.Seconds()}
 	var result answer.CallResult
-	err := c.change(ctx, http.MethodPost, "nodes/"+url.PathEscape(node)+"/call", body, &result)
+	resp, err := c.call(ctx, http.MethodPost, "nodes/"+url.PathEscape(node)+"/call", nil, body)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(decode(resp.Body, &result), resp.Body.Close())
 	return result.Result, err
 }
 
 // CallAgent calls a method of an agent, and returns its result. What the method raised is
 // fault.Rejected.
 func (c *Client) CallAgent(ctx context.Context, agent string, call Call) (json.RawMessage, error) {
-	body := struct {
-		Method  string                     `json:"method"`
-		Args    []json.RawMessage          `json:"args,omitempty"`
-		Kwargs  map[string]json.RawMessage `json:"kwargs,omitempty"`
-		Timeout float64                    `json:"timeout,omitempty"`
-	}{call.Method, call.Args, call.Kwargs, call.Timeout.Seconds()}
-	var result answer.CallResult
-	err := c.change(ctx, http.MethodPost, agentPath(agent, "call"), body, &result)
+	in := agents.Request{Name: agents.Name{Name: agent}, Method: call.Method, Args: call.Args, Kwargs: call.Kwargs}
+	if call.Timeout != 0 {
+		seconds := call.Timeout.Seconds()
+		in.Timeout = &seconds
+	}
+	result, err := Do(ctx, c, agents.Call, in)
 	return result.Result, err
 }

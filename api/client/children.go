@@ -2,124 +2,131 @@ package client
 
 import (
 	"context"
-	"net/http"
-	"net/url"
+	"errors"
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/children"
+	"voltbus/operation/parent"
 )
 
+var errDecision = errors.New("must be approve, deny or revoke")
+
 // ChildList returns the nodes below this one, by name.
-func (c *Client) ChildList(ctx context.Context) (a answer.Children, err error) {
-	return a, c.get(ctx, "children", nil, &a)
+func (c *Client) ChildList(ctx context.Context) (answer.Children, error) {
+	return Do(ctx, c, children.List, struct{}{})
 }
 
 // Child returns a node below this one.
-func (c *Client) Child(ctx context.Context, name string) (a answer.Child, err error) {
-	return a, c.get(ctx, "children/"+url.PathEscape(name), nil, &a)
+func (c *Client) Child(ctx context.Context, name string) (answer.Child, error) {
+	return Do(ctx, c, children.Get, children.Name{Name: name})
 }
 
 // NewChild is a child whose key was made elsewhere.
 type NewChild struct {
-	Name   string          `json:"name"`
-	Public string          `json:"public"`
-	Prefix string          `json:"prefix"`
-	Grants identity.Grants `json:"grants"`
-	// Expires is until when the key is taken if no node uses it; nil: for ever.
-	Expires *time.Time `json:"expires,omitempty"`
+	Name    string
+	Public  string
+	Prefix  string
+	Grants  identity.Grants
+	Expires *time.Time // until when the key is taken if no node uses it; nil: for ever
 }
 
 // AddChild registers a child by the public half of its key, as approved. With Expires it renews one that
 // never came.
-func (c *Client) AddChild(ctx context.Context, child NewChild) (a answer.Child, err error) {
-	return a, c.change(ctx, http.MethodPost, "children", child, &a)
+func (c *Client) AddChild(ctx context.Context, child NewChild) (answer.Child, error) {
+	return Do(ctx, c, children.Add, children.New{
+		Name: child.Name, Public: child.Public, Prefix: child.Prefix, Grants: child.Grants, Expires: textOfTime(child.Expires),
+	})
+}
+
+// textOfTime returns a time as it is written in JSON; "" for none.
+func textOfTime(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
 }
 
 // DecideChild decides on a child: approve, deny or revoke.
-func (c *Client) DecideChild(ctx context.Context, name, decision string) (a answer.Child, err error) {
-	return a, c.change(ctx, http.MethodPost, "children/"+url.PathEscape(name)+"/"+decision, nil, &a)
+func (c *Client) DecideChild(ctx context.Context, name, decision string) (answer.Child, error) {
+	for _, op := range []operation.Operation[children.Name, answer.Child]{children.Approve, children.Deny, children.Revoke} {
+		if op.Name == "child."+decision {
+			return Do(ctx, c, op, children.Name{Name: name})
+		}
+	}
+	return answer.Child{}, fault.E("client.DecideChild", fault.Invalid, decision, errDecision)
 }
 
 // RegrantChild withdraws some of what a child may do, and adds more.
-func (c *Client) RegrantChild(ctx context.Context, name string, grant, withdraw identity.Grants) (a answer.Child, err error) {
-	body := struct {
-		Grant    identity.Grants `json:"grant"`
-		Withdraw identity.Grants `json:"withdraw"`
-	}{grant, withdraw}
-	return a, c.change(ctx, http.MethodPatch, "children/"+url.PathEscape(name)+"/grants", body, &a)
+func (c *Client) RegrantChild(ctx context.Context, name string, grant, withdraw identity.Grants) (answer.Child, error) {
+	return Do(ctx, c, children.Regrant, children.Grants{
+		Name: children.Name{Name: name}, Regranting: operation.Regranting{Grant: grant, Withdraw: withdraw},
+	})
 }
 
 // ConfineChild gives a child another prefix.
-func (c *Client) ConfineChild(ctx context.Context, name, prefix string) (a answer.Child, err error) {
-	body := struct {
-		Prefix string `json:"prefix"`
-	}{prefix}
-	return a, c.change(ctx, http.MethodPut, "children/"+url.PathEscape(name)+"/prefix", body, &a)
+func (c *Client) ConfineChild(ctx context.Context, name, prefix string) (answer.Child, error) {
+	return Do(ctx, c, children.Confine, children.Prefix{Name: children.Name{Name: name}, Prefix: prefix})
 }
 
 // RemoveChild forgets a child.
 func (c *Client) RemoveChild(ctx context.Context, name string) error {
-	return c.remove(ctx, "children/"+url.PathEscape(name))
-}
-
-// remove sends a request whose answer has no body.
-func (c *Client) remove(ctx context.Context, path string) error {
-	resp, err := c.call(ctx, http.MethodDelete, path, nil, nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
+	_, err := Do(ctx, c, children.Remove, children.Name{Name: name})
+	return err
 }
 
 // Wish is what an invitation is to be.
 type Wish struct {
-	Name      string          `json:"name"`
-	Prefix    string          `json:"prefix"`
-	Grants    identity.Grants `json:"grants"`
-	Approved  bool            `json:"approved"`
-	Expires   *time.Time      `json:"expires,omitempty"`   // nil: in a day
-	Addresses []string        `json:"addresses,omitempty"` // empty: those that the node knows
+	Name      string
+	Prefix    string
+	Grants    identity.Grants
+	Approved  bool
+	Expires   *time.Time // nil: in a day
+	Addresses []string   // empty: those that the node knows
 }
 
 // Invite makes an invitation, whose code is shown only in the answer.
-func (c *Client) Invite(ctx context.Context, w Wish) (a answer.Invited, err error) {
-	return a, c.change(ctx, http.MethodPost, "invitations", w, &a)
+func (c *Client) Invite(ctx context.Context, w Wish) (answer.Invited, error) {
+	return Do(ctx, c, children.Invite, children.Wish{
+		Name: w.Name, Prefix: w.Prefix, Grants: w.Grants, Approved: w.Approved, Expires: textOfTime(w.Expires), Addresses: w.Addresses,
+	})
 }
 
 // InvitationList returns the invitations, the newest first.
-func (c *Client) InvitationList(ctx context.Context) (a answer.Invitations, err error) {
-	return a, c.get(ctx, "invitations", nil, &a)
+func (c *Client) InvitationList(ctx context.Context) (answer.Invitations, error) {
+	return Do(ctx, c, children.Invitations, struct{}{})
 }
 
 // CancelInvitation ends an invitation.
-func (c *Client) CancelInvitation(ctx context.Context, id string) (a answer.Invitation, err error) {
-	return a, c.change(ctx, http.MethodDelete, "invitations/"+url.PathEscape(id), nil, &a)
+func (c *Client) CancelInvitation(ctx context.Context, id string) (answer.Invitation, error) {
+	return Do(ctx, c, children.Cancel, children.ID{ID: id})
 }
 
 // Door returns how nodes reach and recognise this one.
-func (c *Client) Door(ctx context.Context) (a answer.Door, err error) {
-	return a, c.get(ctx, "door", nil, &a)
+func (c *Client) Door(ctx context.Context) (answer.Door, error) {
+	return Do(ctx, c, children.Reach, struct{}{})
 }
 
 // Parent returns the node above this one.
-func (c *Client) Parent(ctx context.Context) (a answer.Parent, err error) {
-	return a, c.get(ctx, "parent", nil, &a)
+func (c *Client) Parent(ctx context.Context) (answer.Parent, error) {
+	return Do(ctx, c, parent.Get, struct{}{})
 }
 
 // JoinParent makes this node the child of the one that a code is of; name may be "".
-func (c *Client) JoinParent(ctx context.Context, code, name string) (a answer.Parent, err error) {
-	body := struct {
-		Code string `json:"code"`
-		Name string `json:"name"`
-	}{code, name}
-	return a, c.change(ctx, http.MethodPost, "parent", body, &a)
+func (c *Client) JoinParent(ctx context.Context, code, name string) (answer.Parent, error) {
+	return Do(ctx, c, parent.Join, parent.Code{Code: code, Name: name})
 }
 
 // LeaveParent makes this node forget the one above it.
-func (c *Client) LeaveParent(ctx context.Context) error { return c.remove(ctx, "parent") }
+func (c *Client) LeaveParent(ctx context.Context) error {
+	_, err := Do(ctx, c, parent.Leave, struct{}{})
+	return err
+}
 
 // RotateKey gives this node a new key in place of the one that its parent knows.
-func (c *Client) RotateKey(ctx context.Context) (a answer.Parent, err error) {
-	return a, c.change(ctx, http.MethodPost, "parent/rotate", nil, &a)
+func (c *Client) RotateKey(ctx context.Context) (answer.Parent, error) {
+	return Do(ctx, c, parent.Rotate, struct{}{})
 }

@@ -109,6 +109,8 @@ var table = []rule{
 	{"operation/processes", []string{"operation", "api/answer", "agent/...", "query", "identity", "fault"}, parts, "installed agents are run by agent; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},
 	{"operation/auditlog", []string{"operation", "audit", "query", "api/answer", "identity", "point", "fault"}, parts, "the log of who did what is asked like every other part"},
+	{"operation/children", []string{"operation", "uplink/enrol", "api/answer", "identity", "point", "fault"}, parts, "nodes below are known to identity; how it was asked for, nobody here knows"},
+	{"operation/agents", []string{"operation", "api/answer", "identity", "wire", "fault"}, parts, "agents are known to identity and reached by functions; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
 	{"operation/metering", []string{"operation", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},

@@ -7,6 +7,7 @@ import (
 	"voltbus/operation/agents"
 	"voltbus/operation/alerts"
 	"voltbus/operation/auditlog"
+	"voltbus/operation/children"
 	"voltbus/operation/control"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
@@ -15,6 +16,7 @@ import (
 	"voltbus/operation/mqtt"
 	"voltbus/operation/nodelog"
 	"voltbus/operation/nodes"
+	"voltbus/operation/parent"
 	"voltbus/operation/people"
 	"voltbus/operation/points"
 	"voltbus/operation/processes"
@@ -26,6 +28,7 @@ type Parts struct {
 	Agents    agents.Part
 	Alerts    alerts.Part
 	Audit     auditlog.Part
+	Children  children.Part
 	Control   control.Part
 	Devices   devices.Part
 	Documents documents.Part
@@ -34,6 +37,7 @@ type Parts struct {
 	MQTT      mqtt.Part
 	Nodes     nodes.Part
 	Log       nodelog.Part
+	Parent    parent.Part
 	People    people.Part
 	Points    points.Part
 	Processes processes.Part
@@ -43,7 +47,7 @@ type Parts struct {
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
+		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(),
 	)

@@ -70,7 +70,7 @@ func elsewhere(d *operation.Declared) string {
 func told(d *operation.Declared) string {
 	switch {
 	case d.Audited:
-		return code(d.Name)
+		return code(cmp.Or(d.Action, d.Name))
 	case d.Watched != "":
 		return code(d.Watched) + ", each reader once a minute"
 	case d.Granted && d.Changes():

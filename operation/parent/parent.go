@@ -1,0 +1,101 @@
+// Package parent declares what callers can ask about the node above this one, and does it.
+package parent
+
+import (
+	"context"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+// Parent is the node above this one.
+type Parent interface {
+	Parent(ctx context.Context) (answer.Parent, error)
+	// JoinParent makes this node the child of the one that a code is of; name is what it wants to be called, "" for what the code says or what it
+	// calls itself.
+	JoinParent(ctx context.Context, code, name string) (answer.Parent, error)
+	LeaveParent(ctx context.Context) error
+	// RotateKey gives this node a new key in place of the one that its parent knows.
+	RotateKey(ctx context.Context) (answer.Parent, error)
+}
+
+// Code is that of an invitation.
+type Code struct {
+	Code string `json:"code" api:"required,judged,max=4096" doc:"Begins with vb1"`
+	Name string `json:"name" api:"judged,max=64" doc:"What this node wants to be called there; empty or left out: what the code says, or its own name"`
+}
+
+// The operations.
+var (
+	Get = operation.Declare[struct{}, answer.Parent](operation.Spec{
+		Name: "parent.get", HTTP: "GET /parent", Role: identity.Viewer,
+		Summary: "Tell how this node stands with the one above it", Result: "The parent; member is false if there is none",
+	})
+	Join = operation.Declare[Code, answer.Parent](operation.Spec{
+		Name: "parent.join", HTTP: "POST /parent", Role: identity.Administrator, Audited: true, Body: 8 << 10,
+		Summary: "Join a node above this one with its code", Result: "The parent",
+		Doc: "400 for a code that was not copied right, 403 for one that was used, expired or cancelled, or if another node answers, 409 if the name is taken or this node has a parent.",
+	})
+	Leave = operation.Declare[struct{}, operation.None](operation.Spec{
+		Name: "parent.leave", HTTP: "DELETE /parent", Role: identity.Administrator, Audited: true,
+		Summary: "Forget the node above this one, and the key that it knows",
+	})
+	Rotate = operation.Declare[struct{}, answer.Parent](operation.Spec{
+		Name: "parent.rotate", ID: "rotateKey", HTTP: "POST /parent/rotate", Role: identity.Administrator, Audited: true,
+		Summary: "Take a new key in place of the one that the node above knows", Result: "The parent", Doc: "The old one is refused there from then on.",
+	})
+)
+
+// Part does what is asked about the node above this one.
+type Part struct {
+	Parent Parent // nil where there can be none
+}
+
+// Operations lists what the part does.
+func (p *Part) Operations() []operation.Bound {
+	list := []operation.Bound{
+		operation.Bind(Get, nil, p.get), operation.Bind(Join, nil, p.join), operation.Bind(Leave, nil, p.leave), operation.Bind(Rotate, nil, p.rotate),
+	}
+	if p.Parent == nil {
+		return operation.Absent(list)
+	}
+	return list
+}
+
+// joinTime is for all addresses of a code.
+const joinTime = 25 * time.Second
+
+func (p *Part) get(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.Parent, error) {
+	return p.Parent.Parent(ctx)
+}
+
+// join never tells the code to the audit log: it is a secret until it is used up.
+func (p *Part) join(ctx context.Context, c *operation.Call, in *Code) (answer.Parent, error) {
+	c.Did(in.Name, nil)
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	out, err := p.Parent.JoinParent(ctx, in.Code, in.Name)
+	if err == nil {
+		c.Did(out.Parent, map[string]string{"fingerprint": out.Fingerprint, "name": out.Name, "state": out.State})
+	}
+	return out, err
+}
+
+func (p *Part) leave(ctx context.Context, c *operation.Call, _ *struct{}) (operation.None, error) {
+	if before, err := p.Parent.Parent(ctx); err == nil {
+		c.Did(before.Parent, nil)
+	}
+	return operation.None{}, p.Parent.LeaveParent(ctx)
+}
+
+func (p *Part) rotate(ctx context.Context, c *operation.Call, _ *struct{}) (answer.Parent, error) {
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	out, err := p.Parent.RotateKey(ctx)
+	if err == nil {
+		c.Did(out.Parent, map[string]string{"key_fingerprint": out.Key})
+	}
+	return out, err
+}

@@ -1,0 +1,31 @@
+package operation
+
+import "voltbus/identity"
+
+// Regranting are arguments that withdraw some of what somebody may do, and grant more, so that two who do it at once undo nothing of each
+// other.
+type Regranting struct {
+	Grant    identity.Grants `json:"grant" api:"schema=Grants"`
+	Withdraw identity.Grants `json:"withdraw" api:"schema=Grants"`
+}
+
+// Change changes grants as the arguments say.
+func (r *Regranting) Change(g *identity.Grants) error {
+	left, err := g.Without(r.Withdraw)
+	*g = left.With(r.Grant)
+	return err
+}
+
+// Regranted returns a change of what somebody may do that tells the audit log what was and what is.
+func (c *Call) Regranted(name string, change func(*identity.Grants) error) func(*identity.Grants) error {
+	c.Did(name, nil)
+	return func(g *identity.Grants) error {
+		before := *g
+		err := change(g)
+		c.Did(name, struct {
+			Before []string `json:"before"`
+			After  []string `json:"after"`
+		}{before.Capabilities(), g.Capabilities()})
+		return err
+	}
+}
