@@ -14,7 +14,7 @@ import (
 
 // Methods returns what an agent answers that is connected.
 func (c *Client) Methods(ctx context.Context, agent string) (answer.Methods, error) {
-	return Do(ctx, c, agents.Methods, agents.Name{Name: agent})
+	return Do(ctx, c, agents.Methods, agents.Agent{Name: agent})
 }
 
 // Call is a call of a method of an agent, in the name of the node.
@@ -47,7 +47,7 @@ func (c *Client) CallNode(ctx context.Context, node, agent string, call Call) (j
 // CallAgent calls a method of an agent, and returns its result. What the method raised is
 // fault.Rejected.
 func (c *Client) CallAgent(ctx context.Context, agent string, call Call) (json.RawMessage, error) {
-	in := agents.Request{Name: agents.Name{Name: agent}, Method: call.Method, Args: call.Args, Kwargs: call.Kwargs}
+	in := agents.Request{Agent: agents.Agent{Name: agent}, Method: call.Method, Args: call.Args, Kwargs: call.Kwargs}
 	if call.Timeout != 0 {
 		seconds := call.Timeout.Seconds()
 		in.Timeout = &seconds

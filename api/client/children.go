@@ -22,7 +22,7 @@ func (c *Client) ChildList(ctx context.Context) (answer.Children, error) {
 
 // Child returns a node below this one.
 func (c *Client) Child(ctx context.Context, name string) (answer.Child, error) {
-	return Do(ctx, c, children.Get, children.Name{Name: name})
+	return Do(ctx, c, children.Get, children.Node{Name: name})
 }
 
 // NewChild is a child whose key was made elsewhere.
@@ -52,9 +52,9 @@ func textOfTime(t *time.Time) string {
 
 // DecideChild decides on a child: approve, deny or revoke.
 func (c *Client) DecideChild(ctx context.Context, name, decision string) (answer.Child, error) {
-	for _, op := range []operation.Operation[children.Name, answer.Child]{children.Approve, children.Deny, children.Revoke} {
+	for _, op := range []operation.Operation[children.Node, answer.Child]{children.Approve, children.Deny, children.Revoke} {
 		if op.Name == "child."+decision {
-			return Do(ctx, c, op, children.Name{Name: name})
+			return Do(ctx, c, op, children.Node{Name: name})
 		}
 	}
 	return answer.Child{}, fault.E("client.DecideChild", fault.Invalid, decision, errDecision)
@@ -63,18 +63,18 @@ func (c *Client) DecideChild(ctx context.Context, name, decision string) (answer
 // RegrantChild withdraws some of what a child may do, and adds more.
 func (c *Client) RegrantChild(ctx context.Context, name string, grant, withdraw identity.Grants) (answer.Child, error) {
 	return Do(ctx, c, children.Regrant, children.Grants{
-		Name: children.Name{Name: name}, Regranting: operation.Regranting{Grant: grant, Withdraw: withdraw},
+		Node: children.Node{Name: name}, Regranting: operation.Regranting{Grant: grant, Withdraw: withdraw},
 	})
 }
 
 // ConfineChild gives a child another prefix.
 func (c *Client) ConfineChild(ctx context.Context, name, prefix string) (answer.Child, error) {
-	return Do(ctx, c, children.Confine, children.Prefix{Name: children.Name{Name: name}, Prefix: prefix})
+	return Do(ctx, c, children.Confine, children.Prefix{Node: children.Node{Name: name}, Prefix: prefix})
 }
 
 // RemoveChild forgets a child.
 func (c *Client) RemoveChild(ctx context.Context, name string) error {
-	_, err := Do(ctx, c, children.Remove, children.Name{Name: name})
+	_, err := Do(ctx, c, children.Remove, children.Node{Name: name})
 	return err
 }
 

@@ -22,8 +22,8 @@ type Registry interface {
 
 // The arguments.
 type (
-	// Name names an agent.
-	Name struct {
+	// Agent names an agent.
+	Agent struct {
 		Name string `json:"name" api:"required,judged,query,max=64"`
 	}
 	// New is an agent whose key was made elsewhere.
@@ -34,12 +34,12 @@ type (
 	}
 	// Grants are all that an agent may do.
 	Grants struct {
-		Name
+		Agent
 		identity.Grants
 	}
 	// Change changes what an agent may do.
 	Change struct {
-		Name
+		Agent
 		operation.Regranting
 	}
 )
@@ -65,7 +65,7 @@ var (
 		Name: "agent.identities", ID: "listAgents", HTTP: "GET /agents", Role: identity.Viewer,
 		Summary: "List the agents, which are programs with an identity of their own on the bus", Result: "By name",
 	})
-	Get = declare[Name, answer.Agent](operation.Spec{
+	Get = declare[Agent, answer.Agent](operation.Spec{
 		Name: "agent.identity", ID: "getAgent", HTTP: "GET /agents/{name}", Role: identity.Viewer,
 		Summary: "Read how an agent is known", Result: "The agent",
 	})
@@ -73,14 +73,14 @@ var (
 		Name: "agent.add", HTTP: "POST /agents", Body: most,
 		Summary: "Register an agent by the public half of a key that was made elsewhere", Result: "The agent", Doc: "409 if the name or the key is taken.",
 	})
-	Remove = declare[Name, operation.None](operation.Spec{
+	Remove = declare[Agent, operation.None](operation.Spec{
 		Name: "agent.remove", HTTP: "DELETE /agents/{name}", Summary: "Forget an agent, whose connections end at once",
 	})
-	Revoke = declare[Name, answer.Agent](operation.Spec{
+	Revoke = declare[Agent, answer.Agent](operation.Spec{
 		Name: "agent.revoke", HTTP: "POST /agents/{name}/revoke", Summary: "Shut an agent out at once", Result: "The agent",
 		Doc: "Its name and key stay known and refused until it is removed.",
 	})
-	GetGrants = declare[Name, identity.Grants](operation.Spec{
+	GetGrants = declare[Agent, identity.Grants](operation.Spec{
 		Name: "grants.get", HTTP: "GET /agents/{name}/grants", Role: identity.Viewer, Summary: "Read what an agent may do", Result: "The grants",
 	})
 	SetGrants = declare[Grants, identity.Grants](operation.Spec{
@@ -132,7 +132,7 @@ func (p *Part) list(context.Context, *operation.Call, *struct{}) (answer.Agents,
 	return out, nil
 }
 
-func (p *Part) get(_ context.Context, _ *operation.Call, in *Name) (answer.Agent, error) {
+func (p *Part) get(_ context.Context, _ *operation.Call, in *Agent) (answer.Agent, error) {
 	return p.show(p.Registry.Agent(in.Name))
 }
 
@@ -142,27 +142,27 @@ func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Agen
 	return p.show(p.Registry.Add(ctx, in.Name, in.Public, in.Grants))
 }
 
-func (p *Part) remove(ctx context.Context, c *operation.Call, in *Name) (operation.None, error) {
+func (p *Part) remove(ctx context.Context, c *operation.Call, in *Agent) (operation.None, error) {
 	c.Did(in.Name, nil)
 	return operation.None{}, p.Registry.Remove(ctx, in.Name)
 }
 
-func (p *Part) revoke(ctx context.Context, c *operation.Call, in *Name) (answer.Agent, error) {
+func (p *Part) revoke(ctx context.Context, c *operation.Call, in *Agent) (answer.Agent, error) {
 	c.Did(in.Name, nil)
 	return p.show(p.Registry.Revoke(ctx, in.Name))
 }
 
-func (p *Part) grants(_ context.Context, _ *operation.Call, in *Name) (identity.Grants, error) {
+func (p *Part) grants(_ context.Context, _ *operation.Call, in *Agent) (identity.Grants, error) {
 	a, err := p.Registry.Agent(in.Name)
 	return a.Grants, err
 }
 
 func (p *Part) setGrants(ctx context.Context, c *operation.Call, in *Grants) (identity.Grants, error) {
-	return p.regrant(ctx, c, in.Name.Name, func(g *identity.Grants) error { *g = in.Grants; return nil })
+	return p.regrant(ctx, c, in.Name, func(g *identity.Grants) error { *g = in.Grants; return nil })
 }
 
 func (p *Part) changeGrants(ctx context.Context, c *operation.Call, in *Change) (identity.Grants, error) {
-	return p.regrant(ctx, c, in.Name.Name, in.Regranting.Change)
+	return p.regrant(ctx, c, in.Name, in.Regranting.Change)
 }
 
 func (p *Part) regrant(ctx context.Context, c *operation.Call, name string, change func(*identity.Grants) error) (identity.Grants, error) {

@@ -27,7 +27,7 @@ type Calls interface {
 
 // Request is a call of a method.
 type Request struct {
-	Name
+	Agent
 	Method  string                     `json:"method" api:"required,min=1,max=200"`
 	Args    []json.RawMessage          `json:"args" doc:"Arguments by place"`
 	Kwargs  map[string]json.RawMessage `json:"kwargs" api:"object" doc:"Arguments by name"`
@@ -42,7 +42,7 @@ const (
 
 // The operations.
 var (
-	Methods = declare[Name, answer.Methods](operation.Spec{
+	Methods = declare[Agent, answer.Methods](operation.Spec{
 		Name: "agent.methods", ID: "listMethods", HTTP: "GET /agents/{name}/methods", Role: identity.Viewer,
 		Summary: "Read what an agent that is connected answers, as it says", Result: "Its methods",
 	})
@@ -55,7 +55,7 @@ var (
 	})
 )
 
-func (p *Part) methods(ctx context.Context, _ *operation.Call, in *Name) (answer.Methods, error) {
+func (p *Part) methods(ctx context.Context, _ *operation.Call, in *Agent) (answer.Methods, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	list, err := p.Calls.Methods(ctx, in.Name)
@@ -79,7 +79,7 @@ func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) erro
 	if c.Role.Includes(identity.Engineer) {
 		return nil
 	}
-	list, err := p.methods(ctx, c, &in.Name)
+	list, err := p.methods(ctx, c, &in.Agent)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) erro
 }
 
 // subject names the method.
-func (r *Request) subject() string { return r.Name.Name + ":" + r.Method }
+func (r *Request) subject() string { return r.Name + ":" + r.Method }
 
 func (p *Part) call(ctx context.Context, _ *operation.Call, in *Request) (answer.CallResult, error) {
 	patience := usualCall
@@ -104,7 +104,7 @@ func (p *Part) call(ctx context.Context, _ *operation.Call, in *Request) (answer
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	result, err := p.Calls.Call(ctx, in.Name.Name, in.Method, wire.Arguments{Args: in.Args, Kwargs: in.Kwargs})
+	result, err := p.Calls.Call(ctx, in.Name, in.Method, wire.Arguments{Args: in.Args, Kwargs: in.Kwargs})
 	if raised, ok := errors.AsType[*answer.RaisedError](err); ok {
 		return answer.CallResult{}, fault.E("agents.call", fault.Rejected, in.subject(), raised)
 	}

@@ -32,8 +32,8 @@ type Children interface {
 
 // The arguments.
 type (
-	// Name names a node.
-	Name struct {
+	// Node names a node.
+	Node struct {
 		Name string `json:"name" api:"required,judged,query,max=64"`
 	}
 	// New is a node whose key was made elsewhere.
@@ -46,12 +46,12 @@ type (
 	}
 	// Grants change what a node may do.
 	Grants struct {
-		Name
+		Node
 		operation.Regranting
 	}
 	// Prefix is below which the points of a node are.
 	Prefix struct {
-		Name
+		Node
 		Prefix string `json:"prefix" api:"required,judged,max=512" doc:"Below which its points are; empty: anywhere"`
 	}
 )
@@ -74,19 +74,19 @@ var (
 		Name: "child.list", ID: "listChildren", HTTP: "GET /children", Role: identity.Viewer,
 		Summary: "List the nodes below this one", Result: "By name",
 	})
-	Get = declare[Name]("child.get", "GET /children/{name}", "Read how a node below this one is known", "", operation.Spec{Role: identity.Viewer})
+	Get = declare[Node]("child.get", "GET /children/{name}", "Read how a node below this one is known", "", operation.Spec{Role: identity.Viewer})
 	Add = declare[New]("child.add", "POST /children", "Register a node by the public half of a key that was made elsewhere, as approved",
 		"409 if the name or the key is taken. With `expires`, a node of the name that was never connected is renewed: with its key it gets the new "+
 			"end; if its key has expired, it may get another one. Its prefix and grants stay.", operation.Spec{Body: most})
-	Approve = declare[Name]("child.approve", "POST /children/{name}/approve", "Let a node in that waits, or that was shut out", "", operation.Spec{})
-	Deny    = declare[Name]("child.deny", "POST /children/{name}/deny", "Refuse a node that waits for approval", "409 if it does not wait.", operation.Spec{})
-	Revoke  = declare[Name]("child.revoke", "POST /children/{name}/revoke", "Shut a node out at once",
+	Approve = declare[Node]("child.approve", "POST /children/{name}/approve", "Let a node in that waits, or that was shut out", "", operation.Spec{})
+	Deny    = declare[Node]("child.deny", "POST /children/{name}/deny", "Refuse a node that waits for approval", "409 if it does not wait.", operation.Spec{})
+	Revoke  = declare[Node]("child.revoke", "POST /children/{name}/revoke", "Shut a node out at once",
 		"Its name and keys stay known and refused until it is removed. One that is away hears it when it returns.", operation.Spec{})
 	Regrant = declare[Grants]("child.grant", "PATCH /children/{name}/grants", "Withdraw some of what a node may do, and grant more, at once",
 		"A node can neither administer nor hold capabilities of agents.", operation.Spec{ID: "changeChildGrants", Body: most})
 	Confine = declare[Prefix]("child.confine", "PUT /children/{name}/prefix", "Confine a node to points below another prefix, at once", "",
 		operation.Spec{Body: most})
-	Remove = operation.Declare[Name, operation.None](operation.Spec{
+	Remove = operation.Declare[Node, operation.None](operation.Spec{
 		Name: "child.remove", HTTP: "DELETE /children/{name}", Role: identity.Administrator, Audited: true,
 		Summary: "Forget a node, whose connection ends at once",
 	})
@@ -126,7 +126,7 @@ func (p *Part) list(context.Context, *operation.Call, *struct{}) (answer.Childre
 	return out, nil
 }
 
-func (p *Part) get(_ context.Context, _ *operation.Call, in *Name) (answer.Child, error) {
+func (p *Part) get(_ context.Context, _ *operation.Call, in *Node) (answer.Child, error) {
 	return p.show(p.Children.Child(in.Name))
 }
 
@@ -145,8 +145,8 @@ func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Chil
 	return p.show(p.Children.Add(ctx, wish))
 }
 
-func (p *Part) decide(what func(c Children, ctx context.Context, name, by string) (identity.Child, error)) operation.Handler[Name, answer.Child] {
-	return func(ctx context.Context, c *operation.Call, in *Name) (answer.Child, error) {
+func (p *Part) decide(what func(c Children, ctx context.Context, name, by string) (identity.Child, error)) operation.Handler[Node, answer.Child] {
+	return func(ctx context.Context, c *operation.Call, in *Node) (answer.Child, error) {
 		c.Did(in.Name, nil)
 		child, err := p.show(what(p.Children, ctx, in.Name, c.User()))
 		if err == nil {
@@ -157,15 +157,15 @@ func (p *Part) decide(what func(c Children, ctx context.Context, name, by string
 }
 
 func (p *Part) regrant(ctx context.Context, c *operation.Call, in *Grants) (answer.Child, error) {
-	return p.show(p.Children.Regrant(ctx, in.Name.Name, c.Regranted(in.Name.Name, in.Change)))
+	return p.show(p.Children.Regrant(ctx, in.Name, c.Regranted(in.Name, in.Change)))
 }
 
 func (p *Part) confine(ctx context.Context, c *operation.Call, in *Prefix) (answer.Child, error) {
-	c.Did(in.Name.Name, map[string]string{"prefix": in.Prefix})
-	return p.show(p.Children.Confine(ctx, in.Name.Name, point.Path(in.Prefix)))
+	c.Did(in.Name, map[string]string{"prefix": in.Prefix})
+	return p.show(p.Children.Confine(ctx, in.Name, point.Path(in.Prefix)))
 }
 
-func (p *Part) remove(ctx context.Context, c *operation.Call, in *Name) (operation.None, error) {
+func (p *Part) remove(ctx context.Context, c *operation.Call, in *Node) (operation.None, error) {
 	c.Did(in.Name, nil)
 	return operation.None{}, p.Children.Remove(ctx, in.Name)
 }
