@@ -118,6 +118,17 @@ func TestReadingsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
+func TestAClockThatWasNeverSetIsNotBelievedWhereNothingBoundsThePast(t *testing.T) {
+	j := &journal{}
+	g := gate.New(gate.Config{Origin: "n#", Registry: meters{}, Forward: j.forward, Now: func() time.Time { return noon }})
+	got, err := g.Take(t.Context(), "token:c1", "", []meter.Reading{
+		{Meter: "m1", Channel: 1, End: time.Unix(900, 0), Value: 1}, {Meter: "m1", Channel: 1, End: noon.AddDate(-20, 0, 0), Value: 1},
+	})
+	if err != nil || got.Accepted != 1 || len(got.Refused) != 1 || got.Refused[0].Index != 0 || !strings.Contains(got.Refused[0].Reason, "clock of the meter") {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestATokenForOneMeterRecordsNoOther(t *testing.T) {
 	j := &journal{}
 	got, err := open(j, gate.Position{}).Take(t.Context(), "token:m1", "meters/m1", []meter.Reading{
