@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"math"
+	"mime"
 	"net/http"
 	"strconv"
 
@@ -21,6 +23,8 @@ type Meters interface {
 	Description(address string) answer.Reply
 }
 
+var errSOAPMedia = errors.New("the body must be text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2); set Content-Type")
+
 const soapPath = prefix + "/metering/soap"
 
 func meterRoutes() []route {
@@ -38,6 +42,9 @@ func meterMessage(s *server, w http.ResponseWriter, r *request) error {
 
 // meterSOAP answers the web service.
 func meterSOAP(s *server, w http.ResponseWriter, r *request) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "text/xml" && media != "application/soap+xml" {
+		return &statusError{http.StatusUnsupportedMediaType, errSOAPMedia}
+	}
 	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 		return s.cfg.Meters.SOAP(ctx, m), nil
 	})

@@ -225,10 +225,16 @@ func judge(a attack, status int, media string, body []byte) string {
 	switch {
 	case status < 400:
 		return "" // what is optional, or happens to be right
-	case status >= 500 && status != http.StatusServiceUnavailable:
+	case status >= 500 && status != http.StatusServiceUnavailable && !isSOAP(a, media): // SOAP 1.1 wants 500 for each fault
 		return "nobody else is to blame"
 	case status == http.StatusServiceUnavailable && !strings.Contains(a.path, "/lab") && !strings.Contains(a.path, "/capacity"):
 		return "the node has this part"
+	}
+	if isSOAP(a, media) {
+		if !bytes.Contains(body, []byte("<env:Fault>")) {
+			return "the refusal is no SOAP fault"
+		}
+		return ""
 	}
 	var told map[string]any
 	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&told); err != nil {
@@ -250,6 +256,11 @@ func judge(a attack, status int, media string, body []byte) string {
 		}
 	}
 	return ""
+}
+
+// isSOAP reports whether an answer is that of the web service.
+func isSOAP(a attack, media string) bool {
+	return strings.HasPrefix(a.path, "/api/v1/metering/soap") && strings.Contains(media, "xml")
 }
 
 // heap returns the octets in use.

@@ -136,7 +136,7 @@ func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {
 		{"text/xml", envelope(`<RecordReadings xmlns="urn:voltbus:metering:1"><reading><` + strings.Repeat("a", 1<<20)), 500, "more than 65536 octets"},
 		{"text/xml", `<s:Envelope xmlns:s="urn:x"/>`, 500, "env:VersionMismatch"},
 		{"application/soap+xml", envelope(""), 400, "env:Sender"},
-		{"application/json", "{}", 500, "set Content-Type"},
+		{"application/json", "{}", 415, "set Content-Type"},
 		{"text/xml", envelope(other), 200, `reason="this token may not record readings of this meter"`},
 	} {
 		if status, got := deliver(t, r, token, "soap", tt.media, tt.body); status != tt.status || !strings.Contains(got, tt.want) {

@@ -76,12 +76,8 @@ func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) 
 // SOAP answers a message of the web service. What goes wrong is answered as a fault.
 func (s *Service) SOAP(ctx context.Context, m *answer.Message) answer.Reply {
 	version := soap.V11
-	kind, _, err := mime.ParseMediaType(m.Media)
-	switch {
-	case err == nil && kind == "application/soap+xml":
+	if kind, _, err := mime.ParseMediaType(m.Media); err == nil && kind == "application/soap+xml" {
 		version = soap.V12
-	case err != nil || kind != "text/xml":
-		return fail(version, &soap.Fault{Code: "Sender", Reason: "the body must be text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2); set Content-Type"})
 	}
 	r, err := soap.Read(bytes.NewReader(m.Body), limits())
 	if f, is := errors.AsType[*soap.Fault](err); is {

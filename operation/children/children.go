@@ -42,7 +42,7 @@ type (
 		Public  string          `json:"public" api:"required,judged,min=56,max=56" doc:"An nkey, which begins with U"`
 		Prefix  string          `json:"prefix" api:"judged,max=512" doc:"Below which its points are; empty or left out: anywhere"`
 		Grants  identity.Grants `json:"grants" api:"schema=Grants"`
-		Expires string          `json:"expires,omitempty" api:"schema=Time" doc:"Until when the key is taken if no node uses it, from a minute to ten years from now; left out: for ever"`
+		Expires string          `json:"expires,omitempty" api:"schema=Time,min=1" doc:"Until when the key is taken if no node uses it, from a minute to ten years from now; left out: for ever"`
 	}
 	// Grants change what a node may do.
 	Grants struct {

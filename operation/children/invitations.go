@@ -34,7 +34,7 @@ type (
 		Prefix    string          `json:"prefix" api:"judged,max=512" doc:"Below which its points are; {name} stands for its name; empty or left out: anywhere"`
 		Grants    identity.Grants `json:"grants" api:"schema=Grants"`
 		Approved  bool            `json:"approved" doc:"It needs nobody's approval"`
-		Expires   string          `json:"expires" api:"schema=Time" doc:"From a minute to a year from now; left out: in a day"`
+		Expires   string          `json:"expires,omitempty" api:"schema=Time,min=1" doc:"From a minute to a year from now; left out: in a day"`
 		Addresses []string        `json:"addresses" api:"judged,max=8" doc:"host:port where the node reaches the bus of this one; left out: those that this one knows"`
 	}
 	// ID names an invitation.
