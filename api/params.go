@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"voltbus/fault"
-	"voltbus/query"
 )
 
 const (
@@ -95,15 +94,6 @@ func (r *reading) truth(name string) bool {
 		r.fail(name, errSwitch)
 	}
 	return false
-}
-
-func (r *reading) time(name string) time.Time {
-	text, _ := r.text(name)
-	t, err := query.ParseTime(text, r.now)
-	if err != nil {
-		r.fail(name, err)
-	}
-	return t
 }
 
 func (r *reading) tags() map[string]string {

@@ -147,7 +147,7 @@ func TestRequestsThatCannotBeServedSayWhy(t *testing.T) {
 		if !fault.Is(lost, fault.Unreachable) {
 			t.Errorf("a lost line: %v of kind %v", lost, fault.KindOf(lost))
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond) // of the test's own clock
 		if _, err := s.Read(t.Context(), "b/cut", nil); err == nil || err.Error() != lost.Error() {
 			t.Errorf("what is said of a lost line is out of date %v later: %v", 20*time.Millisecond, lost)
 		}

@@ -203,7 +203,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 		Tap: func() (live.Tap, error) { return tap, nil }, Rules: func() live.Rules {
 			return live.Rules{Grants: identity.Grants{Administer: true}, Self: "plant"}
 		},
-		Behind: func(string) bool { return false }, Turned: func() {}, Log: slog.New(slog.DiscardHandler),
+		Behind: func(string) bool { return false }, Below: func() []live.Withheld { return nil }, Turned: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan struct{})

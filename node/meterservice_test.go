@@ -33,7 +33,8 @@ func meteringNode(t *testing.T, under string) (*running, string) {
 }
 
 // deliver sends a message.
-func deliver(t *testing.T, r *running, token, path, media, body string) (status int, answer string) {
+func (r *running) deliver(token, path, media, body string) (status int, answer string) {
+	t := r.t
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.HTTPAddr()+"/api/v1/metering/"+path, strings.NewReader(body))
 	if err != nil {
@@ -112,7 +113,7 @@ func TestMessagesOfOtherSystemsAreRecorded(t *testing.T) {
 		{"application/xml", `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`, 400, "document type"},
 		{"text/csv", "a,b\n", 400, "column"},
 	} {
-		if status, got := deliver(t, r, token, "messages", tt.media, tt.body); status != tt.status || !strings.Contains(got, tt.want) {
+		if status, got := r.deliver(token, "messages", tt.media, tt.body); status != tt.status || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %.60s: %d %s; want %d %s", tt.media, tt.body, status, got, tt.status, tt.want)
 		}
 	}
@@ -139,11 +140,11 @@ func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {
 		{"application/json", "{}", 415, "set Content-Type"},
 		{"text/xml", envelope(other), 200, `reason="this token may not record readings of this meter"`},
 	} {
-		if status, got := deliver(t, r, token, "soap", tt.media, tt.body); status != tt.status || !strings.Contains(got, tt.want) {
+		if status, got := r.deliver(token, "soap", tt.media, tt.body); status != tt.status || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %.60s: %d %s; want %d %s", tt.media, tt.body, status, got, tt.status, tt.want)
 		}
 	}
-	if status, _ := deliver(t, r, "no-token", "soap", "text/xml", envelope(other)); status != 401 {
+	if status, _ := r.deliver("no-token", "soap", "text/xml", envelope(other)); status != 401 {
 		t.Errorf("without a login: %d", status)
 	}
 	plain := run(t, load(t, t.TempDir(), listenAnywhere+"devices: []\n"))
@@ -151,7 +152,7 @@ func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, got := deliver(t, plain, issued.Token, "soap", "text/xml", envelope(other)); status/100 != 5 || !strings.Contains(got, "metering") {
+	if status, got := plain.deliver(issued.Token, "soap", "text/xml", envelope(other)); status/100 != 5 || !strings.Contains(got, "metering") {
 		t.Errorf("a node that is no metering data system: %d %s", status, got)
 	}
 }

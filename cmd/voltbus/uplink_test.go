@@ -47,8 +47,10 @@ func TestTheCostOfALinkIsToldInWords(t *testing.T) {
 
 func TestTailSaysOnceWhatANodeWithholdsOfWhatIsShown(t *testing.T) {
 	list := []answer.LiveWithheld{
-		{Subject: "live.scan.b1.>", Node: "b1", Allow: "subscribe **"}, {Subject: "live.point.b1.>", Node: "b1", Allow: "subscribe **"},
-		{Subject: "msg.*.b2.>", Node: "b2", Allow: "subscribe **"}, {Subject: "live.scan.b3.>", Node: "b3", Allow: "subscribe **"},
+		{Subject: "live.scan.b1.>", Node: "b1", Allow: "subscribe **"},
+		{Subject: "live.point.b1.>", Node: "b1", Allow: "subscribe **"},
+		{Subject: "msg.*.b2.>", Node: "b2", Allow: "subscribe **"},
+		{Subject: "live.scan.b3.>", Node: "b3", Allow: "subscribe **"},
 	}
 	var said bytes.Buffer
 	cmd := &cobra.Command{}

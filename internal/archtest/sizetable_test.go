@@ -38,7 +38,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2912,
-		"api":                      6071,
+		"api":                      6059,
 		"audit":                    2552,
 		"bus":                      3618,
 		"cmd/voltbus":              10082,

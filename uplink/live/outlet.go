@@ -132,3 +132,16 @@ func (o *outlet) apply(m *queued) ([]Message, error) {
 	out.Data, err = rename(out.Data, deviceKey, p.path, p.to)
 	return []Message{out}, err
 }
+
+// taking is what takes messages of the bus while some are wanted.
+type taking struct {
+	stop func()
+	lost func() int
+}
+
+func (t *taking) end() {
+	if t.stop != nil {
+		t.stop()
+	}
+	t.stop = nil
+}

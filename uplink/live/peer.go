@@ -483,19 +483,6 @@ func (p *peer) takeWant(t *taking, w *want) error {
 	return err
 }
 
-// taking is what takes messages of the bus while some are wanted.
-type taking struct {
-	stop func()
-	lost func() int
-}
-
-func (t *taking) end() {
-	if t.stop != nil {
-		t.stop()
-	}
-	t.stop = nil
-}
-
 // see looks whether a message of the bus is wanted at the other end.
 func (p *peer) see(m Message) {
 	if plan := p.outlet.plan(m.Subject); plan != nil && p.queue.push(queued{m, plan, time.Now()}) {
