@@ -67,8 +67,9 @@ func KeyOf(p point.Path) (ChannelKey, bool) {
 }
 
 // Take adds the readings of a block of the log, and its place. Samples that are no readings are left out; their
-// number is returned.
-func (b *Batch) Take(block *point.Block) (left int) {
+// number is returned. Who sent readings is believed of blocks whose origin is own; in those of another node it is what
+// that node says, and begins with its origin.
+func (b *Batch) Take(block *point.Block, own string) (left int) {
 	const none = ^uint32(0)
 	keys := make([]uint32, len(block.Points))
 	for i, p := range block.Points {
@@ -78,11 +79,16 @@ func (b *Batch) Take(block *point.Block) (left int) {
 			b.Keys = append(b.Keys, k)
 		}
 	}
-	b.Senders = append(b.Senders, "node:"+block.Origin)
+	from := "node:" + block.Origin
+	b.Senders = append(b.Senders, from)
 	for i, p := range block.Point {
 		switch kind := block.Kind[i]; {
 		case kind == point.Text && block.Points[p] == SenderPoint:
-			b.Senders = append(b.Senders, block.Texts[block.Bits[i]])
+			name := block.Texts[block.Bits[i]]
+			if block.Origin != own {
+				name = from + "/" + name
+			}
+			b.Senders = append(b.Senders, name)
 		case kind == point.Float && keys[p] != none:
 			b.Key, b.Sender = append(b.Key, keys[p]), append(b.Sender, uint32(len(b.Senders)-1))
 			b.End, b.Value = append(b.End, block.Time[i]), append(b.Value, math.Float64frombits(block.Bits[i]))

@@ -63,7 +63,7 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
-	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st})
+	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin)})
 	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
 	return s, nil
 }
@@ -96,13 +96,16 @@ func (s *System) Operations() []operation.Bound {
 func (s *System) WebService() *webservice.Service { return webservice.New(s.gate) }
 
 // blocks is the store as a sink fills it.
-type blocks struct{ store *duckdb.Store }
+type blocks struct {
+	store *duckdb.Store
+	own   string // the origin of the readings that this node takes in
+}
 
 // Append implements sink.Store.
 func (b blocks) Append(ctx context.Context, list []*point.Block) (store.Result, error) {
 	batch := &meterstore.Batch{}
 	for _, one := range list {
-		batch.Take(one)
+		batch.Take(one, b.own)
 	}
 	r, err := b.store.Append(ctx, batch)
 	return store.Result{Stored: r.Stored + r.Strays}, err
