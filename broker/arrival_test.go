@@ -1,15 +1,11 @@
 package broker_test
 
 import (
-	"context"
-	"log/slog"
 	"net"
 	"net/netip"
-	"sync"
 	"testing"
 	"time"
 
-	"voltbus/broker"
 	"voltbus/broker/setting"
 	"voltbus/protocol/mqtt/packet"
 )
@@ -18,30 +14,20 @@ import (
 var connect = []byte{0x10, 13, 0, 4, 'M', 'Q', 'T', 'T', 4, 2, 0, 0, 0, 1, 'c'}
 
 func TestAttackClientsThatSayNothingKeepNobodyOut(t *testing.T) {
-	s := setting.Default()
-	s.Clients, s.Anonymous = 100, true
-	b := broker.New(broker.Config{Setting: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	ctx, cancel := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := b.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	const clients = 100
+	site := newSite(t, func(s *setting.Section) { s.Clients, s.Anonymous = clients, true })
 	var silent []net.Conn
 	t.Cleanup(func() {
 		for _, c := range silent {
 			_ = c.Close()
 		}
-		cancel()
-		serving.Wait()
 	})
 	attend := func(peer string) net.Conn {
 		here, there := net.Pipe()
 		entered := make(chan struct{})
-		serving.Go(func() {
+		site.serving.Go(func() {
 			close(entered)
-			b.Attend(ctx, there, netip.MustParseAddr(peer), true)
+			site.Attend(site.ctx, there, netip.MustParseAddr(peer), true)
 		})
 		<-entered
 		silent = append(silent, here)
@@ -53,7 +39,7 @@ func TestAttackClientsThatSayNothingKeepNobodyOut(t *testing.T) {
 	}
 	counts := map[string]int{}
 	for _, peer := range []string{"192.0.2.1", "198.51.100.1", "203.0.113.1"} {
-		for range s.Clients {
+		for range clients {
 			if !refused(attend(peer)) {
 				counts[peer]++
 			}

@@ -8,5 +8,5 @@ type Reading struct {
 	Channel int         // 0: that of the reading type
 	Type    ReadingType // if the channel is 0
 	End     time.Time   // of the interval
-	Value   float64     // in the unit of the channel, after its multiplier
+	Value   float64     // in the unit of the channel
 }

@@ -137,7 +137,7 @@ func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, known bool,
 		return "end: finer than milliseconds"
 	case g.cfg.Bounds.Ahead > 0 && r.End.After(now.Add(g.cfg.Bounds.Ahead)):
 		return fmt.Sprintf("end: %s lies in the future: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
-	case !g.cfg.Bounds.Hold(r.End, now): // not ahead, hence
+	case !g.cfg.Bounds.Hold(r.End, now): // too old, as it is not ahead
 		return fmt.Sprintf("end: %s is older than this node takes: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
 	case b.under != "" && !within(string(store.PathOf(k)), b.under):
 		return "this token may not record readings of this meter"

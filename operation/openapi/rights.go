@@ -73,6 +73,8 @@ func told(d *operation.Declared) string {
 		return code(cmp.Or(d.Action, d.Name))
 	case d.Watched != "":
 		return code(d.Watched) + ", each reader once a minute"
+	case d.Name == "control.approve":
+		return "what control decided"
 	case d.Granted && d.Changes():
 		return "what control decided; of another node: " + code("node.call")
 	case d.Remote && d.Changes():

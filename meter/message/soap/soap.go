@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"voltbus/internal/xmlpull"
-	"voltbus/meter"
 	"voltbus/meter/message"
 )
 
@@ -265,8 +264,5 @@ func (d *decoder) bulk() error {
 
 func (d *decoder) add(t *message.Text) {
 	r, problem := t.Reading()
-	if problem == nil && r.Type != (meter.ReadingType{}) && len(t.Channel) > 0 {
-		r.Type = meter.ReadingType{}
-	}
 	d.out.Add(&r, problem)
 }
