@@ -77,10 +77,10 @@ type Config struct {
 	// Processes are the agents that are installed here.
 	Processes Processes
 	Lab       Lab
-	// Gate records readings from outside, and Repeats remembers those with an idempotency key;
+	// Admission records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.
-	Gate    Gate
-	Repeats Repeats
+	Admission Admission
+	Repeats   Repeats
 	// Meters is the web service of a metering data system; nil for a node that is none.
 	Meters Meters
 	Rates  Rates

@@ -18,8 +18,8 @@ import (
 	"voltbus/point"
 )
 
-// Gate records readings from outside.
-type Gate interface {
+// Admission records readings from outside.
+type Admission interface {
 	// Record refuses what may not be recorded and makes the rest durable: when it returns nil
 	// they are on disk. under bounds the points; "" is all.
 	Record(ctx context.Context, b *ingest.Batch, under point.Path) error
@@ -141,7 +141,7 @@ type writing struct {
 
 // write reads the body and records it, once if it has an idempotency key.
 func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result, error) {
-	if s.cfg.Gate == nil {
+	if s.cfg.Admission == nil {
 		return result{}, absent("samples")
 	}
 	if wait := s.quotas.admit(r.user.Name, s.cfg.Now()); wait > 0 {
@@ -196,7 +196,7 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	job.opts.Now, job.opts.Bounds = now, s.cfg.Bounds
 	report, err := parser.Parse(job.format, content, job.opts, func(b *ingest.Batch) error {
 		s.quotas.charge(r.user.Name, s.cfg.Now(), len(b.Samples))
-		err := s.cfg.Gate.Record(ctx, b, point.Path(r.user.Under))
+		err := s.cfg.Admission.Record(ctx, b, point.Path(r.user.Under))
 		if err == nil {
 			accepted += len(b.Samples)
 		}

@@ -21,7 +21,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 	"voltbus/point"
 )
 
@@ -73,7 +73,7 @@ func startIngest(t *testing.T, change ...func(*api.Config)) (*node, *tape) {
 		if !ok {
 			t.Fatal("the fixture has another catalogue")
 		}
-		c.Gate, c.Repeats = gate.New(list, rec, 0), list.Repeats(0)
+		c.Admission, c.Repeats = admission.New(list, rec, 0), list.Repeats(0)
 	}}, change...)...)
 	return n, rec
 }

@@ -171,7 +171,7 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 
 // ingestMetrics counts what came over HTTP to be recorded, since the start.
 func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
-	if s.cfg.Gate == nil {
+	if s.cfg.Admission == nil {
 		return nil
 	}
 	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(s.accepted.Load()))

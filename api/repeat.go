@@ -44,11 +44,11 @@ func (s *server) once(r *request, key string, content []byte, work func(now time
 		return result{}, fault.E("api.repeat", fault.Invalid, headerKey, errKey)
 	}
 	ctx := r.Context()
-	leave, err := s.repeats.Enter(ctx, [2]string{r.user.Name, key})
+	unlock, err := s.repeats.Lock(ctx, [2]string{r.user.Name, key})
 	if err != nil {
 		return result{}, fault.E("api.repeat", fault.KindOf(err), key, fmt.Errorf("wait for the first request: %w", err))
 	}
-	defer leave()
+	defer unlock()
 	asked := catalog.Repeat{
 		User: r.user.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
 	}

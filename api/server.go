@@ -16,7 +16,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/admission"
-	"voltbus/internal/turn"
+	"voltbus/internal/keymutex"
 )
 
 const (
@@ -42,7 +42,7 @@ type server struct {
 	bodies   inflater
 	zips     zips
 	quotas   *quotas
-	repeats  turn.Turns[[2]string]
+	repeats  keymutex.Mutex[[2]string]
 	parsers  sync.Pool     // of *ingest.Parser
 	parsing  chan struct{} // one entry for each body that is worked on
 	accepted atomic.Uint64 // samples that were sent here and are on disk

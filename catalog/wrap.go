@@ -1,64 +1,19 @@
 package catalog
 
 import (
-	"context"
-	"database/sql"
 	"errors"
-	"fmt"
-	"io/fs"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
-const primaryCode = 0xff // the lower byte of SQLite's extended result codes
+var errClosed = errors.New("the catalogue is closed")
 
-// wrap gives an error its kind and words that say what to do. An error that has its kind already
-// stays as it is.
+// wrap gives an error of the catalogue's file its kind, and words that say what to do.
 func wrap(op, subject string, err error) error {
-	var known *fault.Error
-	var failed *sqlite.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known):
-		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fault.E(op, fault.KindOf(err), subject, err)
-	case errors.Is(err, errCheck):
-		return fault.E(op, fault.Corrupt, subject, err)
-	case errors.Is(err, fs.ErrPermission):
-		return fault.E(op, fault.Refused, subject, fmt.Errorf(
-			"this user may not write here; run as the owner of the data directory: %w", err))
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.E(op, fault.NotFound, subject, fmt.Errorf("make the data directory first: %w", err))
-	case errors.Is(err, sql.ErrConnDone):
-		return fault.E(op, fault.Unavailable, subject, errors.New("the catalogue is closed"))
-	case errors.As(err, &failed):
-		return wrapSQLite(op, subject, failed)
+	file := sqlite.File{
+		Name: "the catalogue", Damaged: "a restart sets it aside and makes a new one", Missing: "make the data directory first",
+		Closed: errClosed, Other: fault.Internal, Corrupt: []error{errCheck},
 	}
-	return fault.E(op, fault.Internal, subject, err)
-}
-
-func wrapSQLite(op, subject string, err *sqlite.Error) error {
-	switch err.Code() & primaryCode {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fault.E(op, fault.Corrupt, subject, fmt.Errorf(
-			"the catalogue is damaged; a restart sets it aside and makes a new one: %w", err))
-	case sqlite3.SQLITE_FULL:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk is full; make room: %w", err))
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf(
-			"another program holds the catalogue; end it, or try again: %w", err))
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-		return fault.E(op, fault.Refused, subject, fmt.Errorf(
-			"the catalogue cannot be written; check its permissions and those of its folder: %w", err))
-	case sqlite3.SQLITE_INTERRUPT:
-		return fault.E(op, fault.Canceled, subject, err)
-	case sqlite3.SQLITE_IOERR:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk reports an error: %w", err))
-	}
-	return fault.E(op, fault.Internal, subject, err)
+	return file.Error(op, subject, err)
 }

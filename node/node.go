@@ -29,7 +29,7 @@ import (
 	"voltbus/document"
 	"voltbus/driver"
 	"voltbus/identity"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
 	"voltbus/internal/logbook"
@@ -91,54 +91,54 @@ type Node struct {
 	logbook *logbook.Book // nil for an idle node
 	started time.Time
 
-	claim    *datadir.Claim
-	damaged  []quarantine.Finding // small files that were set aside at this start
-	ran      bool                 // an earlier start has used the data directory
-	audit    *audit.Log
-	heads    *heads
-	docs     *document.Store
-	asked    *operation.Table // what this node can be asked for
-	room     *datadir.Room
-	files    descriptor.Shares
-	catalog  *catalog.Catalog
-	opening  *openingStore // until it is opened
-	identity *identity.Identity
-	agents   *identity.Registry
-	children *identity.Children
-	host     *enrol.Host
-	parent   *enrol.Parent
-	bus      *bus.Bus
-	blocks   *bus.Log
-	store    history         // nil for a node without one
-	database *postgres.Store // the store, if it is that one; else nil
-	origin   string          // what the directory's own blocks are called
-	recorder *recorder.Recorder
-	receiver *receiver.Receiver
-	sender   *sender.Sender
-	tree     *tree.Tree
-	liveUp   *live.Up
-	liveHub  *live.Hub
-	book     *fleet.Book
-	reports  *fleet.Reporter
-	links    *fleet.Links
-	ledgers  *ledger.Book
-	below    *federation.Federation // answers the parent
-	wide     *federation.Federation // the same; nil without a store
-	gate     *gate.Gate
-	presence *presence.Room
-	service  *service.Service
-	sink     *sink.Sink     // nil without a store
-	meters   *system.System // nil for a node that is no metering data system
-	outlet   *outlet
-	fleet    *device.Fleet
-	journal  *journal.Journal
-	desk     *desk.Desk     // nil for an idle node
-	control  *access.Access // nil for an idle node
-	server   *server
-	settings *configuration.Part // nil for a node without a file
-	mqtt     *front.Front        // nil for a node without a broker
-	amiss    drifted
-	crowded  crowded
+	claim     *datadir.Claim
+	damaged   []quarantine.Finding // small files that were set aside at this start
+	ran       bool                 // an earlier start has used the data directory
+	audit     *audit.Log
+	heads     *heads
+	docs      *document.Store
+	asked     *operation.Table // what this node can be asked for
+	room      *datadir.Room
+	files     descriptor.Shares
+	catalog   *catalog.Catalog
+	opening   *openingStore // until it is opened
+	identity  *identity.Identity
+	agents    *identity.Registry
+	children  *identity.Children
+	host      *enrol.Host
+	parent    *enrol.Parent
+	bus       *bus.Bus
+	blocks    *bus.Log
+	store     history         // nil for a node without one
+	database  *postgres.Store // the store, if it is that one; else nil
+	origin    string          // what the directory's own blocks are called
+	recorder  *recorder.Recorder
+	receiver  *receiver.Receiver
+	sender    *sender.Sender
+	tree      *tree.Tree
+	liveUp    *live.Up
+	liveHub   *live.Hub
+	book      *fleet.Book
+	reports   *fleet.Reporter
+	links     *fleet.Links
+	ledgers   *ledger.Book
+	below     *federation.Federation // answers the parent
+	wide      *federation.Federation // the same; nil without a store
+	admission *admission.Admission
+	presence  *presence.Room
+	service   *service.Service
+	sink      *sink.Sink     // nil without a store
+	meters    *system.System // nil for a node that is no metering data system
+	outlet    *outlet
+	fleet     *device.Fleet
+	journal   *journal.Journal
+	desk      *desk.Desk     // nil for an idle node
+	control   *access.Access // nil for an idle node
+	server    *server
+	settings  *configuration.Part // nil for a node without a file
+	mqtt      *front.Front        // nil for a node without a broker
+	amiss     drifted
+	crowded   crowded
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 

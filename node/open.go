@@ -16,7 +16,7 @@ import (
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
 	"voltbus/recorder"
@@ -117,7 +117,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
 		Room: n.checkRoom, Log: n.log, Mark: n.keepMark(),
 	}, n.blocks, start)
-	n.gate = gate.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)
+	n.admission = admission.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (n *Node) openService(ctx context.Context) error {
 	n.asked = n.newOperations()
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
-		Gate: n.gate, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
+		Admission: n.admission, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
 		Operations: n.asked, Tree: n.tree, Live: n.bus,
 		Refused: n.refusedByAgent, Log: n.log, Now: now,
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"voltbus/device"
-	"voltbus/internal/machine"
+	"voltbus/internal/host"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/sender"
@@ -23,7 +23,7 @@ type gauge struct {
 func (g *gauge) look() float64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now, used := time.Now(), machine.Processor()
+	now, used := time.Now(), host.Processor()
 	before, had := used-g.used, !g.at.IsZero()
 	took := now.Sub(g.at)
 	g.at, g.used = now, used
@@ -55,12 +55,12 @@ const figures = 3
 func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 	s := fleet.Status{
 		Version: n.opts.Version.Version, Roles: n.roles(), Started: n.started.Unix(),
-		Memory: int64(fleet.Rounded(float64(machine.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
+		Memory: int64(fleet.Rounded(float64(host.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
 		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status, Audit: n.headText(),
 	}
-	free, size := machine.Room(n.opts.Config.Node.Data)
+	free, size := host.FreeSpace(n.opts.Config.Node.Data)
 	s.Disk, s.DiskSize = int64(fleet.Rounded(float64(free), figures)), size
-	if t, known := machine.Temperature(machine.System()); known {
+	if t, known := host.Temperature(host.System()); known {
 		t = math.Round(2*t) / 2
 		s.Temperature = &t
 	}

@@ -75,7 +75,7 @@ func (p *parsers) get() *ingest.Parser {
 // record keeps samples durably, all or none.
 func (s *Service) record(ctx context.Context, r *request) ([]byte, error) {
 	const op = "service.record"
-	if s.cfg.Gate == nil {
+	if s.cfg.Admission == nil {
 		return nil, absent("record")
 	}
 	var in record
@@ -100,14 +100,14 @@ func (s *Service) record(ctx context.Context, r *request) ([]byte, error) {
 func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, error) {
 	const op = "service.record"
 	who := "agent:" + r.agent.Name // no person can be called so
-	leave, err := s.turns.Enter(ctx, [2]string{who, in.Key})
+	unlock, err := s.writing.Lock(ctx, [2]string{who, in.Key})
 	if err != nil {
 		return nil, fault.E(op, fault.KindOf(err), in.Key, fmt.Errorf("wait for the first request: %w", err))
 	}
 	ends := true
 	defer func() {
 		if ends {
-			leave()
+			unlock()
 		}
 	}()
 	asked := catalog.Repeat{
@@ -130,7 +130,7 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 	known.Status, known.Answer, known.Sent = answered, out, true
 	ends = false
 	r.afterwards(func() {
-		defer leave()
+		defer unlock()
 		if err := s.cfg.Repeats.EndRepeat(context.WithoutCancel(ctx), known); err != nil {
 			s.cfg.Log.LogAttrs(ctx, slog.LevelWarn, "answer to a record with a key is not kept: asked again, it records again",
 				slog.String("agent", r.agent.Name), slog.String("key", in.Key), slog.Any("err", err))
@@ -158,7 +158,7 @@ func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time
 	n := len(w.batch.Samples)
 	w.batch.Report = report
 	r.waits() // for the disk
-	if err := s.cfg.Gate.RecordWhole(ctx, &w.batch); err != nil {
+	if err := s.cfg.Admission.RecordWhole(ctx, &w.batch); err != nil {
 		return nil, err
 	}
 	if err := w.verdict(report); err != nil {

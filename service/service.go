@@ -15,7 +15,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest"
-	"voltbus/internal/turn"
+	"voltbus/internal/keymutex"
 	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/presence"
@@ -48,8 +48,8 @@ type Bus interface {
 	Connections() ([]Connection, error)
 }
 
-// Gate records samples, all of a batch or none, as package gate does.
-type Gate interface {
+// Admission records samples, all of a batch or none, as package ingest/admission does.
+type Admission interface {
 	RecordWhole(ctx context.Context, b *ingest.Batch) error
 }
 
@@ -74,7 +74,7 @@ type Config struct {
 	Registry   Registry
 	Presence   Presence
 	Bus        Bus
-	Gate       Gate
+	Admission  Admission
 	Bounds     point.Bounds // of times that are believed; the zero value believes all
 	Repeats    Repeats
 	Operations *operation.Table // nil: none of the declared ones
@@ -101,7 +101,7 @@ type Service struct {
 	clients clients
 	parsers parsers
 	ears    ears
-	turns   turn.Turns[[2]string] // by agent and key
+	writing keymutex.Mutex[[2]string] // by agent and key
 }
 
 // New returns the service. It starts nothing.

@@ -19,7 +19,7 @@ import (
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 	"voltbus/operation"
 	"voltbus/operation/control"
 	"voltbus/operation/documents"
@@ -35,7 +35,7 @@ import (
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// desk is a service over real parts: a catalogue, a registry, a gate and a store in memory.
+// desk is a service over real parts: a catalogue, a registry, an admission and a store in memory.
 type desk struct {
 	*service.Service
 	t        testing.TB
@@ -46,7 +46,7 @@ type desk struct {
 	refused  []service.Refusal
 }
 
-// Record implements gate.Recorder: what it is given is on disk.
+// Record implements admission.Recorder: what it is given is on disk.
 func (d *desk) Record(_ context.Context, samples []point.Sample) error {
 	if d.fails == nil {
 		d.taped = append(d.taped, samples...)
@@ -99,7 +99,7 @@ func open(t testing.TB, grants identity.Grants) *desk {
 		t.Fatal(err)
 	}
 	d.Service = service.New(service.Config{
-		Node: "test", Registry: d.registry, Presence: room, Bus: d, Gate: gate.New(d.catalog, d, 5),
+		Node: "test", Registry: d.registry, Presence: room, Bus: d, Admission: admission.New(d.catalog, d, 5),
 		Repeats: d.catalog.Repeats(0), Operations: d.operations(query.New(st, d.catalog, query.DefaultLimits(), noon)),
 		Refused: func(r service.Refusal) { d.refused = append(d.refused, r) },
 		Log:     slog.New(slog.DiscardHandler), Now: noon,

@@ -3,7 +3,7 @@ package register
 import (
 	"slices"
 
-	"voltbus/internal/lexicon"
+	"voltbus/internal/interner"
 )
 
 // order holds numbers in the order of their texts, in few runs, the longest first. A run is never changed
@@ -12,7 +12,7 @@ import (
 type order struct{ runs [][]uint32 }
 
 // add adds numbers that are not there.
-func (o *order) add(names *lexicon.Index, fresh []uint32) {
+func (o *order) add(names *interner.Index, fresh []uint32) {
 	if !slices.IsSortedFunc(fresh, names.Compare) {
 		slices.SortFunc(fresh, names.Compare)
 	}
@@ -33,7 +33,7 @@ func (o *order) add(names *lexicon.Index, fresh []uint32) {
 }
 
 // merge returns the numbers of both runs.
-func merge(names *lexicon.Index, a, b []uint32) []uint32 {
+func merge(names *interner.Index, a, b []uint32) []uint32 {
 	out := make([]uint32, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if names.Compare(a[0], b[0]) < 0 {
@@ -46,7 +46,7 @@ func merge(names *lexicon.Index, a, b []uint32) []uint32 {
 }
 
 // from returns the part of a run whose texts are not below one.
-func from(names *lexicon.Index, run []uint32, text string) []uint32 {
+func from(names *interner.Index, run []uint32, text string) []uint32 {
 	at, _ := slices.BinarySearchFunc(run, text, names.CompareText)
 	return run[at:]
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"voltbus/internal/column"
-	"voltbus/internal/lexicon"
+	"voltbus/internal/interner"
 	"voltbus/point"
 )
 
@@ -47,7 +47,7 @@ type Traits struct {
 // other methods are called within Read, or by the one who puts.
 type Register struct {
 	mu           sync.RWMutex
-	names        *lexicon.Index
+	names        *interner.Index
 	of           column.Column[uint32] // by number: its traits
 	device       column.Column[uint32] // by number: of devices
 	description  column.Column[uint32] // by number: of descriptions
@@ -66,7 +66,7 @@ type Register struct {
 // New returns an empty register.
 func New() *Register {
 	return &Register{
-		names: lexicon.New(), traits: newSet(Traits.clone),
+		names: interner.New(), traits: newSet(Traits.clone),
 		devices: newSet(strings.Clone), descriptions: newSet(strings.Clone), shares: map[string]Share{},
 	}
 }

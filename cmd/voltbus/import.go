@@ -19,7 +19,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/ingest"
-	"voltbus/ingest/piece"
+	"voltbus/ingest/chunk"
 	"voltbus/internal/plural"
 )
 
@@ -84,8 +84,8 @@ func newImport(f *flags) *cobra.Command {
 		Long: `Record the readings of a file: CSV as export writes it or with one point a column, InfluxDB line
 protocol, SenML, or JSON. The name of the file tells the format, or --format does; - is standard input.
 
-The readings go to the node in pieces. If the command is interrupted, run it again: within the node's
-retry window (24 hours, if ingest.retry says nothing else) pieces that are recorded are not recorded again, and
+The readings go to the node in chunks. If the command is interrupted, run it again: within the node's
+retry window (24 hours, if ingest.retry says nothing else) chunks that are recorded are not recorded again, and
 later a reading of the same point and time takes the place of the first.
 
   voltbus import meters.csv
@@ -169,12 +169,12 @@ func (j *importing) params() url.Values {
 
 // run sends everything, and tells what became of it also if it could not.
 func (j *importing) run(ctx context.Context, s session, in io.Reader) error {
-	pieces, err := piece.New(in, j.format.format, 0)
+	chunks, err := chunk.New(in, j.format.format, 0)
 	if err != nil {
 		return err
 	}
 	j.begin = time.Now()
-	err = j.sendAll(ctx, s, pieces)
+	err = j.sendAll(ctx, s, chunks)
 	if !j.drawn.IsZero() {
 		s.PrintErr("\r\033[K")
 	}
@@ -204,9 +204,9 @@ func (j *importing) stopped(ctx context.Context, err error) error {
 	return fault.E("voltbus", fault.KindOf(err), j.file, fmt.Errorf("stopped after %s: %w; run the same command again to go on", plural.Of(j.accepted+j.refused, "reading"), err))
 }
 
-func (j *importing) sendAll(ctx context.Context, s session, pieces *piece.Splitter) error {
+func (j *importing) sendAll(ctx context.Context, s session, chunks *chunk.Splitter) error {
 	for {
-		p, err := pieces.Next()
+		p, err := chunks.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -225,8 +225,8 @@ func (j *importing) sendAll(ctx context.Context, s session, pieces *piece.Splitt
 	}
 }
 
-// send sends one piece, again if the node cannot record now.
-func (j *importing) send(ctx context.Context, s session, p *piece.Piece) (answer.Ingested, error) {
+// send sends one chunk, again if the node cannot record now.
+func (j *importing) send(ctx context.Context, s session, p *chunk.Chunk) (answer.Ingested, error) {
 	body := client.Body{Media: j.format.media, Text: p.Body, Params: j.params(), Key: j.key(p)}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -247,8 +247,8 @@ func (j *importing) send(ctx context.Context, s session, p *piece.Piece) (answer
 	}
 }
 
-// key names a piece by what it says and where, so that it is known when it comes again.
-func (j *importing) key(p *piece.Piece) string {
+// key names a chunk by what it says and where, so that it is known when it comes again.
+func (j *importing) key(p *chunk.Chunk) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s?%s\n%d\n", j.format.media, j.params().Encode(), p.Offset)
 	h.Write(p.Body)
@@ -256,7 +256,7 @@ func (j *importing) key(p *piece.Piece) string {
 }
 
 // list shows why readings were refused, by their place in the file.
-func (j *importing) list(s session, p *piece.Piece, refused []answer.IngestError) {
+func (j *importing) list(s session, p *chunk.Chunk, refused []answer.IngestError) {
 	if len(refused) > 0 && !j.drawn.IsZero() {
 		s.PrintErr("\r\033[K")
 	}

@@ -1,64 +1,15 @@
 package journal
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"io/fs"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
-const primaryCode = 0xff // the lower byte of SQLite's extended result codes
-
-// wrap gives an error its kind and words that say what to do. An error that has its kind already
-// stays as it is.
+// wrap gives an error of the journal's file its kind, and words that say what to do.
 func wrap(op, subject string, err error) error {
-	var known *fault.Error
-	var failed *sqlite.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known):
-		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fault.E(op, fault.KindOf(err), subject, err)
-	case errors.Is(err, errForeign), errors.Is(err, errCheck), errors.Is(err, errTurn):
-		return fault.E(op, fault.Corrupt, subject, err)
-	case errors.Is(err, fs.ErrPermission):
-		return fault.E(op, fault.Refused, subject, fmt.Errorf(
-			"this user may not use the file; run as the owner of the data directory: %w", err))
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.E(op, fault.NotFound, subject, fmt.Errorf("there is no such file: %w", err))
-	case errors.Is(err, sql.ErrConnDone):
-		return fault.E(op, fault.Unavailable, subject, errClosed)
-	case errors.As(err, &failed):
-		return wrapSQLite(op, subject, failed)
+	file := sqlite.File{
+		Name: "the state of control", Damaged: "a restart of the node sets it aside and begins anew", Missing: "there is no such file",
+		Closed: errClosed, Other: fault.Unavailable, Corrupt: []error{errForeign, errCheck, errTurn}, Fixed: true,
 	}
-	return fault.E(op, fault.Unavailable, subject, err)
-}
-
-func wrapSQLite(op, subject string, err *sqlite.Error) error {
-	switch err.Code() & primaryCode {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT:
-		return fault.E(op, fault.Corrupt, subject, fmt.Errorf(
-			"the state of control is damaged; a restart of the node sets it aside and begins anew: %w", err))
-	case sqlite3.SQLITE_FULL:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk is full; make room: %w", err))
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf(
-			"another program holds the state of control; end it, or try again: %w", err))
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-		return fault.E(op, fault.Refused, subject, fmt.Errorf(
-			"the state of control cannot be opened; check its permissions and those of its folder: %w", err))
-	case sqlite3.SQLITE_INTERRUPT:
-		return fault.E(op, fault.Canceled, subject, err)
-	case sqlite3.SQLITE_IOERR:
-		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk reports an error: %w", err))
-	}
-	return fault.E(op, fault.Internal, subject, err)
+	return file.Error(op, subject, err)
 }

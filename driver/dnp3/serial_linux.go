@@ -7,13 +7,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"voltbus/internal/machine"
+	"voltbus/internal/host"
 )
 
 // openSerial opens a serial port, or a pseudo terminal, in raw mode. The file is polled by the
 // runtime, so that closing it ends a read.
 func openSerial(set serialSettings) (io.ReadWriteCloser, error) {
-	if err := machine.SerialPort(set.device); err != nil {
+	if err := host.SerialPort(set.device); err != nil {
 		return nil, fmt.Errorf("open serial port %s: %w", set.device, err)
 	}
 	file, err := os.OpenFile(set.device, os.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)

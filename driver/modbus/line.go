@@ -14,7 +14,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
-	"voltbus/internal/machine"
+	"voltbus/internal/host"
 )
 
 // silences is how often in a row one unit may leave requests unanswered, while nothing else is
@@ -115,7 +115,7 @@ func (l *line) openClient() (err error) {
 	if !l.serial {
 		return l.client.Open()
 	}
-	if err := machine.SerialPort(strings.TrimPrefix(l.name, transportRTU+"://")); err != nil {
+	if err := host.SerialPort(strings.TrimPrefix(l.name, transportRTU+"://")); err != nil {
 		return err
 	}
 	probe, err := os.Open(os.DevNull)

@@ -39,7 +39,6 @@ var (
 	manyLines = map[string]int{
 		"agent":                    2912,
 		"api":                      6059,
-		"audit":                    2552,
 		"bus":                      3618,
 		"cmd/voltbus":              10082,
 		"config":                   2691,

@@ -30,6 +30,7 @@ var (
 var table = []rule{
 	{"point", nil, nil, "nouns outlive everything"},
 	{"fault", nil, nil, "nouns outlive everything"},
+	{"internal/sqlite", []string{"fault"}, nil, "errors of SQLite are given a kind in one place"},
 	{"internal/...", nil, []string{anything}, "internal holds domain-free code"},
 	{"protocol/bacnet/...", []string{"protocol/bacnet/..."}, nil, "BACnet is a library of its own: no platform and no other protocol"},
 	{"protocol/mqtt/...", []string{"protocol/mqtt/..."}, nil, "MQTT is a library of its own: no platform and no other protocol"},
@@ -68,16 +69,16 @@ var table = []rule{
 	{"store/duckdb/snapshot", []string{"store/duckdb/engine", "store/duckdb/newest", "point"}, nil, "what a start reads first knows the engine, not the store"},
 	{"store/postgres/statement", []string{"fault"}, nil, "judging a statement needs the server, not the store"},
 	{"store/...", []string{"store", "point", "fault"}, nil, "a store never knows the bus"},
-	{"catalog/register", []string{"internal/column", "internal/lexicon", "point"}, parts, "points in memory"},
+	{"catalog/register", []string{"internal/column", "internal/interner", "point"}, parts, "points in memory"},
 	{"catalog", []string{"catalog/register", "document", "identity", "presence", "point", "fault"}, parts, "the catalogue keeps what describes points, who may use them and what agents want known"},
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
-	{"ingest/piece", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
-	{"ingest/gate", []string{"ingest", "catalog", "point", "fault"}, parts, "the gate lists what it lets in, and hands it to a recorder that node gives it"},
+	{"ingest/chunk", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
+	{"ingest/admission", []string{"ingest", "catalog", "point", "fault"}, parts, "admission lists the points of what it lets in, and hands it to a recorder that node gives it"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},
 
-	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/gate", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
+	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/admission", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
 	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/..."}, "a bundle is files; who the parent is and what it knows is given to it"},
@@ -147,7 +148,7 @@ var owners = []owner{
 	{"github.com/jackc/", []string{"store/postgres/..."}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", []string{"api/arrowstream"}, []string{"api/...", "node"}, "only api/arrowstream writes Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
-	{"modernc.org/sqlite", []string{"catalog/...", "audit", "control/journal", "broker/storage"}, nil, "only catalog, the audit log, the state of control and the storage of the MQTT broker keep tables in SQLite"},
+	{"modernc.org/sqlite", []string{"internal/sqlite", "catalog/...", "audit", "control/journal", "broker/storage"}, nil, "only catalog, the audit log, the state of control and the storage of the MQTT broker keep tables in SQLite"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},

@@ -7,7 +7,7 @@ import (
 
 	duck "github.com/duckdb/duckdb-go-bindings"
 
-	"voltbus/internal/lexicon"
+	"voltbus/internal/interner"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
@@ -18,12 +18,12 @@ import (
 // catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
 // never used again.
 type catalogue struct {
-	names *lexicon.Index
+	names *interner.Index
 	last  newest.Table
 }
 
 func newCatalogue() *catalogue {
-	return &catalogue{names: lexicon.New()}
+	return &catalogue{names: interner.New()}
 }
 
 // put gives a point the number that it had. Numbers in between, whose points were lost with a

@@ -192,11 +192,11 @@ func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, en
 // else on one of its own; if the parent says that there is one already, this program may be making it
 // just now, and it is waited for. Rotations come one after another.
 func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
-	leave, err := p.turns.Enter(ctx, struct{}{})
+	unlock, err := p.rotating.Lock(ctx, struct{}{})
 	if err != nil {
 		return nil, fault.E("enrol.Rotate", fault.Timeout, KeyFile, fmt.Errorf("another new key is being made: %w", err))
 	}
-	defer leave()
+	defer unlock()
 	next, err := p.rotate(ctx, dial)
 	if !heldBack(err) || !p.awaitAttached(ctx) {
 		return next, err

@@ -19,7 +19,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/atomicfile"
-	"voltbus/internal/turn"
+	"voltbus/internal/keymutex"
 	"voltbus/point"
 )
 
@@ -69,15 +69,15 @@ type Parent struct {
 	dir string
 	now func() time.Time
 
-	mu      sync.Mutex
-	current Membership
-	member  bool
-	changed chan struct{}
-	ask     *Asker               // nil: there is no connection
-	renewed string               // the public key that is being replaced, or was replaced last
-	files   sync.Mutex           // held while key files are read together, made or moved
-	turns   turn.Turns[struct{}] // rotations
-	arrived chan struct{}        // closed at the next Attach
+	mu       sync.Mutex
+	current  Membership
+	member   bool
+	changed  chan struct{}
+	ask      *Asker     // nil: there is no connection
+	renewed  string     // the public key that is being replaced, or was replaced last
+	files    sync.Mutex // held while key files are read together, made or moved
+	rotating keymutex.Mutex[struct{}]
+	arrived  chan struct{} // closed at the next Attach
 }
 
 var errMembership = errors.New("it cannot be read as a membership")
@@ -292,11 +292,11 @@ var errReplaced = errors.New("this key was replaced by a new one; the connection
 // While runs connect with a key that is the node's, and lets no rotation replace that key meanwhile. A key that
 // was replaced already is a fault.Unreachable: the parent would take a connection with it for that of a copy.
 func (p *Parent) While(ctx context.Context, key *identity.Key, connect func() error) error {
-	leave, err := p.turns.Enter(ctx, struct{}{})
+	unlock, err := p.rotating.Lock(ctx, struct{}{})
 	if err != nil {
 		return fault.E("enrol.While", fault.Timeout, KeyFile, fmt.Errorf("a new key is being made: %w", err))
 	}
-	defer leave()
+	defer unlock()
 	if p.Replaced(key) {
 		return fault.E("enrol.While", fault.Unreachable, KeyFile, errReplaced)
 	}

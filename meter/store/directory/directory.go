@@ -13,7 +13,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"voltbus/internal/lexicon"
+	"voltbus/internal/interner"
 	"voltbus/meter"
 	"voltbus/meter/interval"
 	"voltbus/meter/store"
@@ -52,7 +52,7 @@ type Directory struct {
 	calendar *store.Calendar
 
 	mu      sync.RWMutex
-	names   *lexicon.Index
+	names   *interner.Index
 	entries []entry // by the number of the meter
 	models  []*Model
 	known   map[string]uint32 // models by their text
@@ -66,7 +66,7 @@ type entry struct {
 
 // New returns an empty directory.
 func New(c *store.Calendar) *Directory {
-	return &Directory{calendar: c, names: lexicon.New(), known: make(map[string]uint32)}
+	return &Directory{calendar: c, names: interner.New(), known: make(map[string]uint32)}
 }
 
 // Plan is what a registration adds, before it is on disk.

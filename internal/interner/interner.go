@@ -1,9 +1,8 @@
-// Package lexicon gives numbers to texts that are paths, and finds them again, with little memory: a
-// hundred thousand devices of the same make have points of the same names, and each device's path
-// is the beginning of many. It holds what stands before the last slash once, what stands behind it
-// once, and 8 octets a path beside an index of about as many. Little of it is pointers, so that the
-// garbage collector has little to follow.
-package lexicon
+// Package interner numbers strings that are paths, and finds them again, with little memory: a hundred thousand
+// devices of the same make have points of the same names, and each device's path is the beginning of many. It holds
+// what stands before the last slash once, what stands behind it once, and 8 bytes a path beside an index of about as
+// many. Little of it is pointers, so that the garbage collector has little to follow.
+package interner
 
 import (
 	"encoding/binary"
@@ -16,8 +15,8 @@ import (
 // Index numbers texts. Reads may run beside each other, but not beside Add and Put.
 type Index struct {
 	seed  maphash.Seed
-	heads words                // up to the last slash, with it
-	tails words                // behind it
+	heads dictionary           // up to the last slash, with it
+	tails dictionary           // behind it
 	parts column.Column[parts] // by number
 	index table
 }
@@ -30,7 +29,7 @@ const nothing = ^uint32(0) // head and tail of a number that stands for no text
 // New returns an empty index.
 func New() *Index {
 	seed := maphash.MakeSeed()
-	return &Index{seed: seed, heads: words{seed: seed}, tails: words{seed: seed}}
+	return &Index{seed: seed, heads: dictionary{seed: seed}, tails: dictionary{seed: seed}}
 }
 
 // Len returns how many texts have a number.

@@ -1,6 +1,6 @@
-// Package machine reads how this process and the machine below it are: memory, processor time, room on
+// Package host reads how this process and the machine below it are: memory, processor time, free space on
 // a disk and the temperature of the board. Where the system does not tell, the answer is zero.
-package machine
+package host
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Memory returns the octets of this process that are in memory; 0 where that is unknown.
+// Memory returns the bytes of this process that are in memory; 0 where that is unknown.
 func Memory() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -39,9 +39,9 @@ func Processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Room returns the octets that this process may still write to the disk of a folder, and the size of
+// FreeSpace returns the bytes that this process may still write to the disk of a folder, and the size of
 // that disk; zeros where they are unknown.
-func Room(dir string) (free, size int64) {
+func FreeSpace(dir string) (free, size int64) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, 0

@@ -1,4 +1,4 @@
-package piece
+package chunk
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"voltbus/ingest"
 )
 
-// ahead is how far beyond the size of a piece a text is looked at, so that where its last record
+// ahead is how far beyond the size of a chunk a text is looked at, so that where its last record
 // ends does not depend on what is in memory: a line or cell is at most half of it.
 const ahead = 2 * ingest.MaxLine
 
 // lines cuts line protocol between two lines.
-func (s *Splitter) lines() (Piece, error) {
+func (s *Splitter) lines() (Chunk, error) {
 	if err := s.fill(s.size + ahead); err != nil {
-		return Piece{}, err
+		return Chunk{}, err
 	}
 	if len(s.rest) == 0 {
-		return Piece{}, io.EOF
+		return Chunk{}, io.EOF
 	}
 	end := 0
 	for end < min(s.size, len(s.rest)) {
@@ -27,14 +27,14 @@ func (s *Splitter) lines() (Piece, error) {
 	return s.text(end), nil
 }
 
-// text takes a piece that ends behind a line feed.
-func (s *Splitter) text(end int) Piece {
-	p := Piece{Offset: s.offset, First: s.next, Body: s.take(end)}
+// text takes a chunk that ends behind a line feed.
+func (s *Splitter) text(end int) Chunk {
+	p := Chunk{Offset: s.offset, First: s.next, Body: s.take(end)}
 	s.next += bytes.Count(p.Body, []byte{'\n'})
 	return p
 }
 
-// table cuts CSV between two records and puts the first line before each piece.
+// table cuts CSV between two records and puts the first line before each chunk.
 type table struct {
 	*Splitter
 	header []byte // everything up to the first record behind the names of the columns
@@ -44,19 +44,19 @@ type table struct {
 	body   []byte
 }
 
-func (t *table) cut() (Piece, error) {
+func (t *table) cut() (Chunk, error) {
 	if err := t.fill(t.size + ahead); err != nil {
-		return Piece{}, err
+		return Chunk{}, err
 	}
 	first := !t.begun
 	if first {
 		if len(t.rest) == 0 {
-			return Piece{}, io.EOF
+			return Chunk{}, io.EOF
 		}
 		t.readHeader()
 	}
 	if len(t.rest) == 0 && !first { // a table without records is sent for what is wrong with it
-		return Piece{}, io.EOF
+		return Chunk{}, io.EOF
 	}
 	end := 0
 	for end < min(t.size, len(t.rest)) {

@@ -1,4 +1,4 @@
-package machine
+package host
 
 import (
 	"testing"
@@ -36,10 +36,10 @@ func TestThisProcessUsesMemoryAndTimeAndHasADisk(t *testing.T) {
 	for began := Processor(); Processor() == began; { // what it does meanwhile takes time
 		_ = time.Now()
 	}
-	if free, size := Room(t.TempDir()); free < 0 || size <= 0 || free > size {
+	if free, size := FreeSpace(t.TempDir()); free < 0 || size <= 0 || free > size {
 		t.Errorf("free %d of %d", free, size)
 	}
-	if free, size := Room("/no such folder"); free != 0 || size != 0 {
+	if free, size := FreeSpace("/no such folder"); free != 0 || size != 0 {
 		t.Errorf("a folder that is not there has %d of %d", free, size)
 	}
 }

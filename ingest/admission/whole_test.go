@@ -1,4 +1,4 @@
-package gate_test
+package admission_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 
 	"voltbus/catalog"
 	"voltbus/ingest"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 )
 
 func TestABatchThatIsRefusedAsAWholeListsNoPoints(t *testing.T) {
@@ -22,7 +22,7 @@ func TestABatchThatIsRefusedAsAWholeListsNoPoints(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, out := open(t), &tape{}
-			g := gate.New(c, out, 3) // one is listed already
+			g := admission.New(c, out, 3) // one is listed already
 			report, err := ingest.NewParser().Parse(ingest.SenML, []byte(tt.body), ingest.Options{Now: noon()}, func(b *ingest.Batch) error {
 				return g.RecordWhole(t.Context(), b)
 			})

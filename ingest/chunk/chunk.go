@@ -1,7 +1,7 @@
-// Package piece cuts a file with readings into bodies that a node takes one after another. It holds
+// Package chunk cuts a file with readings into bodies that a node takes one after another. It holds
 // one of them in memory, however long the file is, and cuts the same file at the same places each
-// time, so that a piece that is sent again is known again.
-package piece
+// time, so that a chunk that is sent again is known again.
+package chunk
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 	"voltbus/ingest"
 )
 
-// DefaultSize is the size of a piece in bytes if nothing else is said: some ten thousand readings.
+// DefaultSize is the size of a chunk in bytes if nothing else is said: some ten thousand readings.
 const DefaultSize = 4 << 20
 
 // maxSize bounds a single record, such as one series of JSON: a node takes 32 MiB at most.
 const maxSize = 30 << 20
 
-// Piece is a part of a file in the file's format.
-type Piece struct {
+// Chunk is a part of a file in the file's format.
+type Chunk struct {
 	Body   []byte // good until the next call of Next
 	Offset int64  // of its own first byte in the file
 	// First is where its own content begins: the line of a text, or the number of the reading
@@ -31,7 +31,7 @@ type Piece struct {
 }
 
 // Line returns where in the file the line or reading n of the body stands.
-func (p *Piece) Line(n int) int {
+func (p *Chunk) Line(n int) int {
 	if n <= p.Repeated {
 		return max(1, n)
 	}
@@ -41,13 +41,13 @@ func (p *Piece) Line(n int) int {
 // Splitter cuts one file. It is not safe for concurrent use.
 type Splitter struct {
 	window
-	cut  func() (Piece, error)
-	next int // line or number behind the last piece
+	cut  func() (Chunk, error)
+	next int // line or number behind the last chunk
 }
 
 var errLarge = fmt.Errorf("has more than %d MiB, which cannot be cut; write it as several records", maxSize>>20)
 
-// New returns a splitter of what r reads, in pieces of about size bytes; 0 for DefaultSize.
+// New returns a splitter of what r reads, in chunks of about size bytes; 0 for DefaultSize.
 func New(r io.Reader, f ingest.Format, size int) (*Splitter, error) {
 	if size <= 0 {
 		size = DefaultSize
@@ -65,34 +65,34 @@ func New(r io.Reader, f ingest.Format, size int) (*Splitter, error) {
 	case ingest.SenMLCBOR:
 		s.cut = s.whole
 	default:
-		return nil, fault.E("piece.New", fault.Internal, "", fmt.Errorf("there is no format %d", f))
+		return nil, fault.E("chunk.New", fault.Internal, "", fmt.Errorf("there is no format %d", f))
 	}
 	return s, nil
 }
 
-// Next returns the next piece, and io.EOF behind the last. Other errors are fault.Invalid for a file
+// Next returns the next chunk, and io.EOF behind the last. Other errors are fault.Invalid for a file
 // that cannot be cut, and those of reading.
-func (s *Splitter) Next() (Piece, error) { return s.cut() }
+func (s *Splitter) Next() (Chunk, error) { return s.cut() }
 
 // whole returns all of a file that is not cut.
-func (s *Splitter) whole() (Piece, error) {
+func (s *Splitter) whole() (Chunk, error) {
 	if s.next > 1 {
-		return Piece{}, io.EOF
+		return Chunk{}, io.EOF
 	}
 	if err := s.fill(maxSize); err != nil {
-		return Piece{}, err
+		return Chunk{}, err
 	}
 	if !s.ended {
-		return Piece{}, wrong("", errLarge)
+		return Chunk{}, wrong("", errLarge)
 	}
 	s.next++
-	return Piece{Body: s.take(len(s.rest)), First: 1}, nil
+	return Chunk{Body: s.take(len(s.rest)), First: 1}, nil
 }
 
 // window is the part of the file that is in memory.
 type window struct {
 	from   io.Reader
-	size   int // of a piece
+	size   int // of a chunk
 	buf    []byte
 	rest   []byte // of buf: what was not taken yet
 	offset int64  // of rest in the file
@@ -119,7 +119,7 @@ func (w *window) fill(n int) error {
 		return nil
 	}
 	if err != nil {
-		return fault.E("piece.Next", fault.Unavailable, "", fmt.Errorf("read the file: %w", err))
+		return fault.E("chunk.Next", fault.Unavailable, "", fmt.Errorf("read the file: %w", err))
 	}
 	return nil
 }
@@ -132,5 +132,5 @@ func (w *window) take(n int) []byte {
 }
 
 func wrong(subject string, err error) error {
-	return fault.E("piece.Next", fault.Invalid, subject, err)
+	return fault.E("chunk.Next", fault.Invalid, subject, err)
 }

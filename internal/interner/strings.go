@@ -1,4 +1,4 @@
-package lexicon
+package interner
 
 import (
 	"encoding/binary"
@@ -7,9 +7,9 @@ import (
 	"voltbus/internal/column"
 )
 
-// words numbers texts from 0 on. They stand one behind another in pages, each behind its length, so that
+// dictionary numbers strings from 0 on. They stand one behind another in pages, each behind its length, so that
 // many more need no copy of those that are there.
-type words struct {
+type dictionary struct {
 	seed  maphash.Seed
 	pages [][]byte
 	begin column.Column[uint32] // by number: the page, and behind it the place in the page
@@ -17,15 +17,15 @@ type words struct {
 	last  uint32 // that was added, or was there
 }
 
-// A page holds so many octets, but for one with a single word that is longer.
+// A page holds so many bytes, but for one with a single word that is longer.
 const (
 	placeBits = 14
 	pageSize  = 1 << placeBits
 )
 
-func (w *words) len() int { return w.begin.Len() }
+func (w *dictionary) len() int { return w.begin.Len() }
 
-func (w *words) at(number uint32) []byte {
+func (w *dictionary) at(number uint32) []byte {
 	begin := w.begin.At(number)
 	page := w.pages[begin>>placeBits][begin&(pageSize-1):]
 	if n := page[0]; n < 0x80 { // as most are
@@ -35,13 +35,13 @@ func (w *words) at(number uint32) []byte {
 	return page[width : width+int(n)]
 }
 
-func (w *words) find(word string) (number uint32, known bool) {
+func (w *dictionary) find(word string) (number uint32, known bool) {
 	return w.index.find(maphash.String(w.seed, word), func(n uint32) bool { return string(w.at(n)) == word })
 }
 
 // add returns the number of the word, which is a new one if it was not there. The last word comes again
 // and again where texts come in order.
-func (w *words) add(word string) uint32 {
+func (w *dictionary) add(word string) uint32 {
 	if int(w.last) < w.len() && string(w.at(w.last)) == word {
 		return w.last
 	}
@@ -53,22 +53,22 @@ func (w *words) add(word string) uint32 {
 	return n
 }
 
-func (w *words) hashOf(number uint32) uint64 { return maphash.Bytes(w.seed, w.at(number)) }
+func (w *dictionary) hashOf(number uint32) uint64 { return maphash.Bytes(w.seed, w.at(number)) }
 
 // write returns where the word stands now.
-func (w *words) write(word string) (begin uint32) {
+func (w *dictionary) write(word string) (begin uint32) {
 	var length [binary.MaxVarintLen64]byte
 	width := binary.PutUvarint(length[:], uint64(len(word)))
 	last := len(w.pages) - 1
 	if last < 0 || len(w.pages[last])+width+len(word) > pageSize {
-		var page []byte // the first grows from nothing: many have few words
+		var page []byte // the first grows from nothing: many have few strings
 		if last >= 0 {
 			page = make([]byte, 0, max(pageSize, width+len(word)))
 		}
 		w.pages = append(w.pages, page)
 		last++
 		if last >= 1<<(32-placeBits) {
-			panic("lexicon: more than 4 GiB of texts")
+			panic("interner: more than 4 GiB of texts")
 		}
 	}
 	page := w.pages[last]

@@ -1,7 +1,7 @@
-// Package gate decides which readings from outside are recorded: not those of points that belong to
+// Package admission decides which readings from outside are recorded: not those of points that belong to
 // a device, not those out of a token's bounds, and not those of ever new points. What passes is
 // listed in the catalogue and handed to the recorder.
-package gate
+package admission
 
 import (
 	"context"
@@ -41,8 +41,8 @@ const DefaultPoints = 1_000_000
 
 var errDevice = errors.New("belongs to a device of this node, which alone records it; choose another path")
 
-// Gate lets readings in. It is safe for concurrent use.
-type Gate struct {
+// Admission decides about readings and hands on what passes. It is safe for concurrent use.
+type Admission struct {
 	catalogue Catalogue
 	recorder  Recorder
 	points    int
@@ -52,89 +52,89 @@ type Gate struct {
 	spare   sync.Pool  // of *[]catalog.Place
 }
 
-// New returns a gate that lists at most so many points without a device; 0 for DefaultPoints. own are
+// New returns an admission that lists at most so many points without a device; 0 for DefaultPoints. own are
 // branches that the node alone records.
-func New(c Catalogue, r Recorder, points int, own ...point.Path) *Gate {
+func New(c Catalogue, r Recorder, points int, own ...point.Path) *Admission {
 	if points == 0 {
 		points = DefaultPoints
 	}
-	return &Gate{catalogue: c, recorder: r, points: points, own: own, spare: sync.Pool{New: func() any { return new([]catalog.Place) }}}
+	return &Admission{catalogue: c, recorder: r, points: points, own: own, spare: sync.Pool{New: func() any { return new([]catalog.Place) }}}
 }
 
 // Record refuses what may not be recorded, takes it out of the batch, and records the rest. under
 // bounds the points; "" is all. It fails as the recorder does, and if the catalogue cannot be
 // written; then nothing is known to be recorded.
-func (g *Gate) Record(ctx context.Context, b *ingest.Batch, under point.Path) error {
-	b.Drop(g.checkOwn)
+func (a *Admission) Record(ctx context.Context, b *ingest.Batch, under point.Path) error {
+	b.Drop(a.checkOwn)
 	if under != "" {
 		b.Drop(func(s *point.Sample) error { return within(s.Point, under) })
 	}
-	if err := g.sift(ctx, b); err != nil {
+	if err := a.sift(ctx, b); err != nil {
 		return err
 	}
 	if len(b.Samples) == 0 {
 		return nil
 	}
-	return g.recorder.Record(ctx, b.Samples)
+	return a.recorder.Record(ctx, b.Samples)
 }
 
 // RecordWhole records the batch if nothing of it must be refused. Otherwise the report says what
 // must, nothing is recorded, and none of its points is listed. It fails as Record does.
-func (g *Gate) RecordWhole(ctx context.Context, b *ingest.Batch) error {
+func (a *Admission) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	before := b.Refused
-	b.Drop(g.checkOwn)
-	found := g.look(b)
-	defer g.done(found)
+	b.Drop(a.checkOwn)
+	found := a.look(b)
+	defer a.done(found)
 	switch {
-	case len(found.fresh) > g.points-g.catalogue.Free():
-		b.Drop(g.check)
+	case len(found.fresh) > a.points-a.catalogue.Free():
+		b.Drop(a.check)
 	case found.devices:
-		b.Drop(g.checkDevice)
+		b.Drop(a.checkDevice)
 	}
 	if b.Refused > before {
 		return nil
 	}
-	if err := g.sift(ctx, b); err != nil {
+	if err := a.sift(ctx, b); err != nil {
 		return err
 	}
 	if b.Refused > before || len(b.Samples) == 0 {
 		return nil
 	}
-	return g.recorder.Record(ctx, b.Samples)
+	return a.recorder.Record(ctx, b.Samples)
 }
 
 // sift takes out what may not be recorded, and lists the points of the rest.
-func (g *Gate) sift(ctx context.Context, b *ingest.Batch) error {
-	found := g.look(b)
-	defer g.done(found)
+func (a *Admission) sift(ctx context.Context, b *ingest.Batch) error {
+	found := a.look(b)
+	defer a.done(found)
 	full := false
 	if len(found.fresh) > 0 {
 		var err error
-		if full, err = g.list(ctx, b); err != nil {
+		if full, err = a.list(ctx, b); err != nil {
 			return err
 		}
 	}
 	if found.devices || full {
-		b.Drop(g.check)
+		b.Drop(a.check)
 	}
 	return nil
 }
 
 // list puts the new points of a batch into the catalogue, as many as there is room for; full says that there
 // was not room for all.
-func (g *Gate) list(ctx context.Context, b *ingest.Batch) (full bool, err error) {
-	g.listing.Lock()
-	defer g.listing.Unlock()
-	found := g.look(b) // others may have listed some meanwhile
-	defer g.done(found)
+func (a *Admission) list(ctx context.Context, b *ingest.Batch) (full bool, err error) {
+	a.listing.Lock()
+	defer a.listing.Unlock()
+	found := a.look(b) // others may have listed some meanwhile
+	defer a.done(found)
 	fresh := found.fresh
-	if room := max(0, g.points-g.catalogue.Free()); len(fresh) > room {
+	if room := max(0, a.points-a.catalogue.Free()); len(fresh) > room {
 		fresh, full = fresh[:room], true
 	}
 	if len(fresh) == 0 {
 		return full, nil
 	}
-	return full, g.catalogue.Upsert(ctx, fresh)
+	return full, a.catalogue.Upsert(ctx, fresh)
 }
 
 // within reports an error unless p is the folder or below it.
@@ -142,7 +142,7 @@ func within(p, folder point.Path) error {
 	if below(p, folder) {
 		return nil
 	}
-	return fault.E("gate.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
+	return fault.E("admission.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
 }
 
 // below reports whether p is the folder or below it.
@@ -152,10 +152,10 @@ func below(p, folder point.Path) bool {
 }
 
 // checkOwn reports an error if the node alone records the point.
-func (g *Gate) checkOwn(s *point.Sample) error {
-	for _, own := range g.own {
+func (a *Admission) checkOwn(s *point.Sample) error {
+	for _, own := range a.own {
 		if below(s.Point, own) {
-			return fault.E("gate.Record", fault.Refused, string(s.Point), fmt.Errorf(
+			return fault.E("admission.Record", fault.Refused, string(s.Point), fmt.Errorf(
 				"the node itself records what lies below %q; choose another path", own))
 		}
 	}
@@ -173,9 +173,9 @@ type findings struct {
 var source = map[string]string{SourceTag: Source} //nolint:gochecknoglobals // never changed
 
 // look finds out where the points of a batch belong. done takes its memory back.
-func (g *Gate) look(b *ingest.Batch) findings {
-	f := findings{places: g.spare.Get().(*[]catalog.Place)}
-	*f.places = g.catalogue.Places((*f.places)[:0], len(b.Samples), func(i int) point.Path { return b.Samples[i].Point })
+func (a *Admission) look(b *ingest.Batch) findings {
+	f := findings{places: a.spare.Get().(*[]catalog.Place)}
+	*f.places = a.catalogue.Places((*f.places)[:0], len(b.Samples), func(i int) point.Path { return b.Samples[i].Point })
 	var seen map[point.Path]bool
 	for i, place := range *f.places {
 		s := &b.Samples[i]
@@ -196,31 +196,31 @@ func (g *Gate) look(b *ingest.Batch) findings {
 	return f
 }
 
-func (g *Gate) done(f findings) { g.spare.Put(f.places) }
+func (a *Admission) done(f findings) { a.spare.Put(f.places) }
 
 // place returns where a point belongs.
-func (g *Gate) place(p point.Path) catalog.Place {
+func (a *Admission) place(p point.Path) catalog.Place {
 	var one [1]catalog.Place
-	return g.catalogue.Places(one[:0], 1, func(int) point.Path { return p })[0]
+	return a.catalogue.Places(one[:0], 1, func(int) point.Path { return p })[0]
 }
 
 // checkDevice returns why a sample may not be recorded, if its point belongs to a device.
-func (g *Gate) checkDevice(s *point.Sample) error {
-	if g.place(s.Point) == catalog.OfDevice {
-		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
+func (a *Admission) checkDevice(s *point.Sample) error {
+	if a.place(s.Point) == catalog.OfDevice {
+		return fault.E("admission.Record", fault.Refused, string(s.Point), errDevice)
 	}
 	return nil
 }
 
 // check returns why a sample may not be recorded.
-func (g *Gate) check(s *point.Sample) error {
-	switch g.place(s.Point) {
+func (a *Admission) check(s *point.Sample) error {
+	switch a.place(s.Point) {
 	case catalog.Outside:
 		return nil
 	case catalog.OfDevice:
-		return fault.E("gate.Record", fault.Refused, string(s.Point), errDevice)
+		return fault.E("admission.Record", fault.Refused, string(s.Point), errDevice)
 	case catalog.Unlisted:
 	}
-	return fault.E("gate.Record", fault.Unavailable, string(s.Point), fmt.Errorf(
-		"this node lists %d points without a device, which is all that it may; name points by what they are, not by what they say", g.points))
+	return fault.E("admission.Record", fault.Unavailable, string(s.Point), fmt.Errorf(
+		"this node lists %d points without a device, which is all that it may; name points by what they are, not by what they say", a.points))
 }

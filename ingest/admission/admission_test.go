@@ -1,4 +1,4 @@
-package gate_test
+package admission_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/ingest"
-	"voltbus/ingest/gate"
+	"voltbus/ingest/admission"
 	"voltbus/point"
 )
 
@@ -50,7 +50,7 @@ func open(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-func send(t *testing.T, g *gate.Gate, under point.Path, body string) (*ingest.Report, error) {
+func send(t *testing.T, g *admission.Admission, under point.Path, body string) (*ingest.Report, error) {
 	t.Helper()
 	return ingest.NewParser().Parse(ingest.SenML, []byte(body), ingest.Options{Now: noon()}, func(b *ingest.Batch) error {
 		return g.Record(t.Context(), b, under)
@@ -84,7 +84,7 @@ func TestWhatMayBeRecordedIs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, rec := open(t), &tape{}
-			g := gate.New(c, rec, tt.points)
+			g := admission.New(c, rec, tt.points)
 			for range 2 { // also with what it remembers
 				rec.points = nil
 				report, err := send(t, g, tt.under, tt.body)
@@ -110,14 +110,14 @@ func TestWhatMayBeRecordedIs(t *testing.T) {
 
 func TestANewPointIsDescribed(t *testing.T) {
 	c := open(t)
-	if _, err := send(t, gate.New(c, &tape{}, 0), "", `[{"n":"a","u":"Cel","v":1}]`); err != nil {
+	if _, err := send(t, admission.New(c, &tape{}, 0), "", `[{"n":"a","u":"Cel","v":1}]`); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := c.Entries(t.Context(), []point.Path{"a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := point.Info{Path: "a", Kind: point.Float, Unit: "Cel", Tags: map[string]string{gate.SourceTag: gate.Source}}
+	want := point.Info{Path: "a", Kind: point.Float, Unit: "Cel", Tags: map[string]string{admission.SourceTag: admission.Source}}
 	if d := cmp.Diff(want, entries[0].Info, cmpopts.EquateComparable(point.Value{})); d != "" {
 		t.Error(d)
 	}
@@ -125,7 +125,7 @@ func TestANewPointIsDescribed(t *testing.T) {
 
 func TestAPointThatADeviceTakesIsRefusedFromThenOn(t *testing.T) {
 	c, rec := open(t), &tape{}
-	g := gate.New(c, rec, 0)
+	g := admission.New(c, rec, 0)
 	if _, err := send(t, g, "", `[{"n":"a","v":1}]`); err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +147,11 @@ func TestAPointThatADeviceTakesIsRefusedFromThenOn(t *testing.T) {
 func TestErrorsOfRecorderAndCatalogueComeBack(t *testing.T) {
 	c := open(t)
 	full := fault.E("test", fault.Unavailable, "", errors.New("the disk is full"))
-	if _, err := send(t, gate.New(c, &tape{err: full}, 0), "", `[{"n":"a","v":1}]`); !errors.Is(err, full) {
+	if _, err := send(t, admission.New(c, &tape{err: full}, 0), "", `[{"n":"a","v":1}]`); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	rec := &tape{}
-	g := gate.New(c, rec, 0)
+	g := admission.New(c, rec, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := ingest.NewParser().Parse(ingest.SenML, []byte(`[{"n":"new","v":1}]`), ingest.Options{Now: noon()}, func(b *ingest.Batch) error {

@@ -1,4 +1,4 @@
-package piece_test
+package chunk_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/ingest"
-	"voltbus/ingest/piece"
+	"voltbus/ingest/chunk"
 )
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -35,30 +35,30 @@ func parse(f ingest.Format, body []byte, line func(int) int) (list []string, err
 	return list, err
 }
 
-// cut lists the same of a file that is cut into pieces of a size.
-func cut(f ingest.Format, file io.Reader, size int) (list []string, pieces int, err error) {
-	s, err := piece.New(file, f, size)
+// cut lists the same of a file that is cut into chunks of a size.
+func cut(f ingest.Format, file io.Reader, size int) (list []string, chunks int, err error) {
+	s, err := chunk.New(file, f, size)
 	if err != nil {
 		return nil, 0, err
 	}
 	for {
 		p, err := s.Next()
 		if errors.Is(err, io.EOF) {
-			return list, pieces, nil
+			return list, chunks, nil
 		}
 		if err != nil {
-			return list, pieces, err
+			return list, chunks, err
 		}
-		pieces++
+		chunks++
 		part, err := parse(f, p.Body, p.Line)
 		if err != nil {
-			return list, pieces, err
+			return list, chunks, err
 		}
 		list = append(list, part...)
 	}
 }
 
-// files are those whose pieces together say what the whole says.
+// files are those whose chunks together say what the whole says.
 func files() map[string]struct {
 	format ingest.Format
 	text   string
@@ -82,7 +82,7 @@ func files() map[string]struct {
 	}
 }
 
-func TestThePiecesSayWhatTheWholeSays(t *testing.T) {
+func TestTheChunksSayWhatTheWholeSays(t *testing.T) {
 	for name, file := range files() {
 		t.Run(name, func(t *testing.T) {
 			whole, err := parse(file.format, []byte(file.text), func(n int) int { return n })
@@ -91,18 +91,18 @@ func TestThePiecesSayWhatTheWholeSays(t *testing.T) {
 			}
 			most := 0
 			for size := 1; size <= len(file.text)+1; size++ {
-				got, pieces, err := cut(file.format, iotest.OneByteReader(strings.NewReader(file.text)), size)
+				got, chunks, err := cut(file.format, iotest.OneByteReader(strings.NewReader(file.text)), size)
 				if err != nil {
-					t.Fatalf("pieces of %d: %v", size, err)
+					t.Fatalf("chunks of %d: %v", size, err)
 				}
 				// A body lists its errors behind its readings.
 				if d := cmp.Diff(sorted(whole), sorted(got)); d != "" {
-					t.Fatalf("pieces of %d: %s", size, d)
+					t.Fatalf("chunks of %d: %s", size, d)
 				}
-				most = max(most, pieces)
+				most = max(most, chunks)
 			}
 			if file.format != ingest.SenMLCBOR && len(whole) > 1 && most < 2 {
-				t.Errorf("it was cut into %d pieces", most)
+				t.Errorf("it was cut into %d chunks", most)
 			}
 		})
 	}
@@ -149,20 +149,20 @@ func TestAFileThatCannotBeReadIsNotTakenForItsBeginning(t *testing.T) {
 	gone := errors.New("the disk is gone")
 	for _, f := range []ingest.Format{ingest.Line, ingest.CSV, ingest.JSON, ingest.SenML, ingest.SenMLCBOR} {
 		broken := io.MultiReader(strings.NewReader("[{}"), iotest.ErrReader(gone))
-		if _, pieces, err := cut(f, broken, 0); !errors.Is(err, gone) || pieces > 0 {
-			t.Errorf("format %d gives %d pieces, %v", f, pieces, err)
+		if _, chunks, err := cut(f, broken, 0); !errors.Is(err, gone) || chunks > 0 {
+			t.Errorf("format %d gives %d chunks, %v", f, chunks, err)
 		}
 	}
 }
 
-// Texts are cut at the same places however the file is read, and lose no octet.
+// Texts are cut at the same places however the file is read, and lose no byte.
 func TestALongTextIsCutAtTheSamePlacesEachTime(t *testing.T) {
 	var text []byte
 	for i := range 200_000 {
 		text = fmt.Appendf(text, "m,w=w%d v=%d,t=\"a\nb\" %d000000000\n", i%7, i, 1_772_366_400+i)
 	}
 	collect := func(r io.Reader) (bodies [][]byte) {
-		s, err := piece.New(r, ingest.Line, 1<<20)
+		s, err := chunk.New(r, ingest.Line, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,10 +179,10 @@ func TestALongTextIsCutAtTheSamePlacesEachTime(t *testing.T) {
 	}
 	whole, halves := collect(bytes.NewReader(text)), collect(iotest.HalfReader(bytes.NewReader(text)))
 	if !bytes.Equal(bytes.Join(whole, nil), text) {
-		t.Error("the pieces are not the file")
+		t.Error("the chunks are not the file")
 	}
 	if d := cmp.Diff(lengths(halves), lengths(whole)); d != "" || len(whole) < 5 {
-		t.Errorf("%d pieces: %s", len(whole), d)
+		t.Errorf("%d chunks: %s", len(whole), d)
 	}
 }
 
@@ -193,12 +193,12 @@ func lengths(bodies [][]byte) (list []int) {
 	return list
 }
 
-func TestAnyOctetsAreCutWithoutAnEnd(t *testing.T) {
+func TestAnyBytesAreCutWithoutAnEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("[]{},:\"\\ \nasb1pointvalue=#;"))).Draw(t, "text")
 		format := rapid.SampledFrom([]ingest.Format{ingest.Line, ingest.CSV, ingest.JSON, ingest.SenML}).Draw(t, "format")
 		size := rapid.IntRange(1, 20).Draw(t, "size")
-		s, err := piece.New(strings.NewReader(text), format, size)
+		s, err := chunk.New(strings.NewReader(text), format, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestAnyOctetsAreCutWithoutAnEnd(t *testing.T) {
 				return
 			}
 			if n > len(text) || len(p.Body) == 0 {
-				t.Fatalf("piece %d is %q", n, p.Body)
+				t.Fatalf("chunk %d is %q", n, p.Body)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package lexicon_test
+package interner_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"voltbus/internal/lexicon"
+	"voltbus/internal/interner"
 )
 
 func TestTextsAreFoundByTheNumbersThatTheyGot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := lexicon.New()
+		x := interner.New()
 		numbers, texts := map[string]uint32{}, map[uint32]string{}
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab/é")), 0, 6, -1)
 		for range rapid.IntRange(0, 200).Draw(t, "texts") {
@@ -64,7 +64,7 @@ func TestTextsAreFoundByTheNumbersThatTheyGot(t *testing.T) {
 }
 
 func TestASlashAtTheEndOrTheBeginningMakesAnotherText(t *testing.T) {
-	x := lexicon.New()
+	x := interner.New()
 	for i, s := range []string{"", "/", "a", "/a", "a/", "//a", "a//"} {
 		if n, known := x.Find(s); known {
 			t.Errorf("%q is known as %d before it was added", s, n)
@@ -78,19 +78,19 @@ func TestASlashAtTheEndOrTheBeginningMakesAnotherText(t *testing.T) {
 func TestPointsOfManyDevicesTakeLittleMemory(t *testing.T) {
 	const devices, points, most = 5000, 18, 20
 	before := alive()
-	x := lexicon.New()
+	x := interner.New()
 	for d := range devices {
 		for p := range points {
 			x.Add(fmt.Sprintf("cloud/building-%d/device-%d/point-%d", d/500, d, p))
 		}
 	}
 	if each := float64(alive()-before) / (devices * points); each > most {
-		t.Errorf("a point takes %.1f octets, want at most %d", each, most)
+		t.Errorf("a point takes %.1f bytes, want at most %d", each, most)
 	}
 	runtime.KeepAlive(x)
 }
 
-// alive is the memory in use, in octets.
+// alive is the memory in use, in bytes.
 func alive() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -99,7 +99,7 @@ func alive() uint64 {
 }
 
 func BenchmarkFind(b *testing.B) {
-	x := lexicon.New()
+	x := interner.New()
 	texts := make([]string, 0, 450_000)
 	for d := range cap(texts) / 18 {
 		for p := range 18 {
@@ -117,7 +117,7 @@ func BenchmarkFind(b *testing.B) {
 
 func TestNumbersCompareAsTheirTextsDo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := lexicon.New()
+		x := interner.New()
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab/é-")), 0, 8, -1)
 		texts := rapid.SliceOfNDistinct(text, 2, 20, rapid.ID).Draw(t, "texts")
 		for _, s := range texts {
@@ -154,7 +154,7 @@ func BenchmarkPut(b *testing.B) {
 	for _, reserved := range []int{0, len(texts)} {
 		b.Run(fmt.Sprintf("%d reserved", reserved), func(b *testing.B) {
 			for b.Loop() {
-				x := lexicon.New()
+				x := interner.New()
 				x.Reserve(reserved)
 				for i, s := range texts {
 					x.Put(uint32(i), s)

@@ -1,4 +1,4 @@
-package lexicon
+package interner
 
 import "math/bits"
 

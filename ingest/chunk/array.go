@@ -1,4 +1,4 @@
-package piece
+package chunk
 
 import (
 	"bytes"
@@ -30,22 +30,22 @@ type array struct {
 	broken error // of reading the file
 }
 
-func (a *array) cut() (Piece, error) {
+func (a *array) cut() (Chunk, error) {
 	if err := a.fill(a.size + ahead); err != nil {
-		return Piece{}, err
+		return Chunk{}, err
 	}
 	if !a.begun {
 		if err := a.open(); err != nil {
-			return Piece{}, err
+			return Chunk{}, err
 		}
 	}
 	for {
 		if !a.inside {
 			if err := a.enter(); err != nil { // io.EOF at the end
-				return Piece{}, err
+				return Chunk{}, err
 			}
 		}
-		p, ok, err := a.piece()
+		p, ok, err := a.elements()
 		if err != nil || ok {
 			return p, err
 		}
@@ -53,7 +53,7 @@ func (a *array) cut() (Piece, error) {
 	}
 }
 
-// open reads the first octet.
+// open reads the first byte.
 func (a *array) open() error {
 	a.take(len(a.rest) - len(bytes.TrimPrefix(a.rest, []byte("\xef\xbb\xbf"))))
 	switch c := a.peek(); {
@@ -111,8 +111,8 @@ func (a *array) enter() error {
 	return io.EOF
 }
 
-// piece takes elements of the array. It returns false behind the last.
-func (a *array) piece() (p Piece, ok bool, err error) {
+// elements takes elements of the array. It returns false behind the last.
+func (a *array) elements() (p Chunk, ok bool, err error) {
 	a.body = append(a.body[:0], a.prefix...)
 	if head := a.base.record(); head != nil {
 		a.body = append(a.body, head...)
@@ -164,7 +164,7 @@ func (a *array) element() error {
 	return nil
 }
 
-// peek steps over space and returns the next octet; 0 at the end.
+// peek steps over space and returns the next byte; 0 at the end.
 func (a *array) peek() byte {
 	for {
 		a.take(len(a.rest) - len(bytes.TrimLeft(a.rest, " \t\r\n")))
@@ -178,7 +178,7 @@ func (a *array) peek() byte {
 	}
 }
 
-// damage says what is wrong where the octet stands, 0 for the end of the file.
+// damage says what is wrong where the byte stands, 0 for the end of the file.
 func (a *array) damage(at byte, err error) error {
 	switch {
 	case a.broken != nil:

@@ -1,0 +1,97 @@
+// Package sqlite gives the errors of SQLite files a kind, and words that say what to do.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"voltbus/fault"
+	"voltbus/internal/descriptor"
+)
+
+const primaryCode = 0xff // the lower byte of SQLite's extended result codes
+
+// File says what a file is, for the words of its errors. It is safe for concurrent use.
+type File struct {
+	Name    string     // what people call it, such as "the audit log"
+	Damaged string     // what happens to a damaged one, such as "a restart sets it aside and begins a new one"
+	Missing string     // what to do where it is not there
+	Closed  error      // of a call after Close
+	Other   fault.Kind // of errors that neither SQLite nor the file system gives
+	Corrupt []error    // that the owner of the file gives for contents that are wrong
+
+	// Fixed says that only the owner's own statements run: one that fails, such as for a missing table, means that the
+	// contents are wrong.
+	Fixed bool
+}
+
+// Error returns err with its kind and words. An error that has its kind already, and nil, stay as they are.
+func (f *File) Error(op, subject string, err error) error {
+	var known *fault.Error
+	var failed *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.E(op, fault.KindOf(err), subject, err)
+	case f.isCorrupt(err):
+		return fault.E(op, fault.Corrupt, subject, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.E(op, fault.Refused, subject, fmt.Errorf(
+			"this user may not use the file; run as the owner of the data directory: %w", err))
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.E(op, fault.NotFound, subject, fmt.Errorf("%s: %w", f.Missing, err))
+	case errors.Is(err, sql.ErrConnDone):
+		return fault.E(op, fault.Unavailable, subject, f.Closed)
+	case errors.As(err, &failed):
+		kind, words := f.judge(failed)
+		if words != "" {
+			err = fmt.Errorf("%s: %w", words, failed)
+		}
+		return fault.E(op, kind, subject, err)
+	}
+	return fault.E(op, f.Other, subject, err)
+}
+
+func (f *File) isCorrupt(err error) bool {
+	for _, one := range f.Corrupt {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge returns the kind of an error of SQLite, and words; "" where SQLite's own are all there is to say.
+func (f *File) judge(err *sqlite.Error) (fault.Kind, string) {
+	if descriptor.Exhausted() { // SQLite does not tell this from other reasons
+		return fault.Unavailable, "too many files are open in this process, or on the machine; raise the limit (LimitNOFILE, ulimit -n)"
+	}
+	switch err.Code() & primaryCode {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
+	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT:
+		if f.Fixed {
+			return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
+		}
+	case sqlite3.SQLITE_FULL:
+		return fault.Unavailable, "the disk is full; make room"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fault.Unavailable, "another program holds " + f.Name + "; end it, or try again"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return fault.Refused, f.Name + " cannot be opened or written; check its permissions and those of its folder"
+	case sqlite3.SQLITE_INTERRUPT:
+		return fault.Canceled, ""
+	case sqlite3.SQLITE_IOERR:
+		return fault.Unavailable, "the disk reports an error"
+	}
+	return fault.Internal, ""
+}
