@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
 	"voltbus/protocol/dnp3/station"
@@ -177,22 +178,20 @@ func join(t *testing.T, c *Config, device station.Machine) (*session, cable) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := newWire(far, station.NewPool(0))
+	e := &engine{} // virtual time knows no workers
+	end := channel.NewLine(e.enter(), far)
+	if err := end.Add(port); err != nil {
+		t.Fatal(err)
+	}
 	var running sync.WaitGroup
-	running.Go(func() {
-		end.run(func(now time.Time, out *station.Output) {
-			if err := end.add(port); err != nil {
-				t.Error(err)
-			}
-			port.Open(now, out)
-		})
-	})
-	l := newLine(c)
+	running.Go(func() { _ = end.Run() })
+	l := newLine(c, e)
 	l.use(near)
 	t.Cleanup(func() {
 		_ = l.Close()
-		end.close()
+		end.Close()
 		running.Wait()
+		e.leave()
 	})
 	return openOn(t, l, c), near
 }

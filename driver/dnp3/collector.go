@@ -28,7 +28,7 @@ type present struct {
 }
 
 // collector keeps what a device says, for one session: the present value of each point, and the
-// reports that nobody has taken yet. The loop of the wire fills it and the session empties it.
+// reports that nobody has taken yet. The goroutine that serves the connection fills it and the session empties it.
 type collector struct {
 	items []item
 	byKey map[key]int

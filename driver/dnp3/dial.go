@@ -53,7 +53,7 @@ func (c *Config) serial() serialSettings {
 }
 
 // dial opens the line.
-func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
+func (e *engine) dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	const op = "dnp3.Dial"
 	c, ok := cfg.(*Config)
 	if !ok {
@@ -64,13 +64,15 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	l := newLine(c)
+	l := newLine(c, e)
 	if c.Transport == transportListen {
 		listener, err := c.Listen(ctx, l.refuse)
 		if err != nil {
 			return nil, notConnected(op, c.LineName(), err)
 		}
-		l.serve(listener)
+		if err := l.serve(listener); err != nil {
+			return nil, fault.E(op, fault.Internal, c.LineName(), errors.Join(err, listener.Close()))
+		}
 		return l, nil
 	}
 	stream, err := c.Dialer()(ctx)

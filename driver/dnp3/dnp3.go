@@ -3,9 +3,8 @@
 //
 //   - dnp3.go is what the configuration sees; check.go says what is wrong with it; registry.go,
 //     columns.go and item.go read the list of points.
-//   - dial.go, secure.go and serial_linux.go open streams. wire.go drives the state machines of
-//     protocol/dnp3 over one of them; line.go knows which stations share a line, pause.go keeps it
-//     from hearing, and guest.go knows which device that dialled in is on which connection.
+//   - dial.go, secure.go and serial_linux.go open streams. protocol/dnp3/channel drives the state machines over them, by
+//     workers that all lines share (engine.go); line.go knows which stations share a line.
 //   - station.go is the association with one outstation; collector.go keeps what it said for
 //     each session; quality.go turns flags and times into qualities.
 //   - session.go reads and listens, plan.go decides what to ask for, write.go operates. look.go is for who
@@ -18,8 +17,7 @@
 //
 // An outstation forgets events that are confirmed, and a fragment is confirmed as a whole, whoever's
 // points it holds. So every session of an outstation has its collector there before the first fragment
-// is heard: the owner opens the sessions of all devices that subscribe while the line is paused
-// (pause.go), and only then lets it hear. It pauses the line again to change sessions, takes what they
+// is heard: the owner opens the sessions of all devices that subscribe while the line is paused, and only then lets it hear. It pauses the line again to change sessions, takes what they
 // have heard before it closes them, and opens those that follow in the same pause. A device that is
 // added later, or enabled again, has the present values by a read that is repeated until it is
 // answered; events from before it was there are not its own.
@@ -52,7 +50,7 @@ func Kind() driver.Kind {
 		Name:      "dnp3",
 		Doc:       "DNP3 (IEEE 1815) master over TCP, TLS, UDP and serial lines.",
 		NewConfig: func() driver.Config { return NewConfig() },
-		Dial:      dial,
+		Dial:      newEngine().dial,
 	}
 }
 

@@ -12,33 +12,40 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/station"
 )
 
-// maxStrangers is how many connections of unknown devices a line keeps beside those that it
-// knows; more are closed at once.
-const maxStrangers = 100
+// alienLimit is how long a device that dialled in may leave open who it is.
+const alienLimit = 30 * time.Second
+
+var (
+	errEnded = errors.New("the connection was closed by the other side")
+	errDead  = errors.New("no device on the line answers, not even a request for its link status")
+	errShut  = errors.New("the line was closed")
+)
 
 // line is one connection with all its outstations, or a listener that they dial.
 type line struct {
 	name    string
 	set     lineSettings
-	pool    *station.Pool
-	turn    *master.Turn // nil if answers need not come one at a time
-	only    *wire        // the connection; nil for a listener
-	accepts net.Listener // nil for a connection
+	engine  *engine
+	turn    *master.Turn       // nil if answers need not come one at a time
+	only    *channel.Line      // the connection; nil for a listener
+	accepts net.Listener       // nil for a connection
+	server  *channel.Server    // of the listener
+	stop    context.CancelFunc // ends it
 	running sync.WaitGroup
 	nudged  chan struct{} // somebody on the line has something to be taken
 
 	mu       sync.Mutex
 	closed   bool
-	begun    bool // the connection is read
-	held     bool // between Pause and Resume
+	begun    bool  // the connection is read
+	failed   error // why the listener ended by itself
 	stations map[addresses]*remote
-	guests   map[*wire]struct{} // connections of a listener
-	stranger string             // address of the last connection that was not allowed
+	stranger string // address of the last connection that was not allowed
 }
 
 // addresses are the two ends of an association.
@@ -67,11 +74,10 @@ func (c *Config) lineSettings() lineSettings {
 	return s
 }
 
-func newLine(c *Config) *line {
+func newLine(c *Config, e *engine) *line {
 	l := &line{
-		name: c.LineName(), set: c.lineSettings(), pool: station.NewPool(station.FragmentSize),
-		nudged:   make(chan struct{}, 1),
-		stations: make(map[addresses]*remote), guests: make(map[*wire]struct{}),
+		name: c.LineName(), set: c.lineSettings(), engine: e, nudged: make(chan struct{}, 1),
+		stations: make(map[addresses]*remote),
 	}
 	if l.set.half {
 		l.turn = &master.Turn{}
@@ -80,22 +86,42 @@ func newLine(c *Config) *line {
 }
 
 // use makes a stream the line. Nothing is read before the first station is there.
-func (l *line) use(stream io.ReadWriteCloser) { l.only = newWire(stream, l.pool) }
+func (l *line) use(stream io.ReadWriteCloser) { l.only = channel.NewLine(l.engine.enter(), stream) }
 
 // serve accepts devices that dial in.
-func (l *line) serve(listener net.Listener) {
-	l.accepts = listener
+func (l *line) serve(listener net.Listener) error {
+	server, err := channel.NewServer(l.engine.enter(), channel.ServerConfig{Ask: true, Anonymous: alienLimit, Gone: l.gone})
+	if err != nil {
+		l.engine.leave()
+		return err
+	}
+	l.accepts, l.server = listener, server
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(context.Background())
 	l.running.Go(func() {
-		for {
-			stream, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			if !l.welcome(stream) {
-				_ = stream.Close()
-			}
+		if err := server.Run(ctx, listener); err != nil {
+			l.fail(err)
 		}
 	})
+	return nil
+}
+
+// fail notes that nobody can dial in any more.
+func (l *line) fail(err error) {
+	l.mu.Lock()
+	l.failed = err
+	l.mu.Unlock()
+	l.tellAll()
+}
+
+// gone tells the sessions of a device that it has closed its connection.
+func (l *line) gone(p *station.Port) {
+	l.mu.Lock()
+	s := l.stations[addresses{p.Local(), p.Remote()}]
+	l.mu.Unlock()
+	if s != nil {
+		s.disconnected()
+	}
 }
 
 // Open implements driver.Line. It causes traffic only where the station is new on the line.
@@ -121,7 +147,7 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 	return newSession(l, s, c, values), nil
 }
 
-// join returns the station of a configuration, on the wire if there is one, with one user more, whose
+// join returns the station of a configuration, on its connection if there is one, with one user more, whose
 // collector gets what arrives. A new station has it before anything can arrive: events come once.
 func (l *line) join(c *Config, values *collector) (*remote, error) {
 	l.mu.Lock()
@@ -143,54 +169,38 @@ func (l *line) join(c *Config, values *collector) (*remote, error) {
 	}
 	s.join(values)
 	l.stations[key] = s
-	s.wire = l.only
-	began := l.begun
-	if !began && l.only != nil {
-		l.begun, l.only.held = true, l.held
-	}
+	begins := !l.begun && l.only != nil
+	l.begun = true
 	l.mu.Unlock()
-	add := func(now time.Time, out *station.Output) { attach(l.only, s, now, out) }
-	switch {
-	case l.only == nil:
-		l.introduce(s)
-	case began:
-		l.only.do(add)
-	default:
-		opened := make(chan struct{})
+	if l.server != nil {
+		l.server.Add(s.port)
+		return s, nil
+	}
+	_ = l.only.Add(s.port) // it fails on a line that has just ended, which whoever asks the device hears of
+	if begins {
 		l.running.Go(func() {
-			l.only.run(func(now time.Time, out *station.Output) {
-				defer close(opened)
-				add(now, out)
-			})
+			_ = l.only.Run()
 			l.tellAll()
 		})
-		<-opened
 	}
 	return s, nil
-}
-
-// attach puts a station on a wire. Only the wire's loop may call it.
-func attach(w *wire, s *remote, now time.Time, out *station.Output) {
-	if w.add(s.port) == nil {
-		s.port.Open(now, out)
-	}
 }
 
 // leave ends one use of a station.
 func (l *line) leave(s *remote) {
 	l.mu.Lock()
 	s.users--
-	last, w := s.users == 0, s.wire
+	last := s.users == 0
 	if last {
 		delete(l.stations, s.addresses())
-		s.wire = nil
 	}
 	l.mu.Unlock()
-	if last && w != nil {
-		w.do(func(now time.Time, out *station.Output) {
-			s.port.Tick(now, out) // what is kept is confirmed
-			w.remove(s.port, now)
-		})
+	switch {
+	case !last:
+	case l.server != nil:
+		l.server.Remove(s.port)
+	default:
+		l.only.Remove(s.port)
 	}
 }
 
@@ -201,20 +211,31 @@ func (l *line) lost() error {
 	switch {
 	case l.closed:
 		return errShut
-	case l.only != nil && !l.only.alive():
-		return l.only.err
+	case l.only != nil:
+		return whyEnded(l.only.Err())
 	}
-	return nil
+	return l.failed
+}
+
+// whyEnded says why a connection ended, in words for who runs the line; nil if it did not.
+func whyEnded(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return errEnded
+	case errors.Is(err, channel.ErrDead):
+		return errDead
+	}
+	return err
 }
 
 // away says so if a station has not dialled in.
 func (l *line) away(s *remote) error {
+	if l.server == nil || l.server.Connected(s.port) {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case s.wire != nil:
-		return nil
-	case l.stranger != "":
+	if l.stranger != "" {
 		return fmt.Errorf("%w; the last connection from an address that allow does not hold came from %s", errAway, l.stranger)
 	}
 	return errAway
@@ -248,19 +269,33 @@ func (l *line) Close() error {
 		return nil
 	}
 	l.closed = true
-	idle := l.only != nil && !l.begun
-	open := l.wires()
 	l.mu.Unlock()
-	if l.accepts != nil {
-		_ = l.accepts.Close()
-	}
-	if idle {
-		_ = l.only.stream.Close()
-		close(l.only.done)
-	}
-	for _, w := range open {
-		w.close()
+	if l.only != nil {
+		l.only.Close()
+	} else {
+		l.stop()
 	}
 	l.running.Wait()
+	l.engine.leave()
 	return nil
+}
+
+var _ driver.Pauser = (*line)(nil)
+
+// Pause implements driver.Pauser: what arrives stays in the stream.
+func (l *line) Pause() {
+	if l.only != nil {
+		l.only.Pause()
+	} else {
+		l.server.Pause()
+	}
+}
+
+// Resume implements driver.Pauser.
+func (l *line) Resume() {
+	if l.only != nil {
+		l.only.Resume()
+	} else {
+		l.server.Resume()
+	}
 }

@@ -160,7 +160,7 @@ func (w way) back(t *testing.T, s *session, c *Config) *session {
 	if !w.replaces {
 		return s
 	}
-	<-s.line.only.done
+	<-s.line.only.Done()
 	return connect(t, c)
 }
 

@@ -111,8 +111,8 @@ func (f *search) lacks() error {
 	return found.err(len(f.of.items))
 }
 
-// seek makes requests for points one after the other, without waiting for them: the loop of the wire goes on with the
-// next. What is refused is asked for in halves, as in fetch.
+// seek makes requests for points one after the other, without waiting for them: the goroutine that serves the connection goes
+// on with the next. What is refused is asked for in halves, as in fetch.
 func (f *search) seek(at *remote, queue []ask, most int) {
 	if len(queue) == 0 || most == 0 || f.hasEnded() {
 		f.sought(nil)

@@ -209,9 +209,9 @@ func (n *session) fail(op string, err error) error {
 
 // whyLost waits for the reason why the line closed under a request.
 func (n *session) whyLost(err error) error {
-	n.line.only.close()
-	<-n.line.only.done
-	return fmt.Errorf("%w: %w", driver.ErrNotConnected, errors.Join(n.line.only.err, err))
+	n.line.only.Close()
+	<-n.line.only.Done()
+	return fmt.Errorf("%w: %w", driver.ErrNotConnected, errors.Join(whyEnded(n.line.only.Err()), err))
 }
 
 // Subscribe implements driver.Subscriber: events are reported, and present values that differ from

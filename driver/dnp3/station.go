@@ -14,16 +14,14 @@ import (
 )
 
 // remote is the association with one device. Several sessions may share it. What arrives is
-// handed to all of them by the loop of its wire.
+// handed to all of them by the goroutine that serves its connection.
 type remote struct {
 	*master.Association
 
 	port     *station.Port
 	settings settings
 
-	users int   // guarded by line.mu
-	wire  *wire // likewise; nil while the device has not dialled in
-	next  *wire // likewise; the connection that takes it when wire has ended
+	users int // guarded by line.mu
 
 	mu         sync.Mutex
 	collectors []*collector

@@ -20,8 +20,13 @@ const writeTimeout = 10 * time.Second
 // longAgo returns a deadline that has passed.
 func longAgo() time.Time { return time.Unix(1, 0) }
 
-// errDead says why a connection was closed.
-var errDead = errors.New("the peer does not answer a request for its link status")
+// Why a connection was closed from this side.
+var (
+	// ErrDead says that no peer on a connection answers, not even a request for its link status.
+	ErrDead = errors.New("the peer does not answer a request for its link status")
+
+	errUnknown = errors.New("no station that is known here spoke on the connection")
+)
 
 // deadliner is a stream with deadlines.
 type deadliner interface {
@@ -57,6 +62,8 @@ type conn struct {
 
 	drained alarm     // see listener.step
 	heard   time.Time // when something arrived; belongs to the reader
+	halted  atomic.Pointer[halt]
+	unnamed *unnamed // nil if it may stay without a port
 
 	pending atomic.Bool
 	noted   sync.Mutex
@@ -69,6 +76,7 @@ type member struct {
 	port  *station.Port
 	alarm alarm
 	noted bool // guarded by conn.noted
+	gone  bool // the port was taken off; guarded by conn.mu
 }
 
 // claim collects frames for ports that other connections hold, until they let go.
@@ -117,6 +125,61 @@ func (c *conn) add(p *station.Port) error {
 	}
 	p.Machine().SetWake(m.wake)
 	return nil
+}
+
+// attach puts a port on a connection that may be served already, and opens it.
+func (c *conn) attach(p *station.Port) error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return net.ErrClosed
+	}
+	err := c.add(p)
+	if err == nil {
+		out := c.hub.fragments.Output()
+		p.Open(time.Now(), out)
+		c.schedule(c.member(p))
+		c.write(out)
+	}
+	c.mu.Unlock()
+	c.drive()
+	return err
+}
+
+// detach takes a port off, when it has sent what it still has to send.
+func (c *conn) detach(p *station.Port) {
+	c.mu.Lock()
+	if !c.closed && p.Opened() {
+		out := c.hub.fragments.Output()
+		now := time.Now()
+		p.Tick(now, out)
+		c.write(out)
+		c.remove(p, now)
+	}
+	c.mu.Unlock()
+	c.drive()
+}
+
+// remove closes a port that is on the connection, and forgets it.
+func (c *conn) remove(p *station.Port, now time.Time) {
+	m := c.member(p)
+	m.gone = true
+	p.Machine().SetWake(nil)
+	c.hub.wheel.drop(&m.alarm)
+	c.mux.Remove(p)
+	p.Close(now, c.hub.fragments)
+	delete(c.others, p)
+	if c.first == m {
+		c.first = nil
+		for other, next := range c.others {
+			c.first = next
+			delete(c.others, other)
+			break
+		}
+	}
+	if c.first == nil && c.unnamed != nil {
+		c.hub.wheel.set(&c.unnamed.alarm, c.unnamed.until)
+	}
 }
 
 // member returns the member of a port that is on the connection.
@@ -187,6 +250,9 @@ func (c *conn) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
+	if c.unnamed != nil {
+		c.hub.wheel.drop(&c.unnamed.alarm)
+	}
 	if c.polled != nil {
 		_ = c.stream.Close()
 	}
@@ -200,7 +266,9 @@ func (c *conn) close() {
 // receive handles what arrived and returns how many octets are done with, and the ports
 // that other connections have to let go of first.
 func (c *conn) receive(octets []byte) (int, *claim) {
-	c.mu.Lock()
+	if !c.enter() {
+		return len(octets), nil
+	}
 	out := c.hub.fragments.Output()
 	now := time.Now()
 	c.heard = now
@@ -242,16 +310,22 @@ func (c *conn) claimFrom(holder *conn, f link.Frame) {
 
 // write writes what a step left, and gives the connection up if that fails.
 func (c *conn) write(out *station.Output) {
-	if wire := out.Wire(); len(wire) > 0 && c.err == nil {
-		if now := time.Now(); c.deadline != nil && c.writeBy.Sub(now) < writeTimeout/2 {
-			c.writeBy = now.Add(writeTimeout)
-			_ = c.deadline.SetWriteDeadline(c.writeBy)
-		}
-		if _, err := c.stream.Write(wire); err != nil {
-			c.fail(err)
-		}
-	}
+	c.send(out.Wire())
 	c.hub.fragments.Release(out)
+}
+
+// send writes octets, unless the connection is given up.
+func (c *conn) send(wire []byte) {
+	if len(wire) == 0 || c.err != nil {
+		return
+	}
+	if now := time.Now(); c.deadline != nil && c.writeBy.Sub(now) < writeTimeout/2 {
+		c.writeBy = now.Add(writeTimeout)
+		_ = c.deadline.SetWriteDeadline(c.writeBy)
+	}
+	if _, err := c.stream.Write(wire); err != nil {
+		c.fail(err)
+	}
 }
 
 // fail gives the connection up.
@@ -263,15 +337,25 @@ func (c *conn) fail(err error) {
 // wake is the machine's way to ask for attention.
 func (m *member) wake() {
 	m.note()
+	if m.conn.hub.handOver && m.conn.polled == nil {
+		m.conn.nudge()
+		return
+	}
 	m.conn.drive()
 }
 
-// ring is called by the wheel, whose goroutine must not be held up by a stuck write: it
-// leaves the work to the reader where it can.
+// ring is called by the wheel.
 func (m *member) ring() {
 	m.note()
-	if !m.conn.interrupt() {
-		m.conn.drive()
+	m.conn.nudge()
+}
+
+// nudge has the members that want attention seen to for a caller who must not be held up by a stuck
+// write: it leaves the work to the reader where it can.
+func (c *conn) nudge() {
+	c.halted.Load().kick()
+	if !c.interrupt() {
+		c.drive()
 	}
 }
 
@@ -293,15 +377,15 @@ func (c *conn) drive() {
 		out := c.hub.fragments.Output()
 		now := time.Now()
 		for m := c.take(); m != nil; m = c.take() {
-			if c.closed {
+			if c.closed || m.gone {
 				continue
 			}
 			m.port.Tick(now, out)
 			c.schedule(m)
 		}
 		c.write(out)
-		if !c.closed && c.err == nil && c.dead() { // once closed, its ports may be on the next connection
-			c.fail(errDead)
+		if !c.closed && c.err == nil { // once closed, its ports may be on the next connection
+			c.judge(now)
 		}
 		c.mu.Unlock()
 	}
@@ -318,6 +402,35 @@ func (c *conn) take() *member {
 	c.notes = c.notes[:len(c.notes)-1]
 	m.noted = false
 	return m
+}
+
+// judge gives the connection up if nobody is there, or nobody who is known.
+func (c *conn) judge(now time.Time) {
+	switch {
+	case c.dead():
+		c.fail(ErrDead)
+	case c.first == nil && c.unnamed != nil && !now.Before(c.unnamed.until):
+		c.fail(errUnknown)
+	}
+}
+
+// unnamed bounds how long a connection may leave open who is on it.
+type unnamed struct {
+	until time.Time
+	alarm alarm
+}
+
+// name sets that bound, before the connection is served.
+func (c *conn) name(within time.Duration) {
+	if within <= 0 {
+		return
+	}
+	c.unnamed = &unnamed{until: time.Now().Add(within)}
+	c.unnamed.alarm.ring = func() {
+		c.pending.Store(true)
+		c.nudge()
+	}
+	c.hub.wheel.set(&c.unnamed.alarm, c.unnamed.until)
 }
 
 // dead reports whether no peer on the connection is there any more.

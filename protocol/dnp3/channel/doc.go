@@ -3,10 +3,11 @@
 //
 // A [Hub] holds what all channels of a program share: buffers, lent only while they hold
 // something, and one timer wheel. A [Client] dials and keeps one connection; a [Server]
-// accepts many and finds out by link addresses who is there. Each connection costs one
-// goroutine, the reader; whoever has something to send writes it himself, all frames of
-// a fragment in one write. On Linux a few workers can serve all TCP connections instead,
-// see [HubConfig].
+// accepts many and finds out by link addresses who is there; a [Line] is a stream that was
+// opened elsewhere. Ports come and go on a Server and a Line while they run, and both can be
+// paused. Each connection costs one goroutine, the reader; whoever has something to send
+// writes it, all frames of a fragment in one write. On Linux a few workers can serve all TCP
+// connections instead, see [HubConfig].
 //
 //	hub := channel.NewHub(channel.HubConfig{})
 //	client, err := channel.NewClient(hub, channel.ClientConfig{

@@ -18,6 +18,9 @@ type HubConfig struct {
 	// handler that takes long holds up the other connections of its worker. As many as
 	// there are processors are enough.
 	Workers int
+	// HandOver has the goroutine of a connection write what a port has to send where writing may block: for programs whose
+	// goroutines submit requests to many peers and must not be held up by one that does not read.
+	HandOver bool
 }
 
 // Hub holds what channels share. It may be used concurrently.
@@ -26,6 +29,7 @@ type Hub struct {
 	wires     *station.Pool
 	wheel     *wheel
 	poller    *poller // nil without workers
+	handOver  bool
 }
 
 // NewHub returns a hub that is not running.
@@ -38,6 +42,7 @@ func NewHub(c HubConfig) *Hub {
 		wires:     station.NewPool(transport.Size(c.FragmentSize)),
 		wheel:     newWheel(),
 		poller:    newPoller(c.Workers),
+		handOver:  c.HandOver,
 	}
 }
 

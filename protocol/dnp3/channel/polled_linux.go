@@ -33,6 +33,8 @@ type polled struct {
 	again   atomic.Bool
 	hup     atomic.Bool // the end of what arrives was announced
 	parted  bool        // nobody is to read; guarded by reading
+	paused  bool        // likewise
+	pausing atomic.Bool // whoever reads is to stop
 	rest    *station.Buffer
 
 	over  chan error  // why reading ended
@@ -106,10 +108,26 @@ func (p *polled) resume() {
 	p.reading.Lock()
 	p.parted = false
 	p.reading.Unlock()
+	p.look()
+}
+
+// look reads what arrived while nobody read.
+func (p *polled) look() {
 	b := bench{wires: p.conn.hub.wires}
 	p.attend(unix.EPOLLIN, &b)
 	if b.spare != nil {
 		b.wires.Return(b.spare)
+	}
+}
+
+// hold begins or ends a pause. When it returns, nobody reads during one.
+func (p *polled) hold(on bool) {
+	p.pausing.Store(on)
+	p.reading.Lock()
+	p.paused = on
+	p.reading.Unlock()
+	if !on {
+		p.look()
 	}
 }
 
@@ -127,7 +145,7 @@ func (p *polled) attend(events uint32, b *bench) {
 	p.again.Store(true)
 	for p.again.Load() && p.reading.TryLock() {
 		p.again.Store(false)
-		if !p.parted {
+		if !p.parted && !p.paused {
 			p.read(b)
 		}
 		p.reading.Unlock()
@@ -136,7 +154,7 @@ func (p *polled) attend(events uint32, b *bench) {
 
 // read reads and handles what there is. It is called by whoever holds reading.
 func (p *polled) read(b *bench) {
-	for {
+	for !p.pausing.Load() {
 		buffer := p.rest
 		if p.rest = nil; buffer == nil {
 			buffer = b.lend()

@@ -26,3 +26,4 @@ func (*polled) Read([]byte) (int, error)  { return 0, net.ErrClosed }
 func (*polled) Write([]byte) (int, error) { return 0, net.ErrClosed }
 func (*polled) Close() error              { return net.ErrClosed }
 func (*polled) run() error                { return net.ErrClosed }
+func (*polled) hold(bool)                 {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +19,14 @@ type ServerConfig struct {
 	// Ports are the stations that can be reached: outstations for masters that dial in,
 	// or masters for outstations that do. Who is on a connection is known by the link
 	// addresses of its first frame; a port is served on one connection at a time, and a
-	// new connection takes it from an old one.
+	// new connection takes it from an old one. More may be added later.
 	Ports []*station.Port
+	// Ask is for masters: every connection is asked for the link status of the stations that are missing, as an outstation
+	// that dialed in may wait to be spoken to. Without it a single port is opened on the first connection, and there must be
+	// at least one port.
+	Ask bool
+	// Anonymous is how long a connection may leave open who is on it; 0 for as long as it likes.
+	Anonymous time.Duration
 	// MaxConnections bounds the connections, 0 for 1000 more than there are ports. What
 	// comes above that is closed at once.
 	MaxConnections int
@@ -28,6 +35,8 @@ type ServerConfig struct {
 	MaxAddress int
 	// Notify, if not nil, is told of connections that come and go, by their goroutines.
 	Notify func(s State)
+	// Gone, if not nil, is told of a port whose connection has ended, before another connection can have it.
+	Gone func(p *station.Port)
 }
 
 const (
@@ -41,6 +50,8 @@ type Server struct {
 	config ServerConfig
 
 	mu     sync.Mutex
+	paused bool
+	ports  []*station.Port
 	open   map[*conn]netip.Prefix // and where they come from
 	each   map[netip.Prefix]int
 	holder map[*station.Port]*conn
@@ -48,17 +59,12 @@ type Server struct {
 
 // NewServer returns a server that is not running.
 func NewServer(h *Hub, c ServerConfig) (*Server, error) {
-	if len(c.Ports) == 0 {
+	if len(c.Ports) == 0 && !c.Ask {
 		return nil, errPorts
 	}
-	if c.MaxConnections <= 0 {
-		c.MaxConnections = len(c.Ports) + spareConnections
-	}
-	if c.MaxAddress <= 0 {
-		c.MaxAddress = len(c.Ports) + spareOfAddress
-	}
 	return &Server{
-		hub: h, config: c, open: make(map[*conn]netip.Prefix), each: make(map[netip.Prefix]int), holder: make(map[*station.Port]*conn),
+		hub: h, config: c, ports: slices.Clone(c.Ports),
+		open: make(map[*conn]netip.Prefix), each: make(map[netip.Prefix]int), holder: make(map[*station.Port]*conn),
 	}, nil
 }
 
@@ -109,21 +115,37 @@ func (s *Server) closeAll() {
 	}
 }
 
+// full reports whether another connection from a network is one too many.
+func (s *Server) full(from netip.Prefix) bool {
+	most, each := s.config.MaxConnections, s.config.MaxAddress
+	if most <= 0 {
+		most = len(s.ports) + spareConnections
+	}
+	if each <= 0 {
+		each = len(s.ports) + spareOfAddress
+	}
+	return len(s.open) >= most || s.each[from] >= each
+}
+
 // admit serves a connection by a goroutine of its own, unless there are too many.
 func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitGroup) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := admission.Network(stream.RemoteAddr())
-	if len(s.open) >= s.config.MaxConnections || s.each[from] >= s.config.MaxAddress || ctx.Err() != nil {
+	if s.full(from) || ctx.Err() != nil {
 		return false
 	}
 	c := newConn(s.hub, stream)
+	c.name(s.config.Anonymous)
+	if s.paused {
+		c.hold()
+	}
 	s.open[c] = from
 	s.each[from]++
 	// A single port needs no frame to be found, and may speak first.
-	if only := s.config.Ports[0]; len(s.config.Ports) == 1 && s.holder[only] == nil {
-		s.holder[only] = c
-		if err := c.add(only); err != nil {
+	if len(s.ports) == 1 && !s.config.Ask && s.holder[s.ports[0]] == nil {
+		s.holder[s.ports[0]] = c
+		if err := c.add(s.ports[0]); err != nil {
 			return false
 		}
 	}
@@ -134,13 +156,24 @@ func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitG
 
 func (s *Server) serve(c *conn) {
 	address := peer(c.stream)
-	opened := func() { s.notify(State{Online: true, Peer: address}) }
+	opened := func() {
+		s.notify(State{Online: true, Peer: address})
+		if s.config.Ask {
+			c.ask(s.missing()...)
+		}
+	}
 	err := c.serve(opened, func() { s.release(c) })
 	s.notify(State{Peer: address, Err: err})
 }
 
 // release notes that a connection holds no ports any more.
 func (s *Server) release(c *conn) {
+	held := slices.Clone(c.mux.Ports()) // it is closed: nobody changes them
+	for _, p := range held {
+		if s.config.Gone != nil && s.holds(c, p) {
+			s.config.Gone(p)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := s.open[c]
@@ -148,9 +181,17 @@ func (s *Server) release(c *conn) {
 	if s.each[from]--; s.each[from] == 0 {
 		delete(s.each, from)
 	}
-	for _, p := range c.mux.Ports() {
-		delete(s.holder, p)
+	for _, p := range held {
+		if s.holder[p] == c {
+			delete(s.holder, p)
+		}
 	}
+}
+
+func (s *Server) holds(c *conn, p *station.Port) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holder[p] == c
 }
 
 // find returns the port that a frame is for and gives it to the connection. If another
@@ -158,7 +199,7 @@ func (s *Server) release(c *conn) {
 func (s *Server) find(c *conn, f link.Frame) *station.Port {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.config.Ports {
+	for _, p := range s.ports {
 		if !p.Accepts(f.Header) {
 			continue
 		}

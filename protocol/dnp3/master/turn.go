@@ -1,18 +1,27 @@
 package master
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Turn lets the associations of a half-duplex line wait for answers one at a time, in
-// the order they asked. The zero value is ready. All of its associations must be driven
-// by the same goroutine, as those of one channel are.
+// the order they asked. The zero value is ready. Its associations may be on
+// several channels.
 type Turn struct {
+	mu      sync.Mutex
 	holder  *Association
 	waiting []*Association
 }
 
 // take reports whether it is the association's turn; if not, it is woken when it is.
 func (t *Turn) take(a *Association) bool {
-	if t == nil || t.holder == a {
+	if t == nil {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.holder == a {
 		return true
 	}
 	if t.holder == nil {
@@ -30,14 +39,23 @@ func (t *Turn) give(a *Association) {
 	if t == nil {
 		return
 	}
+	if next := t.pass(a); next != nil {
+		next.poke()
+	}
+}
+
+// pass returns whose turn it is now, nil if that did not change.
+func (t *Turn) pass(a *Association) *Association {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.waiting = slices.DeleteFunc(t.waiting, func(other *Association) bool { return other == a })
 	if t.holder != a {
-		return
+		return nil
 	}
 	t.holder = nil
 	if len(t.waiting) > 0 {
 		t.holder = t.waiting[0]
 		t.waiting = slices.Delete(t.waiting, 0, 1)
-		t.holder.poke()
 	}
+	return t.holder
 }
