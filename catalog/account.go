@@ -4,26 +4,35 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"voltbus/fault"
 	"voltbus/identity"
 )
 
-// Catalog is where the accounts are kept.
-var _ identity.Accounts = (*Catalog)(nil)
+// Accounts keeps users, their credentials, and members of the bus.
+type Accounts struct {
+	*file
+	credential *sql.Stmt // by its hash
+}
+
+var _ identity.Accounts = (*Accounts)(nil)
+
+func openAccounts(ctx context.Context, f *file) (*Accounts, error) {
+	credential, err := f.db.PrepareContext(ctx, selectCredential+`WHERE hash = ?`)
+	return &Accounts{file: f, credential: credential}, err
+}
 
 // PutUser implements identity.Accounts.
-func (c *Catalog) PutUser(ctx context.Context, u identity.User) error {
-	return c.exec(ctx, "catalog.PutUser", u.Name, `
+func (a *Accounts) PutUser(ctx context.Context, u identity.User) error {
+	return a.exec(ctx, "catalog.PutUser", u.Name, `
 		INSERT INTO user (name, role, created) VALUES (?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET role = excluded.role`,
-		u.Name, u.Role.String(), micros(c.now()))
+		u.Name, u.Role.String(), micros(a.now()))
 }
 
 // PutCredential implements identity.Accounts.
-func (c *Catalog) PutCredential(ctx context.Context, cr identity.Credential) error {
+func (a *Accounts) PutCredential(ctx context.Context, cr identity.Credential) error {
 	var parent any
 	if cr.Parent != (identity.Hash{}) {
 		parent = cr.Parent[:]
@@ -36,7 +45,7 @@ func (c *Catalog) PutCredential(ctx context.Context, cr identity.Credential) err
 	if !cr.Expires.IsZero() {
 		expires = sql.NullInt64{Int64: micros(cr.Expires), Valid: true}
 	}
-	return c.exec(ctx, "catalog.PutCredential", cr.User.Name, `
+	return a.exec(ctx, "catalog.PutCredential", cr.User.Name, `
 		INSERT INTO credential (hash, user, purpose, parent, created, expires, under, id, name, most)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		cr.Hash[:], cr.User.Name, string(cr.Purpose), parent, micros(cr.Created), expires, cr.User.Under, cr.ID, cr.Name, most)
@@ -48,8 +57,8 @@ const selectCredential = `
 
 // Credential implements identity.Accounts. Every request asks, so the statement is prepared once; a look-up by key is over before anybody
 // could give it up.
-func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
-	cr, err := scanCredential(c.credential.QueryRowContext(context.WithoutCancel(ctx), hash[:]))
+func (a *Accounts) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
+	cr, err := scanCredential(a.credential.QueryRowContext(context.WithoutCancel(ctx), hash[:]))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
 	}
@@ -60,19 +69,19 @@ func (c *Catalog) Credential(ctx context.Context, hash identity.Hash) (identity.
 }
 
 // Credentials implements identity.Accounts.
-func (c *Catalog) Credentials(ctx context.Context, purpose identity.Purpose) ([]identity.Credential, error) {
-	list, err := c.credentials(ctx, `WHERE purpose = ? ORDER BY user.name, credential.created`, string(purpose))
+func (a *Accounts) Credentials(ctx context.Context, purpose identity.Purpose) ([]identity.Credential, error) {
+	list, err := a.credentials(ctx, `WHERE purpose = ? ORDER BY user.name, credential.created`, string(purpose))
 	return list, wrap("catalog.Credentials", "", err)
 }
 
 // CredentialsOf implements identity.Accounts.
-func (c *Catalog) CredentialsOf(ctx context.Context, user string) ([]identity.Credential, error) {
-	list, err := c.credentials(ctx, `WHERE user = ? ORDER BY credential.created, hash`, user)
+func (a *Accounts) CredentialsOf(ctx context.Context, user string) ([]identity.Credential, error) {
+	list, err := a.credentials(ctx, `WHERE user = ? ORDER BY credential.created, hash`, user)
 	return list, wrap("catalog.CredentialsOf", user, err)
 }
 
-func (c *Catalog) credentials(ctx context.Context, which string, args ...any) ([]identity.Credential, error) {
-	rows, err := c.db.QueryContext(ctx, selectCredential+which, args...)
+func (a *Accounts) credentials(ctx context.Context, which string, args ...any) ([]identity.Credential, error) {
+	rows, err := a.db.QueryContext(ctx, selectCredential+which, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -114,31 +123,31 @@ func scanCredential(row interface{ Scan(to ...any) error }) (identity.Credential
 }
 
 // DropCredential implements identity.Accounts.
-func (c *Catalog) DropCredential(ctx context.Context, hash identity.Hash) error {
-	return c.exec(ctx, "catalog.DropCredential", "", `DELETE FROM credential WHERE hash = ?`, hash[:])
+func (a *Accounts) DropCredential(ctx context.Context, hash identity.Hash) error {
+	return a.exec(ctx, "catalog.DropCredential", "", `DELETE FROM credential WHERE hash = ?`, hash[:])
 }
 
 // DropTokens implements identity.Accounts.
-func (c *Catalog) DropTokens(ctx context.Context, user string) error {
-	return c.exec(ctx, "catalog.DropTokens", user, `DELETE FROM credential WHERE user = ?`, user)
+func (a *Accounts) DropTokens(ctx context.Context, user string) error {
+	return a.exec(ctx, "catalog.DropTokens", user, `DELETE FROM credential WHERE user = ?`, user)
 }
 
 // DropExpired implements identity.Accounts.
-func (c *Catalog) DropExpired(ctx context.Context, now time.Time) error {
-	return c.exec(ctx, "catalog.DropExpired", "", `DELETE FROM credential WHERE expires <= ?`, micros(now))
+func (a *Accounts) DropExpired(ctx context.Context, now time.Time) error {
+	return a.exec(ctx, "catalog.DropExpired", "", `DELETE FROM credential WHERE expires <= ?`, micros(now))
 }
 
 // PutMember implements identity.Accounts.
-func (c *Catalog) PutMember(ctx context.Context, m identity.Member) error {
-	return c.exec(ctx, "catalog.PutMember", m.Name, `
+func (a *Accounts) PutMember(ctx context.Context, m identity.Member) error {
+	return a.exec(ctx, "catalog.PutMember", m.Name, `
 		INSERT INTO member (public, name, role, created) VALUES (?, ?, ?, ?)
 		ON CONFLICT (public) DO UPDATE SET name = excluded.name, role = excluded.role`,
 		m.Public, m.Name, m.Role.String(), micros(m.Created))
 }
 
 // Members implements identity.Accounts.
-func (c *Catalog) Members(ctx context.Context) ([]identity.Member, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT public, name, role, created FROM member ORDER BY name, public`)
+func (a *Accounts) Members(ctx context.Context) ([]identity.Member, error) {
+	rows, err := a.db.QueryContext(ctx, `SELECT public, name, role, created FROM member ORDER BY name, public`)
 	if err != nil {
 		return nil, wrap("catalog.Members", "", err)
 	}
@@ -159,26 +168,8 @@ func (c *Catalog) Members(ctx context.Context) ([]identity.Member, error) {
 }
 
 // DropMember implements identity.Accounts.
-func (c *Catalog) DropMember(ctx context.Context, public string) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM member WHERE public = ?`, public)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return fault.E("catalog.DropMember", fault.NotFound, public, errors.New("is not a member of this bus"))
-	})
-	return wrap("catalog.DropMember", public, err)
+func (a *Accounts) DropMember(ctx context.Context, public string) error {
+	return a.drop(ctx, "catalog.DropMember", `DELETE FROM member WHERE public = ?`, public, errNoMember)
 }
 
-func (c *Catalog) exec(ctx context.Context, op, subject, statement string, args ...any) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
-			return fmt.Errorf("change the accounts: %w", err)
-		}
-		return nil
-	})
-	return wrap(op, subject, err)
-}
+var errNoMember = errors.New("is not a member of this bus")

@@ -11,13 +11,18 @@ import (
 	"voltbus/identity"
 )
 
-// Catalog is where the agents are kept.
-var _ identity.Agents = (*Catalog)(nil)
+// Registry keeps agents, children, and invitations of children.
+type Registry struct{ *file }
+
+var (
+	_ identity.Agents       = (*Registry)(nil)
+	_ identity.ChildStorage = (*Registry)(nil)
+)
 
 var errNoAgent = errors.New("there is no agent of this name")
 
 // PutAgent implements identity.Agents.
-func (c *Catalog) PutAgent(ctx context.Context, a identity.Agent) error {
+func (r *Registry) PutAgent(ctx context.Context, a identity.Agent) error {
 	grants, err := json.Marshal(a.Grants)
 	if err != nil {
 		return fault.E("catalog.PutAgent", fault.Invalid, a.Name, fmt.Errorf("write the grants: %w", err))
@@ -26,15 +31,15 @@ func (c *Catalog) PutAgent(ctx context.Context, a identity.Agent) error {
 	if !a.Revoked.IsZero() {
 		revoked = sql.NullInt64{Int64: micros(a.Revoked), Valid: true}
 	}
-	return c.exec(ctx, "catalog.PutAgent", a.Name, `
+	return r.exec(ctx, "catalog.PutAgent", a.Name, `
 		INSERT INTO agent (name, public, grants, created, revoked) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET public = excluded.public, grants = excluded.grants, revoked = excluded.revoked`,
 		a.Name, a.Public, string(grants), micros(a.Created), revoked)
 }
 
 // Agents implements identity.Agents.
-func (c *Catalog) Agents(ctx context.Context) ([]identity.Agent, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT name, public, grants, created, revoked FROM agent ORDER BY name`)
+func (r *Registry) Agents(ctx context.Context) ([]identity.Agent, error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT name, public, grants, created, revoked FROM agent ORDER BY name`)
 	if err != nil {
 		return nil, wrap("catalog.Agents", "", err)
 	}
@@ -57,16 +62,6 @@ func (c *Catalog) Agents(ctx context.Context) ([]identity.Agent, error) {
 }
 
 // DropAgent implements identity.Agents.
-func (c *Catalog) DropAgent(ctx context.Context, name string) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM agent WHERE name = ?`, name)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return fault.E("catalog.DropAgent", fault.NotFound, name, errNoAgent)
-	})
-	return wrap("catalog.DropAgent", name, err)
+func (r *Registry) DropAgent(ctx context.Context, name string) error {
+	return r.drop(ctx, "catalog.DropAgent", `DELETE FROM agent WHERE name = ?`, name, errNoAgent)
 }

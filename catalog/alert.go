@@ -7,9 +7,14 @@ import (
 	"voltbus/presence"
 )
 
+// AlertStore keeps the open alerts of agents.
+type AlertStore struct{ *file }
+
+var _ presence.Keeper = (*AlertStore)(nil)
+
 // Alerts implements presence.Keeper.
-func (c *Catalog) Alerts(ctx context.Context) ([]presence.Alert, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT agent, key, severity, text, first, last, count FROM alert ORDER BY agent, key`)
+func (s *AlertStore) Alerts(ctx context.Context) ([]presence.Alert, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT agent, key, severity, text, first, last, count FROM alert ORDER BY agent, key`)
 	if err != nil {
 		return nil, wrap("catalog.Alerts", "", err)
 	}
@@ -28,8 +33,8 @@ func (c *Catalog) Alerts(ctx context.Context) ([]presence.Alert, error) {
 }
 
 // KeepAlerts implements presence.Keeper.
-func (c *Catalog) KeepAlerts(ctx context.Context, open, closed []presence.Alert) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
+func (s *AlertStore) KeepAlerts(ctx context.Context, open, closed []presence.Alert) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
 		for i := range closed {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM alert WHERE agent = ? AND key = ?`, closed[i].Agent, closed[i].Key); err != nil {
 				return err

@@ -28,12 +28,12 @@ func (b Bound) holds(before, after register.Share) bool {
 // Below puts points of a child here as it describes them, and marks others as removed, in one
 // transaction. Points of this node's own devices stay as they are: here this node is right. What the bound has no room
 // for is left as it was, and counted. With an error nothing was changed.
-func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, removed []point.Path, most Bound) (refused int, err error) {
+func (ps *Points) Below(ctx context.Context, child string, infos []point.Info, removed []point.Path, most Bound) (refused int, err error) {
 	const op = "catalog.Below"
 	if err := check(op, infos, checkDevice); err != nil {
 		return 0, err
 	}
-	err = c.change(ctx, op, func(d *draft) {
+	err = ps.change(ctx, op, func(d *draft) {
 		theirs := make([]point.Info, 0, len(infos))
 		for i := range infos {
 			if !d.own(string(infos[i].Path)) {
@@ -63,12 +63,12 @@ func (c *Catalog) Below(ctx context.Context, child string, infos []point.Info, r
 // Name has the points known of which a child sends readings: those that nobody described are listed as
 // the child's, with nothing but their path. It returns how many points there is no room for; then no point was added. All
 // paths are valid.
-func (c *Catalog) Name(ctx context.Context, child string, paths []point.Path, most Bound) (refused int, err error) {
-	fresh := unknown(c.points, paths)
+func (ps *Points) Name(ctx context.Context, child string, paths []point.Path, most Bound) (refused int, err error) {
+	fresh := unknown(ps.register, paths)
 	if len(fresh) == 0 {
 		return 0, nil
 	}
-	err = c.change(ctx, "catalog.Name", func(d *draft) {
+	err = ps.change(ctx, "catalog.Name", func(d *draft) {
 		share := d.points.Share(child)
 		for _, p := range fresh {
 			if _, known := d.find(string(p)); known { // another one may have named it meanwhile
@@ -145,20 +145,20 @@ func (d *draft) own(path string) bool {
 
 // Owners returns which child described each of the points, "" for points of this node's own devices.
 // Points of which nobody told whose they are are left out.
-func (c *Catalog) Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error) {
+func (ps *Points) Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("catalog.Owners", File, err)
 	}
 	owners := map[point.Path]string{}
-	c.points.Read(func() {
+	ps.register.Read(func() {
 		guess := uint32(0)
 		for _, p := range paths {
-			n, known := c.points.Find(string(p), guess)
+			n, known := ps.register.Find(string(p), guess)
 			if !known {
 				continue
 			}
 			guess = n + 1
-			if child := c.points.Traits(n).Child; child != "" || c.points.Device(n) != "" {
+			if child := ps.register.Traits(n).Child; child != "" || ps.register.Device(n) != "" {
 				owners[p] = child
 			}
 		}
@@ -177,16 +177,16 @@ const (
 )
 
 // Places appends the places of n points to dst.
-func (c *Catalog) Places(dst []Place, n int, path func(i int) point.Path) []Place {
-	c.points.Read(func() {
+func (ps *Points) Places(dst []Place, n int, path func(i int) point.Path) []Place {
+	ps.register.Read(func() {
 		before := uint32(0)
 		for i := range n {
 			place := Unlisted
-			if at, known := c.points.Follow(string(path(i)), before); known {
+			if at, known := ps.register.Follow(string(path(i)), before); known {
 				before = at
 				switch {
-				case c.points.Traits(at).Removed != 0:
-				case c.points.Device(at) != "":
+				case ps.register.Traits(at).Removed != 0:
+				case ps.register.Device(at) != "":
 					place = OfDevice
 				default:
 					place = Outside

@@ -19,7 +19,7 @@ import (
 // most of a block; a single point may be larger.
 const (
 	blockPoints = 1 << 14
-	blockText   = 1 << 20 // octets of texts
+	blockText   = 1 << 20 // bytes of texts
 )
 
 // block is what is known of a row of point_block.
@@ -30,7 +30,7 @@ type block struct {
 	low, high uint32 // the numbers of its points lie from low to high
 }
 
-// blocks knows in which block each point stands. The one who writes uses it.
+// blocks knows in which block each point stands. The caller holds writing.
 type blocks struct {
 	list []*block              // by id
 	byID map[uint32]*block     // by the lower half of the id
@@ -106,13 +106,29 @@ func (b *blocks) outdated(numbers []uint32, points int) []*block {
 	return gone
 }
 
+// pointFile is where the points are kept. Whoever writes holds writing.
+type pointFile struct {
+	*file
+	register *register.Register // what was kept is there, too
+	blocks   blocks
+}
+
+func openPoints(ctx context.Context, f *file) (*Points, error) {
+	kept := &pointFile{file: f, register: register.New()}
+	err := kept.load(ctx)
+	if err == nil {
+		err = kept.takeRows(ctx)
+	}
+	return &Points{register: kept.register, kept: kept}, err
+}
+
 // load reads all points.
-func (c *Catalog) load(ctx context.Context) error {
+func (f *pointFile) load(ctx context.Context) error {
 	var all, read int
-	if err := c.db.QueryRowContext(ctx, `SELECT coalesce(sum(octet_length(points)), 0) FROM point_block`).Scan(&all); err != nil {
+	if err := f.db.QueryRowContext(ctx, `SELECT coalesce(sum(octet_length(points)), 0) FROM point_block`).Scan(&all); err != nil {
 		return err
 	}
-	rows, err := c.db.QueryContext(ctx, `SELECT id, points FROM point_block ORDER BY id`)
+	rows, err := f.db.QueryContext(ctx, `SELECT id, points FROM point_block ORDER BY id`)
 	if err != nil {
 		return err
 	}
@@ -127,40 +143,40 @@ func (c *Catalog) load(ctx context.Context) error {
 		if records, err = register.Decode(records[:0], text); err != nil {
 			return fmt.Errorf("%w: row %d of point_block: %w", errCheck, id, err)
 		}
-		c.blocks.take(id, c.points.Put(records))
+		f.blocks.take(id, f.register.Put(records))
 		read += len(text)
-		c.points.Expect((all + read - 1) / max(1, read))
+		f.register.Expect((all + read - 1) / max(1, read))
 	}
 	return rows.Err()
 }
 
 // put makes the records those of their points, each once, in one transaction. Known are the numbers of those
 // that are not new. The caller holds writing.
-func (c *Catalog) put(ctx context.Context, records []register.Record, known []uint32) error {
+func (f *pointFile) put(ctx context.Context, records []register.Record, known []uint32) error {
 	if len(records) == 0 {
 		return nil
 	}
-	gone := c.blocks.outdated(known, len(records))
-	records = c.gather(records, known, gone)
+	gone := f.blocks.outdated(known, len(records))
+	records = f.gather(records, known, gone)
 	byPath := func(a, b register.Record) int { return strings.Compare(a.Path, b.Path) }
 	if !slices.IsSortedFunc(records, byPath) {
 		slices.SortFunc(records, byPath)
 	}
-	pieces := cut(records)
-	next := c.blocks.next()
-	err := c.transact(ctx, func(tx *sql.Tx) error { return writeBlocks(ctx, tx, gone, pieces, next) })
+	cuts := cut(records)
+	next := f.blocks.next()
+	err := f.transact(ctx, func(tx *sql.Tx) error { return writeBlocks(ctx, tx, gone, cuts, next) })
 	if err != nil {
 		return err
 	}
-	for i, piece := range pieces {
-		c.blocks.take(next+int64(i), c.points.Put(piece))
+	for i, one := range cuts {
+		f.blocks.take(next+int64(i), f.register.Put(one))
 	}
-	c.blocks.drop(gone)
+	f.blocks.drop(gone)
 	return nil
 }
 
 // gather adds the points that stand in the blocks that go, but for those that are known to be among the records.
-func (c *Catalog) gather(records []register.Record, known []uint32, gone []*block) []register.Record {
+func (f *pointFile) gather(records []register.Record, known []uint32, gone []*block) []register.Record {
 	if len(gone) == 0 {
 		return records
 	}
@@ -171,11 +187,11 @@ func (c *Catalog) gather(records []register.Record, known []uint32, gone []*bloc
 			continue
 		}
 		for n := k.low; n <= k.high; n++ {
-			if c.blocks.of.At(n) != uint32(k.id) {
+			if f.blocks.of.At(n) != uint32(k.id) {
 				continue
 			}
 			if _, is := slices.BinarySearchFunc(known, n, cmp.Compare[uint32]); !is {
-				records = append(records, c.points.Record(n))
+				records = append(records, f.register.Record(n))
 			}
 		}
 	}
@@ -183,27 +199,27 @@ func (c *Catalog) gather(records []register.Record, known []uint32, gone []*bloc
 }
 
 // cut divides records into those of one block each.
-func cut(records []register.Record) (pieces [][]register.Record) {
+func cut(records []register.Record) (cuts [][]register.Record) {
 	begin, text := 0, 0
 	for i := range records {
 		r := &records[i]
 		text += len(r.Path) + len(r.Description) + len(r.Unit) + len(r.Tags)
 		if i-begin == blockPoints || (text > blockText && i > begin) {
-			pieces = append(pieces, records[begin:i])
+			cuts = append(cuts, records[begin:i])
 			begin, text = i, 0
 		}
 	}
-	return append(pieces, records[begin:])
+	return append(cuts, records[begin:])
 }
 
-func writeBlocks(ctx context.Context, tx *sql.Tx, gone []*block, pieces [][]register.Record, next int64) error {
+func writeBlocks(ctx context.Context, tx *sql.Tx, gone []*block, cuts [][]register.Record, next int64) error {
 	for _, k := range gone {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM point_block WHERE id = ?`, k.id); err != nil {
 			return err
 		}
 	}
-	for i, piece := range pieces {
-		_, err := tx.ExecContext(ctx, `INSERT INTO point_block (id, points) VALUES (?, ?)`, next+int64(i), string(register.Encode(piece)))
+	for i, one := range cuts {
+		_, err := tx.ExecContext(ctx, `INSERT INTO point_block (id, points) VALUES (?, ?)`, next+int64(i), string(register.Encode(one)))
 		if err != nil {
 			return err
 		}

@@ -12,16 +12,13 @@ import (
 	"voltbus/identity"
 )
 
-// Catalog is where the children are kept.
-var _ identity.ChildStorage = (*Catalog)(nil)
-
 var (
 	errNoChild      = errors.New("there is no child of this name")
 	errNoInvitation = errors.New("there is no invitation of this id")
 )
 
 // PutChild implements identity.ChildStorage.
-func (c *Catalog) PutChild(ctx context.Context, child identity.Child, i *identity.Invitation) error {
+func (r *Registry) PutChild(ctx context.Context, child identity.Child, i *identity.Invitation) error {
 	grants, err := json.Marshal(child.Grants)
 	if err != nil {
 		return fault.E("catalog.PutChild", fault.Invalid, child.Name, fmt.Errorf("write the grants: %w", err))
@@ -30,7 +27,7 @@ func (c *Catalog) PutChild(ctx context.Context, child identity.Child, i *identit
 	if err != nil {
 		return fault.E("catalog.PutChild", fault.Invalid, child.Name, fmt.Errorf("write the keys: %w", err))
 	}
-	err = c.write(ctx, func(tx *sql.Tx) error {
+	err = r.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO child (name, public, state, prefix, grants, version, invitation, previous, joined, changed, by)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -61,8 +58,8 @@ func putExpiry(ctx context.Context, tx *sql.Tx, child *identity.Child) error {
 }
 
 // Children implements identity.ChildStorage.
-func (c *Catalog) Children(ctx context.Context) ([]identity.Child, error) {
-	rows, err := c.db.QueryContext(ctx, `
+func (r *Registry) Children(ctx context.Context) ([]identity.Child, error) {
+	rows, err := r.db.QueryContext(ctx, `
 		SELECT name, public, state, prefix, grants, version, invitation, previous, joined, changed, by, expires
 		FROM child LEFT JOIN bundle_key USING (public) ORDER BY name`)
 	if err != nil {
@@ -89,28 +86,13 @@ func (c *Catalog) Children(ctx context.Context) ([]identity.Child, error) {
 }
 
 // DropChild implements identity.ChildStorage.
-func (c *Catalog) DropChild(ctx context.Context, name string) error {
-	return c.drop(ctx, "catalog.DropChild", `DELETE FROM child WHERE name = ?`, name, errNoChild)
-}
-
-// drop deletes what the statement names; none says that it is not there.
-func (c *Catalog) drop(ctx context.Context, op, statement, name string, none error) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, statement, name)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return fault.E(op, fault.NotFound, name, none)
-	})
-	return wrap(op, name, err)
+func (r *Registry) DropChild(ctx context.Context, name string) error {
+	return r.drop(ctx, "catalog.DropChild", `DELETE FROM child WHERE name = ?`, name, errNoChild)
 }
 
 // PutInvitation implements identity.ChildStorage.
-func (c *Catalog) PutInvitation(ctx context.Context, i identity.Invitation) error {
-	err := c.write(ctx, func(tx *sql.Tx) error { return putInvitation(ctx, tx, &i) })
+func (r *Registry) PutInvitation(ctx context.Context, i identity.Invitation) error {
+	err := r.write(ctx, func(tx *sql.Tx) error { return putInvitation(ctx, tx, &i) })
 	return wrap("catalog.PutInvitation", i.ID, err)
 }
 
@@ -137,8 +119,8 @@ func nullMicros(t time.Time) sql.NullInt64 {
 }
 
 // Invitations implements identity.ChildStorage.
-func (c *Catalog) Invitations(ctx context.Context) ([]identity.Invitation, error) {
-	rows, err := c.db.QueryContext(ctx, `
+func (r *Registry) Invitations(ctx context.Context) ([]identity.Invitation, error) {
+	rows, err := r.db.QueryContext(ctx, `
 		SELECT id, public, approved, name, prefix, grants, created, expires, by, used, used_by, canceled
 		FROM invitation ORDER BY created DESC, id`)
 	if err != nil {
@@ -164,6 +146,6 @@ func (c *Catalog) Invitations(ctx context.Context) ([]identity.Invitation, error
 }
 
 // DropInvitation implements identity.ChildStorage.
-func (c *Catalog) DropInvitation(ctx context.Context, id string) error {
-	return c.drop(ctx, "catalog.DropInvitation", `DELETE FROM invitation WHERE id = ?`, id, errNoInvitation)
+func (r *Registry) DropInvitation(ctx context.Context, id string) error {
+	return r.drop(ctx, "catalog.DropInvitation", `DELETE FROM invitation WHERE id = ?`, id, errNoInvitation)
 }

@@ -9,10 +9,15 @@ import (
 	"voltbus/fault"
 )
 
+// DocumentStore keeps the versions of documents, and their schemas.
+type DocumentStore struct{ *file }
+
+var _ document.Storage = (*DocumentStore)(nil)
+
 // PutDocument implements document.Storage.
-func (c *Catalog) PutDocument(ctx context.Context, d *document.Document, behind int) (int, error) {
+func (s *DocumentStore) PutDocument(ctx context.Context, d *document.Document, behind int) (int, error) {
 	k := d.Fold()
-	err := c.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
 		var newest int
 		err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM document WHERE owner = ? AND folded = ?`, k.Owner, k.Name).Scan(&newest)
 		switch {
@@ -36,18 +41,18 @@ func (c *Catalog) PutDocument(ctx context.Context, d *document.Document, behind 
 		if err != nil || d.Deleted {
 			return err
 		}
-		return makeRoom(ctx, tx, d)
+		return bound(ctx, tx, d)
 	})
 	return behind + 1, wrap("catalog.PutDocument", d.String(), err)
 }
 
 // Document implements document.Storage.
-func (c *Catalog) Document(ctx context.Context, k document.Key, version int) (document.Document, error) {
+func (s *DocumentStore) Document(ctx context.Context, k document.Key, version int) (document.Document, error) {
 	where, args := `owner = ? AND folded = ? AND newest = 1`, []any{k.Owner, k.Fold().Name}
 	if version > 0 {
 		where, args = `owner = ? AND folded = ? AND version = ?`, append(args, version)
 	}
-	list, err := c.documents(ctx, `text`, where, args...)
+	list, err := s.documents(ctx, `text`, where, args...)
 	if err == nil && len(list) == 0 {
 		err = fault.E("catalog.Document", fault.NotFound, k.String(), errors.New("there is no such document, or version of it"))
 	}
@@ -58,22 +63,22 @@ func (c *Catalog) Document(ctx context.Context, k document.Key, version int) (do
 }
 
 // Documents implements document.Storage.
-func (c *Catalog) Documents(ctx context.Context, owner string) ([]document.Document, error) {
-	return c.documents(ctx, `''`, `newest = 1 AND deleted = 0 AND (owner = ?1 OR ?1 = '') ORDER BY owner, folded`, owner)
+func (s *DocumentStore) Documents(ctx context.Context, owner string) ([]document.Document, error) {
+	return s.documents(ctx, `''`, `newest = 1 AND deleted = 0 AND (owner = ?1 OR ?1 = '') ORDER BY owner, folded`, owner)
 }
 
 // DocumentHistory implements document.Storage.
-func (c *Catalog) DocumentHistory(ctx context.Context, k document.Key) ([]document.Document, error) {
-	return c.documents(ctx, `''`, `owner = ? AND folded = ? ORDER BY version DESC`, k.Owner, k.Fold().Name)
+func (s *DocumentStore) DocumentHistory(ctx context.Context, k document.Key) ([]document.Document, error) {
+	return s.documents(ctx, `''`, `owner = ? AND folded = ? ORDER BY version DESC`, k.Owner, k.Fold().Name)
 }
 
 // Referring implements document.Storage.
-func (c *Catalog) Referring(ctx context.Context, owner string) ([]document.Document, error) {
-	return c.documents(ctx, `text`, `newest = 1 AND deleted = 0 AND instr(text, 'config:') > 0 AND (owner = ?1 OR ?1 = '') ORDER BY owner, folded`, owner)
+func (s *DocumentStore) Referring(ctx context.Context, owner string) ([]document.Document, error) {
+	return s.documents(ctx, `text`, `newest = 1 AND deleted = 0 AND instr(text, 'config:') > 0 AND (owner = ?1 OR ?1 = '') ORDER BY owner, folded`, owner)
 }
 
-func (c *Catalog) documents(ctx context.Context, text, where string, args ...any) ([]document.Document, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT owner, name, type, `+text+`, version, by, at, note, deleted FROM document WHERE `+where, args...)
+func (s *DocumentStore) documents(ctx context.Context, text, where string, args ...any) ([]document.Document, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT owner, name, type, `+text+`, version, by, at, note, deleted FROM document WHERE `+where, args...)
 	if err != nil {
 		return nil, wrap("catalog.Documents", File, err)
 	}
@@ -92,20 +97,20 @@ func (c *Catalog) documents(ctx context.Context, text, where string, args ...any
 }
 
 // PutDocumentSchema implements document.Storage.
-func (c *Catalog) PutDocumentSchema(ctx context.Context, k document.Key, schema string) error {
+func (s *DocumentStore) PutDocumentSchema(ctx context.Context, k document.Key, schema string) error {
 	folded := k.Fold().Name
 	if schema == "" {
-		return c.exec(ctx, "catalog.PutDocumentSchema", k.String(), `DELETE FROM document_schema WHERE owner = ? AND folded = ?`, k.Owner, folded)
+		return s.exec(ctx, "catalog.PutDocumentSchema", k.String(), `DELETE FROM document_schema WHERE owner = ? AND folded = ?`, k.Owner, folded)
 	}
-	return c.exec(ctx, "catalog.PutDocumentSchema", k.String(), `
+	return s.exec(ctx, "catalog.PutDocumentSchema", k.String(), `
 		INSERT INTO document_schema (owner, folded, text) VALUES (?, ?, ?)
 		ON CONFLICT (owner, folded) DO UPDATE SET text = excluded.text`, k.Owner, folded, schema)
 }
 
 // DocumentSchema implements document.Storage.
-func (c *Catalog) DocumentSchema(ctx context.Context, k document.Key) (string, error) {
+func (s *DocumentStore) DocumentSchema(ctx context.Context, k document.Key) (string, error) {
 	var text string
-	err := c.db.QueryRowContext(ctx, `SELECT text FROM document_schema WHERE owner = ? AND folded = ?`, k.Owner, k.Fold().Name).Scan(&text)
+	err := s.db.QueryRowContext(ctx, `SELECT text FROM document_schema WHERE owner = ? AND folded = ?`, k.Owner, k.Fold().Name).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

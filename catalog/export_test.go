@@ -13,7 +13,7 @@ func (c *Catalog) SetVersion(ctx context.Context, version int) error {
 
 // MakeVersion1 takes back what the migrations after the first did.
 func (c *Catalog) MakeVersion1(ctx context.Context) error {
-	if err := c.writeRows(ctx); err != nil {
+	if err := c.kept.writeRows(ctx); err != nil {
 		return err
 	}
 	_, err := c.db.ExecContext(ctx, `DROP VIEW point_now; DROP TABLE point_block; DROP TABLE point_row;

@@ -13,9 +13,12 @@ type AuditHead struct {
 	Head   string    // as the node tells it
 }
 
+// HeadStore keeps where audit logs ended.
+type HeadStore struct{ *file }
+
 // AuditHeads lists what is known of where audit logs ended.
-func (c *Catalog) AuditHeads(ctx context.Context) ([]AuditHead, error) {
-	rows, err := c.db.QueryContext(ctx, `SELECT node, joined, head FROM audit_head`)
+func (s *HeadStore) AuditHeads(ctx context.Context) ([]AuditHead, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT node, joined, head FROM audit_head`)
 	if err != nil {
 		return nil, wrap("catalog.AuditHeads", File, err)
 	}
@@ -34,8 +37,8 @@ func (c *Catalog) AuditHeads(ctx context.Context) ([]AuditHead, error) {
 }
 
 // KeepAuditHeads keeps where audit logs ended, in one transaction.
-func (c *Catalog) KeepAuditHeads(ctx context.Context, list []AuditHead) error {
-	err := c.write(ctx, func(tx *sql.Tx) error {
+func (s *HeadStore) KeepAuditHeads(ctx context.Context, list []AuditHead) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
 		for _, h := range list {
 			_, err := tx.ExecContext(ctx, `INSERT INTO audit_head (node, joined, head) VALUES (?, ?, ?)
 				ON CONFLICT (node) DO UPDATE SET joined = excluded.joined, head = excluded.head`, h.Node, h.Joined.UnixMicro(), h.Head)

@@ -14,7 +14,7 @@ var errNoDevice = errors.New("belongs to no device; use Upsert for it")
 // Keep makes the points exactly those of all devices: it puts those that are new or differ and
 // removes every other point that belongs to a device, in one transaction. Points without a device
 // and those of children stay as they are. With an error nothing was changed.
-func (c *Catalog) Keep(ctx context.Context, infos []point.Info) error {
+func (ps *Points) Keep(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Keep"
 	err := check(op, infos, func(p *point.Info) error {
 		if p.Device == "" {
@@ -25,12 +25,12 @@ func (c *Catalog) Keep(ctx context.Context, infos []point.Info) error {
 	if err != nil {
 		return err
 	}
-	return c.change(ctx, op, func(d *draft) { d.keep(infos, func(device point.Path) bool { return device != "" }) })
+	return ps.change(ctx, op, func(d *draft) { d.keep(infos, func(device point.Path) bool { return device != "" }) })
 }
 
 // Replace makes the points those of the device: it puts those that are new or differ and removes
 // the device's other points, in one transaction. With an error nothing was changed.
-func (c *Catalog) Replace(ctx context.Context, device point.Path, infos []point.Info) error {
+func (ps *Points) Replace(ctx context.Context, device point.Path, infos []point.Info) error {
 	const op = "catalog.Replace"
 	err := check(op, infos, func(p *point.Info) error {
 		if p.Device != device {
@@ -41,7 +41,7 @@ func (c *Catalog) Replace(ctx context.Context, device point.Path, infos []point.
 	if err != nil {
 		return err
 	}
-	return c.change(ctx, op, func(d *draft) { d.keep(infos, func(of point.Path) bool { return of == device }) })
+	return ps.change(ctx, op, func(d *draft) { d.keep(infos, func(of point.Path) bool { return of == device }) })
 }
 
 // keep makes the points those of this node whose device is one of some.

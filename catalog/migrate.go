@@ -52,9 +52,9 @@ func migrations() []string {
 }
 
 // migrate brings the file to the newest version, each step in its own transaction.
-func (c *Catalog) migrate(ctx context.Context) error {
+func (f *file) migrate(ctx context.Context) error {
 	var version int
-	if err := c.db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+	if err := f.db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
 		return err
 	}
 	steps := migrations()
@@ -64,7 +64,7 @@ func (c *Catalog) migrate(ctx context.Context) error {
 			version, len(steps)))
 	}
 	for ; version < len(steps); version++ {
-		err := c.write(ctx, func(tx *sql.Tx) error {
+		err := f.write(ctx, func(tx *sql.Tx) error {
 			if _, err := tx.ExecContext(ctx, steps[version]); err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (c *Catalog) migrate(ctx context.Context) error {
 			return fmt.Errorf("bring the catalogue to version %d: %w", version+1, err)
 		}
 	}
-	return c.write(ctx, func(tx *sql.Tx) error {
+	return f.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, additions)
 		return err
 	})

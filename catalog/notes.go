@@ -10,6 +10,7 @@ import (
 // notes gathers what Repeats has written, so that calls that wait for the disk at the same time share one
 // transaction: the first of them writes for all, and what comes meanwhile is the next one's.
 type notes struct {
+	*file
 	lead chan struct{} // holds one while somebody writes
 
 	insert, update, forget *sql.Stmt
@@ -33,18 +34,18 @@ type note struct {
 // sentPatience is how long the answer to a write, which was sent, waits for a write that begins and takes it along.
 const sentPatience = 20 * time.Millisecond
 
-func newNotes() notes { return notes{lead: make(chan struct{}, 1)} }
-
-// prepare prepares what is done for each write with a key.
-func (n *notes) prepare(ctx context.Context, db *sql.DB) (err error) {
-	n.insert, err = db.PrepareContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'') ON CONFLICT DO NOTHING`)
+// openNotes prepares what is done for each write with a key.
+func openNotes(ctx context.Context, f *file) (*notes, error) {
+	n := &notes{file: f, lead: make(chan struct{}, 1)}
+	var err error
+	n.insert, err = f.db.PrepareContext(ctx, `INSERT INTO repeat (user, key, hash, at, status, answer) VALUES (?, ?, ?, ?, 0, x'') ON CONFLICT DO NOTHING`)
 	if err == nil {
-		n.update, err = db.PrepareContext(ctx, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`)
+		n.update, err = f.db.PrepareContext(ctx, `UPDATE repeat SET status = ?, answer = ? WHERE user = ? AND key = ?`)
 	}
 	if err == nil {
-		n.forget, err = db.PrepareContext(ctx, `DELETE FROM repeat WHERE at <= ?`)
+		n.forget, err = f.db.PrepareContext(ctx, `DELETE FROM repeat WHERE at <= ?`)
 	}
-	return err
+	return n, err
 }
 
 // take hands over what waits.
@@ -56,54 +57,54 @@ func (n *notes) take() []*note {
 	return all
 }
 
-// putNote returns when the note is on disk. Of one that is given up, because ctx ends, nothing is known: it may
+// put returns when the note is on disk. Of one that is given up, because ctx ends, nothing is known: it may
 // be written later, as by a program that ended before it could answer.
-func (c *Catalog) putNote(ctx context.Context, n *note) error {
+func (n *notes) put(ctx context.Context, one *note) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	n.done = make(chan struct{})
-	c.notes.mu.Lock()
-	c.notes.waiting = append(c.notes.waiting, n)
-	c.notes.mu.Unlock()
-	if n.ends && n.repeat.Sent {
+	one.done = make(chan struct{})
+	n.mu.Lock()
+	n.waiting = append(n.waiting, one)
+	n.mu.Unlock()
+	if one.ends && one.repeat.Sent {
 		late := time.NewTimer(sentPatience)
 		defer late.Stop()
 		select {
-		case <-n.done:
-			return n.err
+		case <-one.done:
+			return one.err
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late.C:
 		}
 	}
 	select {
-	case <-n.done:
+	case <-one.done:
 	case <-ctx.Done():
 		return ctx.Err()
-	case c.notes.lead <- struct{}{}:
-		c.putNotes(context.WithoutCancel(ctx)) // the others' calls go on
-		<-c.notes.lead
-		<-n.done // by this or by who led before
+	case n.lead <- struct{}{}:
+		n.putAll(context.WithoutCancel(ctx)) // the others' calls go on
+		<-n.lead
+		<-one.done // by this or by who led before
 	}
-	return n.err
+	return one.err
 }
 
-// putNotes writes all notes that wait, in one transaction. The caller holds lead.
-func (c *Catalog) putNotes(ctx context.Context) {
-	all := c.notes.take()
+// putAll writes all notes that wait, in one transaction. The caller holds lead.
+func (n *notes) putAll(ctx context.Context) {
+	all := n.take()
 	if len(all) == 0 {
 		return
 	}
 	rows := 0
-	err := c.write(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = c.notes.writeTo(ctx, tx, all)
+	err := n.write(ctx, func(tx *sql.Tx) (err error) {
+		rows, err = n.writeTo(ctx, tx, all)
 		return err
 	})
-	c.notes.rows, c.notes.counted = rows, err == nil
-	for _, n := range all {
-		n.err = err
-		close(n.done)
+	n.rows, n.counted = rows, err == nil
+	for _, one := range all {
+		one.err = err
+		close(one.done)
 	}
 }
 

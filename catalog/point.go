@@ -11,6 +11,12 @@ import (
 	"voltbus/point"
 )
 
+// Points are what the node knows of its points: in memory, where they are read, and in the file.
+type Points struct {
+	register *register.Register
+	kept     *pointFile
+}
+
 // Entry is a point as the catalogue knows it.
 type Entry = register.Entry
 
@@ -24,22 +30,22 @@ const (
 
 // Upsert adds the points, or changes those that are there, in one transaction. A point that was
 // removed is there again. With an error nothing was changed.
-func (c *Catalog) Upsert(ctx context.Context, infos []point.Info) error {
+func (ps *Points) Upsert(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Upsert"
 	if err := check(op, infos, nil); err != nil {
 		return err
 	}
-	return c.change(ctx, op, func(d *draft) { d.upsert(infos, nil) })
+	return ps.change(ctx, op, func(d *draft) { d.upsert(infos, nil) })
 }
 
 // Adopt adds the points that are not known, in one transaction. What is known stays as it is, also removed points. With
 // an error nothing was changed.
-func (c *Catalog) Adopt(ctx context.Context, infos []point.Info) error {
+func (ps *Points) Adopt(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Adopt"
 	if err := check(op, infos, nil); err != nil {
 		return err
 	}
-	return c.change(ctx, op, func(d *draft) {
+	return ps.change(ctx, op, func(d *draft) {
 		for i := range infos {
 			if _, known := d.find(string(infos[i].Path)); !known {
 				d.add(register.RecordOf(&infos[i], d.tags.Text(infos[i].Tags), d.now))
@@ -50,8 +56,8 @@ func (c *Catalog) Adopt(ctx context.Context, infos []point.Info) error {
 
 // Remove marks the points as removed. Their samples stay where they are. Unknown paths are no
 // error.
-func (c *Catalog) Remove(ctx context.Context, paths []point.Path) error {
-	return c.change(ctx, "catalog.Remove", func(d *draft) {
+func (ps *Points) Remove(ctx context.Context, paths []point.Path) error {
+	return ps.change(ctx, "catalog.Remove", func(d *draft) {
 		for _, p := range paths {
 			d.remove(string(p))
 		}
@@ -59,12 +65,12 @@ func (c *Catalog) Remove(ctx context.Context, paths []point.Path) error {
 }
 
 // change has changes drafted and writes them in one transaction.
-func (c *Catalog) change(ctx context.Context, op string, write func(*draft)) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	d := draft{points: c.points, now: micros(c.now()), place: map[string]int{}}
+func (ps *Points) change(ctx context.Context, op string, write func(*draft)) error {
+	ps.kept.writing.Lock()
+	defer ps.kept.writing.Unlock()
+	d := draft{points: ps.register, now: micros(ps.kept.now()), place: map[string]int{}}
 	write(&d)
-	return wrap(op, File, c.put(ctx, d.records, d.known))
+	return wrap(op, File, ps.kept.put(ctx, d.records, d.known))
 }
 
 // draft is what is to be changed: records of points that are new or differ, each once.

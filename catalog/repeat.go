@@ -25,32 +25,32 @@ type Repeat struct {
 
 // Repeats remembers writes for a time. It is safe for concurrent use.
 type Repeats struct {
-	catalog *Catalog
-	life    time.Duration
+	notes *notes
+	life  time.Duration
 }
 
 // Repeats returns the memory of writes that keeps each so long; 0 for RepeatLife. They share what
 // they remember: the shortest life holds.
-func (c *Catalog) Repeats(life time.Duration) Repeats {
+func (n *notes) Repeats(life time.Duration) Repeats {
 	if life == 0 {
 		life = RepeatLife
 	}
-	return Repeats{c, life}
+	return Repeats{n, life}
 }
 
 // BeginRepeat notes a write before it is done, and returns what is known of an earlier one with the
 // same user and key: it then says when that was, what was asked and, if it ended, what the answer
 // was. Without one it returns r. Both it and EndRepeat return when the disk has what they note; calls at the
 // same time share a transaction.
-func (c Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
-	n := &note{repeat: r, last: r.At.Add(-c.life)}
-	if err := c.catalog.putNote(ctx, n); err != nil {
+func (m Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
+	n := &note{repeat: r, last: r.At.Add(-m.life)}
+	if err := m.notes.put(ctx, n); err != nil {
 		return r, wrap("catalog.BeginRepeat", r.Key, err)
 	}
 	return n.repeat, nil
 }
 
 // EndRepeat keeps the answer to a write that BeginRepeat noted.
-func (c Repeats) EndRepeat(ctx context.Context, r Repeat) error {
-	return wrap("catalog.EndRepeat", r.Key, c.catalog.putNote(ctx, &note{repeat: r, ends: true}))
+func (m Repeats) EndRepeat(ctx context.Context, r Repeat) error {
+	return wrap("catalog.EndRepeat", r.Key, m.notes.put(ctx, &note{repeat: r, ends: true}))
 }

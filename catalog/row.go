@@ -19,32 +19,32 @@ const maxRows = 20_000
 
 // rowsHold reports whether the rows say how points are: they were written behind the newest block, perhaps by
 // the program before.
-func (c *Catalog) rowsHold(ctx context.Context) (bool, error) {
+func (f *pointFile) rowsHold(ctx context.Context) (bool, error) {
 	var block int64
-	err := c.db.QueryRowContext(ctx, `SELECT block FROM point_row`).Scan(&block)
+	err := f.db.QueryRowContext(ctx, `SELECT block FROM point_row`).Scan(&block)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
-	return block+1 == c.blocks.next(), nil
+	return block+1 == f.blocks.next(), nil
 }
 
 const selectRows = `SELECT path, kind, writable, unit, interval, tags, coalesce(removed, 0), coalesce(since, 0), child,
     device, description, first_seen FROM point ORDER BY path`
 
 // takeRows takes over what the rows say and the blocks do not.
-func (c *Catalog) takeRows(ctx context.Context) error {
-	if hold, err := c.rowsHold(ctx); err != nil || !hold {
+func (f *pointFile) takeRows(ctx context.Context) error {
+	if hold, err := f.rowsHold(ctx); err != nil || !hold {
 		return err
 	}
-	d := draft{points: c.points, place: map[string]int{}}
-	if err := c.draftRows(ctx, &d); err != nil || len(d.records) == 0 {
+	d := draft{points: f.register, place: map[string]int{}}
+	if err := f.draftRows(ctx, &d); err != nil || len(d.records) == 0 {
 		return err
 	}
-	if err := c.put(ctx, d.records, d.known); err != nil {
+	if err := f.put(ctx, d.records, d.known); err != nil {
 		return err
 	}
-	if c.points.Len() > maxRows {
-		return c.transact(ctx, func(tx *sql.Tx) error {
+	if f.register.Len() > maxRows {
+		return f.transact(ctx, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `DELETE FROM point`)
 			return err
 		})
@@ -52,8 +52,8 @@ func (c *Catalog) takeRows(ctx context.Context) error {
 	return nil
 }
 
-func (c *Catalog) draftRows(ctx context.Context, d *draft) error {
-	rows, err := c.db.QueryContext(ctx, selectRows)
+func (f *pointFile) draftRows(ctx context.Context, d *draft) error {
+	rows, err := f.db.QueryContext(ctx, selectRows)
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ const insertRow = `INSERT INTO point (path, kind, writable, unit, interval, tags
 VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?)`
 
 // writeRows makes the rows those of all points, if they are not too many.
-func (c *Catalog) writeRows(ctx context.Context) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if hold, err := c.rowsHold(ctx); err != nil || hold || c.points.Len() > maxRows {
+func (f *pointFile) writeRows(ctx context.Context) error {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if hold, err := f.rowsHold(ctx); err != nil || hold || f.register.Len() > maxRows {
 		return err
 	}
-	return c.transact(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM point; DELETE FROM point_row; INSERT INTO point_row VALUES (?)`, c.blocks.next()-1); err != nil {
+	return f.transact(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM point; DELETE FROM point_row; INSERT INTO point_row VALUES (?)`, f.blocks.next()-1); err != nil {
 			return err
 		}
 		insert, err := tx.PrepareContext(ctx, insertRow)
@@ -95,8 +95,8 @@ func (c *Catalog) writeRows(ctx context.Context) error {
 			return err
 		}
 		defer insert.Close()
-		for n := range uint32(c.points.Len()) {
-			r := c.points.Record(n)
+		for n := range uint32(f.register.Len()) {
+			r := f.register.Record(n)
 			if r.Tags == "" {
 				r.Tags = "{}"
 			}

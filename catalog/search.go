@@ -18,41 +18,41 @@ type Filter = register.Filter
 type Page = register.Page
 
 // Search returns the points that the filter selects, in path order.
-func (c *Catalog) Search(ctx context.Context, f Filter) (Page, error) {
-	page, err := c.points.Search(ctx, f)
+func (ps *Points) Search(ctx context.Context, f Filter) (Page, error) {
+	page, err := ps.register.Search(ctx, f)
 	return page, wrap("catalog.Search", File, err)
 }
 
 // Entries returns what is known of the paths, in the order asked, also of removed points. A path
 // that is unknown gives an Entry with only the path.
-func (c *Catalog) Entries(ctx context.Context, paths []point.Path) ([]Entry, error) {
+func (ps *Points) Entries(ctx context.Context, paths []point.Path) ([]Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("catalog.Entries", File, err)
 	}
-	return c.points.Entries(paths), nil
+	return ps.register.Entries(paths), nil
 }
 
 // Count returns the number of points that are there.
-func (c *Catalog) Count() int {
-	all, _ := c.points.Count()
+func (ps *Points) Count() int {
+	all, _ := ps.register.Count()
 	return all
 }
 
 // Free returns the number of points that belong to no device and to no child.
-func (c *Catalog) Free() int {
-	_, free := c.points.Count()
+func (ps *Points) Free() int {
+	_, free := ps.register.Count()
 	return free
 }
 
 // Paths returns paths below the prefix, or of all points if it is empty, also of removed ones, in
 // path order and at most limit.
-func (c *Catalog) Paths(ctx context.Context, prefix point.Path, limit int) ([]point.Path, error) {
-	paths, err := c.points.Paths(ctx, Filter{Below: prefix, Removed: true, Limit: limit})
+func (ps *Points) Paths(ctx context.Context, prefix point.Path, limit int) ([]point.Path, error) {
+	paths, err := ps.register.Paths(ctx, Filter{Below: prefix, Removed: true, Limit: limit})
 	return paths, wrap("catalog.Paths", File, err)
 }
 
 // Removed returns the paths of removed points that the pattern selects, in path order.
-func (c *Catalog) Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
-	paths, err := c.points.Paths(ctx, Filter{Pattern: pattern, Only: true, Limit: math.MaxInt})
+func (ps *Points) Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error) {
+	paths, err := ps.register.Paths(ctx, Filter{Pattern: pattern, Only: true, Limit: math.MaxInt})
 	return paths, wrap("catalog.Removed", File, err)
 }

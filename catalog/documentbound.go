@@ -11,31 +11,31 @@ import (
 	"voltbus/fault"
 )
 
-// makeRoom sees to it that a document that was written fits into what its owner, and all, may have: the oldest
+// bound sees to it that a document that was written fits into what its owner, and all, may have: the oldest
 // versions that are not the newest, and what is left of deleted documents, are forgotten first. fault.Unavailable
 // if that is not enough; the transaction must then end.
-func makeRoom(ctx context.Context, tx *sql.Tx, d *document.Document) error {
-	var names, octets, all int
+func bound(ctx context.Context, tx *sql.Tx, d *document.Document) error {
+	var names, bytes, all int
 	err := tx.QueryRowContext(ctx, `
 		SELECT (SELECT count(*) FROM document WHERE owner = ?1 AND newest = 1),
 			(SELECT coalesce(sum(octets), 0) FROM document_use WHERE owner = ?1),
-			(SELECT coalesce(sum(octets), 0) FROM document_use)`, d.Owner).Scan(&names, &octets, &all)
+			(SELECT coalesce(sum(octets), 0) FROM document_use)`, d.Owner).Scan(&names, &bytes, &all)
 	if err != nil {
 		return err
 	}
 	limit := document.LimitOf(d.Owner, d.By)
-	before := octets
-	if octets > limit.Octets || names > limit.Documents || all > limit.All {
-		if err := forget(ctx, tx, d.Owner, names-limit.Documents, octets-limit.Octets*7/8); err != nil {
+	before := bytes
+	if bytes > limit.Octets || names > limit.Documents || all > limit.All {
+		if err := forget(ctx, tx, d.Owner, names-limit.Documents, bytes-limit.Octets*7/8); err != nil {
 			return err
 		}
 		err := tx.QueryRowContext(ctx, `
 			SELECT (SELECT count(*) FROM document WHERE owner = ?1 AND newest = 1),
-				(SELECT coalesce(sum(octets), 0) FROM document_use WHERE owner = ?1)`, d.Owner).Scan(&names, &octets)
+				(SELECT coalesce(sum(octets), 0) FROM document_use WHERE owner = ?1)`, d.Owner).Scan(&names, &bytes)
 		if err != nil {
 			return err
 		}
-		all -= before - octets
+		all -= before - bytes
 	}
 	tooMany := func(text string, args ...any) error {
 		return fault.E("catalog.PutDocument", fault.Unavailable, d.Owner, fmt.Errorf(text, args...))
@@ -43,7 +43,7 @@ func makeRoom(ctx context.Context, tx *sql.Tx, d *document.Document) error {
 	switch {
 	case names > limit.Documents:
 		return tooMany("has %d documents, which is the most; delete some", limit.Documents)
-	case octets > limit.Octets:
+	case bytes > limit.Octets:
 		return tooMany("its documents would take more than %d MiB, which is the most; delete some, or make them shorter", limit.Octets>>20)
 	case all > limit.All:
 		return tooMany("all documents of this node would take more than %d MiB, which is the most; delete some", limit.All>>20)
@@ -51,9 +51,9 @@ func makeRoom(ctx context.Context, tx *sql.Tx, d *document.Document) error {
 	return nil
 }
 
-// forget removes versions of an owner that are not the newest, the oldest first, until so many octets are free,
+// forget removes versions of an owner that are not the newest, the oldest first, until so many bytes are free,
 // and what is left of deleted documents if there are too many.
-func forget(ctx context.Context, tx *sql.Tx, owner string, documents, octets int) error {
+func forget(ctx context.Context, tx *sql.Tx, owner string, documents, bytes int) error {
 	if documents > 0 {
 		_, err := tx.ExecContext(ctx, `DELETE FROM document WHERE owner = ?1 AND folded IN (
 			SELECT folded FROM document WHERE owner = ?1 AND newest = 1 AND deleted = 1 ORDER BY at LIMIT ?2)`, owner, max(documents, 100))
@@ -61,7 +61,7 @@ func forget(ctx context.Context, tx *sql.Tx, owner string, documents, octets int
 			return err
 		}
 	}
-	if octets <= 0 {
+	if bytes <= 0 {
 		return nil
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT rowid, octet_length(text) + octet_length(note) + 256 FROM document
@@ -71,14 +71,14 @@ func forget(ctx context.Context, tx *sql.Tx, owner string, documents, octets int
 	}
 	defer rows.Close()
 	var ids []string
-	for octets > 0 && rows.Next() {
+	for bytes > 0 && rows.Next() {
 		var id int64
 		var size int
 		if err := rows.Scan(&id, &size); err != nil {
 			return err
 		}
 		ids = append(ids, strconv.FormatInt(id, 10))
-		octets -= size
+		bytes -= size
 	}
 	if err := rows.Err(); err != nil || len(ids) == 0 {
 		return err
