@@ -10,19 +10,19 @@ import (
 // Bound is what the points of one child may take; zero values bound nothing.
 type Bound struct {
 	Points int   // also those that were removed, and those that the child only sends readings of
-	Octets int64 // of their paths, devices, units, tags and descriptions
+	Bytes  int64 // of their paths, devices, units, tags and descriptions
 }
 
-// PointOctets is how many octets of texts the points of a child have on average at most.
-const PointOctets = 256
+// PointBytes is how many bytes of texts the points of a child have on average at most.
+const PointBytes = 256
 
 // BoundOf returns the bound of so many points.
-func BoundOf(points int) Bound { return Bound{Points: points, Octets: int64(points) * PointOctets} }
+func BoundOf(points int) Bound { return Bound{Points: points, Bytes: int64(points) * PointBytes} }
 
 // holds reports whether a share is within the bound, or grows by nothing.
 func (b Bound) holds(before, after register.Share) bool {
 	points := b.Points == 0 || after.Points <= max(b.Points, before.Points)
-	return points && (b.Octets == 0 || after.Octets <= max(b.Octets, before.Octets))
+	return points && (b.Bytes == 0 || after.Bytes <= max(b.Bytes, before.Bytes))
 }
 
 // Below puts points of a child here as it describes them, and marks others as removed, in one
@@ -130,10 +130,10 @@ func checkDevice(p *point.Info) error {
 func (d *draft) grown(share register.Share, r *register.Record) register.Share {
 	if old, known := d.find(r.Path); known && old.Child == r.Child {
 		share.Points--
-		share.Octets -= old.Octets()
+		share.Bytes -= old.Size()
 	}
 	share.Points++
-	share.Octets += r.Octets()
+	share.Bytes += r.Size()
 	return share
 }
 

@@ -75,7 +75,7 @@ func TestAttackAChildDescribesPointsWithoutEnd(t *testing.T) {
 	}
 	refused = 0
 	describe(0, most, strings.Repeat("x", 1024))
-	if want := most - most*catalog.PointOctets/1024; refused < want {
+	if want := most - most*catalog.PointBytes/1024; refused < want {
 		t.Errorf("%d long texts were refused, want %d at least", refused, want)
 	}
 	var paths []point.Path

@@ -173,7 +173,7 @@ func (n *Node) knowBelow(ctx context.Context, child string, paths []point.Path) 
 	most := n.opts.Config.Ingest.ChildPoints
 	refused, err := n.catalog.Name(ctx, child, paths, catalog.BoundOf(most))
 	if err == nil && refused > 0 {
-		err = fault.E("node.knowBelow", fault.Refused, child, fmt.Errorf(errManyNames, most, catalog.PointOctets))
+		err = fault.E("node.knowBelow", fault.Refused, child, fmt.Errorf(errManyNames, most, catalog.PointBytes))
 	}
 	return err
 }

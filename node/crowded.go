@@ -25,7 +25,7 @@ func (c *crowded) refuse(child string, some, most int) error {
 	c.refused[child] += uint64(some)
 	return fault.E("node.describedBelow", fault.Refused, child, fmt.Errorf(
 		"describes more points than are listed below one child: ingest.child_points of this node is %d, with texts of %d octets each on average; "+
-			"raise it if these points are right", most, catalog.PointOctets))
+			"raise it if these points are right", most, catalog.PointBytes))
 }
 
 // said returns what there is to say of a child; "" if there was always room.

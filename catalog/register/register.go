@@ -1,4 +1,4 @@
-// Package register holds the points of a node in memory, in some thirty octets each: what is known of them,
+// Package register holds the points of a node in memory, in some thirty bytes each: what is known of them,
 // in path order, to be found by path, pattern, text, tag and unit. It knows no disk.
 package register
 

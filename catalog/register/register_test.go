@@ -159,12 +159,12 @@ func TestAPointTakesLittleMemory(t *testing.T) {
 		r.Put(meters(i, i+10_000))
 	}
 	if each := float64(alive()-before) / points; each > most {
-		t.Errorf("a point takes %.1f octets, want at most %d", each, most)
+		t.Errorf("a point takes %.1f bytes, want at most %d", each, most)
 	}
 	runtime.KeepAlive(r)
 }
 
-// alive is the memory in use, in octets.
+// alive is the memory in use, in bytes.
 func alive() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

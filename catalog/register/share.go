@@ -3,11 +3,11 @@ package register
 // Share is what the points of a child take, also those that were removed: they stay known.
 type Share struct {
 	Points int
-	Octets int64 // of their paths, devices, units, tags and descriptions, those of each point counted
+	Bytes  int64 // of their paths, devices, units, tags and descriptions, those of each point counted
 }
 
-// Octets returns how many octets the texts of the point have.
-func (c *Record) Octets() int64 {
+// Size returns how many bytes the texts of the point have.
+func (c *Record) Size() int64 {
 	return int64(len(c.Path) + len(c.Device) + len(c.Unit) + len(c.Tags) + len(c.Description))
 }
 
@@ -21,7 +21,7 @@ func (r *Register) share(c *Record, by int) {
 	}
 	s := r.shares[c.Child]
 	s.Points += by
-	s.Octets += int64(by) * c.Octets()
+	s.Bytes += int64(by) * c.Size()
 	if s.Points == 0 {
 		delete(r.shares, c.Child)
 		return

@@ -10,7 +10,6 @@ var (
 		"broker.Broker":                    29,
 		"bus.Bus":                          52,
 		"bus/client.Client":                73,
-		"catalog.Catalog":                  72,
 		"cmd/voltbus.session":              33,
 		"config.loader":                    28,
 		"control.Model":                    137,
