@@ -102,20 +102,6 @@ func (m *HeatMap) check() error {
 	return nil
 }
 
-// known returns the catalogue's entries that the pattern selects, also of removed points.
-func (e *Engine) known(ctx context.Context, pattern point.Pattern) ([]catalog.Entry, error) {
-	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: pattern, Removed: true, Limit: e.limits.Latest})
-	switch {
-	case err != nil:
-		return nil, err
-	case page.Next != "":
-		return nil, tooMany("query.Completeness", len(page.Entries)+1, e.limits.Latest)
-	case len(page.Entries) == 0:
-		return nil, noMatch("query.Completeness", pattern)
-	}
-	return page.Entries, nil
-}
-
 // frame returns the answer's times.
 func (m *HeatMap) frame() Heat {
 	h := Heat{From: m.From, Step: max(time.Millisecond, (m.To.Sub(m.From) / time.Duration(m.Steps)).Truncate(time.Microsecond))}

@@ -46,15 +46,13 @@ func DefaultLimits() Limits {
 // for a named point that neither the catalogue nor the store knows, and the store's and the
 // catalogue's errors. All but Latest return fault.NotFound too if a pattern selects nothing.
 type Engine struct {
-	store   store.Store
-	catalog Catalog
-	limits  Limits
-	now     func() time.Time
+	selector
+	now func() time.Time
 }
 
 // New returns an engine over the store and the catalogue. now is the clock, such as time.Now.
 func New(s store.Store, c Catalog, limits Limits, now func() time.Time) *Engine {
-	return &Engine{store: s, catalog: c, limits: limits, now: now}
+	return &Engine{selector: selector{store: s, catalog: c, limits: limits}, now: now}
 }
 
 // Selection names points: those listed, or, if none is, those that the pattern selects.
@@ -138,92 +136,6 @@ func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, err
 		}
 	}
 	return slices.DeleteFunc(samples, func(s point.Sample) bool { return s.Point == "" }), nil
-}
-
-// current lists the points that have samples and were not removed.
-func (e *Engine) current(ctx context.Context, sel *Selection) ([]point.Path, error) {
-	all, err := e.store.Points(ctx)
-	if err != nil {
-		return nil, err
-	}
-	removed, err := e.catalog.Removed(ctx, sel.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	var paths []point.Path
-	for _, p := range all {
-		if !sel.selects(p) {
-			continue
-		}
-		if _, gone := slices.BinarySearch(removed, p); !gone {
-			paths = append(paths, p)
-		}
-	}
-	return paths, nil
-}
-
-// resolve returns what is known about the selected points. A pattern selects points of the
-// catalogue, also removed ones, and points that only have samples; next is the After of the next
-// page of them.
-func (e *Engine) resolve(ctx context.Context, op string, sel Selection) (entries []catalog.Entry, next point.Path, err error) {
-	paths := unique(sel.Points)
-	if len(sel.Points) == 0 {
-		if paths, err = e.matching(ctx, &sel); err != nil {
-			return nil, "", err
-		}
-		if len(paths) == 0 && sel.After == "" {
-			return nil, "", noMatch(op, sel.Pattern)
-		}
-		paths, next = sel.page(paths)
-	}
-	if len(paths) > e.limits.Points {
-		return nil, "", tooMany(op, len(paths), e.limits.Points)
-	}
-	entries, err = e.catalog.Entries(ctx, paths)
-	if err != nil || len(sel.Points) == 0 {
-		return entries, next, err
-	}
-	return entries, "", e.exist(ctx, op, sel.local(entries))
-}
-
-// Selected returns the points that a question is about, as far as this node knows them: those named, or
-// of a pattern its page, also none. They may be more than one answer may have.
-func (e *Engine) Selected(ctx context.Context, sel Selection) ([]point.Path, error) {
-	if len(sel.Points) > 0 {
-		return unique(sel.Points), nil
-	}
-	paths, err := e.matching(ctx, &sel)
-	if err != nil {
-		return nil, err
-	}
-	paths, _ = sel.page(paths)
-	return paths, nil
-}
-
-// matching returns the paths behind After that the pattern selects: at least one more than a page
-// has, or than may be, if there are so many.
-func (e *Engine) matching(ctx context.Context, sel *Selection) ([]point.Path, error) {
-	all, err := e.store.Points(ctx)
-	if err != nil {
-		return nil, err
-	}
-	paths := slices.DeleteFunc(all, func(p point.Path) bool { return p <= sel.After || !sel.selects(p) })
-	limit := e.limits.Points
-	if sel.Page > 0 {
-		limit = min(limit, sel.Page)
-	}
-	if sel.Page == 0 && len(paths) > limit {
-		return paths, nil
-	}
-	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: sel.Pattern, Keep: sel.Keep, Removed: true, After: sel.After, Limit: limit + 1})
-	if err != nil {
-		return nil, err
-	}
-	for i := range page.Entries {
-		paths = append(paths, page.Entries[i].Path)
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
 }
 
 func tooMany(op string, n, most int) error {

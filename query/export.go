@@ -3,9 +3,7 @@ package query
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
@@ -36,45 +34,4 @@ func (e *Engine) ExportParquet(ctx context.Context, req Request, file string) (i
 		return 0, err
 	}
 	return exporter.ExportParquet(ctx, req.storeRange(paths), file)
-}
-
-// exported lists the points of an export, whose number is bounded like that of newest values.
-func (e *Engine) exported(ctx context.Context, req *Request) ([]point.Path, error) {
-	if err := req.check("query.Export"); err != nil {
-		return nil, err
-	}
-	paths, err := e.stored(ctx, req.Selection)
-	if err != nil {
-		return nil, err
-	}
-	if len(paths) > e.limits.Latest {
-		return nil, tooMany("query.Export", len(paths), e.limits.Latest)
-	}
-	return paths, nil
-}
-
-// stored lists the points named, or those that the pattern selects and that have samples. It
-// returns fault.NotFound for what does not exist, also without samples.
-func (e *Engine) stored(ctx context.Context, sel Selection) ([]point.Path, error) {
-	if len(sel.Points) > 0 {
-		paths := unique(sel.Points)
-		samples, err := e.store.Latest(ctx, paths)
-		if err != nil {
-			return nil, err
-		}
-		return paths, e.silent(ctx, "query.Export", &sel, paths, samples)
-	}
-	all, err := e.store.Points(ctx)
-	if err != nil {
-		return nil, err
-	}
-	paths := slices.DeleteFunc(slices.Clone(all), func(p point.Path) bool { return !sel.Pattern.Match(p) })
-	if len(paths) > 0 {
-		return paths, nil
-	}
-	page, err := e.catalog.Search(ctx, catalog.Filter{Pattern: sel.Pattern, Removed: true, Limit: 1})
-	if err == nil && len(page.Entries) == 0 {
-		err = noMatch("query.Export", sel.Pattern)
-	}
-	return nil, err
 }

@@ -27,7 +27,7 @@ const (
 var errNoPoints = errors.New("there are no points yet")
 
 // exist returns fault.NotFound if one of the paths is neither in the catalogue nor in the store.
-func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) error {
+func (s *selector) exist(ctx context.Context, op string, entries []catalog.Entry) error {
 	var unlisted []point.Path
 	for i := range entries {
 		if entries[i].FirstSeen.IsZero() {
@@ -37,7 +37,7 @@ func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) 
 	if len(unlisted) == 0 {
 		return nil
 	}
-	samples, err := e.store.Latest(ctx, unlisted)
+	samples, err := s.store.Latest(ctx, unlisted)
 	if err != nil {
 		return err
 	}
@@ -45,29 +45,29 @@ func (e *Engine) exist(ctx context.Context, op string, entries []catalog.Entry) 
 	if len(unlisted) == 0 {
 		return nil
 	}
-	stored, err := e.store.Points(ctx) // in path order
+	stored, err := s.store.Points(ctx) // in path order
 	if err != nil {
 		return err
 	}
 	for _, p := range unlisted {
 		if _, ok := slices.BinarySearch(stored, p); !ok {
-			return e.noSuchPoint(ctx, op, p, stored)
+			return s.noSuchPoint(ctx, op, p, stored)
 		}
 	}
 	return nil
 }
 
 // silent returns fault.NotFound if a path without a sample does not exist at all.
-func (e *Engine) silent(ctx context.Context, op string, sel *Selection, paths []point.Path, samples []point.Sample) error {
+func (s *selector) silent(ctx context.Context, op string, sel *Selection, paths []point.Path, samples []point.Sample) error {
 	quiet := without(paths, samples)
 	if len(quiet) == 0 {
 		return nil
 	}
-	entries, err := e.catalog.Entries(ctx, quiet)
+	entries, err := s.catalog.Entries(ctx, quiet)
 	if err != nil {
 		return err
 	}
-	return e.exist(ctx, op, sel.local(entries))
+	return s.exist(ctx, op, sel.local(entries))
 }
 
 // local returns the entries of points that must be known here.
@@ -90,8 +90,8 @@ func without(paths []point.Path, samples []point.Sample) []point.Path {
 }
 
 // noSuchPoint says which points may have been meant.
-func (e *Engine) noSuchPoint(ctx context.Context, op string, p point.Path, stored []point.Path) error {
-	hints, err := e.hints(ctx, p, stored)
+func (s *selector) noSuchPoint(ctx context.Context, op string, p point.Path, stored []point.Path) error {
+	hints, err := s.hints(ctx, p, stored)
 	if err != nil {
 		return err
 	}
@@ -114,12 +114,12 @@ func question(hints []point.Path) string {
 	}
 }
 
-func (e *Engine) hints(ctx context.Context, p point.Path, stored []point.Path) ([]point.Path, error) {
-	near, err := e.catalog.Paths(ctx, p.Parent(), maxHintNear)
+func (s *selector) hints(ctx context.Context, p point.Path, stored []point.Path) ([]point.Path, error) {
+	near, err := s.catalog.Paths(ctx, p.Parent(), maxHintNear)
 	if err != nil {
 		return nil, err
 	}
-	all, err := e.catalog.Paths(ctx, "", maxHintAll)
+	all, err := s.catalog.Paths(ctx, "", maxHintAll)
 	if err != nil {
 		return nil, err
 	}
