@@ -13,22 +13,28 @@ import (
 	"voltbus/wire"
 )
 
+// requester sends messages and requests of the node to agents and children.
+type requester struct {
+	out, requests *nats.Conn
+	guests        *guests
+}
+
 var errAbsent = errors.New("nobody answers to this name; the agent is not connected, or does not have the method")
 
 // Tell sends an agent news of a kind, such as wire.NewsStanding. It waits for nobody; an agent that
 // is not connected misses it, and asks for its standing when it returns.
-func (b *Bus) Tell(name, kind string, body []byte) error {
+func (r *requester) Tell(name, kind string, body []byte) error {
 	subject := wire.NewsSubject(name, kind)
-	if err := b.out.Publish(subject, body); err != nil {
+	if err := r.out.Publish(subject, body); err != nil {
 		return fault.E("bus.Tell", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
 }
 
 // Announce sends a free message of the node on a topic. It waits for nobody.
-func (b *Bus) Announce(topic point.Path, body []byte) error {
+func (r *requester) Announce(topic point.Path, body []byte) error {
 	subject := wire.MessageSubject(wire.NodeName, topic)
-	if err := b.out.Publish(subject, body); err != nil {
+	if err := r.out.Publish(subject, body); err != nil {
 		return fault.E("bus.Announce", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
@@ -37,8 +43,8 @@ func (b *Bus) Announce(topic point.Path, body []byte) error {
 // Call asks an agent for something in the name of the node, and returns the body of its answer.
 // An agent that is not there gives fault.Unreachable at once, one that does not answer before ctx
 // ends fault.Timeout.
-func (b *Bus) Call(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
-	return b.ask(ctx, agent, request("", agent, method, body))
+func (r *requester) Call(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
+	return r.ask(ctx, agent, request("", agent, method, body))
 }
 
 // request is a call of the node, on behalf of somebody of another node; "" for nobody.
@@ -51,9 +57,9 @@ func request(caller, agent, method string, body []byte) *nats.Msg {
 }
 
 // ask sends a request to an agent or a child, and returns the body of the answer.
-func (b *Bus) ask(ctx context.Context, agent string, ask *nats.Msg) ([]byte, error) {
+func (r *requester) ask(ctx context.Context, agent string, ask *nats.Msg) ([]byte, error) {
 	const op = "bus.Call"
-	m, err := b.requests.RequestMsgWithContext(ctx, ask)
+	m, err := r.requests.RequestMsgWithContext(ctx, ask)
 	switch {
 	case err == nil:
 		return m.Data, nil
@@ -77,11 +83,11 @@ type Message struct {
 // Messages calls deliver with every message of an agent on the topics that the patterns select,
 // until stop is called. A pattern is one that identity.Grants take for subscribe. deliver is called
 // by one goroutine for each pattern, not after stop has returned, and must return soon.
-func (b *Bus) Messages(patterns []point.Pattern, deliver func(Message)) (stop func(), err error) {
+func (r *requester) Messages(patterns []point.Pattern, deliver func(Message)) (stop func(), err error) {
 	l := &listener{deliver: deliver}
 	for _, pattern := range patterns {
 		for _, subject := range appendBelow(nil, wire.MessagePrefix+"*.", pattern) {
-			sub, err := b.requests.Subscribe(subject, l.receive)
+			sub, err := r.requests.Subscribe(subject, l.receive)
 			if err != nil {
 				l.stop()
 				return nil, fault.E("bus.Messages", fault.Unavailable, subject, trouble.Of(err))
@@ -89,7 +95,7 @@ func (b *Bus) Messages(patterns []point.Pattern, deliver func(Message)) (stop fu
 			l.subs = append(l.subs, sub)
 		}
 	}
-	if err := b.requests.Flush(); err != nil {
+	if err := r.requests.Flush(); err != nil {
 		l.stop()
 		return nil, fault.E("bus.Messages", fault.Unavailable, "", trouble.Of(err))
 	}

@@ -35,7 +35,7 @@ func (p *Permit) barred() *server.Permissions {
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
 func (b *Bus) ownAccount(name string) *server.Account {
 	if name == asideConn {
-		return b.aside
+		return b.guests.aside
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (g *guests) whyAside(name, inbox string) *Aside {
 	slices.SortFunc(list, func(a, b *guest) int { return cmp.Compare(b.id, a.id) })
 	if len(list) > 1 {
 		for _, n := range list {
-			if slices.ContainsFunc(g.bus.subscriptions(n.id), func(subject string) bool { return wire.Covers(subject, inbox) }) {
+			if slices.ContainsFunc(g.subscriptions(n.id), func(subject string) bool { return wire.Covers(subject, inbox) }) {
 				return n.barred
 			}
 		}

@@ -81,13 +81,15 @@ type Bus struct {
 	srv  *server.Server
 	jets *server.JetStreamConfig
 
-	// Connections in memory, one a direction, so that a storm of live messages does not
+	// Connections in memory, beside those of the parts, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	out, in, log, requests, blocks, flows, barred *nats.Conn
+	in, log, barred *nats.Conn
 
-	aside  *server.Account // where those are kept who may not come in yet
-	guests *guests
-	guard  *guard
+	*guests
+	*requester
+	*children
+	*inspector
+	guard *guard
 
 	mu    sync.Mutex
 	desks []*desk
@@ -109,7 +111,7 @@ func Open(cfg Config) (*Bus, error) {
 	if b.srv, err = server.NewServer(opts); err != nil {
 		return nil, fault.E("bus.Open", fault.Invalid, cfg.Listen, err)
 	}
-	b.guests, b.guard = newGuests(b), newGuard(b)
+	b.assemble()
 	b.srv.SetLoggerV2(&serverLog{log: cfg.Log, guard: b.guard}, false, false, false)
 	b.begin()
 	if !b.srv.ReadyForConnections(startTimeout) {
@@ -124,25 +126,38 @@ func Open(cfg Config) (*Bus, error) {
 	return b, nil
 }
 
+// assemble makes the parts, which know each other.
+func (b *Bus) assemble() {
+	p := &probe{srv: b.srv}
+	b.guests = newGuests(&b.cfg, p)
+	b.guard = newGuard(&b.cfg, b.guests)
+	b.requester = &requester{guests: b.guests}
+	b.guests.guard, b.guests.requester = b.guard, b.requester
+	b.children = &children{foreign: b.foreignReply}
+	b.inspector = &inspector{probe: p, cfg: &b.cfg, guests: b.guests}
+}
+
 // begin starts the server. The log belongs to its only account: another one is made afterwards, and
 // before anybody is let in.
 func (b *Bus) begin() {
 	b.guests.mu.Lock()
 	defer b.guests.mu.Unlock()
 	b.srv.Start()
-	b.aside, _ = b.srv.LookupOrRegisterAccount(asideAccount)
+	b.guests.aside, _ = b.srv.LookupOrRegisterAccount(asideAccount)
 }
 
 // join opens the node's own connections.
 func (b *Bus) join() error {
 	for name, conn := range map[string]**nats.Conn{
-		"node publish": &b.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requests, "node blocks": &b.blocks, "node flows": &b.flows, asideConn: &b.barred,
+		"node publish": &b.requester.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requester.requests,
+		"node blocks": &b.children.blocks, "node flows": &b.children.flows, asideConn: &b.barred,
 	} {
 		var err error
 		if *conn, err = b.connect(name); err != nil {
 			return err
 		}
 	}
+	b.inspector.requests = b.requester.requests
 	_, err := b.barred.Subscribe(wire.CallPrefix+wire.NodeName+".>", b.answerAside)
 	if err == nil {
 		err = b.barred.Flush()
@@ -163,8 +178,8 @@ func (b *Bus) options() (*server.Options, error) {
 		MaxPending:                 maxPending,
 		MaxControlLine:             4096,
 		MaxSubs:                    maxSubscribed,
-		MaxConn:                    b.most() + ownConnections,
-		PingInterval:               b.pingEvery(),
+		MaxConn:                    b.cfg.most() + ownConnections,
+		PingInterval:               b.cfg.pingEvery(),
 		MaxPingsOut:                pingsOut,
 		DisableShortFirstPing:      true, // it would come to those who wait at the door: see doorTime
 		WriteDeadline:              5 * time.Second,
@@ -196,10 +211,10 @@ func (b *Bus) options() (*server.Options, error) {
 }
 
 // most is how many connections from outside there may be.
-func (b *Bus) most() int { return cmp.Or(b.cfg.Connections, maxOutside) }
+func (c *Config) most() int { return cmp.Or(c.Connections, maxOutside) }
 
 // pingEvery is how often the server asks a connection for a sign of life.
-func (b *Bus) pingEvery() time.Duration { return cmp.Or(b.cfg.Silence, silence) / (pingsOut + 1) }
+func (c *Config) pingEvery() time.Duration { return cmp.Or(c.Silence, silence) / (pingsOut + 1) }
 
 // checkPort finds out in time whether the port is free: the server itself would stop the process.
 func checkPort(listen string) error {
@@ -262,8 +277,8 @@ func (b *Bus) Clients() int { return b.srv.NumClients() }
 func (b *Bus) Close() error {
 	b.closeDesks()
 	b.guard.stop()
-	err := b.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.out, b.in, b.log, b.requests, b.blocks, b.flows, b.barred} {
+	err := b.requester.out.FlushTimeout(time.Second)
+	for _, conn := range []*nats.Conn{b.requester.out, b.in, b.log, b.requester.requests, b.children.blocks, b.children.flows, b.barred} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"voltbus/fault"
@@ -47,13 +44,13 @@ func (g *guests) challenge(name string) {
 	g.mu.Unlock()
 	select {
 	case <-asked:
-	case <-time.After(min(doorTime, g.bus.pingEvery()/4)):
+	case <-time.After(min(doorTime, g.cfg.pingEvery()/4)):
 	}
 }
 
 // question closes a holder that is silent.
 func (g *guests) question(h *guest, name string) {
-	silent := g.bus.silent(h, name)
+	silent := g.silent(h, name)
 	g.mu.Lock()
 	asked := h.asked
 	h.asked = nil
@@ -66,24 +63,24 @@ func (g *guests) question(h *guest, name string) {
 	g.mu.Unlock()
 	defer close(asked)
 	if silent {
-		g.bus.cfg.Log.Info("bus connection is closed", slog.String("name", name), slog.String("why", whySilent))
-		g.bus.disconnect([]uint64{h.id})
+		g.cfg.Log.Info("bus connection is closed", slog.String("name", name), slog.String("why", whySilent))
+		g.disconnect([]uint64{h.id})
 	}
 }
 
 // silent reports whether a holder neither answers a ping nor sends anything else meanwhile. One whose way was cut
 // before it said where it listens is asked as long as one that listens.
-func (b *Bus) silent(h *guest, name string) bool {
-	before, known := b.received(h.id)
+func (g *guests) silent(h *guest, name string) bool {
+	before, known := g.received(h.id)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	for {
-		_, err := b.askHeld(ctx, h, name, &nats.Msg{Subject: wire.PingSubject(name)})
+		_, err := g.requester.askHeld(ctx, h, name, &nats.Msg{Subject: wire.PingSubject(name)})
 		switch {
 		case fault.Is(err, fault.Timeout):
-			after, still := b.received(h.id)
+			after, still := g.received(h.id)
 			return known && still && after == before
-		case !errors.Is(err, errAbsent) || b.listens(h.id, name):
+		case !errors.Is(err, errAbsent) || g.listens(h.id, name):
 			return false // it answered or has left, or it is of a version that hears no pings
 		}
 		select {
@@ -91,29 +88,4 @@ func (b *Bus) silent(h *guest, name string) bool {
 		case <-time.After(holdEvery):
 		}
 	}
-}
-
-// listens reports whether a connection takes calls.
-func (b *Bus) listens(id uint64, name string) bool {
-	return slices.ContainsFunc(b.subscriptions(id), func(subject string) bool {
-		return strings.HasPrefix(subject, wire.CallPrefix+wire.Token(name)+".")
-	})
-}
-
-// subscriptions returns what a connection listens to; nothing of one that is gone.
-func (b *Bus) subscriptions(id uint64) []string {
-	c, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
-	if err != nil || len(c.Conns) != 1 {
-		return nil
-	}
-	return c.Conns[0].Subs
-}
-
-// received returns what came from a connection.
-func (b *Bus) received(id uint64) (Traffic, bool) {
-	c, err := b.srv.Connz(&server.ConnzOptions{CID: id})
-	if err != nil || len(c.Conns) != 1 {
-		return Traffic{}, false
-	}
-	return Traffic{c.Conns[0].InMsgs, c.Conns[0].InBytes}, true
 }

@@ -15,6 +15,13 @@ import (
 // is lost, and children send it again when they hear that something is missing.
 const childBytes = 512 << 20
 
+// children carries blocks and live messages between the node and its children, each on a connection of its own, so that
+// neither waits for the other.
+type children struct {
+	blocks, flows *nats.Conn
+	foreign       func(caller, reply string) // is told of answers that somebody wants to be sent elsewhere
+}
+
 // Arrival is a frame that a child sent.
 type Arrival struct {
 	Child string // the child's name, which the server made sure of
@@ -26,13 +33,13 @@ type Arrival struct {
 
 // TakeBlocks calls deliver with all frames that children send, until the bus is closed: of each child
 // and lane in order, from one goroutine, which deliver must not hold up.
-func (b *Bus) TakeBlocks(deliver func(Arrival)) error {
-	sub, err := b.blocks.Subscribe(wire.UpPrefix+"*.*", func(m *nats.Msg) { b.arrive(m, deliver) })
+func (c *children) TakeBlocks(deliver func(Arrival)) error {
+	sub, err := c.blocks.Subscribe(wire.UpPrefix+"*.*", func(m *nats.Msg) { c.arrive(m, deliver) })
 	if err == nil {
 		err = sub.SetPendingLimits(-1, childBytes)
 	}
 	if err == nil {
-		err = b.blocks.Flush()
+		err = c.blocks.Flush()
 	}
 	if err != nil {
 		return fault.E("bus.TakeBlocks", fault.Unavailable, wire.UpPrefix, trouble.Of(err))
@@ -40,7 +47,7 @@ func (b *Bus) TakeBlocks(deliver func(Arrival)) error {
 	return nil
 }
 
-func (b *Bus) arrive(m *nats.Msg, deliver func(Arrival)) {
+func (c *children) arrive(m *nats.Msg, deliver func(Arrival)) {
 	token, lane, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.UpPrefix), ".")
 	caller, err := wire.ParseToken(token)
 	child, isChild := strings.CutPrefix(caller, identity.ChildPrefix)
@@ -48,10 +55,10 @@ func (b *Bus) arrive(m *nats.Msg, deliver func(Arrival)) {
 		return // nobody is permitted to send this
 	}
 	if !wire.IsInbox(m.Reply, caller) {
-		b.foreignReply(caller, m.Reply)
+		c.foreign(caller, m.Reply)
 		return
 	}
 	deliver(Arrival{Child: child, Lane: lane, Data: m.Data, Answer: func(data []byte) {
-		_ = b.blocks.Publish(m.Reply, data) // a child that is gone asks again when it returns
+		_ = c.blocks.Publish(m.Reply, data) // a child that is gone asks again when it returns
 	}})
 }

@@ -41,8 +41,8 @@ type FrameFlow struct {
 
 // TakeFlows calls deliver with all frames about live messages that children send, until the bus is closed:
 // of each child in order, from one goroutine, which deliver must not hold up.
-func (b *Bus) TakeFlows(deliver func(FrameFlow)) error {
-	sub, err := b.flows.Subscribe(wire.FlowPrefix+"*.*", func(m *nats.Msg) {
+func (c *children) TakeFlows(deliver func(FrameFlow)) error {
+	sub, err := c.flows.Subscribe(wire.FlowPrefix+"*.*", func(m *nats.Msg) {
 		token, session, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.FlowPrefix), ".")
 		caller, err := wire.ParseToken(token)
 		child, isChild := strings.CutPrefix(caller, identity.ChildPrefix)
@@ -55,7 +55,7 @@ func (b *Bus) TakeFlows(deliver func(FrameFlow)) error {
 		err = sub.SetPendingLimits(-1, flowBytes)
 	}
 	if err == nil {
-		err = b.flows.Flush()
+		err = c.flows.Flush()
 	}
 	if err != nil {
 		return fault.E("bus.TakeFlows", fault.Unavailable, wire.FlowPrefix, trouble.Of(err))
@@ -64,23 +64,23 @@ func (b *Bus) TakeFlows(deliver func(FrameFlow)) error {
 }
 
 // SendFlow hands a frame about live messages over to a child's session. It waits for nobody.
-func (b *Bus) SendFlow(child, session string, data []byte) error {
+func (c *children) SendFlow(child, session string, data []byte) error {
 	subject := wire.NewsPrefix + wire.Token(liveName(identity.ChildPrefix+child)) + "." + session
-	if err := b.flows.Publish(subject, data); err != nil {
+	if err := c.flows.Publish(subject, data); err != nil {
 		return fault.E("bus.SendFlow", fault.Unavailable, child, trouble.Of(err))
 	}
 	return nil
 }
 
 // Flows returns the children that have a connection for live messages.
-func (b *Bus) Flows() map[string]bool {
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
+func (g *guests) Flows() map[string]bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	out := map[string]bool{}
-	for _, n := range b.guests.byID {
+	for _, n := range g.byID {
 		name, isLive := strings.CutSuffix(n.permit.Name, liveName(""))
 		child, isChild := strings.CutPrefix(name, identity.ChildPrefix)
-		if isLive && isChild && n.barred == nil && n.closed == "" && b.guests.alive(n) {
+		if isLive && isChild && n.barred == nil && n.closed == "" && g.alive(n) {
 			out[child] = true
 		}
 	}

@@ -77,7 +77,8 @@ func (p *pause) reason(now time.Time) error {
 
 // guard watches the connections from outside, in one goroutine.
 type guard struct {
-	bus     *Bus
+	cfg     *Config
+	guests  *guests
 	limits  Limits
 	reports chan trespass
 	missed  atomic.Uint64 // reports that did not fit
@@ -101,9 +102,9 @@ type telling struct {
 	next time.Time
 }
 
-func newGuard(b *Bus) *guard {
+func newGuard(cfg *Config, guests *guests) *guard {
 	return &guard{
-		bus: b, limits: b.cfg.Limits.orDefaults(), reports: make(chan trespass, trespasses),
+		cfg: cfg, guests: guests, limits: cfg.Limits.orDefaults(), reports: make(chan trespass, trespasses),
 		quit: make(chan struct{}), told: map[trespass]*telling{},
 	}
 }
@@ -142,8 +143,8 @@ func (g *guard) run() {
 			g.drain() // before who left is forgotten
 			g.tell(now)
 			g.measure(now)
-			closing, passed := g.bus.guests.sweep(now)
-			g.bus.disconnect(closing)
+			closing, passed := g.guests.sweep(now)
+			g.guests.disconnect(closing)
 			g.tellPassages(passed)
 			g.makeRoom()
 		}
@@ -167,7 +168,7 @@ func (g *guard) note(t trespass) {
 		k.v.Count++
 		return
 	}
-	n := g.bus.guests.find(t.id)
+	n := g.guests.find(t.id)
 	if n == nil || len(g.told) >= maxTold {
 		g.missed.Add(1)
 		return
@@ -211,13 +212,13 @@ func (g *guard) tell(now time.Time) {
 		k.v.Count, k.next = 0, now.Add(t.every())
 	}
 	if n := g.missed.Swap(0); n > 0 {
-		g.bus.cfg.Log.Warn("more violations on the bus than can be told one by one", slog.Uint64("count", n))
+		g.cfg.Log.Warn("more violations on the bus than can be told one by one", slog.Uint64("count", n))
 	}
 }
 
 func (g *guard) refused(v Violation) {
-	if g.bus.cfg.Refused != nil {
-		g.bus.cfg.Refused(v)
+	if g.cfg.Refused != nil {
+		g.cfg.Refused(v)
 	}
 }
 
@@ -229,7 +230,7 @@ func (g *guard) measure(now time.Time) {
 	if passed < guardTick/2 {
 		return
 	}
-	vars, err := g.bus.srv.Varz(nil)
+	vars, err := g.guests.srv.Varz(nil)
 	if err != nil {
 		return
 	}
@@ -237,19 +238,19 @@ func (g *guard) measure(now time.Time) {
 	quiet := !g.limits.exceeded(g.total, sum, passed)
 	g.total, g.at = sum, now
 	few := int(vars.Subscriptions) <= g.subs+g.limits.Subscriptions/10
-	if quiet && few && !g.bus.guests.anyHeavy() {
+	if quiet && few && !g.guests.anyHeavy() {
 		g.subs = min(g.subs, int(vars.Subscriptions))
 		return
 	}
 	g.subs = int(vars.Subscriptions)
-	conns, err := g.bus.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
+	conns, err := g.guests.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
 	if err != nil {
 		return
 	}
-	cut, closing := g.bus.guests.measure(conns.Conns, g.limits, now)
-	g.bus.disconnect(closing)
+	cut, closing := g.guests.measure(conns.Conns, g.limits, now)
+	g.guests.disconnect(closing)
 	for _, v := range cut {
-		g.bus.cfg.Log.Warn("bus connection is cut off", slog.String("name", v.Name), slog.String("why", v.Flood))
+		g.cfg.Log.Warn("bus connection is cut off", slog.String("name", v.Name), slog.String("why", v.Flood))
 		g.refused(v)
 	}
 }
@@ -257,11 +258,11 @@ func (g *guard) measure(now time.Time) {
 // makeRoom closes connections that have not shown a key, the oldest first, while three quarters of the places are
 // taken: who only connects keeps nobody out.
 func (g *guard) makeRoom() {
-	over := g.bus.srv.NumClients() - ownConnections - g.bus.most()*3/4
+	over := g.guests.srv.NumClients() - ownConnections - g.cfg.most()*3/4
 	if over <= 0 {
 		return
 	}
-	conns, err := g.bus.srv.Connz(&server.ConnzOptions{Limit: 1 << 20, Username: true, Sort: server.ByCid})
+	conns, err := g.guests.srv.Connz(&server.ConnzOptions{Limit: 1 << 20, Username: true, Sort: server.ByCid})
 	if err != nil {
 		return
 	}
@@ -271,12 +272,12 @@ func (g *guard) makeRoom() {
 			closing = append(closing, c.Cid)
 		}
 	}
-	g.bus.disconnect(closing)
+	g.guests.disconnect(closing)
 	if n := len(closing); n > 0 {
 		g.evicted += uint64(n)
 		if now := time.Now(); now.Sub(g.evictTold) >= asideEvery {
 			g.evictTold = now
-			g.bus.cfg.Log.Warn("connections that showed no key are closed to make room on the bus", slog.Uint64("count", g.evicted))
+			g.cfg.Log.Warn("connections that showed no key are closed to make room on the bus", slog.Uint64("count", g.evicted))
 		}
 	}
 }

@@ -15,7 +15,11 @@ import (
 // guests are the connections of others than the node. One lock orders their coming against changes
 // of what they may do, so that none slips in with what was just taken away.
 type guests struct {
-	bus *Bus
+	*probe
+	cfg       *Config
+	aside     *server.Account // where those are kept who may not come in yet
+	guard     *guard
+	requester *requester // asks holders whether they are there
 
 	mu      sync.Mutex
 	byID    map[uint64]*guest
@@ -48,8 +52,8 @@ type guest struct {
 	ended  bool          // and that it ended
 }
 
-func newGuests(b *Bus) *guests {
-	return &guests{bus: b, byID: map[uint64]*guest{}, holders: map[string]*guest{}, pauses: map[string]*pause{}}
+func newGuests(cfg *Config, p *probe) *guests {
+	return &guests{probe: p, cfg: cfg, byID: map[uint64]*guest{}, holders: map[string]*guest{}, pauses: map[string]*pause{}}
 }
 
 // How long a name is waited for whose connection may be ending: who comes back after a cut is often
@@ -72,7 +76,7 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	if !known {
 		return false
 	}
-	if g.count(key) >= g.bus.guard.limits.Connections {
+	if g.count(key) >= g.guard.limits.Connections {
 		return false
 	}
 	n := &guest{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: permit}
@@ -84,9 +88,9 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	if n.barred != nil {
 		n.leaves = n.since.Add(cmp.Or(n.barred.Stay, barredFor))
 		if n.barred.Why == AsideConflict || n.barred.Why == AsideReplaced || n.barred.Why == AsideExpired {
-			g.bus.guard.offer(trespass{id: n.id, aside: n.barred.Why})
+			g.guard.offer(trespass{id: n.id, aside: n.barred.Why})
 		}
-		c.RegisterUser(&server.User{Username: key, Account: g.bus.aside, Permissions: n.permit.barred()})
+		c.RegisterUser(&server.User{Username: key, Account: g.aside, Permissions: n.permit.barred()})
 		return true
 	}
 	if permit.Exclusive {
@@ -109,10 +113,10 @@ func (g *guests) count(key string) int {
 
 // admit returns what a connection may do that shows a key and calls itself by a name.
 func (g *guests) admit(key, called string) (Permit, bool) {
-	if g.bus.cfg.Admit == nil {
+	if g.cfg.Admit == nil {
 		return Permit{}, false
 	}
-	permit, known := g.bus.cfg.Admit(key)
+	permit, known := g.cfg.Admit(key)
 	return permit.called(called), known
 }
 
@@ -120,7 +124,7 @@ func (g *guests) admit(key, called string) (Permit, bool) {
 func (g *guests) awaitLeave(name string) {
 	tick := time.NewTicker(goneTick)
 	defer tick.Stop()
-	for end := time.Now().Add(min(goneWait, g.bus.pingEvery()/4)); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(min(goneWait, g.cfg.pingEvery()/4)); time.Now().Before(end); <-tick.C {
 		g.mu.Lock()
 		held := g.holder(name) != nil
 		g.mu.Unlock()
@@ -138,7 +142,7 @@ func (g *guests) holder(name string) *guest {
 	return nil
 }
 
-func (g *guests) alive(n *guest) bool { return g.bus.srv.GetClient(n.id) != nil }
+func (g *guests) alive(n *guest) bool { return g.probe.alive(n.id) }
 
 // barrier returns why somebody must stay aside, or nil.
 func (g *guests) barrier(n *guest) *Aside {
@@ -169,11 +173,11 @@ func (g *guests) barrier(n *guest) *Aside {
 // Repermit makes what the holder of a key may do hold for its open connections at once. A
 // connection stays if all its subscriptions are still allowed; otherwise it is closed, and the
 // client returns with what it may do now. A key that is no longer admitted is shut out.
-func (b *Bus) Repermit(publicKey string) {
+func (g *guests) Repermit(publicKey string) {
 	var closing []uint64
-	b.guests.mu.Lock()
-	whole, known := b.guests.admit(publicKey, "")
-	for id, n := range b.guests.byID {
+	g.mu.Lock()
+	whole, known := g.admit(publicKey, "")
+	for id, n := range g.byID {
 		permit := whole.called(n.called)
 		switch {
 		case n.key != publicKey:
@@ -185,48 +189,27 @@ func (b *Bus) Repermit(publicKey string) {
 		default:
 			n.permit = permit
 			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.permissions()})
-			if !b.subscriptionsAllowed(id, &permit) {
+			if !g.subscriptionsAllowed(id, &permit) {
 				closing, n.closed = append(closing, id), whyOther
 			}
 		}
 	}
-	b.guests.mu.Unlock()
-	b.disconnect(closing)
-}
-
-// subscriptionsAllowed reports whether a connection subscribes to nothing but what the permit
-// allows. Whoever subscribes after the new permissions were set is judged by the server.
-func (b *Bus) subscriptionsAllowed(id uint64, p *Permit) bool {
-	conns, err := b.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
-	if err != nil || len(conns.Conns) != 1 {
-		return false // it is gone, or closing it is the safe side
-	}
-	for _, subject := range conns.Conns[0].Subs {
-		if !p.subscribable(subject) {
-			return false
-		}
-	}
-	return true
+	g.mu.Unlock()
+	g.disconnect(closing)
 }
 
 // Drop closes the connections of a key. It may return if it is still admitted.
-func (b *Bus) Drop(publicKey, why string) {
+func (g *guests) Drop(publicKey, why string) {
 	var closing []uint64
-	b.guests.mu.Lock()
-	for id, n := range b.guests.byID {
+	g.mu.Lock()
+	for id, n := range g.byID {
 		if n.key == publicKey {
 			closing, n.closed = append(closing, id), why
-			b.cfg.Log.Info("bus connection is closed", slog.String("name", n.permit.Name), slog.String("why", why))
+			g.cfg.Log.Info("bus connection is closed", slog.String("name", n.permit.Name), slog.String("why", why))
 		}
 	}
-	b.guests.mu.Unlock()
-	b.disconnect(closing)
-}
-
-func (b *Bus) disconnect(ids []uint64) {
-	for _, id := range ids {
-		_ = b.srv.DisconnectClientByID(id) // fails only for one that is gone
-	}
+	g.mu.Unlock()
+	g.disconnect(closing)
 }
 
 // Presence is somebody who is connected.
@@ -239,14 +222,14 @@ type Presence struct {
 }
 
 // Online returns who holds an exclusive name at the moment, in no order.
-func (b *Bus) Online() []Presence {
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
+func (g *guests) Online() []Presence {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	var list []Presence
-	for name, n := range b.guests.holders {
-		if b.guests.alive(n) {
+	for name, n := range g.holders {
+		if g.alive(n) {
 			p := Presence{Name: name, Key: n.key, Address: n.address, Since: n.since}
-			if c, err := b.srv.Connz(&server.ConnzOptions{CID: n.id}); err == nil && len(c.Conns) == 1 {
+			if c, err := g.srv.Connz(&server.ConnzOptions{CID: n.id}); err == nil && len(c.Conns) == 1 {
 				is := c.Conns[0]
 				p.In, p.Out = Traffic{is.InMsgs, is.InBytes}, Traffic{is.OutMsgs, is.OutBytes}
 			}

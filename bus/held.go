@@ -19,30 +19,30 @@ const holdEvery = 100 * time.Millisecond
 
 // CallHeld is Call for somebody with an exclusive name. It does not wait for the answer of one whose
 // connection ends meanwhile: that is fault.Unreachable with ErrLost.
-func (b *Bus) CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error) {
-	return b.CallFor(ctx, "", name, method, body)
+func (r *requester) CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error) {
+	return r.CallFor(ctx, "", name, method, body)
 }
 
 // CallFor is CallHeld on behalf of somebody of another node, such as agent:campus/weather, of whom the
 // callee is told; "" for nobody.
-func (b *Bus) CallFor(ctx context.Context, caller, name, method string, body []byte) ([]byte, error) {
-	b.guests.mu.Lock()
-	holder := b.guests.holder(name)
-	b.guests.mu.Unlock()
+func (r *requester) CallFor(ctx context.Context, caller, name, method string, body []byte) ([]byte, error) {
+	r.guests.mu.Lock()
+	holder := r.guests.holder(name)
+	r.guests.mu.Unlock()
 	if holder == nil {
 		return nil, fault.E("bus.CallHeld", fault.Unreachable, name, errAbsent)
 	}
-	return b.askHeld(ctx, holder, name, request(caller, name, method, body))
+	return r.askHeld(ctx, holder, name, request(caller, name, method, body))
 }
 
 // askHeld asks who holds an exclusive name, as long as it is connected.
-func (b *Bus) askHeld(ctx context.Context, holder *guest, name string, m *nats.Msg) ([]byte, error) {
+func (r *requester) askHeld(ctx context.Context, holder *guest, name string, m *nats.Msg) ([]byte, error) {
 	asking, end := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
-	watch.Go(func() { b.awaitEnd(asking, holder, end) })
+	watch.Go(func() { r.awaitEnd(asking, holder, end) })
 	defer watch.Wait()
 	defer end(nil)
-	data, err := b.ask(asking, name, m)
+	data, err := r.ask(asking, name, m)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(asking), ErrLost) {
 		return nil, fault.E("bus.CallHeld", fault.Unreachable, name, ErrLost)
 	}
@@ -50,7 +50,7 @@ func (b *Bus) askHeld(ctx context.Context, holder *guest, name string, m *nats.M
 }
 
 // awaitEnd ends with ErrLost when the connection is gone.
-func (b *Bus) awaitEnd(ctx context.Context, n *guest, end context.CancelCauseFunc) {
+func (r *requester) awaitEnd(ctx context.Context, n *guest, end context.CancelCauseFunc) {
 	tick := time.NewTicker(holdEvery)
 	defer tick.Stop()
 	for {
@@ -59,7 +59,7 @@ func (b *Bus) awaitEnd(ctx context.Context, n *guest, end context.CancelCauseFun
 			return
 		case <-tick.C:
 		}
-		if !b.guests.alive(n) {
+		if !r.guests.alive(n) {
 			end(ErrLost)
 			return
 		}
@@ -68,12 +68,12 @@ func (b *Bus) awaitEnd(ctx context.Context, n *guest, end context.CancelCauseFun
 
 // Present returns who holds an exclusive name at the moment, and since when. Unlike Online it asks the
 // server nothing.
-func (b *Bus) Present() map[string]time.Time {
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
-	out := make(map[string]time.Time, len(b.guests.holders))
-	for name, n := range b.guests.holders {
-		if b.guests.alive(n) {
+func (g *guests) Present() map[string]time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make(map[string]time.Time, len(g.holders))
+	for name, n := range g.holders {
+		if g.alive(n) {
 			out[name] = n.since
 		}
 	}

@@ -54,28 +54,36 @@ type Overview struct {
 	Started       time.Time
 }
 
+// inspector looks at the server for people and programs.
+type inspector struct {
+	*probe
+	cfg      *Config
+	requests *nats.Conn
+	guests   *guests
+}
+
 // Inspect tells who is on the bus, and how much is sent. It costs nothing while nobody asks.
-func (b *Bus) Inspect() (Overview, error) {
+func (i *inspector) Inspect() (Overview, error) {
 	const op = "bus.Inspect"
-	vars, err := b.srv.Varz(nil)
+	vars, err := i.srv.Varz(nil)
 	if err != nil {
-		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return Overview{}, fault.E(op, fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}
-	conns, err := b.srv.Connz(&server.ConnzOptions{Username: true, Subscriptions: true, Limit: maxConnections})
+	conns, err := i.srv.Connz(&server.ConnzOptions{Username: true, Subscriptions: true, Limit: maxConnections})
 	if err != nil {
-		return Overview{}, fault.E(op, fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return Overview{}, fault.E(op, fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}
 	o := Overview{
 		Total: conns.Total, In: Traffic{vars.InMsgs, vars.InBytes}, Out: Traffic{vars.OutMsgs, vars.OutBytes},
 		Subscriptions: int(vars.Subscriptions), SlowConsumers: vars.SlowConsumers, Started: vars.Start,
 	}
 	for _, c := range conns.Conns {
-		o.Connections = append(o.Connections, b.connection(c))
+		o.Connections = append(o.Connections, i.describe(c))
 	}
 	return o, nil
 }
 
-func (b *Bus) connection(c *server.ConnInfo) Connection {
+func (i *inspector) describe(c *server.ConnInfo) Connection {
 	out := Connection{
 		ID: c.Cid, Name: c.Name[:min(len(c.Name), maxClientName)], Key: c.AuthorizedUser, Subscribed: int(c.NumSubs),
 		In: Traffic{c.InMsgs, c.InBytes}, Out: Traffic{c.OutMsgs, c.OutBytes},
@@ -84,7 +92,7 @@ func (b *Bus) connection(c *server.ConnInfo) Connection {
 	if c.Port != 0 {
 		out.Address = fmt.Sprintf("%s:%d", c.IP, c.Port)
 	}
-	out.Role, out.Who = b.whose(c.Cid, c.AuthorizedUser)
+	out.Role, out.Who = i.whose(c.Cid, c.AuthorizedUser)
 	out.RTT, _ = time.ParseDuration(c.RTT) // none before the first ping
 	slices.Sort(c.Subs)
 	out.Subscriptions = c.Subs[:min(len(c.Subs), maxSubscriptions)]
@@ -92,13 +100,13 @@ func (b *Bus) connection(c *server.ConnInfo) Connection {
 }
 
 // whose returns what a connection is, and who by name.
-func (b *Bus) whose(id uint64, key string) (role, name string) {
-	if key == b.cfg.Key.Public() {
+func (i *inspector) whose(id uint64, key string) (role, name string) {
+	if key == i.cfg.Key.Public() {
 		return "node", wire.NodeName
 	}
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
-	n := b.guests.byID[id]
+	i.guests.mu.Lock()
+	defer i.guests.mu.Unlock()
+	n := i.guests.byID[id]
 	switch {
 	case n == nil:
 		return "", ""
@@ -123,14 +131,14 @@ var errSubject = errors.New(`must be a subject below live, such as live.> or liv
 // time, not after stop has returned; it must not keep the data, nor call stop. dropped says how
 // many messages came faster than deliver took them. Subjects other than live ones are
 // fault.Invalid: they carry what is not everybody's.
-func (b *Bus) Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error) {
+func (i *inspector) Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error) {
 	if !watchable(subject) {
 		return nil, nil, fault.E("bus.Watch", fault.Invalid, "subject", errSubject)
 	}
-	conn, err := nats.Connect("", nats.InProcessServer(b.srv), nats.Name("node watch"), nats.NoReconnect(),
-		nats.Nkey(b.cfg.Key.Public(), b.cfg.Key.Sign), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	conn, err := nats.Connect("", nats.InProcessServer(i.srv), nats.Name("node watch"), nats.NoReconnect(),
+		nats.Nkey(i.cfg.Key.Public(), i.cfg.Key.Sign), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
-		return nil, nil, fault.E("bus.Watch", fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return nil, nil, fault.E("bus.Watch", fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}
 	w := &watcher{deliver: deliver}
 	sub, err := conn.Subscribe(subject, w.receive)

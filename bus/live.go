@@ -23,13 +23,13 @@ type Forms struct {
 
 // Publisher sends live messages. It keeps its buffers: use one for each goroutine.
 type Publisher struct {
-	bus     *Bus
+	out     *nats.Conn
 	subject []byte
 	body    []byte
 }
 
 // NewPublisher returns a publisher of the node.
-func (b *Bus) NewPublisher() *Publisher { return &Publisher{bus: b} }
+func (b *Bus) NewPublisher() *Publisher { return &Publisher{out: b.requester.out} }
 
 // Publish sends the scan in the wanted forms. Live messages are delivered at most once: it waits
 // for no subscriber. The scan may be reused when it returns.
@@ -78,7 +78,7 @@ func (p *Publisher) sendUnder(path point.Path, depthFirst, breadthFirst string) 
 }
 
 func (p *Publisher) send() error {
-	if err := p.bus.out.Publish(string(p.subject), p.body); err != nil {
+	if err := p.out.Publish(string(p.subject), p.body); err != nil {
 		return fault.E("bus.Publish", fault.Unavailable, string(p.subject), trouble.Of(err))
 	}
 	return nil

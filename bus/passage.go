@@ -3,10 +3,7 @@ package bus
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // Passage is that a connection with an exclusive name came or ended. That of a child comes when it works.
@@ -39,10 +36,10 @@ func whyChanged(p *Permit) string {
 
 // Works notes that a child that is connected has greeted, and sends on this connection what it has. Of one with
 // which it only asks how it stands, or for a key, nothing is told: that is no link.
-func (b *Bus) Works(name string) {
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
-	if h := b.guests.holders[name]; h != nil {
+func (g *guests) Works(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h := g.holders[name]; h != nil {
 		h.works = true
 	}
 }
@@ -75,12 +72,12 @@ func (g *guests) passages() []Passage {
 func (g *guard) tellPassages(list []Passage) {
 	again := len(g.held)
 	list, g.held = append(g.held, list...), nil
-	if g.bus.cfg.Passed == nil || len(list) == 0 {
+	if g.cfg.Passed == nil || len(list) == 0 {
 		return
 	}
 	why := map[uint64]string{}
 	if slices.ContainsFunc(list, func(p Passage) bool { return p.Ended == whyEnded }) {
-		why = g.bus.endings()
+		why = g.guests.endings()
 	}
 	for i, p := range list {
 		if p.Ended == whyEnded {
@@ -91,38 +88,6 @@ func (g *guard) tellPassages(list []Passage) {
 			}
 			p.Ended = cmp.Or(words, whyEnded)
 		}
-		g.bus.cfg.Passed(p)
+		g.cfg.Passed(p)
 	}
-}
-
-// endings returns why connections ended, of as many as the server remembers.
-func (b *Bus) endings() map[uint64]string {
-	out := map[uint64]string{}
-	conns, err := b.srv.Connz(&server.ConnzOptions{State: server.ConnClosed, Limit: 1 << 20})
-	if err != nil {
-		return out
-	}
-	for _, c := range conns.Conns {
-		out[c.Cid] = inWords(c.Reason)
-	}
-	return out
-}
-
-// inWords says why a connection ended that this node did not close on purpose, by the server's word.
-func inWords(reason string) string {
-	switch reason {
-	case server.ClientClosed.String():
-		return "it was ended there, or cut on the way"
-	case server.ReadError.String():
-		return "it broke while this node read from it"
-	case server.WriteError.String():
-		return "it broke while this node wrote to it"
-	case server.StaleConnection.String():
-		return "nothing was heard from it for too long"
-	case server.SlowConsumerPendingBytes.String():
-		return "it read slower than it was sent to"
-	case server.SlowConsumerWriteDeadline.String():
-		return "it took nothing for too long"
-	}
-	return "the bus ended it: " + strings.ToLower(reason)
 }

@@ -46,12 +46,12 @@ type Request struct {
 func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
 	ctx, end := context.WithCancel(context.Background())
 	d := &desk{ctx: ctx, end: end, handler: handler, foreign: b.foreignReply, callers: map[string]*caller{}}
-	sub, err := b.requests.Subscribe(prefix+"*.*", d.receive)
+	sub, err := b.requester.requests.Subscribe(prefix+"*.*", d.receive)
 	if err == nil {
 		err = sub.SetPendingLimits(-1, deskBytes)
 	}
 	if err == nil {
-		err = b.requests.Flush()
+		err = b.requester.requests.Flush()
 	}
 	if err != nil {
 		end()

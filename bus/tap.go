@@ -110,8 +110,8 @@ func (t *Tap) Take(deliver func(TapMessage)) (stop func(), lost func() int, err 
 func (t *Tap) Close() { t.conn.Close() }
 
 // Turnover changes whenever somebody on this bus subscribes to something or does so no more. It is cheap.
-func (b *Bus) Turnover() uint64 {
-	s, err := b.srv.Subsz(nil)
+func (i *inspector) Turnover() uint64 {
+	s, err := i.srv.Subsz(nil)
 	if err != nil || s.SublistStats == nil {
 		return 0
 	}
@@ -124,27 +124,27 @@ const maxListed = 1 << 24
 // Interest returns the subjects, with wildcards as they are, of all subscriptions on this bus to which
 // live messages or free messages may come. Those of taps, of what the node itself hears of its agents, and of connections
 // that are kept aside are left out.
-func (b *Bus) Interest() ([]string, error) {
-	s, err := b.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: server.DEFAULT_GLOBAL_ACCOUNT})
+func (i *inspector) Interest() ([]string, error) {
+	s, err := i.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: server.DEFAULT_GLOBAL_ACCOUNT})
 	if err != nil {
-		return nil, fault.E("bus.Interest", fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return nil, fault.E("bus.Interest", fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}
-	own, err := b.requests.GetClientID()
+	own, err := i.requests.GetClientID()
 	if err != nil {
-		return nil, fault.E("bus.Interest", fault.Unavailable, b.cfg.Name, trouble.Of(err))
+		return nil, fault.E("bus.Interest", fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}
 	taps := map[uint64]bool{own: true}
 	seen := map[string]bool{}
 	var subjects []string
-	for i := range s.Subs {
-		sub := &s.Subs[i]
+	for at := range s.Subs {
+		sub := &s.Subs[at]
 		if seen[sub.Subject] || !mayBeLive(sub.Subject) {
 			continue
 		}
 		left, known := taps[sub.Cid]
 		if !known {
-			c := b.srv.GetClient(sub.Cid)
-			left = c == nil || (c.GetName() == tapName && b.guests.find(sub.Cid) == nil)
+			c := i.srv.GetClient(sub.Cid)
+			left = c == nil || (c.GetName() == tapName && i.guests.find(sub.Cid) == nil)
 			taps[sub.Cid] = left
 		}
 		if !left {
