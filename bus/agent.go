@@ -16,17 +16,17 @@ import (
 // requester sends messages and requests of the node to agents and children.
 type requester struct {
 	out, requests *nats.Conn
-	guests        *guests
+	connections   *connections
 }
 
 var errAbsent = errors.New("nobody answers to this name; the agent is not connected, or does not have the method")
 
-// Tell sends an agent news of a kind, such as wire.NewsStanding. It waits for nobody; an agent that
+// Notify sends an agent news of a kind, such as wire.NewsStanding. It waits for nobody; an agent that
 // is not connected misses it, and asks for its standing when it returns.
-func (r *requester) Tell(name, kind string, body []byte) error {
+func (r *requester) Notify(name, kind string, body []byte) error {
 	subject := wire.NewsSubject(name, kind)
 	if err := r.out.Publish(subject, body); err != nil {
-		return fault.E("bus.Tell", fault.Unavailable, subject, trouble.Of(err))
+		return fault.E("bus.Notify", fault.Unavailable, subject, trouble.Of(err))
 	}
 	return nil
 }

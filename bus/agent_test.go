@@ -223,7 +223,7 @@ func TestTheNodeHearsMessagesAndTellsNews(t *testing.T) {
 	if err := v.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Tell("a.b", wire.NewsStanding, []byte("x")); err != nil {
+	if err := h.Notify("a.b", wire.NewsStanding, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := news.NextMsg(time.Minute); err != nil || m.Subject != "news.a%2Eb.standing" {

@@ -51,7 +51,7 @@ func BenchmarkConnect(b *testing.B) {
 	}
 }
 
-// BenchmarkForms sends a scan of 18 points in each form to one subscriber. The octets are those of subjects and
+// BenchmarkForms sends a scan of 18 points in each form to one subscriber. The bytes are those of subjects and
 // bodies; the table in docs/guides/read-live-messages.md is made of them.
 func BenchmarkForms(b *testing.B) {
 	names := make([]string, 18)

@@ -22,7 +22,7 @@ import (
 	"voltbus/wire"
 )
 
-// Limits of the bus. A subscriber that falls behind by maxPending octets is cut off.
+// Limits of the bus. A subscriber that falls behind by maxPending bytes is cut off.
 const (
 	maxPayload   = 8 << 20
 	maxPending   = 64 << 20
@@ -53,12 +53,12 @@ type Config struct {
 	// each new connection and by Repermit, one call at a time, and must neither wait nor use the
 	// bus. When it changes, call Repermit.
 	Admit func(publicKey string) (Permit, bool)
-	// Refused is told what connections tried and may not, and who was cut off; nil tells nobody.
+	// Refused is called with what connections tried and may not, and who was cut off; nil: nobody is called.
 	// One goroutine calls it, which it must not hold up.
 	Refused func(Violation)
-	// Passed is told who with an exclusive name came and ended, within a quarter of a second; what ends
-	// with the bus is not told. nil tells nobody. The goroutine of Refused calls it, too.
-	Passed func(Passage)
+	// Event is called when a connection with an exclusive name came or ended, within a quarter of a second; what ends
+	// with the bus is left out. nil: nobody is called. The goroutine of Refused calls it, too.
+	Event  func(ConnectionEvent)
 	Limits Limits // for each connection from outside; zero for the defaults
 	// Connections is how many there may be from outside; 0 for 60,000. Where three quarters are taken, those who
 	// have not shown a key yet are closed, the oldest first.
@@ -83,16 +83,16 @@ type Bus struct {
 
 	// Connections in memory, beside those of the parts, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	in, log, barred *nats.Conn
+	in, log, quarantined *nats.Conn
 
-	*guests
+	*connections
 	*requester
 	*children
 	*inspector
 	guard *guard
 
-	mu    sync.Mutex
-	desks []*desk
+	mu          sync.Mutex
+	dispatchers []*dispatcher
 }
 
 // Open starts the server and connects the node to it. A port that is taken gives fault.Conflict,
@@ -129,28 +129,28 @@ func Open(cfg Config) (*Bus, error) {
 // assemble makes the parts, which know each other.
 func (b *Bus) assemble() {
 	p := &probe{srv: b.srv}
-	b.guests = newGuests(&b.cfg, p)
-	b.guard = newGuard(&b.cfg, b.guests)
-	b.requester = &requester{guests: b.guests}
-	b.guests.guard, b.guests.requester = b.guard, b.requester
+	b.connections = newConnections(&b.cfg, p)
+	b.guard = newGuard(&b.cfg, b.connections)
+	b.requester = &requester{connections: b.connections}
+	b.connections.guard, b.connections.requester = b.guard, b.requester
 	b.children = &children{foreign: b.foreignReply}
-	b.inspector = &inspector{probe: p, cfg: &b.cfg, guests: b.guests}
+	b.inspector = &inspector{probe: p, cfg: &b.cfg, connections: b.connections}
 }
 
 // begin starts the server. The log belongs to its only account: another one is made afterwards, and
 // before anybody is let in.
 func (b *Bus) begin() {
-	b.guests.mu.Lock()
-	defer b.guests.mu.Unlock()
+	b.connections.mu.Lock()
+	defer b.connections.mu.Unlock()
 	b.srv.Start()
-	b.guests.aside, _ = b.srv.LookupOrRegisterAccount(asideAccount)
+	b.connections.quarantine, _ = b.srv.LookupOrRegisterAccount(quarantineAccount)
 }
 
 // join opens the node's own connections.
 func (b *Bus) join() error {
 	for name, conn := range map[string]**nats.Conn{
 		"node publish": &b.requester.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requester.requests,
-		"node blocks": &b.children.blocks, "node flows": &b.children.flows, asideConn: &b.barred,
+		"node blocks": &b.children.blocks, "node flows": &b.children.flows, quarantineConn: &b.quarantined,
 	} {
 		var err error
 		if *conn, err = b.connect(name); err != nil {
@@ -158,9 +158,9 @@ func (b *Bus) join() error {
 		}
 	}
 	b.inspector.requests = b.requester.requests
-	_, err := b.barred.Subscribe(wire.CallPrefix+wire.NodeName+".>", b.answerAside)
+	_, err := b.quarantined.Subscribe(wire.CallPrefix+wire.NodeName+".>", b.answerQuarantined)
 	if err == nil {
-		err = b.barred.Flush()
+		err = b.quarantined.Flush()
 	}
 	if err != nil {
 		return fault.E("bus.Open", fault.Unavailable, b.cfg.Name, trouble.Of(err))
@@ -275,10 +275,10 @@ func (b *Bus) Clients() int { return b.srv.NumClients() }
 // Close ends all connections and the server, after what was published is handed over.
 // Closing it again does nothing.
 func (b *Bus) Close() error {
-	b.closeDesks()
+	b.closeDispatchers()
 	b.guard.stop()
 	err := b.requester.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.requester.out, b.in, b.log, b.requester.requests, b.children.blocks, b.children.flows, b.barred} {
+	for _, conn := range []*nats.Conn{b.requester.out, b.in, b.log, b.requester.requests, b.children.blocks, b.children.flows, b.quarantined} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

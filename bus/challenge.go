@@ -29,7 +29,7 @@ const whySilent = "it was silent when another connection of the same name came"
 // challenge closes the holder of a name if it is prompt by its permit, and silent in fact: its connection
 // is half open then, since whoever vanishes without a word ends none. It returns when that is known, or
 // after doorTime; the asking goes on then. Of many that challenge at once one asks.
-func (g *guests) challenge(name string) {
+func (g *connections) challenge(name string) {
 	g.mu.Lock()
 	h := g.holder(name)
 	if h == nil || !h.permit.Prompt {
@@ -49,7 +49,7 @@ func (g *guests) challenge(name string) {
 }
 
 // question closes a holder that is silent.
-func (g *guests) question(h *guest, name string) {
+func (g *connections) question(h *connection, name string) {
 	silent := g.silent(h, name)
 	g.mu.Lock()
 	asked := h.asked
@@ -70,7 +70,7 @@ func (g *guests) question(h *guest, name string) {
 
 // silent reports whether a holder neither answers a ping nor sends anything else meanwhile. One whose way was cut
 // before it said where it listens is asked as long as one that listens.
-func (g *guests) silent(h *guest, name string) bool {
+func (g *connections) silent(h *connection, name string) bool {
 	before, known := g.received(h.id)
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()

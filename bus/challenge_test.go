@@ -20,7 +20,7 @@ type nursery struct {
 	key     signer
 	old     signer // a key that it had before
 	refused chan bus.Violation
-	passed  chan bus.Passage
+	passed  chan bus.ConnectionEvent
 }
 
 func openNursery(t *testing.T) *nursery {
@@ -32,11 +32,11 @@ func openNursery(t *testing.T) *nursery {
 func openQuiet(t *testing.T, silence time.Duration) *nursery {
 	t.Helper()
 	server, client := certificate(t)
-	n := &nursery{key: newKey(t), old: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.Passage, 1000)}
+	n := &nursery{key: newKey(t), old: newKey(t), refused: make(chan bus.Violation, 1000), passed: make(chan bus.ConnectionEvent, 1000)}
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler), Silence: silence,
 		Refused: func(v bus.Violation) { n.refused <- v },
-		Passed:  func(p bus.Passage) { n.passed <- p },
+		Event:   func(p bus.ConnectionEvent) { n.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
 			return bus.ChildPermit(&c, public, time.Now()), public == n.key.public || public == n.old.public
@@ -75,7 +75,7 @@ func (n *nursery) connect(t *testing.T, address string, handler func(context.Con
 	return p
 }
 
-// why is the word with which a connection is kept aside; "" if it is welcome.
+// why is the word with which a connection is kept in quarantine; "" if it is welcome.
 func why(t *testing.T, p *bus.Parent) string {
 	t.Helper()
 	_, err := p.Ask(t.Context(), "hello", nil)
@@ -101,7 +101,7 @@ func TestAChildThatIsThereKeepsItsNameHoweverBusyItIs(t *testing.T) {
 	}
 	for range 3 {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
-		if got := why(t, second); got != bus.AsideConflict {
+		if got := why(t, second); got != bus.QuarantineConflict {
 			t.Errorf("the second connection is kept aside for %q", got)
 		}
 		second.Close()
@@ -138,7 +138,7 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 		if got == "" {
 			break
 		}
-		if got != bus.AsideAsked {
+		if got != bus.QuarantineAsked {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
 		asked = true
@@ -174,9 +174,9 @@ func TestAChildThatIsCutOffBeforeItListensLosesItsNameToTheOneThatReturns(t *tes
 	t.Cleanup(first.Close)
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
-	for got := bus.AsideAsked; got != ""; {
+	for got := bus.QuarantineAsked; got != ""; {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
-		if got = why(t, second); got != "" && got != bus.AsideAsked {
+		if got = why(t, second); got != "" && got != bus.QuarantineAsked {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
 		second.Close()
@@ -198,10 +198,10 @@ func TestACopyIsToldAsSuchAlsoIfTheFirstIsFar(t *testing.T) {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
 		got := why(t, second)
 		second.Close()
-		if got == bus.AsideConflict {
+		if got == bus.QuarantineConflict {
 			break
 		}
-		if got != bus.AsideAsked || attempt == 5 {
+		if got != bus.QuarantineAsked || attempt == 5 {
 			t.Fatalf("attempt %d of the second connection is kept aside for %q", attempt, got)
 		}
 		if got := why(t, first); got != "" { // takes as long as its answer to the ping
@@ -226,7 +226,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
 	var answered, pinged int
-	for got := bus.AsideAsked; got != ""; {
+	for got := bus.QuarantineAsked; got != ""; {
 		second, err := bus.DialParent(t.Context(), bus.Way{Address: n.Addr(), TLS: n.client}, n.key, "@plant")
 		if err != nil && strings.Contains(err.Error(), "got 'PING'") {
 			pinged++
@@ -235,7 +235,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got = why(t, second); got == bus.AsideAsked {
+		if got = why(t, second); got == bus.QuarantineAsked {
 			answered++
 		} else if got != "" {
 			t.Fatalf("the second connection is kept aside for %q", got)
@@ -257,7 +257,7 @@ func TestEachThatIsKeptAsideHearsWhyItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(third.Close)
-	if a, b := why(t, third), why(t, second); a != bus.AsideReplaced || b != bus.AsideConflict {
+	if a, b := why(t, third), why(t, second); a != bus.QuarantineReplaced || b != bus.QuarantineConflict {
 		t.Errorf("the copy with the old key is kept aside for %q, the second connection for %q", a, b)
 	}
 }

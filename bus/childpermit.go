@@ -10,7 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// pendingStay is how long a child that waits for approval is kept on a connection aside.
+// pendingStay is how long a child that waits for approval is kept on a connection in quarantine.
 const pendingStay = 10 * time.Minute
 
 var (
@@ -19,27 +19,27 @@ var (
 	errReplaced = errors.New("this key was replaced by a new one and is refused; if this is a copy or an old backup of the node, join it again with a new code")
 )
 
-// errExpired is told at both ends; the child goes on asking.
+// errExpired is reported at both ends; the child goes on asking.
 const errExpired = "its bundle was not used until %s and has expired; who runs the node above renews it, by voltbus children approve %s or " +
 	"voltbus provision once more; nothing has to be done where the bundle is"
 
 // ChildPermit returns what a child that shows a public key may do: one connection, on which it sends
 // blocks, asks this node, is asked, and does what it was granted, and others for live messages alone. One that waits for approval, is shut
-// out, shows a key that it had before, or one of a bundle that has expired by now, is kept aside.
+// out, shows a key that it had before, or one of a bundle that has expired by now, is kept in quarantine.
 func ChildPermit(c *identity.Child, public string, now time.Time) Permit {
 	const op = "bus.enter"
 	caller := c.Caller()
 	switch {
 	case c.State == identity.ChildRevoked:
-		return asidePermit(caller, &Aside{Why: AsideRevoked, Err: fault.E(op, fault.Refused, c.Name, errRevoked)})
+		return quarantinePermit(caller, &Quarantine{Why: QuarantineRevoked, Err: fault.E(op, fault.Refused, c.Name, errRevoked)})
 	case public != c.Public:
-		return asidePermit(caller, &Aside{Why: AsideReplaced, Err: fault.E(op, fault.Refused, c.Name, errReplaced)})
+		return quarantinePermit(caller, &Quarantine{Why: QuarantineReplaced, Err: fault.E(op, fault.Refused, c.Name, errReplaced)})
 	case c.State != identity.ChildApproved:
-		return asidePermit(caller, &Aside{Why: AsidePending, Stay: pendingStay, Err: fault.E(op, fault.Unavailable, c.Name, fmt.Errorf(
+		return quarantinePermit(caller, &Quarantine{Why: QuarantinePending, Stay: pendingStay, Err: fault.E(op, fault.Unavailable, c.Name, fmt.Errorf(
 			"%w %s, if its key is %s", errPending, c.Name, identity.KeyPrint(c.Public)))})
 	}
 	if c.Expired(now) {
-		return asidePermit(caller, &Aside{Why: AsideExpired, Err: fault.E(op, fault.Refused, c.Name, fmt.Errorf(errExpired, c.Expires.UTC().Format(time.RFC3339), c.Name))})
+		return quarantinePermit(caller, &Quarantine{Why: QuarantineExpired, Err: fault.E(op, fault.Refused, c.Name, fmt.Errorf(errExpired, c.Expires.UTC().Format(time.RFC3339), c.Name))})
 	}
 	p := AgentPermit(&identity.Agent{Name: caller, Grants: c.All()})
 	p.Prompt, p.Beside = true, livePermit(caller)
@@ -47,8 +47,8 @@ func ChildPermit(c *identity.Child, public string, now time.Time) Permit {
 	return p.tidy()
 }
 
-func asidePermit(name string, why *Aside) Permit {
-	return Permit{Name: name, Exclusive: true, Aside: why}
+func quarantinePermit(name string, why *Quarantine) Permit {
+	return Permit{Name: name, Exclusive: true, Quarantine: why}
 }
 
 // InvitationPermit returns what the holder of an invitation's key may do: ask to be enrolled. Whether

@@ -16,7 +16,7 @@ func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
 		Grants: identity.Grants{Subscribe: patterns("weather/**")},
 	}
 	p := bus.ChildPermit(&c, "UNEW", time.Now())
-	if p.Name != "@plant" || !p.Exclusive || p.Aside != nil {
+	if p.Name != "@plant" || !p.Exclusive || p.Quarantine != nil {
 		t.Errorf("the permit is %+v", p)
 	}
 	allowed := func(subject string) bool {
@@ -48,19 +48,19 @@ func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 		key   string
 		why   string
 	}{
-		"waits":                    {identity.ChildPending, "UNEW", bus.AsidePending},
-		"is shut out":              {identity.ChildRevoked, "UNEW", bus.AsideRevoked},
-		"old key":                  {identity.ChildApproved, "UOLD", bus.AsideReplaced},
-		"old key of who is out":    {identity.ChildRevoked, "UOLD", bus.AsideRevoked},
-		"a state that nobody knew": {"", "UNEW", bus.AsidePending},
-		"old key of a bundle":      {identity.ChildApproved, "UOLD", bus.AsideReplaced},
-		"key of a bundle":          {identity.ChildApproved, "UNEW", bus.AsideExpired},
-		"bundle of who is out":     {identity.ChildRevoked, "UNEW", bus.AsideRevoked},
+		"waits":                    {identity.ChildPending, "UNEW", bus.QuarantinePending},
+		"is shut out":              {identity.ChildRevoked, "UNEW", bus.QuarantineRevoked},
+		"old key":                  {identity.ChildApproved, "UOLD", bus.QuarantineReplaced},
+		"old key of who is out":    {identity.ChildRevoked, "UOLD", bus.QuarantineRevoked},
+		"a state that nobody knew": {"", "UNEW", bus.QuarantinePending},
+		"old key of a bundle":      {identity.ChildApproved, "UOLD", bus.QuarantineReplaced},
+		"key of a bundle":          {identity.ChildApproved, "UNEW", bus.QuarantineExpired},
+		"bundle of who is out":     {identity.ChildRevoked, "UNEW", bus.QuarantineRevoked},
 	} {
 		now := time.Now()
 		c := &identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state, Expires: now}
 		p := bus.ChildPermit(c, test.key, now)
-		if p.Aside == nil || p.Aside.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
+		if p.Quarantine == nil || p.Quarantine.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

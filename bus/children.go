@@ -11,7 +11,7 @@ import (
 	"voltbus/wire"
 )
 
-// childBytes bounds what waits between the server and TakeBlocks, of all children. What is too much
+// childBytes bounds what waits between the server and ReceiveBlocks, of all children. What is too much
 // is lost, and children send it again when they hear that something is missing.
 const childBytes = 512 << 20
 
@@ -31,9 +31,9 @@ type Arrival struct {
 	Answer func([]byte)
 }
 
-// TakeBlocks calls deliver with all frames that children send, until the bus is closed: of each child
+// ReceiveBlocks calls deliver with all frames that children send, until the bus is closed: of each child
 // and lane in order, from one goroutine, which deliver must not hold up.
-func (c *children) TakeBlocks(deliver func(Arrival)) error {
+func (c *children) ReceiveBlocks(deliver func(Arrival)) error {
 	sub, err := c.blocks.Subscribe(wire.UpPrefix+"*.*", func(m *nats.Msg) { c.arrive(m, deliver) })
 	if err == nil {
 		err = sub.SetPendingLimits(-1, childBytes)
@@ -42,7 +42,7 @@ func (c *children) TakeBlocks(deliver func(Arrival)) error {
 		err = c.blocks.Flush()
 	}
 	if err != nil {
-		return fault.E("bus.TakeBlocks", fault.Unavailable, wire.UpPrefix, trouble.Of(err))
+		return fault.E("bus.ReceiveBlocks", fault.Unavailable, wire.UpPrefix, trouble.Of(err))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func Dial(address string, config *tls.Config, key Signer, report func(error)) (*
 }
 
 // Listen calls deliver with every message whose subject matches, from one goroutine. At most
-// pending octets wait for it, and what comes then is lost and reported; 0 sets no bound. When
+// pending bytes wait for it, and what comes then is lost and reported; 0 sets no bound. When
 // Listen has returned, the server knows the subscription. The data must not be changed.
 func (c *Client) Listen(subject string, pending int, deliver func(subject string, data []byte)) error {
 	sub, err := c.conn.Subscribe(subject, func(m *nats.Msg) { deliver(m.Subject, m.Data) })

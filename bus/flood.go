@@ -8,7 +8,7 @@ import (
 )
 
 // find returns a copy of a connection from outside, or nil.
-func (g *guests) find(id uint64) *guest {
+func (g *connections) find(id uint64) *connection {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if n := g.byID[id]; n != nil {
@@ -18,11 +18,11 @@ func (g *guests) find(id uint64) *guest {
 	return nil
 }
 
-// sweep forgets who is gone, and returns who was kept aside for long enough, and who came and ended.
-func (g *guests) sweep(now time.Time) (closing []uint64, passed []Passage) {
+// sweep forgets who is gone, and returns who was kept in quarantine for long enough, and who came and ended.
+func (g *connections) sweep(now time.Time) (closing []uint64, passed []ConnectionEvent) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	passed = g.passages()
+	passed = g.events()
 	for id, n := range g.byID {
 		switch {
 		case !g.alive(n) && (n.ended || !n.came): // else its end is told first
@@ -30,7 +30,7 @@ func (g *guests) sweep(now time.Time) (closing []uint64, passed []Passage) {
 			if g.holders[n.permit.Name] == n {
 				delete(g.holders, n.permit.Name)
 			}
-		case n.barred != nil && !now.Before(n.leaves):
+		case n.quarantine != nil && !now.Before(n.leaves):
 			closing = append(closing, id)
 		}
 	}
@@ -43,7 +43,7 @@ func (g *guests) sweep(now time.Time) (closing []uint64, passed []Passage) {
 }
 
 // anyHeavy reports whether somebody sent much at the last look.
-func (g *guests) anyHeavy() bool {
+func (g *connections) anyHeavy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.heavy
@@ -51,7 +51,7 @@ func (g *guests) anyHeavy() bool {
 
 // measure compares what connections sent with the last look, and returns who sent more than the
 // limits for floodTime, or subscribes to more: they are to be closed.
-func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time) (cut []Violation, closing []uint64) {
+func (g *connections) measure(conns []*server.ConnInfo, limits Limits, now time.Time) (cut []Violation, closing []uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	passed := now.Sub(g.looked)
@@ -89,14 +89,14 @@ func (g *guests) measure(conns []*server.ConnInfo, limits Limits, now time.Time)
 }
 
 // cut begins a pause for a connection's holder, and says so.
-func (g *guests) cut(n *guest, why string, now time.Time) Violation {
+func (g *connections) cut(n *connection, why string, now time.Time) Violation {
 	n.closed = "it " + why
 	g.keepAway(n.key, why, now)
 	return Violation{Name: n.permit.Name, Key: n.key, Count: 1, Publish: true, Flood: why}
 }
 
 // keepAway begins a pause for the holder of a key, twice as long as the last one.
-func (g *guests) keepAway(key, why string, now time.Time) {
+func (g *connections) keepAway(key, why string, now time.Time) {
 	length := firstStay
 	if p := g.pauses[key]; p != nil {
 		length = min(2*p.length, longStay)

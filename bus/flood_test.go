@@ -212,7 +212,7 @@ func TestAttackTheHolderOfAKeyHasOnlySoManyConnections(t *testing.T) {
 	h.add(t, "good", identity.Grants{})
 	first := h.enter(t, "bad")
 	refused := 0
-	for range 10 { // those kept aside stay for longer than this takes
+	for range 10 { // those kept in quarantine stay for longer than this takes
 		if conn, err := h.dial(t, h.keys["bad"], nats.NoReconnect()); err != nil {
 			refused++
 		} else {

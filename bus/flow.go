@@ -15,7 +15,7 @@ import (
 	"voltbus/wire"
 )
 
-// flowBytes bounds what waits between the server and TakeFlows, of all children. What is too much is lost.
+// flowBytes bounds what waits between the server and ReceiveFlows, of all children. What is too much is lost.
 const flowBytes = 64 << 20
 
 // liveName is what the second connection of a child is called, which carries live messages only, so that no
@@ -39,9 +39,9 @@ type FrameFlow struct {
 	Data    []byte
 }
 
-// TakeFlows calls deliver with all frames about live messages that children send, until the bus is closed:
+// ReceiveFlows calls deliver with all frames about live messages that children send, until the bus is closed:
 // of each child in order, from one goroutine, which deliver must not hold up.
-func (c *children) TakeFlows(deliver func(FrameFlow)) error {
+func (c *children) ReceiveFlows(deliver func(FrameFlow)) error {
 	sub, err := c.flows.Subscribe(wire.FlowPrefix+"*.*", func(m *nats.Msg) {
 		token, session, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.FlowPrefix), ".")
 		caller, err := wire.ParseToken(token)
@@ -58,7 +58,7 @@ func (c *children) TakeFlows(deliver func(FrameFlow)) error {
 		err = c.flows.Flush()
 	}
 	if err != nil {
-		return fault.E("bus.TakeFlows", fault.Unavailable, wire.FlowPrefix, trouble.Of(err))
+		return fault.E("bus.ReceiveFlows", fault.Unavailable, wire.FlowPrefix, trouble.Of(err))
 	}
 	return nil
 }
@@ -73,14 +73,14 @@ func (c *children) SendFlow(child, session string, data []byte) error {
 }
 
 // Flows returns the children that have a connection for live messages.
-func (g *guests) Flows() map[string]bool {
+func (g *connections) Flows() map[string]bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := map[string]bool{}
 	for _, n := range g.byID {
 		name, isLive := strings.CutSuffix(n.permit.Name, liveName(""))
 		child, isChild := strings.CutPrefix(name, identity.ChildPrefix)
-		if isLive && isChild && n.barred == nil && n.closed == "" && g.alive(n) {
+		if isLive && isChild && n.quarantine == nil && n.closed == "" && g.alive(n) {
 			out[child] = true
 		}
 	}

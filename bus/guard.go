@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Limits bound what one connection from outside sends, in messages and in octets a second over
+// Limits bound what one connection from outside sends, in messages and in bytes a second over
 // floodTime. Who sends more is cut off, and must stay away for a pause that grows each time.
 type Limits struct {
 	Messages int64 // 0 for 150,000; negative: no bound
@@ -18,7 +18,7 @@ type Limits struct {
 	// Subscriptions is how many one connection may have; 0 for 10,000. A few more pass for a moment;
 	// then the connection is cut off like one that sends too much.
 	Subscriptions int
-	// Connections is how many the holder of a key may have at a time, those kept aside counted; 0 for
+	// Connections is how many the holder of a key may have at a time, those kept in quarantine counted; 0 for
 	// 32. More are refused like a key that is not known.
 	Connections int
 }
@@ -49,18 +49,18 @@ func (l Limits) orDefaults() Limits {
 
 // The rhythm of the guard.
 const (
-	guardTick = 250 * time.Millisecond
-	floodTime = 2 * time.Second  // how long a connection may send more than the limits
-	firstStay = time.Second      // the first pause; each next one is twice as long
-	longStay  = time.Minute      // the longest
-	forgiven  = 10 * time.Minute // without a flood, after which it begins with firstStay again
-	tellEvery = time.Second      // how often the same violation is told
+	guardTick   = 250 * time.Millisecond
+	floodTime   = 2 * time.Second  // how long a connection may send more than the limits
+	firstStay   = time.Second      // the first pause; each next one is twice as long
+	longStay    = time.Minute      // the longest
+	forgiven    = 10 * time.Minute // without a flood, after which it begins with firstStay again
+	reportEvery = time.Second      // how often the same violation is reported
 
-	asideEvery   = time.Minute // how often is told that the same key comes twice
-	expiredEvery = time.Hour   // and that one of a bundle that has expired comes, which goes on coming
+	quarantineEvery = time.Minute // how often is reported that the same key comes twice
+	expiredEvery    = time.Hour   // and that one of a bundle that has expired comes, which goes on coming
 
-	trespasses = 4096 // reports of the server that may wait
-	maxTold    = 1000 // different violations that are counted at a time
+	trespasses  = 4096 // reports of the server that may wait
+	maxReported = 1000 // different violations that are counted at a time
 )
 
 // pause keeps somebody away who flooded.
@@ -77,35 +77,35 @@ func (p *pause) reason(now time.Time) error {
 
 // guard watches the connections from outside, in one goroutine.
 type guard struct {
-	cfg     *Config
-	guests  *guests
-	limits  Limits
-	reports chan trespass
-	missed  atomic.Uint64 // reports that did not fit
-	quit    chan struct{} // closed by stop
-	once    sync.Once
-	done    sync.WaitGroup
+	cfg         *Config
+	connections *connections
+	limits      Limits
+	reports     chan trespass
+	missed      atomic.Uint64 // reports that did not fit
+	quit        chan struct{} // closed by stop
+	once        sync.Once
+	done        sync.WaitGroup
 
-	told  map[trespass]*telling
-	total Traffic   // of all, at the last look
-	at    time.Time // of the last look
-	subs  int       // of all, when each connection's were counted last
-	held  []Passage // that are told with the next tick
+	reported map[trespass]*repeated
+	total    Traffic           // of all, at the last look
+	at       time.Time         // of the last look
+	subs     int               // of all, when each connection's were counted last
+	held     []ConnectionEvent // that are told with the next tick
 
-	evicted   uint64 // connections that were closed to make room
-	evictTold time.Time
+	evicted       uint64 // connections that were closed to make room
+	evictReported time.Time
 }
 
-// telling counts a violation that is told again and again.
-type telling struct {
+// repeated counts a violation that is reported again and again.
+type repeated struct {
 	v    Violation
 	next time.Time
 }
 
-func newGuard(cfg *Config, guests *guests) *guard {
+func newGuard(cfg *Config, guests *connections) *guard {
 	return &guard{
-		cfg: cfg, guests: guests, limits: cfg.Limits.orDefaults(), reports: make(chan trespass, trespasses),
-		quit: make(chan struct{}), told: map[trespass]*telling{},
+		cfg: cfg, connections: guests, limits: cfg.Limits.orDefaults(), reports: make(chan trespass, trespasses),
+		quit: make(chan struct{}), reported: map[trespass]*repeated{},
 	}
 }
 
@@ -135,18 +135,18 @@ func (g *guard) run() {
 		select {
 		case <-g.quit:
 			g.drain()
-			g.tell(time.Time{})
+			g.report(time.Time{})
 			return
 		case t := <-g.reports:
 			g.note(t)
 		case now := <-tick.C:
 			g.drain() // before who left is forgotten
-			g.tell(now)
+			g.report(now)
 			g.measure(now)
-			closing, passed := g.guests.sweep(now)
-			g.guests.disconnect(closing)
-			g.tellPassages(passed)
-			g.makeRoom()
+			closing, passed := g.connections.sweep(now)
+			g.connections.disconnect(closing)
+			g.notifyEvents(passed)
+			g.evict()
 		}
 	}
 }
@@ -162,50 +162,50 @@ func (g *guard) drain() {
 	}
 }
 
-// note tells a violation at once, and counts it if it was told a moment ago.
+// note reports a violation at once, and counts it if it was reported a moment ago.
 func (g *guard) note(t trespass) {
-	if k := g.told[t]; k != nil {
+	if k := g.reported[t]; k != nil {
 		k.v.Count++
 		return
 	}
-	n := g.guests.find(t.id)
-	if n == nil || len(g.told) >= maxTold {
+	n := g.connections.find(t.id)
+	if n == nil || len(g.reported) >= maxReported {
 		g.missed.Add(1)
 		return
 	}
 	v := Violation{Name: n.permit.Name, Key: n.key, Subject: t.subject, Publish: t.publish, Count: 1}
-	if t.aside != "" { // each attempt is another connection, but one story
-		t = trespass{subject: n.key, aside: t.aside}
-		v.Conflict, v.Address, v.Aside = n.barred.Err.Err.Error(), n.address, t.aside
-		if k := g.told[t]; k != nil {
+	if t.quarantine != "" { // each attempt is another connection, but one story
+		t = trespass{subject: n.key, quarantine: t.quarantine}
+		v.Conflict, v.Address, v.Quarantine = n.quarantine.Err.Err.Error(), n.address, t.quarantine
+		if k := g.reported[t]; k != nil {
 			k.v.Count++
 			return
 		}
 	}
 	g.refused(v)
 	v.Count = 0
-	g.told[t] = &telling{v: v, next: time.Now().Add(t.every())}
+	g.reported[t] = &repeated{v: v, next: time.Now().Add(t.every())}
 }
 
-// every is how often the same is told.
+// every is how often the same is reported.
 func (t *trespass) every() time.Duration {
-	switch t.aside {
+	switch t.quarantine {
 	case "":
-		return tellEvery
-	case AsideExpired:
+		return reportEvery
+	case QuarantineExpired:
 		return expiredEvery
 	}
-	return asideEvery
+	return quarantineEvery
 }
 
-// tell tells what was counted since; the zero time tells all.
-func (g *guard) tell(now time.Time) {
-	for t, k := range g.told {
+// report reports what was counted since; the zero time reports all.
+func (g *guard) report(now time.Time) {
+	for t, k := range g.reported {
 		if !now.IsZero() && now.Before(k.next) {
 			continue
 		}
 		if k.v.Count == 0 {
-			delete(g.told, t)
+			delete(g.reported, t)
 			continue
 		}
 		g.refused(k.v)
@@ -230,7 +230,7 @@ func (g *guard) measure(now time.Time) {
 	if passed < guardTick/2 {
 		return
 	}
-	vars, err := g.guests.srv.Varz(nil)
+	vars, err := g.connections.srv.Varz(nil)
 	if err != nil {
 		return
 	}
@@ -238,31 +238,31 @@ func (g *guard) measure(now time.Time) {
 	quiet := !g.limits.exceeded(g.total, sum, passed)
 	g.total, g.at = sum, now
 	few := int(vars.Subscriptions) <= g.subs+g.limits.Subscriptions/10
-	if quiet && few && !g.guests.anyHeavy() {
+	if quiet && few && !g.connections.anyHeavy() {
 		g.subs = min(g.subs, int(vars.Subscriptions))
 		return
 	}
 	g.subs = int(vars.Subscriptions)
-	conns, err := g.guests.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
+	conns, err := g.connections.srv.Connz(&server.ConnzOptions{Limit: 1 << 20})
 	if err != nil {
 		return
 	}
-	cut, closing := g.guests.measure(conns.Conns, g.limits, now)
-	g.guests.disconnect(closing)
+	cut, closing := g.connections.measure(conns.Conns, g.limits, now)
+	g.connections.disconnect(closing)
 	for _, v := range cut {
 		g.cfg.Log.Warn("bus connection is cut off", slog.String("name", v.Name), slog.String("why", v.Flood))
 		g.refused(v)
 	}
 }
 
-// makeRoom closes connections that have not shown a key, the oldest first, while three quarters of the places are
+// evict closes connections that have not shown a key, the oldest first, while three quarters of the places are
 // taken: who only connects keeps nobody out.
-func (g *guard) makeRoom() {
-	over := g.guests.srv.NumClients() - ownConnections - g.cfg.most()*3/4
+func (g *guard) evict() {
+	over := g.connections.srv.NumClients() - ownConnections - g.cfg.most()*3/4
 	if over <= 0 {
 		return
 	}
-	conns, err := g.guests.srv.Connz(&server.ConnzOptions{Limit: 1 << 20, Username: true, Sort: server.ByCid})
+	conns, err := g.connections.srv.Connz(&server.ConnzOptions{Limit: 1 << 20, Username: true, Sort: server.ByCid})
 	if err != nil {
 		return
 	}
@@ -272,11 +272,11 @@ func (g *guard) makeRoom() {
 			closing = append(closing, c.Cid)
 		}
 	}
-	g.guests.disconnect(closing)
+	g.connections.disconnect(closing)
 	if n := len(closing); n > 0 {
 		g.evicted += uint64(n)
-		if now := time.Now(); now.Sub(g.evictTold) >= asideEvery {
-			g.evictTold = now
+		if now := time.Now(); now.Sub(g.evictReported) >= quarantineEvery {
+			g.evictReported = now
 			g.cfg.Log.Warn("connections that showed no key are closed to make room on the bus", slog.Uint64("count", g.evicted))
 		}
 	}

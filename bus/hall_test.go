@@ -21,7 +21,7 @@ type hall struct {
 	*fixture
 	registry *identity.Registry
 	refused  chan bus.Violation
-	passed   chan bus.Passage
+	passed   chan bus.ConnectionEvent
 	keys     map[string]signer
 }
 
@@ -34,7 +34,7 @@ func openHall(t *testing.T, limits bus.Limits) *hall {
 func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
 	t.Helper()
 	server, client := certificate(t)
-	h := &hall{refused: make(chan bus.Violation, 10_000), passed: make(chan bus.Passage, 10_000), keys: map[string]signer{}}
+	h := &hall{refused: make(chan bus.Violation, 10_000), passed: make(chan bus.ConnectionEvent, 10_000), keys: map[string]signer{}}
 	c, err := catalog.Open(t.Context(), t.TempDir(), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
 		Limits: limits, Connections: connections, Refused: func(v bus.Violation) { h.refused <- v },
-		Passed: func(p bus.Passage) { h.passed <- p },
+		Event: func(p bus.ConnectionEvent) { h.passed <- p },
 		Admit: func(public string) (bus.Permit, bool) {
 			a, known := h.registry.ByKey(public)
 			return bus.AgentPermit(&a), known && a.Active()

@@ -24,11 +24,11 @@ func (r *requester) CallHeld(ctx context.Context, name, method string, body []by
 }
 
 // CallFor is CallHeld on behalf of somebody of another node, such as agent:campus/weather, of whom the
-// callee is told; "" for nobody.
+// callee is notified; "" for nobody.
 func (r *requester) CallFor(ctx context.Context, caller, name, method string, body []byte) ([]byte, error) {
-	r.guests.mu.Lock()
-	holder := r.guests.holder(name)
-	r.guests.mu.Unlock()
+	r.connections.mu.Lock()
+	holder := r.connections.holder(name)
+	r.connections.mu.Unlock()
 	if holder == nil {
 		return nil, fault.E("bus.CallHeld", fault.Unreachable, name, errAbsent)
 	}
@@ -36,7 +36,7 @@ func (r *requester) CallFor(ctx context.Context, caller, name, method string, bo
 }
 
 // askHeld asks who holds an exclusive name, as long as it is connected.
-func (r *requester) askHeld(ctx context.Context, holder *guest, name string, m *nats.Msg) ([]byte, error) {
+func (r *requester) askHeld(ctx context.Context, holder *connection, name string, m *nats.Msg) ([]byte, error) {
 	asking, end := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { r.awaitEnd(asking, holder, end) })
@@ -50,7 +50,7 @@ func (r *requester) askHeld(ctx context.Context, holder *guest, name string, m *
 }
 
 // awaitEnd ends with ErrLost when the connection is gone.
-func (r *requester) awaitEnd(ctx context.Context, n *guest, end context.CancelCauseFunc) {
+func (r *requester) awaitEnd(ctx context.Context, n *connection, end context.CancelCauseFunc) {
 	tick := time.NewTicker(holdEvery)
 	defer tick.Stop()
 	for {
@@ -59,7 +59,7 @@ func (r *requester) awaitEnd(ctx context.Context, n *guest, end context.CancelCa
 			return
 		case <-tick.C:
 		}
-		if !r.guests.alive(n) {
+		if !r.connections.alive(n) {
 			end(ErrLost)
 			return
 		}
@@ -68,7 +68,7 @@ func (r *requester) awaitEnd(ctx context.Context, n *guest, end context.CancelCa
 
 // Present returns who holds an exclusive name at the moment, and since when. Unlike Online it asks the
 // server nothing.
-func (g *guests) Present() map[string]time.Time {
+func (g *connections) Present() map[string]time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := make(map[string]time.Time, len(g.holders))

@@ -21,7 +21,7 @@ const (
 	maxConnections   = 1000
 	maxSubscriptions = 100
 	maxClientName    = 128
-	slowPending      = 1 << 20 // octets that wait for one connection
+	slowPending      = 1 << 20 // bytes that wait for one connection
 )
 
 // Connection is somebody on the bus.
@@ -31,11 +31,11 @@ type Connection struct {
 	Who           string   // as the node knows it
 	Key           string   // the public key that it signed with
 	Address       string   // "" for a part of this process
-	Role          string   // node, agent, reader, or barred for one that must stay aside
+	Role          string   // node, agent, reader, or barred for one that must stay in quarantine
 	Subscriptions []string // the first 100
 	Subscribed    int      // how many there are
 	In, Out       Traffic  // from the connection, and to it
-	Pending       int      // octets that wait to be read by it
+	Pending       int      // bytes that wait to be read by it
 	Slow          bool     // more than 1 MiB waits: it reads slower than it is sent to
 	RTT           time.Duration
 	Since         time.Time
@@ -57,9 +57,9 @@ type Overview struct {
 // inspector looks at the server for people and programs.
 type inspector struct {
 	*probe
-	cfg      *Config
-	requests *nats.Conn
-	guests   *guests
+	cfg         *Config
+	requests    *nats.Conn
+	connections *connections
 }
 
 // Inspect tells who is on the bus, and how much is sent. It costs nothing while nobody asks.
@@ -104,13 +104,13 @@ func (i *inspector) whose(id uint64, key string) (role, name string) {
 	if key == i.cfg.Key.Public() {
 		return "node", wire.NodeName
 	}
-	i.guests.mu.Lock()
-	defer i.guests.mu.Unlock()
-	n := i.guests.byID[id]
+	i.connections.mu.Lock()
+	defer i.connections.mu.Unlock()
+	n := i.connections.byID[id]
 	switch {
 	case n == nil:
 		return "", ""
-	case n.barred != nil:
+	case n.quarantine != nil:
 		return "barred", n.permit.Name
 	case n.permit.Exclusive:
 		return "agent", n.permit.Name

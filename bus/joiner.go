@@ -52,7 +52,7 @@ func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error)
 		timeout = min(timeout, max(time.Until(end), time.Millisecond))
 	}
 	j := &Joiner{name: name, ended: make(chan struct{})}
-	road := &road{ctx: ctx, timeout: timeout}
+	road := &dialer{ctx: ctx, timeout: timeout}
 	var err error
 	j.conn, err = nats.Connect("tls://"+to.Address, nats.Secure(to.TLS), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
 		nats.SetCustomDialer(road), nats.SkipHostLookup(),
@@ -84,7 +84,7 @@ func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error)
 }
 
 // road is the way of a connection while it is made: it ends with ctx, whoever does not answer.
-type road struct {
+type dialer struct {
 	ctx     context.Context //nolint:containedctx // of the call that makes the connection
 	timeout time.Duration
 	made    bool // somebody answers at the address
@@ -92,7 +92,7 @@ type road struct {
 }
 
 // Dial implements nats.CustomDialer.
-func (r *road) Dial(network, address string) (net.Conn, error) {
+func (r *dialer) Dial(network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: r.timeout}).DialContext(r.ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (r *road) Dial(network, address string) (net.Conn, error) {
 }
 
 // release lets the connection live without ctx; false if that ended it.
-func (r *road) release() bool { return r.stop == nil || r.stop() }
+func (r *dialer) release() bool { return r.stop == nil || r.stop() }
 
 var (
 	errStranger   = errors.New("the node does not know this code or key")

@@ -21,7 +21,7 @@ func (k *keyring) Check(c server.ClientAuthentication) bool {
 		c.RegisterUser(&server.User{Username: opts.Nkey, Account: k.bus.ownAccount(opts.Name)})
 		return true
 	}
-	return k.bus.guests.enter(c, opts.Nkey)
+	return k.bus.connections.enter(c, opts.Nkey)
 }
 
 func signed(publicKey, signature string, nonce []byte) bool {

@@ -16,7 +16,7 @@ import (
 
 // What a connection to a parent may hold.
 const (
-	parentAnswers = 16 << 20 // octets of answers that wait to be taken
+	parentAnswers = 16 << 20 // bytes of answers that wait to be taken
 	parentCalls   = 64       // calls of the parent's side that run at once
 )
 
@@ -74,13 +74,13 @@ func (p *Parent) DialFlow(ctx context.Context, deliver func([]byte)) (*Flow, err
 // Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
 // context ends with the connection. Pings are answered here, however many calls run.
 func (p *Parent) Serve(handler func(context.Context, Request)) error {
-	err := p.listen(wire.PingSubject(p.name), deskBytes, func(m *nats.Msg) {
+	err := p.listen(wire.PingSubject(p.name), mostBytes, func(m *nats.Msg) {
 		_ = m.Respond(nil) // who asked may be gone
 	})
 	if err != nil {
 		return err
 	}
-	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", deskBytes, func(m *nats.Msg) {
+	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", mostBytes, func(m *nats.Msg) {
 		call, err := wire.ParseCall(m.Subject)
 		if err != nil || (m.Reply != "" && !wire.IsInbox(m.Reply, call.Caller)) {
 			return

@@ -28,37 +28,37 @@ type Permit struct {
 	// Subscribe lists subjects too; none may end in *, behind which the server would let > pass.
 	Subscribe []string
 	Responses bool // one answer to each request that it receives
-	// Aside, if not nil, keeps the holder aside: whatever it asks, it is told this. It stays there for
+	// Quarantine, if not nil, keeps the holder in quarantine: whatever it asks, it is told this. It stays there for
 	// Stay, and is closed at once when it may come in.
-	Aside *Aside
+	Quarantine *Quarantine
 	// Beside, if not nil, is for another connection of the same key, which calls itself by the name in it.
 	Beside *Permit
 }
 
 // called returns the permit of a connection that calls itself by a name.
 func (p Permit) called(name string) Permit {
-	if p.Beside != nil && p.Aside == nil && name == p.Beside.Name {
+	if p.Beside != nil && p.Quarantine == nil && name == p.Beside.Name {
 		return *p.Beside
 	}
 	return p
 }
 
-// Aside says why somebody may not come in.
-type Aside struct {
+// Quarantine says why somebody may not come in.
+type Quarantine struct {
 	Why  string        // for programs, one of the words below
 	Err  *fault.Error  // for people
 	Stay time.Duration // how long the connection is kept; 0 for two seconds
 }
 
-// The words of Aside, which an answer carries as wire.Failure.Why.
+// The words of Quarantine, which an answer carries as wire.Failure.Why.
 const (
-	AsidePending  = "pending"  // somebody must approve it
-	AsideRevoked  = "revoked"  // it is shut out
-	AsideReplaced = "replaced" // the key is one that was replaced by another
-	AsideExpired  = "expired"  // the key is of a bundle that was not used in its time
-	AsideConflict = "conflict" // the name is connected already
-	AsideAsked    = "asked"    // the name is connected already, and it is not known yet whether that connection lives
-	AsideFlood    = "flood"    // it sent too much a moment ago
+	QuarantinePending  = "pending"  // somebody must approve it
+	QuarantineRevoked  = "revoked"  // it is shut out
+	QuarantineReplaced = "replaced" // the key is one that was replaced by another
+	QuarantineExpired  = "expired"  // the key is of a bundle that was not used in its time
+	QuarantineConflict = "conflict" // the name is connected already
+	QuarantineAsked    = "asked"    // the name is connected already, and it is not known yet whether that connection lives
+	QuarantineFlood    = "flood"    // it sent too much a moment ago
 )
 
 // How an answer may be given to a request.
@@ -200,10 +200,10 @@ func (p *Permit) same(o *Permit) bool {
 }
 
 func (p *Permit) why() string {
-	if p.Aside == nil {
+	if p.Quarantine == nil {
 		return ""
 	}
-	return p.Aside.Why
+	return p.Quarantine.Why
 }
 
 // permissions returns the permit as the server takes it; nil allows everything.

@@ -18,13 +18,13 @@ func liveRoots() []string {
 
 const (
 	tapName  = "node tap"
-	tapBytes = 32 << 20 // that may wait for one who takes
+	tapBytes = 32 << 20 // that may wait for one subscriber
 	// natsHeader begins the names of headers that have a meaning for the server.
 	natsHeader = "nats-"
 )
 
 // Tap is a connection in memory by which live messages go from this bus to another node's and come
-// from there. What it publishes does not come back to it, and what it takes is not a part of Interest.
+// from there. What it publishes does not come back to it, and its subscriptions are not a part of Interest.
 // It is safe for concurrent use.
 type Tap struct {
 	bus  *Bus
@@ -33,7 +33,7 @@ type Tap struct {
 
 // NewTap opens a tap. Close it after use.
 func (b *Bus) NewTap() (*Tap, error) {
-	ignore := func(*nats.Conn, *nats.Subscription, error) {} // who takes counts what is lost
+	ignore := func(*nats.Conn, *nats.Subscription, error) {} // the subscriber counts what is lost
 	conn, err := b.inside("bus.NewTap", nats.Name(tapName), nats.NoEcho(), nats.ErrorHandler(ignore))
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ type TapMessage struct {
 	Data    []byte
 }
 
-// Publish sends a message to everybody on this bus who listens, but not to those who take by this tap.
+// Publish sends a message to everybody on this bus who listens, but not to the subscribers of this tap.
 // Headers that the server would act upon are left out.
 func (t *Tap) Publish(m *TapMessage) error {
 	out := &nats.Msg{Subject: m.Subject, Data: m.Data}
@@ -67,10 +67,10 @@ func (t *Tap) Publish(m *TapMessage) error {
 	return nil
 }
 
-// Take calls deliver with every live message and free message of this bus until stop is called; lost says
-// how many came faster than they were taken. deliver is called by several goroutines, returns soon, and
+// Subscribe calls deliver with every live message and free message of this bus until stop is called; lost says
+// how many came faster than deliver returned. deliver is called by several goroutines, returns soon, and
 // may keep what it gets.
-func (t *Tap) Take(deliver func(TapMessage)) (stop func(), lost func() int, err error) {
+func (t *Tap) Subscribe(deliver func(TapMessage)) (stop func(), lost func() int, err error) {
 	var subs []*nats.Subscription
 	stop = func() {
 		for _, sub := range subs {
@@ -87,12 +87,12 @@ func (t *Tap) Take(deliver func(TapMessage)) (stop func(), lost func() int, err 
 		}
 		if err != nil {
 			stop()
-			return nil, nil, fault.E("bus.Take", fault.Unavailable, root, trouble.Of(err))
+			return nil, nil, fault.E("bus.Subscribe", fault.Unavailable, root, trouble.Of(err))
 		}
 	}
 	if err := t.conn.Flush(); err != nil {
 		stop()
-		return nil, nil, fault.E("bus.Take", fault.Unavailable, t.bus.cfg.Name, trouble.Of(err))
+		return nil, nil, fault.E("bus.Subscribe", fault.Unavailable, t.bus.cfg.Name, trouble.Of(err))
 	}
 	lost = func() int {
 		n := 0
@@ -123,7 +123,7 @@ const maxListed = 1 << 24
 
 // Interest returns the subjects, with wildcards as they are, of all subscriptions on this bus to which
 // live messages or free messages may come. Those of taps, of what the node itself hears of its agents, and of connections
-// that are kept aside are left out.
+// that are kept in quarantine are left out.
 func (i *inspector) Interest() ([]string, error) {
 	s, err := i.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: server.DEFAULT_GLOBAL_ACCOUNT})
 	if err != nil {
@@ -144,7 +144,7 @@ func (i *inspector) Interest() ([]string, error) {
 		left, known := taps[sub.Cid]
 		if !known {
 			c := i.srv.GetClient(sub.Cid)
-			left = c == nil || (c.GetName() == tapName && i.guests.find(sub.Cid) == nil)
+			left = c == nil || (c.GetName() == tapName && i.connections.find(sub.Cid) == nil)
 			taps[sub.Cid] = left
 		}
 		if !left {

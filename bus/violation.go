@@ -15,19 +15,19 @@ type Violation struct {
 	// Flood tells that the connection was cut off because it sent too much; there is no subject
 	// then.
 	Flood string
-	// Conflict tells that a connection was kept aside, as the second one with an exclusive name, or as one
+	// Conflict tells that a connection was kept in quarantine, as the second one with an exclusive name, or as one
 	// with a key that was replaced or has expired; there is no subject then.
-	Conflict string
-	Aside    string // of a conflict: the word of Aside that says about what
-	Address  string // of a conflict: where the connection comes from
+	Conflict   string
+	Quarantine string // of a conflict: the word of Quarantine that says about what
+	Address    string // of a conflict: where the connection comes from
 }
 
 // trespass is a violation as the server reports it.
 type trespass struct {
-	id      uint64
-	subject string
-	publish bool
-	aside   string // why it was kept aside; there is no subject then
+	id         uint64
+	subject    string
+	publish    bool
+	quarantine string // why it was kept in quarantine; there is no subject then
 }
 
 // The words of the server's reports. Those of publishing are formats, those of subscriptions are

@@ -21,7 +21,7 @@ const (
 
 // aboutAlerts says how what is asked about alerts is done.
 func aboutAlerts(n *Node, p *declared.Parts) {
-	p.Alerts.Room, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Tell, ownAlerts
+	p.Alerts.Room, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Notify, ownAlerts
 	p.Alerts.Online = func(agent string) bool { _, is := n.bus.Present()[agent]; return is }
 	p.Alerts.Look = func(key string) {
 		if n.desk != nil && key == amissAlert {

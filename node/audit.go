@@ -94,10 +94,10 @@ func (n *Node) refusedByBus(v bus.Violation) {
 	if v.Conflict != "" {
 		verb, outcome = "connect twice", "kept aside: "+v.Conflict
 	}
-	switch v.Aside {
-	case bus.AsideReplaced:
+	switch v.Quarantine {
+	case bus.QuarantineReplaced:
 		verb = "connect with a replaced key"
-	case bus.AsideExpired:
+	case bus.QuarantineExpired:
 		verb = "connect with an expired bundle"
 	}
 	detail, _ := json.Marshal(struct {

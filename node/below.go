@@ -32,7 +32,7 @@ func (n *Node) openReceiver(context.Context) error {
 		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.storeName, Log: n.log,
 		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
-	return n.bus.TakeBlocks(func(a bus.Arrival) { //nolint:contextcheck // the receiver has that of its Run
+	return n.bus.ReceiveBlocks(func(a bus.Arrival) { //nolint:contextcheck // the receiver has that of its Run
 		n.receiver.Receive(a.Child, uplink.Lane(a.Lane), a.Data, func(answer uplink.Answer) { a.Answer(answer.Encode()) })
 	})
 }

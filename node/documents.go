@@ -22,7 +22,7 @@ func (n *Node) tellOfDocument(c document.Change) {
 		Version int    `json:"version"`
 	}{c.Owner, c.Name, c.Action, c.Version})
 	if err == nil {
-		err = n.bus.Tell(agent, wire.NewsConfig, body)
+		err = n.bus.Notify(agent, wire.NewsConfig, body)
 	}
 	if err != nil { // the agent asks again when it returns
 		n.log.Warn("an agent is not told of its document", slog.String("agent", agent), slog.String("document", c.Name), slog.Any("err", err))

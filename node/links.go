@@ -15,7 +15,7 @@ import (
 )
 
 // turnedBelow notes that the link of a child was made or lost.
-func (n *Node) turnedBelow(p bus.Passage) {
+func (n *Node) turnedBelow(p bus.ConnectionEvent) {
 	if child, is := strings.CutPrefix(p.Name, identity.ChildPrefix); is {
 		n.links.Note(fleet.Turn{
 			Neighbour: child, Up: p.Ended == "", Reason: p.Ended, Address: p.Address, Key: identity.KeyPrint(p.Key),

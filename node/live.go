@@ -29,7 +29,7 @@ func (n *Node) openLive(context.Context) error {
 		},
 		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.refusedLive, Withheld: n.liveUp.Withheld, Log: n.log,
 	})
-	return n.bus.TakeFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
+	return n.bus.ReceiveFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
 }
 
 // liveRules say which live messages go to the parent.
@@ -94,7 +94,7 @@ func (t liveTap) Publish(m *live.Message) error {
 
 // Take implements live.Tap.
 func (t liveTap) Take(deliver func(live.Message)) (stop func(), lost func() int, err error) {
-	return t.Tap.Take(func(m bus.TapMessage) { deliver(live.Message{Subject: m.Subject, Header: m.Header, Data: m.Data}) })
+	return t.Tap.Subscribe(func(m bus.TapMessage) { deliver(live.Message{Subject: m.Subject, Header: m.Header, Data: m.Data}) })
 }
 
 // sendLive sends live messages by a connection beside the session with the parent, until stop is called.

@@ -92,7 +92,7 @@ func (n *Node) openBus(ctx context.Context) error {
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Passed: n.turnedBelow, Log: n.log,
+		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Event: n.turnedBelow, Log: n.log,
 		Silence: n.opts.Config.Uplink.Silence * 3 / 2, Connections: n.files.Bus,
 		Limits: bus.Limits{
 			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,

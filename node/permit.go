@@ -45,7 +45,7 @@ func (n *Node) agentChanged(c identity.AgentChange) {
 		n.service.Forget(c.Before.Name)
 	}
 	for _, name := range n.concerned(c) {
-		if err := n.bus.Tell(name, wire.NewsStanding, nil); err != nil {
+		if err := n.bus.Notify(name, wire.NewsStanding, nil); err != nil {
 			n.log.Warn("news of a grant are not told", slog.String("agent", name), slog.Any("err", err))
 		}
 	}

@@ -60,7 +60,7 @@ func (n *Node) sdk() (name string, wheel []byte, err error) {
 
 // askToEnd tells an agent over the bus that it shall end.
 func (n *Node) askToEnd(name string) {
-	_ = n.bus.Tell(name, wire.NewsStop, nil) // who is not connected gets a signal, too
+	_ = n.bus.Notify(name, wire.NewsStop, nil) // who is not connected gets a signal, too
 }
 
 // tellOfAgent writes into the audit log what happened to an agent's process.

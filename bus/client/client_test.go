@@ -104,7 +104,7 @@ func TestAfterANewConnectionDocumentsAreToBeReadAgain(t *testing.T) {
 	c, _ := h.enter("calc", identity.Grants{}, func(o *client.Options) { key = o.Key.Public() })
 	changes := make(chan client.ConfigChange, 10)
 	stop := c.WatchConfig(func(change client.ConfigChange) { changes <- change })
-	must(t, h.Tell("calc", wire.NewsConfig, []byte(`{"owner":"agent/calc","name":"limits","action":"set","version":2}`)))
+	must(t, h.Notify("calc", wire.NewsConfig, []byte(`{"owner":"agent/calc","name":"limits","action":"set","version":2}`)))
 	if change := <-changes; change != (client.ConfigChange{Owner: "agent/calc", Name: "limits", Action: "set", Version: 2}) {
 		t.Errorf("told is %+v", change)
 	}

@@ -86,7 +86,7 @@ func openHall(t *testing.T) *hall {
 	}))
 	h.registry.Notify(func(c identity.AgentChange) {
 		h.Repermit(c.After.Public)
-		_ = h.Tell(c.After.Name, wire.NewsStanding, nil) // it asks again when it returns
+		_ = h.Notify(c.After.Name, wire.NewsStanding, nil) // it asks again when it returns
 	})
 	return h
 }

@@ -12,37 +12,37 @@ import (
 	"voltbus/fault"
 )
 
-// guests are the connections of others than the node. One lock orders their coming against changes
+// connections are those of others than the node. One lock orders their coming against changes
 // of what they may do, so that none slips in with what was just taken away.
-type guests struct {
+type connections struct {
 	*probe
-	cfg       *Config
-	aside     *server.Account // where those are kept who may not come in yet
-	guard     *guard
-	requester *requester // asks holders whether they are there
+	cfg        *Config
+	quarantine *server.Account // where those are kept who may not come in yet
+	guard      *guard
+	requester  *requester // asks holders whether they are there
 
 	mu      sync.Mutex
-	byID    map[uint64]*guest
-	holders map[string]*guest // exclusive names → who has it
-	pauses  map[string]*pause // keys whose holders flooded
-	looked  time.Time         // when was measured what each sends
-	heavy   bool              // somebody sent much then
+	byID    map[uint64]*connection
+	holders map[string]*connection // exclusive names → who has it
+	pauses  map[string]*pause      // keys whose holders flooded
+	looked  time.Time              // when was measured what each sends
+	heavy   bool                   // somebody sent much then
 }
 
-// guest is one connection.
-type guest struct {
-	id      uint64
-	key     string
-	called  string // as it calls itself
-	address string
-	since   time.Time
-	auth    server.ClientAuthentication
-	permit  Permit
-	barred  *Aside    // why it may only ask hello; nil: it may what the permit says
-	leaves  time.Time // when a barred one is closed
-	sent    Traffic   // when it was looked at last
-	counted bool      // sent is known
-	heavy   time.Time // since when it sends more than the limits; zero: it does not
+// connection is one of them.
+type connection struct {
+	id         uint64
+	key        string
+	called     string // as it calls itself
+	address    string
+	since      time.Time
+	auth       server.ClientAuthentication
+	permit     Permit
+	quarantine *Quarantine // why it may only ask hello; nil: it may what the permit says
+	leaves     time.Time   // when a barred one is closed
+	sent       Traffic     // when it was looked at last
+	counted    bool        // sent is known
+	heavy      time.Time   // since when it sends more than the limits; zero: it does not
 
 	asked  chan struct{} // closed when it is known whether it is there; nil while nobody asks
 	proved time.Time     // when it answered last; zero: it was not asked
@@ -52,8 +52,8 @@ type guest struct {
 	ended  bool          // and that it ended
 }
 
-func newGuests(cfg *Config, p *probe) *guests {
-	return &guests{probe: p, cfg: cfg, byID: map[uint64]*guest{}, holders: map[string]*guest{}, pauses: map[string]*pause{}}
+func newConnections(cfg *Config, p *probe) *connections {
+	return &connections{probe: p, cfg: cfg, byID: map[uint64]*connection{}, holders: map[string]*connection{}, pauses: map[string]*pause{}}
 }
 
 // How long a name is waited for whose connection may be ending: who comes back after a cut is often
@@ -64,9 +64,9 @@ const (
 )
 
 // enter lets a connection in whose key was proven, or returns false for a stranger.
-func (g *guests) enter(c server.ClientAuthentication, key string) bool {
+func (g *connections) enter(c server.ClientAuthentication, key string) bool {
 	called := c.GetOpts().Name
-	if permit, known := g.admit(key, called); known && permit.Exclusive && permit.Aside == nil {
+	if permit, known := g.admit(key, called); known && permit.Exclusive && permit.Quarantine == nil {
 		g.awaitLeave(permit.Name)
 		g.challenge(permit.Name)
 	}
@@ -79,18 +79,18 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 	if g.count(key) >= g.guard.limits.Connections {
 		return false
 	}
-	n := &guest{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: permit}
+	n := &connection{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: permit}
 	if a := c.RemoteAddress(); a != nil {
 		n.address = a.String()
 	}
-	n.barred = g.barrier(n)
+	n.quarantine = g.quarantineFor(n)
 	g.byID[n.id] = n
-	if n.barred != nil {
-		n.leaves = n.since.Add(cmp.Or(n.barred.Stay, barredFor))
-		if n.barred.Why == AsideConflict || n.barred.Why == AsideReplaced || n.barred.Why == AsideExpired {
-			g.guard.offer(trespass{id: n.id, aside: n.barred.Why})
+	if n.quarantine != nil {
+		n.leaves = n.since.Add(cmp.Or(n.quarantine.Stay, quarantineTime))
+		if n.quarantine.Why == QuarantineConflict || n.quarantine.Why == QuarantineReplaced || n.quarantine.Why == QuarantineExpired {
+			g.guard.offer(trespass{id: n.id, quarantine: n.quarantine.Why})
 		}
-		c.RegisterUser(&server.User{Username: key, Account: g.aside, Permissions: n.permit.barred()})
+		c.RegisterUser(&server.User{Username: key, Account: g.quarantine, Permissions: n.permit.quarantined()})
 		return true
 	}
 	if permit.Exclusive {
@@ -101,7 +101,7 @@ func (g *guests) enter(c server.ClientAuthentication, key string) bool {
 }
 
 // count returns how many living connections the holder of a key has.
-func (g *guests) count(key string) int {
+func (g *connections) count(key string) int {
 	n := 0
 	for _, one := range g.byID {
 		if one.key == key && g.alive(one) {
@@ -112,7 +112,7 @@ func (g *guests) count(key string) int {
 }
 
 // admit returns what a connection may do that shows a key and calls itself by a name.
-func (g *guests) admit(key, called string) (Permit, bool) {
+func (g *connections) admit(key, called string) (Permit, bool) {
 	if g.cfg.Admit == nil {
 		return Permit{}, false
 	}
@@ -121,7 +121,7 @@ func (g *guests) admit(key, called string) (Permit, bool) {
 }
 
 // awaitLeave returns when nobody has the name, or after goneWait or a quarter of the server's ping interval.
-func (g *guests) awaitLeave(name string) {
+func (g *connections) awaitLeave(name string) {
 	tick := time.NewTicker(goneTick)
 	defer tick.Stop()
 	for end := time.Now().Add(min(goneWait, g.cfg.pingEvery()/4)); time.Now().Before(end); <-tick.C {
@@ -135,35 +135,35 @@ func (g *guests) awaitLeave(name string) {
 }
 
 // holder returns the living connection that has an exclusive name.
-func (g *guests) holder(name string) *guest {
+func (g *connections) holder(name string) *connection {
 	if h := g.holders[name]; h != nil && h.closed == "" && g.alive(h) {
 		return h
 	}
 	return nil
 }
 
-func (g *guests) alive(n *guest) bool { return g.probe.alive(n.id) }
+func (g *connections) alive(n *connection) bool { return g.probe.alive(n.id) }
 
-// barrier returns why somebody must stay aside, or nil.
-func (g *guests) barrier(n *guest) *Aside {
+// quarantineFor returns why somebody must stay in quarantine, or nil.
+func (g *connections) quarantineFor(n *connection) *Quarantine {
 	const op = "bus.enter"
 	if p := g.pauses[n.key]; p != nil && n.since.Before(p.until) {
-		return &Aside{Why: AsideFlood, Err: fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))}
+		return &Quarantine{Why: QuarantineFlood, Err: fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))}
 	}
-	if n.permit.Aside != nil {
-		return n.permit.Aside
+	if n.permit.Quarantine != nil {
+		return n.permit.Quarantine
 	}
 	if !n.permit.Exclusive {
 		return nil
 	}
 	h := g.holder(n.permit.Name)
 	if h != nil && h.asked != nil && (h.proved.IsZero() || n.since.Sub(h.proved) > proofLife) {
-		return &Aside{Why: AsideAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
+		return &Quarantine{Why: QuarantineAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; that connection is being asked whether it is still there, and is closed if it is not; try again in a few seconds",
 			h.address, h.since.UTC().Format(time.RFC3339)))}
 	}
 	if h != nil {
-		return &Aside{Why: AsideConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
+		return &Quarantine{Why: QuarantineConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; end that program, or give this one an identity of its own",
 			h.address, h.since.UTC().Format(time.RFC3339)))}
 	}
@@ -173,7 +173,7 @@ func (g *guests) barrier(n *guest) *Aside {
 // Repermit makes what the holder of a key may do hold for its open connections at once. A
 // connection stays if all its subscriptions are still allowed; otherwise it is closed, and the
 // client returns with what it may do now. A key that is no longer admitted is shut out.
-func (g *guests) Repermit(publicKey string) {
+func (g *connections) Repermit(publicKey string) {
 	var closing []uint64
 	g.mu.Lock()
 	whole, known := g.admit(publicKey, "")
@@ -185,7 +185,7 @@ func (g *guests) Repermit(publicKey string) {
 			closing, n.closed = append(closing, id), whyShut
 		case n.permit.Name != permit.Name || n.permit.why() != permit.why():
 			closing, n.closed = append(closing, id), whyChanged(&permit)
-		case n.barred != nil || n.permit.same(&permit):
+		case n.quarantine != nil || n.permit.same(&permit):
 		default:
 			n.permit = permit
 			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.permissions()})
@@ -199,7 +199,7 @@ func (g *guests) Repermit(publicKey string) {
 }
 
 // Drop closes the connections of a key. It may return if it is still admitted.
-func (g *guests) Drop(publicKey, why string) {
+func (g *connections) Drop(publicKey, why string) {
 	var closing []uint64
 	g.mu.Lock()
 	for id, n := range g.byID {
@@ -222,7 +222,7 @@ type Presence struct {
 }
 
 // Online returns who holds an exclusive name at the moment, in no order.
-func (g *guests) Online() []Presence {
+func (g *connections) Online() []Presence {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var list []Presence

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Passage is that a connection with an exclusive name came or ended. That of a child comes when it works.
-type Passage struct {
+// ConnectionEvent says that a connection with an exclusive name came or ended. That of a child comes when it works.
+type ConnectionEvent struct {
 	Name    string // who it is
 	Key     string // the public key
 	Address string // where it comes from
@@ -26,17 +26,17 @@ const (
 // whyChanged says why a connection is closed whose permit changed.
 func whyChanged(p *Permit) string {
 	switch p.why() {
-	case AsideRevoked:
+	case QuarantineRevoked:
 		return "it was shut out"
-	case AsideReplaced:
+	case QuarantineReplaced:
 		return "its key was replaced by a new one"
 	}
 	return whyOther
 }
 
 // Works notes that a child that is connected has greeted, and sends on this connection what it has. Of one with
-// which it only asks how it stands, or for a key, nothing is told: that is no link.
-func (g *guests) Works(name string) {
+// which it only asks how it stands, or for a key, nothing is reported: that is no link.
+func (g *connections) Works(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if h := g.holders[name]; h != nil {
@@ -44,15 +44,15 @@ func (g *guests) Works(name string) {
 	}
 }
 
-// passages returns who came and ended since the last time, each coming before its end. The caller
+// connection events returns who came and ended since the last time, each coming before its end. The caller
 // holds mu, and forgets who is gone afterwards.
-func (g *guests) passages() []Passage {
-	var list []Passage
+func (g *connections) events() []ConnectionEvent {
+	var list []ConnectionEvent
 	for _, n := range g.byID {
-		if n.barred != nil || !n.permit.Exclusive || (n.permit.Prompt && !n.works) {
+		if n.quarantine != nil || !n.permit.Exclusive || (n.permit.Prompt && !n.works) {
 			continue
 		}
-		p := Passage{Name: n.permit.Name, Key: n.key, Address: n.address, Since: n.since, id: n.id}
+		p := ConnectionEvent{Name: n.permit.Name, Key: n.key, Address: n.address, Since: n.since, id: n.id}
 		if !n.came {
 			n.came = true
 			list = append(list, p)
@@ -63,21 +63,21 @@ func (g *guests) passages() []Passage {
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Passage) int { return cmp.Compare(a.id, b.id) })
+	slices.SortStableFunc(list, func(a, b ConnectionEvent) int { return cmp.Compare(a.id, b.id) })
 	return list
 }
 
-// tellPassages tells who came and ended. Why, the server knows, soon after the end: what it does not say
+// notifyEvents reports who came and ended. Why, the server knows, soon after the end: what it does not say
 // yet is asked once more with the next tick, and what came behind waits for it.
-func (g *guard) tellPassages(list []Passage) {
+func (g *guard) notifyEvents(list []ConnectionEvent) {
 	again := len(g.held)
 	list, g.held = append(g.held, list...), nil
-	if g.cfg.Passed == nil || len(list) == 0 {
+	if g.cfg.Event == nil || len(list) == 0 {
 		return
 	}
 	why := map[uint64]string{}
-	if slices.ContainsFunc(list, func(p Passage) bool { return p.Ended == whyEnded }) {
-		why = g.guests.endings()
+	if slices.ContainsFunc(list, func(p ConnectionEvent) bool { return p.Ended == whyEnded }) {
+		why = g.connections.endings()
 	}
 	for i, p := range list {
 		if p.Ended == whyEnded {
@@ -88,6 +88,6 @@ func (g *guard) tellPassages(list []Passage) {
 			}
 			p.Ended = cmp.Or(words, whyEnded)
 		}
-		g.cfg.Passed(p)
+		g.cfg.Event(p)
 	}
 }

@@ -17,9 +17,9 @@ const (
 	callerRunning = 64        // of one caller at a time; more wait
 	callerWaiting = 1024      // of one caller; more are refused
 	callerParked  = 1024      // of one caller that wait for something else than the processor
-	deskRunning   = 1024      // of all callers at a time
-	deskParked    = 8192      // of all callers
-	deskBytes     = 256 << 20 // of bodies that run or wait
+	mostRunning   = 1024      // of all callers at a time
+	mostParked    = 8192      // of all callers
+	mostBytes     = 256 << 20 // of bodies that run or wait
 )
 
 var errBusy = errors.New("too many requests wait already; wait for answers before asking more")
@@ -45,10 +45,10 @@ type Request struct {
 // its context ends when the bus closes.
 func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
 	ctx, end := context.WithCancel(context.Background())
-	d := &desk{ctx: ctx, end: end, handler: handler, foreign: b.foreignReply, callers: map[string]*caller{}}
+	d := &dispatcher{ctx: ctx, end: end, handler: handler, foreign: b.foreignReply, callers: map[string]*caller{}}
 	sub, err := b.requester.requests.Subscribe(prefix+"*.*", d.receive)
 	if err == nil {
-		err = sub.SetPendingLimits(-1, deskBytes)
+		err = sub.SetPendingLimits(-1, mostBytes)
 	}
 	if err == nil {
 		err = b.requester.requests.Flush()
@@ -60,34 +60,34 @@ func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error
 	d.sub = sub
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.desks = append(b.desks, d)
+	b.dispatchers = append(b.dispatchers, d)
 	return nil
 }
 
-// foreignReply tells of a request whose answer would go elsewhere than to an inbox of the caller: with
+// foreignReply reports a request whose answer would go elsewhere than to an inbox of the caller: with
 // the node's rights, which are all. It is a violation like a publication on that subject.
 func (b *Bus) foreignReply(caller, reply string) {
-	b.guests.mu.Lock()
-	holder := b.guests.holder(caller)
-	b.guests.mu.Unlock()
+	b.connections.mu.Lock()
+	holder := b.connections.holder(caller)
+	b.connections.mu.Unlock()
 	if holder != nil {
 		b.guard.offer(trespass{id: holder.id, subject: reply, publish: true})
 	}
 }
 
-func (b *Bus) closeDesks() {
+func (b *Bus) closeDispatchers() {
 	b.mu.Lock()
-	desks := b.desks
-	b.desks = nil
+	desks := b.dispatchers
+	b.dispatchers = nil
 	b.mu.Unlock()
 	for _, d := range desks {
 		d.close()
 	}
 }
 
-// desk hands requests to workers, which come with the requests and go when there are none.
-type desk struct {
-	ctx     context.Context //nolint:containedctx // ends with the desk, not with a call
+// dispatcher hands requests to workers, which come with the requests and go when there are none.
+type dispatcher struct {
+	ctx     context.Context //nolint:containedctx // ends with the dispatcher, not with a call
 	end     context.CancelFunc
 	handler func(context.Context, Request)
 	sub     *nats.Subscription
@@ -112,7 +112,7 @@ type caller struct {
 	inTurn  bool
 }
 
-func (d *desk) receive(m *nats.Msg) {
+func (d *dispatcher) receive(m *nats.Msg) {
 	call, err := wire.ParseCall(m.Subject)
 	if err != nil {
 		return // somebody else's subject is not ours to judge
@@ -125,13 +125,13 @@ func (d *desk) receive(m *nats.Msg) {
 		d.foreign(call.Caller, m.Reply)
 		return
 	}
-	if !d.take(r) {
+	if !d.enqueue(r) {
 		_ = r.Respond(failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy)))
 	}
 }
 
-// take queues a request and lets a worker come for it; false if it is too much.
-func (d *desk) take(r Request) bool {
+// enqueue queues a request and lets a worker come for it; false if it is too much.
+func (d *dispatcher) enqueue(r Request) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -142,27 +142,27 @@ func (d *desk) take(r Request) bool {
 		c = &caller{name: r.From}
 		d.callers[r.From] = c
 	}
-	if len(c.waiting) >= callerWaiting || d.bytes+len(r.Data) > deskBytes {
+	if len(c.waiting) >= callerWaiting || d.bytes+len(r.Data) > mostBytes {
 		d.forget(c)
 		return false
 	}
 	d.bytes += len(r.Data)
 	c.waiting = append(c.waiting, r)
 	d.queue(c)
-	d.hire()
+	d.start()
 	return true
 }
 
-// hire lets one more worker come if there is something for it.
-func (d *desk) hire() {
-	if !d.closed && d.running < deskRunning && len(d.turns) > 0 {
+// start lets one more worker come if there is something for it.
+func (d *dispatcher) start() {
+	if !d.closed && d.running < mostRunning && len(d.turns) > 0 {
 		d.running++
 		d.workers.Go(d.work)
 	}
 }
 
 // queue gives the caller a turn if it has something that may run.
-func (d *desk) queue(c *caller) {
+func (d *dispatcher) queue(c *caller) {
 	if !c.inTurn && len(c.waiting) > 0 && c.running < callerRunning {
 		c.inTurn = true
 		d.turns = append(d.turns, c)
@@ -170,14 +170,14 @@ func (d *desk) queue(c *caller) {
 }
 
 // forget keeps the table from growing with callers that ask nothing.
-func (d *desk) forget(c *caller) {
+func (d *dispatcher) forget(c *caller) {
 	if c.running+c.parked == 0 && len(c.waiting) == 0 {
 		delete(d.callers, c.name)
 	}
 }
 
 // work answers requests until there are none.
-func (d *desk) work() {
+func (d *dispatcher) work() {
 	for {
 		c, r, ok := d.next()
 		if !ok {
@@ -193,10 +193,10 @@ func (d *desk) work() {
 }
 
 // park lets others run instead of a request of the caller; false if too many are parked.
-func (d *desk) park(c *caller) bool {
+func (d *dispatcher) park(c *caller) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c.parked >= callerParked || d.parked >= deskParked {
+	if c.parked >= callerParked || d.parked >= mostParked {
 		return false
 	}
 	c.running--
@@ -204,12 +204,12 @@ func (d *desk) park(c *caller) bool {
 	d.running--
 	d.parked++
 	d.queue(c)
-	d.hire()
+	d.start()
 	return true
 }
 
 // done takes note of an answer, and reports whether the worker may take another request.
-func (d *desk) done(c *caller, size int, parked bool) bool {
+func (d *dispatcher) done(c *caller, size int, parked bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bytes -= size
@@ -217,7 +217,7 @@ func (d *desk) done(c *caller, size int, parked bool) bool {
 	if parked {
 		c.parked--
 		d.parked--
-		if stays = d.running < deskRunning; stays {
+		if stays = d.running < mostRunning; stays {
 			d.running++
 		}
 	} else {
@@ -229,7 +229,7 @@ func (d *desk) done(c *caller, size int, parked bool) bool {
 }
 
 // next takes the first request of the caller whose turn it is.
-func (d *desk) next() (*caller, Request, bool) {
+func (d *dispatcher) next() (*caller, Request, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || len(d.turns) == 0 {
@@ -251,7 +251,7 @@ func (d *desk) next() (*caller, Request, bool) {
 }
 
 // close takes nothing more, and waits for what runs.
-func (d *desk) close() {
+func (d *dispatcher) close() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()

@@ -14,17 +14,17 @@ import (
 )
 
 // Who may not come in, because of a second connection of the name, a flood, or a permit that says so, is let into an
-// account aside: nothing is there but an answer that says why. A refusal at the door could not say
+// account of its own, the quarantine: nothing is there but an answer that says why. A refusal at the door could not say
 // it, and would look like a wrong key.
 const (
-	asideAccount = "ASIDE"
-	asideConn    = "node aside" // the name of the node's own connection in it
-	barredFor    = 2 * time.Second
+	quarantineAccount = "QUARANTINE"
+	quarantineConn    = "node quarantine" // the name of the node's own connection in it
+	quarantineTime    = 2 * time.Second
 )
 
-// barred returns what a connection may do that is kept aside: ask, and subscribe in vain, so that
+// quarantined returns what a connection may do that is kept in quarantine: ask, and subscribe in vain, so that
 // nothing is taken for a violation.
-func (p *Permit) barred() *server.Permissions {
+func (p *Permit) quarantined() *server.Permissions {
 	self := wire.Token(p.Name)
 	return &server.Permissions{
 		Publish:   allow([]string{wire.CallPrefix + wire.NodeName + "." + self + ".*"}),
@@ -34,30 +34,30 @@ func (p *Permit) barred() *server.Permissions {
 
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
 func (b *Bus) ownAccount(name string) *server.Account {
-	if name == asideConn {
-		return b.guests.aside
+	if name == quarantineConn {
+		return b.connections.quarantine
 	}
 	return nil
 }
 
-// answerAside tells everybody who is kept aside why.
-func (b *Bus) answerAside(m *nats.Msg) {
+// answerQuarantined answers everybody who is kept in quarantine with why.
+func (b *Bus) answerQuarantined(m *nats.Msg) {
 	call, err := wire.ParseCall(m.Subject)
 	if err != nil || !wire.IsInbox(m.Reply, call.Caller) {
 		return
 	}
-	if why := b.guests.whyAside(call.Caller, m.Reply); why != nil {
+	if why := b.connections.whyQuarantined(call.Caller, m.Reply); why != nil {
 		_ = m.Respond(failureWhy(why.Err, why.Why)) // who asked may be gone
 	}
 }
 
-// whyAside returns why a connection of the name is kept aside: of several the one that listens to the inbox, since a
+// whyQuarantined returns why a connection of the name is kept in quarantine: of several the one that listens to the inbox, since a
 // copy with an old key hears something else than the child that returns.
-func (g *guests) whyAside(name, inbox string) *Aside {
-	var list []*guest
+func (g *connections) whyQuarantined(name, inbox string) *Quarantine {
+	var list []*connection
 	g.mu.Lock()
 	for _, n := range g.byID {
-		if n.barred != nil && n.permit.Name == name && g.alive(n) {
+		if n.quarantine != nil && n.permit.Name == name && g.alive(n) {
 			list = append(list, n)
 		}
 	}
@@ -65,15 +65,15 @@ func (g *guests) whyAside(name, inbox string) *Aside {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortFunc(list, func(a, b *guest) int { return cmp.Compare(b.id, a.id) })
+	slices.SortFunc(list, func(a, b *connection) int { return cmp.Compare(b.id, a.id) })
 	if len(list) > 1 {
 		for _, n := range list {
 			if slices.ContainsFunc(g.subscriptions(n.id), func(subject string) bool { return wire.Covers(subject, inbox) }) {
-				return n.barred
+				return n.quarantine
 			}
 		}
 	}
-	return list[0].barred
+	return list[0].quarantine
 }
 
 // failure is the body of an answer that reports an error.
