@@ -153,6 +153,8 @@ var owners = []owner{
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
 	{"google.golang.org/protobuf", []string{"wire/...", "bench/..."}, nil, "only wire knows the encoding"},
+	{"html/template", []string{"bench/..."}, nil, "a program that links it keeps every exported method of every type in use: 7 MB"},
+	{"text/template", []string{"bench/..."}, nil, "as html/template"},
 }
 
 // badDep says what a package must not reach, not even through others.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -11,12 +10,12 @@ import (
 
 // plotCourse draws how fast it went and how long requests took, over the time of each case's last
 // repeat.
-func plotCourse(r *experiment.Result) []template.HTML {
+func plotCourse(r *experiment.Result) []drawing {
 	rates := courses(r, "", func(m *experiment.Moment) float64 { return m.Rate })
 	latencies := append(
 		courses(r, ", median", func(m *experiment.Moment) float64 { return m.P50 * 1000 }),
 		courses(r, ", 99 %", func(m *experiment.Moment) float64 { return m.P99 * 1000 })...)
-	var out []template.HTML
+	var out []drawing
 	const seconds = "seconds of the last repeat"
 	if len(rates) > 0 {
 		out = append(out, draw(rates, axes{x: seconds, y: "a second", time: true}))

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ const (
 )
 
 // plotCases draws the cases over the metric's axis, if they lie on one.
-func plotCases(r *experiment.Result) []template.HTML {
+func plotCases(r *experiment.Result) []drawing {
 	var curves []curve
 	at := func(label string, dashed bool) *curve {
 		i := slices.IndexFunc(curves, func(c curve) bool { return c.label == label && c.dashed == dashed })
@@ -63,13 +62,13 @@ func plotCases(r *experiment.Result) []template.HTML {
 	if len(xs) < 2 {
 		return nil
 	}
-	return []template.HTML{draw(curves, axes{
+	return []drawing{draw(curves, axes{
 		x: r.Metric.Axis, y: r.Metric.Name + ", " + r.Metric.Unit,
 	})}
 }
 
 // plotLatency draws the distributions: latency over the share of requests beyond it.
-func plotLatency(r *experiment.Result) []template.HTML {
+func plotLatency(r *experiment.Result) []drawing {
 	var curves []curve
 	for _, m := range r.Cases {
 		if m.Latency == nil {
@@ -88,7 +87,7 @@ func plotLatency(r *experiment.Result) []template.HTML {
 	if len(curves) == 0 {
 		return nil
 	}
-	return []template.HTML{draw(curves, axes{x: "one request in so many takes longer", y: "latency, ms"})}
+	return []drawing{draw(curves, axes{x: "one request in so many takes longer", y: "latency, ms"})}
 }
 
 // axes are the words at the axes. Both are logarithmic, but that of a time from 0.
@@ -168,7 +167,7 @@ func (s scale) evenTicks() []float64 {
 }
 
 // draw makes the SVG. All text in it is escaped.
-func draw(curves []curve, a axes) template.HTML {
+func draw(curves []curve, a axes) drawing {
 	var xs, ys []float64
 	for _, c := range curves {
 		for _, d := range c.dots {
@@ -187,7 +186,7 @@ func draw(curves []curve, a axes) template.HTML {
 		c.draw(&b, i, x, y)
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // made here, with its text escaped
+	return drawing(b.String())
 }
 
 func frame(b *strings.Builder, x, y scale, a axes) {

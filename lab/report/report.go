@@ -5,12 +5,11 @@ package report
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // for the page and its style
+	_ "embed" // for the style
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,9 +23,6 @@ const (
 	ResultFile = "result.json"
 	PageFile   = "report.html"
 )
-
-//go:embed page.html
-var page string
 
 //go:embed style.css
 var style string
@@ -84,12 +80,10 @@ func Read(dir string) (*experiment.Result, error) {
 
 // HTML writes the page.
 func HTML(w io.Writer, r *experiment.Result) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"bytes": Bytes}).Parse(page)
-	if err != nil {
-		return fault.E("report.HTML", fault.Internal, r.Experiment, err)
-	}
-	if err := t.Execute(w, newView(r)); err != nil {
-		return fault.E("report.HTML", fault.Internal, r.Experiment, err)
+	var p page
+	p.write(newView(r))
+	if _, err := io.WriteString(w, p.String()); err != nil {
+		return fault.E("report.HTML", fault.Unavailable, r.Experiment, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 // view is a result as the page shows it.
 type view struct {
 	R        *experiment.Result
-	Style    template.CSS
 	Balanced bool
 	Command  string
 
@@ -23,7 +21,7 @@ type view struct {
 	PeerLabel string
 	Rows      []row
 
-	Plots, Curves, Courses         []template.HTML
+	Plots, Curves, Courses         []drawing
 	Topology                       []string
 	Also, Latency, Accounts, Usage [][]string
 	Generators, Collected          []string
@@ -36,7 +34,7 @@ type row struct {
 }
 
 func newView(r *experiment.Result) *view {
-	v := &view{R: r, Style: template.CSS(style), Balanced: true, Command: Command(r.Command)} //nolint:gosec // the package's own file
+	v := &view{R: r, Balanced: true, Command: Command(r.Command)}
 	for i := range r.Cases {
 		v.columns(&r.Cases[i])
 	}
