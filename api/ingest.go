@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"mime"
 	"net/http"
 	"strconv"
@@ -144,9 +143,8 @@ func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result,
 	if s.cfg.Admission == nil {
 		return result{}, absent("samples")
 	}
-	if wait := s.quotas.admit(r.user.Name, s.cfg.Now()); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return result{}, &statusError{http.StatusTooManyRequests, fault.E("api.write", fault.Unavailable, r.user.Name, errRate)}
+	if err := s.mayRecord(r.user.Name); err != nil {
+		return result{}, err
 	}
 	done, err := s.writeOnce(r, job)
 	if fault.Is(err, fault.Timeout) { // sending it again does no harm

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"math"
 	"mime"
 	"net/http"
 	"strconv"
@@ -55,9 +54,8 @@ func withMessage(s *server, w http.ResponseWriter, r *request, do func(context.C
 	if s.cfg.Meters == nil {
 		return absent("metering")
 	}
-	if wait := s.quotas.admit(r.user.Name, s.cfg.Now()); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-		return &statusError{http.StatusTooManyRequests, fault.E("api.message", fault.Unavailable, r.user.Name, errRate)}
+	if err := s.mayRecord(r.user.Name); err != nil {
+		return err
 	}
 	content, err := s.bodies.read(r.Request, r.user.Name)
 	if err != nil {
@@ -76,6 +74,7 @@ func withMessage(s *server, w http.ResponseWriter, r *request, do func(context.C
 	if err != nil {
 		return err
 	}
+	s.quotas.charge(r.user.Name, s.cfg.Now(), reply.Readings)
 	writeReply(w, reply)
 	return nil
 }

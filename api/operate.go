@@ -57,6 +57,11 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	if s.cfg.Operations == nil || !s.cfg.Operations.Has(d.Name) {
 		return absent(d.Name)
 	}
+	if d.Record {
+		if err := s.mayRecord(r.user.Name); err != nil {
+			return err
+		}
+	}
 	args, err := s.operands(r, rt)
 	if err != nil {
 		return err
@@ -89,7 +94,18 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	if err != nil {
 		return d.Addressed(err)
 	}
+	if taken, is := result.(interface{ Taken() int }); is {
+		s.quotas.charge(r.user.Name, s.cfg.Now(), taken.Taken())
+	}
 	return writeResult(w, result, cmp.Or(d.Media, jsonType))
+}
+
+// mayRecord counts a request of somebody who records, and returns an error while they are beyond their rate.
+func (s *server) mayRecord(user string) error {
+	if wait := s.quotas.admit(user, s.cfg.Now()); wait > 0 {
+		return &waitError{wait, fault.E("api.record", fault.Unavailable, user, errRate)}
+	}
+	return nil
 }
 
 // keyOf returns the idempotency key of a request, "" for none.

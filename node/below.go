@@ -28,7 +28,7 @@ const outagesFile = "outages.json"
 // openReceiver lets children send their blocks.
 func (n *Node) openReceiver(context.Context) error {
 	n.receiver = receiver.New(receiver.Config{
-		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Know: n.knowBelow, Refused: n.refusedBelow,
+		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Know: n.knowBelow, Meter: n.meterFits, Refused: n.refusedBelow,
 		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.storeName, Log: n.log,
 		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
@@ -54,6 +54,11 @@ func (n *Node) isOwn(origin string) bool {
 		}
 	}
 	return false
+}
+
+// meterFits judges readings of meters that a child sends.
+func (n *Node) meterFits(b *point.Block, from func(origin string) bool) error {
+	return n.meters.Fits(b, from)
 }
 
 // refusedBelow notes a block that was not taken.

@@ -45,6 +45,14 @@ func MeterOrigin(origin string) string { return origin + meterMark }
 // IsMeterOrigin reports whether the blocks of an origin hold readings of meters.
 func IsMeterOrigin(origin string) bool { return strings.HasSuffix(origin, meterMark) }
 
+// CutMeterOrigin divides a text that begins with the origin of readings of meters behind it; all of it is the rest if it does not.
+func CutMeterOrigin(text string) (origin, rest string) {
+	if end := strings.Index(text, meterMark) + len(meterMark); end >= len(meterMark) {
+		return text[:end], text[end:]
+	}
+	return "", text
+}
+
 const meterMark = "#"
 
 // Leave takes the samples out of the block, and counts them as left out.

@@ -10,7 +10,8 @@ type Message struct {
 
 // Reply is what the sender of a message is answered over HTTP.
 type Reply struct {
-	Status int
-	Media  string
-	Body   []byte
+	Status   int
+	Media    string
+	Body     []byte
+	Readings int // that the message had
 }

@@ -58,6 +58,9 @@ type MeterTaken struct {
 	Refused  []MeterRefusal `json:"refused"`
 }
 
+// Taken is how many readings were sent.
+func (t MeterTaken) Taken() int { return t.Accepted + len(t.Refused) }
+
 // MeterReadings are readings of a channel.
 type MeterReadings struct {
 	Meter    string         `json:"meter"`

@@ -22,6 +22,7 @@ type MQTTStatus struct {
 	Dropped       uint64 `json:"dropped"`      // deliveries to clients that are slow or away
 	Overflow      uint64 `json:"overflow"`     // messages with QoS 0 that were not recorded, too many waited
 	NotRecorded   uint64 `json:"not_recorded"` // messages with QoS 1 or 2 that were refused, they could not be recorded
+	NotRetained   uint64 `json:"not_retained"` // messages and wills that were not kept for later subscribers: there was no room
 }
 
 // MQTTDevice is a device that may connect.

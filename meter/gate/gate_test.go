@@ -66,7 +66,7 @@ func (j *journal) batch(t *testing.T, start gate.Position) *store.Batch {
 			t.Errorf("block %d of %s begins behind %d samples, want it behind %+v", b.Sequence, b.Origin, b.Before, start)
 		}
 		start = gate.Position{Sequence: b.Sequence, Samples: b.End()}
-		if left := out.Take(&b, "n#"); left != 0 {
+		if left := out.Take(&b, "n#", noon); left != 0 {
 			t.Errorf("%d samples are no readings", left)
 		}
 	}

@@ -104,3 +104,21 @@ func TestAnAnswerIsInTheOrderOfTheMessage(t *testing.T) {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }
+
+func TestAttackAMessageOfMoreReadingsThanThereMayBe(t *testing.T) {
+	const row = "E1,1,2026-03-01T00:15:00Z,1\n"
+	for _, n := range []int{message.MaxReadings, message.MaxReadings + 1} {
+		l, err := message.ReadCSV(strings.NewReader("meter,channel,end,value\n" + strings.Repeat(row, n)))
+		if n <= message.MaxReadings && (err != nil || len(l.Readings) != n) {
+			t.Errorf("%d readings: %v", n, err)
+		}
+		if n > message.MaxReadings && (err == nil || !strings.Contains(err.Error(), "send them in several messages")) {
+			t.Errorf("%d readings: %v", n, err)
+		}
+	}
+	const reading = "<m:Readings><m:timeStamp>x</m:timeStamp></m:Readings>"
+	many := document("<m:MeterReading>" + strings.Repeat(reading, message.MaxReadings+1) + "</m:MeterReading>")
+	if _, err := message.ReadCIM(strings.NewReader(many), xmlpull.Limits{}); err == nil || !strings.Contains(err.Error(), "send them in several messages") {
+		t.Errorf("a document of more readings: %v", err)
+	}
+}

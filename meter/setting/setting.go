@@ -16,6 +16,9 @@ type Section struct {
 	Zone string `yaml:"zone" example:"Europe/Berlin"`
 	// Memory is the most that the metering store may use for its work, in MiB.
 	Memory int `yaml:"memory" example:"512"`
+	// Unregistered is how many readings of meters that are not registered wait here for their registration, a quarter of them at most of
+	// those of one node below. Beyond it they stay in the log of the node that sends them, with all that it sends behind them.
+	Unregistered int `yaml:"unregistered" example:"1000000"`
 	// Grace is how long after its end a day is validated.
 	Grace time.Duration `yaml:"grace" example:"1h"`
 	// Negative doubts values below 0 of channels that are not net.
@@ -32,7 +35,7 @@ type Section struct {
 
 // Default returns the section of a node that says nothing.
 func Default() Section {
-	return Section{Role: "off", Zone: "UTC", Memory: 512, Grace: time.Hour, Negative: true}
+	return Section{Role: "off", Zone: "UTC", Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true}
 }
 
 // Enabled reports whether the node is a metering data system.
@@ -47,7 +50,9 @@ func (s *Section) Rules() vee.Rules {
 const (
 	minMemory = 64
 	maxMemory = 1 << 20
-	maxGrace  = 7 * 24 * time.Hour
+	// maxUnregistered is some gigabytes on the disk.
+	maxUnregistered = 100_000_000
+	maxGrace        = 7 * 24 * time.Hour
 )
 
 // Report notes a problem with a key of the section, such as "zone".
@@ -60,6 +65,9 @@ func (s *Section) Validate(r Report) {
 	}
 	if s.Memory < minMemory || s.Memory > maxMemory {
 		r("memory", "%d is out of range; write %d to %d, such as 512", s.Memory, minMemory, maxMemory)
+	}
+	if s.Unregistered < 0 || s.Unregistered > maxUnregistered {
+		r("unregistered", "%d is out of range; write 0 to %d, such as 1000000", s.Unregistered, maxUnregistered)
 	}
 	if s.Grace < 0 || s.Grace > maxGrace {
 		r("grace", "%s is out of range; write 0s to 7d, such as 1h", s.Grace)

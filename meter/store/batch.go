@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"voltbus/point"
 )
@@ -67,9 +68,10 @@ func KeyOf(p point.Path) (ChannelKey, bool) {
 }
 
 // Take adds the readings of a block of the log, and its place. Samples that are no readings are left out; their
-// number is returned. Who sent readings is believed of blocks whose origin is own; in those of another node it is what
-// that node says, and begins with its origin.
-func (b *Batch) Take(block *point.Block, own string) (left int) {
+// number is returned. Who sent readings, and the ends of their intervals, is believed of blocks whose origin is own, which were judged
+// on the way in; in those of another node the sender is what that node says, and begins with its origin, and what is not Plausible is
+// left out.
+func (b *Batch) Take(block *point.Block, own string, now time.Time) (left int) {
 	const none = ^uint32(0)
 	keys := make([]uint32, len(block.Points))
 	for i, p := range block.Points {
@@ -79,7 +81,7 @@ func (b *Batch) Take(block *point.Block, own string) (left int) {
 			b.Keys = append(b.Keys, k)
 		}
 	}
-	from := "node:" + block.Origin
+	from := NodeSender(block.Origin)
 	b.Senders = append(b.Senders, from)
 	for i, p := range block.Point {
 		switch kind := block.Kind[i]; {
@@ -89,7 +91,7 @@ func (b *Batch) Take(block *point.Block, own string) (left int) {
 				name = from + "/" + name
 			}
 			b.Senders = append(b.Senders, name)
-		case kind == point.Float && keys[p] != none:
+		case kind == point.Float && keys[p] != none && (block.Origin == own || Plausible(block.Time[i], now)):
 			b.Key, b.Sender = append(b.Key, keys[p]), append(b.Sender, uint32(len(b.Senders)-1))
 			b.End, b.Value = append(b.End, block.Time[i]), append(b.Value, math.Float64frombits(block.Bits[i]))
 		default:
@@ -98,6 +100,36 @@ func (b *Batch) Take(block *point.Block, own string) (left int) {
 	}
 	b.Log, b.Sequence = block.Log, block.LogSequence
 	return left
+}
+
+// nodeMark begins the sender of what came in a block of another node.
+const nodeMark = "node:"
+
+// OriginOf returns the origin of the block in which a sender's readings came; "" for senders of this node.
+func OriginOf(sender string) string {
+	rest, ok := strings.CutPrefix(sender, nodeMark)
+	if !ok {
+		return ""
+	}
+	origin, _ := point.CutMeterOrigin(rest)
+	return origin
+}
+
+// NodeSender is the sender of readings of an origin of which nothing else says who sent them.
+func NodeSender(origin string) string { return nodeMark + origin }
+
+// MaxSenders is how many senders a store tells apart. Those of another node that come later are known by its origin alone.
+const MaxSenders = 100_000
+
+// The ends of intervals that can be right: from 1980 on, and not more than a year ahead.
+const (
+	earliest  = 315_532_800_000_000
+	mostAhead = 366 * 24 * time.Hour
+)
+
+// Plausible reports whether an interval may end then, in Unix microseconds.
+func Plausible(end int64, now time.Time) bool {
+	return end >= earliest && end <= now.Add(mostAhead).UnixMicro()
 }
 
 // Check returns an error if the columns do not fit each other.

@@ -56,6 +56,8 @@ type Keeper interface {
 	Append(ctx context.Context, b *Batch) (Result, error)
 	// Cursor returns the place in the log of the last batch that had one; empty and 0 before the first.
 	Cursor(ctx context.Context) (log string, sequence uint64, err error)
+	// Waiting returns how many readings wait for their channel to be registered: all, and those in blocks of the origins that are meant.
+	Waiting(meant func(origin string) bool) (of, all uint64)
 	// Revise adds versions by people or rules, in one transaction, recorded now: after all that is there. Stage, Origin, Status, Value and End
 	// of the versions count; Recorded does not. Raw versions are refused.
 	Revise(ctx context.Context, key ChannelKey, versions []meter.Version) error

@@ -43,6 +43,7 @@ type System struct {
 	gate      *gate.Gate
 	validator *validation.Validator
 	now       func() time.Time
+	room      *room
 }
 
 // Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
@@ -59,11 +60,11 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{store: st, now: c.Now}
+	s := &System{store: st, now: c.Now, room: &room{store: st, knows: st.Knows, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}}}
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
-	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin)})
+	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin), s.room, c.Now})
 	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
 	return s, nil
 }
@@ -74,6 +75,15 @@ func (s *System) Run(ctx context.Context) error {
 	group.Go(func() error { return s.sink.Run(ctx) })
 	group.Go(func() error { return s.validator.Run(ctx) })
 	return group.Wait()
+}
+
+// Fits returns why there is no room for a block of readings that came from a node below: too many of meters that are not
+// registered wait here. from tells the origins that come by that node. A nil System takes what comes, as it keeps none.
+func (s *System) Fits(b *point.Block, from func(origin string) bool) error {
+	if s == nil {
+		return nil
+	}
+	return s.room.fits(b, from)
 }
 
 // Close ends the store. A nil System has none.
@@ -99,15 +109,20 @@ func (s *System) WebService() *webservice.Service { return webservice.New(s.gate
 type blocks struct {
 	store *duckdb.Store
 	own   string // the origin of the readings that this node takes in
+	room  *room
+	now   func() time.Time
 }
 
 // Append implements sink.Store.
 func (b blocks) Append(ctx context.Context, list []*point.Block) (store.Result, error) {
 	batch := &meterstore.Batch{}
 	for _, one := range list {
-		batch.Take(one, b.own)
+		batch.Take(one, b.own, b.now())
 	}
 	r, err := b.store.Append(ctx, batch)
+	if err == nil {
+		b.room.stored(list)
+	}
 	return store.Result{Stored: r.Stored + r.Strays}, err
 }
 

@@ -56,7 +56,7 @@ func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, 
 		return answer.Reply{}, err
 	}
 	out, err := a.JSON()
-	return answer.Reply{Status: http.StatusOK, Media: "application/json", Body: out}, err
+	return answer.Reply{Status: http.StatusOK, Media: "application/json", Body: out, Readings: a.Accepted + len(a.Refused)}, err
 }
 
 func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) (*message.Answer, error) {
@@ -94,7 +94,7 @@ func (s *Service) SOAP(ctx context.Context, m *answer.Message) answer.Reply {
 		}
 		return fail(version, f)
 	}
-	return answer.Reply{Status: http.StatusOK, Media: version.Media(), Body: r.Answer(a)}
+	return answer.Reply{Status: http.StatusOK, Media: version.Media(), Body: r.Answer(a), Readings: a.Accepted + len(a.Refused)}
 }
 
 func fail(v soap.Version, f *soap.Fault) answer.Reply {

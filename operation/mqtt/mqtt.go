@@ -151,7 +151,7 @@ func (p *Part) status(context.Context, *operation.Call, *operation.None) (answer
 		Devices: p.Devices.Len(), Connected: s.Connected, Sessions: s.Sessions, Subscriptions: s.Subscriptions, Retained: s.Retained,
 		Waiting: s.Waiting, Connects: n.Connects, Refused: n.Refused, Received: n.Received, Delivered: n.Delivered, Recorded: n.Recorded,
 		Samples: n.Samples, Unknown: n.Unknown, Undecoded: n.Undecoded, Unauthorized: n.Unauthorized, Dropped: n.Dropped,
-		Overflow: n.Overflow, NotRecorded: n.NotRecorded,
+		Overflow: n.Overflow, NotRecorded: n.NotRecorded, NotRetained: n.Unretained,
 	}, nil
 }
 

@@ -191,10 +191,13 @@ func (l *lane) settled() {
 }
 
 // fits refuses a block that does not continue what is here, or has points that there is no room for. Readings of meters
-// are of no points.
+// are of no points: their system judges them.
 func (l *lane) fits(ctx context.Context, b *point.Block, taken uplink.Position) error {
-	if err := continues(b, taken); err != nil || point.IsMeterOrigin(b.Origin) {
+	if err := continues(b, taken); err != nil {
 		return err
+	}
+	if point.IsMeterOrigin(b.Origin) {
+		return l.cfg.Meter(b, func(origin string) bool { return l.Owner(origin) == l.child })
 	}
 	return l.cfg.Know(ctx, l.child, b.Points)
 }

@@ -110,6 +110,13 @@ func (g *register) extend(fresh map[string]string) (err error) {
 	return file.Sync()
 }
 
+// Owner returns the child by which the blocks of an origin come; "" if none came.
+func (r *Receiver) Owner(origin string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owners[origin]
+}
+
 // own notes that an origin comes by a child. It is written before the block is answered: see remember. The
 // caller holds mu.
 func (r *Receiver) own(child, origin string) {

@@ -49,6 +49,9 @@ type Config struct {
 	// Know is told of the points that a child sends readings of, and fails with fault.Refused if there is no room for all of
 	// them; nil lets any pass. The paths are valid.
 	Know func(ctx context.Context, child string, paths []point.Path) error
+	// Meter judges a block of readings of meters, of which Know is not told, and fails with fault.Refused if there is no room for
+	// it; from tells the origins that come by the same child. nil lets any pass.
+	Meter func(b *point.Block, from func(origin string) bool) error
 	// Own reports whether an origin is one of this node's own.
 	Own func(origin string) bool
 	// Refused is told of refusals, once for each reason; nil tells nobody. It must return soon.
@@ -118,6 +121,9 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 	}
 	if cfg.Know == nil {
 		cfg.Know = func(context.Context, string, []point.Path) error { return nil }
+	}
+	if cfg.Meter == nil {
+		cfg.Meter = func(*point.Block, func(string) bool) error { return nil }
 	}
 	if cfg.Refused == nil {
 		cfg.Refused = func(Refusal) {}

@@ -84,14 +84,18 @@ type change struct {
 	ctx      context.Context //nolint:containedctx // a change lives as long as one call
 	recorded uint32
 	cursor   cursor
-	strays   uint64
+	strays   *strayChange
 	number   uint64
 	days     map[store.Day]*openDay
 	sources  []source
 	sourceOf map[source]uint32
 	cutter   *store.Cutter
 	last     *openDay
+	writers  int
 }
+
+// mostWriters is how many days are written at a time: each has buffers of its own.
+const mostWriters = 64
 
 // openDay is a day with the writer of its open table.
 type openDay struct {
@@ -102,7 +106,7 @@ type openDay struct {
 // edit carries out f in one transaction. The caller holds write.
 func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) error {
 	x := &change{
-		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays, number: s.number,
+		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays.change(), number: s.number,
 		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}, cutter: s.calendar.NewCutter(),
 	}
 	defer x.close()
@@ -125,16 +129,18 @@ func (x *change) close() {
 			d.w.appender.Close()
 		}
 	}
+	x.strays.close()
 }
 
 // save writes what stands beside the rows.
 func (x *change) save() error {
+	if err := x.rest(); err != nil {
+		return err
+	}
+	if err := x.strays.flush(); err != nil {
+		return err
+	}
 	for _, d := range x.days {
-		if d.w != nil {
-			if err := d.w.flush(); err != nil {
-				return err
-			}
-		}
 		if err := saveDay(x.ctx, x.c, &d.day); err != nil {
 			return err
 		}
@@ -148,12 +154,29 @@ func (x *change) save() error {
 	return x.saveState()
 }
 
+// rest ends the writers of the days that are open.
+func (x *change) rest() error {
+	for _, d := range x.days {
+		if d.w == nil {
+			continue
+		}
+		if err := d.w.flush(); err != nil {
+			return err
+		}
+		d.w.appender.Close()
+		d.w = nil
+	}
+	x.last, x.writers = nil, 0
+	return nil
+}
+
 // publish makes the committed change visible.
 func (x *change) publish() {
 	s := x.s
-	s.cursor, s.newest, s.strays, s.number = x.cursor, x.recorded, x.strays, x.number
+	s.cursor, s.newest, s.number = x.cursor, x.recorded, x.number
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.strays.publish(x.strays)
 	for k, d := range x.days {
 		is := d.day
 		s.days[k] = &is
@@ -178,6 +201,17 @@ func (x *change) source(v source) uint32 {
 	return n
 }
 
+// sender returns the number of who sent readings. There is room for so many of other nodes.
+func (x *change) sender(name string) uint32 {
+	v := source{origin: meter.Origin{Who: name}}
+	_, known := x.s.sourceOf[v]
+	if origin := store.OriginOf(name); !known && origin != "" && len(x.s.sources)+len(x.sources) >= store.MaxSenders {
+		v.origin.Who = store.NodeSender(origin)
+	}
+	v.origin.Who = strings.Clone(v.origin.Who)
+	return x.source(v)
+}
+
 // open returns the day with a writer for its open table.
 func (x *change) open(key store.Day) (*openDay, error) {
 	if x.last != nil && x.last.key == key {
@@ -194,12 +228,20 @@ func (x *change) open(key store.Day) (*openDay, error) {
 				return nil, err
 			}
 		}
+		x.days[key] = d
+	}
+	if d.w == nil {
+		if x.writers == mostWriters {
+			if err := x.rest(); err != nil {
+				return nil, err
+			}
+		}
 		w, err := newVersionWriter(x.c, d.openTable())
 		if err != nil {
 			return nil, err
 		}
 		d.w = w
-		x.days[key] = d
+		x.writers++
 	}
 	x.last = d
 	return d, nil
@@ -236,7 +278,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 		out.Recorded = time.Unix(int64(x.recorded), 0).UTC()
 		senders := make([]uint32, len(b.Senders))
 		for i, name := range b.Senders {
-			senders[i] = x.source(source{origin: meter.Origin{Who: strings.Clone(name)}})
+			senders[i] = x.sender(name)
 		}
 		for i, k := range b.Key {
 			r := row{value: b.Value[i], recorded: x.recorded, source: senders[b.Sender[i]]}
@@ -246,7 +288,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 				continue
 			case refs[k].Channel == nil:
 				out.Strays++
-				if err := x.stray(b.Keys[k], b.End[i], r); err != nil {
+				if err := x.strays.put(x.c, b.Keys[k], b.End[i], r, store.OriginOf(b.Senders[b.Sender[i]])); err != nil {
 					return err
 				}
 				continue
@@ -262,12 +304,6 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 		return nil
 	})
 	return out, err
-}
-
-// stray keeps a reading until its channel is registered.
-func (x *change) stray(key store.ChannelKey, end int64, r row) error {
-	x.strays++
-	return x.c.Exec(x.ctx, "INSERT INTO strays VALUES ($1, $2, $3, $4, $5, $6)", key.Meter, key.Channel, end, r.value, r.recorded, r.source)
 }
 
 // Cursor implements store.Keeper.

@@ -28,7 +28,7 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 	j.after = j.before
 	_, channels := s.dir.Len()
 	j.after.bound, j.after.open, j.after.waiting, j.after.judged = uint32(channels), 0, 0, true
-	j.x = &change{s: s, c: s.writer, ctx: ctx, recorded: j.recorded, cursor: s.cursor, strays: s.strays, number: s.number, days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}}
+	j.x = &change{s: s, c: s.writer, ctx: ctx, recorded: j.recorded, cursor: s.cursor, strays: s.strays.change(), number: s.number, days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}}
 	j.bounds = s.calendar.Bounds(d)
 	if j.before.judged && j.before.open == 0 && j.before.bound == j.after.bound {
 		return store.Judgement{}, nil

@@ -33,7 +33,7 @@ func (s *Store) Register(ctx context.Context, list []store.Registration) (store.
 		return store.Registered{}, failed(op, s.options.Dir, err)
 	}
 	s.dir.Apply(p)
-	if s.strays > 0 && len(p.Entries) > 0 {
+	if s.strays.all > 0 && len(p.Entries) > 0 {
 		if p.Result.Adopted, err = adopt(ctx, s, op); err != nil {
 			return store.Registered{}, err
 		}
@@ -187,6 +187,7 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 				return err
 			}
 			gone[f.key] = true
+			x.strays.count(store.OriginOf(s.sources[f.source].origin.Who), -1)
 			adopted++
 		}
 		for k := range gone {
@@ -194,7 +195,6 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 				return err
 			}
 		}
-		x.strays -= uint64(adopted)
 		return nil
 	})
 	return adopted, err

@@ -76,7 +76,7 @@ func load(ctx context.Context, s *Store) error {
 	}); err != nil {
 		return err
 	}
-	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadMeters, loadSources, loadDays} {
+	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadMeters, loadSources, loadDays, loadStrays} {
 		if err := f(ctx, s, c); err != nil {
 			return err
 		}
@@ -85,9 +85,9 @@ func load(ctx context.Context, s *Store) error {
 }
 
 func loadState(ctx context.Context, s *Store, c *engine.Conn) error {
-	return c.Query(ctx, "SELECT log, sequence, newest, exception, strays FROM state", func(k *engine.Chunk) error {
+	return c.Query(ctx, "SELECT log, sequence, newest, exception FROM state", func(k *engine.Chunk) error {
 		s.cursor = cursor{k.Texts(0).At(0), engine.Numbers[uint64](k, 1)[0]}
-		s.newest, s.number, s.strays = engine.Numbers[uint32](k, 2)[0], engine.Numbers[uint64](k, 3)[0], engine.Numbers[uint64](k, 4)[0]
+		s.newest, s.number = engine.Numbers[uint32](k, 2)[0], engine.Numbers[uint64](k, 3)[0]
 		return nil
 	})
 }
@@ -164,7 +164,7 @@ func saveDay(ctx context.Context, c *engine.Conn, d *day) error {
 
 // saveState writes cursor, moment, and counters.
 func (x *change) saveState() error {
-	return x.c.Exec(x.ctx, "UPDATE state SET log = $1, sequence = $2, newest = $3, exception = $4, strays = $5", x.cursor.log, x.cursor.sequence, x.recorded, x.number, x.strays)
+	return x.c.Exec(x.ctx, "UPDATE state SET log = $1, sequence = $2, newest = $3, exception = $4, strays = $5", x.cursor.log, x.cursor.sequence, x.recorded, x.number, x.strays.all())
 }
 
 // execAll carries out statements one after another.

@@ -45,7 +45,6 @@ type Store struct {
 	newest uint32 // moment of recording, in Unix seconds
 	cursor cursor
 	number uint64 // of the newest exception
-	strays uint64
 
 	tables sync.RWMutex // held by readers while tables must not go; taken before mu
 
@@ -56,6 +55,7 @@ type Store struct {
 	sources  []source
 	sourceOf map[source]uint32
 	verdicts []verdict
+	strays   strays
 }
 
 type cursor struct {
@@ -118,7 +118,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, failed(op, o.Dir, err)
 	}
 	c := store.NewCalendar(o.Zone)
-	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, days: map[store.Day]*day{}, sourceOf: map[source]uint32{}}
+	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, strays: strays{of: map[string]uint64{}}}
 	if s.writer, err = db.Connect(); err == nil {
 		err = load(ctx, s)
 	}
@@ -239,7 +239,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	var out store.Stats
 	out.Meters, out.Channels = s.dir.Len()
 	s.mu.Lock()
-	out.Days, out.Strays = len(s.days), s.strays
+	out.Days, out.Strays = len(s.days), s.strays.all
 	for _, d := range s.days {
 		out.Rows += d.open + d.sealed + d.extra
 	}

@@ -218,6 +218,21 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	return out, nil
 }
 
+// Waiting implements store.Keeper.
+func (s *Store) Waiting(meant func(origin string) bool) (of, all uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, list := range s.strays {
+		all += uint64(len(list))
+		for i := range list {
+			if meant(store.OriginOf(list[i].Origin.Who)) {
+				of++
+			}
+		}
+	}
+	return of, all
+}
+
 // Days implements store.Judged.
 func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 	if err := s.begin(ctx, "memory.Days"); err != nil {

@@ -132,6 +132,22 @@ func testTimes(t *testing.T, f *fixture) {
 	equal(t, "values by end", got, want)
 }
 
+// testManyDays has one batch reach more days than an engine writes at a time.
+func testManyDays(t *testing.T, f *fixture) {
+	f.have("m1")
+	b := &store.Batch{Keys: []store.ChannelKey{{Meter: "m1", Channel: 1}}, Senders: []string{"x"}}
+	const days = 200
+	for round := range 2 {
+		for i := range days {
+			b.Add(f.at(1, 0, 15+15*round).AddDate(0, 0, -i).UnixMicro(), float64(i))
+		}
+	}
+	must[store.Result](t)(f.Append(t.Context(), b))
+	if n := len(f.versions("m1", 1)); n != 2*days {
+		t.Errorf("%d versions, want %d", n, 2*days)
+	}
+}
+
 func testRegisters(t *testing.T, f *fixture) {
 	f.have("m1")
 	b := &store.Batch{Keys: []store.ChannelKey{{Meter: "m1", Channel: 2}}, Senders: []string{"x"}}
@@ -160,16 +176,23 @@ func testStrays(t *testing.T, f *fixture) {
 	if r.Strays != 3 || r.Stored != 0 {
 		t.Errorf("got %+v", r)
 	}
-	if s := must[store.Stats](t)(f.Stats(t.Context())); s.Strays != 3 {
-		t.Errorf("%d readings wait, want 3", s.Strays)
+	below := &store.Batch{Keys: []store.ChannelKey{{Meter: "never", Channel: 1}}, Senders: []string{store.NodeSender("plant.1#") + "/token:x"}}
+	below.Add(f.at(28, 0, 15).UnixMicro(), 1)
+	must[store.Result](t)(f.Append(t.Context(), below))
+	waiting := func(origin string) (of, all uint64) { return f.Waiting(func(o string) bool { return o == origin }) }
+	if of, all := waiting("plant.1#"); of != 1 || all != 4 {
+		t.Errorf("%d of a node below wait, %d of all; want 1 and 4", of, all)
+	}
+	if s := must[store.Stats](t)(f.Stats(t.Context())); s.Strays != 4 {
+		t.Errorf("%d readings wait, want 4", s.Strays)
 	}
 	f.clock = f.clock.Add(time.Hour)
 	if got := must[store.Registered](t)(f.Register(t.Context(), []store.Registration{{Meter: smart(t, "late")}})); got.Adopted != 3 {
 		t.Errorf("registered: %+v", got)
 	}
 	equal(t, "as known when they came", f.known("late", r.Recorded), []float64{1, 2, 3})
-	if s := must[store.Stats](t)(f.Stats(t.Context())); s.Strays != 0 {
-		t.Errorf("%d readings wait still", s.Strays)
+	if of, all := waiting(""); of != 0 || all != 1 {
+		t.Errorf("%d of this node and %d of all wait still, want 0 and 1", of, all)
 	}
 }
 

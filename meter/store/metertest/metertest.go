@@ -32,6 +32,7 @@ func Run(t *testing.T, e Engine) {
 		{"a reading that comes twice is there once", testTwice},
 		{"a reading that contradicts an older one is a version, and the past stays as it was known", testContradiction},
 		{"readings of all times have their day, also around clock changes", testTimes},
+		{"a batch may reach many days", testManyDays},
 		{"registers have readings at any moment", testRegisters},
 		{"values that are no numbers are left out", testNumbers},
 		{"readings of unknown meters wait until they are registered", testStrays},

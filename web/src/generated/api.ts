@@ -1488,6 +1488,7 @@ export interface MQTTStatus {
   dropped: number;
   overflow: number;
   not_recorded: number;
+  not_retained: number;
 }
 
 export interface MQTTDevice {
