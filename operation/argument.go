@@ -25,6 +25,7 @@ type Arguments map[string]json.RawMessage
 type Declared struct {
 	Spec
 	Fields []Field
+	In     reflect.Type
 	Out    reflect.Type
 
 	at map[string]int // the fields by name
@@ -84,7 +85,8 @@ func (f *Field) IsList() bool {
 
 // Declared returns what adapters need.
 func (o Operation[In, Out]) Declared() Declared {
-	d := Declared{Spec: o.Spec, Fields: FieldsOf(reflect.TypeFor[In]()), Out: reflect.TypeFor[Out](), at: map[string]int{}}
+	in := reflect.TypeFor[In]()
+	d := Declared{Spec: o.Spec, Fields: FieldsOf(in), In: in, Out: reflect.TypeFor[Out](), at: map[string]int{}}
 	method, _, _ := strings.Cut(o.HTTP, " ")
 	for i := range d.Fields {
 		f := &d.Fields[i]
@@ -383,6 +385,9 @@ func choices(list []string) string {
 	}
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
+
+// Words says what the argument is, in words.
+func (f *Field) Words() string { return words(f.Type) }
 
 // words says in words of JSON what a Go type is.
 func words(t reflect.Type) string {

@@ -31,11 +31,11 @@ type Recorded struct {
 // Peer is an agent of the node.
 type Peer struct {
 	Name    string          `json:"name"`
-	Online  bool            `json:"online"`
-	Since   *time.Time      `json:"since"`             // when it connected; null if it is not online
-	Status  string          `json:"status"`            // good, bad, starting, unknown, silent, offline
-	Context json.RawMessage `json:"context,omitempty"` // why, as the agent says it
-	Version string          `json:"version"`           // of the agent, as it says
+	Online  bool            `json:"online" doc:"It is connected"`
+	Since   *time.Time      `json:"since" doc:"When it connected"`
+	Status  string          `json:"status" api:"one-of=good|bad|starting|unknown|silent|offline" doc:"As it says itself; silent after three intervals without a word"`
+	Context json.RawMessage `json:"context,omitempty" doc:"Why, in any form, as the agent says it"`
+	Version string          `json:"version" doc:"Of the agent, as it says"`
 	SDK     string          `json:"sdk"`
 	Host    string          `json:"host"`
 }
@@ -47,17 +47,17 @@ type Peers struct {
 
 // Alert is something that an agent wants people to know until it is over.
 type Alert struct {
-	Agent    string    `json:"agent"`
-	Key      string    `json:"key"`
-	Severity string    `json:"severity"` // info, warning, critical
-	Text     string    `json:"text"`
-	First    time.Time `json:"first"` // since when it is so
-	Last     time.Time `json:"last"`  // when the agent said so last
-	Count    int       `json:"count"` // how often it said so
+	Agent    string    `json:"agent" doc:"Who raised it"`
+	Key      string    `json:"key" doc:"What it is about, as the agent calls it"`
+	Severity string    `json:"severity" api:"one-of=info|warning|critical"` // info, warning, critical
+	Text     string    `json:"text" doc:"For people"`
+	First    time.Time `json:"first" doc:"Since when it is so"`
+	Last     time.Time `json:"last" doc:"When the agent said so last"`
+	Count    int       `json:"count" doc:"How often it said so"`
 }
 
 // Alerts are the open alerts: the most severe first, of these the newest.
 type Alerts struct {
 	Alerts  []Alert `json:"alerts"`
-	Refused uint64  `json:"refused"` // messages about alerts that were wrong or too many, since the node started
+	Refused uint64  `json:"refused" doc:"How many messages about alerts the node refused since it started, because they were wrong or an agent had too many open"`
 }

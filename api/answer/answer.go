@@ -17,40 +17,40 @@ type Version struct {
 // Session is who is logged in.
 type Session struct {
 	User string `json:"user"`
-	Role string `json:"role"` // viewer, operator, engineer, administrator
+	Role string `json:"role" api:"schema=Role"` // viewer, operator, engineer, administrator
 }
 
 // Point describes a point.
 type Point struct {
 	Path        string            `json:"path"`
-	Kind        string            `json:"kind"` // none, float, int, bool, text
+	Kind        string            `json:"kind" api:"schema=Kind"` // none, float, int, bool, text
 	Unit        string            `json:"unit"`
 	Description string            `json:"description"`
 	Writable    bool              `json:"writable"`
 	Device      string            `json:"device"`
-	Interval    float64           `json:"interval"` // seconds; 0 if unknown
+	Interval    float64           `json:"interval" api:"min=0" doc:"Seconds; 0 if unknown"`
 	Tags        map[string]string `json:"tags"`
 }
 
 // Points is a page of points.
 type Points struct {
 	Points []Point `json:"points"`
-	Next   string  `json:"next"` // the "after" of the next page; "" if this is the last
+	Next   string  `json:"next" doc:"The \"after\" of the next page; empty if this is the last"`
 }
 
 // Sample is the newest value of a point.
 type Sample struct {
 	Point   string          `json:"point"`
 	Time    time.Time       `json:"time"`
-	Value   json.RawMessage `json:"value"` // see ParseValue
-	Kind    string          `json:"kind"`
-	Quality string          `json:"quality"`
+	Value   json.RawMessage `json:"value" api:"schema=Value"` // see ParseValue
+	Kind    string          `json:"kind" api:"schema=Kind"`
+	Quality string          `json:"quality" api:"schema=Quality"`
 }
 
 // Latest is the newest value of several points.
 type Latest struct {
 	Samples []Sample `json:"samples"`
-	Sources []Source `json:"sources,omitempty"`
+	Sources []Source `json:"sources,omitempty" api:"schema=Sources"`
 }
 
 // SourcesHeader is the header of an export that holds its sources: a list of Source as JSON in ASCII.
@@ -59,38 +59,38 @@ const SourcesHeader = "Voltbus-Sources"
 // Source is another node of which points were asked for.
 type Source struct {
 	Node    string     `json:"node"`
-	State   string     `json:"state"`             // stored, asked, unreachable, refused, late or failed
-	From    *time.Time `json:"from,omitempty"`    // what it was, or should have been, asked for begins here
-	To      *time.Time `json:"to,omitempty"`      // and ends here
-	Samples int        `json:"samples"`           // that it gave
-	Since   *time.Time `json:"since,omitempty"`   // it is not connected
-	Waiting uint64     `json:"waiting,omitempty"` // samples that it had not sent when it last told
-	Missing string     `json:"missing,omitempty"` // the capability
-	Why     string     `json:"why,omitempty"`
+	State   string     `json:"state" api:"one-of=stored|asked|unreachable|refused|late|failed" doc:"stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed"`
+	From    *time.Time `json:"from,omitempty" doc:"What may be missing here of its points begins here; absent for the beginning"`
+	To      *time.Time `json:"to,omitempty" doc:"What it was asked for ends here; absent for the newest"`
+	Samples int        `json:"samples" api:"min=0" doc:"That it gave"`
+	Since   *time.Time `json:"since,omitempty" doc:"Not connected since"`
+	Waiting uint64     `json:"waiting,omitempty" doc:"Samples that it had not sent when it last told"`
+	Missing string     `json:"missing,omitempty" doc:"The capability that it misses, such as read site/**"`
+	Why     string     `json:"why,omitempty" doc:"What that means for the answer"`
 }
 
 // Series are the samples of a point.
 type Series struct {
 	Point     string  `json:"point"`
 	Unit      string  `json:"unit"`
-	Kind      string  `json:"kind"`
+	Kind      string  `json:"kind" api:"schema=Kind"`
 	Samples   []Tuple `json:"samples"`
-	Expected  *int64  `json:"expected"` // null if the point's interval is unknown
-	Present   int64   `json:"present"`
-	Extra     int64   `json:"extra"` // of those present, the ones that the interval does not ask for
-	Bad       int64   `json:"bad"`
-	Truncated bool    `json:"truncated,omitempty"` // the limit cut the samples
+	Expected  *int64  `json:"expected" api:"schema=Expected"` // null if the point's interval is unknown
+	Present   int64   `json:"present" api:"schema=Count"`
+	Extra     int64   `json:"extra" api:"schema=Extra"` // of those present, the ones that the interval does not ask for
+	Bad       int64   `json:"bad" api:"schema=Count"`
+	Truncated bool    `json:"truncated,omitempty" doc:"The limit cut the samples; the counts are of the whole range"`
 }
 
 // Range is the samples of several points; also a plot.
 type Range struct {
 	Series       []Series  `json:"series"`
-	Completeness *float64  `json:"completeness"` // 0 to 1; null if no interval is known, or no sample is expected
+	Completeness *float64  `json:"completeness" api:"schema=Completeness"` // 0 to 1; null if no interval is known, or no sample is expected
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
-	Step         *float64  `json:"step,omitempty"` // of a plot: seconds, or 0 for all samples
-	Next         string    `json:"next,omitempty"` // the "after" of the next page of points; "" if this is the last
-	Sources      []Source  `json:"sources,omitempty"`
+	Step         *float64  `json:"step,omitempty"`                            // of a plot: seconds, or 0 for all samples
+	Next         string    `json:"next,omitempty" api:"schema=Next,required"` // the "after" of the next page of points; "" if this is the last
+	Sources      []Source  `json:"sources,omitempty" api:"schema=Sources"`
 }
 
 // Bucket summarises a step. Figures are null where there are no numbers.
@@ -99,14 +99,14 @@ type Bucket struct {
 	End      time.Time           `json:"end"`
 	Count    uint64              `json:"count"`
 	Bad      uint64              `json:"bad"`
-	Expected *int64              `json:"expected"` // null if the point's interval is unknown
-	Mean     *float64            `json:"mean"`
-	Min      *float64            `json:"min"`
-	Max      *float64            `json:"max"`
-	Sum      *float64            `json:"sum"`
-	First    *float64            `json:"first"`
-	Last     *float64            `json:"last"`
-	Values   map[string]*float64 `json:"values,omitempty"` // of the functions asked for, by their names
+	Expected *int64              `json:"expected" api:"schema=Expected"` // null if the point's interval is unknown
+	Mean     *float64            `json:"mean" api:"schema=Figure"`
+	Min      *float64            `json:"min" api:"schema=Figure"`
+	Max      *float64            `json:"max" api:"schema=Figure"`
+	Sum      *float64            `json:"sum" api:"schema=Figure"`
+	First    *float64            `json:"first" api:"schema=Figure"`
+	Last     *float64            `json:"last" api:"schema=Figure"`
+	Values   map[string]*float64 `json:"values,omitempty" api:"items=Figure" doc:"Of the functions asked for, by name"`
 }
 
 // Summary is one point in steps.
@@ -114,41 +114,43 @@ type Summary struct {
 	Point    string   `json:"point"`
 	Unit     string   `json:"unit"`
 	Buckets  []Bucket `json:"buckets"`
-	Expected *int64   `json:"expected"`
-	Present  int64    `json:"present"`
-	Extra    int64    `json:"extra"` // of those present, the ones that the interval does not ask for
-	Bad      int64    `json:"bad"`
+	Expected *int64   `json:"expected" api:"schema=Expected"`
+	Present  int64    `json:"present" api:"schema=Count"`
+	Extra    int64    `json:"extra" api:"schema=Extra"` // of those present, the ones that the interval does not ask for
+	Bad      int64    `json:"bad" api:"schema=Count"`
 }
 
 // Aggregate is several points in steps.
 type Aggregate struct {
 	Series       []Summary `json:"series"`
-	Completeness *float64  `json:"completeness"`
+	Completeness *float64  `json:"completeness" api:"schema=Completeness"`
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
-	Step         float64   `json:"step"` // seconds; of days and months on average
-	StepName     string    `json:"step_name"`
-	Zone         string    `json:"zone"` // "" if steps begin at from
-	Next         string    `json:"next"` // the "after" of the next page of points; "" if this is the last
-	Sources      []Source  `json:"sources,omitempty"`
+	Step         float64   `json:"step" doc:"Seconds; of days and months on average"`
+	StepName     string    `json:"step_name" doc:"As it was asked for"`
+	Zone         string    `json:"zone" doc:"Empty if steps begin at from"`
+	Next         string    `json:"next" api:"schema=Next"` // the "after" of the next page of points; "" if this is the last
+	Sources      []Source  `json:"sources,omitempty" api:"schema=Sources"`
 }
 
 // Completeness is a heat map: a row for each branch, a cell for each step.
 type Completeness struct {
+	_ struct{} `api:"schema=CompletenessMap"`
+
 	From time.Time         `json:"from"`
 	To   time.Time         `json:"to"`
-	Step float64           `json:"step"` // seconds
+	Step float64           `json:"step" api:"min=0" doc:"Seconds"`
 	Rows []CompletenessRow `json:"rows"`
-	Next string            `json:"next"` // the "after" of the next page; "" if this is the last
+	Next string            `json:"next" doc:"The \"after\" of the next page; empty if this is the last"`
 }
 
 // CompletenessRow is a branch of a heat map.
 type CompletenessRow struct {
 	Path     string     `json:"path"`
-	Points   int        `json:"points"`
-	Present  int64      `json:"present"`  // of the expected samples
-	Expected int64      `json:"expected"` // by the intervals of the points
-	Coverage []*float64 `json:"coverage"` // of each step, 0 to 1; null if nothing was expected
+	Points   int        `json:"points" api:"schema=Count"`
+	Present  int64      `json:"present" api:"min=0" doc:"Of the expected samples those with a usable value"`
+	Expected int64      `json:"expected" api:"min=0" doc:"Samples that the intervals of the points ask for"`
+	Coverage []*float64 `json:"coverage" doc:"Cell i is about the time from from + i·step, from 0 to 1; null if nothing was expected in it"`
 }
 
 // Device is a device's state.
@@ -156,20 +158,20 @@ type Device struct {
 	Path          string     `json:"path"`
 	Driver        string     `json:"driver"`
 	Line          string     `json:"line"`
-	State         string     `json:"state"`           // online, offline, starting, disabled, hung
-	Interval      float64    `json:"interval"`        // seconds
-	Concern       string     `json:"concern"`         // what health says of it or of its line; "" if all is well
-	Problem       string     `json:"problem"`         // why points are bad although it answers, and what to do; "" if none
-	LastRead      *time.Time `json:"last_read"`       // null before the first
-	LastError     string     `json:"last_error"`      // stays after a recovery; "" if there was none
-	LastErrorTime *time.Time `json:"last_error_time"` // of LastError; null if there was none
-	ErrorKind     string     `json:"error_kind"`      // a fault kind, "" if there was none
+	State         string     `json:"state" api:"one-of=online|offline|starting|disabled|hung" doc:"hung: the driver of its line does not return"`
+	Interval      float64    `json:"interval" doc:"Seconds"`
+	Concern       string     `json:"concern" doc:"What health says of it or of its line; empty if all is well"`
+	Problem       string     `json:"problem" doc:"Why points are bad although the device answers, and what to do; empty if there is nothing"`
+	LastRead      *time.Time `json:"last_read"` // null before the first
+	LastError     string     `json:"last_error" doc:"Stays after a recovery; empty if there was none"`
+	LastErrorTime *time.Time `json:"last_error_time" doc:"Of last_error; null if there was none"`
+	ErrorKind     string     `json:"error_kind"` // a fault kind, "" if there was none
 	Reads         uint64     `json:"reads"`
 	Failures      uint64     `json:"failures"`
-	Points        int        `json:"points"`
-	Reports       uint64     `json:"reports"`    // samples that the device sent by itself
-	Lost          uint64     `json:"lost"`       // of these that were lost before they were taken
-	Misdated      uint64     `json:"misdated"`   // samples whose time by the device's clock was out of bounds: they have the time of their arrival
+	Points        int        `json:"points" api:"schema=Count"`
+	Reports       uint64     `json:"reports" doc:"Samples that the device sent by itself"`
+	Lost          uint64     `json:"lost" doc:"Reports that were lost before they were taken, one for each time that the device said it lost some"`
+	Misdated      uint64     `json:"misdated" doc:"Samples whose time by the device's clock was out of bounds: they have the time of their arrival"`
 	LatencyMS     float64    `json:"latency_ms"` // of the last read
 }
 
@@ -188,18 +190,18 @@ type Ledger struct {
 	Damaged []Damage `json:"damaged"`
 	// Overwritten counts samples in the place of which another value of the same point and time was stored. Repeats do
 	// not count.
-	Overwritten uint64 `json:"overwritten"`
+	Overwritten uint64 `json:"overwritten" doc:"Samples in the place of which another value of the same point and time was stored; repeats do not count"`
 	// Sentence says of the whole subtree whether something was lost, Sum counts, and Nodes are the
 	// accounts of its nodes, this one first.
-	Sentence string       `json:"sentence"`
-	Sum      LedgerSum    `json:"sum"`
-	Nodes    []LedgerNode `json:"nodes"`
+	Sentence string       `json:"sentence" api:"optional" doc:"Of all nodes: whether something was lost, and what and why"`
+	Sum      LedgerSum    `json:"sum" api:"optional"`
+	Nodes    []LedgerNode `json:"nodes" api:"optional" doc:"This node first, then those below it, each after the one above it"`
 }
 
 // Origin is the account of one origin, in samples.
 type Origin struct {
-	Origin         string `json:"origin"`
-	Own            bool   `json:"own"` // of this node, not of one below it
+	Origin         string `json:"origin" doc:"A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx!"`
+	Own            bool   `json:"own" doc:"Whether it is of this node, not of one below it"`
 	Produced       uint64 `json:"produced"`
 	Acknowledged   uint64 `json:"acknowledged"`
 	Stored         uint64 `json:"stored"`
@@ -242,23 +244,25 @@ type Damage struct {
 
 // Health says whether all is well. Without a login only Status is there.
 type Health struct {
-	Status  string    `json:"status"`           // ok, degraded, failed, starting
-	Summary string    `json:"summary,omitzero"` // one sentence
+	Status  string    `json:"status" api:"one-of=ok|degraded|failed|starting"` // ok, degraded, failed, starting
+	Summary string    `json:"summary,omitzero"`                                // one sentence
 	Started time.Time `json:"started,omitzero"`
 	Parts   []Part    `json:"parts,omitempty"`
 	// Concerns is what is not well, what is critical first; health is ok if there is nothing.
-	Concerns []Concern `json:"concerns,omitempty"`
+	Concerns []Concern `json:"concerns,omitempty" doc:"What is not well, what is critical first; status is ok if there is nothing"`
 }
 
 // Concern is something that is not well.
 type Concern struct {
-	Part     string     `json:"part"`
-	Severity string     `json:"severity"`       // warning or critical
-	Subject  string     `json:"subject"`        // what it is about: a path, a line, an agent, a node; "" for the node itself
-	Sentence string     `json:"sentence"`       // for people
-	Kind     string     `json:"kind,omitempty"` // a fault kind, of devices
-	Since    *time.Time `json:"since"`          // null: unknown
-	Link     string     `json:"link"`           // the page that shows it, from the root of the node's page
+	_ struct{} `doc:"Something that is not well"`
+
+	Part     string     `json:"part" api:"one-of=recorder|store|history|audit|state|control|devices|registers|agents|alerts|approvals|configuration|nodes|uplink"`
+	Severity string     `json:"severity" api:"one-of=warning|critical"` // warning or critical
+	Subject  string     `json:"subject" doc:"What it is about: a path, a line, an agent, a node; empty for the node itself"`
+	Sentence string     `json:"sentence" doc:"For people; may hold text of devices and agents"`
+	Kind     string     `json:"kind,omitempty" doc:"A fault kind, of devices"`
+	Since    *time.Time `json:"since" doc:"null: unknown"`
+	Link     string     `json:"link" doc:"The page that shows it, from the root of the node's page"`
 }
 
 // Part is the health of a part of the node.
@@ -274,18 +278,18 @@ type Problem struct {
 	Title    string `json:"title"`
 	Status   int    `json:"status"`
 	Detail   string `json:"detail"`
-	Kind     string `json:"kind"`              // a fault kind
-	Subject  string `json:"subject,omitempty"` // what it is about
-	Instance string `json:"instance"`          // the request's path
-	Node     string `json:"node,omitempty"`    // the other node that says so
-	Missing  string `json:"missing,omitempty"` // of a refusal there: the capability
+	Kind     string `json:"kind" api:"schema=FaultKind"` // a fault kind
+	Subject  string `json:"subject,omitempty"`           // what it is about
+	Instance string `json:"instance"`                    // the request's path
+	Node     string `json:"node,omitempty" doc:"The other node that says so, if it is not the one that was asked"`
+	Missing  string `json:"missing,omitempty" doc:"Of a refusal there: the capability, as a grant is written"`
 
 	Ingested *Ingested `json:"ingested,omitempty"` // of a body of which nothing was recorded
 
-	Problems []ConfigProblem `json:"problems,omitempty"` // of a configuration that is wrong: all of them
+	Problems []ConfigProblem `json:"problems,omitempty" doc:"All that is wrong with a configuration"`
 
 	Raised *Raised `json:"raised,omitempty"` // by a method of an agent that was called
 
-	Why     string   `json:"why,omitempty"`     // of a refusal of control, for programs: held, reserved, conflict, …
-	Holders []Holder `json:"holders,omitempty"` // who stands in the way
+	Why     string   `json:"why,omitempty" doc:"Of a refusal of control, for programs: held, reserved, conflict, and others"`
+	Holders []Holder `json:"holders,omitempty" doc:"Who stands in the way"`
 }

@@ -21,20 +21,20 @@ type AuditEntry struct {
 // Audit is a page of the audit log, the newest entry first.
 type Audit struct {
 	Entries []AuditEntry `json:"entries"`
-	Next    uint64       `json:"next"` // the before of the next page; 0 if this is the last
+	Next    uint64       `json:"next" doc:"The before of the next page; 0 if this is the last"`
 	// Absent are archives that may hold more entries of those that were asked for, and are not in the folder.
-	Absent []AuditArchive `json:"absent,omitempty"`
+	Absent []AuditArchive `json:"absent,omitempty" doc:"Archives that may hold more entries of those that were asked for, and are not in the folder"`
 }
 
 // AuditReport says whether the audit log is whole.
 type AuditReport struct {
 	Whole    bool           `json:"whole"`
 	Entries  uint64         `json:"entries"`
-	First    uint64         `json:"first"` // the number of the first entry; 0 if there is none
+	First    uint64         `json:"first" doc:"The number of the first entry; 0 if there is none"`
 	Segments uint64         `json:"segments"`
-	Head     string         `json:"head"` // number and hash of the last entry, to be kept elsewhere
+	Head     string         `json:"head" doc:"Number and hash of the last entry, to be kept elsewhere"`
 	Problems []AuditProblem `json:"problems"`
-	More     uint64         `json:"more"` // problems that are not listed
+	More     uint64         `json:"more" doc:"Problems that are not listed"`
 	Archives []AuditArchive `json:"archives,omitempty"`
 }
 
@@ -43,18 +43,18 @@ type AuditProblem struct {
 	Seq    uint64 `json:"seq"`
 	Detail string `json:"detail"`
 	// Accepted says by whom, when and why it was accepted; "" if it was not.
-	Accepted string `json:"accepted,omitempty"`
+	Accepted string `json:"accepted,omitempty" doc:"By whom, when and why it was accepted; absent if it was not"`
 }
 
 // AuditArchive is a file with the oldest entries of the audit log, behind those of the one before.
 type AuditArchive struct {
-	File    string    `json:"file"` // in the folder audit.archive
+	File    string    `json:"file" doc:"Its name in the folder audit.archive"`
 	First   uint64    `json:"first"`
 	Last    uint64    `json:"last"`
-	From    time.Time `json:"from"` // the earliest time of an entry
+	From    time.Time `json:"from" doc:"The earliest time of an entry"`
 	To      time.Time `json:"to"`
-	SHA256  string    `json:"sha256"` // of the file
-	Octets  int64     `json:"octets"`
-	Here    bool      `json:"here"`    // the file is in the folder
-	Removed bool      `json:"removed"` // by the node, because it was kept for long enough
+	SHA256  string    `json:"sha256" doc:"Of the file"`
+	Octets  int64     `json:"octets" api:"min=0"`
+	Here    bool      `json:"here" doc:"The file is in the folder"`
+	Removed bool      `json:"removed" doc:"By the node, because it was kept for long enough"`
 }

@@ -9,20 +9,20 @@ import (
 // Child is a node below this one.
 type Child struct {
 	Name       string          `json:"name"`
-	Public     string          `json:"public"`      // the public key
-	Print      string          `json:"fingerprint"` // what people compare of it
-	State      string          `json:"state"`       // pending, approved, revoked, expired
-	Prefix     string          `json:"prefix"`      // below which its points are; "" for everywhere
-	Grants     identity.Grants `json:"grants"`      // what it may do beside recording and publishing below the prefix
-	Version    string          `json:"version"`     // of its program, when it joined
-	Invitation string          `json:"invitation"`  // the ID of the one that it joined with; "" for none
+	Public     string          `json:"public" doc:"The public half of its key"`
+	Print      string          `json:"fingerprint" doc:"What people compare of the key"`
+	State      string          `json:"state" api:"one-of=pending|approved|revoked|expired" doc:"expired: its bundle was not used in time"`
+	Prefix     string          `json:"prefix" doc:"Below which its points are; empty: anywhere"`
+	Grants     identity.Grants `json:"grants"` // what it may do beside recording and publishing below the prefix
+	Version    string          `json:"version" doc:"Of its program, when it joined"`
+	Invitation string          `json:"invitation" doc:"The ID of the one that it joined with, or empty"`
 	Joined     time.Time       `json:"joined"`
-	Changed    time.Time       `json:"changed"`           // when its state changed last
-	By         string          `json:"by"`                // who changed it; "" if nobody had to
-	Keys       int             `json:"keys"`              // how many it has had
-	Expires    *time.Time      `json:"expires,omitempty"` // until when the key of a bundle is taken that was not used yet; nil: it was, or does not expire
-	Online     *AgentOnline    `json:"online,omitempty"`  // nil: it is not connected
-	Refusal    string          `json:"refusal"`           // why blocks of it are not taken; "" if they are
+	Changed    time.Time       `json:"changed"` // when its state changed last
+	By         string          `json:"by" doc:"Who changed the state last; empty if nobody had to"`
+	Keys       int             `json:"keys" doc:"How many keys it has had"`
+	Expires    *time.Time      `json:"expires,omitempty" doc:"Until when the key of a bundle is taken that was not used yet; left out: it was used, or does not expire"`
+	Online     *AgentOnline    `json:"online,omitempty" doc:"Left out if it is not connected"`
+	Refusal    string          `json:"refusal" doc:"Why blocks of it are not taken, such as a point outside its prefix; empty if they are"`
 }
 
 // ChildExpired is the state of a child with a bundle that was not used in its time.
@@ -36,16 +36,16 @@ type Children struct {
 // Invitation lets one node become a child.
 type Invitation struct {
 	ID       string          `json:"id"`
-	State    string          `json:"state"`    // open, used, expired, cancelled
-	Approved bool            `json:"approved"` // the child needs nobody's approval
-	Name     string          `json:"name"`     // what the child is called; "" lets it choose
+	State    string          `json:"state" api:"one-of=open|used|expired|cancelled"` // open, used, expired, cancelled
+	Approved bool            `json:"approved"`                                       // the child needs nobody's approval
+	Name     string          `json:"name" doc:"What the node is called; empty: it chooses"`
 	Prefix   string          `json:"prefix"`
 	Grants   identity.Grants `json:"grants"`
 	Created  time.Time       `json:"created"`
 	Expires  time.Time       `json:"expires"`
-	By       string          `json:"by"`             // who invited
+	By       string          `json:"by" doc:"Who invited"`
 	Used     *time.Time      `json:"used,omitempty"` // when
-	UsedBy   string          `json:"used_by"`        // the child's name; "" if nobody used it
+	UsedBy   string          `json:"used_by" doc:"The name of the node that used it, or empty"`
 }
 
 // Invitations are the invitations, the newest first.
@@ -56,42 +56,44 @@ type Invitations struct {
 // Invited is a new invitation with its code, which is shown only here.
 type Invited struct {
 	Invitation Invitation `json:"invitation"`
-	Code       string     `json:"code"`
-	QR         []string   `json:"qr"`        // the code as a picture, a row a text, "1" for dark
+	Code       string     `json:"code" doc:"Begins with vb1; a secret until it is used"`
+	QR         []string   `json:"qr" doc:"The code as a picture: a row a text, 1 for dark, without a margin; empty if it is too long"`
 	Addresses  []string   `json:"addresses"` // where the code says that this node is
 }
 
 // Door is how nodes reach and recognise this one.
 type Door struct {
 	Node        string   `json:"node"`
-	Addresses   []string `json:"addresses"`   // host:port of the bus
-	Fingerprint string   `json:"fingerprint"` // of the authority
-	Authority   string   `json:"authority"`   // its certificate, PEM
+	Addresses   []string `json:"addresses"` // host:port of the bus
+	Fingerprint string   `json:"fingerprint" doc:"SHA-256 of the certificate of its authority"`
+	Authority   string   `json:"authority" doc:"That certificate, PEM"`
 }
 
 // Parent is the node above this one.
 type Parent struct {
-	Member      bool       `json:"member"` // false: there is none, and the rest says nothing
-	Parent      string     `json:"parent"` // its name
+	Member      bool       `json:"member" doc:"Whether there is a node above this one; if not, the rest is empty"`
+	Parent      string     `json:"parent" doc:"Its name"`
 	Addresses   []string   `json:"addresses"`
-	Fingerprint string     `json:"fingerprint"` // of its authority
-	Name        string     `json:"name"`        // what it calls this node
+	Fingerprint string     `json:"fingerprint" doc:"Of its authority"`
+	Name        string     `json:"name" doc:"What it calls this node"`
 	Prefix      string     `json:"prefix"`
-	State       string     `json:"state"`           // pending, approved, revoked, expired; "" without a parent
-	Why         string     `json:"why"`             // the state in words
-	Key         string     `json:"key_fingerprint"` // what people compare of this node's key
+	State       string     `json:"state" api:"one-of=|pending|approved|revoked|expired"` // pending, approved, revoked, expired; "" without a parent
+	Why         string     `json:"why" doc:"The state in words, as the parent said it"`
+	Key         string     `json:"key_fingerprint" doc:"What people compare of the key that the parent knows"`
 	Joined      *time.Time `json:"joined,omitempty"`
 	Uplink      *Uplink    `json:"uplink,omitempty"` // nil without a parent
 }
 
 // Uplink is how the blocks of this node go up.
 type Uplink struct {
-	State    string         `json:"state"` // connecting, connected, refused
+	_ struct{} `doc:"How the blocks of this node go up"`
+
+	State    string         `json:"state" api:"one-of=connecting|connected|refused"` // connecting, connected, refused
 	Since    *time.Time     `json:"since,omitempty"`
-	Reason   string         `json:"reason"`    // why there is no connection; "" if there is one
-	RTTMS    float64        `json:"rtt_ms"`    // of the greeting, in milliseconds
-	OffsetMS float64        `json:"offset_ms"` // the parent's clock less this one, in milliseconds
-	Waiting  uint64         `json:"waiting"`   // blocks of the log that are not acknowledged
+	Reason   string         `json:"reason" doc:"Why there is no connection; empty if there is one"`
+	RTTMS    float64        `json:"rtt_ms" doc:"Of the greeting, in milliseconds"`
+	OffsetMS float64        `json:"offset_ms" doc:"The parent's clock less this one, in milliseconds"`
+	Waiting  uint64         `json:"waiting" doc:"Blocks of the log that the parent has not acknowledged"`
 	Lanes    []UplinkLane   `json:"lanes"`
 	Origins  []UplinkOrigin `json:"origins"`
 	Live     *LiveLink      `json:"live,omitempty"` // nil of a node that does not know how
@@ -99,24 +101,24 @@ type Uplink struct {
 
 // UplinkLane is a lane of the uplink.
 type UplinkLane struct {
-	Name   string     `json:"name"`             // normal, urgent
-	Frames int        `json:"frames"`           // under way
-	Octets int64      `json:"octets"`           // of them
+	Name   string     `json:"name" api:"one-of=normal|urgent"` // normal, urgent
+	Frames int        `json:"frames" doc:"Under way"`
+	Octets int64      `json:"octets" doc:"Under way"`
 	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest block that was read and is not acknowledged was closed
-	Sent   uint64     `json:"sent"`             // octets since the start
-	Back   uint64     `json:"back"`             // times that it began anew, since the parent missed something
+	Sent   uint64     `json:"sent" doc:"Octets since the start"`
+	Back   uint64     `json:"back" doc:"Times that it began anew, since the parent missed something"`
 }
 
 // UplinkOrigin counts samples of an origin since the start.
 type UplinkOrigin struct {
 	Origin       string `json:"origin"`
-	Sequence     uint64 `json:"sequence"` // of the last block that the parent has
-	Samples      uint64 `json:"samples"`  // in all blocks up to it
-	Sent         uint64 `json:"sent"`
-	Octets       uint64 `json:"octets"`
-	Acknowledged uint64 `json:"acknowledged"`
-	Left         uint64 `json:"left"`     // left out by the selection
-	Repeated     uint64 `json:"repeated"` // sent once more
-	Dropped      uint64 `json:"dropped"`  // the log had dropped them, or they were damaged
-	Reason       string `json:"reason"`   // why the parent does not take it; "" if it does
+	Sequence     uint64 `json:"sequence" doc:"Of the last block that the parent has"`
+	Samples      uint64 `json:"samples" doc:"In all blocks up to it"`
+	Sent         uint64 `json:"sent" doc:"Samples since the start"`
+	Octets       uint64 `json:"octets" doc:"Since the start"`
+	Acknowledged uint64 `json:"acknowledged" doc:"Samples since the start, with those left out"`
+	Left         uint64 `json:"left" doc:"Samples that the selection left out"`
+	Repeated     uint64 `json:"repeated" doc:"Samples that were sent once more"`
+	Dropped      uint64 `json:"dropped" doc:"Samples that the log had dropped, or that were damaged"`
+	Reason       string `json:"reason" doc:"Why the parent does not take it; empty if it does"`
 }

@@ -10,17 +10,17 @@ import (
 type Config struct {
 	File    string          `json:"file"`
 	Text    string          `json:"text"`
-	Version string          `json:"version"` // of the text, 16 hexadecimal digits
-	Applied bool            `json:"applied"` // the node runs by this text; false after a change by hand
-	Restart []string        `json:"restart"` // sections that differ from what runs, and need a new start
-	History []ConfigVersion `json:"history"` // newest first
+	Version string          `json:"version" doc:"Of the text, 16 hexadecimal digits"`
+	Applied bool            `json:"applied" doc:"The node runs by this text; false after a change by hand"`
+	Restart []string        `json:"restart" doc:"Sections that differ from what runs, and need a new start"`
+	History []ConfigVersion `json:"history" doc:"Newest first"`
 }
 
 // ConfigVersion is a text that stood in the file.
 type ConfigVersion struct {
 	Version string    `json:"version"`
 	Time    time.Time `json:"time"`
-	User    string    `json:"user"` // "" for a change by hand
+	User    string    `json:"user" doc:"Empty for a change by hand"`
 }
 
 // ConfigText is a text that stood in the file.
@@ -33,11 +33,11 @@ type ConfigText struct {
 
 // ConfigProblem is one thing that is wrong in a configuration.
 type ConfigProblem struct {
-	File   string `json:"file"`   // "" for the text itself, else a file that it names
-	Line   int    `json:"line"`   // from 1; 0 if unknown
-	Column int    `json:"column"` // from 1, in characters; 0 if unknown
-	Path   string `json:"path"`   // of the key, such as "devices[3].interval"
-	Detail string `json:"detail"` // what is wrong, and what to write instead
+	File   string `json:"file" doc:"Empty for the text itself, else a file that it names"`
+	Line   int    `json:"line" api:"min=0" doc:"From 1; 0 if unknown"`
+	Column int    `json:"column" api:"min=0" doc:"From 1, in characters; 0 if unknown"`
+	Path   string `json:"path" doc:"Of the key, such as devices[3].interval"`
+	Detail string `json:"detail" doc:"What is wrong, and what to write instead"`
 }
 
 // Problems is the cause of an error: everything that is wrong with a configuration.
@@ -53,11 +53,11 @@ func (p Problems) Error() string {
 
 // ConfigChanges is what a text would change, or did. Lists are sorted.
 type ConfigChanges struct {
-	Added   []string `json:"added"`   // paths of devices
-	Removed []string `json:"removed"` // paths of devices
-	Changed []string `json:"changed"` // paths of devices, which begin anew
-	Restart []string `json:"restart"` // sections that only a new start of the node takes over
-	Words   []string `json:"words"`   // the same in sentences, shortened if there are many
+	Added   []string `json:"added" doc:"Paths of devices"`
+	Removed []string `json:"removed" doc:"Paths of devices"`
+	Changed []string `json:"changed" doc:"Paths of devices, which begin anew"`
+	Restart []string `json:"restart" doc:"Sections that only a new start of the node takes over"`
+	Words   []string `json:"words" doc:"The same in sentences, shortened if there are many"`
 }
 
 // ConfigCheck judges a text.

@@ -7,32 +7,36 @@ import (
 
 // Holder is who holds what of control, and when: a command, a reservation, an override.
 type Holder struct {
-	Requester string     `json:"requester"`         // agent:<name>, person:<name>
-	Task      string     `json:"task,omitempty"`    // of a reservation
-	Command   string     `json:"command,omitempty"` // identifier, of a command
-	Path      string     `json:"path,omitempty"`    // point, device or branch; the pattern of an override
-	Level     int        `json:"level,omitempty"`   // of a command: 1, the most urgent, to 16
+	_ struct{} `api:"schema=ControlHolder" doc:"Who holds what, and when"`
+
+	Requester string     `json:"requester" doc:"Such as agent:tune or person:ada"`
+	Task      string     `json:"task,omitempty" doc:"Of a reservation"`
+	Command   string     `json:"command,omitempty" doc:"Identifier of a command"`
+	Path      string     `json:"path,omitempty" doc:"Point, device or branch; of an override its pattern"`
+	Level     int        `json:"level,omitempty" api:"min=1,max=16"` // of a command: 1, the most urgent, to 16
 	From      *time.Time `json:"from,omitempty"`
-	Until     *time.Time `json:"until,omitempty"` // missing: until released
+	Until     *time.Time `json:"until,omitempty" doc:"Missing: until it is released"`
 	Reason    string     `json:"reason,omitempty"`
 }
 
 // ControlError says why something was not decided as wished, or was not carried out.
 type ControlError struct {
-	Kind    string   `json:"kind"` // a fault kind
-	Message string   `json:"message"`
-	Why     string   `json:"why,omitempty"`     // of a refusal, for programs: held, reserved, range, …
-	Missing string   `json:"missing,omitempty"` // the capability, as a grant is written
-	Holders []Holder `json:"holders,omitempty"` // who stands in the way
+	Kind    string   `json:"kind" api:"schema=FaultKind"` // a fault kind
+	Message string   `json:"message" doc:"What to do"`
+	Why     string   `json:"why,omitempty" doc:"Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved"`
+	Missing string   `json:"missing,omitempty" doc:"The capability, as a grant is written"`
+	Holders []Holder `json:"holders,omitempty" doc:"Who stands in the way"`
 }
 
 // Reading is a point as its device says it now.
 type Reading struct {
+	_ struct{} `api:"schema=ControlReading"`
+
 	Point   string          `json:"point"`
 	Time    *time.Time      `json:"time"` // null with an error
-	Value   json.RawMessage `json:"value"`
-	Kind    string          `json:"kind"`
-	Quality string          `json:"quality"`
+	Value   json.RawMessage `json:"value" api:"schema=Value"`
+	Kind    string          `json:"kind" api:"one-of=none|float|int|bool|text"`
+	Quality string          `json:"quality" api:"schema=Quality"`
 	Error   *ControlError   `json:"error,omitempty"`
 }
 
@@ -44,18 +48,22 @@ type Freeze struct {
 
 // Readings are points as their devices say them now, in the order of the request.
 type Readings struct {
+	_ struct{} `api:"schema=ControlReadings"`
+
 	Readings []Reading `json:"readings"`
 }
 
 // NewCommand is a wish to set a point.
 type NewCommand struct {
-	ID     string          `json:"id,omitempty"` // unique for who asks: a repeat gets the first answer; "" if the node is to choose
-	Point  string          `json:"point"`
-	Value  json.RawMessage `json:"value"`
-	Level  int             `json:"level,omitempty"`                      // 1, the most urgent, to 16; 0: 16 of agents, 8 of people
-	Lease  float64         `json:"lease,omitempty" api:"max=3153600000"` // seconds after which it ends by itself; 0: when released
-	Reason string          `json:"reason,omitempty"`
-	Task   string          `json:"task,omitempty"` // the reservation that it needs
+	_ struct{} `doc:"What is wrong with one of many commands is in its result"`
+
+	ID     string          `json:"id,omitempty" doc:"Unique for who asks, at most 255 bytes: a repeat gets the first answer"`
+	Point  string          `json:"point" api:"optional" doc:"Needed"`
+	Value  json.RawMessage `json:"value" api:"optional" doc:"Needed: a number, true, false or a text"`
+	Level  int             `json:"level,omitempty" doc:"From 1, the most urgent, to 16: the smallest wins; left out: 8, of agents 16"`
+	Lease  float64         `json:"lease,omitempty" api:"max=3153600000" doc:"Seconds after which it ends by itself; without it when it is released"`
+	Reason string          `json:"reason,omitempty" doc:"For people"`
+	Task   string          `json:"task,omitempty" doc:"The own reservation that it belongs to"`
 }
 
 // NewCommandList is read field by field, see Scan.
@@ -63,22 +71,22 @@ type NewCommandList []NewCommand
 
 // NewCommands are commands that are decided together, each by itself.
 type NewCommands struct {
-	Commands NewCommandList `json:"commands"`
-	Wait     *float64       `json:"wait,omitempty" api:"max=60"` // seconds to wait for what devices say; 0: not; nil: 10
+	Commands NewCommandList `json:"commands" api:"judged,min=1,max=10000"`
+	Wait     *float64       `json:"wait,omitempty" api:"max=60,min=0,default=10" doc:"Seconds to wait for what devices say; 0 to wait only until it is decided and kept"`
 }
 
 // Commanded is what became of a command.
 type Commanded struct {
 	ID       string          `json:"id"`
 	Point    string          `json:"point"`
-	Status   string          `json:"status"`             // accepted, pending (a second person must agree), refused, failed (the device said no, for now or for good: it is gone, and its level is as it was)
-	Wins     bool            `json:"wins"`               // the point follows it
-	Until    *time.Time      `json:"until,omitempty"`    // when the lease or the time to approve ends
-	Later    *time.Time      `json:"later,omitempty"`    // when the point can follow, if something holds it back
-	Repeat   bool            `json:"repeat,omitempty"`   // it was decided before; this is that decision
-	Output   string          `json:"output,omitempty"`   // idle, writing, waiting, held, differs, mismatch, failed, unknown
-	Reported json.RawMessage `json:"reported,omitempty"` // what the device says
-	Error    *ControlError   `json:"error,omitempty"`    // why it was refused, or not carried out
+	Status   string          `json:"status" api:"one-of=accepted|pending|refused|failed" doc:"pending: a second person must agree; failed: the device refused it, so that it ended, and its level is as it was before"`
+	Wins     bool            `json:"wins" doc:"The point follows it"`
+	Until    *time.Time      `json:"until,omitempty" doc:"When the lease or the time to approve ends"`
+	Later    *time.Time      `json:"later,omitempty" doc:"When the point can follow, if a rate or minimum time holds it back: the output is then waiting"`
+	Repeat   bool            `json:"repeat,omitempty" doc:"It was decided before"`
+	Output   string          `json:"output,omitempty" doc:"idle, writing, waiting, held, differs, mismatch, failed or unknown"`
+	Reported json.RawMessage `json:"reported,omitempty" api:"schema=Value"` // what the device says
+	Error    *ControlError   `json:"error,omitempty"`                       // why it was refused, or not carried out
 }
 
 // CommandResults are what became of commands, in their order.
@@ -88,105 +96,123 @@ type CommandResults struct {
 
 // CommandSelection chooses commands; what is left out chooses all.
 type CommandSelection struct {
-	Requester string  `json:"requester,omitempty"` // another one's; needs the role engineer
-	Point     string  `json:"point,omitempty"`
-	ID        string  `json:"id,omitempty"`
-	Level     int     `json:"level,omitempty"`
-	Task      string  `json:"task,omitempty"`
-	All       bool    `json:"all,omitempty"`                        // of a release: every command and every reservation
-	Lease     float64 `json:"lease,omitempty" api:"max=3153600000"` // of a renewal: seconds from now; 0: as long as each was
+	Requester string  `json:"requester,omitempty" api:"judged,max=255" doc:"Another one, such as agent:tune"`
+	Point     string  `json:"point,omitempty" api:"judged,max=1024" doc:"With those below it, of a device or branch"`
+	ID        string  `json:"id,omitempty" api:"judged,max=255"`
+	Level     int     `json:"level,omitempty" doc:"From 1 to 16"`
+	Task      string  `json:"task,omitempty" api:"judged,max=255"`
+	All       bool    `json:"all,omitempty" doc:"Of a release: every command and every reservation"`
+	Lease     float64 `json:"lease,omitempty" api:"max=3153600000,min=0" doc:"Of a renewal: seconds from now; without it as long as each was"`
 }
 
 // Revert sends points back, whoever commands them.
 type Revert struct {
-	Path   string  `json:"path"`                             // with those below it: a device or a branch
-	Spread float64 `json:"spread,omitempty" api:"max=86400"` // seconds over which the points go back, at most 86400; 0: all now
+	_ struct{} `api:"schema=ControlRevert"`
+
+	Path   string  `json:"path" api:"judged,min=1,max=1024" doc:"With those below it, of a device or branch"`
+	Spread float64 `json:"spread,omitempty" api:"max=86400,min=0" doc:"Seconds over which the points go back; without it all go back now"`
 }
 
 // Decided is what became of a request that was not refused.
 type Decided struct {
-	Status string     `json:"status"`           // accepted, pending
-	Until  *time.Time `json:"until,omitempty"`  // when it ends by itself
-	Lost   []Holder   `json:"lost,omitempty"`   // reservations that gave way
-	Points int        `json:"points,omitempty"` // of a revert: how many go back
+	_ struct{} `api:"schema=ControlDecided"`
+
+	Status string     `json:"status" api:"one-of=accepted|pending"` // accepted, pending
+	Until  *time.Time `json:"until,omitempty"`                      // when it ends by itself
+	Lost   []Holder   `json:"lost,omitempty" doc:"Reservations that gave way"`
+	Points int        `json:"points,omitempty" doc:"Of a revert: how many go back"`
 }
 
 // Window is a device, point or branch for a span of time.
 type Window struct {
-	Path string `json:"path"`
-	From string `json:"from,omitempty"` // RFC 3339; "": now
-	To   string `json:"to"`             // does not belong to it
+	_ struct{} `api:"schema=ControlWindow"`
+
+	Path string `json:"path" api:"max=1024"`
+	From string `json:"from,omitempty" api:"schema=Time" doc:"Without it now"`
+	To   string `json:"to" api:"schema=Time" doc:"Does not belong to it"`
 }
 
 // NewTask asks for windows, all or none.
 type NewTask struct {
-	ID       string   `json:"id,omitempty"` // unique for who asks: a repeat gets the first answer
-	Task     string   `json:"task"`
-	Priority string   `json:"priority,omitempty"` // high, low, low-preempt; "": low
+	ID       string   `json:"id,omitempty" api:"judged,max=255" doc:"Unique for who asks: a repeat gets the first answer"`
+	Task     string   `json:"task" api:"judged,max=255" doc:"Its name"`
+	Priority string   `json:"priority,omitempty" api:"judged,one-of=high|low|low-preempt,default=low" doc:"high: gives way to nobody and takes the place of others; low: gives way until it begins; low-preempt: always gives way"`
 	Reason   string   `json:"reason,omitempty"`
-	Windows  []Window `json:"windows"`
+	Windows  []Window `json:"windows" api:"judged,min=1,max=1000"`
 }
 
 // Task is a reservation.
 type Task struct {
+	_ struct{} `api:"schema=ControlTask"`
+
 	Task      string   `json:"task"`
 	Requester string   `json:"requester"`
-	Priority  string   `json:"priority"`
+	Priority  string   `json:"priority" api:"one-of=high|low|low-preempt"`
 	Reason    string   `json:"reason"`
-	Windows   []Window `json:"windows"`   // that are left
-	Active    []Window `json:"active"`    // of these, that have begun
-	Started   bool     `json:"started"`   // its first window has begun
-	Preempted bool     `json:"preempted"` // it ends soon, for another one
+	Windows   []Window `json:"windows" doc:"That are left"`
+	Active    []Window `json:"active" doc:"That have begun"`
+	Started   bool     `json:"started" doc:"Its first window has begun"`
+	Preempted bool     `json:"preempted" doc:"It ends soon, for another one"`
 }
 
 // Tasks are reservations, the oldest first.
 type Tasks struct {
+	_ struct{} `api:"schema=ControlTasks"`
+
 	Tasks []Task `json:"tasks"`
 }
 
 // Slot is a level of a priority array that is taken, or a command that waits.
 type Slot struct {
+	_ struct{} `api:"schema=ControlSlot" doc:"A level that is taken"`
+
 	Holder
-	Value json.RawMessage `json:"value"`
+	Value json.RawMessage `json:"value" api:"schema=Value"`
 }
 
 // Slots are commands, the oldest first.
 type Slots struct {
+	_ struct{} `api:"schema=ControlSlots"`
+
 	Commands []Slot `json:"commands"`
 }
 
 // Policy is what a point demands of commands. Times are in seconds, values in the point's unit; what is
 // missing is not demanded.
 type Policy struct {
-	Reservation bool        `json:"reservation,omitempty"`  // only who has reserved the point
-	Approval    bool        `json:"approval,omitempty"`     // a second person must agree
-	Longest     float64     `json:"longest,omitempty"`      // a lease is demanded, of this length at most
-	Range       *Limits     `json:"range,omitempty"`        // values that may be commanded
-	Rate        *Rate       `json:"rate,omitempty"`         // how fast the point may change
-	Assert      string      `json:"assert,omitempty"`       // when a value that the point lost is written again: return, always, never; "" is return
-	AssertPause float64     `json:"assert_pause,omitempty"` // seconds between two such writes at least; 0 is 60
-	Tolerance   float64     `json:"tolerance,omitempty"`    // how far a reading may be off, in the point's unit
-	MinOn       float64     `json:"min_on,omitempty"`       // once on, it stays on
-	MinOff      float64     `json:"min_off,omitempty"`      // once off, it stays off
+	_ struct{} `api:"schema=ControlPolicy" doc:"What a point demands of commands: times in seconds, values in its unit"`
+
+	Reservation bool        `json:"reservation,omitempty" doc:"Only who has reserved the point"`
+	Approval    bool        `json:"approval,omitempty" doc:"A second person must agree"`
+	Longest     float64     `json:"longest,omitempty" doc:"A lease is demanded, of so many seconds at most"`
+	Range       *Limits     `json:"range,omitempty"` // values that may be commanded
+	Rate        *Rate       `json:"rate,omitempty" doc:"It follows in steps"`
+	Assert      string      `json:"assert,omitempty" api:"one-of=return|always|never" doc:"When a value that the point lost is written again; missing: return, after it could not be read"`
+	AssertPause float64     `json:"assert_pause,omitempty" doc:"Seconds between two such writes at least; missing for 60"`
+	Tolerance   float64     `json:"tolerance,omitempty" doc:"How far a reading may be off, in the unit of the point"`
+	MinOn       float64     `json:"min_on,omitempty" doc:"Once on, it stays on for so many seconds"`
+	MinOff      float64     `json:"min_off,omitempty" doc:"Once off, it stays off for so many seconds"`
 	Interlocks  []Interlock `json:"interlocks,omitempty"`
 }
 
 // Limits are a span of numbers, ends included; a missing end is open.
 type Limits struct {
+	_ struct{} `api:"schema=ControlRange" doc:"Numbers, ends included; a missing end is open"`
+
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
 }
 
 // Rate bounds change: one step in a time, of a certain size at most.
 type Rate struct {
-	Most float64 `json:"most"`
-	Per  float64 `json:"per"` // seconds
+	Most float64 `json:"most" doc:"The size of a step at most"`
+	Per  float64 `json:"per" doc:"Seconds between two steps at least"`
 }
 
 // Interlock allows values only while another point is within a range.
 type Interlock struct {
 	Guards *Limits `json:"guards,omitempty"` // own values that need it; missing: every one
-	Other  string  `json:"other"`
+	Other  string  `json:"other" doc:"The point that must be within needs"`
 	Needs  Limits  `json:"needs"`
 }
 
@@ -195,50 +221,54 @@ type ControlPoint struct {
 	Point      string          `json:"point"`
 	Device     string          `json:"device"`
 	Unit       string          `json:"unit"`
-	Kind       string          `json:"kind"`
+	Kind       string          `json:"kind" api:"one-of=none|float|int|bool|text"`
 	Writable   bool            `json:"writable"`
-	Default    json.RawMessage `json:"default"`               // the relinquish default; null: none
-	Revert     string          `json:"revert"`                // relinquish, default, before
-	Policy     *Policy         `json:"policy,omitempty"`      // what it demands of commands; nil: nothing
-	Array      []Slot          `json:"array"`                 // the levels that are taken, the most urgent first
-	Overrides  []Holder        `json:"overrides"`             //
-	Window     *Holder         `json:"window"`                // the reservation that holds it now; null: none
-	Wish       json.RawMessage `json:"wish"`                  // what it should be; null: nothing is wished
-	Reverting  bool            `json:"reverting"`             // the wish is what it goes back to
-	Output     string          `json:"output"`                // idle, writing, waiting, held, differs, mismatch, failed, unknown
-	Held       json.RawMessage `json:"held"`                  // what it was last set to, as far as known
-	Reported   json.RawMessage `json:"reported"`              // what the device last answered
-	Observed   json.RawMessage `json:"observed"`              // the last value that was read
-	Later      *time.Time      `json:"later,omitempty"`       // when it goes on, if something holds it back
-	Failures   int             `json:"failures"`              // of writes, in a row
-	FailedWith string          `json:"failed_with,omitempty"` // the device's words
+	Default    json.RawMessage `json:"default" api:"schema=Value"` // the relinquish default; null: none
+	Revert     string          `json:"revert" api:"one-of=relinquish|default|before" doc:"What it is set to when its last command ended"`
+	Policy     *Policy         `json:"policy,omitempty"` // what it demands of commands; nil: nothing
+	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
+	Overrides  []Holder        `json:"overrides"`
+	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
+	Wish       json.RawMessage `json:"wish" api:"schema=Value"` // what it should be; null: nothing is wished
+	Reverting  bool            `json:"reverting" doc:"The wish is what it goes back to"`
+	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
+	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, as far as known
+	Reported   json.RawMessage `json:"reported" api:"schema=Value"`                                                   // what the device last answered
+	Observed   json.RawMessage `json:"observed" api:"schema=Value"`                                                   // the last value that was read
+	Later      *time.Time      `json:"later,omitempty" doc:"When it goes on, if something holds it back"`
+	Failures   int             `json:"failures" doc:"Of writes, in a row"`
+	FailedWith string          `json:"failed_with,omitempty" doc:"The device's words"`
 }
 
 // ControlPoints is a page of points.
 type ControlPoints struct {
 	Points []ControlPoint `json:"points"`
-	Next   string         `json:"next"` // the "after" of the next page; "" if this is the last
+	Next   string         `json:"next" doc:"The after of the next page; empty if this is the last"`
 }
 
 // Who says who holds a path, until when and why.
 type Who struct {
-	Points    []ControlPoint `json:"points"`    // at or below it, that are commanded or go back; a point itself always
+	_ struct{} `api:"schema=WhoHolds"`
+
+	Points    []ControlPoint `json:"points" doc:"At or below the path, that are commanded or go back; the point itself always"`
 	Tasks     []Task         `json:"tasks"`     // with windows above, at or below it
 	Overrides []Holder       `json:"overrides"` // that select something of it
-	Next      string         `json:"next"`      // there are more points: the "after" of control/points; "" if these are all
+	Next      string         `json:"next" doc:"There are more points"`
 }
 
 // NewOverride takes points out of control.
 type NewOverride struct {
-	ID       string  `json:"id,omitempty"`
-	Pattern  string  `json:"pattern"`
+	ID       string  `json:"id,omitempty" api:"judged,max=255"`
+	Pattern  string  `json:"pattern" api:"judged,min=1,max=1024"`
 	Reason   string  `json:"reason,omitempty"`
-	Length   float64 `json:"length,omitempty" api:"max=3153600000"` // seconds; 0: until it is cleared
-	Failsafe bool    `json:"failsafe,omitempty"`                    // every command ends and the points go back first
+	Length   float64 `json:"length,omitempty" api:"max=3153600000,min=0" doc:"Seconds; without it until it is cleared"`
+	Failsafe bool    `json:"failsafe,omitempty" doc:"Every command of the points ends and they go back first"`
 }
 
 // Holders are overrides, the oldest first.
 type Holders struct {
+	_ struct{} `api:"schema=ControlOverrides"`
+
 	Overrides []Holder `json:"overrides"`
 }
 
@@ -251,14 +281,14 @@ type Approval struct {
 
 // ControlEvent is something that happened in control.
 type ControlEvent struct {
-	Event string `json:"event"` // command-started, command-ended, write-confirmed, window-started, …
+	Event string `json:"event" doc:"command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended"`
 	Holder
 	Time  time.Time       `json:"time"`
 	Cause string          `json:"cause,omitempty"`
-	Value json.RawMessage `json:"value,omitempty"` // of a command or write; what the point reports, of a reading or mismatch
-	Wish  json.RawMessage `json:"wish,omitempty"`  // what the point should report, of a mismatch
+	Value json.RawMessage `json:"value,omitempty" api:"schema=Value"` // of a command or write; what the point reports, of a reading or mismatch
+	Wish  json.RawMessage `json:"wish,omitempty" api:"schema=Value"`  // what the point should report, of a mismatch
 	By    string          `json:"by,omitempty"`
 	Write uint64          `json:"write,omitempty"`
-	Fault string          `json:"fault,omitempty"`
-	Text  string          `json:"text,omitempty"`
+	Fault string          `json:"fault,omitempty" api:"schema=FaultKind"`
+	Text  string          `json:"text,omitempty" doc:"The device's words"`
 }

@@ -9,11 +9,11 @@ import (
 // Agent is a program with an identity of its own on the bus.
 type Agent struct {
 	Name    string          `json:"name"`
-	Public  string          `json:"public"` // the public key
+	Public  string          `json:"public" doc:"The public half of its key"`
 	Grants  identity.Grants `json:"grants"`
 	Created time.Time       `json:"created"`
 	Revoked *time.Time      `json:"revoked,omitempty"` // since when it is shut out
-	Online  *AgentOnline    `json:"online,omitempty"`  // nil: it is not connected
+	Online  *AgentOnline    `json:"online,omitempty" doc:"Left out if it is not connected"`
 }
 
 // AgentOnline is an agent's connection.

@@ -4,18 +4,18 @@ import "time"
 
 // Ingested says what became of a body of readings.
 type Ingested struct {
-	Accepted int           `json:"accepted"` // on disk
-	Refused  int           `json:"refused"`  // a line that cannot be read counts once
-	Errors   []IngestError `json:"errors"`   // the first hundred
+	Accepted int           `json:"accepted" api:"schema=Count"` // on disk
+	Refused  int           `json:"refused" api:"min=0" doc:"A line that cannot be read counts once"`
+	Errors   []IngestError `json:"errors" api:"max=100"` // the first hundred
 	// Misdated are those whose time was out of the node's bounds: they have the time of their arrival.
-	Misdated int `json:"misdated,omitempty"`
+	Misdated int `json:"misdated,omitempty" api:"min=1" doc:"Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock)"`
 }
 
 // IngestError is why a reading was refused.
 type IngestError struct {
-	Line   int    `json:"line"` // of a text; the number of the reading in JSON and SenML; from 1
+	Line   int    `json:"line" api:"min=1" doc:"Of a text; the number of the reading in JSON and SenML"`
 	Point  string `json:"point"`
-	Kind   string `json:"kind"` // a fault kind
+	Kind   string `json:"kind" api:"schema=FaultKind"` // a fault kind
 	Detail string `json:"detail"`
 }
 
@@ -27,8 +27,8 @@ type Tokens struct {
 // Token describes a token without the secret.
 type Token struct {
 	Name    string    `json:"name"`
-	Purpose string    `json:"purpose"` // record
-	Under   string    `json:"under"`   // where it may record; "" for anywhere
+	Purpose string    `json:"purpose" api:"one-of=record"` // record
+	Under   string    `json:"under"`                       // where it may record; "" for anywhere
 	Created time.Time `json:"created"`
 }
 
@@ -48,9 +48,9 @@ type OwnTokens struct {
 type OwnToken struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`
-	Role    string     `json:"role"` // the most it may do
+	Role    string     `json:"role" api:"one-of=viewer|operator|engineer|administrator"` // the most it may do
 	Created time.Time  `json:"created"`
-	Expires *time.Time `json:"expires"` // null: never
+	Expires *time.Time `json:"expires" doc:"Null: never"`
 }
 
 // IssuedOwnToken is a new token, with the secret.

@@ -10,9 +10,9 @@ type LabExperiment struct {
 	Name      string       `json:"name"`
 	Title     string       `json:"title"`
 	Question  string       `json:"question"`
-	Source    string       `json:"source"` // where the published figures come from; "" for none
+	Source    string       `json:"source" doc:"Where the published figures come from; empty for none"`
 	Method    []string     `json:"method"`
-	Limits    []string     `json:"limits"`
+	Limits    []string     `json:"limits" doc:"What the figures do not say"`
 	Metric    string       `json:"metric"`
 	Unit      string       `json:"unit"`
 	Higher    bool         `json:"higher_is_better"`
@@ -25,7 +25,7 @@ type LabExperiment struct {
 type LabSetting struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
-	Quick   string `json:"quick"` // the default of a quick run; "" for the same
+	Quick   string `json:"quick" doc:"The default of a quick run; empty for the same"`
 	Doc     string `json:"doc"`
 }
 
@@ -61,15 +61,15 @@ type LabRun struct {
 	ID         string          `json:"id"`
 	Experiment string          `json:"experiment"`
 	Title      string          `json:"title"`
-	State      string          `json:"state"` // running, finished, stopped, failed
+	State      string          `json:"state" api:"one-of=running|finished|stopped|failed"` // running, finished, stopped, failed
 	Started    time.Time       `json:"started"`
 	Finished   *time.Time      `json:"finished"` // null while it runs
 	Quick      bool            `json:"quick"`
 	Repeats    int             `json:"repeats"`
-	Verdict    []string        `json:"verdict"`
-	Error      string          `json:"error"`              // why it failed; "" if it did not
-	Progress   json.RawMessage `json:"progress,omitempty"` // the latest LabProgress of a running one
-	Result     json.RawMessage `json:"result,omitempty"`   // of one run that was asked for: its result.json
+	Verdict    []string        `json:"verdict" doc:"In sentences"`
+	Error      string          `json:"error" doc:"Why it failed; empty if it did not"`
+	Progress   json.RawMessage `json:"progress,omitempty" api:"schema=LabProgress"` // the latest LabProgress of a running one
+	Result     json.RawMessage `json:"result,omitempty" api:"object" doc:"The result.json of a finished run, only where one run is asked for"`
 }
 
 // LabRuns are the runs, the newest first.

@@ -4,41 +4,47 @@ import "time"
 
 // LedgerNode is the account of a node of the subtree, as it said itself.
 type LedgerNode struct {
-	Node    string    `json:"node"`
-	Path    []string  `json:"path"`           // the nodes on the way to it, itself last; empty: the one that answers
-	State   string    `json:"state"`          // here; current; old: it is away, and this is what it said last; silent: it said nothing yet
-	AsOf    time.Time `json:"as_of,omitzero"` // when it said so
-	Reason  string    `json:"reason"`         // why it is not current
-	Ledger  string    `json:"ledger"`         // the state of its ledger: ok, paused, backlog
-	Stores  bool      `json:"stores"`         // it has a store
-	Prefix  string    `json:"prefix"`         // below which its points lie here
-	Origins []Hop     `json:"origins"`        // how origins stand there
-	Gaps    []Gap     `json:"gaps"`           // the newest
+	_ struct{} `doc:"The account of a node, as it said itself"`
 
-	Overwritten uint64 `json:"overwritten,omitempty"` // samples in the place of which its store has another value of the same time
+	Node    string    `json:"node"`
+	Path    []string  `json:"path" doc:"The nodes on the way to it, itself last; empty: this one"`
+	State   string    `json:"state" api:"one-of=here|current|old|silent" doc:"old: it does not answer, and this is what it said last; silent: it said nothing yet"`
+	AsOf    time.Time `json:"as_of,omitzero"` // when it said so
+	Reason  string    `json:"reason" doc:"Why it is old or silent, or why the state of its ledger is not ok"`
+	Ledger  string    `json:"ledger" doc:"The state of its ledger: ok, paused, backlog"`
+	Stores  bool      `json:"stores" doc:"It has a store"`
+	Prefix  string    `json:"prefix" doc:"Below which its points lie here"`
+	Origins []Hop     `json:"origins"` // how origins stand there
+	Gaps    []Gap     `json:"gaps"`    // the newest
+
+	Overwritten uint64 `json:"overwritten,omitempty" doc:"Samples in the place of which its store has another value of the same time; left out if none"`
 }
 
 // Hop is how an origin stands at a node.
 type Hop struct {
+	_ struct{} `doc:"How an origin stands at a node"`
+
 	Origin
 	// Above is how many of its samples the parent of the node has on disk, missing ones and those left
 	// out included; absent without a parent.
-	Above *uint64 `json:"above,omitempty"`
+	Above *uint64 `json:"above,omitempty" doc:"Samples that the parent of the node has on disk, missing ones and those left out included; none without a parent, or before it was asked"`
 }
 
 // LedgerSum is the account of the whole subtree: what its origins acknowledged, and where it is at the
 // node that answers.
 type LedgerSum struct {
-	Nodes    int    `json:"nodes"`
-	Old      int    `json:"old"` // of them those whose word is old, or missing
-	Origins  int    `json:"origins"`
-	Samples  uint64 `json:"samples"`  // acknowledged where they were produced
-	Stored   uint64 `json:"stored"`   // here; without a store, on disk
+	_ struct{} `doc:"samples = stored + missing + left_out + waiting, over all origins"`
+
+	Nodes    int    `json:"nodes" api:"schema=Count"`
+	Old      int    `json:"old" api:"min=0" doc:"Of them those whose word is old or missing"`
+	Origins  int    `json:"origins" api:"schema=Count"`
+	Samples  uint64 `json:"samples" doc:"Acknowledged where they were produced"`
+	Stored   uint64 `json:"stored" doc:"At this node"`
 	Left     uint64 `json:"left_out"` // on their way here, because nobody selected them
 	Missing  uint64 `json:"missing"`
-	Waiting  uint64 `json:"waiting"` // on their way
-	Refused  uint64 `json:"refused"` // that were never acknowledged
+	Waiting  uint64 `json:"waiting" doc:"On their way"`
+	Refused  uint64 `json:"refused" doc:"That were never acknowledged"`
 	Repeated uint64 `json:"repeated"`
 
-	Overwritten uint64 `json:"overwritten"` // here: of those stored, in the place of which another value of the same time is
+	Overwritten uint64 `json:"overwritten" doc:"At this node: of those stored, in the place of which another value of the same time is"`
 }

@@ -11,31 +11,35 @@ import (
 // LiveLink says how live messages go over the link between a node and its parent, since the start of the one
 // that answers.
 type LiveLink struct {
+	_ struct{} `doc:"How live messages go over the link between a node and its parent, since the start of the one that answers. In an answer about nodes it is that between a child and the one that answers; of the one that answers, that to its parent."`
+
 	Connected bool       `json:"connected"`
 	Since     *time.Time `json:"since,omitempty"` // of the connection
 	Up        LiveFlow   `json:"up"`              // to the parent
 	Down      LiveFlow   `json:"down"`            // from the parent
-	Refused   uint64     `json:"refused"`         // messages that the one that answers did not take
-	Reason    string     `json:"reason"`          // why the last of them was refused; "" for none
+	Refused   uint64     `json:"refused" doc:"Messages that the one that answers did not take"`
+	Reason    string     `json:"reason" doc:"Why the last of them was refused; empty for none"`
 }
 
 // LiveFlow is one direction of a link.
 type LiveFlow struct {
-	Subjects []string `json:"subjects"` // what is wanted at the other end, with wildcards, the first 20
-	Wanted   int      `json:"wanted"`   // how many there are; 0: nothing travels
+	_ struct{} `doc:"One direction of a link for live messages"`
+
+	Subjects []string `json:"subjects" api:"max=20" doc:"What is wanted at the other end, with wildcards of the bus"`
+	Wanted   int      `json:"wanted" doc:"How many subjects that are; 0: nothing travels"`
 	Messages uint64   `json:"messages"`
-	Octets   uint64   `json:"octets"`  // on the link
-	Dropped  uint64   `json:"dropped"` // messages that the link did not carry in time
+	Octets   uint64   `json:"octets" doc:"On the link"`
+	Dropped  uint64   `json:"dropped" doc:"Messages that the link did not carry in time"`
 	// Withheld is what is wanted at the parent and does not go up, at most 20; none also of a child that does not know how to say it.
-	Withheld []LiveWithheld `json:"withheld,omitempty"`
+	Withheld []LiveWithheld `json:"withheld,omitempty" api:"max=20" doc:"What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it"`
 }
 
 // LiveWithheld is what is wanted at a node and does not come, because a node below does not allow it.
 type LiveWithheld struct {
-	Subject string `json:"subject"`        // as it is wanted
-	Node    string `json:"node"`           // that withholds it
-	Part    bool   `json:"part,omitempty"` // some of it comes
-	Allow   string `json:"allow"`          // what its uplink.allow lacks, in its names
+	Subject string `json:"subject" doc:"As it is wanted, with wildcards of the bus"`
+	Node    string `json:"node" doc:"That withholds it"`
+	Part    bool   `json:"part,omitempty" doc:"Some of it comes"`
+	Allow   string `json:"allow" doc:"What its uplink.allow lacks, such as subscribe **, in its names"`
 }
 
 // Place returns the path at or below which lies what is withheld; "" for anything.

@@ -9,18 +9,20 @@ import (
 type NodeLog struct {
 	Entries []NodeLogLine `json:"entries"`
 	// Last is the number to ask for what follows with.
-	Last uint64 `json:"last"`
+	Last uint64 `json:"last" doc:"The number to ask for what follows with"`
 	// Lost counts the records behind the number that was asked with that are not kept any more.
-	Lost uint64 `json:"lost,omitempty"`
+	Lost uint64 `json:"lost,omitempty" doc:"Records behind the number that was asked with that are not kept any more"`
 }
 
 // NodeLogLine is a record of a node's own log. Texts in it may come from devices and other programs.
 type NodeLogLine struct {
-	Number  uint64          `json:"number"` // grows with each record, also over a new start
+	_ struct{} `doc:"Texts may come from devices and other programs"`
+
+	Number  uint64          `json:"number" doc:"Grows with each record, also over a new start"`
 	Time    time.Time       `json:"time"`
-	Level   string          `json:"level"` // debug, info, warning or error
+	Level   string          `json:"level" api:"one-of=debug|info|warning|error"` // debug, info, warning or error
 	Message string          `json:"message"`
-	Extra   json.RawMessage `json:"extra,omitempty"` // an object
+	Extra   json.RawMessage `json:"extra,omitempty" api:"object"` // an object
 }
 
 // NodeLogLost is an event of a log that is followed: records came faster than they were read.

@@ -5,23 +5,23 @@ import "time"
 // MeterEntry is a meter with where it is installed.
 type MeterEntry struct {
 	ID           string         `json:"id"`
-	Commodity    string         `json:"commodity"`
+	Commodity    string         `json:"commodity" api:"one-of=electricity|gas|heat|water"`
 	Channels     []MeterChannel `json:"channels"`
 	ServicePoint string         `json:"servicePoint,omitempty"`
 	Premises     string         `json:"premises,omitempty"`
-	From         *time.Time     `json:"from,omitempty"` // since when it is there, or expected to deliver
+	From         *time.Time     `json:"from,omitempty" doc:"Since when it is there"`
 }
 
 // MeterChannel is a register, or a load profile.
 type MeterChannel struct {
-	Number      int     `json:"number"`
-	ReadingType string  `json:"readingType"` // IEC 61968-9, annex C
-	OBIS        string  `json:"obis,omitempty"`
-	Unit        string  `json:"unit,omitempty"`       // of the reading type
-	Interval    float64 `json:"interval,omitempty"`   // seconds; 0 for a register
-	Multiplier  float64 `json:"multiplier,omitempty"` // 1 if left out
-	Digits      int     `json:"digits,omitempty"`
-	Decimals    int     `json:"decimals,omitempty"`
+	Number      int     `json:"number" api:"min=1,max=65535"`
+	ReadingType string  `json:"readingType" doc:"18 numbers of IEC 61968-9, annex C"`
+	OBIS        string  `json:"obis,omitempty" doc:"IEC 62056-61"`
+	Unit        string  `json:"unit,omitempty" doc:"Of the reading type"`
+	Interval    float64 `json:"interval,omitempty" doc:"Seconds; 0 or left out for a register"`
+	Multiplier  float64 `json:"multiplier,omitempty" doc:"Of transformers: quantity = reading × multiplier"`
+	Digits      int     `json:"digits,omitempty" doc:"Of the register before the point"`
+	Decimals    int     `json:"decimals,omitempty" doc:"Of the register behind it"`
 }
 
 // Meters is a part of the list of meters.
@@ -32,14 +32,14 @@ type Meters struct {
 // MeterRegistered says what became of meters.
 type MeterRegistered struct {
 	Added   int            `json:"added"`
-	Known   int            `json:"known"`   // were there with the same channels
-	Adopted int            `json:"adopted"` // readings that came before their meter
+	Known   int            `json:"known" doc:"Were there with the same channels"`
+	Adopted int            `json:"adopted" doc:"Readings that came before their meter"`
 	Refused []MeterRefusal `json:"refused"`
 }
 
 // MeterRefusal says why an entry of a list was refused.
 type MeterRefusal struct {
-	Index  int    `json:"index"`
+	Index  int    `json:"index" doc:"In the list that was sent"`
 	Reason string `json:"reason"`
 }
 
@@ -54,7 +54,7 @@ type MeterReadingIn struct {
 
 // MeterTaken says what became of readings.
 type MeterTaken struct {
-	Accepted int            `json:"accepted"`
+	Accepted int            `json:"accepted" doc:"Readings that are on disk"`
 	Refused  []MeterRefusal `json:"refused"`
 }
 
@@ -71,11 +71,11 @@ type MeterReadings struct {
 
 // MeterVersion is a version of a reading.
 type MeterVersion struct {
-	End      time.Time `json:"end"`
+	End      time.Time `json:"end" doc:"Of the interval"`
 	Value    float64   `json:"value"`
-	Stage    string    `json:"stage"`            // raw, validated, estimated or edited
-	Status   string    `json:"status,omitempty"` // what validation doubts
-	Recorded time.Time `json:"recorded"`
+	Stage    string    `json:"stage" api:"one-of=raw|validated|estimated|edited"` // raw, validated, estimated or edited
+	Status   string    `json:"status,omitempty" doc:"What validation doubts"`
+	Recorded time.Time `json:"recorded" doc:"Since when it is known"`
 	Who      string    `json:"who,omitempty"`
 	Rule     string    `json:"rule,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
@@ -84,9 +84,9 @@ type MeterVersion struct {
 // MeterMissing is what is missing of a day.
 type MeterMissing struct {
 	Day      string              `json:"day"`
-	Expected uint64              `json:"expected"`
+	Expected uint64              `json:"expected" doc:"Intervals"`
 	Received uint64              `json:"received"`
-	Channels uint64              `json:"channels"` // that lack something
+	Channels uint64              `json:"channels" doc:"That lack something"`
 	List     []MeterMissingEntry `json:"list"`
 	More     bool                `json:"more"`
 }
@@ -110,14 +110,14 @@ type MeterException struct {
 	Channel   int       `json:"channel"`
 	Day       string    `json:"day"`
 	Status    string    `json:"status"`
-	Intervals int       `json:"intervals"`
+	Intervals int       `json:"intervals" doc:"That something was found about"`
 	Noticed   time.Time `json:"noticed"`
 }
 
 // MeterJudgement is what validation found.
 type MeterJudgement struct {
 	Channels   int `json:"channels"`
-	Validated  int `json:"validated"`
+	Validated  int `json:"validated" doc:"Readings"`
 	Doubted    int `json:"doubted"`
 	Estimated  int `json:"estimated"`
 	Exceptions int `json:"exceptions"`

@@ -4,15 +4,15 @@ import "time"
 
 // MQTTStatus is how the MQTT broker is.
 type MQTTStatus struct {
-	Devices       int    `json:"devices"`   // that may connect
-	Connected     int    `json:"connected"` // clients
-	Sessions      int    `json:"sessions"`
-	Subscriptions int    `json:"subscriptions"`
-	Retained      int    `json:"retained"` // messages
-	Waiting       int    `json:"waiting"`  // messages that wait to be recorded
-	Connects      uint64 `json:"connects"` // since the start, as all that follow
-	Refused       uint64 `json:"refused"`  // clients that were not let in
-	Received      uint64 `json:"received"` // messages of clients
+	Devices       int    `json:"devices" api:"min=0"`   // that may connect
+	Connected     int    `json:"connected" api:"min=0"` // clients
+	Sessions      int    `json:"sessions" api:"min=0"`
+	Subscriptions int    `json:"subscriptions" api:"min=0"`
+	Retained      int    `json:"retained" api:"min=0"` // messages
+	Waiting       int    `json:"waiting" api:"min=0"`  // messages that wait to be recorded
+	Connects      uint64 `json:"connects"`             // since the start, as all that follow
+	Refused       uint64 `json:"refused"`              // clients that were not let in
+	Received      uint64 `json:"received"`             // messages of clients
 	Delivered     uint64 `json:"delivered"`
 	Recorded      uint64 `json:"recorded"` // messages
 	Samples       uint64 `json:"samples"`
@@ -29,7 +29,7 @@ type MQTTStatus struct {
 type MQTTDevice struct {
 	Name        string     `json:"name"`
 	Kind        string     `json:"kind"`
-	Certificate *time.Time `json:"certificate,omitempty"` // when the one that it was given ends
+	Certificate *time.Time `json:"certificate,omitempty" doc:"When the certificate that it was given ends"`
 	Created     time.Time  `json:"created"`
 	Changed     time.Time  `json:"changed"` // its secret or certificate
 }
@@ -37,7 +37,7 @@ type MQTTDevice struct {
 // MQTTDevices is a page of devices by name.
 type MQTTDevices struct {
 	Devices []MQTTDevice `json:"devices"`
-	Total   int          `json:"total"`
+	Total   int          `json:"total" api:"min=0"`
 	More    bool         `json:"more"`
 }
 
@@ -50,7 +50,7 @@ type MQTTSecret struct {
 
 // MQTTSecrets are those that were made for devices that were added together.
 type MQTTSecrets struct {
-	Count   int          `json:"count"` // devices that were added
+	Count   int          `json:"count" api:"min=0"` // devices that were added
 	Devices []MQTTSecret `json:"devices"`
 }
 
@@ -70,9 +70,9 @@ type MQTTClient struct {
 	Address       string     `json:"address"` // empty while it is away
 	Version       string     `json:"version"` // of MQTT, empty while it is away
 	Connected     *time.Time `json:"connected,omitempty"`
-	Expiry        int64      `json:"expiry"` // in seconds
-	Subscriptions int        `json:"subscriptions"`
-	Waiting       int        `json:"waiting"` // messages with QoS 1 or 2
+	Expiry        int64      `json:"expiry" api:"min=0" doc:"In seconds"`
+	Subscriptions int        `json:"subscriptions" api:"min=0"`
+	Waiting       int        `json:"waiting" api:"min=0"` // messages with QoS 1 or 2
 	Dropped       uint64     `json:"dropped"`
 }
 

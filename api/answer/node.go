@@ -14,45 +14,47 @@ const (
 
 // Node is this node or one below it, as it said last how it is.
 type Node struct {
+	_ struct{} `doc:"Figures are 0, texts empty where the node does not say."`
+
 	Name    string     `json:"name"`
-	State   string     `json:"state"`           // here, connected, away
-	Since   *time.Time `json:"since,omitempty"` // since when it is away; of a child that is connected, since when it is
-	Parent  string     `json:"parent"`          // the node above it; "" without one
-	Path    []string   `json:"path"`            // the nodes from below the one that answers to this one; empty for itself
-	Prefix  string     `json:"prefix"`          // below which its points are here
-	Origins []string   `json:"origins"`         // of its blocks
+	State   string     `json:"state" api:"one-of=here|connected|away" doc:"here: it is the one that answers"`
+	Since   *time.Time `json:"since,omitempty" doc:"Since when it is away; of a child that is connected, since when it is"`
+	Parent  string     `json:"parent" doc:"The node above it; empty without one"`
+	Path    []string   `json:"path" doc:"The nodes from below the one that answers to this one; empty for itself"`
+	Prefix  string     `json:"prefix" doc:"Below which its points are here"`
+	Origins []string   `json:"origins" doc:"Of its blocks"`
 
-	Heard   *time.Time `json:"heard,omitempty"` // when it said what follows, by the clock of the one that answers; nil: never
+	Heard   *time.Time `json:"heard,omitempty" doc:"When it said what follows, by the clock of the one that answers; missing: never"`
 	Version string     `json:"version"`
-	Roles   []string   `json:"roles"`             // collector, concentrator, store, agents, child
-	Started *time.Time `json:"started,omitempty"` // by its clock
+	Roles   []string   `json:"roles" doc:"collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it)"`
+	Started *time.Time `json:"started,omitempty" doc:"By its clock"`
 
-	Link     string   `json:"link"`              // its way to its parent: connecting, connected, refused, pending, revoked; "" without one
-	LinkNote string   `json:"link_note"`         // why it is not connected, or why its data is not taken
-	RTTMS    float64  `json:"rtt_ms"`            // of a report to its parent and the answer
-	OffsetMS float64  `json:"offset_ms"`         // its clock less that of its parent, as it measured
-	SkewMS   *float64 `json:"skew_ms,omitempty"` // the same, as its parent measured; only at the parent
+	Link     string   `json:"link" doc:"Its way to its parent: connecting, connected, refused, pending, revoked; empty without a parent"`
+	LinkNote string   `json:"link_note" doc:"Why it is not connected, or why its data is not taken"`
+	RTTMS    float64  `json:"rtt_ms" doc:"Of a report to its parent and the answer, in milliseconds"`
+	OffsetMS float64  `json:"offset_ms" doc:"Its clock less that of its parent, as it measured, in milliseconds"`
+	SkewMS   *float64 `json:"skew_ms,omitempty" doc:"The same, as its parent measured; only of children of the one that answers"`
 
-	Waiting       uint64     `json:"waiting"`                 // samples that its parent does not have yet
-	WaitingOctets uint64     `json:"waiting_octets"`          // of them in its log, about
-	WaitingSince  *time.Time `json:"waiting_since,omitempty"` // when the oldest was recorded, by its clock
+	Waiting       uint64     `json:"waiting" doc:"Samples that its parent does not have yet"`
+	WaitingOctets uint64     `json:"waiting_octets" doc:"Of them in its log, about"`
+	WaitingSince  *time.Time `json:"waiting_since,omitempty" doc:"When the oldest of them was recorded, by its clock"`
 
-	Disk     int64    `json:"disk"`      // octets left for its data
+	Disk     int64    `json:"disk" doc:"Octets left for its data"`
 	DiskSize int64    `json:"disk_size"` // octets
-	Celsius  *float64 `json:"celsius,omitempty"`
-	Memory   int64    `json:"memory"` // octets
-	CPU      float64  `json:"cpu"`    // processors in use
+	Celsius  *float64 `json:"celsius,omitempty" doc:"The temperature of the board, if it tells"`
+	Memory   int64    `json:"memory" doc:"Octets"`
+	CPU      float64  `json:"cpu" doc:"Processors in use"`
 
 	Devices        int    `json:"devices"`
-	DevicesFailing int    `json:"devices_failing"`
-	Points         int    `json:"points"` // of its own devices
+	DevicesFailing int    `json:"devices_failing" doc:"Those that do not answer"`
+	Points         int    `json:"points" doc:"Of its own devices"`
 	Agents         int    `json:"agents"`
-	AgentsFailing  int    `json:"agents_failing"`
-	Alerts         int    `json:"alerts"`
-	Health         string `json:"health"` // ok, degraded; "" unknown
-	Note           string `json:"note"`   // what a person should know
+	AgentsFailing  int    `json:"agents_failing" doc:"Those that end again and again, or say that they are bad"`
+	Alerts         int    `json:"alerts" doc:"Open ones"`
+	Health         string `json:"health" doc:"ok, degraded; empty: unknown"`
+	Note           string `json:"note" doc:"What a person should know, such as that it went back to an older configuration"`
 
-	Outages  []Outage  `json:"outages,omitempty"`  // when it was away from its parent, the newest first; of nodes deeper than children the newest three
+	Outages  []Outage  `json:"outages,omitempty" api:"max=21" doc:"When it was away, the newest first; only of children of the one that answers"`
 	Received *Received `json:"received,omitempty"` // of a child: what came since the start of the one that answers
 	// Live is how live messages go between a child and the one that answers, or of that between it and its parent;
 	// nil if there is no such link, or one of them does not know how.
@@ -61,27 +63,31 @@ type Node struct {
 
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
 type Outage struct {
-	From    time.Time  `json:"from"`              // when it was heard of last, or when the node that tells began to look
-	Unknown *time.Time `json:"unknown,omitempty"` // since when nobody knows before From, because that node did not run; nil: From was seen
-	To      *time.Time `json:"to,omitempty"`      // when it came back; nil: it has not yet
-	Waited  uint64     `json:"waited"`            // samples that were there and not here when it came back
-	Coming  uint64     `json:"coming"`            // of them those that are still not on disk here
-	Missing uint64     `json:"missing"`           // of them those that it could not send any more
-	Left    uint64     `json:"left"`              // of them those that were left out on purpose
-	Done    *time.Time `json:"done,omitempty"`    // when the last of them was on disk here; nil: not yet
-	At      string     `json:"at,omitempty"`      // the node above it that counted this, and is "here" then; "" for this one
+	_ struct{} `doc:"A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited."`
+
+	From    time.Time  `json:"from" doc:"When it was heard of last; if that is not known, when the node that tells began to look"`
+	Unknown *time.Time `json:"unknown,omitempty" doc:"Since when nobody knows before from whether it was there, because that node did not run; missing: from was seen"`
+	To      *time.Time `json:"to,omitempty" doc:"When it came back; missing: it has not yet"`
+	Waited  uint64     `json:"waited" doc:"Samples that were on disk there and not here when it came back"`
+	Coming  uint64     `json:"coming" doc:"Of them those that are still not on disk here"`
+	Missing uint64     `json:"missing" doc:"Of them those that it could not send any more"`
+	Left    uint64     `json:"left" doc:"Of them those that were left out on purpose"`
+	Done    *time.Time `json:"done,omitempty" doc:"When the last of them was on disk here; missing: not yet"`
+	At      string     `json:"at,omitempty" doc:"The node above it that counted this, whose disk is meant by here; missing: this one"`
 }
 
 // Received counts what came from a child.
 type Received struct {
+	_ struct{} `doc:"What came from a child since the start of the one that answers"`
+
 	Blocks   uint64 `json:"blocks"`
 	Samples  uint64 `json:"samples"`
 	Octets   uint64 `json:"octets"`
-	Repeated uint64 `json:"repeated"` // samples that were here already
-	Missing  uint64 `json:"missing"`  // samples that it could not send any more
-	Left     uint64 `json:"left"`     // samples that were left out on the way
-	Dropped  uint64 `json:"dropped"`  // frames that came too fast; they come again
-	Reason   string `json:"reason"`   // why its last block was not taken; "" if it was
+	Repeated uint64 `json:"repeated" doc:"Samples that were here already"`
+	Missing  uint64 `json:"missing" doc:"Samples that it could not send any more"`
+	Left     uint64 `json:"left" doc:"Samples that were left out on the way"`
+	Dropped  uint64 `json:"dropped" doc:"Frames that came too fast; they come again"`
+	Reason   string `json:"reason" doc:"Why its last block was not taken; empty if it was"`
 }
 
 // RefusedNode is a node that the tree does not let in.
@@ -93,8 +99,8 @@ type RefusedNode struct {
 // Nodes are this node, first, and all below it, those above others first.
 type Nodes struct {
 	Nodes   []Node        `json:"nodes"`
-	Above   []string      `json:"above"`   // the parent and those above it, the nearest first
-	Refused []RefusedNode `json:"refused"` // nodes below that the parent does not let in
+	Above   []string      `json:"above" doc:"The parent and those above it, the nearest first"`
+	Refused []RefusedNode `json:"refused" doc:"Nodes below this one that its parent does not let into the tree"`
 }
 
 // NodesChange is an event of the stream about nodes: the first one is whole, the others are what changed
@@ -112,8 +118,10 @@ type NodesChange struct {
 // LedgerChange is an event of the stream about nodes with the ledger: the first one is whole, the others are
 // what changed since the one before.
 type LedgerChange struct {
-	Whole  bool                       `json:"whole,omitempty"` // accounts of nodes that are not here are no more
-	Ledger map[string]json.RawMessage `json:"ledger"`          // the fields of a Ledger that changed, without the nodes
-	Nodes  []LedgerNode               `json:"nodes"`           // the accounts that changed, by more than when they were asked for
-	Gone   [][]string                 `json:"gone,omitempty"`  // the paths of nodes whose accounts are no more
+	_ struct{} `doc:"An event of the stream about nodes with the ledger: what changed since the one before"`
+
+	Whole  bool                       `json:"whole,omitempty" doc:"Accounts of nodes that are not here are no more; of the first event"`
+	Ledger map[string]json.RawMessage `json:"ledger" doc:"The fields of a Ledger that changed, without the nodes"`
+	Nodes  []LedgerNode               `json:"nodes" doc:"The accounts that changed, by more than as_of"`
+	Gone   [][]string                 `json:"gone,omitempty" doc:"Paths of the nodes whose accounts are no more"`
 }

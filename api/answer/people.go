@@ -5,11 +5,11 @@ import "time"
 // Person is somebody, or a program, that can log in.
 type Person struct {
 	Name     string    `json:"name"`
-	Role     string    `json:"role"`
+	Role     string    `json:"role" api:"schema=Role"`
 	Created  time.Time `json:"created"`
-	Password bool      `json:"password"` // logs in by name and password
-	Tokens   int       `json:"tokens"`
-	Local    bool      `json:"local"` // the local administrator, who cannot be changed
+	Password bool      `json:"password" doc:"Logs in by name and password"`
+	Tokens   int       `json:"tokens" api:"schema=Count"`
+	Local    bool      `json:"local" doc:"The local administrator, who cannot be changed"`
 }
 
 // People is everybody who can log in, by name.
@@ -20,5 +20,5 @@ type People struct {
 // Setup says whether the node waits for its first administrator.
 type Setup struct {
 	Needed bool   `json:"needed"`
-	Node   string `json:"node"` // the node's name
+	Node   string `json:"node" doc:"The node's name"`
 }

@@ -37,18 +37,18 @@ type Process struct {
 // ProcessEnd says how a process ended.
 type ProcessEnd struct {
 	At     time.Time `json:"at"`
-	Reason string    `json:"reason"` // stopped, exited, killed, memory, hung or unable
+	Reason string    `json:"reason" api:"one-of=stopped|exited|killed|memory|hung|unable"` // stopped, exited, killed, memory, hung or unable
 	Text   string    `json:"text"`
-	Code   int       `json:"code"`
+	Code   int       `json:"code" doc:"The exit code, -1 after a signal"`
 	Signal string    `json:"signal,omitempty"`
-	Uptime float64   `json:"uptime"` // seconds
+	Uptime float64   `json:"uptime" doc:"Seconds"`
 }
 
 // Processes are the agents that are installed, by name.
 type Processes struct {
 	Processes []Process `json:"processes"`
-	Isolation []string  `json:"isolation"`         // what this node can isolate agents by
-	WhyNot    string    `json:"why_not,omitempty"` // why it has no users for them
+	Isolation []string  `json:"isolation" doc:"What this node can isolate agents by"`
+	WhyNot    string    `json:"why_not,omitempty" doc:"Why agents have no users of their own here"`
 }
 
 // ProcessLog is what an agent printed, oldest first.
@@ -60,7 +60,7 @@ type ProcessLog struct {
 type ProcessLine struct {
 	Time    time.Time      `json:"time"`
 	Level   string         `json:"level"`
-	Stream  string         `json:"stream"` // stdout, stderr or node
+	Stream  string         `json:"stream" api:"one-of=stdout|stderr|node"` // stdout, stderr or node
 	Logger  string         `json:"logger,omitempty"`
 	Message string         `json:"message"`
 	Extra   map[string]any `json:"extra,omitempty"`
@@ -72,6 +72,6 @@ type ProcessCrash struct {
 	Agent     string        `json:"agent"`
 	Version   int           `json:"version"`
 	Limit     int64         `json:"memory_limit"`
-	MaxMemory int64         `json:"max_memory"` // most octets that were seen
+	MaxMemory int64         `json:"max_memory" doc:"Most octets that were seen"`
 	Lines     []ProcessLine `json:"lines"`
 }

@@ -27,8 +27,7 @@ func (c *Client) Documents(ctx context.Context, owner string) (answer.Documents,
 
 // Document returns a version of a document, 0 for the newest.
 func (c *Client) Document(ctx context.Context, owner, name string, version int) (answer.Document, error) {
-	d, err := Do(ctx, c, documents.Get, documents.Version{Key: documents.Key{Owner: owner, Name: name}, Version: version})
-	return d.Document, err
+	return Do(ctx, c, documents.Get, documents.Version{Key: documents.Key{Owner: owner, Name: name}, Version: version})
 }
 
 // SetDocument writes a document as a new version.

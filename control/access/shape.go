@@ -84,7 +84,7 @@ func policy(p *control.Policy) *answer.Policy {
 	}
 	for _, lock := range p.Interlocks {
 		out.Interlocks = append(out.Interlocks, answer.Interlock{
-			Guards: limits(lock.Guards), Other: string(lock.Other), Needs: answer.Limits(lock.Needs),
+			Guards: limits(lock.Guards), Other: string(lock.Other), Needs: answer.Limits{Min: lock.Needs.Min, Max: lock.Needs.Max},
 		})
 	}
 	return &out

@@ -65,7 +65,7 @@ const (
 
 // declareDecision declares an operation that changes who holds what. Agents ask for it, and so do other nodes.
 func declareDecision[In any](name, method, http, id string, s operation.Spec) operation.Operation[In, answer.Decided] {
-	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted, s.Schema = name, method, http, id, identity.Operator, true, true, "ControlDecided"
+	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Operator, true, true
 	return operation.Declare[In, answer.Decided](s)
 }
 
@@ -82,24 +82,24 @@ var (
 		Summary: "Points as those see them who command them, with their priority arrays", Result: "By path",
 	})
 	Who = declareView[Path, answer.Who]("control.who", "who", "GET /control/who", "whoHolds", operation.Spec{
-		Summary: "Who holds a point, a device or a branch, until when and why", Result: "Commands, reservations and overrides", Schema: "WhoHolds",
+		Summary: "Who holds a point, a device or a branch, until when and why", Result: "Commands, reservations and overrides",
 	})
 	Held = declareView[Requester, answer.Slots]("control.held", "held", "GET /control/held", "listHeld", operation.Spec{
-		People: true, Summary: "The commands that somebody holds", Result: "The oldest first", Schema: "ControlSlots",
+		People: true, Summary: "The commands that somebody holds", Result: "The oldest first",
 	})
 	Get = declareView[Points, answer.Readings]("control.get", "get", "POST /control/get", "readPoints", operation.Spec{
-		Body: largeBody, Waits: true, Schema: "ControlReadings",
+		Body: largeBody, Waits: true,
 		Summary: "Read points from their devices now", Result: "Each answered by itself, in the order of the request",
 	})
 	Tasks = declareView[Span, answer.Tasks]("control.tasks", "schedule", "GET /control/tasks", "listTasks", operation.Spec{
-		Summary: "The reservations that touch a path and a time", Result: "The oldest first", Schema: "ControlTasks",
+		Summary: "The reservations that touch a path and a time", Result: "The oldest first",
 	})
 	Overrides = declareView[Nothing, answer.Holders]("control.overrides", "overrides", "GET /control/overrides", "listOverrides", operation.Spec{
-		People: true, Summary: "Points that were taken out of control", Result: "The oldest first", Schema: "ControlOverrides",
+		People: true, Summary: "Points that were taken out of control", Result: "The oldest first",
 	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
 		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
-		Summary: "Commands that wait for a second person", Result: "The oldest first", Schema: "ControlSlots",
+		Summary: "Commands that wait for a second person", Result: "The oldest first",
 	})
 )
 
@@ -107,7 +107,7 @@ var (
 var (
 	Freeze = operation.Declare[answer.Freeze, answer.Readings](operation.Spec{
 		Name: "device.freeze", ID: "freezeCounters", HTTP: "POST /control/freeze", Role: identity.Operator, Audited: true, Body: smallBody,
-		Summary: "Have a device copy its counters into frozen counters", Result: "The points that it changed", Schema: "ControlReadings",
+		Summary: "Have a device copy its counters into frozen counters", Result: "The points that it changed",
 		Doc: "The device does it to all its counters at one moment (IEEE 1815, functions 7 and 9). The answer holds the points of the device " +
 			"that this changed, which are recorded, too: frozen counters, and counters that were cleared. 403 if the device has no counters to " +
 			"freeze, 409 while somebody else has reserved something of it.",
@@ -153,7 +153,7 @@ var (
 	})
 	Approve = operation.Declare[answer.Approval, answer.Decided](operation.Spec{
 		Name: "control.approve", ID: "approveCommand", HTTP: "POST /control/waiting", Role: identity.Operator, Body: smallBody, Takes: "Approval",
-		Summary: "Approve or refuse a command that waits", Result: "What was decided about the command", Schema: "ControlDecided",
+		Summary: "Approve or refuse a command that waits", Result: "What was decided about the command",
 		Doc: "It needs the role that the command itself needs.",
 	})
 )

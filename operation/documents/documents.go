@@ -84,12 +84,6 @@ type (
 	}
 )
 
-// Document is a document, with what it says.
-type Document struct {
-	answer.Document
-	Content json.RawMessage `json:"content,omitempty"` // of the newest version, with what it refers to in its place; for agents
-}
-
 // bodyOctets leaves room for what JSON escapes in a text of the most bytes.
 const bodyOctets = 6*document.MaxText + 64<<10
 
@@ -102,7 +96,7 @@ var (
 		Name: "document.list", ID: "listDocuments", Method: "config_list", HTTP: "GET /documents", Role: identity.Viewer, Remote: true,
 		Summary: "List configuration documents without their texts", Result: "By owner and name",
 	})
-	Get = operation.Declare[Version, Document](operation.Spec{
+	Get = operation.Declare[Version, answer.Document](operation.Spec{
 		Name: "document.get", ID: "getDocumentText", Method: "config_get", HTTP: "GET /documents/text", Role: identity.Viewer, Remote: true,
 		Summary: "Read a configuration document", Result: "The document",
 	})
@@ -178,16 +172,16 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, in *Owner) (answer.D
 	return shown(list), err
 }
 
-func (p *Part) get(ctx context.Context, c *operation.Call, in *Version) (Document, error) {
+func (p *Part) get(ctx context.Context, c *operation.Call, in *Version) (answer.Document, error) {
 	k, err := in.key()
 	if err != nil {
-		return Document{}, err
+		return answer.Document{}, err
 	}
 	d, err := p.Documents.Get(ctx, k, in.Version)
 	if err != nil {
-		return Document{}, err
+		return answer.Document{}, err
 	}
-	out := Document{Document: shape(&d)}
+	out := shape(&d)
 	out.Text = &d.Text
 	if c.IsAgent() && in.Version == 0 {
 		out.Content, err = p.Documents.Resolved(ctx, k)

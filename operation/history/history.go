@@ -137,7 +137,7 @@ var (
 			"`stddev` is that of all samples of a bucket.",
 	})
 	Completeness = operation.Declare[Heat, answer.Completeness](operation.Spec{
-		Name: "history.completeness", ID: "getCompleteness", HTTP: "GET /completeness", Role: identity.Viewer, Schema: "CompletenessMap",
+		Name: "history.completeness", ID: "getCompleteness", HTTP: "GET /completeness", Role: identity.Viewer,
 		Summary: "Draw a heat map of how complete the history is, a row for each branch and a cell for each step", Result: "The heat map",
 		Doc: "Rows are in path order and in pages. Steps of more than half an hour are rounded up to whole hours that begin on the hour of UTC, and " +
 			"from and to widen with them: the answer names those that it is about. A step shorter than a point's interval expects nothing of it. " +

@@ -1,11 +1,14 @@
-// Openapi writes the part of the API's document that says how declared operations are asked over HTTP, and the page that says who may ask. It runs in the module's root.
+// Openapi writes what follows from the declarations of operations: the paths and schemas of the API's document, the requests of the document of
+// the bus, and the page that says who may ask. It runs in the module's root.
 package main
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
+	"voltbus/operation"
 	"voltbus/operation/declared"
 )
 
@@ -14,12 +17,29 @@ import (
 
 const documentFile = "api/openapi.yaml"
 
+// written returns all files that follow from declarations, by their names below a folder, the module's root.
+func written(root string, list []operation.Declared) (map[string]string, error) {
+	document, err := os.ReadFile(root + documentFile)
+	if err != nil {
+		return nil, err
+	}
+	bus, err := os.ReadFile(root + busFile)
+	if err != nil {
+		return nil, err
+	}
+	next, err := replace(string(document), list)
+	if err != nil {
+		return nil, err
+	}
+	nextBus, err := busDocument(string(bus), next, list)
+	return map[string]string{documentFile: next, busFile: nextBus, rightsFile: rights(list)}, err
+}
+
 func main() {
-	document, err := os.ReadFile(documentFile)
-	if err == nil {
-		var next string
-		if next, err = replace(string(document), declared.All()); err == nil {
-			err = errors.Join(os.WriteFile(documentFile, []byte(next), 0o644), os.WriteFile(rightsFile, []byte(rights(declared.All())), 0o644))
+	files, err := written("", declared.All())
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err == nil {
+			err = os.WriteFile(name, []byte(files[name]), 0o644)
 		}
 	}
 	if err != nil {

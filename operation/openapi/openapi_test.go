@@ -9,32 +9,28 @@ import (
 	"voltbus/operation/declared"
 )
 
-func TestTheDocumentIsAsTheOperationsAreDeclared(t *testing.T) {
-	document, err := os.ReadFile("../../" + documentFile)
+func TestWhatIsWrittenIsAsTheOperationsAreDeclared(t *testing.T) {
+	const root = "../../"
+	want, err := written(root, declared.All())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := replace(string(document), declared.All())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(document)); diff != "" {
-		t.Error("run go generate ./operation/openapi (-declared +written):", diff)
-	}
-}
-
-func TestThePageOfRightsIsAsTheOperationsAreDeclared(t *testing.T) {
-	page, err := os.ReadFile("../../" + rightsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(rights(declared.All()), string(page)); diff != "" {
-		t.Error("run go generate ./operation/openapi (-declared +written):", diff)
+	for name, text := range want {
+		got, err := os.ReadFile(root + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s: run go generate ./operation/openapi (-declared +written): %s", name, diff)
+		}
 	}
 }
 
 func TestADocumentWithoutItsMarksIsRefused(t *testing.T) {
 	if _, err := replace("paths:\n", nil); err == nil {
 		t.Error("it was written")
+	}
+	if _, err := busDocument("channels:\n", "", nil); err == nil {
+		t.Error("that of the bus was written")
 	}
 }

@@ -21,7 +21,7 @@ const (
 	end   = "  # What is written by \"go generate ./operation/openapi\" ends here.\n"
 )
 
-var errMarks = errors.New("the two lines between which generated paths stand are missing")
+var errMarks = errors.New("two lines between which generated parts stand are missing")
 
 // The lines between which operations stand that are declared, of a path whose others are written by hand.
 const (
@@ -49,7 +49,25 @@ func replace(document string, list []operation.Declared) (string, error) {
 			own = append(own, key+operationsAt(list, path))
 		}
 	}
-	return before + begin + strings.Join(own, "") + end + after, nil
+	return withSchemas(before+begin+strings.Join(own, "")+end+after, list)
+}
+
+// The lines of the document between which the schemas stand that are written from types.
+const (
+	beginSchemas = "    # The schemas that follow are written by \"go generate ./operation/openapi\" from the types of answers.\n"
+	endSchemas   = "    # The schemas that are written end here.\n"
+)
+
+// withSchemas returns a document with the schemas of results, in place of those that were written before.
+func withSchemas(document string, list []operation.Declared) (string, error) {
+	before, rest, found := strings.Cut(document, beginSchemas)
+	_, after, ended := strings.Cut(rest, endSchemas)
+	if !found || !ended {
+		return "", fault.E("openapi.withSchemas", fault.Corrupt, "", errMarks)
+	}
+	all := newSchemas(func(name string) bool { return blockOf(before, name) != "" })
+	all.results(list)
+	return before + beginSchemas + all.text() + endSchemas + after, all.clash
 }
 
 func withoutShared(part string) string {
@@ -285,7 +303,7 @@ func schemaOf(d *operation.Declared) string {
 	case t == reflect.TypeFor[json.RawMessage]():
 		return "{}"
 	}
-	return `{ $ref: "#/components/schemas/` + t.Name() + `" }`
+	return "{ " + reference(nameOf(t)) + " }"
 }
 
 // id returns a name for programs: setDocument of document.set.

@@ -25,497 +25,14 @@ export type Role = "viewer" | "operator" | "engineer" | "administrator";
 
 export type FaultKind = "internal" | "invalid" | "not-found" | "unreachable" | "timeout" | "refused" | "conflict" | "unavailable" | "corrupt" | "rejected" | "canceled";
 
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  kind: FaultKind;
-  subject?: string;
-  instance: string;
-  /** The other node that says so, if it is not the one that was asked */
-  node?: string;
-  /** Of a refusal there: the capability, as a grant is written */
-  missing?: string;
-  /** All that is wrong with a configuration */
-  problems?: ConfigProblem[];
-  ingested?: Ingested;
-  raised?: Raised;
-  /** Of a refusal of control, for programs: held, reserved, conflict, and others */
-  why?: string;
-  /** Who stands in the way */
-  holders?: ControlHolder[];
-}
-
-/** What a method of an agent raised instead of an answer */
-export interface Raised {
-  type: string;
-  message: string;
-  args?: unknown[];
-}
-
-export interface Methods {
-  methods: Method[];
-}
-
-export interface Method {
-  name: string;
-  doc: string;
-  params: {
-    name: string;
-    /** In words; empty if nobody said */
-    type: string;
-    /** Left out if it must be given */
-    default?: unknown;
-    kind: "positional" | "keyword" | "either" | "rest";
-  }[];
-  /** Its type, in words */
-  result: string;
-  /** Capabilities that other agents must hold to call it */
-  needs?: string[];
-}
-
-export interface CallResult {
-  /** What the method returned */
-  result: unknown;
-}
-
-export interface Session {
-  user: string;
-  role: Role;
-}
-
-export interface Version {
-  version: string;
-  commit: string;
-  go: string;
-}
-
-export interface Health {
-  status: "ok" | "degraded" | "failed" | "starting";
-  summary?: string;
-  started?: Time;
-  parts?: {
-    name: string;
-    status: string;
-    reason: string;
-  }[];
-  /** What is not well, what is critical first; status is ok if there is nothing */
-  concerns?: Concern[];
-}
-
-/** Something that is not well */
-export interface Concern {
-  part: "recorder" | "store" | "history" | "audit" | "state" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
-  severity: "warning" | "critical";
-  /** What it is about: a path, a line, an agent, a node; empty for the node itself */
-  subject: string;
-  /** For people; may hold text of devices and agents */
-  sentence: string;
-  /** A fault kind, of devices */
-  kind?: string;
-  /** null: unknown */
-  since: string | null;
-  /** The page that shows it, from the root of the node's page */
-  link: string;
-}
-
-/** Who holds what, and when */
-export interface ControlHolder {
-  /** Such as agent:tune or person:ada */
-  requester: string;
-  /** Of a reservation */
-  task?: string;
-  /** Identifier of a command */
-  command?: string;
-  /** Point, device or branch; of an override its pattern */
-  path?: string;
-  level?: number;
-  from?: string;
-  /** Missing: until it is released */
-  until?: string;
-  reason?: string;
-}
-
-export interface ControlError {
-  kind: FaultKind;
-  /** What to do */
-  message: string;
-  /** Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved */
-  why?: string;
-  /** The capability, as a grant is written */
-  missing?: string;
-  /** Who stands in the way */
-  holders?: ControlHolder[];
-}
-
-export interface ControlReading {
-  point: string;
-  time: string | null;
-  value: Value;
-  kind: "none" | "float" | "int" | "bool" | "text";
-  quality: Quality;
-  error?: ControlError;
-}
-
-export interface ControlReadings {
-  readings: ControlReading[];
-}
-
-/** What is wrong with one of many commands is in its result */
-export interface NewCommand {
-  /** Unique for who asks, at most 255 bytes: a repeat gets the first answer */
-  id?: string;
-  /** Needed */
-  point?: string;
-  /** Needed: a number, true, false or a text */
-  value?: unknown;
-  /** From 1, the most urgent, to 16: the smallest wins */
-  level?: number;
-  /** Seconds after which it ends by itself; without it when it is released */
-  lease?: number;
-  /** For people */
-  reason?: string;
-  /** The own reservation that it belongs to */
-  task?: string;
-}
-
-export interface NewCommands {
-  commands: NewCommand[];
-  /** Seconds to wait for what devices say; 0 to wait only until it is decided and kept */
-  wait?: number;
-}
-
-export interface Commanded {
-  id: string;
-  point: string;
-  /** pending: a second person must agree; failed: the device refused it, so that it ended, and its level is as it was before */
-  status: "accepted" | "pending" | "refused" | "failed";
-  /** The point follows it */
-  wins: boolean;
-  /** When the lease or the time to approve ends */
-  until?: string;
-  /** When the point can follow, if a rate or minimum time holds it back: the output is then waiting */
-  later?: string;
-  /** It was decided before */
-  repeat?: boolean;
-  /** idle, writing, waiting, held, differs, mismatch, failed or unknown */
-  output?: string;
-  reported?: Value;
-  error?: ControlError;
-}
-
-export interface CommandResults {
-  results: Commanded[];
-}
-
-export interface CommandSelection {
-  /** Another one, such as agent:tune */
-  requester?: string;
-  /** With those below it, of a device or branch */
-  point?: string;
-  id?: string;
-  level?: number;
-  task?: string;
-  /** Of a release: every command and every reservation */
-  all?: boolean;
-  /** Of a renewal: seconds from now; without it as long as each was */
-  lease?: number;
-}
-
-export interface ControlRevert {
-  /** With those below it, of a device or branch */
-  path: string;
-  /** Seconds over which the points go back; without it all go back now */
-  spread?: number;
-}
-
-export interface ControlDecided {
-  status: "accepted" | "pending";
-  until?: string;
-  /** Reservations that gave way */
-  lost?: ControlHolder[];
-  /** Of a revert: how many go back */
-  points?: number;
-}
-
-export interface ControlWindow {
-  path: string;
-  /** Without it now */
-  from?: string;
-  /** Does not belong to it */
-  to: string;
-}
-
-export interface NewTask {
-  /** Unique for who asks: a repeat gets the first answer */
-  id?: string;
-  /** Its name */
-  task: string;
-  /** high: gives way to nobody and takes the place of others; low: gives way until it begins; low-preempt: always gives way */
-  priority?: "high" | "low" | "low-preempt";
-  reason?: string;
-  windows: ControlWindow[];
-}
-
-export interface ControlTask {
-  task: string;
-  requester: string;
-  priority: "high" | "low" | "low-preempt";
-  reason: string;
-  /** That are left */
-  windows: ControlWindow[];
-  /** That have begun */
-  active: ControlWindow[];
-  /** Its first window has begun */
-  started: boolean;
-  /** It ends soon, for another one */
-  preempted: boolean;
-}
-
-export interface ControlTasks {
-  tasks: ControlTask[];
-}
-
-/** A level that is taken */
-export interface ControlSlot {
-  requester: string;
-  task?: string;
-  command?: string;
-  path?: string;
-  level?: number;
-  from?: string;
-  until?: string;
-  reason?: string;
-  value: Value;
-}
-
-export interface ControlSlots {
-  commands: ControlSlot[];
-}
-
-/** What a point demands of commands: times in seconds, values in its unit */
-export interface ControlPolicy {
-  /** Only who has reserved the point */
-  reservation?: boolean;
-  /** A second person must agree */
-  approval?: boolean;
-  /** A lease is demanded, of so many seconds at most */
-  longest?: number;
-  range?: ControlRange;
-  /** It follows in steps */
-  rate?: {
-    /** The size of a step at most */
-    most: number;
-    /** Seconds between two steps at least */
-    per: number;
-  };
-  /** When a value that the point lost is written again; missing: return, after it could not be read */
-  assert?: "return" | "always" | "never";
-  /** Seconds between two such writes at least; missing for 60 */
-  assert_pause?: number;
-  /** How far a reading may be off, in the unit of the point */
-  tolerance?: number;
-  /** Once on, it stays on for so many seconds */
-  min_on?: number;
-  /** Once off, it stays off for so many seconds */
-  min_off?: number;
-  interlocks?: {
-    guards?: ControlRange;
-    /** The point that must be within needs */
-    other: string;
-    needs: ControlRange;
-  }[];
-}
-
-/** Numbers, ends included; a missing end is open */
-export interface ControlRange {
-  min?: number;
-  max?: number;
-}
-
-export interface ControlPoint {
-  point: string;
-  device: string;
-  unit: string;
-  kind: "none" | "float" | "int" | "bool" | "text";
-  writable: boolean;
-  default: Value;
-  /** What it is set to when its last command ended */
-  revert: "relinquish" | "default" | "before";
-  policy?: ControlPolicy;
-  /** The levels that are taken, the most urgent first */
-  array: ControlSlot[];
-  overrides: ControlHolder[];
-  /** The reservation that holds it now */
-  window: ControlHolder | null;
-  wish: Value;
-  /** The wish is what it goes back to */
-  reverting: boolean;
-  output: "idle" | "writing" | "waiting" | "held" | "differs" | "mismatch" | "failed" | "unknown";
-  held: Value;
-  reported: Value;
-  observed: Value;
-  /** When it goes on, if something holds it back */
-  later?: string;
-  /** Of writes, in a row */
-  failures: number;
-  /** The device's words */
-  failed_with?: string;
-}
-
-export interface ControlPoints {
-  points: ControlPoint[];
-  /** The after of the next page; empty if this is the last */
-  next: string;
-}
-
-export interface WhoHolds {
-  /** At or below the path, that are commanded or go back; the point itself always */
-  points: ControlPoint[];
-  tasks: ControlTask[];
-  overrides: ControlHolder[];
-  /** There are more points */
-  next: string;
-}
-
-export interface NewOverride {
-  id?: string;
-  pattern: string;
-  reason?: string;
-  /** Seconds; without it until it is cleared */
-  length?: number;
-  /** Every command of the points ends and they go back first */
-  failsafe?: boolean;
-}
-
-export interface ControlOverrides {
-  overrides: ControlHolder[];
-}
-
 export interface Approval {
   requester: string;
   id: string;
   agree: boolean;
 }
 
-export interface ControlEvent {
-  /** command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended */
-  event: string;
-  time: string;
-  requester: string;
-  task?: string;
-  command?: string;
-  path?: string;
-  level?: number;
-  from?: string;
-  until?: string;
-  reason?: string;
-  cause?: string;
-  value?: Value;
-  wish?: Value;
-  by?: string;
-  write?: number;
-  fault?: FaultKind;
-  /** The device's words */
-  text?: string;
-}
-
-export interface Alert {
-  /** Who raised it */
-  agent: string;
-  /** What it is about, as the agent calls it */
-  key: string;
-  severity: "info" | "warning" | "critical";
-  /** For people */
-  text: string;
-  /** Since when it is so */
-  first: string;
-  /** When the agent said so last */
-  last: string;
-  /** How often it said so */
-  count: number;
-}
-
-export interface Alerts {
-  alerts: Alert[];
-  /** How many messages about alerts the node refused since it started, because they were wrong or an agent had too many open */
-  refused: number;
-}
-
-export interface Peer {
-  name: string;
-  /** It is connected */
-  online: boolean;
-  /** When it connected */
-  since: string | null;
-  /** As it says itself; silent after three intervals without a word */
-  status: "good" | "bad" | "starting" | "unknown" | "silent" | "offline";
-  /** Why, in any form, as the agent says it */
-  context?: unknown;
-  /** Of the agent, as it says */
-  version: string;
-  sdk: string;
-  host: string;
-}
-
-export interface Peers {
-  peers: Peer[];
-}
-
-export interface Point {
-  path: string;
-  kind: Kind;
-  unit: string;
-  description: string;
-  writable: boolean;
-  device: string;
-  /** Seconds; 0 if unknown */
-  interval: number;
-  tags: Record<string, string>;
-}
-
-export interface Points {
-  points: Point[];
-  /** The "after" of the next page; empty if this is the last */
-  next: string;
-}
-
-export interface Sample {
-  point: string;
-  time: Time;
-  value: Value;
-  kind: Kind;
-  quality: Quality;
-}
-
-export interface Latest {
-  samples: Sample[];
-  sources?: Sources;
-}
-
 /** Nodes below whose points were asked for; absent if there are none. This node is among them if much of its log is not in its store yet */
 export type Sources = Source[];
-
-export interface Source {
-  node: string;
-  /** stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed */
-  state: "stored" | "asked" | "unreachable" | "refused" | "late" | "failed";
-  /** What may be missing here of its points begins here; absent for the beginning */
-  from?: string;
-  /** What it was asked for ends here; absent for the newest */
-  to?: string;
-  /** That it gave */
-  samples: number;
-  /** Not connected since */
-  since?: string;
-  /** Samples that it had not sent when it last told */
-  waiting?: number;
-  /** The capability that it misses, such as read site/** */
-  missing?: string;
-  /** What that means for the answer */
-  why?: string;
-}
 
 /** Of those present, the ones that the interval does not ask for: present less extra, of expected, is how complete it is */
 export type Extra = number;
@@ -523,30 +40,8 @@ export type Extra = number;
 /** [milliseconds since 1970, value], and the quality behind them if it is not good */
 export type Tuple = [number, Value, Quality?];
 
-export interface Series {
-  point: string;
-  unit: string;
-  kind: Kind;
-  samples: Tuple[];
-  expected: Expected;
-  present: Count;
-  extra: Extra;
-  bad: Count;
-  /** The limit cut the samples; the counts are of the whole range */
-  truncated?: boolean;
-}
-
 /** The after of the next page; empty if this is the last */
 export type Next = string;
-
-export interface Range {
-  series: Series[];
-  completeness: Completeness;
-  from: Time;
-  to: Time;
-  next: Next;
-  sources?: Sources;
-}
 
 /** The samples of a series, column by column */
 export interface Columns {
@@ -580,518 +75,6 @@ export interface Plot {
   sources?: Sources;
 }
 
-export interface Bucket {
-  start: Time;
-  end: Time;
-  expected: Expected;
-  /** Of the functions asked for, by name */
-  values?: Record<string, Figure>;
-  count: Count;
-  bad: Count;
-  mean: Figure;
-  min: Figure;
-  max: Figure;
-  sum: Figure;
-  first: Figure;
-  last: Figure;
-}
-
-export interface Summary {
-  point: string;
-  unit: string;
-  buckets: Bucket[];
-  expected: Expected;
-  present: Count;
-  extra: Extra;
-  bad: Count;
-}
-
-export interface Aggregate {
-  series: Summary[];
-  /** As it was asked for */
-  step_name: string;
-  /** Empty if steps begin at from */
-  zone: string;
-  next: Next;
-  completeness: Completeness;
-  from: Time;
-  to: Time;
-  /** Seconds; of days and months on average */
-  step: number;
-  sources?: Sources;
-}
-
-export interface CompletenessMap {
-  from: Time;
-  to: Time;
-  /** Seconds */
-  step: number;
-  rows: {
-    path: string;
-    points: Count;
-    /** Of the expected samples those with a usable value */
-    present: number;
-    /** Samples that the intervals of the points ask for */
-    expected: number;
-    /** Cell i is about the time from from + i·step; null if nothing was expected in it */
-    coverage: (number | null)[];
-  }[];
-  /** The "after" of the next page; empty if this is the last */
-  next: string;
-}
-
-export interface Device {
-  path: string;
-  driver: string;
-  line: string;
-  /** hung: the driver of its line does not return */
-  state: "online" | "offline" | "starting" | "disabled" | "hung";
-  /** Seconds */
-  interval: number;
-  /** What health says of it or of its line; empty if all is well */
-  concern: string;
-  /** Why points are bad although the device answers, and what to do; empty if there is nothing */
-  problem: string;
-  last_read: string | null;
-  /** Stays after a recovery; empty if there was none */
-  last_error: string;
-  /** Of last_error; null if there was none */
-  last_error_time: string | null;
-  error_kind: string;
-  reads: Count;
-  failures: Count;
-  points: Count;
-  /** Samples that the device sent by itself */
-  reports: Count;
-  /** Reports that were lost before they were taken, one for each time that the device said it lost some */
-  lost: Count;
-  /** Samples whose time by the device's clock was out of bounds: they have the time of their arrival */
-  misdated: Count;
-  latency_ms: number;
-}
-
-export interface Devices {
-  devices: Device[];
-}
-
-export interface Origin {
-  /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
-  origin: string;
-  /** Whether it is of this node, not of one below it */
-  own: boolean;
-  produced: Count;
-  acknowledged: Count;
-  stored: Count;
-  refused: Count;
-  missing: Count;
-  repeated: Count;
-  left_out: Count;
-  backlog_blocks: Count;
-  backlog_samples: Count;
-  balanced: boolean;
-}
-
-export interface Gap {
-  origin: string;
-  first: Count;
-  last: Count;
-  samples: Count;
-  reason: string;
-  noticed: Time;
-}
-
-export interface Log {
-  bytes: Count;
-  max_bytes: Count;
-  blocks: Count;
-  dropped_blocks: Count;
-  dropped_samples: Count;
-}
-
-export interface Damage {
-  file: string;
-  from?: Time;
-  to?: Time;
-  reason: string;
-  noticed: Time;
-}
-
-export interface Ledger {
-  state: string;
-  reason: string;
-  origins: Origin[];
-  gaps: Gap[];
-  log: Log;
-  damaged: Damage[];
-  /** Samples in the place of which another value of the same point and time was stored; repeats do not count */
-  overwritten: Count;
-  /** Of all nodes: whether something was lost, and what and why */
-  sentence?: string;
-  sum?: LedgerSum;
-  /** This node first, then those below it, each after the one above it */
-  nodes?: LedgerNode[];
-}
-
-/** The account of a node, as it said itself */
-export interface LedgerNode {
-  node: string;
-  /** The nodes on the way to it, itself last; empty: this one */
-  path: string[];
-  /** old: it does not answer, and this is what it said last; silent: it said nothing yet */
-  state: "here" | "current" | "old" | "silent";
-  as_of?: Time;
-  /** Why it is old or silent, or why the state of its ledger is not ok */
-  reason: string;
-  /** The state of its ledger: ok, paused, backlog */
-  ledger: string;
-  /** It has a store */
-  stores: boolean;
-  /** Below which its points lie here */
-  prefix: string;
-  /** Samples in the place of which its store has another value of the same time; left out if none */
-  overwritten?: Count;
-  origins: Hop[];
-  gaps: Gap[];
-}
-
-/** How an origin stands at a node */
-export interface Hop {
-  origin: string;
-  /** It is the node's own */
-  own: boolean;
-  produced: Count;
-  acknowledged: Count;
-  stored: Count;
-  refused: Count;
-  missing: Count;
-  repeated: Count;
-  left_out: Count;
-  backlog_blocks: Count;
-  backlog_samples: Count;
-  balanced: boolean;
-  /** Samples that the parent of the node has on disk, missing ones and those left out included; none without a parent, or before it was asked */
-  above?: number;
-}
-
-/** samples = stored + missing + left_out + waiting, over all origins */
-export interface LedgerSum {
-  nodes: Count;
-  /** Of them those whose word is old or missing */
-  old: number;
-  origins: Count;
-  /** Acknowledged where they were produced */
-  samples: number;
-  /** At this node */
-  stored: number;
-  left_out: Count;
-  missing: Count;
-  /** On their way */
-  waiting: number;
-  /** That were never acknowledged */
-  refused: number;
-  repeated: Count;
-  /** At this node: of those stored, in the place of which another value of the same time is */
-  overwritten: Count;
-}
-
-export interface Config {
-  file: string;
-  text: string;
-  /** Of the text, 16 hexadecimal digits */
-  version: string;
-  /** The node runs by this text; false after a change by hand */
-  applied: boolean;
-  /** Sections that differ from what runs, and need a new start */
-  restart: string[];
-  /** Newest first */
-  history: ConfigVersion[];
-}
-
-export interface ConfigVersion {
-  version: string;
-  time: Time;
-  /** Empty for a change by hand */
-  user: string;
-}
-
-export interface ConfigText {
-  version: string;
-  time: Time;
-  user: string;
-  text: string;
-}
-
-export interface ConfigProblem {
-  /** Empty for the text itself, else a file that it names */
-  file: string;
-  /** From 1; 0 if unknown */
-  line: number;
-  /** From 1, in characters; 0 if unknown */
-  column: number;
-  /** Of the key, such as devices[3].interval */
-  path: string;
-  /** What is wrong, and what to write instead */
-  detail: string;
-}
-
-export interface ConfigChanges {
-  /** Paths of devices */
-  added: string[];
-  /** Paths of devices */
-  removed: string[];
-  /** Paths of devices, which begin anew */
-  changed: string[];
-  /** Sections that only a new start of the node takes over */
-  restart: string[];
-  /** The same in sentences, shortened if there are many */
-  words: string[];
-}
-
-export interface ConfigCheck {
-  problems: ConfigProblem[];
-  changes: ConfigChanges;
-}
-
-export interface ConfigApplied {
-  version: string;
-  changes: ConfigChanges;
-}
-
-export interface Person {
-  name: string;
-  role: Role;
-  created: Time;
-  /** Logs in by name and password */
-  password: boolean;
-  tokens: Count;
-  /** The local administrator, who cannot be changed */
-  local: boolean;
-}
-
-export interface People {
-  people: Person[];
-}
-
-export interface Agents {
-  agents: Agent[];
-}
-
-export interface Children {
-  children: Child[];
-}
-
-export interface Child {
-  name: string;
-  /** The public half of its key */
-  public: string;
-  /** What people compare of the key */
-  fingerprint: string;
-  /** expired: its bundle was not used in time */
-  state: "pending" | "approved" | "revoked" | "expired";
-  /** Below which its points are; empty: anywhere */
-  prefix: string;
-  grants: Grants;
-  /** Of its program, when it joined */
-  version: string;
-  /** The ID of the one that it joined with, or empty */
-  invitation: string;
-  joined: Time;
-  changed: Time;
-  /** Who changed the state last; empty if nobody had to */
-  by: string;
-  /** How many keys it has had */
-  keys: number;
-  /** Until when the key of a bundle is taken that was not used yet; left out: it was used, or does not expire */
-  expires?: Time;
-  /** Why blocks of it are not taken, such as a point outside its prefix; empty if they are */
-  refusal: string;
-  /** Left out if it is not connected */
-  online?: {
-    since: Time;
-    address: string;
-    in: Traffic;
-    out: Traffic;
-  };
-}
-
-export interface Invitations {
-  invitations: Invitation[];
-}
-
-export interface Invitation {
-  id: string;
-  state: "open" | "used" | "expired" | "cancelled";
-  approved: boolean;
-  /** What the node is called; empty: it chooses */
-  name: string;
-  prefix: string;
-  grants: Grants;
-  created: Time;
-  expires: Time;
-  /** Who invited */
-  by: string;
-  /** The name of the node that used it, or empty */
-  used_by: string;
-  used?: Time;
-}
-
-export interface Invited {
-  invitation: Invitation;
-  /** Begins with vb1; a secret until it is used */
-  code: string;
-  /** The code as a picture: a row a text, 1 for dark, without a margin; empty if it is too long */
-  qr: string[];
-  addresses: string[];
-}
-
-export interface Door {
-  node: string;
-  addresses: string[];
-  /** SHA-256 of the certificate of its authority */
-  fingerprint: string;
-  /** That certificate, PEM */
-  authority: string;
-}
-
-export interface Nodes {
-  nodes: Node[];
-  /** The parent and those above it, the nearest first */
-  above: string[];
-  /** Nodes below this one that its parent does not let into the tree */
-  refused: {
-    name: string;
-    why: string;
-  }[];
-}
-
-/** Figures are 0, texts empty where the node does not say. */
-export interface Node {
-  name: string;
-  /** here: it is the one that answers */
-  state: "here" | "connected" | "away";
-  /** Since when it is away; of a child that is connected, since when it is */
-  since?: string;
-  /** The node above it; empty without one */
-  parent: string;
-  /** The nodes from below the one that answers to this one; empty for itself */
-  path: string[];
-  /** Below which its points are here */
-  prefix: string;
-  /** Of its blocks */
-  origins: string[];
-  /** When it said what follows, by the clock of the one that answers; missing: never */
-  heard?: string;
-  version: string;
-  /** collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it) */
-  roles: string[];
-  /** By its clock */
-  started?: string;
-  /** Its way to its parent: connecting, connected, refused, pending, revoked; empty without a parent */
-  link: string;
-  /** Why it is not connected, or why its data is not taken */
-  link_note: string;
-  /** Of a report to its parent and the answer, in milliseconds */
-  rtt_ms: number;
-  /** Its clock less that of its parent, as it measured, in milliseconds */
-  offset_ms: number;
-  /** The same, as its parent measured; only of children of the one that answers */
-  skew_ms?: number;
-  /** Samples that its parent does not have yet */
-  waiting: number;
-  /** Of them in its log, about */
-  waiting_octets: number;
-  /** When the oldest of them was recorded, by its clock */
-  waiting_since?: string;
-  /** Octets left for its data */
-  disk: number;
-  disk_size: number;
-  /** The temperature of the board, if it tells */
-  celsius?: number;
-  /** Octets */
-  memory: number;
-  /** Processors in use */
-  cpu: number;
-  devices: number;
-  /** Those that do not answer */
-  devices_failing: number;
-  /** Of its own devices */
-  points: number;
-  agents: number;
-  /** Those that end again and again, or say that they are bad */
-  agents_failing: number;
-  /** Open ones */
-  alerts: number;
-  /** ok, degraded; empty: unknown */
-  health: string;
-  /** What a person should know, such as that it went back to an older configuration */
-  note: string;
-  /** When it was away, the newest first; only of children of the one that answers */
-  outages?: Outage[];
-  received?: Received;
-  live?: LiveLink;
-}
-
-/** How live messages go over the link between a node and its parent, since the start of the one that answers. In an answer about nodes it is that between a child and the one that answers; of the one that answers, that to its parent. */
-export interface LiveLink {
-  connected: boolean;
-  since?: Time;
-  up: LiveFlow;
-  down: LiveFlow;
-  /** Messages that the one that answers did not take */
-  refused: number;
-  /** Why the last of them was refused; empty for none */
-  reason: string;
-}
-
-/** One direction of a link for live messages */
-export interface LiveFlow {
-  /** What is wanted at the other end, with wildcards of the bus */
-  subjects: string[];
-  /** How many subjects that are; 0: nothing travels */
-  wanted: number;
-  messages: number;
-  /** On the link */
-  octets: number;
-  /** Messages that the link did not carry in time */
-  dropped: number;
-  /** What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it */
-  withheld?: LiveWithheld[];
-}
-
-/** What is wanted at a node and does not come, because a node below does not allow it */
-export interface LiveWithheld {
-  /** As it is wanted, with wildcards of the bus */
-  subject: string;
-  /** That withholds it */
-  node: string;
-  /** Some of it comes */
-  part?: boolean;
-  /** What its uplink.allow lacks, such as subscribe **, in its names */
-  allow: string;
-}
-
-/** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */
-export interface Outage {
-  /** When it was heard of last; if that is not known, when the node that tells began to look */
-  from: string;
-  /** Since when nobody knows before from whether it was there, because that node did not run; missing: from was seen */
-  unknown?: string;
-  /** When it came back; missing: it has not yet */
-  to?: string;
-  /** Samples that were on disk there and not here when it came back */
-  waited: number;
-  /** Of them those that are still not on disk here */
-  coming: number;
-  /** Of them those that it could not send any more */
-  missing: number;
-  /** Of them those that were left out on purpose */
-  left: number;
-  /** When the last of them was on disk here; missing: not yet */
-  done?: string;
-  /** The node above it that counted this, whose disk is meant by here; missing: this one */
-  at?: string;
-}
-
 /** An event of the stream about nodes: what changed since the one before */
 export interface NodesChange {
   /** Nodes that are not here are no more; of the first event */
@@ -1109,119 +92,6 @@ export interface NodesChange {
     name: string;
     why: string;
   }[];
-}
-
-/** An event of the stream about nodes with the ledger: what changed since the one before */
-export interface LedgerChange {
-  /** Accounts of nodes that are not here are no more; of the first event */
-  whole?: boolean;
-  /** The fields of a Ledger that changed, without the nodes */
-  ledger: Record<string, unknown>;
-  /** The accounts that changed, by more than as_of */
-  nodes: LedgerNode[];
-  /** Paths of the nodes whose accounts are no more */
-  gone?: string[][];
-}
-
-/** What came from a child since the start of the one that answers */
-export interface Received {
-  blocks: number;
-  samples: number;
-  octets: number;
-  /** Samples that were here already */
-  repeated: number;
-  /** Samples that it could not send any more */
-  missing: number;
-  /** Samples that were left out on the way */
-  left: number;
-  /** Frames that came too fast; they come again */
-  dropped: number;
-  /** Why its last block was not taken; empty if it was */
-  reason: string;
-}
-
-export interface Parent {
-  /** Whether there is a node above this one; if not, the rest is empty */
-  member: boolean;
-  /** Its name */
-  parent: string;
-  addresses: string[];
-  /** Of its authority */
-  fingerprint: string;
-  /** What it calls this node */
-  name: string;
-  prefix: string;
-  state: "" | "pending" | "approved" | "revoked" | "expired";
-  /** The state in words, as the parent said it */
-  why: string;
-  /** What people compare of the key that the parent knows */
-  key_fingerprint: string;
-  joined?: Time;
-  uplink?: Uplink;
-}
-
-/** How the blocks of this node go up */
-export interface Uplink {
-  state: "connecting" | "connected" | "refused";
-  since?: Time;
-  /** Why there is no connection; empty if there is one */
-  reason: string;
-  /** Of the greeting, in milliseconds */
-  rtt_ms: number;
-  /** The parent's clock less this one, in milliseconds */
-  offset_ms: number;
-  /** Blocks of the log that the parent has not acknowledged */
-  waiting: number;
-  lanes: {
-    name: "normal" | "urgent";
-    /** Under way */
-    frames: number;
-    /** Under way */
-    octets: number;
-    oldest?: Time;
-    /** Octets since the start */
-    sent: number;
-    /** Times that it began anew, since the parent missed something */
-    back: number;
-  }[];
-  origins: {
-    origin: string;
-    /** Of the last block that the parent has */
-    sequence: number;
-    /** In all blocks up to it */
-    samples: number;
-    /** Samples since the start */
-    sent: number;
-    /** Since the start */
-    octets: number;
-    /** Samples since the start, with those left out */
-    acknowledged: number;
-    /** Samples that the selection left out */
-    left: number;
-    /** Samples that were sent once more */
-    repeated: number;
-    /** Samples that the log had dropped, or that were damaged */
-    dropped: number;
-    /** Why the parent does not take it; empty if it does */
-    reason: string;
-  }[];
-  live?: LiveLink;
-}
-
-export interface Agent {
-  name: string;
-  /** The public half of its key */
-  public: string;
-  grants: Grants;
-  created: Time;
-  revoked?: Time;
-  /** Left out if it is not connected */
-  online?: {
-    since: Time;
-    address: string;
-    in: Traffic;
-    out: Traffic;
-  };
 }
 
 /** What an agent may do; what is left out it may not. A pattern without "*" is the path and all below it. For publish and subscribe "*" is a whole segment and "**" the last one. */
@@ -1277,295 +147,6 @@ export interface AuditEntry {
   hash: string;
 }
 
-export interface Audit {
-  entries: AuditEntry[];
-  /** The before of the next page; 0 if this is the last */
-  next: number;
-  /** Archives that may hold more entries of those that were asked for, and are not in the folder */
-  absent?: AuditArchive[];
-}
-
-export interface AuditArchive {
-  /** Its name in the folder audit.archive */
-  file: string;
-  first: Count;
-  last: Count;
-  /** The earliest time of an entry */
-  from: string;
-  to: string;
-  /** Of the file */
-  sha256: string;
-  octets: number;
-  /** The file is in the folder */
-  here: boolean;
-  /** By the node, because it was kept for long enough */
-  removed: boolean;
-}
-
-export interface AuditReport {
-  whole: boolean;
-  entries: Count;
-  /** The number of the first entry; 0 if there is none */
-  first: number;
-  segments: Count;
-  /** Number and hash of the last entry, to be kept elsewhere */
-  head: string;
-  problems: AuditProblem[];
-  /** Problems that are not listed */
-  more: number;
-  archives?: AuditArchive[];
-}
-
-export interface AuditProblem {
-  seq: Count;
-  detail: string;
-  /** By whom, when and why it was accepted; absent if it was not */
-  accepted?: string;
-}
-
-export interface Document {
-  owner: string;
-  name: string;
-  type: "yaml" | "json" | "csv" | "text";
-  /** Not in lists */
-  text?: string;
-  version: Count;
-  by: string;
-  at: Time;
-  note: string;
-  /** This version says that the document is gone */
-  deleted: boolean;
-}
-
-export interface MeterChannel {
-  number: number;
-  /** 18 numbers of IEC 61968-9, annex C */
-  readingType: string;
-  /** IEC 62056-61 */
-  obis?: string;
-  /** Of the reading type */
-  unit?: string;
-  /** Seconds; 0 or left out for a register */
-  interval?: number;
-  /** Of transformers: quantity = reading × multiplier */
-  multiplier?: number;
-  /** Of the register before the point */
-  digits?: number;
-  /** Of the register behind it */
-  decimals?: number;
-}
-
-export interface MeterEntry {
-  id: string;
-  commodity: "electricity" | "gas" | "heat" | "water";
-  channels: MeterChannel[];
-  servicePoint?: string;
-  premises?: string;
-  /** Since when it is there */
-  from?: string;
-}
-
-export interface Meters {
-  meters: MeterEntry[];
-}
-
-export interface MeterRefusal {
-  /** In the list that was sent */
-  index: number;
-  reason: string;
-}
-
-export interface MeterRegistered {
-  added: number;
-  /** Were there with the same channels */
-  known: number;
-  /** Readings that came before their meter */
-  adopted: number;
-  refused: MeterRefusal[];
-}
-
-export interface MeterTaken {
-  /** Readings that are on disk */
-  accepted: number;
-  refused: MeterRefusal[];
-}
-
-export interface MeterVersion {
-  /** Of the interval */
-  end: string;
-  value: number;
-  stage: "raw" | "validated" | "estimated" | "edited";
-  /** What validation doubts */
-  status?: string;
-  /** Since when it is known */
-  recorded: string;
-  who?: string;
-  rule?: string;
-  reason?: string;
-}
-
-export interface MeterReadings {
-  meter: string;
-  channel: number;
-  unit?: string;
-  readings: MeterVersion[];
-}
-
-export interface MeterMissingEntry {
-  meter: string;
-  channel: number;
-  ends: string[];
-}
-
-export interface MeterMissing {
-  day: string;
-  /** Intervals */
-  expected: number;
-  received: number;
-  /** That lack something */
-  channels: number;
-  list: MeterMissingEntry[];
-  more: boolean;
-}
-
-export interface MeterException {
-  number: number;
-  meter: string;
-  channel: number;
-  day: string;
-  status: string;
-  /** That something was found about */
-  intervals: number;
-  noticed: string;
-}
-
-export interface MeterExceptions {
-  exceptions: MeterException[];
-}
-
-export interface MeterJudgement {
-  channels: number;
-  /** Readings */
-  validated: number;
-  doubted: number;
-  estimated: number;
-  exceptions: number;
-}
-
-export interface Documents {
-  documents: Document[];
-}
-
-export interface DocumentCheck {
-  problems: ConfigProblem[];
-}
-
-export interface DocumentDiff {
-  diff: string;
-}
-
-export interface DocumentSchema {
-  /** A text of JSON; empty if there is none */
-  schema: string;
-}
-
-export interface MQTTStatus {
-  devices: number;
-  connected: number;
-  sessions: number;
-  subscriptions: number;
-  retained: number;
-  waiting: number;
-  connects: number;
-  refused: number;
-  received: number;
-  delivered: number;
-  recorded: number;
-  samples: number;
-  unknown: number;
-  undecoded: number;
-  unauthorized: number;
-  dropped: number;
-  overflow: number;
-  not_recorded: number;
-  not_retained: number;
-}
-
-export interface MQTTDevice {
-  name: string;
-  kind: string;
-  /** When the certificate that it was given ends */
-  certificate?: string;
-  created: string;
-  changed: string;
-}
-
-export interface MQTTDevices {
-  devices: MQTTDevice[];
-  total: number;
-  more: boolean;
-}
-
-export interface MQTTSecret {
-  name: string;
-  kind: string;
-  secret: string;
-}
-
-export interface MQTTSecrets {
-  count: number;
-  devices: MQTTSecret[];
-}
-
-export interface MQTTCertificate {
-  name: string;
-  certificate: string;
-  key: string;
-  authority: string;
-  expires: string;
-}
-
-export interface MQTTClient {
-  client: string;
-  device: string;
-  address: string;
-  version: string;
-  connected?: string;
-  /** In seconds */
-  expiry: number;
-  subscriptions: number;
-  waiting: number;
-  dropped: number;
-}
-
-export interface MQTTClients {
-  clients: MQTTClient[];
-  more: boolean;
-}
-
-export interface MQTTUnknown {
-  topic: string;
-  device: string;
-  template: string;
-  why: string;
-  payload: string;
-  count: number;
-  at: string;
-  proposal: string;
-}
-
-export interface MQTTUnknowns {
-  topics: MQTTUnknown[];
-}
-
-export interface Processes {
-  processes: Process[];
-  /** What this node can isolate agents by */
-  isolation: string[];
-  /** Why agents have no users of their own here */
-  why_not?: string;
-}
-
 export interface Process {
   name: string;
   state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
@@ -1606,111 +187,6 @@ export interface Process {
   methods?: Record<string, unknown>[];
 }
 
-export interface ProcessEnd {
-  at: string;
-  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
-  text: string;
-  /** The exit code, -1 after a signal */
-  code: number;
-  signal?: string;
-  /** Seconds */
-  uptime: number;
-}
-
-export interface NodeLog {
-  entries: NodeLogLine[];
-  /** The number to ask for what follows with */
-  last: number;
-  /** Records behind the number that was asked with that are not kept any more */
-  lost?: number;
-}
-
-/** Texts may come from devices and other programs */
-export interface NodeLogLine {
-  /** Grows with each record, also over a new start */
-  number: number;
-  time: string;
-  level: "debug" | "info" | "warning" | "error";
-  message: string;
-  extra?: Record<string, unknown>;
-}
-
-export interface NodeLogLost {
-  count: number;
-}
-
-export interface ProcessLog {
-  entries: ProcessLine[];
-}
-
-export interface ProcessLine {
-  time: string;
-  level: string;
-  stream: "stdout" | "stderr" | "node";
-  logger?: string;
-  message: string;
-  extra?: Record<string, unknown>;
-}
-
-export interface ProcessCrash {
-  at: string;
-  reason: string;
-  text: string;
-  code: number;
-  signal?: string;
-  /** Seconds */
-  uptime: number;
-  agent: string;
-  version: number;
-  memory_limit: number;
-  /** Most octets that were seen */
-  max_memory: number;
-  lines: ProcessLine[];
-}
-
-export interface Setup {
-  needed: boolean;
-  /** The node's name */
-  node: string;
-}
-
-export interface LabExperiments {
-  experiments: LabExperiment[];
-}
-
-export interface LabExperiment {
-  name: string;
-  title: string;
-  question: string;
-  /** Where the published figures come from; empty for none */
-  source: string;
-  method: string[];
-  /** What the figures do not say */
-  limits: string[];
-  metric: string;
-  unit: string;
-  higher_is_better: boolean;
-  settings: LabSetting[];
-  published: LabRow[];
-  peers: string[];
-}
-
-export interface LabSetting {
-  name: string;
-  default: string;
-  /** The default of a quick run; empty for the same */
-  quick: string;
-  doc: string;
-}
-
-export interface LabRow {
-  case: string;
-  figures: {
-    label: string;
-    value: number;
-  }[];
-}
-
 export interface LabOrder {
   experiment: string;
   settings?: Record<string, string>;
@@ -1722,24 +198,6 @@ export interface LabOrder {
   seed?: number;
   /** Measure other programs that are installed there too */
   with_peers?: boolean;
-}
-
-export interface LabRun {
-  id: string;
-  experiment: string;
-  title: string;
-  state: "running" | "finished" | "stopped" | "failed";
-  started: Time;
-  finished: string | null;
-  quick: boolean;
-  repeats: number;
-  /** In sentences */
-  verdict: string[];
-  /** Why it failed; empty if it did not */
-  error: string;
-  progress?: LabProgress;
-  /** The result.json of a finished run, only where one run is asked for */
-  result?: Record<string, unknown>;
 }
 
 export interface LabProgress {
@@ -1765,10 +223,6 @@ export interface LabProgress {
   /** Octets resident in the run's process */
   memory?: number;
   message?: string;
-}
-
-export interface LabRuns {
-  runs: LabRun[];
 }
 
 export interface Capacity {
@@ -1809,44 +263,6 @@ export interface CapacityFigures {
   memory_per_client: number;
 }
 
-export interface Driver {
-  /** What stands as driver in the configuration */
-  kind: string;
-  doc: string;
-  /** JSON Schema of its section: keys in order, with defaults and help */
-  schema: Record<string, unknown>;
-}
-
-export interface Drivers {
-  drivers: Driver[];
-}
-
-export interface Trial {
-  /** Empty if it answered, else a fault kind */
-  kind: string;
-  /** Why it did not answer */
-  detail: string;
-  took_ms: number;
-  /** Points of the device; at most the first 500 are listed */
-  total: number;
-  points: TrialPoint[];
-  /** What of the list of points was left out, and why */
-  notes: string[];
-}
-
-export interface TrialPoint {
-  /** Within the device */
-  name: string;
-  kind: Kind;
-  unit: string;
-  description: string;
-  writable: boolean;
-  value: Value;
-  quality: Quality;
-  /** Only if the trial found the point - what the list of points must say to have it, by column */
-  entry?: Record<string, string>;
-}
-
 /** Readings, or series as the answer to a range has them */
 export type Readings = Reading[] | {
   samples: Reading[];
@@ -1869,61 +285,6 @@ export interface Reading {
   unit?: string;
 }
 
-export interface Ingested {
-  accepted: Count;
-  /** A line that cannot be read counts once */
-  refused: number;
-  /** Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock) */
-  misdated?: number;
-  errors: IngestError[];
-}
-
-export interface IngestError {
-  /** Of a text; the number of the reading in JSON and SenML */
-  line: number;
-  point: string;
-  kind: FaultKind;
-  detail: string;
-}
-
-export interface Tokens {
-  tokens: {
-    name: string;
-    purpose: "record";
-    under: string;
-    created: Time;
-  }[];
-}
-
-export interface OwnTokens {
-  tokens: OwnToken[];
-}
-
-export interface OwnToken {
-  id: string;
-  name: string;
-  role: "viewer" | "operator" | "engineer" | "administrator";
-  created: Time;
-  /** Null: never */
-  expires: string | null;
-}
-
-export interface IssuedOwnToken {
-  id: string;
-  name: string;
-  role: "viewer" | "operator" | "engineer" | "administrator";
-  created: Time;
-  /** Null: never */
-  expires: string | null;
-  token: string;
-}
-
-export interface IssuedToken {
-  name: string;
-  under: string;
-  token: string;
-}
-
 export interface InfluxError {
   code: string;
   message: string;
@@ -1936,9 +297,125 @@ export interface InfluxHealth {
   status: "pass" | "fail";
 }
 
-export interface Traffic {
-  messages: Count;
-  bytes: Count;
+export interface Agent {
+  name: string;
+  /** The public half of its key */
+  public: string;
+  grants: Grants;
+  created: Time;
+  revoked?: Time;
+  /** Left out if it is not connected */
+  online?: AgentOnline;
+}
+
+export interface AgentOnline {
+  since: Time;
+  address: string;
+  in: Traffic;
+  out: Traffic;
+}
+
+export interface Agents {
+  agents: Agent[];
+}
+
+export interface Aggregate {
+  series: Summary[];
+  completeness: Completeness;
+  from: Time;
+  to: Time;
+  /** Seconds; of days and months on average */
+  step: number;
+  /** As it was asked for */
+  step_name: string;
+  /** Empty if steps begin at from */
+  zone: string;
+  next: Next;
+  sources?: Sources;
+}
+
+export interface Alert {
+  /** Who raised it */
+  agent: string;
+  /** What it is about, as the agent calls it */
+  key: string;
+  severity: "info" | "warning" | "critical";
+  /** For people */
+  text: string;
+  /** Since when it is so */
+  first: Time;
+  /** When the agent said so last */
+  last: Time;
+  /** How often it said so */
+  count: number;
+}
+
+export interface Alerts {
+  alerts: Alert[];
+  /** How many messages about alerts the node refused since it started, because they were wrong or an agent had too many open */
+  refused: Count;
+}
+
+export interface Audit {
+  entries: AuditEntry[];
+  /** The before of the next page; 0 if this is the last */
+  next: Count;
+  /** Archives that may hold more entries of those that were asked for, and are not in the folder */
+  absent?: AuditArchive[];
+}
+
+export interface AuditArchive {
+  /** Its name in the folder audit.archive */
+  file: string;
+  first: Count;
+  last: Count;
+  /** The earliest time of an entry */
+  from: Time;
+  to: Time;
+  /** Of the file */
+  sha256: string;
+  octets: number;
+  /** The file is in the folder */
+  here: boolean;
+  /** By the node, because it was kept for long enough */
+  removed: boolean;
+}
+
+export interface AuditProblem {
+  seq: Count;
+  detail: string;
+  /** By whom, when and why it was accepted; absent if it was not */
+  accepted?: string;
+}
+
+export interface AuditReport {
+  whole: boolean;
+  entries: Count;
+  /** The number of the first entry; 0 if there is none */
+  first: Count;
+  segments: Count;
+  /** Number and hash of the last entry, to be kept elsewhere */
+  head: string;
+  problems: AuditProblem[];
+  /** Problems that are not listed */
+  more: Count;
+  archives?: AuditArchive[];
+}
+
+export interface Bucket {
+  start: Time;
+  end: Time;
+  count: Count;
+  bad: Count;
+  expected: Expected;
+  mean: Figure;
+  min: Figure;
+  max: Figure;
+  sum: Figure;
+  first: Figure;
+  last: Figure;
+  /** Of the functions asked for, by name */
+  values?: Record<string, Figure>;
 }
 
 export interface Bus {
@@ -2006,8 +483,1563 @@ export interface BusRates {
   dropped: number;
 }
 
+export interface CallResult {
+  /** What the method returned */
+  result: unknown;
+}
+
+export interface Child {
+  name: string;
+  /** The public half of its key */
+  public: string;
+  /** What people compare of the key */
+  fingerprint: string;
+  /** expired: its bundle was not used in time */
+  state: "pending" | "approved" | "revoked" | "expired";
+  /** Below which its points are; empty: anywhere */
+  prefix: string;
+  grants: Grants;
+  /** Of its program, when it joined */
+  version: string;
+  /** The ID of the one that it joined with, or empty */
+  invitation: string;
+  joined: Time;
+  changed: Time;
+  /** Who changed the state last; empty if nobody had to */
+  by: string;
+  /** How many keys it has had */
+  keys: number;
+  /** Until when the key of a bundle is taken that was not used yet; left out: it was used, or does not expire */
+  expires?: Time;
+  /** Left out if it is not connected */
+  online?: AgentOnline;
+  /** Why blocks of it are not taken, such as a point outside its prefix; empty if they are */
+  refusal: string;
+}
+
+export interface Children {
+  children: Child[];
+}
+
+export interface CommandResults {
+  results: Commanded[];
+}
+
+export interface CommandSelection {
+  /** Another one, such as agent:tune */
+  requester?: string;
+  /** With those below it, of a device or branch */
+  point?: string;
+  id?: string;
+  /** From 1 to 16 */
+  level?: number;
+  task?: string;
+  /** Of a release: every command and every reservation */
+  all?: boolean;
+  /** Of a renewal: seconds from now; without it as long as each was */
+  lease?: number;
+}
+
+export interface Commanded {
+  id: string;
+  point: string;
+  /** pending: a second person must agree; failed: the device refused it, so that it ended, and its level is as it was before */
+  status: "accepted" | "pending" | "refused" | "failed";
+  /** The point follows it */
+  wins: boolean;
+  /** When the lease or the time to approve ends */
+  until?: Time;
+  /** When the point can follow, if a rate or minimum time holds it back: the output is then waiting */
+  later?: Time;
+  /** It was decided before */
+  repeat?: boolean;
+  /** idle, writing, waiting, held, differs, mismatch, failed or unknown */
+  output?: string;
+  reported?: Value;
+  error?: ControlError;
+}
+
+export interface CompletenessMap {
+  from: Time;
+  to: Time;
+  /** Seconds */
+  step: number;
+  rows: CompletenessRow[];
+  /** The "after" of the next page; empty if this is the last */
+  next: string;
+}
+
+export interface CompletenessRow {
+  path: string;
+  points: Count;
+  /** Of the expected samples those with a usable value */
+  present: number;
+  /** Samples that the intervals of the points ask for */
+  expected: number;
+  /** Cell i is about the time from from + i·step, from 0 to 1; null if nothing was expected in it */
+  coverage: (number | null)[];
+}
+
+/** Something that is not well */
+export interface Concern {
+  part: "recorder" | "store" | "history" | "audit" | "state" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
+  severity: "warning" | "critical";
+  /** What it is about: a path, a line, an agent, a node; empty for the node itself */
+  subject: string;
+  /** For people; may hold text of devices and agents */
+  sentence: string;
+  /** A fault kind, of devices */
+  kind?: string;
+  /** null: unknown */
+  since: string | null;
+  /** The page that shows it, from the root of the node's page */
+  link: string;
+}
+
+export interface Config {
+  file: string;
+  text: string;
+  /** Of the text, 16 hexadecimal digits */
+  version: string;
+  /** The node runs by this text; false after a change by hand */
+  applied: boolean;
+  /** Sections that differ from what runs, and need a new start */
+  restart: string[];
+  /** Newest first */
+  history: ConfigVersion[];
+}
+
+export interface ConfigApplied {
+  version: string;
+  changes: ConfigChanges;
+}
+
+export interface ConfigChanges {
+  /** Paths of devices */
+  added: string[];
+  /** Paths of devices */
+  removed: string[];
+  /** Paths of devices, which begin anew */
+  changed: string[];
+  /** Sections that only a new start of the node takes over */
+  restart: string[];
+  /** The same in sentences, shortened if there are many */
+  words: string[];
+}
+
+export interface ConfigCheck {
+  problems: ConfigProblem[];
+  changes: ConfigChanges;
+}
+
+export interface ConfigProblem {
+  /** Empty for the text itself, else a file that it names */
+  file: string;
+  /** From 1; 0 if unknown */
+  line: number;
+  /** From 1, in characters; 0 if unknown */
+  column: number;
+  /** Of the key, such as devices[3].interval */
+  path: string;
+  /** What is wrong, and what to write instead */
+  detail: string;
+}
+
+export interface ConfigText {
+  version: string;
+  time: Time;
+  user: string;
+  text: string;
+}
+
+export interface ConfigVersion {
+  version: string;
+  time: Time;
+  /** Empty for a change by hand */
+  user: string;
+}
+
+export interface ControlDecided {
+  status: "accepted" | "pending";
+  until?: Time;
+  /** Reservations that gave way */
+  lost?: ControlHolder[];
+  /** Of a revert: how many go back */
+  points?: number;
+}
+
+export interface ControlError {
+  kind: FaultKind;
+  /** What to do */
+  message: string;
+  /** Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved */
+  why?: string;
+  /** The capability, as a grant is written */
+  missing?: string;
+  /** Who stands in the way */
+  holders?: ControlHolder[];
+}
+
+export interface ControlEvent {
+  /** command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended */
+  event: string;
+  /** Such as agent:tune or person:ada */
+  requester: string;
+  /** Of a reservation */
+  task?: string;
+  /** Identifier of a command */
+  command?: string;
+  /** Point, device or branch; of an override its pattern */
+  path?: string;
+  level?: number;
+  from?: Time;
+  /** Missing: until it is released */
+  until?: Time;
+  reason?: string;
+  time: Time;
+  cause?: string;
+  value?: Value;
+  wish?: Value;
+  by?: string;
+  write?: Count;
+  fault?: FaultKind;
+  /** The device's words */
+  text?: string;
+}
+
+/** Who holds what, and when */
+export interface ControlHolder {
+  /** Such as agent:tune or person:ada */
+  requester: string;
+  /** Of a reservation */
+  task?: string;
+  /** Identifier of a command */
+  command?: string;
+  /** Point, device or branch; of an override its pattern */
+  path?: string;
+  level?: number;
+  from?: Time;
+  /** Missing: until it is released */
+  until?: Time;
+  reason?: string;
+}
+
+export interface ControlOverrides {
+  overrides: ControlHolder[];
+}
+
+export interface ControlPoint {
+  point: string;
+  device: string;
+  unit: string;
+  kind: "none" | "float" | "int" | "bool" | "text";
+  writable: boolean;
+  default: Value;
+  /** What it is set to when its last command ended */
+  revert: "relinquish" | "default" | "before";
+  policy?: ControlPolicy;
+  /** The levels that are taken, the most urgent first */
+  array: ControlSlot[];
+  overrides: ControlHolder[];
+  /** The reservation that holds it now */
+  window: ControlHolder | null;
+  wish: Value;
+  /** The wish is what it goes back to */
+  reverting: boolean;
+  output: "idle" | "writing" | "waiting" | "held" | "differs" | "mismatch" | "failed" | "unknown";
+  held: Value;
+  reported: Value;
+  observed: Value;
+  /** When it goes on, if something holds it back */
+  later?: Time;
+  /** Of writes, in a row */
+  failures: number;
+  /** The device's words */
+  failed_with?: string;
+}
+
+export interface ControlPoints {
+  points: ControlPoint[];
+  /** The after of the next page; empty if this is the last */
+  next: string;
+}
+
+/** What a point demands of commands: times in seconds, values in its unit */
+export interface ControlPolicy {
+  /** Only who has reserved the point */
+  reservation?: boolean;
+  /** A second person must agree */
+  approval?: boolean;
+  /** A lease is demanded, of so many seconds at most */
+  longest?: number;
+  range?: ControlRange;
+  /** It follows in steps */
+  rate?: Rate;
+  /** When a value that the point lost is written again; missing: return, after it could not be read */
+  assert?: "return" | "always" | "never";
+  /** Seconds between two such writes at least; missing for 60 */
+  assert_pause?: number;
+  /** How far a reading may be off, in the unit of the point */
+  tolerance?: number;
+  /** Once on, it stays on for so many seconds */
+  min_on?: number;
+  /** Once off, it stays off for so many seconds */
+  min_off?: number;
+  interlocks?: Interlock[];
+}
+
+/** Numbers, ends included; a missing end is open */
+export interface ControlRange {
+  min?: number;
+  max?: number;
+}
+
+export interface ControlReading {
+  point: string;
+  time: string | null;
+  value: Value;
+  kind: "none" | "float" | "int" | "bool" | "text";
+  quality: Quality;
+  error?: ControlError;
+}
+
+export interface ControlReadings {
+  readings: ControlReading[];
+}
+
+export interface ControlRevert {
+  /** With those below it, of a device or branch */
+  path: string;
+  /** Seconds over which the points go back; without it all go back now */
+  spread?: number;
+}
+
+/** A level that is taken */
+export interface ControlSlot {
+  /** Such as agent:tune or person:ada */
+  requester: string;
+  /** Of a reservation */
+  task?: string;
+  /** Identifier of a command */
+  command?: string;
+  /** Point, device or branch; of an override its pattern */
+  path?: string;
+  level?: number;
+  from?: Time;
+  /** Missing: until it is released */
+  until?: Time;
+  reason?: string;
+  value: Value;
+}
+
+export interface ControlSlots {
+  commands: ControlSlot[];
+}
+
+export interface ControlTask {
+  task: string;
+  requester: string;
+  priority: "high" | "low" | "low-preempt";
+  reason: string;
+  /** That are left */
+  windows: ControlWindow[];
+  /** That have begun */
+  active: ControlWindow[];
+  /** Its first window has begun */
+  started: boolean;
+  /** It ends soon, for another one */
+  preempted: boolean;
+}
+
+export interface ControlTasks {
+  tasks: ControlTask[];
+}
+
+export interface ControlWindow {
+  path: string;
+  /** Without it now */
+  from?: Time;
+  /** Does not belong to it */
+  to: Time;
+}
+
+export interface Damage {
+  file: string;
+  from?: Time;
+  to?: Time;
+  reason: string;
+  noticed: Time;
+}
+
+export interface Device {
+  path: string;
+  driver: string;
+  line: string;
+  /** hung: the driver of its line does not return */
+  state: "online" | "offline" | "starting" | "disabled" | "hung";
+  /** Seconds */
+  interval: number;
+  /** What health says of it or of its line; empty if all is well */
+  concern: string;
+  /** Why points are bad although the device answers, and what to do; empty if there is nothing */
+  problem: string;
+  last_read: string | null;
+  /** Stays after a recovery; empty if there was none */
+  last_error: string;
+  /** Of last_error; null if there was none */
+  last_error_time: string | null;
+  error_kind: string;
+  reads: Count;
+  failures: Count;
+  points: Count;
+  /** Samples that the device sent by itself */
+  reports: Count;
+  /** Reports that were lost before they were taken, one for each time that the device said it lost some */
+  lost: Count;
+  /** Samples whose time by the device's clock was out of bounds: they have the time of their arrival */
+  misdated: Count;
+  latency_ms: number;
+}
+
+export interface Devices {
+  devices: Device[];
+}
+
+export interface Document {
+  owner: string;
+  name: string;
+  type: "yaml" | "json" | "csv" | "text";
+  /** Not in lists */
+  text?: string;
+  version: Count;
+  by: string;
+  at: Time;
+  note: string;
+  /** This version says that the document is gone */
+  deleted: boolean;
+  /** What the text says, with what it refers to in its place; for agents that ask for the newest version */
+  content?: unknown;
+}
+
+export interface DocumentCheck {
+  problems: ConfigProblem[];
+}
+
+export interface DocumentDiff {
+  diff: string;
+}
+
+export interface DocumentSchema {
+  /** A text of JSON; empty if there is none */
+  schema: string;
+}
+
+export interface Documents {
+  documents: Document[];
+}
+
+export interface Door {
+  node: string;
+  addresses: string[];
+  /** SHA-256 of the certificate of its authority */
+  fingerprint: string;
+  /** That certificate, PEM */
+  authority: string;
+}
+
+export interface Driver {
+  /** What stands as driver in the configuration */
+  kind: string;
+  doc: string;
+  /** JSON Schema of its section: keys in order, with defaults and help */
+  schema: Record<string, unknown>;
+}
+
+export interface Drivers {
+  drivers: Driver[];
+}
+
+export interface Gap {
+  origin: string;
+  first: Count;
+  last: Count;
+  samples: Count;
+  reason: string;
+  noticed: Time;
+}
+
+export interface Health {
+  status: "ok" | "degraded" | "failed" | "starting";
+  summary?: string;
+  started?: Time;
+  parts?: Part[];
+  /** What is not well, what is critical first; status is ok if there is nothing */
+  concerns?: Concern[];
+}
+
+/** How an origin stands at a node */
+export interface Hop {
+  /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
+  origin: string;
+  /** Whether it is of this node, not of one below it */
+  own: boolean;
+  produced: Count;
+  acknowledged: Count;
+  stored: Count;
+  refused: Count;
+  missing: Count;
+  repeated: Count;
+  left_out: Count;
+  backlog_blocks: Count;
+  backlog_samples: Count;
+  balanced: boolean;
+  /** Samples that the parent of the node has on disk, missing ones and those left out included; none without a parent, or before it was asked */
+  above?: Count;
+}
+
+export interface IngestError {
+  /** Of a text; the number of the reading in JSON and SenML */
+  line: number;
+  point: string;
+  kind: FaultKind;
+  detail: string;
+}
+
+export interface Ingested {
+  accepted: Count;
+  /** A line that cannot be read counts once */
+  refused: number;
+  errors: IngestError[];
+  /** Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock) */
+  misdated?: number;
+}
+
+export interface Interlock {
+  guards?: ControlRange;
+  /** The point that must be within needs */
+  other: string;
+  needs: ControlRange;
+}
+
+export interface Invitation {
+  id: string;
+  state: "open" | "used" | "expired" | "cancelled";
+  approved: boolean;
+  /** What the node is called; empty: it chooses */
+  name: string;
+  prefix: string;
+  grants: Grants;
+  created: Time;
+  expires: Time;
+  /** Who invited */
+  by: string;
+  used?: Time;
+  /** The name of the node that used it, or empty */
+  used_by: string;
+}
+
+export interface Invitations {
+  invitations: Invitation[];
+}
+
+export interface Invited {
+  invitation: Invitation;
+  /** Begins with vb1; a secret until it is used */
+  code: string;
+  /** The code as a picture: a row a text, 1 for dark, without a margin; empty if it is too long */
+  qr: string[];
+  addresses: string[];
+}
+
+export interface IssuedOwnToken {
+  id: string;
+  name: string;
+  role: "viewer" | "operator" | "engineer" | "administrator";
+  created: Time;
+  /** Null: never */
+  expires: string | null;
+  token: string;
+}
+
+export interface IssuedToken {
+  name: string;
+  under: string;
+  token: string;
+}
+
+export interface LabExperiment {
+  name: string;
+  title: string;
+  question: string;
+  /** Where the published figures come from; empty for none */
+  source: string;
+  method: string[];
+  /** What the figures do not say */
+  limits: string[];
+  metric: string;
+  unit: string;
+  higher_is_better: boolean;
+  settings: LabSetting[];
+  published: LabRow[];
+  peers: string[];
+}
+
+export interface LabExperiments {
+  experiments: LabExperiment[];
+}
+
+export interface LabFigure {
+  label: string;
+  value: number;
+}
+
+export interface LabRow {
+  case: string;
+  figures: LabFigure[];
+}
+
+export interface LabRun {
+  id: string;
+  experiment: string;
+  title: string;
+  state: "running" | "finished" | "stopped" | "failed";
+  started: Time;
+  finished: string | null;
+  quick: boolean;
+  repeats: number;
+  /** In sentences */
+  verdict: string[];
+  /** Why it failed; empty if it did not */
+  error: string;
+  progress?: LabProgress;
+  /** The result.json of a finished run, only where one run is asked for */
+  result?: Record<string, unknown>;
+}
+
+export interface LabRuns {
+  runs: LabRun[];
+}
+
+export interface LabSetting {
+  name: string;
+  default: string;
+  /** The default of a quick run; empty for the same */
+  quick: string;
+  doc: string;
+}
+
+export interface Latest {
+  samples: Sample[];
+  sources?: Sources;
+}
+
+export interface Ledger {
+  state: string;
+  reason: string;
+  origins: Origin[];
+  gaps: Gap[];
+  log: Log;
+  damaged: Damage[];
+  /** Samples in the place of which another value of the same point and time was stored; repeats do not count */
+  overwritten: Count;
+  /** Of all nodes: whether something was lost, and what and why */
+  sentence?: string;
+  sum?: LedgerSum;
+  /** This node first, then those below it, each after the one above it */
+  nodes?: LedgerNode[];
+}
+
+/** An event of the stream about nodes with the ledger: what changed since the one before */
+export interface LedgerChange {
+  /** Accounts of nodes that are not here are no more; of the first event */
+  whole?: boolean;
+  /** The fields of a Ledger that changed, without the nodes */
+  ledger: Record<string, unknown>;
+  /** The accounts that changed, by more than as_of */
+  nodes: LedgerNode[];
+  /** Paths of the nodes whose accounts are no more */
+  gone?: string[][];
+}
+
+/** The account of a node, as it said itself */
+export interface LedgerNode {
+  node: string;
+  /** The nodes on the way to it, itself last; empty: this one */
+  path: string[];
+  /** old: it does not answer, and this is what it said last; silent: it said nothing yet */
+  state: "here" | "current" | "old" | "silent";
+  as_of?: Time;
+  /** Why it is old or silent, or why the state of its ledger is not ok */
+  reason: string;
+  /** The state of its ledger: ok, paused, backlog */
+  ledger: string;
+  /** It has a store */
+  stores: boolean;
+  /** Below which its points lie here */
+  prefix: string;
+  origins: Hop[];
+  gaps: Gap[];
+  /** Samples in the place of which its store has another value of the same time; left out if none */
+  overwritten?: Count;
+}
+
+/** samples = stored + missing + left_out + waiting, over all origins */
+export interface LedgerSum {
+  nodes: Count;
+  /** Of them those whose word is old or missing */
+  old: number;
+  origins: Count;
+  /** Acknowledged where they were produced */
+  samples: Count;
+  /** At this node */
+  stored: Count;
+  left_out: Count;
+  missing: Count;
+  /** On their way */
+  waiting: Count;
+  /** That were never acknowledged */
+  refused: Count;
+  repeated: Count;
+  /** At this node: of those stored, in the place of which another value of the same time is */
+  overwritten: Count;
+}
+
+/** One direction of a link for live messages */
+export interface LiveFlow {
+  /** What is wanted at the other end, with wildcards of the bus */
+  subjects: string[];
+  /** How many subjects that are; 0: nothing travels */
+  wanted: number;
+  messages: Count;
+  /** On the link */
+  octets: Count;
+  /** Messages that the link did not carry in time */
+  dropped: Count;
+  /** What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it */
+  withheld?: LiveWithheld[];
+}
+
+/** How live messages go over the link between a node and its parent, since the start of the one that answers. In an answer about nodes it is that between a child and the one that answers; of the one that answers, that to its parent. */
+export interface LiveLink {
+  connected: boolean;
+  since?: Time;
+  up: LiveFlow;
+  down: LiveFlow;
+  /** Messages that the one that answers did not take */
+  refused: Count;
+  /** Why the last of them was refused; empty for none */
+  reason: string;
+}
+
+export interface LiveWithheld {
+  /** As it is wanted, with wildcards of the bus */
+  subject: string;
+  /** That withholds it */
+  node: string;
+  /** Some of it comes */
+  part?: boolean;
+  /** What its uplink.allow lacks, such as subscribe **, in its names */
+  allow: string;
+}
+
+export interface Log {
+  bytes: Count;
+  max_bytes: Count;
+  blocks: Count;
+  dropped_blocks: Count;
+  dropped_samples: Count;
+}
+
+export interface MQTTCertificate {
+  name: string;
+  certificate: string;
+  key: string;
+  authority: string;
+  expires: Time;
+}
+
+export interface MQTTClient {
+  client: string;
+  device: string;
+  address: string;
+  version: string;
+  connected?: Time;
+  /** In seconds */
+  expiry: number;
+  subscriptions: number;
+  waiting: number;
+  dropped: Count;
+}
+
+export interface MQTTClients {
+  clients: MQTTClient[];
+  more: boolean;
+}
+
+export interface MQTTDevice {
+  name: string;
+  kind: string;
+  /** When the certificate that it was given ends */
+  certificate?: Time;
+  created: Time;
+  changed: Time;
+}
+
+export interface MQTTDevices {
+  devices: MQTTDevice[];
+  total: number;
+  more: boolean;
+}
+
+export interface MQTTSecret {
+  name: string;
+  kind: string;
+  secret: string;
+}
+
+export interface MQTTSecrets {
+  count: number;
+  devices: MQTTSecret[];
+}
+
+export interface MQTTStatus {
+  devices: number;
+  connected: number;
+  sessions: number;
+  subscriptions: number;
+  retained: number;
+  waiting: number;
+  connects: Count;
+  refused: Count;
+  received: Count;
+  delivered: Count;
+  recorded: Count;
+  samples: Count;
+  unknown: Count;
+  undecoded: Count;
+  unauthorized: Count;
+  dropped: Count;
+  overflow: Count;
+  not_recorded: Count;
+  not_retained: Count;
+}
+
+export interface MQTTUnknown {
+  topic: string;
+  device: string;
+  template: string;
+  why: string;
+  payload: string;
+  count: Count;
+  at: Time;
+  proposal: string;
+}
+
+export interface MQTTUnknowns {
+  topics: MQTTUnknown[];
+}
+
+export interface MeterChannel {
+  number: number;
+  /** 18 numbers of IEC 61968-9, annex C */
+  readingType: string;
+  /** IEC 62056-61 */
+  obis?: string;
+  /** Of the reading type */
+  unit?: string;
+  /** Seconds; 0 or left out for a register */
+  interval?: number;
+  /** Of transformers: quantity = reading × multiplier */
+  multiplier?: number;
+  /** Of the register before the point */
+  digits?: number;
+  /** Of the register behind it */
+  decimals?: number;
+}
+
+export interface MeterEntry {
+  id: string;
+  commodity: "electricity" | "gas" | "heat" | "water";
+  channels: MeterChannel[];
+  servicePoint?: string;
+  premises?: string;
+  /** Since when it is there */
+  from?: Time;
+}
+
+export interface MeterException {
+  number: Count;
+  meter: string;
+  channel: number;
+  day: string;
+  status: string;
+  /** That something was found about */
+  intervals: number;
+  noticed: Time;
+}
+
+export interface MeterExceptions {
+  exceptions: MeterException[];
+}
+
+export interface MeterJudgement {
+  channels: number;
+  /** Readings */
+  validated: number;
+  doubted: number;
+  estimated: number;
+  exceptions: number;
+}
+
+export interface MeterMissing {
+  day: string;
+  /** Intervals */
+  expected: Count;
+  received: Count;
+  /** That lack something */
+  channels: Count;
+  list: MeterMissingEntry[];
+  more: boolean;
+}
+
+export interface MeterMissingEntry {
+  meter: string;
+  channel: number;
+  ends: Time[];
+}
+
+export interface MeterReadings {
+  meter: string;
+  channel: number;
+  unit?: string;
+  readings: MeterVersion[];
+}
+
+export interface MeterRefusal {
+  /** In the list that was sent */
+  index: number;
+  reason: string;
+}
+
+export interface MeterRegistered {
+  added: number;
+  /** Were there with the same channels */
+  known: number;
+  /** Readings that came before their meter */
+  adopted: number;
+  refused: MeterRefusal[];
+}
+
+export interface MeterTaken {
+  /** Readings that are on disk */
+  accepted: number;
+  refused: MeterRefusal[];
+}
+
+export interface MeterVersion {
+  /** Of the interval */
+  end: Time;
+  value: number;
+  stage: "raw" | "validated" | "estimated" | "edited";
+  /** What validation doubts */
+  status?: string;
+  /** Since when it is known */
+  recorded: Time;
+  who?: string;
+  rule?: string;
+  reason?: string;
+}
+
+export interface Meters {
+  meters: MeterEntry[];
+}
+
+export interface Method {
+  name: string;
+  doc: string;
+  params: Param[];
+  /** Its type, in words */
+  result: string;
+  /** Capabilities that other agents must hold to call it */
+  needs?: string[];
+}
+
+export interface Methods {
+  methods: Method[];
+}
+
+/** What is wrong with one of many commands is in its result */
+export interface NewCommand {
+  /** Unique for who asks, at most 255 bytes: a repeat gets the first answer */
+  id?: string;
+  /** Needed */
+  point?: string;
+  /** Needed: a number, true, false or a text */
+  value?: unknown;
+  /** From 1, the most urgent, to 16: the smallest wins; left out: 8, of agents 16 */
+  level?: number;
+  /** Seconds after which it ends by itself; without it when it is released */
+  lease?: number;
+  /** For people */
+  reason?: string;
+  /** The own reservation that it belongs to */
+  task?: string;
+}
+
+export interface NewCommands {
+  commands: NewCommand[];
+  /** Seconds to wait for what devices say; 0 to wait only until it is decided and kept */
+  wait?: number;
+}
+
+export interface NewOverride {
+  id?: string;
+  pattern: string;
+  reason?: string;
+  /** Seconds; without it until it is cleared */
+  length?: number;
+  /** Every command of the points ends and they go back first */
+  failsafe?: boolean;
+}
+
+export interface NewTask {
+  /** Unique for who asks: a repeat gets the first answer */
+  id?: string;
+  /** Its name */
+  task: string;
+  /** high: gives way to nobody and takes the place of others; low: gives way until it begins; low-preempt: always gives way */
+  priority?: "high" | "low" | "low-preempt";
+  reason?: string;
+  windows: ControlWindow[];
+}
+
+/** Figures are 0, texts empty where the node does not say. */
+export interface Node {
+  name: string;
+  /** here: it is the one that answers */
+  state: "here" | "connected" | "away";
+  /** Since when it is away; of a child that is connected, since when it is */
+  since?: Time;
+  /** The node above it; empty without one */
+  parent: string;
+  /** The nodes from below the one that answers to this one; empty for itself */
+  path: string[];
+  /** Below which its points are here */
+  prefix: string;
+  /** Of its blocks */
+  origins: string[];
+  /** When it said what follows, by the clock of the one that answers; missing: never */
+  heard?: Time;
+  version: string;
+  /** collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it) */
+  roles: string[];
+  /** By its clock */
+  started?: Time;
+  /** Its way to its parent: connecting, connected, refused, pending, revoked; empty without a parent */
+  link: string;
+  /** Why it is not connected, or why its data is not taken */
+  link_note: string;
+  /** Of a report to its parent and the answer, in milliseconds */
+  rtt_ms: number;
+  /** Its clock less that of its parent, as it measured, in milliseconds */
+  offset_ms: number;
+  /** The same, as its parent measured; only of children of the one that answers */
+  skew_ms?: number;
+  /** Samples that its parent does not have yet */
+  waiting: Count;
+  /** Of them in its log, about */
+  waiting_octets: Count;
+  /** When the oldest of them was recorded, by its clock */
+  waiting_since?: Time;
+  /** Octets left for its data */
+  disk: number;
+  disk_size: number;
+  /** The temperature of the board, if it tells */
+  celsius?: number;
+  /** Octets */
+  memory: number;
+  /** Processors in use */
+  cpu: number;
+  devices: number;
+  /** Those that do not answer */
+  devices_failing: number;
+  /** Of its own devices */
+  points: number;
+  agents: number;
+  /** Those that end again and again, or say that they are bad */
+  agents_failing: number;
+  /** Open ones */
+  alerts: number;
+  /** ok, degraded; empty: unknown */
+  health: string;
+  /** What a person should know, such as that it went back to an older configuration */
+  note: string;
+  /** When it was away, the newest first; only of children of the one that answers */
+  outages?: Outage[];
+  received?: Received;
+  live?: LiveLink;
+}
+
+export interface NodeLog {
+  entries: NodeLogLine[];
+  /** The number to ask for what follows with */
+  last: Count;
+  /** Records behind the number that was asked with that are not kept any more */
+  lost?: Count;
+}
+
+/** Texts may come from devices and other programs */
+export interface NodeLogLine {
+  /** Grows with each record, also over a new start */
+  number: Count;
+  time: Time;
+  level: "debug" | "info" | "warning" | "error";
+  message: string;
+  extra?: Record<string, unknown>;
+}
+
+export interface NodeLogLost {
+  count: Count;
+}
+
+export interface Nodes {
+  nodes: Node[];
+  /** The parent and those above it, the nearest first */
+  above: string[];
+  /** Nodes below this one that its parent does not let into the tree */
+  refused: RefusedNode[];
+}
+
+export interface Origin {
+  /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
+  origin: string;
+  /** Whether it is of this node, not of one below it */
+  own: boolean;
+  produced: Count;
+  acknowledged: Count;
+  stored: Count;
+  refused: Count;
+  missing: Count;
+  repeated: Count;
+  left_out: Count;
+  backlog_blocks: Count;
+  backlog_samples: Count;
+  balanced: boolean;
+}
+
+/** A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited. */
+export interface Outage {
+  /** When it was heard of last; if that is not known, when the node that tells began to look */
+  from: Time;
+  /** Since when nobody knows before from whether it was there, because that node did not run; missing: from was seen */
+  unknown?: Time;
+  /** When it came back; missing: it has not yet */
+  to?: Time;
+  /** Samples that were on disk there and not here when it came back */
+  waited: Count;
+  /** Of them those that are still not on disk here */
+  coming: Count;
+  /** Of them those that it could not send any more */
+  missing: Count;
+  /** Of them those that were left out on purpose */
+  left: Count;
+  /** When the last of them was on disk here; missing: not yet */
+  done?: Time;
+  /** The node above it that counted this, whose disk is meant by here; missing: this one */
+  at?: string;
+}
+
+export interface OwnToken {
+  id: string;
+  name: string;
+  role: "viewer" | "operator" | "engineer" | "administrator";
+  created: Time;
+  /** Null: never */
+  expires: string | null;
+}
+
+export interface OwnTokens {
+  tokens: OwnToken[];
+}
+
+export interface Param {
+  name: string;
+  /** In words; empty if nobody said */
+  type: string;
+  /** Left out if it must be given */
+  default?: unknown;
+  kind: "positional" | "keyword" | "either" | "rest";
+}
+
+export interface Parent {
+  /** Whether there is a node above this one; if not, the rest is empty */
+  member: boolean;
+  /** Its name */
+  parent: string;
+  addresses: string[];
+  /** Of its authority */
+  fingerprint: string;
+  /** What it calls this node */
+  name: string;
+  prefix: string;
+  state: "" | "pending" | "approved" | "revoked" | "expired";
+  /** The state in words, as the parent said it */
+  why: string;
+  /** What people compare of the key that the parent knows */
+  key_fingerprint: string;
+  joined?: Time;
+  uplink?: Uplink;
+}
+
+export interface Part {
+  name: string;
+  status: string;
+  reason: string;
+}
+
+export interface Peer {
+  name: string;
+  /** It is connected */
+  online: boolean;
+  /** When it connected */
+  since: string | null;
+  /** As it says itself; silent after three intervals without a word */
+  status: "good" | "bad" | "starting" | "unknown" | "silent" | "offline";
+  /** Why, in any form, as the agent says it */
+  context?: unknown;
+  /** Of the agent, as it says */
+  version: string;
+  sdk: string;
+  host: string;
+}
+
+export interface Peers {
+  peers: Peer[];
+}
+
+export interface People {
+  people: Person[];
+}
+
+export interface Person {
+  name: string;
+  role: Role;
+  created: Time;
+  /** Logs in by name and password */
+  password: boolean;
+  tokens: Count;
+  /** The local administrator, who cannot be changed */
+  local: boolean;
+}
+
+export interface Point {
+  path: string;
+  kind: Kind;
+  unit: string;
+  description: string;
+  writable: boolean;
+  device: string;
+  /** Seconds; 0 if unknown */
+  interval: number;
+  tags: Record<string, string>;
+}
+
+export interface Points {
+  points: Point[];
+  /** The "after" of the next page; empty if this is the last */
+  next: string;
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  kind: FaultKind;
+  subject?: string;
+  instance: string;
+  /** The other node that says so, if it is not the one that was asked */
+  node?: string;
+  /** Of a refusal there: the capability, as a grant is written */
+  missing?: string;
+  ingested?: Ingested;
+  /** All that is wrong with a configuration */
+  problems?: ConfigProblem[];
+  raised?: Raised;
+  /** Of a refusal of control, for programs: held, reserved, conflict, and others */
+  why?: string;
+  /** Who stands in the way */
+  holders?: ControlHolder[];
+}
+
+export interface ProcessCrash {
+  at: Time;
+  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
+  text: string;
+  /** The exit code, -1 after a signal */
+  code: number;
+  signal?: string;
+  /** Seconds */
+  uptime: number;
+  agent: string;
+  version: number;
+  memory_limit: number;
+  /** Most octets that were seen */
+  max_memory: number;
+  lines: ProcessLine[];
+}
+
+export interface ProcessEnd {
+  at: Time;
+  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
+  text: string;
+  /** The exit code, -1 after a signal */
+  code: number;
+  signal?: string;
+  /** Seconds */
+  uptime: number;
+}
+
+export interface ProcessLine {
+  time: Time;
+  level: string;
+  stream: "stdout" | "stderr" | "node";
+  logger?: string;
+  message: string;
+  extra?: Record<string, unknown>;
+}
+
+export interface ProcessLog {
+  entries: ProcessLine[];
+}
+
+export interface Processes {
+  processes: Process[];
+  /** What this node can isolate agents by */
+  isolation: string[];
+  /** Why agents have no users of their own here */
+  why_not?: string;
+}
+
+/** What a method of an agent raised instead of an answer */
+export interface Raised {
+  type: string;
+  message: string;
+  args?: unknown[];
+}
+
+export interface Range {
+  series: Series[];
+  completeness: Completeness;
+  from: Time;
+  to: Time;
+  step?: number;
+  next: Next;
+  sources?: Sources;
+}
+
+export interface Rate {
+  /** The size of a step at most */
+  most: number;
+  /** Seconds between two steps at least */
+  per: number;
+}
+
+/** What came from a child since the start of the one that answers */
+export interface Received {
+  blocks: Count;
+  samples: Count;
+  octets: Count;
+  /** Samples that were here already */
+  repeated: Count;
+  /** Samples that it could not send any more */
+  missing: Count;
+  /** Samples that were left out on the way */
+  left: Count;
+  /** Frames that came too fast; they come again */
+  dropped: Count;
+  /** Why its last block was not taken; empty if it was */
+  reason: string;
+}
+
+export interface RefusedNode {
+  name: string;
+  why: string;
+}
+
+export interface Sample {
+  point: string;
+  time: Time;
+  value: Value;
+  kind: Kind;
+  quality: Quality;
+}
+
+export interface Series {
+  point: string;
+  unit: string;
+  kind: Kind;
+  samples: Tuple[];
+  expected: Expected;
+  present: Count;
+  extra: Extra;
+  bad: Count;
+  /** The limit cut the samples; the counts are of the whole range */
+  truncated?: boolean;
+}
+
+export interface Session {
+  user: string;
+  role: Role;
+}
+
+export interface Setup {
+  needed: boolean;
+  /** The node's name */
+  node: string;
+}
+
+export interface Source {
+  node: string;
+  /** stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed */
+  state: "stored" | "asked" | "unreachable" | "refused" | "late" | "failed";
+  /** What may be missing here of its points begins here; absent for the beginning */
+  from?: Time;
+  /** What it was asked for ends here; absent for the newest */
+  to?: Time;
+  /** That it gave */
+  samples: number;
+  /** Not connected since */
+  since?: Time;
+  /** Samples that it had not sent when it last told */
+  waiting?: Count;
+  /** The capability that it misses, such as read site/** */
+  missing?: string;
+  /** What that means for the answer */
+  why?: string;
+}
+
 export interface SubjectRate {
   subject: string;
   messages: Count;
   bytes: Count;
+}
+
+export interface Summary {
+  point: string;
+  unit: string;
+  buckets: Bucket[];
+  expected: Expected;
+  present: Count;
+  extra: Extra;
+  bad: Count;
+}
+
+export interface Token {
+  name: string;
+  purpose: "record";
+  under: string;
+  created: Time;
+}
+
+export interface Tokens {
+  tokens: Token[];
+}
+
+export interface Traffic {
+  messages: Count;
+  bytes: Count;
+}
+
+export interface Trial {
+  /** Empty if it answered, else a fault kind */
+  kind: string;
+  /** Why it did not answer */
+  detail: string;
+  took_ms: number;
+  /** Points of the device; at most the first 500 are listed */
+  total: number;
+  points: TrialPoint[];
+  /** What of the list of points was left out, and why */
+  notes: string[];
+}
+
+export interface TrialPoint {
+  /** Within the device */
+  name: string;
+  kind: Kind;
+  unit: string;
+  description: string;
+  writable: boolean;
+  value: Value;
+  quality: Quality;
+  /** Only if the trial found the point - what the list of points must say to have it, by column */
+  entry?: Record<string, string>;
+}
+
+/** How the blocks of this node go up */
+export interface Uplink {
+  state: "connecting" | "connected" | "refused";
+  since?: Time;
+  /** Why there is no connection; empty if there is one */
+  reason: string;
+  /** Of the greeting, in milliseconds */
+  rtt_ms: number;
+  /** The parent's clock less this one, in milliseconds */
+  offset_ms: number;
+  /** Blocks of the log that the parent has not acknowledged */
+  waiting: Count;
+  lanes: UplinkLane[];
+  origins: UplinkOrigin[];
+  live?: LiveLink;
+}
+
+export interface UplinkLane {
+  name: "normal" | "urgent";
+  /** Under way */
+  frames: number;
+  /** Under way */
+  octets: number;
+  oldest?: Time;
+  /** Octets since the start */
+  sent: Count;
+  /** Times that it began anew, since the parent missed something */
+  back: Count;
+}
+
+export interface UplinkOrigin {
+  origin: string;
+  /** Of the last block that the parent has */
+  sequence: Count;
+  /** In all blocks up to it */
+  samples: Count;
+  /** Samples since the start */
+  sent: Count;
+  /** Since the start */
+  octets: Count;
+  /** Samples since the start, with those left out */
+  acknowledged: Count;
+  /** Samples that the selection left out */
+  left: Count;
+  /** Samples that were sent once more */
+  repeated: Count;
+  /** Samples that the log had dropped, or that were damaged */
+  dropped: Count;
+  /** Why the parent does not take it; empty if it does */
+  reason: string;
+}
+
+export interface Version {
+  version: string;
+  commit: string;
+  go: string;
+}
+
+export interface WhoHolds {
+  /** At or below the path, that are commanded or go back; the point itself always */
+  points: ControlPoint[];
+  tasks: ControlTask[];
+  overrides: ControlHolder[];
+  /** There are more points */
+  next: string;
 }
