@@ -32,7 +32,18 @@ func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In,
 	if err != nil {
 		return nil, err
 	}
-	method, path, _ := strings.Cut(d.HTTP, " ")
+	return Request(ctx, c, &d, args)
+}
+
+var errAgentsOnly = errors.New("is not asked over HTTP; only agents ask for it")
+
+// Request asks for an operation with its arguments as JSON, for programs that know it by its declaration alone. It returns the response of a
+// success, whose body the caller closes.
+func Request(ctx context.Context, c *Client, d *operation.Declared, args operation.Arguments) (*http.Response, error) {
+	method, path, over := strings.Cut(d.HTTP, " ")
+	if !over {
+		return nil, fault.E("client.Request", fault.Invalid, d.Name, errAgentsOnly)
+	}
 	path = strings.TrimPrefix(path, "/")
 	params, body := url.Values{}, operation.Arguments{}
 	for i := range d.Fields {
@@ -44,7 +55,7 @@ func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In,
 			path = strings.Replace(path, brace, url.PathEscape(textOf(value)), 1)
 		case !given:
 		case f.Query:
-			params.Set(f.Address(), textOf(value))
+			params[f.Address()] = textsOf(f, value)
 		default:
 			body[f.Name] = value
 		}
@@ -54,6 +65,21 @@ func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In,
 		content = body
 	}
 	return c.call(ctx, method, path, params, content)
+}
+
+// textsOf returns an argument as it stands in an address, as often as it stands there.
+func textsOf(f *operation.Field, value json.RawMessage) []string {
+	var list []string
+	var pairs map[string]string
+	switch {
+	case !f.IsList():
+		return []string{textOf(value)}
+	case json.Unmarshal(value, &pairs) == nil:
+		return tagList(pairs)
+	case json.Unmarshal(value, &list) == nil && f.Commas:
+		return []string{strings.Join(list, ",")}
+	}
+	return list
 }
 
 // argumentsOf returns the arguments that are not left at their zero values.

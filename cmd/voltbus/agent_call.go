@@ -175,7 +175,7 @@ var namedForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // callOf reads the arguments of a call, one by one or as JSON.
 func callOf(args []string, text string) (client.Call, error) {
-	var call client.Call
+	call := client.Call{Kwargs: map[string]json.RawMessage{}}
 	if text != "" {
 		if json.Unmarshal([]byte(text), &call.Args) != nil && json.Unmarshal([]byte(text), &call.Kwargs) != nil {
 			return call, usage(fmt.Errorf("--json %q must be a list such as [1, \"a\"], or an object such as {\"limit\": 1}", text))
@@ -187,9 +187,6 @@ func callOf(args []string, text string) (client.Call, error) {
 		if name == "" {
 			call.Args = append(call.Args, jsonOf(a))
 			continue
-		}
-		if call.Kwargs == nil {
-			call.Kwargs = map[string]json.RawMessage{}
 		}
 		call.Kwargs[strings.TrimSuffix(name, "=")] = jsonOf(a[len(name):])
 	}

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"voltbus/api/client"
 	"voltbus/cmd/voltbus/meters"
 )
 
 func newMeter(f *flags) *cobra.Command {
 	return meters.New(&meters.Program{
-		With: func(cmd *cobra.Command, do func(context.Context, *client.Client) error) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return do(ctx, s.Client) })
-		},
+		With: f.where.withClient,
 		Table: func(cmd *cobra.Command) func(io.Writer, ...string) (meters.Rows, error) {
 			out := &format{}
 			out.register(cmd)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/call"
 	"voltbus/fault"
 )
 
@@ -43,6 +44,7 @@ durably and shows it.
 	}
 	root.SetOut(os.Stdout)
 	root.SetFlagErrorFunc(wrongFlag)
+	calling := call.New(&call.Program{With: f.where.withClient, Show: func(cmd *cobra.Command, text string) { cmd.Println(plainLines(text)) }})
 	p := root.PersistentFlags()
 	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
 	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
@@ -55,7 +57,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newHealth(f), newDevices(f), newAlerts(f), newMeter(f), f.where.elsewhere(newLogs(f)),
+		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newHealth(f), newDevices(f), newAlerts(f), newMeter(f), f.where.elsewhere(newLogs(f)), f.where.elsewhere(calling),
 	} {
 		cmd.GroupID = "data"
 		f.where.register(cmd)

@@ -214,6 +214,11 @@ func (w *where) with(cmd *cobra.Command, work func(context.Context, session) err
 	return errors.Join(err, end())
 }
 
+// withClient is with for commands of other packages.
+func (w *where) withClient(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
+	return w.with(cmd, func(ctx context.Context, s session) error { return work(ctx, s.Client) })
+}
+
 // letBy adds to a refusal what has another node let it.
 func letBy(err error, node, capability string) error {
 	return fmt.Errorf("%w; node %s lets those above it with an entry of uplink.allow in its configuration: %q, and those below it with: voltbus children grant <child> %q",

@@ -53,7 +53,7 @@ var (
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 55,
+		"cmd/voltbus": 56,
 		"lab/rig":     21,
 		"node":        60,
 	}
