@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"time"
 
 	"voltbus/fault"
@@ -13,7 +14,7 @@ type Status string
 // The statuses.
 const (
 	Accepted Status = "accepted"
-	Pending  Status = "pending" // a second person must agree
+	Pending  Status = "pending" // it needs the approval of a second person
 	Refused  Status = "refused"
 	// Unfulfilled is what an accepted command has become to which the device said no, because it does not take
 	// the value or is busy: it is gone, and its level is as it was before.
@@ -54,7 +55,7 @@ type Decision struct {
 	Err     *fault.Error // of a refusal, or of an unfulfilled command, in words; nil otherwise
 	Holders []Holder     // who stands in the way
 	Lost    []Holder     // tasks that were pre-empted for it
-	Until   time.Time    // when the lease, override or waiting for approval ends; zero: when released
+	Until   time.Time    // when the lease, override or waiting for approval ends; zero: when relinquished
 	Wins    bool         // of a command: whether the point follows it
 	Later   time.Time    // when the point can follow, if a rate or minimum time holds it back; else zero
 	Points  int          // of a revert: how many go back
@@ -76,7 +77,7 @@ type Holder struct {
 	Path      point.Path `json:"path,omitempty"`    // point, device or subtree; the pattern of an override
 	Level     Level      `json:"level,omitempty"`   // of a command
 	From      time.Time  `json:"from,omitzero"`
-	Until     time.Time  `json:"until,omitzero"` // zero: until released
+	Until     time.Time  `json:"until,omitzero"` // zero: until relinquished
 	Reason    string     `json:"reason,omitempty"`
 }
 
@@ -146,18 +147,21 @@ const (
 
 // Event is something that happened, for the audit, for announcements and for screens.
 type Event struct {
-	Kind   EventKind
-	Holder             // who and what it is about
-	Cause  Cause       // why
-	Value  point.Value // of a command or write; what the point reports, of a reading
-	Wish   point.Value // what the point should have, of a mismatch
-	By     string      // who caused it, if it was not the holder or the course of time
-	Write  uint64      // identifier, of a write
-	Fault  fault.Kind  // of a write that failed
-	Text   string      // the device's words; hostile
+	Kind      EventKind
+	Holder                // who and what it is about
+	Cause     Cause       // why
+	Value     point.Value // of a command or write; what the point reports, of a reading
+	Commanded point.Value // what the point should have, of a mismatch
+	By        string      // who caused it, if it was not the holder or the course of time
+	Write     uint64      // identifier, of a write
+	Fault     fault.Kind  // of a write that failed
+	Text      string      // the device's words; hostile
 }
 
-// refuse makes a refusal.
-func refuse(op string, why Why, kind fault.Kind, subject string, err error) Decision {
+// Refuse makes a refusal.
+func Refuse(op string, why Why, kind fault.Kind, subject string, err error) Decision {
 	return Decision{Status: Refused, Why: why, Err: fault.E("control."+op, kind, subject, err)}
 }
+
+// ErrNotYours is why what somebody else has stays.
+var ErrNotYours = errors.New("it belongs to somebody else")

@@ -1,5 +1,6 @@
-// Package control decides what a point is set to when several people and programs wish for
-// something: a pure state machine without goroutines, clocks and I/O.
+// Package control holds the words of control: what is asked for, what is decided, and how points are.
+// Package model decides what a point is set to when several people and programs command it: a pure state
+// machine without goroutines, clocks and I/O.
 //
 // # Three answers to three questions
 //
@@ -11,16 +12,16 @@
 // window of time. Others are refused meanwhile, except at the levels of Limits.Emergency.
 //
 // Until when? A command can have a lease. Without renewal it ends by itself, and the point reverts.
-// A command made under a task of reservations ends with that at the latest.
+// A command made under a reservation ends with that at the latest.
 //
 // # Use
 //
-// A Model is driven by one goroutine. Every request is a method that takes the present Instant and
+// A model.Model is driven by one goroutine. Every request is a method that takes the present Instant and
 // returns a Decision or Effects: values that say what was decided and why, and what is to be written.
 // The caller writes, and hands each outcome back with Answer. It calls Advance at the time that Next
-// names, or later. A Model never repeats a write whose outcome is unknown: it asks for the point to be
-// read first. One write is under way for each point at most; what is wished meanwhile waits, and only
-// the latest wish is written.
+// names, or later. A model never repeats a write whose outcome is unknown: it asks for the point to be
+// read first. One write is under way for each point at most; what is commanded meanwhile waits, and only
+// the latest value is written.
 //
 // # Time
 //

@@ -93,8 +93,8 @@ type Interlock struct {
 	Needs  Range      `json:"needs"`
 }
 
-// contains reports whether x lies within; NaN never does.
-func (r Range) contains(x float64) bool {
+// Contains reports whether x lies within; NaN never does.
+func (r Range) Contains(x float64) bool {
 	return !math.IsNaN(x) && (r.Min == nil || x >= *r.Min) && (r.Max == nil || x <= *r.Max)
 }
 
@@ -138,9 +138,9 @@ func (s *Spec) Validate() []error {
 	add(s.Revert != "" && s.Revert != RevertRelinquish && s.Revert != RevertDefault && s.Revert != RevertBefore,
 		fmt.Errorf("%q is no way to revert; write relinquish, default or before", s.Revert))
 	if !none {
-		err := fits(s, s.Default)
+		err := s.Fits(s.Default)
 		if err == nil {
-			_, err = s.encoded(s.Default)
+			_, err = s.Encoded(s.Default)
 		}
 		add(err != nil, fmt.Errorf("its default: %w", err))
 	}
@@ -181,27 +181,27 @@ func (p *Policy) Validate() []error {
 	return problems
 }
 
-// policy returns the policy, which demands nothing if there is none.
-func (s *Spec) policy() *Policy {
+// Demands returns the policy, which demands nothing if there is none.
+func (s *Spec) Demands() *Policy {
 	if s.Policy == nil {
 		return &Policy{}
 	}
 	return s.Policy
 }
 
-// encoded returns what the point reports once it has taken a value.
-func (s *Spec) encoded(v point.Value) (point.Value, error) {
+// Encoded returns what the point reports once it has taken a value.
+func (s *Spec) Encoded(v point.Value) (point.Value, error) {
 	if s.Encode == nil {
 		return v, nil
 	}
 	return s.Encode(v)
 }
 
-// minimal reports whether the point has minimum on or off times.
-func (p *Policy) minimal() bool { return p.MinOn > 0 || p.MinOff > 0 }
+// Minimal reports whether the point has minimum on or off times.
+func (p *Policy) Minimal() bool { return p.MinOn > 0 || p.MinOff > 0 }
 
-// fits reports why a value cannot be set, with the limit.
-func fits(s *Spec, v point.Value) error {
+// Fits reports why a value cannot be set, with the limit.
+func (s *Spec) Fits(v point.Value) error {
 	number, numeric := v.Number()
 	text := v.Kind() == point.Text
 	switch {
@@ -212,9 +212,9 @@ func fits(s *Spec, v point.Value) error {
 	case s.Kind == point.Text && !text, s.Kind != point.Text && s.Kind != point.None && text:
 		return fmt.Errorf("%q is a %v, and the point takes %v; write one", v, v.Kind(), s.Kind)
 	case numeric && (math.IsNaN(number) || math.IsInf(number, 0)):
-		return fmt.Errorf("%v is not a value that a point can take; write a number, %v%s", v, s.policy().Range, unit(s))
-	case numeric && !s.policy().Range.contains(number):
-		return fmt.Errorf("%v is out of range; write a number %v%s", v, s.policy().Range, unit(s))
+		return fmt.Errorf("%v is not a value that a point can take; write a number, %v%s", v, s.Demands().Range, s.suffix())
+	case numeric && !s.Demands().Range.Contains(number):
+		return fmt.Errorf("%v is out of range; write a number %v%s", v, s.Demands().Range, s.suffix())
 	case s.Kind == point.Bool && number != 0 && number != 1:
 		return fmt.Errorf("%v is neither on nor off; write true or false", v)
 	case s.Kind == point.Int && number != math.Trunc(number):
@@ -223,9 +223,38 @@ func fits(s *Spec, v point.Value) error {
 	return nil
 }
 
-func unit(s *Spec) string {
+// suffix writes the unit behind a number.
+func (s *Spec) suffix() string {
 	if s.Unit == "" {
 		return ""
 	}
 	return " " + s.Unit
+}
+
+// nearly is how far a value that is read back may be from the one that was written, relatively: a
+// device that computes with 32 bits rounds.
+const nearly = 1e-6
+
+// Alike reports whether a point that has a value has what it is to have, as far as its register and its
+// tolerance tell.
+func (s *Spec) Alike(has, wants point.Value) bool {
+	if Same(has, wants) {
+		return true
+	}
+	if rounded, err := s.Encoded(wants); err == nil {
+		wants = rounded
+	}
+	x, isX := has.Number()
+	y, isY := wants.Number()
+	return Same(has, wants) || isX && isY && math.Abs(x-y) <= s.Demands().Tolerance
+}
+
+// Same reports whether two values are one for a device.
+func Same(a, b point.Value) bool {
+	x, isX := a.Number()
+	y, isY := b.Number()
+	if !isX || !isY {
+		return a == b
+	}
+	return x == y || math.Abs(x-y) <= nearly*max(math.Abs(x), math.Abs(y))
 }

@@ -1,13 +1,30 @@
 package control
 
 import (
-	"cmp"
-	"maps"
-	"slices"
+	"encoding/json"
 	"time"
 
 	"voltbus/fault"
 	"voltbus/point"
+)
+
+// Output says what is known about what a point was set to.
+type Output string
+
+// The states.
+const (
+	Idle    Output = "idle"    // never commanded, or given back
+	Writing Output = "writing" // a write is under way
+	// Confirmed says that the device reported the value that was written.
+	Confirmed Output = "held"
+	Differs   Output = "differs" // the device took the write, and reports another value
+	Failed    Output = "failed"  // the write was not carried out, and is tried again
+	Unknown   Output = "unknown" // what the point holds is not known: an answer was lost, or it cannot be read
+	// Mismatch says that the device had what was written, and now reports another value.
+	Mismatch Output = "mismatch"
+	// Waiting says that the point has what it was set to before, because a rate, a minimum time, a pause or an
+	// override holds the commanded value back.
+	Waiting Output = "waiting"
 )
 
 // View is what a person sees of a point.
@@ -16,8 +33,8 @@ type View struct {
 	Array      []Slot // the levels that are taken, the most urgent first
 	Overrides  []Holder
 	Window     *Holder     // the reservation that holds it now
-	Wish       point.Value // what it should be; the zero Value if nothing is wished
-	Reverting  bool        // the wish is that of the revert
+	Commanded  point.Value // what it should be; the zero Value if nothing is commanded
+	Reverting  bool        // the commanded value is that of the revert
 	Output     Output
 	Held       point.Value // what it was last set to, as far as known
 	Reported   point.Value // what the device last answered
@@ -34,121 +51,6 @@ type Slot struct {
 	Value point.Value
 }
 
-// View returns the state of a point; false if it is unknown.
-func (m *Model) View(path point.Path) (View, bool) {
-	t := m.targets[path]
-	if t == nil {
-		return View{}, false
-	}
-	v := View{Spec: *t.spec, Output: Idle, Observed: t.observed}
-	if t.frozen > 0 {
-		for _, o := range m.sortedOverrides() {
-			if o.Pattern.Match(path) {
-				v.Overrides = append(v.Overrides, o.holder(m))
-			}
-		}
-	}
-	if w := m.calendar.activeFor(path); w != nil {
-		h := w.holder()
-		v.Window = &h
-	}
-	if t.work == nil {
-		return v, true
-	}
-	w := t.work
-	for _, c := range w.commands {
-		v.Array = append(v.Array, Slot{c.holder(m), c.Value})
-	}
-	wish, wished := t.wish("")
-	v.Wish, v.Reverting, v.Output, v.Held, v.Reported = wish.Value, w.reverting, w.state, w.held, w.reported
-	v.Failures, v.FailedWith, v.FailedKind = w.failures, w.text, w.kind
-	if t.away && (w.state == Held || w.state == Differs || w.state == Mismatch) {
-		v.Output, v.Reported = Unknown, point.Value{} // it is not stated from memory
-	}
-	if wished && (v.Output == Held || v.Output == Differs) && (wish.Release || !t.alike(w.held, wish.Value)) {
-		v.Output = Waiting
-	}
-	if w.alarm.place > 0 {
-		v.Later = m.now.at(time.Duration(w.alarm.at))
-	}
-	return v, true
-}
-
-// Follows reports whether readings of a point matter, because somebody wishes something of it or it was set
-// to something.
-func (m *Model) Follows(path point.Path) bool {
-	t := m.targets[path]
-	return t != nil && t.work != nil && (len(t.work.commands) > 0 || t.work.reverting || t.work.state != Idle)
-}
-
-// Commanded returns the points that are commanded, revert or are held back, by path.
-func (m *Model) Commanded() []point.Path {
-	var paths []point.Path
-	for path, t := range m.targets {
-		if w := t.work; w != nil && (len(w.commands) > 0 || w.reverting || w.sent.ID != 0) {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
-// Held returns the commands of a requester, the oldest first; of all for "".
-func (m *Model) Held(requester string) []Slot {
-	var all []*command
-	if requester != "" {
-		all = m.selected(requester, Selection{})
-	} else {
-		for _, c := range m.commands {
-			all = append(all, c)
-		}
-		slices.SortFunc(all, func(a, b *command) int { return cmp.Compare(a.order, b.order) })
-	}
-	slots := make([]Slot, len(all))
-	for i, c := range all {
-		slots[i] = Slot{c.holder(m), c.Value}
-	}
-	return slots
-}
-
-// Requesters returns who has commands, tasks or something that waits for approval, by name.
-func (m *Model) Requesters() []string {
-	names := make(map[string]struct{}, len(m.mine))
-	for name := range m.mine {
-		names[name] = struct{}{}
-	}
-	for _, t := range m.tasks {
-		names[t.Requester] = struct{}{}
-	}
-	for r := range m.proposals {
-		names[r.requester] = struct{}{}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// Waiting returns the commands that wait for approval, the oldest first.
-func (m *Model) Waiting() []Slot {
-	all := make([]*proposal, 0, len(m.proposals))
-	for _, p := range m.proposals {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, func(a, b *proposal) int { return cmp.Compare(a.order, b.order) })
-	slots := make([]Slot, len(all))
-	for i, p := range all {
-		slots[i] = Slot{p.holder(m), p.Value}
-	}
-	return slots
-}
-
-// Overridden returns the overrides, the oldest first.
-func (m *Model) Overridden() []Holder {
-	var all []Holder
-	for _, o := range m.sortedOverrides() {
-		all = append(all, o.holder(m))
-	}
-	return all
-}
-
 // Task is a reservation as it stands.
 type Task struct {
 	Reservation      // with the windows that are left
@@ -157,19 +59,26 @@ type Task struct {
 	Active      []Window
 }
 
-// Tasks returns the reservations, the oldest first.
-func (m *Model) Tasks() []Task {
-	all := make([]Task, 0, len(m.tasks))
-	for _, t := range m.sortedTasks() {
-		v := Task{Reservation: t.Reservation, Started: t.started, Preempted: t.preempted}
-		v.Windows = nil
-		for _, w := range t.windows {
-			v.Windows = append(v.Windows, w.Window)
-			if w.active {
-				v.Active = append(v.Active, w.Window)
-			}
-		}
-		all = append(all, v)
-	}
-	return all
+// Amiss is a point that does not have what it should have, as far as is known.
+type Amiss struct {
+	Point  point.Path
+	Output Output // Mismatch, Differs or Failed; Unknown if the device was asked in vain
+	Why    string // of Failed and Unknown: why the last write or read gave no result, as the device or the driver says; hostile
+}
+
+// Version is the version of State.
+const Version = 1
+
+// Record is one part of the state at rest. Later ones of the same kind and key replace earlier ones.
+type Record struct {
+	Kind string          `json:"kind"`
+	Key  string          `json:"key"`
+	Data json.RawMessage `json:"data,omitempty"` // nil: it is gone
+}
+
+// State is the whole state at rest, for JSON.
+type State struct {
+	Version int       `json:"version"`
+	Time    time.Time `json:"time"` // when it was exported
+	Records []Record  `json:"records"`
 }

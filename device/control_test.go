@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"voltbus/control"
+	"voltbus/control/model"
 	"voltbus/fault"
 	"voltbus/point"
 )
 
 // desk is a model of control whose writes the fleet carries out.
 type desk struct {
-	*control.Model
+	*model.Model
 	site  *site
 	begin time.Time
 }
 
 func newDesk(tb testing.TB, s *site, names ...string) *desk {
 	tb.Helper()
-	d := &desk{Model: control.New(control.Limits{}), site: s, begin: time.Now()}
+	d := &desk{Model: model.New(control.Limits{}), site: s, begin: time.Now()}
 	var specs []control.Spec
 	for _, name := range names {
 		specs = append(specs, control.Spec{Point: point.Path("b/" + name + "/p"), Kind: point.Int, Writable: true, Default: point.IntOf(0)})
@@ -95,7 +96,7 @@ func TestALeaseThatEndsWhileTheLineIsLostIsRevertedWhenItIsBack(t *testing.T) {
 		s.plant.setCut("l", true)
 		s.plant.script("a", func(context.Context) error { return errors.New("cut") })
 		d.until(t.Context(), 50*time.Second)
-		if v, _ := d.View("b/a/p"); !v.Reverting || v.Output == control.Held {
+		if v, _ := d.View("b/a/p"); !v.Reverting || v.Output == control.Confirmed {
 			t.Errorf("while the line is lost the view is %+v", v)
 		}
 		s.plant.setCut("l", false)
@@ -138,7 +139,7 @@ func TestWhenHalfOfACallFailsTheOtherHalfIsHeld(t *testing.T) {
 		for i, name := range names {
 			v, _ := d.View(point.Path("b/" + name + "/p"))
 			switch {
-			case i%2 == 0 && (v.Output != control.Held || v.Held != point.IntOf(int64(10+i))):
+			case i%2 == 0 && (v.Output != control.Confirmed || v.Held != point.IntOf(int64(10+i))):
 				t.Errorf("%s is %v with %v", name, v.Output, v.Held)
 			case i%2 > 0 && (len(v.Array) > 0 || v.Reverting || v.Output != control.Idle || v.FailedWith == ""):
 				t.Errorf("%s, which its device refused, is %+v", name, v)
@@ -163,7 +164,7 @@ func TestAWriteOfANodeThatDiedIsReadBeforeAnythingIsWrittenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.carryOut(t.Context(), e)
-		if v, _ := d.View("b/a/p"); v.Output != control.Held || v.Held != point.IntOf(1) {
+		if v, _ := d.View("b/a/p"); v.Output != control.Confirmed || v.Held != point.IntOf(1) {
 			t.Errorf("the point is %v with %v", v.Output, v.Held)
 		}
 		if n := len(written(s)); n != 1 {

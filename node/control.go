@@ -7,13 +7,13 @@ import (
 	"voltbus/config"
 	"voltbus/control"
 	"voltbus/control/access"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/control/journal"
 	"voltbus/identity"
 	"voltbus/point"
 )
 
-// openControl makes the desk that decides about commands, with what was commanded before.
+// openControl makes the dispatcher that decides about commands, with what was commanded before.
 func (n *Node) openControl(ctx context.Context) error {
 	if n.opts.Idle {
 		return nil
@@ -21,7 +21,7 @@ func (n *Node) openControl(ctx context.Context) error {
 	cfg := n.opts.Config.Control
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
-	n.desk, err = desk.Open(ctx, desk.Config{
+	n.desk, err = dispatch.Open(ctx, dispatch.Config{
 		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: n.requestersOnline, Absence: cfg.Absence, Record: n.recordCommands,
 		Amiss:  n.tellAmiss,
@@ -31,7 +31,7 @@ func (n *Node) openControl(ctx context.Context) error {
 		return err
 	}
 	n.outlet.hear = n.desk.Hear
-	n.control = access.New(access.Config{Desk: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze, Below: n.branches})
+	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze, Below: n.branches})
 	n.agents.Notify(n.reviewAgent)
 	return nil
 }
@@ -46,21 +46,21 @@ func (n *Node) branches() []access.Branch {
 	return list
 }
 
-// Control returns the desk that decides about commands; nil for an idle node.
-func (n *Node) Control() *desk.Desk { return n.desk }
+// Control returns the dispatcher that decides about commands; nil for an idle node.
+func (n *Node) Control() *dispatch.Dispatcher { return n.desk }
 
 // controlled describes the points of the configured devices for those who command them.
-func controlled(cfg *config.Config) []desk.Point {
-	var points []desk.Point
+func controlled(cfg *config.Config) []dispatch.Point {
+	var points []dispatch.Point
 	for i := range cfg.Devices {
 		for _, c := range cfg.Devices[i].Controlled() {
-			points = append(points, desk.Point(c))
+			points = append(points, dispatch.Point(c))
 		}
 	}
 	return points
 }
 
-// declare tells the desk of the points of a changed configuration.
+// declare tells the dispatcher of the points of a changed configuration.
 func (n *Node) declare(ctx context.Context, cfg *config.Config) error {
 	if n.desk == nil {
 		return nil
@@ -75,7 +75,7 @@ func (n *Node) reviewAgent(c identity.AgentChange) {
 		n.desk.Dismiss("agent:" + c.Before.Name)
 	case identity.AgentGranted:
 		who := access.Agent(&c.After)
-		n.desk.Review(who.Name, desk.Rights{Command: who.Command, Reserve: who.Reserve})
+		n.desk.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
 	default:
 	}
 }
@@ -90,7 +90,7 @@ func (n *Node) recordCommands(ctx context.Context, fresh []point.Info, samples [
 	return n.recorder.Record(ctx, samples)
 }
 
-// announcements is how many turns of the desk may wait to be told on the bus.
+// announcements is how many turns of the dispatcher may wait to be told on the bus.
 const announcements = 1024
 
 // announceControl tells on the bus what happens to points, until ctx ends.
@@ -103,7 +103,7 @@ func (n *Node) announceControl(ctx context.Context) error {
 			return nil
 		case events, open := <-w.C:
 			for i := range events {
-				m := desk.MessageOf(&events[i])
+				m := dispatch.MessageOf(&events[i])
 				_ = n.bus.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot take is lost by design
 			}
 			if !open {

@@ -28,7 +28,7 @@ func command(t *testing.T, r *running, who, id string, value float64) {
 	result, err := r.Control().Command(t.Context(), control.Command{
 		ID: id, Point: "site/room/setpoint", Requester: who, Level: 10, Value: point.FloatOf(value),
 	}, time.Minute)
-	if err != nil || result.Output != control.Held || result.Reported != point.FloatOf(value) {
+	if err != nil || result.Output != control.Confirmed || result.Reported != point.FloatOf(value) {
 		t.Fatalf("the command gave %+v, %v", result, err)
 	}
 }

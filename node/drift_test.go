@@ -141,7 +141,7 @@ func TestAttackADeviceThatRestartsLosesWhatItWasSetTo(t *testing.T) {
 	c.peer.Kill()
 	c.becomes("valve", control.Unknown)
 	peers.Modbus(t, "--port", port) // with zeros
-	c.becomes("valve", control.Held)
+	c.becomes("valve", control.Confirmed)
 	if _, reported := c.output("valve"); reported != "21" {
 		t.Errorf("reports %s", reported)
 	}
@@ -184,9 +184,9 @@ func TestAttackATypingErrorMovesNoPlant(t *testing.T) {
 	if r.Status != "failed" || r.Output != "failed" || r.Wins || r.Error == nil || r.Error.Kind != fault.Rejected.String() {
 		t.Errorf("gives %+v, %+v", r, r.Error)
 	}
-	c.becomes("picky", control.Held)
+	c.becomes("picky", control.Confirmed)
 	for point, want := range map[string]string{"valve": "21", "picky": "500"} {
-		if is, reported := c.output(point); is != control.Held || reported != want {
+		if is, reported := c.output(point); is != control.Confirmed || reported != want {
 			t.Errorf("%s is %v with %s, want %s", point, is, reported, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestAttackADeviceThatIsBusyOrRefusesLeavesTheLevelAsItWas(t *testing.T) {
 		1: fault.Rejected, 2: fault.Rejected, 3: fault.Rejected, 4: fault.Rejected, 6: fault.Unavailable,
 	} {
 		c.declines("moody", exception, kind)
-		c.becomes("moody", control.Held)
+		c.becomes("moody", control.Confirmed)
 		who, err := c.Who(wait(t), "site/plant/moody")
 		if err != nil || len(who.Points[0].Array) != 1 || string(who.Points[0].Array[0].Value) != "500" || string(who.Points[0].Reported) != "500" {
 			t.Errorf("after exception %v the point is %+v, %v", exception, who.Points, err)

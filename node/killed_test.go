@@ -179,7 +179,7 @@ func TestANodeThatIsKilledBetweenWriteAndAnswerSaysWhatIsKnownAndReadsThePoint(t
 			r := run(t, cfg)
 			eventually(t, "the point is held again", func() bool {
 				v, err := r.Control().View(t.Context(), "b/ahu/sp")
-				return err == nil && v.Output == control.Held && v.Reported == point.IntOf(22) && len(v.Array) == 1 && v.Array[0].Requester == "agent:tune"
+				return err == nil && v.Output == control.Confirmed && v.Reported == point.IntOf(22) && len(v.Array) == 1 && v.Array[0].Requester == "agent:tune"
 			})
 			r.halt()
 			device.mu.Lock()

@@ -23,7 +23,7 @@ import (
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/control/access"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/control/journal"
 	"voltbus/device"
 	"voltbus/document"
@@ -132,8 +132,8 @@ type Node struct {
 	outlet    *outlet
 	fleet     *device.Fleet
 	journal   *journal.Journal
-	desk      *desk.Desk     // nil for an idle node
-	control   *access.Access // nil for an idle node
+	desk      *dispatch.Dispatcher // nil for an idle node
+	control   *access.Access       // nil for an idle node
 	server    *server
 	settings  *configuration.Part // nil for a node without a file
 	mqtt      *front.Front        // nil for a node without a broker

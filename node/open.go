@@ -11,7 +11,7 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/fault"
@@ -117,7 +117,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
 		Room: n.checkRoom, Log: n.log, Mark: n.keepMark(),
 	}, n.blocks, start)
-	n.admission = admission.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, desk.Prefix, desk.LevelPrefix)
+	n.admission = admission.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, dispatch.Prefix, dispatch.LevelPrefix)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"voltbus/control/access"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/identity"
 )
 
@@ -43,5 +43,5 @@ func (n *Node) reviewPerson(name string, role identity.Role) {
 		n.desk.Dismiss(who.Name)
 		return
 	}
-	n.desk.Review(who.Name, desk.Rights{Command: who.Command, Reserve: who.Reserve})
+	n.desk.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"voltbus/control/access"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/identity"
 	"voltbus/uplink/tree"
 )
@@ -48,7 +48,7 @@ func (n *Node) reviewFar(gone ...string) {
 	if n.desk == nil {
 		return
 	}
-	n.desk.ReviewAll(func(requester string) (*desk.Rights, bool) {
+	n.desk.ReviewAll(func(requester string) (*dispatch.Rights, bool) {
 		from, node, far := n.cameBy(requester)
 		if !far {
 			return nil, false
@@ -58,6 +58,6 @@ func (n *Node) reviewFar(gone ...string) {
 			return nil, true
 		}
 		who := access.Visitor(requester, &grants)
-		return &desk.Rights{Command: who.Command, Reserve: who.Reserve}, true
+		return &dispatch.Rights{Command: who.Command, Reserve: who.Reserve}, true
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	controldesk "voltbus/control/desk"
+	controldispatch "voltbus/control/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
@@ -120,7 +120,7 @@ func TestTheSubjectsOfTheDocumentAreTheNodes(t *testing.T) {
 		"scan": wire.Subject(wire.ScanPrefix, "a/b"), "point": wire.Subject(wire.PointPrefix, "a/b"),
 		"breadthScan": wire.BreadthScanPrefix + "a.b", "breadthPoint": wire.BreadthPointPrefix + "a.b",
 		"message": wire.MessageSubject("own.name", "a/b"), "health": wire.MessageSubject("own.name", wire.HealthTopic),
-		"control": wire.MessageSubject(wire.NodeName, controldesk.Prefix.Join("a/b")),
+		"control": wire.MessageSubject(wire.NodeName, controldispatch.Prefix.Join("a/b")),
 		"alert":   wire.MessageSubject("own.name", point.Path(wire.AlertTopic).Join("a/b")), "news": wire.NewsSubject("own.name", wire.NewsStop),
 		"call": wire.CallSubject("boiler", "own.name", "do"), "called": wire.CallSubject("own.name", "boiler", "do"),
 		"node": wire.CallSubject(wire.NodeName, "own.name", "do"), "inbox": wire.InboxPrefix + wire.Token("own.name") + ".x", "answer": "",

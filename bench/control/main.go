@@ -1,4 +1,4 @@
-// Command control measures what commands cost through the desk: one after another from many callers,
+// Command control measures what commands cost through the dispatcher: one after another from many callers,
 // and thousands in one call, with and without the audit log. See README.md beside it.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 	"voltbus/audit"
 	"voltbus/control"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/control/journal"
 	"voltbus/device"
 	"voltbus/internal/memory"
@@ -88,7 +88,7 @@ func (b *bench) run() (err error) {
 // unaudited is an audit log that keeps nothing.
 type unaudited struct{}
 
-// Append implements desk.Audit.
+// Append implements dispatch.Audit.
 func (unaudited) Append(context.Context, ...audit.Entry) error { return nil }
 
 // nobody takes what devices report.
@@ -106,7 +106,7 @@ func (nobody) Record([]point.Sample) bool { return true }
 // Settle implements device.Outlet.
 func (nobody) Settle(kept func()) { kept() }
 
-// measure runs a desk and sends it commands.
+// measure runs a dispatcher and sends it commands.
 func (b *bench) measure(ctx context.Context, audited bool) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "control-*")
 	if err != nil {
@@ -123,14 +123,14 @@ func (b *bench) measure(ctx context.Context, audited bool) (err error) {
 		return err
 	}
 	kept := journal.Open(dir, time.Now)
-	cfg := desk.Config{Fleet: fleet, Journal: kept, Audit: book, Log: log}
+	cfg := dispatch.Config{Fleet: fleet, Journal: kept, Audit: book, Log: log}
 	if !audited {
 		cfg.Audit = unaudited{}
 	}
 	for i, path := range b.points {
-		cfg.Points = append(cfg.Points, desk.Point{Spec: control.Spec{Point: path, Device: b.configs[i].Path, Kind: point.Float, Writable: true}})
+		cfg.Points = append(cfg.Points, dispatch.Point{Spec: control.Spec{Point: path, Device: b.configs[i].Path, Kind: point.Float, Writable: true}})
 	}
-	d, err := desk.Open(ctx, cfg)
+	d, err := dispatch.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (b *bench) measure(ctx context.Context, audited bool) (err error) {
 }
 
 // both measures calls with many commands and single ones.
-func (b *bench) both(ctx context.Context, d *desk.Desk, fleet *device.Fleet, audited bool) error {
+func (b *bench) both(ctx context.Context, d *dispatch.Dispatcher, fleet *device.Fleet, audited bool) error {
 	settings := make([]device.Setting, len(b.points))
 	alone, called, used := time.Hour, time.Hour, time.Hour
 	for round := range b.rounds + 1 { // the first one opens every line
@@ -181,7 +181,7 @@ func (b *bench) wish(path point.Path, v point.Value) control.Command {
 }
 
 // call commands every device at once.
-func (b *bench) call(ctx context.Context, d *desk.Desk, v point.Value) error {
+func (b *bench) call(ctx context.Context, d *dispatch.Dispatcher, v point.Value) error {
 	commands := make([]control.Command, len(b.points))
 	for i, path := range b.points {
 		commands[i] = b.wish(path, v)
@@ -191,14 +191,14 @@ func (b *bench) call(ctx context.Context, d *desk.Desk, v point.Value) error {
 		return err
 	}
 	for i := range results {
-		if r := &results[i]; r.Output != control.Held {
+		if r := &results[i]; r.Output != control.Confirmed {
 			return fmt.Errorf("%s: %v %v: %w", b.points[i], r.Status, r.Output, errors.Join(r.Failed, asError(r)))
 		}
 	}
 	return nil
 }
 
-func asError(r *desk.Result) error {
+func asError(r *dispatch.Result) error {
 	if r.Err == nil {
 		return nil
 	}
@@ -206,7 +206,7 @@ func asError(r *desk.Result) error {
 }
 
 // single has many callers command one point after another, each waiting for the device.
-func (b *bench) single(ctx context.Context, d *desk.Desk) (rate, cpu float64, err error) {
+func (b *bench) single(ctx context.Context, d *dispatch.Dispatcher) (rate, cpu float64, err error) {
 	var done atomic.Int64
 	var failed atomic.Pointer[error]
 	var callers sync.WaitGroup
@@ -216,7 +216,7 @@ func (b *bench) single(ctx context.Context, d *desk.Desk) (rate, cpu float64, er
 			for n := 0; time.Since(begin) < b.time; n++ {
 				path := b.points[k+n%(len(b.points)/b.callers)*b.callers] // its own ones
 				r, err := d.Command(ctx, b.wish(path, point.FloatOf(float64(20+n%7))), time.Minute)
-				if err == nil && r.Output != control.Held {
+				if err == nil && r.Output != control.Confirmed {
 					err = fmt.Errorf("%s: %v %v %w", path, r.Status, r.Output, errors.Join(r.Failed, asError(&r)))
 				}
 				if err != nil {

@@ -1,5 +1,5 @@
 // Package access is how programs and people reach control, by HTTP and by bus alike: it reads what they
-// ask for, looks whether they may, has package desk decide it, and says what became of it in the shapes
+// ask for, looks whether they may, has package dispatch decide it, and says what became of it in the shapes
 // of package answer.
 package access
 
@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"voltbus/control"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 )
 
-// Desk decides and carries out, as package desk does.
-type Desk interface {
-	CommandMany(ctx context.Context, commands []control.Command, wait time.Duration) ([]desk.Result, error)
+// Dispatcher decides and carries out, as package dispatch does.
+type Dispatcher interface {
+	CommandMany(ctx context.Context, commands []control.Command, wait time.Duration) ([]dispatch.Result, error)
 	Read(ctx context.Context, paths []point.Path) []device.Reading
 	Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error)
 	Revert(ctx context.Context, r control.Reversion) (control.Decision, error)
@@ -34,12 +34,12 @@ type Desk interface {
 	Approve(ctx context.Context, a control.Approval) (control.Decision, error)
 	View(ctx context.Context, path point.Path) (control.View, error)
 	Covers(ctx context.Context, pattern point.Pattern) error
-	Views(ctx context.Context, f desk.Filter) (views []control.View, more bool, err error)
+	Views(ctx context.Context, f dispatch.Filter) (views []control.View, more bool, err error)
 	Held(ctx context.Context, requester string) ([]control.Slot, error)
 	Waiting(ctx context.Context) ([]control.Slot, error)
 	Tasks(ctx context.Context) ([]control.Task, error)
 	Overridden(ctx context.Context) ([]control.Holder, error)
-	Watch(buffer int) *desk.Watcher
+	Watch(buffer int) *dispatch.Watcher
 }
 
 // Who asks, and what it may do.
@@ -57,15 +57,15 @@ type Who struct {
 	See      func(path point.Path) error
 }
 
-// Refusal is a request that was not even put to the desk, because who asked may not.
+// Refusal is a request that was not even put to the dispatcher, because who asked may not.
 type Refusal struct {
 	Who, Action, Subject string
 	Err                  error
 }
 
-// Config is what access needs. Desk must be there.
+// Config is what access needs. Dispatcher must be there.
 type Config struct {
-	Desk Desk
+	Dispatcher Dispatcher
 	// Refused is told what somebody may not do; nil for nobody. It returns at once.
 	Refused func(Refusal)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
@@ -78,7 +78,7 @@ type Config struct {
 // Access is safe for concurrent use.
 type Access struct{ cfg Config }
 
-// New returns the access to a desk. It starts nothing.
+// New returns the access to a dispatcher. It starts nothing.
 func New(cfg Config) *Access {
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -58,7 +58,7 @@ func TestAnAgentSeesWhatItMayReadOrCommand(t *testing.T) {
 	}
 }
 
-// What is malformed is refused before a desk is asked, so that there is none here.
+// What is malformed is refused before a dispatcher is asked, so that there is none here.
 func TestWhatIsMalformedIsRefusedWithWhatToWrite(t *testing.T) {
 	var refused []Refusal
 	a := New(Config{Refused: func(r Refusal) { refused = append(refused, r) }})
@@ -134,9 +134,9 @@ func TestWhatANeighbourMayNotCarryIsNamed(t *testing.T) {
 	}
 }
 
-// reserved is a desk at which somebody has reserved a branch.
+// reserved is a dispatcher at which somebody has reserved a branch.
 type reserved struct {
-	Desk
+	Dispatcher
 
 	path point.Path
 }
@@ -165,7 +165,7 @@ func TestCountersAreFrozenByWhoMayAndWhileNobodyElseHasReservedThem(t *testing.T
 		{Person("person:eve", identity.Operator), "b/other", fault.Internal},
 	} {
 		before := frozen
-		out, err := New(Config{Desk: reserved{path: "b/meter"}, Freeze: freeze}).Freeze(t.Context(), tt.who, &answer.Freeze{Device: string(tt.path)})
+		out, err := New(Config{Dispatcher: reserved{path: "b/meter"}, Freeze: freeze}).Freeze(t.Context(), tt.who, &answer.Freeze{Device: string(tt.path)})
 		switch {
 		case tt.want != fault.Internal:
 			if !fault.Is(err, tt.want) || frozen != before {

@@ -9,7 +9,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/control"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -58,7 +58,7 @@ func (a *Access) Get(ctx context.Context, who *Who, points []string) (answer.Rea
 		}
 		paths, places = append(paths, path), append(places, i)
 	}
-	readings, elsewhere := a.cfg.Desk.Read(ctx, paths), a.places()
+	readings, elsewhere := a.cfg.Dispatcher.Read(ctx, paths), a.places()
 	for k := range readings {
 		readings[k].Err = elsewhere.explain(who, paths[k], readings[k].Err)
 		out.Readings[places[k]] = reading(paths[k], &readings[k])
@@ -102,7 +102,7 @@ func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) 
 		}
 		commands, places = append(commands, c), append(places, i)
 	}
-	results, err := a.cfg.Desk.CommandMany(ctx, commands, wait)
+	results, err := a.cfg.Dispatcher.CommandMany(ctx, commands, wait)
 	if err != nil {
 		return answer.CommandResults{}, err
 	}
@@ -159,7 +159,7 @@ func value(raw []byte) (point.Value, error) {
 	return v, nil
 }
 
-func commanded(c *control.Command, r *desk.Result) answer.Commanded {
+func commanded(c *control.Command, r *dispatch.Result) answer.Commanded {
 	out := answer.Commanded{
 		ID: clip(c.ID), Point: string(c.Point), Status: string(r.Status), Wins: r.Wins, Repeat: r.Repeat, Output: string(r.Output),
 		Until: moment(r.Until), Later: moment(r.Later),
@@ -194,12 +194,12 @@ func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelect
 	case in.All && s != (control.Selection{}):
 		return answer.Decided{}, fault.E(op, fault.Invalid, "all", errors.New("is everything; leave out point, id, level and task"))
 	case in.All:
-		err := a.cfg.Desk.Leave(ctx, of, control.CauseReleased, by)
+		err := a.cfg.Dispatcher.Leave(ctx, of, control.CauseReleased, by)
 		return answer.Decided{Status: string(control.Accepted)}, err
 	case s == (control.Selection{}):
 		return answer.Decided{}, fault.E(op, fault.Invalid, "", errNothing)
 	}
-	d, err := a.cfg.Desk.Release(ctx, of, s, by)
+	d, err := a.cfg.Dispatcher.Release(ctx, of, s, by)
 	a.explainBranch(ctx, who, s.Point, &d)
 	return decided(d, err)
 }
@@ -227,7 +227,7 @@ func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answe
 	if err != nil {
 		return answer.Decided{}, err
 	}
-	d, err := a.cfg.Desk.Revert(ctx, control.Reversion{Path: path, By: who.Name, Spread: spread})
+	d, err := a.cfg.Dispatcher.Revert(ctx, control.Reversion{Path: path, By: who.Name, Spread: spread})
 	a.explainBranch(ctx, who, path, &d)
 	return decided(d, err)
 }
@@ -241,7 +241,7 @@ func (a *Access) Renew(ctx context.Context, who *Who, in *answer.CommandSelectio
 	case in.Requester != "" && in.Requester != who.Name:
 		return answer.Decided{}, fault.E("access.Renew", fault.Refused, in.Requester, errors.New("renews what somebody else holds; only the holder does that"))
 	}
-	return decided(a.cfg.Desk.Renew(ctx, who.Name, selection(in), length))
+	return decided(a.cfg.Dispatcher.Renew(ctx, who.Name, selection(in), length))
 }
 
 func selection(in *answer.CommandSelection) control.Selection {

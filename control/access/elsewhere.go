@@ -76,7 +76,7 @@ func (p *places) hint(who *Who, err error) error {
 		"%w; if it is of a node below (%s%s), ask that: --node %s, with the path as that node has it", e.Err, strings.Join(names, ", "), more, names[0]))
 }
 
-// explainUnknown does so for what the desk refused, because it does not know the point.
+// explainUnknown does so for what the dispatcher refused, because it does not know the point.
 func (p *places) explainUnknown(who *Who, path point.Path, d *control.Decision) {
 	if d.Why != control.WhyUnknown || d.Err == nil || path == "" {
 		return
@@ -88,7 +88,7 @@ func (p *places) explainUnknown(who *Who, path point.Path, d *control.Decision) 
 
 // explainBranch does so for a path at and below which this node has no point.
 func (a *Access) explainBranch(ctx context.Context, who *Who, path point.Path, d *control.Decision) {
-	if d.Why == control.WhyUnknown && path != "" && a.cfg.Desk.Covers(ctx, point.Pattern(path)) != nil {
+	if d.Why == control.WhyUnknown && path != "" && a.cfg.Dispatcher.Covers(ctx, point.Pattern(path)) != nil {
 		a.places().explainUnknown(who, path, d)
 	}
 }

@@ -23,7 +23,7 @@ func (a *Access) Freeze(ctx context.Context, who *Who, in *answer.Freeze) (answe
 	if err := a.refuse(who, "device.freeze", clip(in.Device), who.Reserve(path)); err != nil {
 		return answer.Readings{}, err
 	}
-	tasks, err := a.cfg.Desk.Tasks(ctx)
+	tasks, err := a.cfg.Dispatcher.Tasks(ctx)
 	if err != nil {
 		return answer.Readings{}, err
 	}

@@ -39,7 +39,7 @@ func (a *Access) Reserve(ctx context.Context, who *Who, in *answer.NewTask) (ans
 		}
 		r.Windows = append(r.Windows, w)
 	}
-	d, err := a.cfg.Desk.Reserve(ctx, r)
+	d, err := a.cfg.Dispatcher.Reserve(ctx, r)
 	if d.Err != nil {
 		a.places().explainUnknown(who, point.Path(d.Err.Subject), &d)
 	}
@@ -62,7 +62,7 @@ func (a *Access) window(in *answer.Window, at string) (w control.Window, err err
 func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Decided, error) {
 	of, by := who.Name, ""
 	if who.Manages {
-		tasks, err := a.cfg.Desk.Tasks(ctx)
+		tasks, err := a.cfg.Dispatcher.Tasks(ctx)
 		if err != nil {
 			return answer.Decided{}, err
 		}
@@ -71,7 +71,7 @@ func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Deci
 			of, by = tasks[i].Requester, who.Name
 		}
 	}
-	d, err := a.cfg.Desk.Cancel(ctx, of, name, by)
+	d, err := a.cfg.Dispatcher.Cancel(ctx, of, name, by)
 	if d.Why == control.WhyUnknown && d.Err != nil {
 		d.Err, _ = errors.AsType[*fault.Error](a.places().hint(who, d.Err))
 	}
@@ -81,7 +81,7 @@ func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Deci
 // Tasks lists the reservations with windows above, at or below a path, "" for every one, that overlap
 // the time from ≤ t < to; a zero time is open. NotFound says that no point is at or below the path, and how that may be meant.
 func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to time.Time) (answer.Tasks, error) {
-	list, err := a.cfg.Desk.Tasks(ctx)
+	list, err := a.cfg.Dispatcher.Tasks(ctx)
 	if err != nil {
 		return answer.Tasks{}, err
 	}
@@ -95,7 +95,7 @@ func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to 
 		}
 	}
 	if path != "" && len(out.Tasks) == 0 {
-		if err := a.cfg.Desk.Covers(ctx, point.Pattern(path)); err != nil {
+		if err := a.cfg.Dispatcher.Covers(ctx, point.Pattern(path)); err != nil {
 			return answer.Tasks{}, a.places().explain(who, path, err)
 		}
 	}
@@ -125,7 +125,7 @@ func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride)
 	if err != nil {
 		return answer.Decided{}, err
 	}
-	d, err := a.cfg.Desk.Override(ctx, control.Override{
+	d, err := a.cfg.Dispatcher.Override(ctx, control.Override{
 		ID: in.ID, Pattern: point.Pattern(in.Pattern), Requester: who.Name, Reason: in.Reason, Length: length, Failsafe: in.Failsafe,
 	})
 	a.places().explainUnknown(who, point.Path(in.Pattern), &d)
@@ -137,14 +137,14 @@ func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Patt
 	if err := a.refuse(who, "control.override.clear", clip(string(pattern)), who.Override(pattern)); err != nil {
 		return answer.Decided{}, err
 	}
-	d, err := a.cfg.Desk.ClearOverride(ctx, pattern, who.Name)
+	d, err := a.cfg.Dispatcher.ClearOverride(ctx, pattern, who.Name)
 	a.places().explainUnknown(who, point.Path(pattern), &d)
 	return decided(d, err)
 }
 
 // Overrides lists the overrides of points that are shown to who asks.
 func (a *Access) Overrides(ctx context.Context, who *Who) (answer.Holders, error) {
-	list, err := a.cfg.Desk.Overridden(ctx)
+	list, err := a.cfg.Dispatcher.Overridden(ctx)
 	list = slices.DeleteFunc(list, func(h control.Holder) bool { return !who.sees(h.Path) })
 	return answer.Holders{Overrides: holders(list)}, err
 }
@@ -159,7 +159,7 @@ func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (an
 	if in.Agree == nil {
 		return answer.Decided{}, fault.E("access.Approve", fault.Invalid, "agree", errAgree)
 	}
-	waiting, err := a.cfg.Desk.Waiting(ctx)
+	waiting, err := a.cfg.Dispatcher.Waiting(ctx)
 	if err != nil {
 		return answer.Decided{}, err
 	}
@@ -173,18 +173,18 @@ func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (an
 	if in.Requester != who.Name && identity.SamePerson(in.Requester, who.Name) {
 		return answer.Decided{}, a.refuse(who, "control.approve", clip(in.Requester), fault.E("access.Approve", fault.Refused, clip(in.Requester), errSame))
 	}
-	return decided(a.cfg.Desk.Approve(ctx, control.Approval{Requester: in.Requester, Command: in.ID, By: who.Name, Agree: *in.Agree}))
+	return decided(a.cfg.Dispatcher.Approve(ctx, control.Approval{Requester: in.Requester, Command: in.ID, By: who.Name, Agree: *in.Agree}))
 }
 
 // Waiting lists the commands that wait for approval.
 func (a *Access) Waiting(ctx context.Context) (answer.Slots, error) {
-	list, err := a.cfg.Desk.Waiting(ctx)
+	list, err := a.cfg.Dispatcher.Waiting(ctx)
 	return answer.Slots{Commands: slots(list)}, err
 }
 
 // Held lists the commands of a requester, of all for "", on points that are shown to who asks.
 func (a *Access) Held(ctx context.Context, who *Who, requester string) (answer.Slots, error) {
-	list, err := a.cfg.Desk.Held(ctx, requester)
+	list, err := a.cfg.Dispatcher.Held(ctx, requester)
 	list = slices.DeleteFunc(list, func(s control.Slot) bool { return s.Requester != who.Name && !who.sees(s.Path) })
 	return answer.Slots{Commands: slots(list)}, err
 }

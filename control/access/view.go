@@ -5,17 +5,17 @@ import (
 	"slices"
 
 	"voltbus/api/answer"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/fault"
 	"voltbus/point"
 )
 
 // Filter chooses points.
-type Filter = desk.Filter
+type Filter = dispatch.Filter
 
 // Points shows points by path.
 func (a *Access) Points(ctx context.Context, f Filter) (answer.ControlPoints, error) {
-	views, more, err := a.cfg.Desk.Views(ctx, f)
+	views, more, err := a.cfg.Dispatcher.Views(ctx, f)
 	if err != nil {
 		return answer.ControlPoints{}, err
 	}
@@ -42,11 +42,11 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 		return answer.Who{}, err
 	}
 	if len(page.Points) == 0 {
-		if v, err := a.cfg.Desk.View(ctx, path); err == nil {
+		if v, err := a.cfg.Dispatcher.View(ctx, path); err == nil {
 			page.Points = append(page.Points, viewed(&v))
 		} else if !fault.Is(err, fault.NotFound) {
 			return answer.Who{}, err
-		} else if err := a.cfg.Desk.Covers(ctx, point.Pattern(path)); err != nil {
+		} else if err := a.cfg.Dispatcher.Covers(ctx, point.Pattern(path)); err != nil {
 			return answer.Who{}, a.places().explain(who, path, err)
 		}
 	}
@@ -54,7 +54,7 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 	if err != nil {
 		return answer.Who{}, err
 	}
-	all, err := a.cfg.Desk.Overridden(ctx)
+	all, err := a.cfg.Dispatcher.Overridden(ctx)
 	if err != nil {
 		return answer.Who{}, err
 	}
@@ -78,13 +78,13 @@ func holdsOne(points []answer.ControlPoint, pattern string) bool {
 // Watcher hears what happens.
 type Watcher struct {
 	a *Access
-	w *desk.Watcher
+	w *dispatch.Watcher
 }
 
-const watched = 256 // turns of the desk that may wait for somebody who watches
+const watched = 256 // turns of the dispatcher that may wait for somebody who watches
 
 // Watch returns somebody who hears what happens from now on. Close it after use.
-func (a *Access) Watch() *Watcher { return &Watcher{a: a, w: a.cfg.Desk.Watch(watched)} }
+func (a *Access) Watch() *Watcher { return &Watcher{a: a, w: a.cfg.Dispatcher.Watch(watched)} }
 
 // Close ends the watching.
 func (w *Watcher) Close() { w.w.Close() }

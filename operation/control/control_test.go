@@ -10,7 +10,7 @@ import (
 
 	model "voltbus/control"
 	"voltbus/control/access"
-	"voltbus/control/desk"
+	"voltbus/control/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -18,25 +18,25 @@ import (
 	"voltbus/point"
 )
 
-// asked is a desk that accepts every command, and remembers what it was asked.
+// asked is a dispatcher that accepts every command, and remembers what it was asked.
 type asked struct {
-	access.Desk
+	access.Dispatcher
 
 	commands []model.Command
 	wait     time.Duration
 }
 
-func (a *asked) CommandMany(_ context.Context, commands []model.Command, wait time.Duration) ([]desk.Result, error) {
+func (a *asked) CommandMany(_ context.Context, commands []model.Command, wait time.Duration) ([]dispatch.Result, error) {
 	a.commands, a.wait = append(a.commands, commands...), wait
-	out := make([]desk.Result, len(commands))
+	out := make([]dispatch.Result, len(commands))
 	for i := range out {
 		out[i].Status = model.Accepted
 	}
 	return out, nil
 }
 
-func tableOf(d access.Desk, ask operation.AskNode) *operation.Table {
-	part := control.Part{Access: access.New(access.Config{Desk: d}), Now: time.Now}
+func tableOf(d access.Dispatcher, ask operation.AskNode) *operation.Table {
+	part := control.Part{Access: access.New(access.Config{Dispatcher: d}), Now: time.Now}
 	return operation.NewTable(func(context.Context, operation.Entry) {}, part.Operations()).Reaching(ask)
 }
 
@@ -57,7 +57,7 @@ func TestZeroIsAValueToSetAndATimeToWait(t *testing.T) {
 		t.Fatalf("%s, %v", result, err)
 	}
 	if c := d.commands[0]; c.Value.Kind() == point.None || c.Value.String() != "0" || d.wait != 0 || c.Level != access.AgentLevel || c.Lease != 0 {
-		t.Errorf("the desk is asked for %+v, and to wait %v", c, d.wait)
+		t.Errorf("the dispatcher is asked for %+v, and to wait %v", c, d.wait)
 	}
 }
 

@@ -1,0 +1,69 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"voltbus/fault"
+)
+
+// job is a request on its way to the goroutine of Run.
+type job struct {
+	do      func(t *turn)
+	size    int  // how much it is, in commands
+	changes bool // it changes the state, so that it is answered when that is kept
+	makes   bool // it makes something that lasts, so that it is refused while nothing can be kept
+	state   atomic.Int32
+	done    chan error
+}
+
+// The states of a job.
+const (
+	jobWaits int32 = iota
+	jobTaken
+	jobGiven // up, by who waited for it
+)
+
+func (j *job) take() bool       { return j.state.CompareAndSwap(jobWaits, jobTaken) }
+func (j *job) giveUp() bool     { return j.state.CompareAndSwap(jobWaits, jobGiven) }
+func (j *job) answer(err error) { j.done <- err }
+
+var errLate = errors.New("nobody waited for the answer: what was asked may be done, so look at the point, or ask again with the same identifier")
+
+// ask has the goroutine of Run do a job, and waits for it. With an error what do has made must not be
+// looked at.
+func (d *Dispatcher) ask(ctx context.Context, j *job) error {
+	j.done = make(chan error, 1)
+	select {
+	case d.jobs <- j:
+	case <-ctx.Done():
+		return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", ctx.Err())
+	case <-d.ended:
+		return fault.E("dispatch.ask", fault.Unavailable, "", errEnded)
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		if j.giveUp() {
+			return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", ctx.Err())
+		}
+		return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", errLate)
+	case <-d.ended:
+		if j.giveUp() {
+			return fault.E("dispatch.ask", fault.Unavailable, "", errEnded)
+		}
+		return <-j.done
+	}
+}
+
+// look has a job done that changes nothing.
+func look[T any](ctx context.Context, d *Dispatcher, see func() T) (T, error) {
+	var seen T
+	if err := d.ask(ctx, &job{size: 1, do: func(*turn) { seen = see() }}); err != nil {
+		var none T
+		return none, err
+	}
+	return seen, nil
+}

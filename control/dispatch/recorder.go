@@ -1,0 +1,175 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"voltbus/control"
+	"voltbus/point"
+)
+
+// Prefix is where what a point is commanded is recorded: below it, with the path of the point.
+const Prefix point.Path = "control"
+
+// LevelPrefix is where the level of the command that wins is recorded, with the path of the point. It is a
+// branch of its own, so that it is never taken for what a point called "level" is commanded.
+const LevelPrefix point.Path = "control-level"
+
+// The tags of those points.
+const (
+	SourceTag = "source" // is "control"
+	OfTag     = "of"     // the point that is commanded
+)
+
+// recorder records what points are commanded, beside the goroutine of Run.
+type recorder struct {
+	record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
+	log    *slog.Logger
+	notes  chan note
+
+	// Of the goroutine of Run.
+	commanded map[point.Path]commanded // what was recorded last
+	listed    map[point.Path]bool      // what was described
+	lost      uint64                   // turns that found no room
+}
+
+// commanded is what a point is commanded, and by a command of which level; 0 for none.
+type commanded struct {
+	value point.Value
+	level control.Level
+}
+
+// note is what one turn has to record.
+type note struct {
+	infos   []point.Info
+	samples []point.Sample
+}
+
+// notes is how many turns may wait to be recorded.
+const notes = 256
+
+func newRecorder(record func(context.Context, []point.Info, []point.Sample) error, log *slog.Logger) recorder {
+	return recorder{record: record, log: log, notes: make(chan note, notes), commanded: make(map[point.Path]commanded), listed: make(map[point.Path]bool)}
+}
+
+func (s *recorder) close() { close(s.notes) }
+
+// begin has what was commanded before recorded once more, since nobody knows whether it was.
+func (s *recorder) begin(d *Dispatcher, t *turn) {
+	if s.record == nil {
+		return
+	}
+	paths := d.model.Commanded()
+	for i := range t.events {
+		paths = append(paths, t.events[i].Path)
+	}
+	for _, path := range paths {
+		s.commanded[path] = commanded{point.TextOf(""), control.Levels + 1} // like nothing that can be
+	}
+	s.write(d, t.now.Wall, paths)
+}
+
+// note records the points whose wish has changed in a turn.
+func (s *recorder) note(d *Dispatcher, t *turn) {
+	if s.record == nil || len(t.events) == 0 {
+		return
+	}
+	paths := make([]point.Path, len(t.events))
+	for i := range t.events {
+		paths[i] = t.events[i].Path
+	}
+	s.write(d, t.now.Wall, paths)
+}
+
+// write hands over what has changed. Requests do not wait for it: what finds no room is recorded when the
+// point changes again, and the audit log has it in any case.
+func (s *recorder) write(d *Dispatcher, now time.Time, paths []point.Path) {
+	var n note
+	changed := make(map[point.Path]commanded)
+	for _, path := range paths {
+		p, known := d.points[path]
+		if !known {
+			continue
+		}
+		view, _ := d.model.View(path)
+		is := commanded{value: view.Commanded}
+		if len(view.Array) > 0 {
+			is.level = view.Array[0].Level
+		}
+		before := s.commanded[path] // the zero value, which is nothing, for a new one
+		if _, twice := changed[path]; twice || before == is {
+			continue
+		}
+		changed[path] = is
+		n.add(&p, before, is, now, !s.listed[path])
+	}
+	if len(n.samples) == 0 {
+		return
+	}
+	select {
+	case s.notes <- n:
+		for path, v := range changed {
+			s.commanded[path], s.listed[path] = v, true
+		}
+	default:
+		if s.lost++; s.lost&(s.lost-1) == 0 {
+			s.log.Warn("commands are not recorded as samples, too many wait; the audit log has them", slog.Uint64("times", s.lost))
+		}
+	}
+}
+
+// add notes what of a point has changed; nothing when it was released.
+func (n *note) add(p *Point, before, is commanded, now time.Time, fresh bool) {
+	if fresh {
+		tags := map[string]string{SourceTag: "control", OfTag: string(p.Point)}
+		n.infos = append(n.infos, point.Info{
+			Path: Prefix.Join(string(p.Point)), Kind: p.Kind, Unit: p.Unit, Tags: tags,
+			Description: "What " + string(p.Point) + " is commanded",
+		}, point.Info{
+			Path: LevelPrefix.Join(string(p.Point)), Kind: point.Int, Tags: tags,
+			Description: "The level of the command that " + string(p.Point) + " follows, 1 to 16",
+		})
+	}
+	if before.value != is.value {
+		n.sample(Prefix, p, is.value, now)
+	}
+	if before.level == is.level {
+		return
+	}
+	var level point.Value
+	if is.level > 0 {
+		level = point.IntOf(int64(is.level))
+	}
+	n.sample(LevelPrefix, p, level, now)
+}
+
+func (n *note) sample(branch point.Path, p *Point, v point.Value, now time.Time) {
+	s := point.Sample{Point: branch.Join(string(p.Point)), Time: now.UTC(), Value: v}
+	if v.Kind() == point.None {
+		s.Quality = point.Released
+	}
+	n.samples = append(n.samples, s)
+}
+
+// run records until the recorder is closed. What cannot be recorded now is tried again a few times; the
+// audit log has it in any case.
+func (s *recorder) run(ctx context.Context) {
+	for n := range s.notes {
+		err := s.keep(ctx, n)
+		for pause := time.Second; err != nil && ctx.Err() == nil && pause <= 4*time.Second; pause *= 2 {
+			timer := time.NewTimer(pause)
+			select {
+			case <-timer.C:
+				err = s.keep(ctx, n)
+			case <-ctx.Done():
+				timer.Stop()
+			}
+		}
+		if err != nil {
+			s.log.WarnContext(ctx, "commands are not recorded as samples; the audit log has them", slog.Int("samples", len(n.samples)), slog.Any("err", err))
+		}
+	}
+}
+
+func (s *recorder) keep(ctx context.Context, n note) error { return s.record(ctx, n.infos, n.samples) }

@@ -1,0 +1,180 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"voltbus/audit"
+	"voltbus/control"
+	"voltbus/device"
+	"voltbus/point"
+)
+
+// request is a request that the model decides, and what the audit log says of it.
+type request struct {
+	actor, action, subject string
+	detail                 detail
+	makes                  bool
+	silent                 bool // the audit log hears of it only if it is refused
+	decide                 func(now control.Instant) control.Decision
+}
+
+// decide has the model decide a request. The decision comes back without effects.
+func (d *Dispatcher) decide(ctx context.Context, r request) (control.Decision, error) {
+	var decision control.Decision
+	err := d.ask(ctx, &job{size: 1, changes: true, makes: r.makes, do: func(t *turn) {
+		decision = r.decide(t.now)
+		if !r.silent || decision.Status == control.Refused {
+			t.entries = append(t.entries, entryOfRequest(r.actor, "control."+r.action, r.subject, r.detail, &decision))
+		}
+		t.add(r.actor, decision.Effects, 0)
+		decision.Effects = control.Effects{}
+	}})
+	if err != nil {
+		return control.Decision{}, err
+	}
+	return decision, nil
+}
+
+// Release ends the chosen commands of a requester; by is who does it, if it is somebody else. See
+// model.Model.Release; errors are as of Command.
+func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: cmp.Or(by, requester), action: "release", subject: cmp.Or(string(s.Point), s.Task, requester),
+		detail: detail{ID: s.Command, Level: s.Level, Task: s.Task, Requester: other(requester, by)},
+		decide: func(now control.Instant) control.Decision {
+			decision := d.model.Release(now, requester, s, by)
+			if decision.Why == control.WhyUnknown {
+				if err := d.covering(point.Pattern(s.Point)); err != nil {
+					decision.Err = err
+				}
+			}
+			return decision
+		},
+	})
+}
+
+// Revert ends every command at and below a path, whoever made it. Errors are as of Command.
+func (d *Dispatcher) Revert(ctx context.Context, r control.Reversion) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: r.By, action: "revert", subject: string(r.Path), detail: detail{Spread: span(r.Spread)},
+		decide: func(now control.Instant) control.Decision { return d.model.Revert(now, r) },
+	})
+}
+
+// other names the requester where somebody else acts.
+func other(requester, by string) string {
+	if by == "" || by == requester {
+		return ""
+	}
+	return requester
+}
+
+// Renew gives leases of a requester a new length from now on; 0 is the length that each has. The audit
+// log hears of it only if it is refused. Errors are as of Command.
+func (d *Dispatcher) Renew(ctx context.Context, requester string, s control.Selection, length time.Duration) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: requester, action: "renew", subject: cmp.Or(string(s.Point), s.Task), silent: true,
+		detail: detail{ID: s.Command, Level: s.Level, Task: s.Task, Lease: span(length)},
+		decide: func(now control.Instant) control.Decision { return d.model.Renew(now, requester, s, length) },
+	})
+}
+
+// Reserve decides a reservation. One of a path at and below which there is no point is refused as NotFound. Errors are as of Command.
+func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: r.Requester, action: "reserve", subject: r.Task, makes: true,
+		detail: detail{ID: r.ID, Reason: r.Reason, Priority: r.Priority, Windows: r.Windows},
+		decide: func(now control.Instant) control.Decision {
+			for i := range r.Windows {
+				if err := d.covering(point.Pattern(r.Windows[i].Path)); err != nil {
+					return nothingCovered(err)
+				}
+			}
+			return d.model.Reserve(now, r)
+		},
+	})
+}
+
+// Cancel ends a task of the requester; by is who does it, if it is somebody else. Errors are as of Command.
+func (d *Dispatcher) Cancel(ctx context.Context, requester, task, by string) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: cmp.Or(by, requester), action: "cancel", subject: task, detail: detail{Requester: other(requester, by)},
+		decide: func(now control.Instant) control.Decision { return d.model.Cancel(now, requester, task, by) },
+	})
+}
+
+// Override takes points out of control. Devices are read all the same. A pattern that no point matches is
+// refused as NotFound. Errors are as of Command.
+func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.Decision, error) {
+	x := detail{ID: o.ID, Reason: o.Reason, Failsafe: o.Failsafe, Lease: span(o.Length)}
+	return d.decide(ctx, request{
+		actor: o.Requester, action: "override", subject: string(o.Pattern), makes: true, detail: x,
+		decide: func(now control.Instant) control.Decision {
+			if err := d.covering(o.Pattern); err != nil {
+				return nothingCovered(err)
+			}
+			return d.model.Override(now, o)
+		},
+	})
+}
+
+// ClearOverride ends an override, whoever made it; by is who does it. Errors are as of Command.
+func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error) {
+	return d.decide(ctx, request{
+		actor: by, action: "clear-override", subject: string(pattern),
+		decide: func(now control.Instant) control.Decision { return d.model.ClearOverride(now, pattern, by) },
+	})
+}
+
+// Approve takes a second person's word about a command that waits. Errors are as of Command.
+func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.Decision, error) {
+	action := "approve"
+	if !a.Agree {
+		action = "disapprove"
+	}
+	return d.decide(ctx, request{
+		actor: a.By, action: action, subject: a.Command, makes: a.Agree, detail: detail{ID: a.Command, Requester: a.Requester},
+		decide: func(now control.Instant) control.Decision { return d.model.Approve(now, a) },
+	})
+}
+
+// Leave ends everything of a requester: its commands, what waits for approval, its tasks. The cause is
+// control.CauseLeft for one that is gone or revoked, control.CauseReleased for one that wants it so; by is
+// who does it, if it is somebody else. Errors are as of Command.
+func (d *Dispatcher) Leave(ctx context.Context, requester string, cause control.Cause, by string) error {
+	return d.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
+		d.leave(t, requester, cause, cmp.Or(by, requester))
+	}})
+}
+
+func (d *Dispatcher) leave(t *turn, requester string, cause control.Cause, by string) {
+	effects := d.model.Leave(t.now, requester, cause, by)
+	x := detail{Cause: cause}
+	t.entries = append(t.entries, audit.Entry{
+		Actor: by, Action: "control.leave", Subject: requester, Outcome: string(control.Accepted), Detail: x.json(),
+	})
+	t.add(by, effects, 0)
+}
+
+// Declare makes points exactly those that the dispatcher knows. Commands of points that stay go on; those that
+// do not fit any more end. With an error, which is Invalid, nothing has changed.
+func (d *Dispatcher) Declare(ctx context.Context, points []Point) error {
+	var invalid error
+	err := d.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
+		var effects control.Effects
+		if effects, invalid = d.declare(t.now, points); invalid == nil {
+			t.add(node, effects, 0)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	return invalid
+}
+
+// Read reads points now, and returns one reading for each, in order. It does not wait for requests.
+func (d *Dispatcher) Read(ctx context.Context, paths []point.Path) []device.Reading {
+	return d.cfg.Fleet.ReadMany(ctx, paths)
+}

@@ -1,0 +1,101 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"voltbus/control"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Filter chooses points.
+type Filter struct {
+	Pattern point.Pattern // "" is every point
+	Busy    bool          // only those that are commanded, overridden or on their way back
+	After   point.Path    // only those behind it
+	Limit   int           // at most so many; 0 is 1,000
+}
+
+// View returns the state of a point: who holds it, until when and why, and what the device says.
+// NotFound for an unknown one; other errors are as of Command.
+func (d *Dispatcher) View(ctx context.Context, path point.Path) (control.View, error) {
+	known := false
+	v, err := look(ctx, d, func() (v control.View) {
+		v, known = d.view(path)
+		return v
+	})
+	if err == nil && !known {
+		err = fault.E("dispatch.View", fault.NotFound, string(path), errors.New("there is no such point; look it up in the list of points"))
+	}
+	return v, err
+}
+
+// Covers returns NotFound, with what may have been meant, for a pattern that selects no point; other errors
+// are as of Command.
+func (d *Dispatcher) Covers(ctx context.Context, pattern point.Pattern) error {
+	missing, err := look(ctx, d, func() *fault.Error { return d.covering(pattern) })
+	if err != nil || missing == nil {
+		return err
+	}
+	return missing
+}
+
+// view returns the state of a point, with the last value that was read.
+func (d *Dispatcher) view(path point.Path) (control.View, bool) {
+	v, known := d.model.View(path)
+	if seen, ok := d.lastValues.look(path); ok && known {
+		v.Observed = seen
+	}
+	return v, known
+}
+
+// Views returns the state of points by path, and whether there are more. Errors are as of Command.
+func (d *Dispatcher) Views(ctx context.Context, f Filter) (views []control.View, more bool, err error) {
+	if f.Limit <= 0 {
+		f.Limit = 1000
+	}
+	views, err = look(ctx, d, func() (views []control.View) {
+		begin, found := slices.BinarySearch(d.sorted, f.After)
+		if found {
+			begin++
+		}
+		for _, path := range d.sorted[begin:] {
+			if f.Pattern != "" && !f.Pattern.Match(path) {
+				continue
+			}
+			v, ok := d.view(path)
+			if !ok || f.Busy && len(v.Array)+len(v.Overrides) == 0 && !v.Reverting {
+				continue
+			}
+			if len(views) == f.Limit {
+				more = true
+				return views
+			}
+			views = append(views, v)
+		}
+		return views
+	})
+	return views, more && err == nil, err
+}
+
+// Held returns the commands of a requester, the oldest first; of all for "". Errors are as of Command.
+func (d *Dispatcher) Held(ctx context.Context, requester string) ([]control.Slot, error) {
+	return look(ctx, d, func() []control.Slot { return d.model.Held(requester) })
+}
+
+// Waiting returns the commands that wait for approval, the oldest first. Errors are as of Command.
+func (d *Dispatcher) Waiting(ctx context.Context) ([]control.Slot, error) {
+	return look(ctx, d, d.model.Waiting)
+}
+
+// Tasks returns the reservations, the oldest first. Errors are as of Command.
+func (d *Dispatcher) Tasks(ctx context.Context) ([]control.Task, error) {
+	return look(ctx, d, d.model.Tasks)
+}
+
+// Overridden returns the overrides, the oldest first. Errors are as of Command.
+func (d *Dispatcher) Overridden(ctx context.Context) ([]control.Holder, error) {
+	return look(ctx, d, d.model.Overridden)
+}

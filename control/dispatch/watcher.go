@@ -1,0 +1,82 @@
+package dispatch
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"voltbus/control"
+)
+
+// Watcher hears what happens: commands, writes and their outcomes, windows, overrides.
+type Watcher struct {
+	// C gives the events of a turn at a time, in order, and is closed when the dispatcher stops or Close is
+	// called. They are shared: nobody changes them.
+	C       <-chan []control.Event
+	c       chan []control.Event
+	dropped atomic.Uint64
+	of      *watchers
+}
+
+// Dropped counts events that this watcher has missed because it was too slow.
+func (w *Watcher) Dropped() uint64 { return w.dropped.Load() }
+
+// Close ends the watching.
+func (w *Watcher) Close() { w.of.remove(w) }
+
+// Watch returns somebody who hears what happens from now on; turns that exceed the buffer are dropped,
+// and counted. Close it after use.
+func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
+
+// watchers are all who hear.
+type watchers struct {
+	mu   sync.Mutex
+	list []*Watcher
+	over bool
+}
+
+func (s *watchers) add(buffer int) *Watcher {
+	c := make(chan []control.Event, buffer)
+	w := &Watcher{C: c, c: c, of: s}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		close(c)
+		return w
+	}
+	s.list = append(s.list, w)
+	return w
+}
+
+func (s *watchers) remove(w *Watcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.list, w); i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
+		close(w.c)
+	}
+}
+
+func (s *watchers) tell(events []control.Event) {
+	if len(events) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.list {
+		select {
+		case w.c <- events:
+		default:
+			w.dropped.Add(uint64(len(events)))
+		}
+	}
+}
+
+func (s *watchers) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.list {
+		close(w.c)
+	}
+	s.list, s.over = nil, true
+}

@@ -1,0 +1,71 @@
+// Package interlock keeps which points depend on which others, and what those have.
+package interlock
+
+import (
+	"fmt"
+	"slices"
+
+	"voltbus/control"
+	"voltbus/point"
+)
+
+// Locks is the interlocks of a node. It is used by one goroutine at a time.
+type Locks struct {
+	bound  map[point.Path][]point.Path // the points that an interlock binds to the key
+	values map[point.Path]point.Value  // last values of those keys
+}
+
+// New returns locks that bind nothing.
+func New() *Locks {
+	return &Locks{bound: make(map[point.Path][]point.Path), values: make(map[point.Path]point.Value)}
+}
+
+// Bind notes which points a point depends on.
+func (l *Locks) Bind(spec *control.Spec) {
+	for _, lock := range spec.Demands().Interlocks {
+		l.bound[lock.Other] = append(l.bound[lock.Other], spec.Point)
+	}
+}
+
+// Unbind takes back what Bind has noted.
+func (l *Locks) Unbind(spec *control.Spec) {
+	for _, lock := range spec.Demands().Interlocks {
+		rest := slices.DeleteFunc(l.bound[lock.Other], func(other point.Path) bool { return other == spec.Point })
+		if l.bound[lock.Other] = rest; len(rest) == 0 {
+			delete(l.bound, lock.Other)
+			delete(l.values, lock.Other)
+		}
+	}
+}
+
+// Observe takes a value over, and returns the points whose commands it may forbid: none if it is unknown.
+func (l *Locks) Observe(path point.Path, v point.Value) []point.Path {
+	bound := l.bound[path]
+	if len(bound) == 0 {
+		return nil
+	}
+	l.values[path] = v
+	if v.Kind() == point.None {
+		return nil
+	}
+	return bound
+}
+
+// Check reports which interlock forbids a value now.
+func (l *Locks) Check(spec *control.Spec, v point.Value) error {
+	number, _ := v.Number()
+	for _, lock := range spec.Demands().Interlocks {
+		if !lock.Guards.Contains(number) {
+			continue
+		}
+		other, known := l.values[lock.Other]
+		value, numeric := other.Number()
+		switch {
+		case !known || !numeric:
+			return fmt.Errorf("its interlock needs %s %v, and that is not known; see why it cannot be read", lock.Other, lock.Needs)
+		case !lock.Needs.Contains(value):
+			return fmt.Errorf("its interlock needs %s %v, and that is %v", lock.Other, lock.Needs, other)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"voltbus/control"
+	"voltbus/point"
+)
+
+// deviations is the points that do not have what they should have.
+type deviations struct {
+	list    map[point.Path]control.Amiss
+	changes uint64
+}
+
+// judge notes whether a point has what it should have.
+func (d *deviations) judge(o *output) {
+	path := o.target.spec.Point
+	wrong := o.isCommanded() && !o.isFrozen() &&
+		(o.state == control.Mismatch || o.state == control.Differs || o.state == control.Failed || o.state == control.Unknown && o.write.failures > 0)
+	is := control.Amiss{Point: path, Output: o.state}
+	if is.Output == control.Failed || is.Output == control.Unknown {
+		is.Why = o.write.text
+	}
+	switch before, was := d.list[path]; {
+	case wrong && before != is:
+		d.list[path] = is
+		d.changes++
+	case !wrong && was:
+		d.forget(path)
+	}
+}
+
+// forget takes a point out.
+func (d *deviations) forget(path point.Path) {
+	if _, was := d.list[path]; was {
+		delete(d.list, path)
+		d.changes++
+	}
+}
+
+// Amiss returns the points that do not have what they should have, by path. Overridden ones do not count.
+func (d *deviations) Amiss() []control.Amiss {
+	list := make([]control.Amiss, 0, len(d.list))
+	for _, a := range d.list {
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b control.Amiss) int { return strings.Compare(string(a.Point), string(b.Point)) })
+	return list
+}
+
+// AmissChanges counts how often Amiss has changed.
+func (d *deviations) AmissChanges() uint64 { return d.changes }

@@ -1,0 +1,146 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"voltbus/control"
+	"voltbus/control/repeat"
+	"voltbus/control/step"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Changes returns the records that changed since the last call of Changes or Export, sorted. Stored
+// one over the other, in a transaction each time and before the effects are acted upon, they are the
+// whole state.
+func (m *Model) Changes() []control.Record {
+	m.answers.Close()
+	keys := m.step.Changes()
+	list := make([]control.Record, len(keys))
+	for i, key := range keys {
+		list[i] = control.Record{Kind: key.Kind, Key: key.Key, Data: records{m}.write(key)}
+	}
+	step.Sort(list)
+	return list
+}
+
+// Export returns the whole state: all but the specs of points and what was observed.
+func (m *Model) Export(now control.Instant) control.State {
+	m.step.Touch(step.Meta, "")
+	m.reservations.TouchAll()
+	m.overrides.touchAll()
+	for _, t := range m.targets {
+		if t.output != nil {
+			t.output.touch()
+		}
+	}
+	m.approvals.touchAll()
+	m.answers.TouchAll()
+	list := slices.DeleteFunc(m.Changes(), func(r control.Record) bool { return r.Data == nil })
+	return control.State{Version: control.Version, Time: now.Wall.UTC(), Records: list}
+}
+
+// records is the state of a model at rest.
+type records struct{ *Model }
+
+// write writes a record; nil if the thing is gone.
+func (m records) write(key step.Key) (data json.RawMessage) {
+	var err error
+	switch key.Kind {
+	case step.Meta:
+		data, err = json.Marshal(m.step.Counters())
+	case step.Task:
+		data, err = m.reservations.Record(key.Key)
+	case step.Override:
+		data, err = m.overrides.record(point.Pattern(key.Key))
+	case step.Point:
+		if t := m.targets[point.Path(key.Key)]; t != nil && t.output != nil {
+			s := t.output.record()
+			data = s.JSON()
+		}
+	case step.Proposal:
+		data, err = m.approvals.record(key.Key)
+	case step.Answers:
+		data, err = m.answers.Record(key.Key)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("control: a record of plain fields cannot be written: %v", err)) // no field can fail
+	}
+	return data
+}
+
+// Import takes a state over into a model whose points are declared and that decided nothing yet. What
+// was due meanwhile happens at once; points that were being written are read first. Commands of
+// points that are not declared any more end, which is among the events. If the state is damaged, the
+// error is Corrupt and the model is not to be used.
+func (m *Model) Import(now control.Instant, s control.State) (control.Effects, error) {
+	const op = "control.Import"
+	switch {
+	case s.Version != control.Version:
+		return control.Effects{}, fault.E(op, fault.Corrupt, "", fmt.Errorf(
+			"the state has version %d, and this program knows %d; use the program that wrote it, or begin anew", s.Version, control.Version))
+	case m.step.Counters().Order > 0 || m.answers.Len() > 0:
+		return control.Effects{}, fault.E(op, fault.Conflict, "", errors.New("the model is in use already; import into a new one"))
+	}
+	m.step.Now = now
+	list, rest := slices.Clone(s.Records), records{m}
+	step.Sort(list)
+	var answers repeat.Kept
+	for i := range list {
+		if list[i].Data == nil {
+			continue
+		}
+		if err := rest.restore(&list[i], &answers); err != nil {
+			return control.Effects{}, fault.E(op, fault.Corrupt, list[i].Kind+" "+list[i].Key, fmt.Errorf(
+				"the record cannot be read: %w; restore a copy, or remove it", err))
+		}
+	}
+	m.answers.Restore(&answers)
+	rest.resume()
+	return m.step.Take(), nil
+}
+
+// restore takes one record over.
+func (m records) restore(r *control.Record, answers *repeat.Kept) error {
+	switch r.Kind {
+	case step.Meta:
+		var c step.Counters
+		err := json.Unmarshal(r.Data, &c)
+		m.step.SetCounters(c)
+		return err
+	case step.Task:
+		return m.reservations.Restore(r.Key, r.Data)
+	case step.Override:
+		return m.overrides.restore(point.Pattern(r.Key), r.Data)
+	case step.Point:
+		return m.point(point.Path(r.Key), r.Data)
+	case step.Proposal:
+		return m.approvals.restore(r.Data)
+	case step.Answers:
+		return answers.Add(r)
+	case step.Answer:
+		m.step.Touch(step.Answer, r.Key) // it is gone when its sheet is kept
+		return answers.Add(r)
+	}
+	return fmt.Errorf("%q is no kind of record", r.Kind)
+}
+
+// resume starts what was restored.
+func (m records) resume() {
+	m.reservations.Resume()
+	for _, c := range m.Held("") {
+		if c.Task != "" && !m.reservations.Has(c.Task) { // it was over when the state was written
+			m.endAll(m.selected(c.Requester, control.Selection{Command: c.Command}), control.CauseTask)
+		}
+	}
+	m.step.Enter(m.step.Now)
+	for _, t := range m.matching("") {
+		if t.output != nil {
+			t.output.feedback.resume()
+			t.output.follow(control.CauseRetry)
+		}
+	}
+}

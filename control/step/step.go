@@ -1,0 +1,106 @@
+// Package step is what the parts of the model of control share while they take one step: the present
+// time, the timers that are set, and what comes of the step: events, writes, and the records that change.
+package step
+
+import (
+	"time"
+
+	"voltbus/control"
+)
+
+// Step is the present step, which all parts of one model share. It is used by one goroutine at a time.
+type Step struct {
+	Limits control.Limits
+	Now    control.Instant
+	Steady Queue // timers on the steady clock
+	Wall   Queue // timers on the wall clock
+
+	order   uint64 // of commands, reservations and overrides
+	writes  uint64 // the identifier of the last write
+	effects control.Effects
+	by      string // who causes what happens now; "" for nobody
+	changed map[Key]struct{}
+}
+
+// New returns a step at no time.
+func New(limits control.Limits) *Step {
+	return &Step{Limits: limits.WithDefaults(), changed: make(map[Key]struct{})}
+}
+
+// Enter takes the time over, and calls the owners of the timers that are due.
+func (s *Step) Enter(now control.Instant) {
+	now.Steady = max(now.Steady, s.Now.Steady)
+	s.Now = now
+	for {
+		t := s.Steady.due(int64(now.Steady))
+		if t == nil {
+			t = s.Wall.due(now.Wall.UnixNano())
+		}
+		if t == nil {
+			return
+		}
+		t.owner.Due()
+	}
+}
+
+// EnterAs is Enter for what somebody does.
+func (s *Step) EnterAs(now control.Instant, by string) {
+	s.Enter(now)
+	s.by = by
+}
+
+// CausedBy has events name who causes them, until the end of the step; "" for nobody.
+func (s *Step) CausedBy(by string) { s.by = by }
+
+// Take ends the step, and hands over its effects.
+func (s *Step) Take() control.Effects {
+	out := s.effects
+	s.effects, s.by = control.Effects{}, ""
+	return out
+}
+
+// glance bounds a wait for the wall clock, which may jump meanwhile.
+const glance = 10 * time.Second
+
+// Next returns how long after now a timer is due; false if none is set.
+func (s *Step) Next(now control.Instant) (wait time.Duration, ok bool) {
+	if at, set := s.Steady.first(); set {
+		wait, ok = time.Duration(at)-now.Steady, true
+	}
+	if at, set := s.Wall.first(); set {
+		until := min(time.Duration(at-now.Wall.UnixNano()), glance)
+		if !ok || until < wait {
+			wait, ok = until, true
+		}
+	}
+	return max(wait, 0), ok
+}
+
+// After returns the wall time some time from now.
+func (s *Step) After(d time.Duration) time.Time { return s.Now.At(s.Now.Steady + d) }
+
+// Event notes what happened, and who caused it.
+func (s *Step) Event(e control.Event) {
+	if s.by != e.Requester {
+		e.By = s.by
+	}
+	s.effects.Events = append(s.effects.Events, e)
+}
+
+// Write demands a write or read of the caller, under a new identifier, which it returns.
+func (s *Step) Write(w control.Write) uint64 {
+	s.writes++
+	w.ID = s.writes
+	s.effects.Writes = append(s.effects.Writes, w)
+	return w.ID
+}
+
+// NextOrder numbers what must stand in the order of its making.
+func (s *Step) NextOrder() uint64 {
+	s.order++
+	s.Touch(Meta, "")
+	return s.order
+}
+
+// Touch notes that a record changes.
+func (s *Step) Touch(kind, key string) { s.changed[Key{kind, key}] = struct{}{} }
