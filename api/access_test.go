@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"voltbus/api"
+	"voltbus/api/exchange"
 	"voltbus/identity"
 )
 
@@ -19,7 +20,7 @@ func (n *node) login() option {
 		n.t.Fatalf("login gives %d: %s", got.StatusCode, got.body)
 	}
 	for _, c := range got.Cookies() {
-		if c.Name == api.Cookie {
+		if c.Name == exchange.Cookie {
 			return func(r *http.Request) { r.AddCookie(c) }
 		}
 	}
@@ -39,7 +40,7 @@ func TestAttackNothingIsOpenWithoutALogin(t *testing.T) {
 			"without anything":      func(*http.Request) {},
 			"with a wrong token":    header("Authorization", "Bearer "+strings.Repeat("a", 43)),
 			"with junk":             header("Authorization", "Basic YWRtaW46YWRtaW4="),
-			"with a made-up cookie": header("Cookie", api.Cookie+"="+strings.Repeat("a", 43)),
+			"with a made-up cookie": header("Cookie", exchange.Cookie+"="+strings.Repeat("a", 43)),
 		} {
 			t.Run(op+" "+name, func(t *testing.T) {
 				got := n.do(method, path, "", option)

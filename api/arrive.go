@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"voltbus/api/exchange"
 )
 
 // How fast a body must arrive: bodyRate octets a second on average, after bodyGrace. What nobody reads of a body
@@ -53,7 +55,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 		a.ended = true
 		_ = a.control.SetReadDeadline(time.Time{}) // what is awaited now is the end of the connection
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, &statusError{http.StatusRequestTimeout, errSlowBody}
+		return n, exchange.Fail(http.StatusRequestTimeout, errSlowBody)
 	}
 	return n, err
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 )
 
@@ -66,7 +68,7 @@ func TestABodyThatStoppedSaysSo(t *testing.T) {
 	w := &deadlines{}
 	done := s.arrive(w, r)
 	_, err = io.ReadAll(r.Body)
-	if p := problem(err, "/"); p.Status != http.StatusRequestTimeout || !strings.Contains(p.Detail, "16 kB a second") {
+	if p := exchange.ProblemOf(err, "/"); p.Status != http.StatusRequestTimeout || !strings.Contains(p.Detail, "16 kB a second") {
 		t.Errorf("it is told as %+v", p)
 	}
 	done()

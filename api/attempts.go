@@ -11,10 +11,11 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"voltbus/api/exchange"
 
 	"voltbus/internal/admission"
 )
@@ -164,9 +165,9 @@ func (a *attempts) begin(r *http.Request, name string, now time.Time) (*attempt,
 		if wait := k.from.take(k.key, now); wait > 0 {
 			t.refund(now)
 			if k.from == a.addresses {
-				return nil, &waitError{wait, errAttempts}
+				return nil, exchange.Later(wait, errAttempts)
 			}
-			return nil, &waitError{wait, errGuessed}
+			return nil, exchange.Later(wait, errGuessed)
 		}
 		t.taken = append(t.taken, k)
 	}
@@ -179,7 +180,7 @@ func (a *attempts) begin(r *http.Request, name string, now time.Time) (*attempt,
 		return t, nil
 	default:
 		t.refund(now)
-		return nil, &waitError{time.Second, errHashing}
+		return nil, exchange.Later(time.Second, errHashing)
 	}
 }
 
@@ -276,21 +277,5 @@ func (t *attempt) greet(w http.ResponseWriter, r *http.Request, now time.Time) {
 	})
 }
 
-// waitError is an error that says how long somebody has to wait.
-type waitError struct {
-	wait time.Duration
-	err  error
-}
-
-func (e *waitError) Error() string { return e.err.Error() }
-func (e *waitError) Unwrap() error { return &statusError{http.StatusTooManyRequests, e.err} }
-
-// tellWait writes into the header how long an error says to wait.
-func tellWait(w http.ResponseWriter, err error) {
-	if early, ok := errors.AsType[*waitError](err); ok {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(early.wait.Seconds()))))
-	}
-}
-
 // nameKey is under which wrong passwords for a name are counted.
-func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(clip(name))) }
+func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(exchange.Clip(name))) }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/identity"
 )
@@ -30,33 +32,33 @@ func busRoutes() []route {
 	}
 }
 
-func (s *server) bus(w http.ResponseWriter, r *request) error {
+func (s *server) bus(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Bus == nil {
-		return absent("bus")
+		return exchange.Absent("bus")
 	}
 	b, err := s.cfg.Bus.Inspect(r.Context())
 	if err != nil {
 		return err
 	}
-	b.Connections = notNil(b.Connections)
+	b.Connections = exchange.NotNil(b.Connections)
 	for i := range b.Connections {
-		b.Connections[i].Subscriptions = notNil(b.Connections[i].Subscriptions)
+		b.Connections[i].Subscriptions = exchange.NotNil(b.Connections[i].Subscriptions)
 	}
-	return writeJSON(w, b)
+	return exchange.WriteJSON(w, b)
 }
 
 // ratesEvery is how often a watcher gets rates.
 const ratesEvery = time.Second
 
 // busStream sends a sample of what is on the bus, and each second the rates by subject.
-func (s *server) busStream(w http.ResponseWriter, r *request) error {
+func (s *server) busStream(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Bus == nil {
-		return absent("bus")
+		return exchange.Absent("bus")
 	}
-	in := s.read(r)
-	subject, ok := in.text("subject")
-	if in.err != nil {
-		return in.err
+	in := exchange.Read(r)
+	subject, ok := in.Text("subject")
+	if in.Err != nil {
+		return in.Err
 	}
 	if !ok || subject == "" {
 		subject = "live.>"
@@ -74,16 +76,16 @@ func (s *server) busStream(w http.ResponseWriter, r *request) error {
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
 	return s.report(p, r, c, dropped)
 }
 
 // report sends what was counted, each second, until the reader goes or its login ends.
-func (s *server) report(w *patient, r *request, c *counter, dropped func() int) error {
+func (s *server) report(w *exchange.Patient, r *exchange.Request, c *counter, dropped func() int) error {
 	tick := time.NewTicker(ratesEvery)
 	defer tick.Stop()
-	if w.send([]byte(": connected\n\n")) != nil {
+	if w.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
 	for {
@@ -93,7 +95,7 @@ func (s *server) report(w *patient, r *request, c *counter, dropped func() int) 
 		case now := <-tick.C:
 			messages, rates := c.take(now)
 			rates.Dropped = int64(dropped())
-			if w.send(busEvents(messages, rates)) != nil {
+			if w.Send(busEvents(messages, rates)) != nil {
 				return nil // as above
 			}
 		}
@@ -104,11 +106,11 @@ func busEvents(messages []answer.BusMessage, rates answer.BusRates) []byte {
 	var buf []byte
 	for i := range messages {
 		if b, err := json.Marshal(&messages[i]); err == nil { // texts and numbers always can be
-			buf = appendEvent(buf, "message", b)
+			buf = exchange.AppendEvent(buf, "message", b)
 		}
 	}
 	if b, err := json.Marshal(rates); err == nil {
-		buf = appendEvent(buf, "rates", b)
+		buf = exchange.AppendEvent(buf, "rates", b)
 	}
 	return buf
 }

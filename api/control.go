@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/control/access"
 	"voltbus/fault"
@@ -23,14 +25,14 @@ var errStopping = errors.New("the node is stopping; connect again when it runs")
 
 // controlEvents sends what happens in control as server-sent events, until the reader goes, falls
 // behind, or its login ends.
-func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
+func (s *server) controlEvents(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Control == nil {
-		return absent("control")
+		return exchange.Absent("control")
 	}
-	in := s.read(r)
-	pattern, _ := in.text("pattern")
-	if in.err != nil {
-		return in.err
+	in := exchange.Read(r)
+	pattern, _ := in.Text("pattern")
+	if in.Err != nil {
+		return in.Err
 	}
 	release, err := s.reader(r)
 	if err != nil {
@@ -41,9 +43,9 @@ func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
 	defer watcher.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
-	if p.send([]byte(": connected\n\n")) != nil {
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
+	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone
 	}
 	for {
@@ -51,14 +53,14 @@ func (s *server) controlEvents(w http.ResponseWriter, r *request) error {
 		switch {
 		case r.Context().Err() != nil || err != nil:
 			return s.lastEvent(p, r, err)
-		case len(part) > 0 && p.send(part) != nil:
+		case len(part) > 0 && p.Send(part) != nil:
 			return nil // the reader has gone
 		}
 	}
 }
 
 // nextEvents waits for what happens next, or for the time to say that the stream lives.
-func (s *server) nextEvents(r *request, watcher *access.Watcher, pattern point.Pattern) ([]byte, error) {
+func (s *server) nextEvents(r *exchange.Request, watcher *access.Watcher, pattern point.Pattern) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.KeepAlive)
 	defer cancel()
 	events, open := watcher.Next(ctx)
@@ -74,7 +76,7 @@ func (s *server) nextEvents(r *request, watcher *access.Watcher, pattern point.P
 	list, err := controlOf(events, pattern.Match)
 	var part []byte
 	for _, e := range list {
-		part = appendEvent(part, "control", e)
+		part = exchange.AppendEvent(part, "control", e)
 	}
 	return part, err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -57,7 +59,7 @@ func Operations() (list []Operation) {
 const lookFar = time.Second
 
 // followFar sends the lines of an agent of another node as they are read there, a second later at most.
-func (s *server) followFar(w http.ResponseWriter, r *request, node string) error {
+func (s *server) followFar(w http.ResponseWriter, r *exchange.Request, node string) error {
 	_, args, err := argumentsOf(s, r, processes.Logs)
 	if err != nil {
 		return err
@@ -73,20 +75,20 @@ func (s *server) followFar(w http.ResponseWriter, r *request, node string) error
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
-	if p.send([]byte(": connected\n\n")) != nil {
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
+	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil
 	}
 	again := time.NewTicker(lookFar)
 	defer again.Stop()
 	for lines := first; ; {
 		for _, line := range lines {
-			if p.send(appendEvent(nil, "line", line)) != nil {
+			if p.Send(exchange.AppendEvent(nil, "line", line)) != nil {
 				return nil // the reader has gone, which is how streams end
 			}
 		}
-		if p.send([]byte(": still\n\n")) != nil {
+		if p.Send([]byte(": still\n\n")) != nil {
 			return nil
 		}
 		select {
@@ -107,7 +109,7 @@ type lastLines struct {
 }
 
 // linesFar asks another node for the lines since the last ones, and returns those that are new.
-func (s *server) linesFar(r *request, node string, args operation.Arguments, last *lastLines) ([]json.RawMessage, *lastLines, error) {
+func (s *server) linesFar(r *exchange.Request, node string, args operation.Arguments, last *lastLines) ([]json.RawMessage, *lastLines, error) {
 	if last != nil && last.since != "" {
 		text, err := json.Marshal(last.since)
 		if err != nil {
@@ -115,7 +117,7 @@ func (s *server) linesFar(r *request, node string, args operation.Arguments, las
 		}
 		args["since"], args["limit"] = text, json.RawMessage(strconv.Itoa(maxLines))
 	}
-	who := callerOfUser(r.user)
+	who := callerOfUser(r.User)
 	result, err := s.cfg.Operations.RunElsewhere(r.Context(), &who, node, processes.Logs.Name, args)
 	if err != nil {
 		return nil, nil, err

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -33,7 +35,7 @@ type Caller struct {
 }
 
 // callerOf returns who asks, as other nodes hear it.
-func callerOf(u identity.User) Caller { return Caller{Name: ActorOf(u), Role: u.Role} }
+func callerOf(u identity.User) Caller { return Caller{Name: exchange.ActorOf(u), Role: u.Role} }
 
 // FarCall is a call at another node.
 type FarCall struct {
@@ -70,42 +72,42 @@ type farCall struct {
 }
 
 // callFar calls a method of an agent of another node, or of the node itself.
-func (s *server) callFar(w http.ResponseWriter, r *request) error {
+func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Far == nil {
-		return absent("other nodes")
+		return exchange.Absent("other nodes")
 	}
-	in := s.read(r)
-	node := in.segment("name")
-	r.did(node, nil)
-	if in.err != nil {
-		return in.err
+	in := exchange.Read(r)
+	node := in.Segment("name")
+	r.Did(node, nil)
+	if in.Err != nil {
+		return in.Err
 	}
 	body := farCall{Agent: wire.NodeName, Timeout: callTime.Seconds()}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
-	r.did(clip(node+"/"+body.Agent+":"+body.Method), operation.ToldOfCall(body.Args, body.Kwargs))
+	r.Did(exchange.Clip(node+"/"+body.Agent+":"+body.Method), operation.ToldOfCall(body.Args, body.Kwargs))
 	if body.Method == "" {
-		return fault.E("api.call", fault.Invalid, "method", errMissing)
+		return fault.E("api.call", fault.Invalid, "method", exchange.ErrMissing)
 	}
 	patience := time.Duration(body.Timeout * float64(time.Second))
 	if body.Timeout <= 0 || body.Timeout > maxCall.Seconds() {
 		return fault.E("api.call", fault.Invalid, "timeout", errCallTime)
 	}
-	if err := s.mayCallFar(r.Context(), r.user, &body); err != nil {
+	if err := s.mayCallFar(r.Context(), r.User, &body); err != nil {
 		return err
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	result, err := s.cfg.Far.Ask(ctx, callerOf(r.user), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	result, err := s.cfg.Far.Ask(ctx, callerOf(r.User), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
-		return fault.E("api.call", fault.Rejected, clip(node+"/"+body.Agent+":"+body.Method), raised)
+		return fault.E("api.call", fault.Rejected, exchange.Clip(node+"/"+body.Agent+":"+body.Method), raised)
 	}
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, answer.CallResult{Result: result})
+	return exchange.WriteJSON(w, answer.CallResult{Result: result})
 }
 
 // mayCallFar says what people may ask of other nodes by their roles: viewers read, operators call and
@@ -122,20 +124,20 @@ func (s *server) mayCallFar(ctx context.Context, u identity.User, c *farCall) er
 		needed = s.cfg.Far.Role(c.Method)
 	}
 	if !u.Role.Includes(needed) {
-		return fault.E("api.call", fault.Refused, clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
+		return fault.E("api.call", fault.Refused, exchange.Clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
 	}
 	return nil
 }
 
 // other returns the node that node= names; "" for this one.
-func (s *server) other(r *request) (string, error) {
-	in := s.read(r)
-	node, _ := in.text("node")
+func (s *server) other(r *exchange.Request) (string, error) {
+	in := exchange.Read(r)
+	node, _ := in.Text("node")
 	switch {
-	case in.err != nil || node == "":
-		return "", in.err
+	case in.Err != nil || node == "":
+		return "", in.Err
 	case s.cfg.Far == nil:
-		return "", absent("other nodes")
+		return "", exchange.Absent("other nodes")
 	case s.cfg.Far.Self(node):
 		return "", nil
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -19,21 +21,21 @@ var (
 
 // farSource returns live messages of another node. That node judges whether they may be read by the way
 // that they come.
-func (s *server) farSource(r *request, node string) (key string, from source, err error) {
-	in := s.read(r)
-	patterns := in.all("pattern")
+func (s *server) farSource(r *exchange.Request, node string) (key string, from source, err error) {
+	in := exchange.Read(r)
+	patterns := in.All("pattern")
 	if len(patterns) > 1 {
-		in.fail("pattern", errFarPattern)
+		in.Fail("pattern", errFarPattern)
 	}
 	for _, name := range []string{"unit", "tag", "control"} {
-		if r.params.Has(name) {
-			in.fail(name, errFarFilter)
+		if r.Params.Has(name) {
+			in.Fail(name, errFarFilter)
 		}
 	}
-	if in.err != nil {
-		return "", nil, in.err
+	if in.Err != nil {
+		return "", nil, in.Err
 	}
-	e := farEar{far: s.cfg.Far, who: callerOf(r.user), node: node, pattern: "**"}
+	e := farEar{far: s.cfg.Far, who: callerOf(r.User), node: node, pattern: "**"}
 	if len(patterns) == 1 && patterns[0] != "" {
 		e.pattern = patterns[0]
 	}

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
+
+	"voltbus/api/exchange"
 )
 
 // feeds holds the live messages that are read now: those of one selection are asked for, filtered
@@ -154,13 +154,13 @@ func (f *feed) tell() {
 // append appends an event to the last piece, or to a new one if that is full.
 func (f *feed) append(event string, message json.RawMessage) {
 	last := len(f.pieces) - 1
-	if need := len(message) + len(event) + eventFrame; last < 0 || cap(f.pieces[last].data)-len(f.pieces[last].data) < need {
+	if need := len(message) + len(event) + exchange.EventFrame; last < 0 || cap(f.pieces[last].data)-len(f.pieces[last].data) < need {
 		f.forget()
 		f.pieces = append(f.pieces, piece{start: f.end, data: make([]byte, 0, max(pieceSize, need))})
 		last = len(f.pieces) - 1
 	}
 	p := &f.pieces[last]
-	p.data = appendEvent(p.data, event, message)
+	p.data = exchange.AppendEvent(p.data, event, message)
 	f.end = p.start + int64(len(p.data))
 }
 
@@ -202,22 +202,4 @@ func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, err e
 	}
 	l.at = f.end
 	return parts, nil, nil
-}
-
-// eventFrame is what appendEvent adds to the name and the data of an event, at most.
-const eventFrame = len("event: \ndata: \n\n") + len(notJSON)
-
-const notJSON = ": a message that is not JSON was left out\n\n"
-
-// appendEvent appends an event whose data is JSON. Line breaks between its tokens are taken out:
-// they would end the data.
-func appendEvent(dst []byte, event string, data json.RawMessage) []byte {
-	if bytes.ContainsAny(data, "\r\n") {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, data); err != nil {
-			return append(dst, notJSON...)
-		}
-		data = compact.Bytes()
-	}
-	return fmt.Appendf(dst, "event: %s\ndata: %s\n\n", event, data)
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 
+	"voltbus/api/exchange"
+
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -92,7 +94,7 @@ func (in *inflater) inflate(b *body, r *http.Request) error {
 		}
 		return b.fill(z)
 	}
-	return &statusError{http.StatusUnsupportedMediaType, errEncoding}
+	return exchange.Fail(http.StatusUnsupportedMediaType, errEncoding)
 }
 
 // fill reads everything.
@@ -107,7 +109,7 @@ func (b *body) fill(r io.Reader) error {
 		b.data = b.data[:len(b.data)+n]
 		switch {
 		case len(b.data) > ingestBody:
-			return &statusError{http.StatusRequestEntityTooLarge, errBodySize}
+			return exchange.Fail(http.StatusRequestEntityTooLarge, errBodySize)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -143,9 +145,9 @@ func (b *body) release() {
 // unreadable says what is wrong with a body that could not be read.
 func unreadable(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return &statusError{http.StatusRequestEntityTooLarge, errBodySize}
+		return exchange.Fail(http.StatusRequestEntityTooLarge, errBodySize)
 	}
-	if slow, ok := errors.AsType[*statusError](err); ok {
+	if slow, ok := errors.AsType[*exchange.StatusError](err); ok {
 		return slow
 	}
 	return fault.E("api.inflate", fault.Invalid, "body", fmt.Errorf("%w (%w)", errInflate, err))

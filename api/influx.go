@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -27,21 +29,21 @@ func isInflux(path string) bool {
 
 // writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path
 // below which the points stand.
-func (s *server) writeInflux(w http.ResponseWriter, r *request) error {
-	in := s.read(r)
+func (s *server) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
+	in := exchange.Read(r)
 	job := &writing{format: ingest.Line}
-	precision, _ := in.text("precision")
+	precision, _ := in.Text("precision")
 	var err error
 	if job.opts.Precision, err = ingest.ParsePrecision(precision); err != nil {
-		in.fail("precision", err)
+		in.Fail("precision", err)
 	}
-	folder, ok := in.text("bucket")
+	folder, ok := in.Text("bucket")
 	if !ok {
-		folder, _ = in.text("db")
+		folder, _ = in.Text("db")
 	}
 	job.opts.Under = point.Path(strings.Trim(folder, "/"))
-	if in.err != nil {
-		return in.err
+	if in.Err != nil {
+		return in.Err
 	}
 	done, err := s.write(w, r, job)
 	if err != nil {
@@ -106,14 +108,14 @@ func influxProblem(p answer.Problem) ([]byte, error) {
 }
 
 // ping tells those who look for InfluxDB that somebody answers.
-func (s *server) ping(w http.ResponseWriter, _ *request) error {
+func (s *server) ping(w http.ResponseWriter, _ *exchange.Request) error {
 	w.Header().Set("X-Influxdb-Version", "voltbus")
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // influxHealth judges the node in the words of InfluxDB.
-func (s *server) influxHealth(w http.ResponseWriter, r *request) error {
+func (s *server) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
 	out := struct {
 		Name    string   `json:"name"`
 		Message string   `json:"message"`
@@ -122,10 +124,10 @@ func (s *server) influxHealth(w http.ResponseWriter, r *request) error {
 	}{"voltbus", "ready for writes", []string{}, "pass"}
 	if s.cfg.Health != nil && !works(s.cfg.Health.Health(r.Context())) {
 		out.Status, out.Message = "fail", "see /api/v1/health"
-		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Content-Type", exchange.JSON)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	return writeJSON(w, out)
+	return exchange.WriteJSON(w, out)
 }
 
 // recordingUser returns who sent a request that records: somebody with the role, or a token that

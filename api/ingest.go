@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -81,30 +83,30 @@ func formatOf(header string) (ingest.Format, error) {
 			return ingest.Line, nil
 		}
 	}
-	return 0, &statusError{http.StatusUnsupportedMediaType, errIngestMedia}
+	return 0, exchange.Fail(http.StatusUnsupportedMediaType, errIngestMedia)
 }
 
 // samples records readings in any format.
-func (s *server) samples(w http.ResponseWriter, r *request) error {
+func (s *server) samples(w http.ResponseWriter, r *exchange.Request) error {
 	format, err := formatOf(r.Header.Get("Content-Type"))
 	if err != nil {
 		return err
 	}
-	in := s.read(r)
+	in := exchange.Read(r)
 	job := &writing{format: format}
-	precision, _ := in.text("precision")
+	precision, _ := in.Text("precision")
 	if job.opts.Precision, err = ingest.ParsePrecision(precision); err != nil {
-		in.fail("precision", err)
+		in.Fail("precision", err)
 	}
-	if layout, ok := in.text("layout"); ok {
+	if layout, ok := in.Text("layout"); ok {
 		if job.opts.Layout, err = ingest.ParseLayout(layout); err != nil {
-			in.fail("layout", err)
+			in.Fail("layout", err)
 		}
 	}
-	under, _ := in.text("under")
+	under, _ := in.Text("under")
 	job.opts.Under = point.Path(strings.Trim(under, "/"))
-	if in.err != nil {
-		return in.err
+	if in.Err != nil {
+		return in.Err
 	}
 	done, err := s.write(w, r, job)
 	if err != nil {
@@ -118,9 +120,9 @@ func (s *server) samples(w http.ResponseWriter, r *request) error {
 		if err := json.Unmarshal(done.body, &none); err != nil {
 			return fault.E("api.samples", fault.Internal, "", err)
 		}
-		return &statusError{done.status, fault.E("api.samples", fault.Invalid, "", &noneError{none})}
+		return exchange.Fail(done.status, fault.E("api.samples", fault.Invalid, "", &noneError{none}))
 	}
-	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Type", exchange.JSON)
 	w.Header().Set("Content-Length", strconv.Itoa(len(done.body)))
 	w.WriteHeader(done.status)
 	_, _ = w.Write(done.body) // nobody to tell if the sender has gone
@@ -132,6 +134,9 @@ type noneError struct{ ingested answer.Ingested }
 
 func (*noneError) Error() string { return errNone.Error() }
 
+// Describe implements exchange.Describer.
+func (e *noneError) Describe(p *answer.Problem) { p.Ingested = &e.ingested }
+
 // writing is a body that is being recorded.
 type writing struct {
 	format ingest.Format
@@ -139,11 +144,11 @@ type writing struct {
 }
 
 // write reads the body and records it, once if it has an idempotency key.
-func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result, error) {
+func (s *server) write(w http.ResponseWriter, r *exchange.Request, job *writing) (result, error) {
 	if s.cfg.Admission == nil {
-		return result{}, absent("samples")
+		return result{}, exchange.Absent("samples")
 	}
-	if err := s.mayRecord(r.user.Name); err != nil {
+	if err := s.mayRecord(r.User.Name); err != nil {
 		return result{}, err
 	}
 	done, err := s.writeOnce(r, job)
@@ -156,8 +161,8 @@ func (s *server) write(w http.ResponseWriter, r *request, job *writing) (result,
 	return done, err
 }
 
-func (s *server) writeOnce(r *request, job *writing) (result, error) {
-	content, err := s.bodies.read(r.Request, r.user.Name)
+func (s *server) writeOnce(r *exchange.Request, job *writing) (result, error) {
+	content, err := s.bodies.read(r.Request, r.User.Name)
 	if err != nil {
 		return result{}, err
 	}
@@ -173,7 +178,7 @@ func (s *server) writeOnce(r *request, job *writing) (result, error) {
 }
 
 // ingest parses a body and records it.
-func (s *server) ingest(r *request, job *writing, content []byte, now time.Time) (result, error) {
+func (s *server) ingest(r *exchange.Request, job *writing, content []byte, now time.Time) (result, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
 	defer cancel()
 	select {
@@ -182,7 +187,7 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	case <-ctx.Done():
 		return result{}, fault.E("api.ingest", fault.KindOf(ctx.Err()), "", ctx.Err())
 	}
-	if err := r.again(); err != nil { // the body may have taken minutes, and its turn some seconds
+	if err := r.Again(); err != nil { // the body may have taken minutes, and its turn some seconds
 		return result{}, err
 	}
 	parser, ok := s.parsers.Get().(*ingest.Parser)
@@ -193,8 +198,8 @@ func (s *server) ingest(r *request, job *writing, content []byte, now time.Time)
 	accepted := 0
 	job.opts.Now, job.opts.Bounds = now, s.cfg.Bounds
 	report, err := parser.Parse(job.format, content, job.opts, func(b *ingest.Batch) error {
-		s.quotas.charge(r.user.Name, s.cfg.Now(), len(b.Samples))
-		err := s.cfg.Admission.Record(ctx, b, point.Path(r.user.Under))
+		s.quotas.charge(r.User.Name, s.cfg.Now(), len(b.Samples))
+		err := s.cfg.Admission.Record(ctx, b, point.Path(r.User.Under))
 		if err == nil {
 			accepted += len(b.Samples)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -48,51 +50,51 @@ func labRoutes() []route {
 
 const noLab = "lab"
 
-func (s *server) labExperiments(w http.ResponseWriter, r *request) error {
+func (s *server) labExperiments(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Lab == nil {
-		return absent(noLab)
+		return exchange.Absent(noLab)
 	}
-	return writeJSON(w, answer.LabExperiments{Experiments: notNil(s.cfg.Lab.Experiments(r.Context()))})
+	return exchange.WriteJSON(w, answer.LabExperiments{Experiments: exchange.NotNil(s.cfg.Lab.Experiments(r.Context()))})
 }
 
-func (s *server) labRuns(w http.ResponseWriter, r *request) error {
+func (s *server) labRuns(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Lab == nil {
-		return absent(noLab)
+		return exchange.Absent(noLab)
 	}
 	list, err := s.cfg.Lab.Runs(r.Context())
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, answer.LabRuns{Runs: notNil(list)})
+	return exchange.WriteJSON(w, answer.LabRuns{Runs: exchange.NotNil(list)})
 }
 
-func (s *server) labStart(w http.ResponseWriter, r *request) error {
+func (s *server) labStart(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Lab == nil {
-		return absent(noLab)
+		return exchange.Absent(noLab)
 	}
 	var order answer.LabOrder
-	if err := readJSON(w, r, &order); err != nil {
+	if err := exchange.ReadJSON(w, r, &order); err != nil {
 		return err
 	}
 	run, err := s.cfg.Lab.Start(r.Context(), order)
-	r.did(run.ID, order)
+	r.Did(run.ID, order)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, run)
+	return exchange.WriteJSON(w, run)
 }
 
 // labID returns the run that the path names.
-func (s *server) labID(r *request) (string, error) {
+func (s *server) labID(r *exchange.Request) (string, error) {
 	if s.cfg.Lab == nil {
-		return "", absent(noLab)
+		return "", exchange.Absent(noLab)
 	}
-	in := s.read(r)
-	id := in.segment("id")
-	return id, in.err
+	in := exchange.Read(r)
+	id := in.Segment("id")
+	return id, in.Err
 }
 
-func (s *server) labRun(w http.ResponseWriter, r *request) error {
+func (s *server) labRun(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := s.labID(r)
 	if err != nil {
 		return err
@@ -101,15 +103,15 @@ func (s *server) labRun(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, run)
+	return exchange.WriteJSON(w, run)
 }
 
-func (s *server) labStop(w http.ResponseWriter, r *request) error {
+func (s *server) labStop(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := s.labID(r)
 	if err != nil {
 		return err
 	}
-	r.did(id, nil)
+	r.Did(id, nil)
 	if err := s.cfg.Lab.Stop(r.Context(), id); err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (s *server) labStop(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *server) labReport(w http.ResponseWriter, r *request) error {
+func (s *server) labReport(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := s.labID(r)
 	if err != nil {
 		return err
@@ -127,14 +129,14 @@ func (s *server) labReport(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", policy)
-	out := &output{w: w, buf: page}
-	out.begin("text/html; charset=utf-8")
-	return out.end()
+	out := exchange.NewOutput(w, page)
+	out.Begin("text/html; charset=utf-8")
+	return out.End()
 }
 
 // labStream sends the progress of a run as server-sent events until it has ended, the reader goes,
 // or its login ends.
-func (s *server) labStream(w http.ResponseWriter, r *request) error {
+func (s *server) labStream(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := s.labID(r)
 	if err != nil {
 		return err
@@ -149,10 +151,10 @@ func (s *server) labStream(w http.ResponseWriter, r *request) error {
 	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
 	err = s.cfg.Lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
-		return p.send(appendEvent(nil, event, data))
+		return p.Send(exchange.AppendEvent(nil, event, data))
 	})
 	if err != nil || r.Context().Err() != nil {
 		return s.lastEvent(p, r, err)
@@ -160,16 +162,16 @@ func (s *server) labStream(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *server) capacity(w http.ResponseWriter, r *request) error {
+func (s *server) capacity(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Lab == nil {
-		return absent(noLab)
+		return exchange.Absent(noLab)
 	}
 	found, err := s.cfg.Lab.Capacity(r.Context())
 	if fault.KindOf(err) == fault.NotFound {
-		return writeJSON(w, nil) // whoever asks each few seconds should not be told of an error each time
+		return exchange.WriteJSON(w, nil) // whoever asks each few seconds should not be told of an error each time
 	}
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, found)
+	return exchange.WriteJSON(w, found)
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 )
@@ -67,7 +69,7 @@ func (l *ledgerWatch) look(ctx context.Context, of Ledger) (*books, error) {
 func takeBooks(l *answer.Ledger) (*books, error) {
 	const op = "api.ledgerEvents"
 	b := &books{nodes: l.Nodes, texts: make(map[string][]byte, len(l.Nodes))}
-	l.Origins, l.Gaps, l.Damaged, l.Nodes = notNil(l.Origins), notNil(l.Gaps), notNil(l.Damaged), nil
+	l.Origins, l.Gaps, l.Damaged, l.Nodes = exchange.NotNil(l.Origins), exchange.NotNil(l.Gaps), exchange.NotNil(l.Damaged), nil
 	text, err := json.Marshal(l)
 	if err == nil {
 		err = json.Unmarshal(text, &b.fields)
@@ -164,5 +166,5 @@ func ledgerEvent(now, last *books) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write what changed in the ledger: %w", err)
 	}
-	return appendEvent(nil, "ledger", b), nil
+	return exchange.AppendEvent(nil, "ledger", b), nil
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/audit"
 	"voltbus/fault"
@@ -34,15 +36,15 @@ func logRoutes() []route {
 }
 
 // tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
-func (s *server) tellReading(r *request, rt *route, err error) {
+func (s *server) tellReading(r *exchange.Request, rt *route, err error) {
 	if rt.watched == "" || s.cfg.Audit == nil {
 		return
 	}
-	subject := r.params.Get("node")
+	subject := r.Params.Get("node")
 	if subject == "" {
 		subject = s.cfg.Node
 	}
-	s.cfg.Audit.Gather(audit.Entry{Actor: ActorOf(r.user), Action: rt.watched, Subject: clip(subject), Outcome: Ending(err), Time: s.cfg.Now()})
+	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
 }
 
 var errNoLog = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
@@ -51,7 +53,7 @@ var errNoLog = errors.New("the node does not run; it keeps the newest records on
 type logSource func(after uint64) (*answer.NodeLog, error)
 
 // followLog sends each record as an event, until the reader goes or its login ends.
-func (s *server) followLog(w http.ResponseWriter, r *request) error {
+func (s *server) followLog(w http.ResponseWriter, r *exchange.Request) error {
 	lines, args, err := argumentsOf(s, r, nodelog.Read)
 	if err != nil {
 		return err
@@ -61,9 +63,9 @@ func (s *server) followLog(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	source := s.logHere(r, f)
-	if node := r.params.Get("node"); node != "" && (s.cfg.Far == nil || !s.cfg.Far.Self(node)) {
+	if node := r.Params.Get("node"); node != "" && (s.cfg.Far == nil || !s.cfg.Far.Self(node)) {
 		if s.cfg.Far == nil {
-			return absent(noNodes)
+			return exchange.Absent(noNodes)
 		}
 		source = s.logFar(r, node, args)
 	} else if s.cfg.Logbook == nil {
@@ -80,22 +82,22 @@ func (s *server) followLog(w http.ResponseWriter, r *request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
-	if p.send([]byte(": connected\n\n")) != nil {
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
+	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
 	return s.sendLog(p, r, first, source)
 }
 
 // sendLog sends what the source gives, from its first answer on.
-func (s *server) sendLog(p *patient, r *request, list *answer.NodeLog, source logSource) error {
+func (s *server) sendLog(p *exchange.Patient, r *exchange.Request, list *answer.NodeLog, source logSource) error {
 	for {
 		part, err := logEvents([]byte(": still\n\n"), list)
 		if err != nil {
 			return s.lastEvent(p, r, err)
 		}
-		if p.send(part) != nil {
+		if p.Send(part) != nil {
 			return nil //nolint:nilerr // the reader has gone, which is how streams end
 		}
 		list, err = source(list.Last)
@@ -113,20 +115,20 @@ func logEvents(part []byte, list *answer.NodeLog) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write what was lost: %w", err)
 		}
-		part = appendEvent(part, "lost", b)
+		part = exchange.AppendEvent(part, "lost", b)
 	}
 	for i := range list.Entries {
 		b, err := json.Marshal(&list.Entries[i])
 		if err != nil {
 			return nil, fmt.Errorf("write a line: %w", err)
 		}
-		part = appendEvent(part, "line", b)
+		part = exchange.AppendEvent(part, "line", b)
 	}
 	return part, nil
 }
 
 // logHere reads this node's log: first what is there, then what comes.
-func (s *server) logHere(r *request, f *logbook.Filter) logSource {
+func (s *server) logHere(r *exchange.Request, f *logbook.Filter) logSource {
 	began := false
 	return func(after uint64) (*answer.NodeLog, error) {
 		f.After = after
@@ -157,8 +159,8 @@ func (s *server) awaitNews(ctx context.Context, news <-chan struct{}) {
 }
 
 // logFar reads the log of another node: first what is there, then each second what came.
-func (s *server) logFar(r *request, node string, args operation.Arguments) logSource {
-	began, who := false, callerOfUser(r.user)
+func (s *server) logFar(r *exchange.Request, node string, args operation.Arguments) logSource {
+	began, who := false, callerOfUser(r.User)
 	return func(after uint64) (*answer.NodeLog, error) {
 		if began {
 			if !pause(r.Context(), lookFar) {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -35,14 +37,14 @@ func meterRoutes() []route {
 }
 
 // meterMessage records the readings of a message of another metering system.
-func meterMessage(s *server, w http.ResponseWriter, r *request) error {
+func meterMessage(s *server, w http.ResponseWriter, r *exchange.Request) error {
 	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.cfg.Meters.Record(ctx, m) })
 }
 
 // meterSOAP answers the web service.
-func meterSOAP(s *server, w http.ResponseWriter, r *request) error {
+func meterSOAP(s *server, w http.ResponseWriter, r *exchange.Request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "text/xml" && media != "application/soap+xml" {
-		return &statusError{http.StatusUnsupportedMediaType, errSOAPMedia}
+		return exchange.Fail(http.StatusUnsupportedMediaType, errSOAPMedia)
 	}
 	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 		return s.cfg.Meters.SOAP(ctx, m), nil
@@ -50,39 +52,39 @@ func meterSOAP(s *server, w http.ResponseWriter, r *request) error {
 }
 
 // withMessage reads a message whole, has it answered, and writes the reply.
-func withMessage(s *server, w http.ResponseWriter, r *request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
+func withMessage(s *server, w http.ResponseWriter, r *exchange.Request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
 	if s.cfg.Meters == nil {
-		return absent("metering")
+		return exchange.Absent("metering")
 	}
-	if err := s.mayRecord(r.user.Name); err != nil {
+	if err := s.mayRecord(r.User.Name); err != nil {
 		return err
 	}
-	content, err := s.bodies.read(r.Request, r.user.Name)
+	content, err := s.bodies.read(r.Request, r.User.Name)
 	if err != nil {
 		return err
 	}
 	defer content.release()
-	if err := r.again(); err != nil { // the body may have taken minutes
+	if err := r.Again(); err != nil { // the body may have taken minutes
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
 	defer cancel()
-	reply, err := do(ctx, &answer.Message{Sender: ActorOf(r.user), Under: r.user.Under, Media: r.Header.Get("Content-Type"), Body: content.data})
+	reply, err := do(ctx, &answer.Message{Sender: exchange.ActorOf(r.User), Under: r.User.Under, Media: r.Header.Get("Content-Type"), Body: content.data})
 	if fault.Is(err, fault.Unavailable) {
 		w.Header().Set("Retry-After", retryWrite)
 	}
 	if err != nil {
 		return err
 	}
-	s.quotas.charge(r.user.Name, s.cfg.Now(), reply.Readings)
+	s.quotas.charge(r.User.Name, s.cfg.Now(), reply.Readings)
 	writeReply(w, reply)
 	return nil
 }
 
 // meterWSDL describes the web service, at the address by which the client reached it.
-func meterWSDL(s *server, w http.ResponseWriter, r *request) error {
+func meterWSDL(s *server, w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Meters == nil {
-		return absent("metering")
+		return exchange.Absent("metering")
 	}
 	scheme := "http://"
 	if r.TLS != nil {

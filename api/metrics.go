@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 )
 
@@ -39,7 +41,7 @@ func escapeLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-func (s *server) metrics(w http.ResponseWriter, r *request) error {
+func (s *server) metrics(w http.ResponseWriter, r *exchange.Request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
 		s.healthMetrics, s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.nodeMetrics, s.ownMetrics,
@@ -48,9 +50,9 @@ func (s *server) metrics(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	out := &output{w: w, buf: e.buf}
-	out.begin("text/plain; version=0.0.4; charset=utf-8")
-	return out.end()
+	out := exchange.NewOutput(w, e.buf)
+	out.Begin("text/plain; version=0.0.4; charset=utf-8")
+	return out.End()
 }
 
 // healthMetrics counts what is not well, as health lists it.

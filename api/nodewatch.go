@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/api/answer"
 	"voltbus/fault"
 )
@@ -134,16 +136,16 @@ func changed(now, before map[string]json.RawMessage) map[string]json.RawMessage 
 
 // nodeEvents sends how the nodes are, with the ledger if that is asked for, and then what changes, until the
 // reader goes or its login ends. A slow reader misses what was between: it gets the difference to what it got last.
-func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
-	in := s.read(r)
-	withLedger := in.truth("ledger")
+func (s *server) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
+	in := exchange.Read(r)
+	withLedger := in.Truth("ledger")
 	switch {
-	case in.err != nil:
-		return in.err
+	case in.Err != nil:
+		return in.Err
 	case s.cfg.Nodes == nil:
-		return absent(noNodes)
+		return exchange.Absent(noNodes)
 	case withLedger && s.cfg.Ledger == nil:
-		return absent("ledger")
+		return exchange.Absent("ledger")
 	}
 	release, err := s.reader(r)
 	if err != nil {
@@ -156,13 +158,13 @@ func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
 	first, err := nodesEvent(now, nil)
 	if err != nil {
 		return err
 	}
-	if p.send([]byte(": connected\n\n"), first) != nil {
+	if p.Send([]byte(": connected\n\n"), first) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
 	var ledger <-chan ledgerNews // none comes if it is not asked for
@@ -175,7 +177,7 @@ func (s *server) nodeEvents(w http.ResponseWriter, r *request) error {
 }
 
 // sendNodes sends what changes from the last snapshot on, and what is told of the ledger.
-func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan ledgerNews) error {
+func (s *server) sendNodes(p *exchange.Patient, r *exchange.Request, last *snapshot, ledger <-chan ledgerNews) error {
 	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.cfg.KeepAlive)
 	defer tick.Stop()
 	defer alive.Stop()
@@ -199,7 +201,7 @@ func (s *server) sendNodes(p *patient, r *request, last *snapshot, ledger <-chan
 		switch {
 		case r.Context().Err() != nil || err != nil:
 			return s.lastEvent(p, r, err)
-		case len(part) > 0 && p.send(part) != nil:
+		case len(part) > 0 && p.Send(part) != nil:
 			return nil // the reader has gone
 		}
 	}
@@ -215,5 +217,5 @@ func nodesEvent(now, last *snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write how the nodes are: %w", err)
 	}
-	return appendEvent(nil, "nodes", b), nil
+	return exchange.AppendEvent(nil, "nodes", b), nil
 }

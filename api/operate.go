@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -39,7 +41,7 @@ func operationRoutes() []route {
 				rt.params = append(rt.params, name)
 			}
 		}
-		rt.serve = func(s *server, w http.ResponseWriter, r *request) error { return s.perform(w, r, &rt) }
+		rt.serve = func(s *server, w http.ResponseWriter, r *exchange.Request) error { return s.perform(w, r, &rt) }
 		list = append(list, rt)
 	}
 	return list
@@ -48,17 +50,17 @@ func operationRoutes() []route {
 // callerOfUser returns who asks, as operations know them.
 func callerOfUser(u identity.User) operation.Caller {
 	_, recorder := u.RecordName()
-	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}
+	return operation.Caller{Name: exchange.ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}
 }
 
 // perform has a declared operation done.
-func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
+func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *route) error {
 	d := rt.declared
 	if s.cfg.Operations == nil || !s.cfg.Operations.Has(d.Name) {
-		return absent(d.Name)
+		return exchange.Absent(d.Name)
 	}
 	if d.Record {
-		if err := s.mayRecord(r.user.Name); err != nil {
+		if err := s.mayRecord(r.User.Name); err != nil {
 			return err
 		}
 	}
@@ -66,7 +68,7 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 	if err != nil {
 		return err
 	}
-	who := callerOfUser(r.user)
+	who := callerOfUser(r.User)
 	who.Login = r
 	if d.Keyed {
 		if who.Key, err = keyOf(r); err != nil {
@@ -74,8 +76,8 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 		}
 	}
 	if rt.stream {
-		to := &sender{patient: s.patient(w), request: r, enter: s.places(d.Stream), header: d.Header}
-		defer to.limit() // for what the server writes at the end
+		to := &sender{Patient: exchange.NewPatient(w, s.cfg.WriteTimeout), request: r, enter: s.places(d.Stream), header: d.Header}
+		defer to.Limit() // for what the server writes at the end
 		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
 	}
 	control := http.NewResponseController(w)
@@ -83,7 +85,7 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 		_ = control.SetWriteDeadline(time.Now().Add(d.Wait + answerTimeout)) // a connection without deadlines has none
 	}
 	var result any
-	if node := s.elsewhere(*rt, r.params); node != "" {
+	if node := s.elsewhere(*rt, r.Params); node != "" {
 		result, err = s.cfg.Operations.RunElsewhere(r.Context(), &who, node, d.Name, args)
 	} else {
 		result, err = s.cfg.Operations.Do(r.Context(), &who, d.Name, args)
@@ -95,21 +97,21 @@ func (s *server) perform(w http.ResponseWriter, r *request, rt *route) error {
 		return d.Addressed(err)
 	}
 	if taken, is := result.(interface{ Taken() int }); is {
-		s.quotas.charge(r.user.Name, s.cfg.Now(), taken.Taken())
+		s.quotas.charge(r.User.Name, s.cfg.Now(), taken.Taken())
 	}
-	return writeResult(w, result, cmp.Or(d.Media, jsonType))
+	return writeResult(w, result, cmp.Or(d.Media, exchange.JSON))
 }
 
 // mayRecord counts a request of somebody who records, and returns an error while they are beyond their rate.
 func (s *server) mayRecord(user string) error {
 	if wait := s.quotas.admit(user, s.cfg.Now()); wait > 0 {
-		return &waitError{wait, fault.E("api.record", fault.Unavailable, user, errRate)}
+		return exchange.Later(wait, fault.E("api.record", fault.Unavailable, user, errRate))
 	}
 	return nil
 }
 
 // keyOf returns the idempotency key of a request, "" for none.
-func keyOf(r *request) (string, error) {
+func keyOf(r *exchange.Request) (string, error) {
 	key := r.Header.Get(headerKey)
 	if _, given := r.Header[headerKey]; given && !validKey(key) {
 		return "", fault.E("api.perform", fault.Invalid, headerKey, errKey)
@@ -130,7 +132,7 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 		}
 	case operation.Written:
 		out := operation.NewOutput(w)
-		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Content-Type", exchange.JSON)
 		if err := result(out); err != nil {
 			return err
 		}
@@ -139,16 +141,16 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 		}
 		return out.Flush()
 	}
-	out := &output{w: w}
+	out := exchange.NewOutput(w, nil)
 	if quick, is := result.(interface{ AppendJSON(dst []byte) []byte }); is {
-		out.buf = quick.AppendJSON(nil)
+		out.Buf = quick.AppendJSON(nil)
 	} else if b, err := json.Marshal(result); err == nil {
-		out.buf = b
+		out.Buf = b
 	} else {
 		return fault.E("api.writeResult", fault.Internal, "", err)
 	}
-	out.begin(media)
-	return out.end()
+	out.Begin(media)
+	return out.End()
 }
 
 var (
@@ -183,21 +185,21 @@ var errStatementRate = errors.New("sends more text of statements than the audit 
 // told takes what the audit log will be told from what a person may have told.
 func told(rate *quotas, who string, octets int, now time.Time) error {
 	if wait := rate.admit(who, now); wait > 0 {
-		return &waitError{wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate)}
+		return exchange.Later(wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate))
 	}
 	rate.charge(who, now, octets)
 	return nil
 }
 
 // operands collects the arguments of a declared operation from path, query and body.
-func (s *server) operands(r *request, rt *route) (operation.Arguments, error) {
+func (s *server) operands(r *exchange.Request, rt *route) (operation.Arguments, error) {
 	d, args := rt.declared, operation.Arguments{}
 	if rt.body > 0 {
 		if err := readFields(r, d, &args); err != nil {
 			return nil, err
 		}
 	}
-	in := s.read(r)
+	in := exchange.Read(r)
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		if !f.Query {
@@ -208,12 +210,12 @@ func (s *server) operands(r *request, rt *route) (operation.Arguments, error) {
 		}
 		var values []string
 		if name := f.Address(); slices.Contains(rt.inPath, name) {
-			values = []string{in.segment(name)}
+			values = []string{in.Segment(name)}
 		} else {
-			values = in.all(name)
+			values = in.All(name)
 		}
-		if in.err != nil {
-			return nil, in.err
+		if in.Err != nil {
+			return nil, in.Err
 		}
 		value, given, err := f.FromTexts(values)
 		if err != nil {
@@ -227,29 +229,29 @@ func (s *server) operands(r *request, rt *route) (operation.Arguments, error) {
 }
 
 // argumentsOf reads the arguments of an operation whose answers are followed.
-func argumentsOf[In, Out any](s *server, r *request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
+func argumentsOf[In, Out any](s *server, r *exchange.Request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
 	d := op.Declared()
 	_, path, _ := strings.Cut(d.HTTP, " ")
 	args, err := s.operands(r, &route{inPath: names(path), declared: &d})
 	if err != nil {
 		return nil, nil, err
 	}
-	who := callerOfUser(r.user)
+	who := callerOfUser(r.User)
 	in, err := op.Read(&who, args)
 	return in, args, err
 }
 
 // readFields reads the arguments that come in a body.
-func readFields(r *request, d *operation.Declared, args *operation.Arguments) error {
+func readFields(r *exchange.Request, d *operation.Declared, args *operation.Arguments) error {
 	var fields []string
 	for i := range d.Fields {
 		if !d.Fields[i].Query {
 			fields = append(fields, d.Fields[i].Name)
 		}
 	}
-	body, err := readNamed(r, args, fields)
+	body, err := exchange.ReadNamed(r, args, fields)
 	if err == nil {
-		err = noNull(body)
+		err = exchange.NoNull(body)
 	}
 	if err != nil {
 		return err
@@ -258,11 +260,11 @@ func readFields(r *request, d *operation.Declared, args *operation.Arguments) er
 		i := slices.IndexFunc(d.Fields, func(f operation.Field) bool { return f.Name == name })
 		switch {
 		case i < 0:
-			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("unknown field %q; there are %s", clip(name), strings.Join(fields, ", ")))
+			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("unknown field %q; there are %s", exchange.Clip(name), strings.Join(fields, ", ")))
 		case !d.Fields[i].Query && !d.Fields[i].Takes(value):
-			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("the field %q must be a %s", name, typeName(d.Fields[i].Type.Kind())))
+			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("the field %q must be a %s", name, exchange.TypeName(d.Fields[i].Type.Kind())))
 		case d.Takes != "" && d.Fields[i].Named():
-			if err := noNullIn(name, value); err != nil {
+			if err := exchange.NoNullIn(name, value); err != nil {
 				return err
 			}
 		}
@@ -272,22 +274,22 @@ func readFields(r *request, d *operation.Declared, args *operation.Arguments) er
 
 // sender is where a stream goes.
 type sender struct {
-	*patient
-	request *request
+	*exchange.Patient
+	request *exchange.Request
 	enter   func(ctx context.Context, who string, cost int) (func(), error)
 	header  string
 }
 
 // Enter implements operation.Stream.
 func (t *sender) Enter(ctx context.Context, cost int) (func(), error) {
-	return t.enter(ctx, t.request.user.Name, cost)
+	return t.enter(ctx, t.request.User.Name, cost)
 }
 
 // Begin implements operation.Stream.
 func (t *sender) Begin(h operation.Head) {
 	to := t.Header()
 	if to.Set("Content-Type", h.Media); h.File != "" {
-		disposition(t, h.File, h.Media)
+		exchange.Disposition(t, h.File, h.Media)
 	}
 	if h.Length > 0 {
 		to.Set("Content-Length", strconv.FormatInt(h.Length, 10))
@@ -299,7 +301,7 @@ func (t *sender) Begin(h operation.Head) {
 
 // Fail implements operation.Stream.
 func (t *sender) Fail(err error) error {
-	line, jerr := json.Marshal(map[string]any{"error": problem(err, t.request.URL.Path)})
+	line, jerr := json.Marshal(map[string]any{"error": exchange.ProblemOf(err, t.request.URL.Path)})
 	if jerr != nil {
 		return jerr
 	}

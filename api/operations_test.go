@@ -7,6 +7,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/audit"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -67,7 +68,7 @@ func tableOf(c *api.Config, lists ...[]operation.Bound) *operation.Table {
 		if c.Audit == nil {
 			return
 		}
-		entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: api.Ending(e.Err), Time: noon()}
+		entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: exchange.Ending(e.Err), Time: noon()}
 		if e.Detail != nil {
 			entry.Detail, _ = json.Marshal(e.Detail)
 		}

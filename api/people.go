@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -25,34 +27,34 @@ func peopleRoutes() []route {
 
 // changePassword ends all sessions of the user, and begins a new one for this one. A wrong old
 // password counts as a wrong login.
-func (s *server) changePassword(w http.ResponseWriter, r *request) error {
+func (s *server) changePassword(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.People == nil {
-		return absent("people")
+		return exchange.Absent("people")
 	}
 	var body struct {
 		Old string `json:"old"`
 		New string `json:"new"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
-	r.did(r.user.Name, nil)
-	mine := "person " + nameKey(r.user.Name) // of who has logged in: nobody else uses it up
+	r.Did(r.User.Name, nil)
+	mine := "person " + nameKey(r.User.Name) // of who has logged in: nobody else uses it up
 	if wait := s.attempts.browsers.take(mine, s.cfg.Now()); wait > 0 {
-		return &waitError{wait, errGuessed}
+		return exchange.Later(wait, errGuessed)
 	}
-	err := s.cfg.People.ChangePassword(r.Context(), r.user.Name, body.Old, body.New)
+	err := s.cfg.People.ChangePassword(r.Context(), r.User.Name, body.Old, body.New)
 	if !fault.Is(err, fault.Refused) {
 		s.attempts.browsers.refund(mine, s.cfg.Now())
 	}
 	if err != nil {
 		return err
 	}
-	return s.enter(w, r, r.user.Name, body.New)
+	return s.enter(w, r, r.User.Name, body.New)
 }
 
 // enter begins a session for somebody whose password was just set.
-func (s *server) enter(w http.ResponseWriter, r *request, name, password string) error {
+func (s *server) enter(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	secret, session, err := s.cfg.People.LoginByName(r.Context(), name, password)
 	if err != nil {
 		return err
@@ -63,18 +65,18 @@ func (s *server) enter(w http.ResponseWriter, r *request, name, password string)
 }
 
 // setUp admits the first administrator. Who may is who has the local administrator's token.
-func (s *server) setUp(w http.ResponseWriter, r *request) error {
+func (s *server) setUp(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.People == nil {
-		return absent("people")
+		return exchange.Absent("people")
 	}
 	var body struct {
 		Administrator string `json:"administrator"`
 		Password      string `json:"password"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
-	r.did(body.Administrator, nil)
+	r.Did(body.Administrator, nil)
 	u, err := s.cfg.People.SetUp(r.Context(), body.Administrator, body.Password)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"voltbus/api"
+	"voltbus/api/exchange"
 	"voltbus/identity"
 )
 
@@ -19,7 +19,7 @@ func (n *node) enter(name, password string) (int, option) {
 	n.t.Helper()
 	got := n.do("POST", "/api/v1/session", `{"name":"`+name+`","password":"`+password+`"}`)
 	for _, c := range got.Cookies() {
-		if c.Name == api.Cookie {
+		if c.Name == exchange.Cookie {
 			return got.StatusCode, func(r *http.Request) { r.AddCookie(c); r.Header.Set("X-Voltbus", "1") }
 		}
 	}

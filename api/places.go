@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 )
 
@@ -46,7 +48,7 @@ func (p *places) add(who string, n int64) error {
 	defer p.mu.Unlock()
 	switch {
 	case p.held[who]+n > p.each:
-		return &waitError{time.Second, fmt.Errorf("%s has %d %s at this moment, and one person may have %d; end one, or try again later", clip(who), p.held[who], p.what, p.each)}
+		return exchange.Later(time.Second, fmt.Errorf("%s has %d %s at this moment, and one person may have %d; end one, or try again later", exchange.Clip(who), p.held[who], p.what, p.each))
 	case p.most > 0 && p.all+n > p.most:
 		return fault.E("api.places", fault.Unavailable, p.what, fmt.Errorf("the node has too many %s at this moment; end one, or try again later", p.what))
 	}

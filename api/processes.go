@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/agent"
 	"voltbus/agent/journal"
 	"voltbus/fault"
@@ -44,13 +46,13 @@ func processRoutes() []route {
 }
 
 // named returns the name of the agent that a request is about.
-func (s *server) named(r *request) (string, error) {
+func (s *server) named(r *exchange.Request) (string, error) {
 	if s.cfg.Processes == nil {
-		return "", absent("installed agents")
+		return "", exchange.Absent("installed agents")
 	}
-	in := s.read(r)
-	name := in.segment("name")
-	return name, in.err
+	in := exchange.Read(r)
+	name := in.Segment("name")
+	return name, in.Err
 }
 
 var (
@@ -59,38 +61,38 @@ var (
 	errGrantRole  = errors.New("only an administrator grants; install with grant=none, and let an administrator grant what it wants")
 )
 
-func (s *server) install(w http.ResponseWriter, r *request) error {
+func (s *server) install(w http.ResponseWriter, r *exchange.Request) error {
 	name, err := s.named(r)
 	if err != nil {
 		return err
 	}
-	in := s.read(r)
-	req := agent.Request{Name: name, By: ActorOf(r.user), Upload: r.Body, Grant: agent.GrantRefuse}
-	req.Entry, _ = in.text("entry")
-	if grant, ok := in.text("grant"); ok {
+	in := exchange.Read(r)
+	req := agent.Request{Name: name, By: exchange.ActorOf(r.User), Upload: r.Body, Grant: agent.GrantRefuse}
+	req.Entry, _ = in.Text("entry")
+	if grant, ok := in.Text("grant"); ok {
 		req.Grant = grant
 	}
 	switch req.Grant {
 	case agent.GrantAll, agent.GrantNone, agent.GrantRefuse:
 	default:
-		in.fail("grant", errGrantWords)
+		in.Fail("grant", errGrantWords)
 	}
-	req.Memory = int64(in.number("memory", 0, 0, 1<<40))
-	req.Priority = in.number("priority", -1, 0, agent.MaxPriority)
-	if in.err != nil {
-		return in.err
+	req.Memory = int64(in.Number("memory", 0, 0, 1<<40))
+	req.Priority = in.Number("priority", -1, 0, agent.MaxPriority)
+	if in.Err != nil {
+		return in.Err
 	}
 	if err := s.mayInstall(r, &req); err != nil {
 		return err
 	}
 	req.May = func() error {
-		if err := r.again(); err != nil {
+		if err := r.Again(); err != nil {
 			return err
 		}
 		return s.mayInstall(r, &req)
 	}
 	if r.Header.Get("Content-Type") != "application/gzip" {
-		return &statusError{http.StatusUnsupportedMediaType, errGzip}
+		return exchange.Fail(http.StatusUnsupportedMediaType, errGzip)
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(installTime)) // a connection without deadlines has none
@@ -98,28 +100,28 @@ func (s *server) install(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, processes.Shown(&st))
+	return exchange.WriteJSON(w, processes.Shown(&st))
 }
 
 // mayInstall reports whether a person may install an agent, or another version of it, as things are now.
-func (s *server) mayInstall(r *request, req *agent.Request) error {
-	if req.Grant == agent.GrantAll && !r.user.Role.Includes(identity.Administrator) {
+func (s *server) mayInstall(r *exchange.Request, req *agent.Request) error {
+	if req.Grant == agent.GrantAll && !r.User.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
 	}
 	return s.mayShapeNow(r, req.Name)
 }
 
 // mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
-func (s *server) mayShapeNow(r *request, agent string) error {
+func (s *server) mayShapeNow(r *exchange.Request, agent string) error {
 	err := s.mayShape(r, agent)
 	if err != nil {
-		s.tellRefusal(r.Request, route{role: identity.Administrator}, r.user, err)
+		s.tellRefusal(r.Request, route{role: identity.Administrator}, r.User, err)
 	}
 	return err
 }
 
 // rollback judges at once, so that a refusal does not wait, and again when it is the agent's turn.
-func (s *server) rollback(w http.ResponseWriter, r *request) error {
+func (s *server) rollback(w http.ResponseWriter, r *exchange.Request) error {
 	name, err := s.named(r)
 	if err != nil {
 		return err
@@ -127,8 +129,8 @@ func (s *server) rollback(w http.ResponseWriter, r *request) error {
 	if err := s.mayShapeNow(r, name); err != nil {
 		return err
 	}
-	st, err := s.cfg.Processes.Rollback(r.Context(), name, ActorOf(r.user), func() error {
-		if err := r.again(); err != nil {
+	st, err := s.cfg.Processes.Rollback(r.Context(), name, exchange.ActorOf(r.User), func() error {
+		if err := r.Again(); err != nil {
 			return err
 		}
 		return s.mayShapeNow(r, name)
@@ -136,12 +138,12 @@ func (s *server) rollback(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, processes.Shown(&st))
+	return exchange.WriteJSON(w, processes.Shown(&st))
 }
 
 // followLogs sends each line as an event, until the reader or the agent goes.
-func (s *server) followLogs(w http.ResponseWriter, r *request) error {
-	if node := r.params.Get("node"); node != "" && s.cfg.Far != nil && !s.cfg.Far.Self(node) {
+func (s *server) followLogs(w http.ResponseWriter, r *exchange.Request) error {
+	if node := r.Params.Get("node"); node != "" && s.cfg.Far != nil && !s.cfg.Far.Self(node) {
 		return s.followFar(w, r, node)
 	}
 	lines, _, err := argumentsOf(s, r, processes.Logs)
@@ -153,7 +155,7 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if s.cfg.Processes == nil {
-		return absent("installed agents")
+		return exchange.Absent("installed agents")
 	}
 	j, err := s.cfg.Processes.Logs(lines.Name)
 	if err != nil {
@@ -166,9 +168,9 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
-	if p.send([]byte(": connected\n\n")) != nil {
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
+	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone, which is how streams end
 	}
 	err = j.Follow(r.Context(), f, func(e journal.Entry) error {
@@ -176,7 +178,7 @@ func (s *server) followLogs(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return fmt.Errorf("write a line: %w", err)
 		}
-		return p.send(appendEvent(nil, "line", line))
+		return p.Send(exchange.AppendEvent(nil, "line", line))
 	})
 	if err != nil || r.Context().Err() != nil {
 		return s.lastEvent(p, r, err)

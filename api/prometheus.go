@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"voltbus/api/exchange"
+
 	"voltbus/identity"
 )
 
@@ -41,11 +43,11 @@ func prometheusRoutes() []route {
 }
 
 // prometheus hands the request on; the handler writes refusals too, in the shape of Prometheus.
-func (s *server) prometheus(w http.ResponseWriter, r *request) error {
+func (s *server) prometheus(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Prometheus == nil {
-		return absent("history")
+		return exchange.Absent("history")
 	}
-	release, err := s.queries.wait(r.Context(), r.user.Name)
+	release, err := s.queries.wait(r.Context(), r.User.Name)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 )
 
@@ -73,7 +75,7 @@ func (t *queues) wait(ctx context.Context, who string) (release func(), err erro
 		<-p.free
 	case <-late.C:
 		err = fault.E("api.queues", fault.Unavailable, t.what, fmt.Errorf(
-			"%s has %d %s running, and waited %v for one to end; ask for less at a time", clip(who), t.each, t.what, t.patience))
+			"%s has %d %s running, and waited %v for one to end; ask for less at a time", exchange.Clip(who), t.each, t.what, t.patience))
 	case <-ctx.Done():
 		err = fault.E("api.queues", fault.KindOf(ctx.Err()), t.what, ctx.Err())
 	}
@@ -90,7 +92,7 @@ func (t *queues) join(who string) (*queue, error) {
 		t.of[who] = p
 	}
 	if p.n == t.most {
-		return nil, &waitError{time.Second, fmt.Errorf("%s has %d %s running or waiting, and one person may have so many; wait for some", clip(who), t.most, t.what)}
+		return nil, exchange.Later(time.Second, fmt.Errorf("%s has %d %s running or waiting, and one person may have so many; wait for some", exchange.Clip(who), t.most, t.what))
 	}
 	p.n++
 	return p, nil

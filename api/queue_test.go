@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 )
 
@@ -32,7 +34,7 @@ func TestAttackQueriesOfOnePersonLeaveRoomForOthers(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		var wait *waitError
+		var wait *exchange.WaitError
 		if _, err := queues.wait(t.Context(), "eve"); !errors.As(err, &wait) {
 			t.Errorf("a fifth query gives %v, want to come later", err)
 		}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/catalog"
 	"voltbus/fault"
 )
@@ -39,25 +41,25 @@ type result struct {
 // once answers a write with an idempotency key: by work, or as it was answered before. The time
 // that work is given is the same each time, so that readings without a time of their own get the
 // same one even if the node ended between their commit and the answer.
-func (s *server) once(r *request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
+func (s *server) once(r *exchange.Request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
 	if !validKey(key) {
 		return result{}, fault.E("api.repeat", fault.Invalid, headerKey, errKey)
 	}
 	ctx := r.Context()
-	unlock, err := s.repeats.Lock(ctx, [2]string{r.user.Name, key})
+	unlock, err := s.repeats.Lock(ctx, [2]string{r.User.Name, key})
 	if err != nil {
 		return result{}, fault.E("api.repeat", fault.KindOf(err), key, fmt.Errorf("wait for the first request: %w", err))
 	}
 	defer unlock()
 	asked := catalog.Repeat{
-		User: r.user.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
+		User: r.User.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
 	}
 	known, err := s.cfg.Repeats.BeginRepeat(ctx, asked)
 	switch {
 	case err != nil:
 		return result{}, err
 	case known.Hash != asked.Hash:
-		return result{}, &statusError{http.StatusUnprocessableEntity, fault.E("api.repeat", fault.Conflict, key, errKeyReuse)}
+		return result{}, exchange.Fail(http.StatusUnprocessableEntity, fault.E("api.repeat", fault.Conflict, key, errKeyReuse))
 	case known.Status != 0:
 		s.replayed.Add(1)
 		return result{status: known.Status, body: known.Answer, replayed: true}, nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"voltbus/api/exchange"
+
 	"voltbus/identity"
 	"voltbus/operation"
 )
@@ -24,7 +26,7 @@ type route struct {
 	inPath   []string            // the names in braces, of a declared one
 	audit    string              // the action under which the audit log is told of it; "" for none
 	watched  string              // the action under which the audit log is told that somebody reads it; "" for none
-	serve    func(*server, http.ResponseWriter, *request) error
+	serve    func(*server, http.ResponseWriter, *exchange.Request) error
 }
 
 const prefix = "/api/v1"
@@ -76,7 +78,7 @@ func stateRoutes() []route {
 func (s *server) find(w http.ResponseWriter, r *http.Request) (route, error) {
 	list, values := s.routes.lookup(r.URL.EscapedPath())
 	if list == nil {
-		return route{}, &statusError{http.StatusNotFound, errNoRoute}
+		return route{}, exchange.Fail(http.StatusNotFound, errNoRoute)
 	}
 	for name, value := range values {
 		r.SetPathValue(name, value)
@@ -92,7 +94,7 @@ func (s *server) find(w http.ResponseWriter, r *http.Request) (route, error) {
 			allowed = append(allowed, rt.method)
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return route{}, &statusError{http.StatusMethodNotAllowed, errMethod}
+		return route{}, exchange.Fail(http.StatusMethodNotAllowed, errMethod)
 	}
 	return list[i], nil
 }

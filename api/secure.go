@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"voltbus/api/exchange"
 )
 
 // What a browser may load on behalf of an answer, and of the page. Neither allows scripts that
@@ -47,9 +49,9 @@ func (s *server) checkHost(r *http.Request) error {
 	if slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return nil
 	}
-	return &statusError{http.StatusMisdirectedRequest, fmt.Errorf(
+	return exchange.Fail(http.StatusMisdirectedRequest, fmt.Errorf(
 		"this node does not answer by the name %.100q; open it as %s, or let it listen on another address than loopback",
-		host, strings.Join(s.cfg.Hosts, ", "))}
+		host, strings.Join(s.cfg.Hosts, ", ")))
 }
 
 // checkOrigin refuses changes that another site made the browser send with our cookie.
@@ -61,5 +63,5 @@ func checkOrigin(r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") == "same-origin" || r.Header.Get("X-Voltbus") == "1" {
 		return nil
 	}
-	return &statusError{http.StatusForbidden, errCSRF}
+	return exchange.Fail(http.StatusForbidden, errCSRF)
 }

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/admission"
@@ -59,21 +61,9 @@ type server struct {
 	requests [6]atomic.Uint64 // by the first digit of the status
 }
 
-// request is a request whose sender and parameters are known.
-type request struct {
-	*http.Request
-	user   identity.User
-	params url.Values
-	deed   deed
-	// again recognises the sender anew and returns why they may not call the route any more: bodies may take minutes.
-	again func() error
-}
-
 var (
 	errNoRoute = errors.New("there is nothing at this address; /api/v1/openapi.yaml lists what there is")
 	errMethod  = errors.New("this address does not know the method; see the Allow header")
-	errAbsent  = errors.New("this node does not have it; ask a node with that role")
-	errPanic   = errors.New("a defect of the program; its log has the details")
 )
 
 // ServeHTTP implements http.Handler.
@@ -103,7 +93,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
 	s.requests[min(rec.status/100, len(s.requests)-1)].Add(1)
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request answered",
-		slog.String("method", r.Method), slog.String("path", clip(r.URL.Path)), slog.Int("status", rec.status),
+		slog.String("method", r.Method), slog.String("path", exchange.Clip(r.URL.Path)), slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(began)))
 }
 
@@ -114,7 +104,7 @@ func isAPI(path string) bool {
 func (s *server) page(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header(), policyPage)
 	if s.cfg.Page == nil {
-		s.refuse(w, r, &statusError{http.StatusNotFound, errNoRoute})
+		s.refuse(w, r, exchange.Fail(http.StatusNotFound, errNoRoute))
 		return
 	}
 	s.cfg.Page.ServeHTTP(w, r)
@@ -150,10 +140,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		defer zw.close()
 		w = zw
 	}
-	req := &request{Request: r, user: user, params: params}
-	req.again = func() error { return s.authoriseAgain(req, rt) }
+	req := &exchange.Request{Request: r, User: user, Params: params}
+	req.Again = func() error { return s.authoriseAgain(req, rt) }
 	if rt.role != identity.Nobody {
-		defer req.attend(s.cfg.Look, func(r *http.Request) error { _, err := s.authorise(r, rt); return err })()
+		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.authorise(r, rt); return err })()
 	}
 	if rt.stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
@@ -162,7 +152,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	if !rt.stream {
 		s.tellReading(req, &rt, err)
 	}
-	if why := req.ended(); err != nil && why != nil {
+	if why := req.Ended(); err != nil && why != nil {
 		err = why
 		s.tellRefusal(r, rt, user, err)
 	}
@@ -193,8 +183,8 @@ const answerTimeout = 2 * time.Minute
 // would otherwise be ignored and the answer be another than was asked for.
 func known(r *http.Request, allowed []string) (url.Values, error) {
 	if len(r.URL.RawQuery) > maxQuery {
-		return nil, &statusError{http.StatusRequestURITooLong, fmt.Errorf(
-			"the query has more than %d bytes; use a pattern, or ask in parts", maxQuery)}
+		return nil, exchange.Fail(http.StatusRequestURITooLong, fmt.Errorf(
+			"the query has more than %d bytes; use a pattern, or ask in parts", maxQuery))
 	}
 	params, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -205,9 +195,9 @@ func known(r *http.Request, allowed []string) (url.Values, error) {
 			continue
 		}
 		if len(allowed) == 0 {
-			return nil, fault.E("api.query", fault.Invalid, clip(name), errors.New("this address takes no parameters"))
+			return nil, fault.E("api.query", fault.Invalid, exchange.Clip(name), errors.New("this address takes no parameters"))
 		}
-		return nil, fault.E("api.query", fault.Invalid, clip(name), fmt.Errorf(
+		return nil, fault.E("api.query", fault.Invalid, exchange.Clip(name), fmt.Errorf(
 			"is not a parameter here; there are %s", strings.Join(allowed, ", ")))
 	}
 	return params, nil
@@ -224,7 +214,7 @@ func (s *server) rescue(rec *recorder, r *http.Request) {
 	}
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "request failed by a defect",
 		slog.String("path", r.URL.Path), slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
-	s.refuse(rec, r, fault.E("api.ServeHTTP", fault.Internal, "", errPanic))
+	s.refuse(rec, r, fault.E("api.ServeHTTP", fault.Internal, "", exchange.ErrDefect))
 }
 
 // recorder notes what was answered.

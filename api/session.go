@@ -6,12 +6,11 @@ import (
 	"net/http"
 	"strings"
 
+	"voltbus/api/exchange"
+
 	"voltbus/fault"
 	"voltbus/identity"
 )
-
-// Cookie is the name of the cookie that holds a session.
-const Cookie = "voltbus_session"
 
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
@@ -44,14 +43,14 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
+			return identity.User{}, exchange.Fail(http.StatusUnauthorized, errLogin)
 		}
 		user, err := s.cfg.Auth.Recognise(r.Context(), identity.Token, token)
 		return user, s.failed(r, err)
 	}
-	cookie, err := r.Cookie(Cookie)
+	cookie, err := r.Cookie(exchange.Cookie)
 	if err != nil {
-		return identity.User{}, &statusError{http.StatusUnauthorized, errLogin}
+		return identity.User{}, exchange.Fail(http.StatusUnauthorized, errLogin)
 	}
 	if err := checkOrigin(r); err != nil {
 		return identity.User{}, err
@@ -65,11 +64,11 @@ func (s *server) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
-	if letIn(r) { // it was no guess
+	if exchange.LetIn(r) { // it was no guess
 		return unauthorised(err)
 	}
 	if wait := s.attempts.addresses.take(networkOf(r.RemoteAddr), s.cfg.Now()); wait > 0 {
-		return &waitError{wait, errAttempts}
+		return exchange.Later(wait, errAttempts)
 	}
 	s.tellLogin(r, "", err)
 	return unauthorised(err)
@@ -78,14 +77,14 @@ func (s *server) failed(r *http.Request, err error) error {
 // unauthorised says that a login would help.
 func unauthorised(err error) error {
 	if fault.Is(err, fault.Refused) {
-		return &statusError{http.StatusUnauthorized, err}
+		return exchange.Fail(http.StatusUnauthorized, err)
 	}
 	return err
 }
 
 // login takes a token, or name and password.
-func (s *server) login(w http.ResponseWriter, r *request) error {
-	r.deed.told = true // those that fail are told where they do
+func (s *server) login(w http.ResponseWriter, r *exchange.Request) error {
+	r.Entry.Told = true // those that fail are told where they do
 	if err := sameOrigin(r.Request); err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (s *server) login(w http.ResponseWriter, r *request) error {
 		Name     string `json:"name"`
 		Password string `json:"password"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
 	if body.Token == "" && (body.Name != "" || body.Password != "") {
@@ -109,9 +108,9 @@ func (s *server) login(w http.ResponseWriter, r *request) error {
 }
 
 // loginByName judges a password that was counted before.
-func (s *server) loginByName(w http.ResponseWriter, r *request, name, password string) error {
+func (s *server) loginByName(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	if s.cfg.People == nil {
-		return absent("people")
+		return exchange.Absent("people")
 	}
 	t, err := s.attempts.begin(r.Request, nameKey(name), s.cfg.Now())
 	if err != nil {
@@ -133,8 +132,8 @@ func (s *server) loginByName(w http.ResponseWriter, r *request, name, password s
 }
 
 // welcome gives a session to who has logged in.
-func (s *server) welcome(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
-	r.deed = deed{actor: ActorOf(session.User), subject: addressOf(r.RemoteAddr)}
+func (s *server) welcome(w http.ResponseWriter, r *exchange.Request, secret string, session identity.Credential) {
+	r.Entry = exchange.Entry{Actor: exchange.ActorOf(session.User), Subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -142,20 +141,20 @@ func (s *server) welcome(w http.ResponseWriter, r *request, secret string, sessi
 // sameOrigin refuses a login that another site asks for.
 func sameOrigin(r *http.Request) error {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return &statusError{http.StatusForbidden, errCross}
+		return exchange.Fail(http.StatusForbidden, errCross)
 	}
 	return nil
 }
 
-func setCookie(w http.ResponseWriter, r *request, secret string, session identity.Credential) {
+func setCookie(w http.ResponseWriter, r *exchange.Request, secret string, session identity.Credential) {
 	http.SetCookie(w, &http.Cookie{
-		Name: Cookie, Value: secret, Path: "/", Expires: session.Expires,
+		Name: exchange.Cookie, Value: secret, Path: "/", Expires: session.Expires,
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 }
 
-func (s *server) logout(w http.ResponseWriter, r *request) error {
-	cookie, err := r.Cookie(Cookie)
+func (s *server) logout(w http.ResponseWriter, r *exchange.Request) error {
+	cookie, err := r.Cookie(exchange.Cookie)
 	if err == nil {
 		if err := checkOrigin(r.Request); err != nil {
 			return err
@@ -165,7 +164,7 @@ func (s *server) logout(w http.ResponseWriter, r *request) error {
 		}
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: Cookie, Path: "/", MaxAge: -1,
+		Name: exchange.Cookie, Path: "/", MaxAge: -1,
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	w.WriteHeader(http.StatusNoContent)

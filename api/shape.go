@@ -1,6 +1,7 @@
 package api
 
 import (
+	"voltbus/api/exchange"
 	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -15,8 +16,8 @@ type Agents interface {
 }
 
 // mayShape reports whether a person may change what an agent does: its code and its configuration.
-func (s *server) mayShape(r *request, agent string) error {
-	if s.cfg.Agents == nil || r.user.Role.Includes(identity.Administrator) {
+func (s *server) mayShape(r *exchange.Request, agent string) error {
+	if s.cfg.Agents == nil || r.User.Role.Includes(identity.Administrator) {
 		return nil
 	}
 	a, err := s.cfg.Agents.Agent(agent)
@@ -26,5 +27,5 @@ func (s *server) mayShape(r *request, agent string) error {
 	case err != nil:
 		return err
 	}
-	return access.MayShape(agent, &a.Grants, r.user.Role)
+	return access.MayShape(agent, &a.Grants, r.User.Role)
 }

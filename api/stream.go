@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/api/exchange"
+
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
@@ -20,7 +22,7 @@ var errSlow = errors.New("this reader is too slow and was cut off; read faster, 
 
 // stream sends live messages as server-sent events until the reader goes, falls behind, or its
 // login ends.
-func (s *server) stream(w http.ResponseWriter, r *request) error {
+func (s *server) stream(w http.ResponseWriter, r *exchange.Request) error {
 	key, from, err := s.source(r)
 	if err != nil {
 		return err
@@ -41,13 +43,13 @@ func (s *server) stream(w http.ResponseWriter, r *request) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := s.patient(w)
-	defer p.limit() // for what the server writes at the end
+	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	defer p.Limit() // for what the server writes at the end
 	return s.relay(p, r, l)
 }
 
 // source returns where the messages that a stream is asked for come from: this node, or the one of node=.
-func (s *server) source(r *request) (key string, from source, err error) {
+func (s *server) source(r *exchange.Request) (key string, from source, err error) {
 	if node, err := s.other(r); err != nil || node != "" {
 		if err != nil {
 			return "", nil, err
@@ -55,12 +57,12 @@ func (s *server) source(r *request) (key string, from source, err error) {
 		return s.farSource(r, node)
 	}
 	if s.cfg.Live == nil {
-		return "", nil, absent("live stream")
+		return "", nil, exchange.Absent("live stream")
 	}
-	in := s.read(r)
-	commands := in.truth("control")
-	if in.err != nil {
-		return "", nil, in.err
+	in := exchange.Read(r)
+	commands := in.Truth("control")
+	if in.Err != nil {
+		return "", nil, in.Err
 	}
 	key, sel, err := s.liveSelection(r)
 	from = func(f *feed) (func(), error) { return s.cfg.Live.Subscribe(sel, f.deliver) }
@@ -68,7 +70,7 @@ func (s *server) source(r *request) (key string, from source, err error) {
 		return key, from, err
 	}
 	if s.cfg.Control == nil {
-		return "", nil, absent("control")
+		return "", nil, exchange.Absent("control")
 	}
 	return key + " with control", s.withControl(sel, from), nil
 }
@@ -84,15 +86,15 @@ var (
 )
 
 // liveSelection reads what a stream is asked for. Streams with one key are asked for the same.
-func (s *server) liveSelection(r *request) (key string, sel wire.Selection, err error) {
-	in := s.read(r)
-	unit, _ := in.text("unit")
-	tags, patterns := in.tags(), slices.Compact(slices.Sorted(slices.Values(in.all("pattern"))))
+func (s *server) liveSelection(r *exchange.Request) (key string, sel wire.Selection, err error) {
+	in := exchange.Read(r)
+	unit, _ := in.Text("unit")
+	tags, patterns := in.Tags(), slices.Compact(slices.Sorted(slices.Values(in.All("pattern"))))
 	if len(patterns) > maxPatterns {
-		in.fail("pattern", errPatterns)
+		in.Fail("pattern", errPatterns)
 	}
-	if in.err != nil {
-		return "", sel, in.err
+	if in.Err != nil {
+		return "", sel, in.Err
 	}
 	if !slices.Contains(patterns, "") { // which selects everything
 		for _, p := range patterns {
@@ -109,9 +111,9 @@ func (s *server) liveSelection(r *request) (key string, sel wire.Selection, err 
 }
 
 // described returns the points that the filter and one of the patterns select now.
-func (s *server) described(r *request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
+func (s *server) described(r *exchange.Request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
 	if s.cfg.Points == nil {
-		return nil, absent("points")
+		return nil, exchange.Absent("points")
 	}
 	if len(patterns) == 0 {
 		patterns = []point.Pattern{""}
@@ -134,20 +136,20 @@ func (s *server) described(r *request, patterns []point.Pattern, f catalog.Filte
 }
 
 // reader takes a place of a reader of a stream; release gives it back.
-func (s *server) reader(r *request) (release func(), err error) {
-	return s.streams.take(r.user.Name, 1)
+func (s *server) reader(r *exchange.Request) (release func(), err error) {
+	return s.streams.take(r.User.Name, 1)
 }
 
 // relay writes events. What comes within a moment is written at once, so that many small messages
 // cost no more than a few large ones. Errors of writing end it silently: the reader has gone.
-func (s *server) relay(w *patient, r *request, l *listener) error {
+func (s *server) relay(w *exchange.Patient, r *exchange.Request, l *listener) error {
 	alive, pause := time.NewTicker(s.cfg.KeepAlive), time.NewTimer(0)
 	defer alive.Stop()
 	defer pause.Stop()
 	parts := [][]byte{[]byte(": connected\n\n")}
 	for {
 		if len(parts) > 0 {
-			if w.send(parts...) != nil {
+			if w.Send(parts...) != nil {
 				return nil // the reader has gone, which is how streams end
 			}
 			pause.Reset(s.cfg.Gather)
@@ -186,17 +188,17 @@ func (s *server) reason(err error) error {
 }
 
 // lastEvent tells the reader why the stream ends. A reader who went is told nothing.
-func (s *server) lastEvent(w *patient, r *request, err error) error {
+func (s *server) lastEvent(w *exchange.Patient, r *exchange.Request, err error) error {
 	if r.Context().Err() != nil {
-		if err = r.ended(); err == nil {
+		if err = r.Ended(); err == nil {
 			return nil
 		}
 	}
 	s.logProblem(r.Request, http.StatusOK, err)
-	b, err := json.Marshal(problem(err, r.URL.Path))
+	b, err := json.Marshal(exchange.ProblemOf(err, r.URL.Path))
 	if err != nil {
 		return nil //nolint:nilerr // a problem can always be written
 	}
-	_ = w.send(appendEvent(nil, "error", b)) // nobody to tell if the reader has gone
+	_ = w.Send(exchange.AppendEvent(nil, "error", b)) // nobody to tell if the reader has gone
 	return nil
 }

@@ -1,91 +1,16 @@
 package api
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"voltbus/api/exchange"
 
 	"github.com/klauspost/compress/gzip"
-
-	"voltbus/fault"
 )
-
-const jsonType = "application/json"
-
-func writeJSON(w http.ResponseWriter, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fault.E("api.writeJSON", fault.Internal, "", err)
-	}
-	out := &output{w: w}
-	out.begin(jsonType)
-	out.buf = append(out.buf, b...)
-	return out.end()
-}
-
-// output is an answer.
-type output struct {
-	w   http.ResponseWriter
-	buf []byte
-}
-
-func (o *output) begin(media string) { o.w.Header().Set("Content-Type", media) }
-
-// end sends it.
-func (o *output) end() error {
-	o.w.Header().Set("Content-Length", strconv.Itoa(len(o.buf)))
-	if _, err := o.w.Write(o.buf); err != nil {
-		return fault.E("api.write", fault.Canceled, "", err)
-	}
-	return nil
-}
-
-// patient gives each write its own deadline: the answer may be as long as it likes, as long as
-// somebody reads it.
-type patient struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	timeout time.Duration
-}
-
-func (s *server) patient(w http.ResponseWriter) *patient {
-	return &patient{w: w, control: http.NewResponseController(w), timeout: s.cfg.WriteTimeout}
-}
-
-func (p *patient) Header() http.Header    { return p.w.Header() }
-func (p *patient) WriteHeader(status int) { p.w.WriteHeader(status) }
-
-// Write implements io.Writer.
-func (p *patient) Write(b []byte) (int, error) {
-	p.limit()
-	n, err := p.w.Write(b)
-	p.rest()
-	return n, err
-}
-
-// send writes and flushes. The parts have one deadline.
-func (p *patient) send(parts ...[]byte) error {
-	p.limit()
-	var err error
-	for i := 0; i < len(parts) && err == nil; i++ {
-		_, err = p.w.Write(parts[i])
-	}
-	if err == nil {
-		err = p.control.Flush()
-	}
-	p.rest()
-	return err
-}
-
-// limit sets the deadline of what is written next. Errors say that the connection has none.
-func (p *patient) limit() { _ = p.control.SetWriteDeadline(time.Now().Add(p.timeout)) }
-
-// rest takes the deadline away: HTTP/2 ends a stream whose deadline passes even if it is idle.
-func (p *patient) rest() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
 // smallest is the length from which compression pays.
 const smallest = 1 << 10
@@ -137,7 +62,7 @@ func (z *zipper) decide() {
 	}
 	z.decided = true
 	h := z.Header()
-	if h.Get("Content-Type") != jsonType {
+	if h.Get("Content-Type") != exchange.JSON {
 		return
 	}
 	h.Add("Vary", "Accept-Encoding")
@@ -173,10 +98,4 @@ func (z *zipper) close() {
 		z.pool.put(z.zip)
 		z.zip = nil
 	}
-}
-
-// disposition says that an answer is a file.
-func disposition(w http.ResponseWriter, name, media string) {
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	w.Header().Set("Content-Type", media)
 }

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/audit"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
@@ -77,7 +78,7 @@ func (f far) operation(ctx context.Context, who *operation.Caller, node, name st
 // tellOperation writes into the audit log who did something, and how it ended. What cannot be written does not undo what was done: the
 // health tells. What agents do, and what visitors are refused, has an allowance: programs ask without end.
 func (n *Node) tellOperation(ctx context.Context, e operation.Entry) {
-	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: api.Ending(e.Err), Time: now()}
+	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: exchange.Ending(e.Err), Time: now()}
 	if e.Detail != nil {
 		entry.Detail, _ = json.Marshal(e.Detail) // texts, numbers and lists of them
 	}

@@ -1,4 +1,4 @@
-package api
+package exchange
 
 import (
 	"bytes"
@@ -20,20 +20,20 @@ var (
 	errCharset = errors.New("is not UTF-8, which JSON must be")
 	errObject  = errors.New("must be a JSON object")
 	errNull    = errors.New("must have a value; leave it out if there is none")
-	errMissing = errors.New("is missing")
+	ErrMissing = errors.New("is missing")
 )
 
-// readJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
-func readJSON(_ http.ResponseWriter, r *request, to any) error {
-	b, err := readBody(r, to)
+// ReadJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
+func ReadJSON(_ http.ResponseWriter, r *Request, to any) error {
+	b, err := ReadBody(r, to)
 	if err != nil {
 		return err
 	}
-	return noNull(b)
+	return NoNull(b)
 }
 
-// noNullIn refuses fields without a value at every depth.
-func noNullIn(name string, value json.RawMessage) error {
+// NoNullIn refuses fields without a value at every depth.
+func NoNullIn(name string, value json.RawMessage) error {
 	var content any
 	if err := json.Unmarshal(value, &content); err != nil {
 		return fault.E("api.readJSON", fault.Invalid, "body", errObject)
@@ -44,7 +44,7 @@ func noNullIn(name string, value json.RawMessage) error {
 func noNullWithin(name string, content any) error {
 	switch content := content.(type) {
 	case nil:
-		return fault.E("api.readJSON", fault.Invalid, clip(name), errNull)
+		return fault.E("api.readJSON", fault.Invalid, Clip(name), errNull)
 	case []any:
 		for _, v := range content {
 			if err := noNullWithin(name, v); err != nil {
@@ -61,27 +61,27 @@ func noNullWithin(name string, content any) error {
 	return nil
 }
 
-// readBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is judged
-// again, and r.user is who it is then.
-func readBody(r *request, to any) ([]byte, error) { return readNamed(r, to, fieldsOf(to)) }
+// ReadBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is judged
+// again, and r.User is who it is then.
+func ReadBody(r *Request, to any) ([]byte, error) { return ReadNamed(r, to, FieldsOf(to)) }
 
-// readNamed is readBody for a body that may have the fields.
-func readNamed(r *request, to any, fields []string) ([]byte, error) {
+// ReadNamed is ReadBody for a body that may have the fields.
+func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, &statusError{http.StatusUnsupportedMediaType, errMedia}
+		return nil, Fail(http.StatusUnsupportedMediaType, errMedia)
 	}
 	b, err := io.ReadAll(r.Body)
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, &statusError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit)}
+		return nil, Fail(http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit))
 	}
-	if slow, ok := errors.AsType[*statusError](err); ok {
+	if slow, ok := errors.AsType[*StatusError](err); ok {
 		return nil, slow
 	}
 	if err != nil {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
 	}
-	if r.again != nil {
-		if err := r.again(); err != nil {
+	if r.Again != nil {
+		if err := r.Again(); err != nil {
 			return nil, err
 		}
 	}
@@ -99,15 +99,15 @@ func readNamed(r *request, to any, fields []string) ([]byte, error) {
 	return b, nil
 }
 
-// noNull refuses fields without a value: the decoder would take them for those that are left out.
-func noNull(body []byte) error {
+// NoNull refuses fields without a value: the decoder would take them for those that are left out.
+func NoNull(body []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		return fault.E("api.readJSON", fault.Invalid, "body", errObject)
 	}
 	for name, value := range fields {
 		if string(value) == "null" {
-			return fault.E("api.readJSON", fault.Invalid, clip(name), errNull)
+			return fault.E("api.readJSON", fault.Invalid, Clip(name), errNull)
 		}
 	}
 	return nil
@@ -117,13 +117,13 @@ func noNull(body []byte) error {
 func explain(err error, fields []string) error {
 	names := strings.Join(fields, ", ")
 	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // has no type of its own
-		return fmt.Errorf("unknown field %s; there are %s", clip(unknown), names)
+		return fmt.Errorf("unknown field %s; there are %s", Clip(unknown), names)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if wrong.Field == "" {
 			return fmt.Errorf("must be a JSON object with the fields %s", names)
 		}
-		return fmt.Errorf("the field %q must be a %s", wrong.Field, typeName(wrong.Type.Kind()))
+		return fmt.Errorf("the field %q must be a %s", wrong.Field, TypeName(wrong.Type.Kind()))
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("is not JSON: byte %d does not belong there", syntax.Offset)
@@ -134,8 +134,8 @@ func explain(err error, fields []string) error {
 	return errors.New("is not JSON: it ends too early")
 }
 
-// typeName returns what JSON calls values of the kind; bodies hold texts, numbers and switches.
-func typeName(kind reflect.Kind) string {
+// TypeName returns what JSON calls values of the kind; bodies hold texts, numbers and switches.
+func TypeName(kind reflect.Kind) string {
 	switch kind { //nolint:exhaustive // all others are numbers
 	case reflect.String:
 		return "string"
@@ -151,8 +151,8 @@ func typeName(kind reflect.Kind) string {
 	return "number"
 }
 
-// fieldsOf lists the names that the struct behind to has in JSON; none if it is something else.
-func fieldsOf(to any) []string {
+// FieldsOf lists the names that the struct behind to has in JSON; none if it is something else.
+func FieldsOf(to any) []string {
 	t := reflect.TypeOf(to).Elem()
 	if t.Kind() != reflect.Struct {
 		return nil

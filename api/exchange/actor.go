@@ -1,0 +1,32 @@
+package exchange
+
+import (
+	"strings"
+
+	"voltbus/identity"
+)
+
+// Ending says how something ended, without what is only for the log of the program.
+func Ending(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	p := ProblemOf(err, "")
+	return p.Kind + ": " + p.Detail
+}
+
+// ActorOf is how the audit log and other nodes know a user.
+func ActorOf(u identity.User) string {
+	if name, ok := u.RecordName(); ok {
+		return "token:" + name
+	}
+	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
+		return "node:" + node
+	}
+	if strings.Contains(u.Name, "/") { // nor can it hold that: somebody of another node
+		if p, err := identity.ParsePrincipal(u.Name); err == nil && p.Node != "" {
+			return u.Name
+		}
+	}
+	return "person:" + u.Name
+}
