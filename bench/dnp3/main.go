@@ -1,6 +1,6 @@
-// Command dnp3 answers two questions: how many confirmed unsolicited messages can one
-// process exchange over how many DNP3 sessions, and what does one cost? And how many
-// outstations can one master process serve? See README.md.
+// Command dnp3 answers three questions: how many confirmed unsolicited messages can one
+// process exchange over how many DNP3 sessions, and what does one cost? How many reach the log of a
+// node? And how many outstations can one master process serve? See README.md.
 package main
 
 import (
@@ -24,6 +24,7 @@ const (
 	roleBoth       = "both"
 	roleSplit      = "split"
 	roleFleet      = "fleet"
+	roleNode       = "node"       // the masters are those of a node
 	roleOutstation = "outstation" // the second process
 )
 
@@ -33,8 +34,10 @@ func main() {
 	var o options
 	flag.DurationVar(&o.Duration, "duration", 3*time.Second, "how long to measure each")
 	flag.DurationVar(&o.Warmup, "warmup", time.Second, "how long to run before that")
-	flag.StringVar(&o.role, "role", roleBoth, "both ends in this process, split over two processes, or fleet: all outstations behind one master process")
+	flag.StringVar(&o.role, "role", roleBoth, "both ends in this process, split over two processes, node: a node in this process and the outstations in another one, or fleet: all outstations behind one master process")
 	flag.IntVar(&o.Workers, "workers", runtime.NumCPU(), "goroutines that serve the connections of a process; 0: each connection has its own")
+	flag.StringVar(&o.store, "store", "none", "of a node: none, or duckdb to store what is in the log")
+	flag.StringVar(&o.dir, "dir", "", "directory for the data of a node, on the disk to measure; default: a temporary one")
 	flag.BoolVar(&o.Fleet, "fleet", false, "used for the second process of a fleet")
 	flag.StringVar(&o.profile, "profile", "", "write a processor profile of the measured time of one combination to this file")
 	flag.BoolVar(&o.bare, "bare", false, "measure one combination in this process and print its row only")
@@ -55,7 +58,9 @@ type options struct {
 
 	role    string
 	profile string
-	bare    bool // print the row of one combination only
+	store   string // of a node
+	dir     string // of its data
+	bare    bool   // print the row of one combination only
 }
 
 func run(ctx context.Context, o options, sessions, values string) error {
@@ -112,7 +117,11 @@ func measure(ctx context.Context, o options) error {
 	if o.profile != "" {
 		o.Began = o.profiled
 	}
-	r, err := dnp3pairs.Measure(ctx, o.Options)
+	run := func() (dnp3pairs.Result, error) { return dnp3pairs.Measure(ctx, o.Options) }
+	if o.role == roleNode {
+		run = func() (dnp3pairs.Result, error) { return through(ctx, o) }
+	}
+	r, err := run()
 	if err == nil {
 		fmt.Printf("| %s | %d | %d | %.0f | %.2f | %.1f | %d | %.1f |\n", o.role, o.Sessions, o.Values,
 			float64(r.Messages)/r.Elapsed.Seconds(), r.CPU.Seconds()/r.Elapsed.Seconds(),
@@ -148,7 +157,8 @@ func (o *options) second(ctx context.Context) *exec.Cmd {
 // one does not count.
 func fresh(ctx context.Context, o options) error {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-bare", "-role", o.role, "-sessions", strconv.Itoa(o.Sessions),
-		"-values", strconv.Itoa(o.Values), "-workers", strconv.Itoa(o.Workers), "-duration", o.Duration.String(), "-warmup", o.Warmup.String(), "-profile", o.profile)
+		"-values", strconv.Itoa(o.Values), "-workers", strconv.Itoa(o.Workers), "-duration", o.Duration.String(), "-warmup", o.Warmup.String(), "-profile", o.profile,
+		"-store", o.store, "-dir", o.dir)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

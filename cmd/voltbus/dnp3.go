@@ -13,7 +13,6 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/dnp3"
-	"voltbus/fault"
 	"voltbus/internal/folder"
 )
 
@@ -109,9 +108,4 @@ func serialOf(c *dnp3.Config, text string) (err error) {
 		c.Parity = parts[2]
 	}
 	return nil
-}
-
-// unreachable says that a stream could not be opened.
-func unreachable(c *dnp3.Config, err error) error {
-	return fault.E("dnp3", fault.Unreachable, c.LineName(), fmt.Errorf("%w; check the address, and that the outstation takes one more connection", err))
 }

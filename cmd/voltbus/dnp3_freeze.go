@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/driver/dnp3/field"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 )
@@ -108,12 +109,12 @@ func (z *dnp3Freeze) run(cmd *cobra.Command, what string) error {
 		return err
 	}
 	var values []reading
-	f, err := openField(cmd.Context(), c, c.LookConfig(), &readings{take: func(r reading) { values = append(values, r) }}, nil)
+	f, err := field.Open(cmd.Context(), c, c.LookConfig(), &readings{take: func(r reading) { values = append(values, r) }}, nil)
 	if err != nil {
 		return err
 	}
 	err = z.ask(cmd.Context(), f, freeze, read)
-	f.close() // values is ours then
+	f.Close() // values is ours then
 	if err != nil {
 		return err
 	}
@@ -125,14 +126,14 @@ func (z *dnp3Freeze) run(cmd *cobra.Command, what string) error {
 }
 
 // ask freezes, and reads what was frozen.
-func (z *dnp3Freeze) ask(ctx context.Context, f *fieldLink, freeze, read *master.Request) error {
-	if _, err := f.do(ctx, freeze); err != nil {
+func (z *dnp3Freeze) ask(ctx context.Context, f *field.Link, freeze, read *master.Request) error {
+	if _, err := f.Ask(ctx, freeze); err != nil {
 		return err
 	}
 	if read == nil {
 		return nil
 	}
-	if _, err := f.do(ctx, read); err != nil {
+	if _, err := f.Ask(ctx, read); err != nil {
 		return fmt.Errorf("the counters are frozen, but the frozen ones cannot be read: %w", err)
 	}
 	return nil

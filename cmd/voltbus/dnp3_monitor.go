@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/driver/dnp3/field"
 	"voltbus/fault"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/master"
@@ -70,17 +71,17 @@ func (m *dnp3Monitor) run(cmd *cobra.Command) error {
 	if m.frames {
 		frames = p.frame
 	}
-	f, err := openField(ctx, c, config, &readings{take: p.value}, frames)
+	f, err := field.Open(ctx, c, config, &readings{take: p.value}, frames)
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.Close()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-f.lost:
-			return unreachable(c, err)
+		case err := <-f.Lost():
+			return field.Unreachable(c, err)
 		case err := <-failed:
 			if !p.any() {
 				return fault.E("dnp3", fault.Timeout, c.LineName(), err)

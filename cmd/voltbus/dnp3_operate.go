@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"voltbus/driver/dnp3"
+	"voltbus/driver/dnp3/field"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/fault"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
@@ -70,16 +71,16 @@ func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {
 	if err := confirmed(cmd, o.yes, "Operate "+what); err != nil {
 		return err
 	}
-	f, err := openField(cmd.Context(), c, c.LookConfig(), &readings{take: func(reading) {}}, nil)
+	f, err := field.Open(cmd.Context(), c, c.LookConfig(), &readings{take: func(reading) {}}, nil)
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	result, err := f.do(cmd.Context(), o.request(command))
+	defer f.Close()
+	result, err := f.Ask(cmd.Context(), o.request(command))
 	if errors.Is(err, master.ErrStatus) {
 		for _, status := range result.Statuses {
 			if status != object.StatusSuccess {
-				return dnp3.StatusFault("dnp3", what, status)
+				return pointlist.StatusFault("dnp3", what, status)
 			}
 		}
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"voltbus/driver/dnp3"
+	"voltbus/driver/dnp3/field"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/explain"
 	"voltbus/protocol/dnp3/master"
@@ -115,7 +116,7 @@ func (o objects) write(w *app.Writer) error {
 
 // variationOf reads g30v5, or the name of a type.
 func variationOf(name string) (object.Variation, bool) {
-	if kind, ok := dnp3.ParseType(name); ok {
+	if kind, ok := pointlist.ParseType(name); ok {
 		for v := range object.Variations() {
 			if v.Kind() == kind && !v.Event() {
 				return object.Of(v.Group(), 0), true
@@ -179,7 +180,7 @@ func (d *dnp3Flags) collect(ctx context.Context, requests []*master.Request) ([]
 		return nil, 0, err
 	}
 	var values []reading
-	f, err := openField(ctx, c, c.LookConfig(), &readings{take: func(r reading) {
+	f, err := field.Open(ctx, c, c.LookConfig(), &readings{take: func(r reading) {
 		if len(values) < maxReadings {
 			values = append(values, r)
 		}
@@ -189,20 +190,20 @@ func (d *dnp3Flags) collect(ctx context.Context, requests []*master.Request) ([]
 	}
 	var iin app.IIN
 	for _, request := range requests {
-		result, failed := f.do(ctx, request)
+		result, failed := f.Ask(ctx, request)
 		if iin |= result.IIN; failed != nil {
 			err = failed
 			break
 		}
 	}
-	f.close() // values is ours then
+	f.Close() // values is ours then
 	return values, iin, err
 }
 
 // cells are those of a row for the reading.
 func (r reading) cells() []any {
 	kind := r.variation.Kind()
-	name := dnp3.TypeName(kind)
+	name := pointlist.TypeName(kind)
 	if name == "" {
 		name = kind.String()
 	}

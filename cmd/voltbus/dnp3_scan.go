@@ -14,6 +14,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/dnp3"
+	"voltbus/driver/dnp3/field"
 	"voltbus/fault"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
@@ -76,7 +77,7 @@ func (s *dnp3Scan) run(cmd *cobra.Command) error {
 func (s *dnp3Scan) find(ctx context.Context, c *dnp3.Config, first, last link.Address) ([]link.Address, error) {
 	stream, err := c.Dialer()(ctx)
 	if err != nil {
-		return nil, unreachable(c, err)
+		return nil, field.Unreachable(c, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	answers := make(chan link.Address)
@@ -103,7 +104,7 @@ func (s *dnp3Scan) find(ctx context.Context, c *dnp3.Config, first, last link.Ad
 				found = append(found, a)
 			}
 		case <-ended:
-			return nil, unreachable(c, errors.New("the connection was closed by the other side"))
+			return nil, field.Unreachable(c, errors.New("the connection was closed by the other side"))
 		case <-timer.C:
 			switch {
 			case next > int(last)+1:
@@ -114,7 +115,7 @@ func (s *dnp3Scan) find(ctx context.Context, c *dnp3.Config, first, last link.Ad
 				next = int(last) + 2
 			default:
 				if err := askStatus(stream, link.Address(s.master), link.Address(next)); err != nil {
-					return nil, unreachable(c, err)
+					return nil, field.Unreachable(c, err)
 				}
 				next++
 				timer.Reset(s.pause)
@@ -195,35 +196,15 @@ func (s *dnp3Scan) list(cmd *cobra.Command, found []link.Address) error {
 	if len(found) > 1 {
 		return usage(fmt.Errorf("--registry is for one outstation, and %d were found; name one with --outstation", len(found)))
 	}
-	y, err := s.survey(cmd.Context())
+	c, err := s.config()
 	if err != nil {
 		return err
 	}
-	return writeRegistry(s.registry, y.Found())
-}
-
-// survey finds out which points the outstation has. It takes no events away.
-func (s *dnp3Scan) survey(ctx context.Context) (*dnp3.Survey, error) {
-	c, err := s.config()
+	points, err := field.Survey(cmd.Context(), c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	y := &dnp3.Survey{}
-	f, err := openField(ctx, c, c.LookConfig(), y, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	_, err = f.do(ctx, master.ReadClasses(app.Class0))
-	for _, r := range y.Rest() {
-		if err == nil {
-			_, err = f.do(ctx, r)
-		}
-		if fault.Is(err, fault.Rejected) {
-			err = nil // it has none of that type
-		}
-	}
-	return y, err
+	return writeRegistry(s.registry, points)
 }
 
 // writeRegistry writes points as a registry.

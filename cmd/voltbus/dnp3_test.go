@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"voltbus/driver/dnp3/field"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/link"
@@ -126,7 +127,7 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 				signal(ready)
 			}
 		}
-		f, err := openField(t.Context(), c, m, &readings{take: func(r reading) {
+		f, err := field.Open(t.Context(), c, m, &readings{take: func(r reading) {
 			if fits(r) {
 				signal(came)
 			}
@@ -134,7 +135,7 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.close()
+		defer f.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for _, sign := range []chan struct{}{ready, came} {

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"voltbus/driver"
-	"voltbus/driver/registry"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/internal/strictyaml"
 	"voltbus/protocol/dnp3/channel"
 )
 
-// What a scan asks for, whose time events get, how commands are given.
+// What a scan asks for, whose time events get.
 const (
 	scanIntegrity = "integrity"
 	scanClass0    = "class0"
@@ -24,10 +24,6 @@ const (
 	clockDevice   = "device"
 	clockTrust    = "trust"
 	clockReceived = "received"
-
-	operateSBO      = "sbo"
-	operateDirect   = "direct"
-	operateNoAnswer = "no_answer"
 )
 
 // maxAddress is the highest link address of a single station (IEEE 1815-2012 clause 9).
@@ -73,8 +69,8 @@ func (c *Config) Validate() []error {
 	k.oneOf("clock", c.Clock, clockDevice, clockTrust, clockReceived)
 	k.add(c.ClockAhead < time.Millisecond || c.ClockAhead > time.Minute, "clock_ahead", "%v is out of range; write a duration from 1ms to 1m, such as 2s", c.ClockAhead)
 	k.add(c.ClockBehind < 0, "clock_behind", "%v is negative; write a duration such as 8760h, or 0 for any age", c.ClockBehind)
-	k.oneOf("operate", c.Operate, operateSBO, operateDirect, operateNoAnswer)
-	k.add(len(c.Registry.Entries) == 0 && !registry.Wrong(c.Registry.problems) && c.Registry.File == "" && !c.Registry.empty, "registry",
+	k.oneOf("operate", c.Operate, pointlist.OperateSBO, pointlist.OperateDirect, pointlist.OperateNoAnswer)
+	k.add(c.Registry.Missing(), "registry",
 		"is missing; write a list of points, the name of a CSV or YAML file, or [] to find out first which points there are")
 	c.compile()
 	return append(k.problems, c.problems...)

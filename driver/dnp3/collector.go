@@ -5,16 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 )
-
-// key names a point of a device: its kind above its index.
-type key uint64
-
-func keyOf(kind object.Kind, index uint32) key { return key(kind)<<32 | key(index) }
 
 // present is what is known of a point.
 type present struct {
@@ -30,8 +26,8 @@ type present struct {
 // collector keeps what a device says, for one session: the present value of each point, and the
 // reports that nobody has taken yet. The goroutine that serves the connection fills it and the session empties it.
 type collector struct {
-	items []item
-	byKey map[key]int
+	items []pointlist.Item
+	byKey map[pointlist.Key]int
 	clock string
 	bound point.Bounds // of the device's times
 	most  int          // events kept
@@ -63,13 +59,13 @@ type collector struct {
 
 func newCollector(c *Config) *collector {
 	k := &collector{
-		items: c.items, byKey: make(map[key]int, len(c.items)), clock: c.Clock, most: c.MaxEvents,
+		items: c.items, byKey: make(map[pointlist.Key]int, len(c.items)), clock: c.Clock, most: c.MaxEvents,
 		bound: point.Bounds{Past: c.ClockBehind, Ahead: c.ClockAhead},
 		now:   make([]present, len(c.items)),
 	}
 	k.search.of = k
 	for i := range c.items {
-		k.byKey[keyOf(c.items[i].kind, c.items[i].index)] = i
+		k.byKey[pointlist.KeyOf(c.items[i].Kind, c.items[i].Index)] = i
 	}
 	return k
 }
@@ -126,12 +122,12 @@ func (k *collector) header(h app.Header) {
 		return
 	}
 	for p := range h.Points() {
-		i, known := k.byKey[keyOf(kind, p.Index)]
+		i, known := k.byKey[pointlist.KeyOf(kind, p.Index)]
 		if !known {
 			continue
 		}
-		value, quality := k.items[i].read(p.Value, p.Flags)
-		s := point.Sample{Point: k.items[i].path, Value: value, Quality: quality}
+		value, quality := k.items[i].Read(p.Value, p.Flags)
+		s := point.Sample{Point: k.items[i].Path, Value: value, Quality: quality}
 		k.take(i, h, p.Time, s)
 	}
 }
@@ -139,8 +135,8 @@ func (k *collector) header(h app.Header) {
 // texts takes octet strings, which are no points of the library.
 func (k *collector) texts(h app.Header) {
 	for o := range h.Objects() {
-		if i, known := k.byKey[keyOf(object.KindOctetString, o.Index)]; known {
-			s := point.Sample{Point: k.items[i].path, Value: textOf(o.Data), Quality: point.Good}
+		if i, known := k.byKey[pointlist.KeyOf(object.KindOctetString, o.Index)]; known {
+			s := point.Sample{Point: k.items[i].Path, Value: pointlist.TextOf(o.Data), Quality: point.Good}
 			k.take(i, h, object.Timestamp{}, s)
 		}
 	}
@@ -156,8 +152,8 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	}
 	s.Time = n.arrive(received, k.bound.Ahead)
 	n.last = s.Time
-	rough := k.items[i].rough(h.Variation)
-	if rough && k.items[i].whole(n.sample.Value, s.Value) {
+	rough := k.items[i].Rough(h.Variation)
+	if rough && k.items[i].Whole(n.sample.Value, s.Value) {
 		s.Value = n.sample.Value
 	}
 	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock

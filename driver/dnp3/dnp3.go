@@ -1,14 +1,14 @@
 // Package dnp3 is the driver for outstations that speak DNP3 (IEEE 1815) over TCP, TLS, UDP or a
 // serial port: this node is their master.
 //
-//   - dnp3.go is what the configuration sees; check.go says what is wrong with it; registry.go,
-//     columns.go and item.go read the list of points.
+//   - dnp3.go is what the configuration sees; check.go says what is wrong with it. Package pointlist
+//     reads the list of points and knows what they mean.
 //   - dial.go, secure.go and serial_linux.go open streams. protocol/dnp3/channel drives the state machines over them, by
 //     workers that all lines share (engine.go); line.go knows which stations share a line.
 //   - station.go is the association with one outstation; collector.go keeps what it said for
-//     each session; quality.go turns flags and times into qualities.
-//   - session.go reads and listens, plan.go decides what to ask for, write.go operates. look.go is for who
-//     only looks at a device.
+//     each session.
+//   - session.go reads and listens, write.go operates. look.go is for a session that only reads. Package survey finds out which
+//     points a device has.
 //
 // What a device reports by itself arrives at any time and is kept until it is asked for: Read
 // gives the present values, Take the events, each with the time that the device gave it.
@@ -25,12 +25,12 @@ package dnp3
 
 import (
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/point"
 )
 
@@ -135,9 +135,9 @@ type Config struct {
 
 	// Registry is the list of points, the name of a CSV or YAML file that holds it, or the text of such
 	// a file. With [] a trial of the device lists the points that it has.
-	Registry Registry `yaml:"registry"`
+	Registry pointlist.Registry `yaml:"registry"`
 
-	items    []item // the registry, checked, in its order
+	items    []pointlist.Item // the registry, checked, in its order
 	compiled bool
 	problems []error // of compile
 	look     bool    // nothing is taken away from the device
@@ -169,18 +169,13 @@ func NewConfig() *Config {
 		Transport: transportTCP, Baudrate: 9600, Databits: 8, Parity: "none", Stopbits: 1,
 		Master: 1, Outstation: 10, Timeout: 3 * time.Second, KeepAlive: 10 * time.Second,
 		Scan: scanIntegrity, Unsolicited: []int{1, 2, 3}, EventsWhenTold: true, MaxEvents: 20_000,
-		TimeSync: "none", Clock: clockDevice, ClockAhead: 2 * time.Second, ClockBehind: 365 * 24 * time.Hour, Operate: operateSBO,
+		TimeSync: "none", Clock: clockDevice, ClockAhead: 2 * time.Second, ClockBehind: 365 * 24 * time.Hour, Operate: pointlist.OperateSBO,
 	}
 }
 
 // Load reads the registry and certificates that the configuration names.
 func (c *Config) Load(files driver.Files) []error {
-	problems := slices.Clone(c.Registry.problems)
-	if c.Registry.File != "" {
-		entries, found := registryTable.ReadFile(files, "registry", c.Registry.File)
-		c.Registry.Entries = entries
-		problems = append(problems, found...)
-	}
+	problems := c.Registry.Load(files)
 	c.compiled = false
 	c.compile()
 	return append(problems, c.TLS.load(files)...)
@@ -199,7 +194,7 @@ func (c *Config) Points() []point.Info {
 	c.compile()
 	infos := make([]point.Info, len(c.items))
 	for i := range c.items {
-		infos[i] = c.items[i].info()
+		infos[i] = c.items[i].Info()
 	}
 	return infos
 }
@@ -219,3 +214,18 @@ func withPort(address string) string {
 func (c *Config) subject() string {
 	return "outstation " + strconv.Itoa(c.Outstation) + " at " + c.LineName()
 }
+
+// compile checks the registry, once.
+func (c *Config) compile() {
+	if !c.compiled {
+		c.compiled = true
+		c.items, c.problems = c.Registry.Items(c.Operate)
+	}
+}
+
+// Encode implements driver.Encoder.
+func (c *Config) Encode(place int, v point.Value) (point.Value, error) {
+	return c.items[place].Encode(v)
+}
+
+var _ driver.Encoder = (*Config)(nil)

@@ -24,7 +24,7 @@ func (n *session) Freeze(ctx context.Context, clears bool) ([]point.Sample, erro
 	counters := false
 	var touched []int
 	for i := range n.items {
-		switch kind := n.items[i].kind; {
+		switch kind := n.items[i].Kind; {
 		case kind == object.KindFrozenCounter, kind == object.KindCounter && clears:
 			touched = append(touched, i)
 			counters = true

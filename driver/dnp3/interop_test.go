@@ -135,7 +135,7 @@ func TestPointsAreReadByRangesAlone(t *testing.T) {
 	s := connect(t, config(t, address, values, func(c *Config) { c.Scan, c.Unsolicited, c.Retries = scanRanges, nil, 3 }))
 	names := make([]string, len(s.items))
 	for i := range s.items {
-		names[i] = s.items[i].name
+		names[i] = s.items[i].Name
 	}
 	for range 2 { // the second time the absent one is not asked for
 		samples, err := s.Read(t.Context(), names)

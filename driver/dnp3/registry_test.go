@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/point"
-	"voltbus/protocol/dnp3/object"
 )
 
 func TestACustomaryRegistryIsReadAsItIs(t *testing.T) {
-	entries, problems := ParseCSV("registry", "relay.csv", strings.NewReader(
+	entries, problems := pointlist.ParseCSV("registry", "relay.csv", strings.NewReader(
 		"\xef\xbb\xbfPoint Name,Volttron Point Name,Group,Variation,Index,Scaling,Units,Writable,Notes\r\n"+
 			"AI_0,power,30,6,0,0.1,kW,FALSE,\"active power, total\"\r\n"+
 			"# a remark,,,,,,,,\r\n"+
@@ -37,7 +37,7 @@ func TestACustomaryRegistryIsReadAsItIs(t *testing.T) {
 	}
 	var asked []string
 	for i := range c.items {
-		asked = append(asked, c.items[i].static().String())
+		asked = append(asked, c.items[i].Variation().String())
 	}
 	if diff := cmp.Diff([]string{"g30v6", "g10v2", "g40v2", "g30v0"}, asked); diff != "" {
 		t.Errorf("variations differ (-want +got):\n%s", diff)
@@ -48,7 +48,7 @@ func TestACustomaryRegistryIsReadAsItIs(t *testing.T) {
 }
 
 func TestARegistrySaysWhatCommandsGoBackToAndTheirBounds(t *testing.T) {
-	entries, problems := ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
+	entries, problems := pointlist.ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
 		"name,type,index,writable,default,min,max",
 		"limit,analog_output,0,true,50,0,100.5",
 		"breaker,binary_output,1,true,true,,",
@@ -67,7 +67,7 @@ func TestARegistrySaysWhatCommandsGoBackToAndTheirBounds(t *testing.T) {
 	if diff := cmp.Diff(want, c.Points(), cmp.Comparer(func(a, b point.Value) bool { return a == b })); diff != "" {
 		t.Errorf("points differ (-want +got):\n%s", diff)
 	}
-	entries, _ = ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
+	entries, _ = pointlist.ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
 		"name,type,index,writable,default,min,max",
 		"a,analog_output,0,true,warm,,",
 		"b,binary_output,0,true,2,,",
@@ -89,7 +89,7 @@ func TestARegistrySaysWhatCommandsGoBackToAndTheirBounds(t *testing.T) {
 }
 
 func TestEveryProblemOfARegistryIsToldAtItsPlace(t *testing.T) {
-	entries, problems := ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
+	entries, problems := pointlist.ParseCSV("registry", "relay.csv", strings.NewReader(strings.Join([]string{
 		"name,type,group,index,variation,scale,writable,operate,control,on_time,surprise",
 		"a,analog_input,,70000,,,,,,,",
 		"b,thermometer,,1,,,,,,,",
@@ -166,39 +166,11 @@ func TestEveryProblemOfAConfigurationIsTold(t *testing.T) {
 	}
 }
 
-func TestReadsAreGrouped(t *testing.T) {
-	at := func(kind object.Kind, index uint32) item { return item{kind: kind, index: index, scale: 1} }
-	var items []item
-	for i := range uint32(50) {
-		items = append(items, at(object.KindAnalogInput, 99-2*i)) // no neighbours
-	}
-	for i := range uint32(1000) {
-		items = append(items, at(object.KindBinaryInput, i))
-	}
-	wanted := make([]int, len(items))
-	for i := range wanted {
-		wanted[i] = i
-	}
-	asks := plan(items, wanted)
-	var ranges []int
-	total := 0
-	for _, a := range asks {
-		ranges = append(ranges, len(spans(items, a.members)))
-		total += len(a.members)
-	}
-	if diff := cmp.Diff([]int{20, 20, 11}, ranges); diff != "" || total != len(items) {
-		t.Errorf("%d points in requests of so many ranges (-want +got):\n%s", total, diff)
-	}
-	if got := plan(items, nil); len(got) != 0 {
-		t.Errorf("no points make %d requests", len(got))
-	}
-}
-
 func FuzzRegistry(f *testing.F) {
 	f.Add("name,type,index\na,analog_input,1\n")
 	f.Add("Volttron Point Name;Group;Variation;Index\nx;30;6;0\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		entries, _ := ParseCSV("registry", "fuzz.csv", strings.NewReader(text))
+		entries, _ := pointlist.ParseCSV("registry", "fuzz.csv", strings.NewReader(text))
 		c := NewConfig()
 		c.Address, c.Registry.Entries = "relay", entries
 		problems := c.Validate()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/master"
@@ -69,7 +70,7 @@ func (f *search) absent() []point.Sample {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	var list []point.Sample
 	for _, i := range f.never() {
-		list = append(list, point.Sample{Point: f.of.items[i].path, Time: now, Quality: point.BadConfig})
+		list = append(list, point.Sample{Point: f.of.items[i].Path, Time: now, Quality: point.BadConfig})
 	}
 	return list
 }
@@ -86,7 +87,7 @@ func (n *session) Lacks() (known bool, why error) {
 	if missing := f.never(); !f.known && len(missing) > 0 {
 		f.asking, f.asked = true, time.Now()
 		k.mu.Unlock()
-		f.seek(n.station, plan(n.items, missing), mostAsked)
+		f.seek(n.station, pointlist.Plan(n.items, missing), mostAsked)
 		return false, nil
 	}
 	defer k.mu.Unlock()
@@ -99,34 +100,34 @@ func (n *session) Lacks() (known bool, why error) {
 
 // lacks says which points never came, or have no value since the device restarted.
 func (f *search) lacks() error {
-	var found findings
+	var found pointlist.Findings
 	for i := range f.of.now {
 		n := &f.of.now[i]
 		q := n.sample.Quality
 		if n.sample.Time.IsZero() {
 			q = point.BadConfig
 		}
-		found.add(&f.of.items[i], q)
+		found.Add(&f.of.items[i], q)
 	}
-	return found.err(len(f.of.items))
+	return found.Err(len(f.of.items))
 }
 
 // seek makes requests for points one after the other, without waiting for them: the goroutine that serves the connection goes
 // on with the next. What is refused is asked for in halves, as in fetch.
-func (f *search) seek(at *remote, queue []ask, most int) {
+func (f *search) seek(at *remote, queue []pointlist.Ask, most int) {
 	if len(queue) == 0 || most == 0 || f.hasEnded() {
 		f.sought(nil)
 		return
 	}
 	r, queue := queue[0], queue[1:]
-	at.Submit(r.request(f.of.items), func(_ master.Result, err error) {
+	at.Submit(r.Request(f.of.items), func(_ master.Result, err error) {
 		if err != nil && !errors.Is(err, master.ErrRefused) {
 			f.sought(err)
 			return
 		}
-		left := r.without(func(i int) bool { return f.of.came(i, 0) })
-		if err != nil && len(left.members) > 1 {
-			queue = append(left.halves(f.of.items), queue...)
+		left := r.Without(func(i int) bool { return f.of.came(i, 0) })
+		if err != nil && len(left.Members) > 1 {
+			queue = append(left.Halves(f.of.items), queue...)
 		}
 		f.seek(at, queue, most-1)
 	})

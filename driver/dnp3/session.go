@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/dnp3/pointlist"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/app"
@@ -21,7 +22,7 @@ type session struct {
 	line     *line
 	station  *remote
 	values   *collector
-	items    []item
+	items    []pointlist.Item
 	byName   map[string]int
 	wanted   map[point.Path]bool // what is reported
 	absent   []time.Time         // by item: until when it is not asked for
@@ -43,7 +44,7 @@ func newSession(l *line, s *remote, c *Config, values *collector) *session {
 		n.patience += master.HoldBack
 	}
 	for i := range c.items {
-		n.byName[c.items[i].name] = i
+		n.byName[c.items[i].Name] = i
 	}
 	return n
 }
@@ -124,22 +125,22 @@ func (n *session) missing(names []string, pass uint64) []int {
 // fetch reads items one by one where nothing else brought them. What does not come then is not
 // asked for again for a while.
 func (n *session) fetch(ctx context.Context, wanted []int) error {
-	queue := plan(n.items, wanted)
+	queue := pointlist.Plan(n.items, wanted)
 	for len(queue) > 0 {
 		r := queue[0]
 		queue = queue[1:]
 		pass := n.values.newPass()
-		_, err := n.do(ctx, r.request(n.items))
+		_, err := n.do(ctx, r.Request(n.items))
 		if err != nil && !errors.Is(err, master.ErrRefused) {
 			return err
 		}
-		left := r.without(func(i int) bool { return n.values.came(i, pass) })
+		left := r.Without(func(i int) bool { return n.values.came(i, pass) })
 		switch {
-		case len(left.members) == 0:
-		case err != nil && len(left.members) > 1:
-			queue = append(left.halves(n.items), queue...)
+		case len(left.Members) == 0:
+		case err != nil && len(left.Members) > 1:
+			queue = append(left.Halves(n.items), queue...)
 		default:
-			for _, i := range left.members {
+			for _, i := range left.Members {
 				n.absent[i] = time.Now().Add(retryAbsent)
 			}
 		}

@@ -1,8 +1,6 @@
 package dnp3
 
 import (
-	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,43 +10,6 @@ import (
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/station"
 )
-
-func TestAttackASetPointIsNotRoundedWithoutAWord(t *testing.T) {
-	for name, c := range map[string]struct {
-		item  item
-		shown uint8
-		value float64
-		want  object.Variation
-		sent  float64
-		err   error
-	}{
-		"a whole number as the device shows it":           {item{scale: 1}, 1, 78, object.G41V1, 78, nil},
-		"a broken number as one, also if it shows whole":  {item{scale: 1}, 1, 77.5, object.G41V3, 77.5, nil},
-		"a broken number where the registry says whole":   {item{scale: 1, variation: 2}, 0, 77.5, 0, 0, errNoWhole},
-		"a scaled number to the step of the object":       {item{scale: 0.1}, 2, 19.77, object.G41V2, 198, nil},
-		"a number that scaling leaves beside a whole one": {item{scale: 0.1, variation: 1}, 0, 0.3, object.G41V1, 3, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.item.kind = object.KindAnalogOutput
-			got, err := c.item.command(point.FloatOf(c.value), c.shown)
-			if !errors.Is(err, c.err) {
-				t.Fatalf("the error is %v, want %v", err, c.err)
-			}
-			if err == nil && (got.Variation != c.want || got.Value.Float() != c.sent) {
-				t.Errorf("it sends %v %v, want %v %v", got.Variation, got.Value.Float(), c.want, c.sent)
-			}
-		})
-	}
-}
-
-func TestAValueThatDoesNotFitIsToldWhatDoes(t *testing.T) {
-	for size, want := range map[uint8]string{1: "from -2147483648 to 2147483647", 2: "from -32768 to 32767"} {
-		i := item{kind: object.KindAnalogOutput, scale: 1, variation: size}
-		if _, err := i.command(point.FloatOf(1e12), 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("size %d: %v, want %s", size, err, want)
-		}
-	}
-}
 
 func TestAValueIsEncodedAsTheDeviceWillShowIt(t *testing.T) {
 	c := config(t, "127.0.0.1:1", `[

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/driver/dnp3/survey"
 	"voltbus/fault"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
@@ -25,8 +26,8 @@ type remote struct {
 
 	mu         sync.Mutex
 	collectors []*collector
-	surveying  *Survey // sees everything too; nil for none
-	iin        app.IIN // of the last fragment
+	surveying  *survey.Survey // sees everything too; nil for none
+	iin        app.IIN        // of the last fragment
 	owed       []owed
 }
 
@@ -154,14 +155,14 @@ func (s *remote) Header(h app.Header) {
 }
 
 // survey has a Survey see what arrives, until it is called with nil.
-func (s *remote) survey(y *Survey) {
+func (s *remote) survey(y *survey.Survey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.surveying = y
 }
 
 // rest is Survey.Rest while the Survey is at work.
-func (s *remote) rest(y *Survey) []*master.Request {
+func (s *remote) rest(y *survey.Survey) []*master.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return y.Rest()

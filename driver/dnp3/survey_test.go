@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"voltbus/driver"
 	"voltbus/internal/folder"
@@ -55,14 +56,16 @@ func TestWhatWasFoundIsAnEntryOfARegistry(t *testing.T) {
 	c := NewConfig()
 	c.Address = address
 	found := discover(t, address)
+	var entries []map[string]string
 	for _, f := range found {
-		var e Entry
-		for column, text := range f.Entry {
-			if err := registryTable.Set(&e, column, text); err != nil {
-				t.Errorf("%s: %v", f.Info.Path, err)
-			}
-		}
-		c.Registry.Entries = append(c.Registry.Entries, e)
+		entries = append(entries, f.Entry)
+	}
+	text, err := yaml.Marshal(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &c.Registry); err != nil {
+		t.Fatal(err)
 	}
 	if problems := append(c.Load(folder.Any("")), c.Validate()...); len(problems) > 0 {
 		t.Fatal(problems)

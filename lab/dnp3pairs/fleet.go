@@ -109,7 +109,7 @@ func (f *fleet) poll(ctx context.Context) (time.Duration, error) {
 	}
 	err := await(ctx, f.done, len(f.sinks), fleetLimit, errPolls)
 	for _, s := range f.sinks {
-		if got, want := s.current.Load(), int64(3*points); got != want && err == nil {
+		if got, want := s.current.Load(), int64(3*Points); got != want && err == nil {
 			err = fmt.Errorf("outstation %v gave %d current values instead of %d", s.port.Remote(), got, want)
 		}
 	}

@@ -15,12 +15,14 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// Addresses of every pair, and points of each of the three types.
+// Addresses of every pair.
 const (
 	outstationAddress link.Address = 10
 	masterAddress     link.Address = 1
-	points                         = 11
 )
+
+// Points is how many points an outstation has of each of the three types: binary inputs, counters, analog inputs.
+const Points = 11
 
 // script yields the same events at both ends: a small generator without memory.
 type script struct{ state uint64 }
@@ -36,7 +38,7 @@ func (s *script) next() (object.Kind, object.Point) {
 	x ^= x >> 31
 	form := &formTable[(x&0xFFFF)*uint64(len(formTable))>>16]
 	return form.kind, object.Point{
-		Index: uint32((x >> 16 & 0xFFFF) * points >> 16), Flags: object.FlagOnline,
+		Index: uint32((x >> 16 & 0xFFFF) * Points >> 16), Flags: object.FlagOnline,
 		Time:  object.Timestamp{Milliseconds: 1_700_000_000_000 + x>>32, Quality: object.TimeAbsolute},
 		Value: object.ValueOf(form.value, x>>48&form.mask),
 	}
@@ -66,7 +68,7 @@ func database() outstation.Config {
 	c := outstation.Config{EventLimits: map[object.Kind]int{
 		object.KindBinaryInput: 100, object.KindCounter: 100, object.KindAnalogInput: 100,
 	}}
-	for i := range uint32(points) {
+	for i := range uint32(Points) {
 		c.Points = append(
 			c.Points,
 			outstation.PointConfig{Kind: object.KindBinaryInput, Index: i, Class: app.Class1, Static: object.G1V2, Event: object.G2V2},

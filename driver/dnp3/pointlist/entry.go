@@ -1,4 +1,4 @@
-package dnp3
+package pointlist
 
 import "voltbus/driver/registry"
 

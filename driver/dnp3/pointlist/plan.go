@@ -1,4 +1,4 @@
-package dnp3
+package pointlist
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 // maxRanges bounds the object headers of one request, which every device can take.
 const maxRanges = 20
 
-// ask is one read request: for items by their number.
-type ask struct{ members []int }
+// Ask is one read request: for items by their number.
+type Ask struct{ Members []int }
 
 // span is a range of indexes of one variation.
 type span struct {
@@ -21,33 +21,33 @@ type span struct {
 	start, stop uint32
 }
 
-// plan groups items into requests: neighbours share a range, some ranges share a request.
-func plan(items []item, wanted []int) []ask {
+// Plan groups items into requests: neighbours share a range, some ranges share a request.
+func Plan(items []Item, wanted []int) []Ask {
 	sorted := slices.Clone(wanted)
 	slices.SortFunc(sorted, func(a, b int) int {
-		return cmp.Or(cmp.Compare(items[a].static(), items[b].static()), cmp.Compare(items[a].index, items[b].index))
+		return cmp.Or(cmp.Compare(items[a].Variation(), items[b].Variation()), cmp.Compare(items[a].Index, items[b].Index))
 	})
-	var asks []ask
+	var asks []Ask
 	ranges, last := maxRanges, -1
 	for _, i := range slices.Compact(sorted) {
 		if last < 0 || !items[last].before(&items[i]) {
 			ranges++
 		}
 		if ranges > maxRanges {
-			asks, ranges = append(asks, ask{}), 1
+			asks, ranges = append(asks, Ask{}), 1
 		}
 		end := &asks[len(asks)-1]
-		end.members = append(end.members, i)
+		end.Members = append(end.Members, i)
 		last = i
 	}
 	return asks
 }
 
 // spans returns the ranges of items that are in order.
-func spans(items []item, members []int) []span {
+func spans(items []Item, members []int) []span {
 	var all []span
 	for _, i := range members {
-		v, index := items[i].static(), items[i].index
+		v, index := items[i].Variation(), items[i].Index
 		if n := len(all); n > 0 && all[n-1].variation == v && all[n-1].stop+1 == index { // see item.before
 			all[n-1].stop = index
 			continue
@@ -57,9 +57,9 @@ func spans(items []item, members []int) []span {
 	return all
 }
 
-// request makes the request.
-func (a ask) request(items []item) *master.Request {
-	all := spans(items, a.members)
+// Request makes the request.
+func (a Ask) Request(items []Item) *master.Request {
+	all := spans(items, a.Members)
 	return master.Read(func(w *app.Writer) error {
 		for _, s := range all {
 			if err := w.Range(s.variation, s.start, s.stop); err != nil {
@@ -70,13 +70,13 @@ func (a ask) request(items []item) *master.Request {
 	})
 }
 
-// without leaves members out.
-func (a ask) without(out func(i int) bool) ask {
-	return ask{slices.DeleteFunc(slices.Clone(a.members), out)}
+// Without leaves members out.
+func (a Ask) Without(out func(i int) bool) Ask {
+	return Ask{slices.DeleteFunc(slices.Clone(a.Members), out)}
 }
 
-// halves splits a request that was refused, to find the points that do not exist.
-func (a ask) halves(items []item) []ask {
-	middle := len(a.members) / 2
-	return append(plan(items, a.members[:middle]), plan(items, a.members[middle:])...)
+// Halves splits a request that was refused, to find the points that do not exist.
+func (a Ask) Halves(items []Item) []Ask {
+	middle := len(a.Members) / 2
+	return append(Plan(items, a.Members[:middle]), Plan(items, a.Members[middle:])...)
 }

@@ -1,4 +1,4 @@
-package dnp3
+package pointlist
 
 import (
 	"math"
@@ -46,13 +46,13 @@ func qualityOf(kind object.Kind, f object.Flags) point.Quality {
 	return point.Good
 }
 
-// read turns a value with its flags into one of the platform. A bad one is no value.
-func (t *item) read(v object.Value, f object.Flags) (point.Value, point.Quality) {
-	q := qualityOf(t.kind, f)
+// Read turns a value with its flags into one of the platform. A bad one is no value.
+func (t *Item) Read(v object.Value, f object.Flags) (point.Value, point.Quality) {
+	q := qualityOf(t.Kind, f)
 	if q.IsBad() {
 		return point.Value{}, q
 	}
-	switch t.kind {
+	switch t.Kind {
 	case object.KindBinaryInput, object.KindBinaryOutput:
 		return point.BoolOf(v.Bool()), q
 	case object.KindDoubleBitInput:
@@ -74,8 +74,8 @@ func (t *item) read(v object.Value, f object.Flags) (point.Value, point.Quality)
 	return point.FloatOf(number), q
 }
 
-// textOf returns an octet string as text: without the zeros behind it, and what is no UTF-8
+// TextOf returns an octet string as text: without the zeros behind it, and what is no UTF-8
 // replaced.
-func textOf(octets []byte) point.Value {
+func TextOf(octets []byte) point.Value {
 	return point.TextOf(strings.ToValidUTF8(strings.TrimRight(string(octets), "\x00"), "\uFFFD"))
 }
