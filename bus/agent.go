@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus/trouble"
@@ -86,7 +88,7 @@ type Message struct {
 func (r *requester) Messages(patterns []point.Pattern, deliver func(Message)) (stop func(), err error) {
 	l := &listener{deliver: deliver}
 	for _, pattern := range patterns {
-		for _, subject := range appendBelow(nil, wire.MessagePrefix+"*.", pattern) {
+		for _, subject := range permit.AppendBelow(nil, wire.MessagePrefix+"*.", pattern) {
 			sub, err := r.requests.Subscribe(subject, l.receive)
 			if err != nil {
 				l.stop()

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -28,12 +30,12 @@ func BenchmarkConnect(b *testing.B) {
 	server, client := certificate(b)
 	hub, err := bus.Open(bus.Config{
 		Name: "node", Dir: b.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(b), Log: slog.New(slog.DiscardHandler),
-		Admit: func(public string) (bus.Permit, bool) {
+		Admit: func(public string) (permit.Permit, bool) {
 			a, known := agents[public]
 			if !known {
-				return bus.Permit{}, false
+				return permit.Permit{}, false
 			}
-			p := bus.AgentPermit(a)
+			p := permit.Agent(a)
 			p.Exclusive = false // who comes back at once would wait for its last connection to end
 			return p, true
 		},
@@ -129,7 +131,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		a, known := r.ByKey(key.public)
-		if p := bus.AgentPermit(&a); !known || p.Name != "agent04711" || !bus.Signed(key.public, signature, nonce) {
+		if p := permit.Agent(&a); !known || p.Name != "agent04711" || !bus.Signed(key.public, signature, nonce) {
 			b.Fatal("a stranger")
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -52,7 +54,7 @@ type Config struct {
 	// Admit returns what the holder of a public key may do; false for a stranger. It is called for
 	// each new connection and by Repermit, one call at a time, and must neither wait nor use the
 	// bus. When it changes, call Repermit.
-	Admit func(publicKey string) (Permit, bool)
+	Admit func(publicKey string) (permit.Permit, bool)
 	// Refused is called with what connections tried and may not, and who was cut off; nil: nobody is called.
 	// One goroutine calls it, which it must not hold up.
 	Refused func(Violation)

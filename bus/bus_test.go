@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
@@ -91,7 +93,7 @@ func open(t testing.TB, dir, listen string) *fixture {
 	server, client := certificate(t)
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: dir, Listen: listen, TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
-		Admit: func(public string) (bus.Permit, bool) { return bus.ReaderPermit("reader"), public == reader.public },
+		Admit: func(public string) (permit.Permit, bool) { return permit.Reader("reader"), public == reader.public },
 	})
 	if err != nil {
 		t.Fatal(err)

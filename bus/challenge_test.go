@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"voltbus/bus"
 	"voltbus/identity"
 	"voltbus/testing/link"
@@ -37,9 +39,9 @@ func openQuiet(t *testing.T, silence time.Duration) *nursery {
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler), Silence: silence,
 		Refused: func(v bus.Violation) { n.refused <- v },
 		Event:   func(p bus.ConnectionEvent) { n.passed <- p },
-		Admit: func(public string) (bus.Permit, bool) {
+		Admit: func(public string) (permit.Permit, bool) {
 			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
-			return bus.ChildPermit(&c, public, time.Now()), public == n.key.public || public == n.old.public
+			return permit.Child(&c, public, time.Now()), public == n.key.public || public == n.old.public
 		},
 	})
 	if err != nil {
@@ -101,7 +103,7 @@ func TestAChildThatIsThereKeepsItsNameHoweverBusyItIs(t *testing.T) {
 	}
 	for range 3 {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
-		if got := why(t, second); got != bus.QuarantineConflict {
+		if got := why(t, second); got != permit.QuarantineConflict {
 			t.Errorf("the second connection is kept aside for %q", got)
 		}
 		second.Close()
@@ -138,7 +140,7 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 		if got == "" {
 			break
 		}
-		if got != bus.QuarantineAsked {
+		if got != permit.QuarantineAsked {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
 		asked = true
@@ -174,9 +176,9 @@ func TestAChildThatIsCutOffBeforeItListensLosesItsNameToTheOneThatReturns(t *tes
 	t.Cleanup(first.Close)
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
-	for got := bus.QuarantineAsked; got != ""; {
+	for got := permit.QuarantineAsked; got != ""; {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
-		if got = why(t, second); got != "" && got != bus.QuarantineAsked {
+		if got = why(t, second); got != "" && got != permit.QuarantineAsked {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
 		second.Close()
@@ -198,10 +200,10 @@ func TestACopyIsToldAsSuchAlsoIfTheFirstIsFar(t *testing.T) {
 		second := n.connect(t, "", func(context.Context, bus.Request) {})
 		got := why(t, second)
 		second.Close()
-		if got == bus.QuarantineConflict {
+		if got == permit.QuarantineConflict {
 			break
 		}
-		if got != bus.QuarantineAsked || attempt == 5 {
+		if got != permit.QuarantineAsked || attempt == 5 {
 			t.Fatalf("attempt %d of the second connection is kept aside for %q", attempt, got)
 		}
 		if got := why(t, first); got != "" { // takes as long as its answer to the ping
@@ -226,7 +228,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
 	var answered, pinged int
-	for got := bus.QuarantineAsked; got != ""; {
+	for got := permit.QuarantineAsked; got != ""; {
 		second, err := bus.DialParent(t.Context(), bus.Way{Address: n.Addr(), TLS: n.client}, n.key, "@plant")
 		if err != nil && strings.Contains(err.Error(), "got 'PING'") {
 			pinged++
@@ -235,7 +237,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got = why(t, second); got == bus.QuarantineAsked {
+		if got = why(t, second); got == permit.QuarantineAsked {
 			answered++
 		} else if got != "" {
 			t.Fatalf("the second connection is kept aside for %q", got)
@@ -257,7 +259,7 @@ func TestEachThatIsKeptAsideHearsWhyItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(third.Close)
-	if a, b := why(t, third), why(t, second); a != bus.QuarantineReplaced || b != bus.QuarantineConflict {
+	if a, b := why(t, third), why(t, second); a != permit.QuarantineReplaced || b != permit.QuarantineConflict {
 		t.Errorf("the copy with the old key is kept aside for %q, the second connection for %q", a, b)
 	}
 }

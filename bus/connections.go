@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats-server/v2/server"
 
 	"voltbus/fault"
@@ -37,12 +39,12 @@ type connection struct {
 	address    string
 	since      time.Time
 	auth       server.ClientAuthentication
-	permit     Permit
-	quarantine *Quarantine // why it may only ask hello; nil: it may what the permit says
-	leaves     time.Time   // when a barred one is closed
-	sent       Traffic     // when it was looked at last
-	counted    bool        // sent is known
-	heavy      time.Time   // since when it sends more than the limits; zero: it does not
+	permit     permit.Permit
+	quarantine *permit.Quarantine // why it may only ask hello; nil: it may what the permit says
+	leaves     time.Time          // when a barred one is closed
+	sent       Traffic            // when it was looked at last
+	counted    bool               // sent is known
+	heavy      time.Time          // since when it sends more than the limits; zero: it does not
 
 	asked  chan struct{} // closed when it is known whether it is there; nil while nobody asks
 	proved time.Time     // when it answered last; zero: it was not asked
@@ -66,20 +68,20 @@ const (
 // enter lets a connection in whose key was proven, or returns false for a stranger.
 func (g *connections) enter(c server.ClientAuthentication, key string) bool {
 	called := c.GetOpts().Name
-	if permit, known := g.admit(key, called); known && permit.Exclusive && permit.Quarantine == nil {
-		g.awaitLeave(permit.Name)
-		g.challenge(permit.Name)
+	if may, known := g.admit(key, called); known && may.Exclusive && may.Quarantine == nil {
+		g.awaitLeave(may.Name)
+		g.challenge(may.Name)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	permit, known := g.admit(key, called)
+	may, known := g.admit(key, called)
 	if !known {
 		return false
 	}
 	if g.count(key) >= g.guard.limits.Connections {
 		return false
 	}
-	n := &connection{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: permit}
+	n := &connection{id: c.GetID(), key: key, called: called, since: time.Now(), auth: c, permit: may}
 	if a := c.RemoteAddress(); a != nil {
 		n.address = a.String()
 	}
@@ -87,16 +89,16 @@ func (g *connections) enter(c server.ClientAuthentication, key string) bool {
 	g.byID[n.id] = n
 	if n.quarantine != nil {
 		n.leaves = n.since.Add(cmp.Or(n.quarantine.Stay, quarantineTime))
-		if n.quarantine.Why == QuarantineConflict || n.quarantine.Why == QuarantineReplaced || n.quarantine.Why == QuarantineExpired {
+		if n.quarantine.Why == permit.QuarantineConflict || n.quarantine.Why == permit.QuarantineReplaced || n.quarantine.Why == permit.QuarantineExpired {
 			g.guard.offer(trespass{id: n.id, quarantine: n.quarantine.Why})
 		}
-		c.RegisterUser(&server.User{Username: key, Account: g.quarantine, Permissions: n.permit.quarantined()})
+		c.RegisterUser(&server.User{Username: key, Account: g.quarantine, Permissions: n.permit.Quarantined()})
 		return true
 	}
-	if permit.Exclusive {
-		g.holders[permit.Name] = n
+	if may.Exclusive {
+		g.holders[may.Name] = n
 	}
-	c.RegisterUser(&server.User{Username: key, Permissions: permit.permissions()})
+	c.RegisterUser(&server.User{Username: key, Permissions: may.Permissions()})
 	return true
 }
 
@@ -112,12 +114,12 @@ func (g *connections) count(key string) int {
 }
 
 // admit returns what a connection may do that shows a key and calls itself by a name.
-func (g *connections) admit(key, called string) (Permit, bool) {
+func (g *connections) admit(key, called string) (permit.Permit, bool) {
 	if g.cfg.Admit == nil {
-		return Permit{}, false
+		return permit.Permit{}, false
 	}
 	permit, known := g.cfg.Admit(key)
-	return permit.called(called), known
+	return permit.Called(called), known
 }
 
 // awaitLeave returns when nobody has the name, or after goneWait or a quarter of the server's ping interval.
@@ -145,10 +147,10 @@ func (g *connections) holder(name string) *connection {
 func (g *connections) alive(n *connection) bool { return g.probe.alive(n.id) }
 
 // quarantineFor returns why somebody must stay in quarantine, or nil.
-func (g *connections) quarantineFor(n *connection) *Quarantine {
+func (g *connections) quarantineFor(n *connection) *permit.Quarantine {
 	const op = "bus.enter"
 	if p := g.pauses[n.key]; p != nil && n.since.Before(p.until) {
-		return &Quarantine{Why: QuarantineFlood, Err: fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))}
+		return &permit.Quarantine{Why: permit.QuarantineFlood, Err: fault.E(op, fault.Unavailable, n.permit.Name, p.reason(n.since))}
 	}
 	if n.permit.Quarantine != nil {
 		return n.permit.Quarantine
@@ -158,12 +160,12 @@ func (g *connections) quarantineFor(n *connection) *Quarantine {
 	}
 	h := g.holder(n.permit.Name)
 	if h != nil && h.asked != nil && (h.proved.IsZero() || n.since.Sub(h.proved) > proofLife) {
-		return &Quarantine{Why: QuarantineAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
+		return &permit.Quarantine{Why: permit.QuarantineAsked, Err: fault.E(op, fault.Unavailable, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; that connection is being asked whether it is still there, and is closed if it is not; try again in a few seconds",
 			h.address, h.since.UTC().Format(time.RFC3339)))}
 	}
 	if h != nil {
-		return &Quarantine{Why: QuarantineConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
+		return &permit.Quarantine{Why: permit.QuarantineConflict, Err: fault.E(op, fault.Conflict, n.permit.Name, fmt.Errorf(
 			"is connected already, from %s since %s; end that program, or give this one an identity of its own",
 			h.address, h.since.UTC().Format(time.RFC3339)))}
 	}
@@ -178,17 +180,17 @@ func (g *connections) Repermit(publicKey string) {
 	g.mu.Lock()
 	whole, known := g.admit(publicKey, "")
 	for id, n := range g.byID {
-		permit := whole.called(n.called)
+		permit := whole.Called(n.called)
 		switch {
 		case n.key != publicKey:
 		case !known:
 			closing, n.closed = append(closing, id), whyShut
-		case n.permit.Name != permit.Name || n.permit.why() != permit.why():
+		case n.permit.Name != permit.Name || n.permit.Why() != permit.Why():
 			closing, n.closed = append(closing, id), whyChanged(&permit)
-		case n.quarantine != nil || n.permit.same(&permit):
+		case n.quarantine != nil || n.permit.Same(&permit):
 		default:
 			n.permit = permit
-			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.permissions()})
+			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.Permissions()})
 			if !g.subscriptionsAllowed(id, &permit) {
 				closing, n.closed = append(closing, id), whyOther
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"voltbus/bus/permit"
 )
 
 // ConnectionEvent says that a connection with an exclusive name came or ended. That of a child comes when it works.
@@ -24,11 +26,11 @@ const (
 )
 
 // whyChanged says why a connection is closed whose permit changed.
-func whyChanged(p *Permit) string {
-	switch p.why() {
-	case QuarantineRevoked:
+func whyChanged(p *permit.Permit) string {
+	switch p.Why() {
+	case permit.QuarantineRevoked:
 		return "it was shut out"
-	case QuarantineReplaced:
+	case permit.QuarantineReplaced:
 		return "its key was replaced by a new one"
 	}
 	return whyOther

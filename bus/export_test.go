@@ -1,9 +1,8 @@
 package bus
 
-import "log/slog"
-
-// Subscribable is subscribable.
-func (p *Permit) Subscribable(subject string) bool { return p.subscribable(subject) }
+import (
+	"log/slog"
+)
 
 // ParseTrespass returns what a report of the server says.
 func ParseTrespass(format string, v ...any) (id uint64, subject string, publish, ok bool) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus/trouble"
@@ -17,20 +19,6 @@ import (
 
 // flowBytes bounds what waits between the server and ReceiveFlows, of all children. What is too much is lost.
 const flowBytes = 64 << 20
-
-// liveName is what the second connection of a child is called, which carries live messages only, so that no
-// backlog of blocks stands before them.
-func liveName(caller string) string { return caller + "/live" }
-
-// livePermit is for the second connection of a child.
-func livePermit(caller string) *Permit {
-	self := wire.Token(liveName(caller))
-	return &Permit{
-		Name:      liveName(caller),
-		Publish:   []string{wire.FlowPrefix + self + ".*"},
-		Subscribe: []string{wire.NewsPrefix + self + ".>"},
-	}
-}
 
 // FrameFlow is a frame of live messages, or about them, that a child sent.
 type FrameFlow struct {
@@ -46,7 +34,7 @@ func (c *children) ReceiveFlows(deliver func(FrameFlow)) error {
 		token, session, _ := strings.Cut(strings.TrimPrefix(m.Subject, wire.FlowPrefix), ".")
 		caller, err := wire.ParseToken(token)
 		child, isChild := strings.CutPrefix(caller, identity.ChildPrefix)
-		child, isLive := strings.CutSuffix(child, liveName(""))
+		child, isLive := strings.CutSuffix(child, permit.LiveName(""))
 		if err == nil && isChild && isLive { // nobody else is permitted to send this
 			deliver(FrameFlow{Child: child, Session: session, Data: m.Data})
 		}
@@ -65,7 +53,7 @@ func (c *children) ReceiveFlows(deliver func(FrameFlow)) error {
 
 // SendFlow hands a frame about live messages over to a child's session. It waits for nobody.
 func (c *children) SendFlow(child, session string, data []byte) error {
-	subject := wire.NewsPrefix + wire.Token(liveName(identity.ChildPrefix+child)) + "." + session
+	subject := wire.NewsPrefix + wire.Token(permit.LiveName(identity.ChildPrefix+child)) + "." + session
 	if err := c.flows.Publish(subject, data); err != nil {
 		return fault.E("bus.SendFlow", fault.Unavailable, child, trouble.Of(err))
 	}
@@ -78,7 +66,7 @@ func (g *connections) Flows() map[string]bool {
 	defer g.mu.Unlock()
 	out := map[string]bool{}
 	for _, n := range g.byID {
-		name, isLive := strings.CutSuffix(n.permit.Name, liveName(""))
+		name, isLive := strings.CutSuffix(n.permit.Name, permit.LiveName(""))
 		child, isChild := strings.CutPrefix(name, identity.ChildPrefix)
 		if isLive && isChild && n.quarantine == nil && n.closed == "" && g.alive(n) {
 			out[child] = true
@@ -97,11 +85,11 @@ type Flow struct {
 // DialFlow connects to a parent that says that it takes live messages. name is the child's caller name, and
 // deliver gets the parent's frames, in order, from one goroutine that must not be held up. Errors are as of Join.
 func DialFlow(ctx context.Context, to Way, key Signer, name string, deliver func([]byte)) (*Flow, error) {
-	j, err := join(ctx, to, key, liveName(name))
+	j, err := join(ctx, to, key, permit.LiveName(name))
 	if err != nil {
 		return nil, err
 	}
-	self, session := wire.Token(liveName(name)), rand.Text()
+	self, session := wire.Token(permit.LiveName(name)), rand.Text()
 	sub, err := j.conn.Subscribe(wire.NewsPrefix+self+"."+session, func(m *nats.Msg) { deliver(m.Data) })
 	if err == nil {
 		err = sub.SetPendingLimits(-1, flowBytes)

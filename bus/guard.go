@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -192,7 +194,7 @@ func (t *trespass) every() time.Duration {
 	switch t.quarantine {
 	case "":
 		return reportEvery
-	case QuarantineExpired:
+	case permit.QuarantineExpired:
 		return expiredEvery
 	}
 	return quarantineEvery

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -47,9 +49,9 @@ func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
 		Name: "node", Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
 		Limits: limits, Connections: connections, Refused: func(v bus.Violation) { h.refused <- v },
 		Event: func(p bus.ConnectionEvent) { h.passed <- p },
-		Admit: func(public string) (bus.Permit, bool) {
+		Admit: func(public string) (permit.Permit, bool) {
 			a, known := h.registry.ByKey(public)
-			return bus.AgentPermit(&a), known && a.Active()
+			return permit.Agent(&a), known && a.Active()
 		},
 	})
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/bus/permit"
+
 	"voltbus/bus"
 )
 
@@ -33,7 +35,7 @@ func TestALogThatWasKilledIsTakenUpWithoutAWarning(t *testing.T) {
 	server, _ := certificate(t)
 	b, err := bus.Open(bus.Config{
 		Name: "node", Dir: copied, TLS: server, Key: newKey(t), Log: slog.New(slog.NewTextHandler(&said, nil)),
-		Admit: func(string) (bus.Permit, bool) { return bus.Permit{}, false },
+		Admit: func(string) (permit.Permit, bool) { return permit.Permit{}, false },
 	})
 	if err != nil {
 		t.Fatal(err)

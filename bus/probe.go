@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats-server/v2/server"
 
 	"voltbus/wire"
@@ -32,13 +34,13 @@ func (p *probe) subscriptions(id uint64) []string {
 
 // subscriptionsAllowed reports whether a connection subscribes to nothing but what the permit
 // allows. Whoever subscribes after the new permissions were set is judged by the server.
-func (p *probe) subscriptionsAllowed(id uint64, permit *Permit) bool {
+func (p *probe) subscriptionsAllowed(id uint64, permit *permit.Permit) bool {
 	conns, err := p.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
 	if err != nil || len(conns.Conns) != 1 {
 		return false // it is gone, or closing it is the safe side
 	}
 	for _, subject := range conns.Conns[0].Subs {
-		if !permit.subscribable(subject) {
+		if !permit.Subscribable(subject) {
 			return false
 		}
 	}

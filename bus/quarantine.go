@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -21,16 +23,6 @@ const (
 	quarantineConn    = "node quarantine" // the name of the node's own connection in it
 	quarantineTime    = 2 * time.Second
 )
-
-// quarantined returns what a connection may do that is kept in quarantine: ask, and subscribe in vain, so that
-// nothing is taken for a violation.
-func (p *Permit) quarantined() *server.Permissions {
-	self := wire.Token(p.Name)
-	return &server.Permissions{
-		Publish:   allow([]string{wire.CallPrefix + wire.NodeName + "." + self + ".*"}),
-		Subscribe: allow(append([]string{wire.InboxPrefix + self + ".>", wire.CallPrefix + self + ".>"}, p.Subscribe...)),
-	}
-}
 
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
 func (b *Bus) ownAccount(name string) *server.Account {
@@ -53,7 +45,7 @@ func (b *Bus) answerQuarantined(m *nats.Msg) {
 
 // whyQuarantined returns why a connection of the name is kept in quarantine: of several the one that listens to the inbox, since a
 // copy with an old key hears something else than the child that returns.
-func (g *connections) whyQuarantined(name, inbox string) *Quarantine {
+func (g *connections) whyQuarantined(name, inbox string) *permit.Quarantine {
 	var list []*connection
 	g.mu.Lock()
 	for _, n := range g.byID {

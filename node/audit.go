@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 
+	"voltbus/bus/permit"
+
 	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/uplink/fleet"
@@ -95,9 +97,9 @@ func (n *Node) refusedByBus(v bus.Violation) {
 		verb, outcome = "connect twice", "kept aside: "+v.Conflict
 	}
 	switch v.Quarantine {
-	case bus.QuarantineReplaced:
+	case permit.QuarantineReplaced:
 		verb = "connect with a replaced key"
-	case bus.QuarantineExpired:
+	case permit.QuarantineExpired:
 		verb = "connect with an expired bundle"
 	}
 	detail, _ := json.Marshal(struct {

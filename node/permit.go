@@ -4,34 +4,35 @@ import (
 	"context"
 	"log/slog"
 
-	"voltbus/bus"
+	"voltbus/bus/permit"
+
 	"voltbus/identity"
 	"voltbus/wire"
 )
 
 // admit says what the holder of a key may do on the bus: an agent and a child what they were granted,
 // the holder of an invitation ask to be enrolled, a member of the node listen to what devices report.
-func (n *Node) admit(publicKey string) (bus.Permit, bool) {
+func (n *Node) admit(publicKey string) (permit.Permit, bool) {
 	if a, known := n.agents.ByKey(publicKey); known {
-		return bus.AgentPermit(&a), a.Active()
+		return permit.Agent(&a), a.Active()
 	}
 	if c, known := n.children.ByKey(publicKey); known {
-		return bus.ChildPermit(&c, publicKey, now()), true
+		return permit.Child(&c, publicKey, now()), true
 	}
 	if i, known := n.children.InvitationOf(publicKey); known {
-		return bus.InvitationPermit(&i), true
+		return permit.Invitation(&i), true
 	}
 	members, err := n.catalog.Members(context.Background())
 	if err != nil {
 		n.log.Error("bus members cannot be read", "err", err)
-		return bus.Permit{}, false
+		return permit.Permit{}, false
 	}
 	for _, m := range members {
 		if m.Public == publicKey {
-			return bus.ReaderPermit(m.Name), m.Role.Includes(identity.Viewer)
+			return permit.Reader(m.Name), m.Role.Includes(identity.Viewer)
 		}
 	}
-	return bus.Permit{}, false
+	return permit.Permit{}, false
 }
 
 // agentChanged makes a change of an agent hold on the bus, and tells those whom it concerns.

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
@@ -51,9 +53,9 @@ func (h *hall) Connections() ([]service.Connection, error) {
 }
 
 // admit gives an agent what it was granted, without what is denied.
-func (h *hall) admit(public string) (bus.Permit, bool) {
+func (h *hall) admit(public string) (permit.Permit, bool) {
 	a, known := h.registry.ByKey(public)
-	permit := bus.AgentPermit(&a)
+	permit := permit.Agent(&a)
 	if denied := h.denied.Load(); denied != nil {
 		permit.Publish = slices.DeleteFunc(permit.Publish, func(s string) bool { return s == *denied })
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/bus"
@@ -61,8 +63,8 @@ func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
 		Name: "lab", Dir: filepath.Join(s.Dir, "log"), Listen: "127.0.0.1:0", TLS: id.Certificates.ServerConfig(),
 		Key: id.Node, Log: slog.New(slog.DiscardHandler),
 		Limits: bus.Limits{Connections: 1 << 20}, // all listeners hold one key
-		Admit: func(key string) (bus.Permit, bool) {
-			return bus.ReaderPermit(identity.AdminName), key == id.Admin.Public()
+		Admit: func(key string) (permit.Permit, bool) {
+			return permit.Reader(identity.AdminName), key == id.Admin.Public()
 		},
 	})
 	if err != nil {

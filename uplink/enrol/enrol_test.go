@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/permit"
+
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/fault"
@@ -58,12 +60,12 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 	h.bus, err = bus.Open(bus.Config{
 		Name: name, Dir: t.TempDir(), Listen: "127.0.0.1:0", TLS: h.certs.ServerConfig(), Key: key,
 		Log: slog.New(slog.DiscardHandler), Refused: func(v bus.Violation) { h.refused <- v },
-		Admit: func(public string) (bus.Permit, bool) {
+		Admit: func(public string) (permit.Permit, bool) {
 			if c, known := h.children.ByKey(public); known {
-				return bus.ChildPermit(&c, public, h.clock.now()), true
+				return permit.Child(&c, public, h.clock.now()), true
 			}
 			i, known := h.children.InvitationOf(public)
-			return bus.InvitationPermit(&i), known
+			return permit.Invitation(&i), known
 		},
 	})
 	must(t, err)

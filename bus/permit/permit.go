@@ -1,4 +1,6 @@
-package bus
+// Package permit says what a connection may do on the bus: the subjects that it may publish and subscribe, and why one is
+// kept in quarantine.
+package permit
 
 import (
 	"slices"
@@ -35,8 +37,8 @@ type Permit struct {
 	Beside *Permit
 }
 
-// called returns the permit of a connection that calls itself by a name.
-func (p Permit) called(name string) Permit {
+// Called returns the permit of a connection that calls itself by a name.
+func (p Permit) Called(name string) Permit {
 	if p.Beside != nil && p.Quarantine == nil && name == p.Beside.Name {
 		return *p.Beside
 	}
@@ -67,14 +69,14 @@ const (
 	answerLife  = 10 * time.Minute
 )
 
-// ReaderPermit is for somebody who may listen to what devices report, and nothing else.
-func ReaderPermit(name string) Permit {
+// Reader is for somebody who may listen to what devices report, and nothing else.
+func Reader(name string) Permit {
 	return Permit{Name: name, Subscribe: []string{"live.>", wire.InboxPrefix + wire.Token(name) + ".>"}}
 }
 
-// AgentPermit returns what the grants of an agent are on the bus. What they say of the history, of
+// Agent returns what the grants of an agent are on the bus. What they say of the history, of
 // recording and of commands the node judges when it is asked; that is open to everybody.
-func AgentPermit(a *identity.Agent) Permit {
+func Agent(a *identity.Agent) Permit {
 	self := wire.Token(a.Name)
 	p := Permit{
 		Name: a.Name, Exclusive: true, Responses: true,
@@ -98,12 +100,12 @@ func AgentPermit(a *identity.Agent) Permit {
 	}
 	for _, pattern := range g.Publish {
 		p.Publish = appendLive(p.Publish, pattern)
-		p.Publish = appendBelow(p.Publish, wire.MessagePrefix+self+".", pattern)
+		p.Publish = AppendBelow(p.Publish, wire.MessagePrefix+self+".", pattern)
 	}
 	for _, pattern := range g.Subscribe {
 		p.Subscribe = appendLive(p.Subscribe, pattern)
 		p.Subscribe = appendBreadth(p.Subscribe, pattern)
-		p.Subscribe = appendBelow(p.Subscribe, wire.MessagePrefix+"*.", pattern)
+		p.Subscribe = AppendBelow(p.Subscribe, wire.MessagePrefix+"*.", pattern)
 	}
 	for _, c := range g.Call {
 		if c.Remote() {
@@ -122,9 +124,9 @@ func AgentPermit(a *identity.Agent) Permit {
 // only a pattern that covers them all gives scans.
 func appendLive(dst []string, pattern point.Pattern) []string {
 	if !strings.Contains(string(pattern), "*") || pattern == "**" || strings.HasSuffix(string(pattern), "/**") {
-		dst = appendBelow(dst, wire.ScanPrefix, pattern)
+		dst = AppendBelow(dst, wire.ScanPrefix, pattern)
 	}
-	return appendBelow(dst, wire.PointPrefix, pattern)
+	return AppendBelow(dst, wire.PointPrefix, pattern)
 }
 
 // breadthLevels is how far below a granted path a point or device may lie to be heard under its breadth-first
@@ -162,9 +164,9 @@ func appendBreadth(dst []string, pattern point.Pattern) []string {
 	return dst
 }
 
-// appendBelow appends the subjects that a pattern selects behind a prefix. It takes the patterns
+// AppendBelow appends the subjects that a pattern selects behind a prefix. It takes the patterns
 // that identity.Grants lets pass for publish and subscribe: "*" is a whole segment, "**" the last.
-func appendBelow(dst []string, prefix string, pattern point.Pattern) []string {
+func AppendBelow(dst []string, prefix string, pattern point.Pattern) []string {
 	path, deep := string(pattern), !strings.Contains(string(pattern), "*")
 	if path == "**" {
 		return append(dst, prefix+">")
@@ -194,20 +196,22 @@ func (p Permit) tidy() Permit {
 	return p
 }
 
-func (p *Permit) same(o *Permit) bool {
-	return p.Name == o.Name && p.Node == o.Node && p.why() == o.why() && p.Exclusive == o.Exclusive && p.Prompt == o.Prompt && p.Responses == o.Responses &&
+// Same reports whether two permits allow the same.
+func (p *Permit) Same(o *Permit) bool {
+	return p.Name == o.Name && p.Node == o.Node && p.Why() == o.Why() && p.Exclusive == o.Exclusive && p.Prompt == o.Prompt && p.Responses == o.Responses &&
 		slices.Equal(p.Publish, o.Publish) && slices.Equal(p.Subscribe, o.Subscribe)
 }
 
-func (p *Permit) why() string {
+// Why returns why the holder is kept in quarantine; "" while it is not.
+func (p *Permit) Why() string {
 	if p.Quarantine == nil {
 		return ""
 	}
 	return p.Quarantine.Why
 }
 
-// permissions returns the permit as the server takes it; nil allows everything.
-func (p *Permit) permissions() *server.Permissions {
+// Permissions returns the permit as the server takes it; nil allows everything.
+func (p *Permit) Permissions() *server.Permissions {
 	if p.Node {
 		return nil
 	}
@@ -226,7 +230,31 @@ func allow(subjects []string) *server.SubjectPermission {
 	return &server.SubjectPermission{Allow: subjects}
 }
 
-// subscribable reports whether somebody with the permit may have a subscription.
-func (p *Permit) subscribable(subject string) bool {
+// Subscribable reports whether somebody with the permit may have a subscription.
+func (p *Permit) Subscribable(subject string) bool {
 	return p.Node || slices.ContainsFunc(p.Subscribe, func(wide string) bool { return wire.Covers(wide, subject) })
+}
+
+// LiveName is what the second connection of a child is called, which carries live messages only, so that no
+// backlog of blocks stands before them.
+func LiveName(caller string) string { return caller + "/live" }
+
+// livePermit is for the second connection of a child.
+func livePermit(caller string) *Permit {
+	self := wire.Token(LiveName(caller))
+	return &Permit{
+		Name:      LiveName(caller),
+		Publish:   []string{wire.FlowPrefix + self + ".*"},
+		Subscribe: []string{wire.NewsPrefix + self + ".>"},
+	}
+}
+
+// Quarantined returns what a connection may do that is kept in quarantine: ask, and subscribe in vain, so that
+// nothing is taken for a violation.
+func (p *Permit) Quarantined() *server.Permissions {
+	self := wire.Token(p.Name)
+	return &server.Permissions{
+		Publish:   allow([]string{wire.CallPrefix + wire.NodeName + "." + self + ".*"}),
+		Subscribe: allow(append([]string{wire.InboxPrefix + self + ".>", wire.CallPrefix + self + ".>"}, p.Subscribe...)),
+	}
 }

@@ -1,4 +1,4 @@
-package bus_test
+package permit_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"voltbus/bus"
+	"voltbus/bus/permit"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/wire"
@@ -103,7 +103,7 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := bus.AgentPermit(&identity.Agent{Name: tt.agent, Grants: tt.grants})
+			p := permit.Agent(&identity.Agent{Name: tt.agent, Grants: tt.grants})
 			publish, subscribe := everyAgent(wire.Token(tt.agent))
 			if d := cmp.Diff(sorted(publish, tt.publish), p.Publish); d != "" {
 				t.Errorf("publish: %s", d)
@@ -140,7 +140,7 @@ func TestSubjectsAllowWhatTheGrantsAllow(t *testing.T) {
 		if len(g.Validate()) > 0 {
 			t.Skip("not for the server")
 		}
-		permit := bus.AgentPermit(&identity.Agent{Name: "x", Grants: g})
+		permit := permit.Agent(&identity.Agent{Name: "x", Grants: g})
 		at := point.Path(path.Draw(t, "path"))
 		if at == "" {
 			t.Skip("no path")
@@ -155,3 +155,5 @@ func TestSubjectsAllowWhatTheGrantsAllow(t *testing.T) {
 		}
 	})
 }
+
+func patterns(list ...point.Pattern) []point.Pattern { return list }

@@ -1,11 +1,11 @@
-package bus_test
+package permit_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/permit"
 	"voltbus/identity"
 	"voltbus/wire"
 )
@@ -15,7 +15,7 @@ func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
 		Name: "plant", Public: "UNEW", State: identity.ChildApproved, Prefix: "campus/b1", Previous: []string{"UOLD"},
 		Grants: identity.Grants{Subscribe: patterns("weather/**")},
 	}
-	p := bus.ChildPermit(&c, "UNEW", time.Now())
+	p := permit.Child(&c, "UNEW", time.Now())
 	if p.Name != "@plant" || !p.Exclusive || p.Quarantine != nil {
 		t.Errorf("the permit is %+v", p)
 	}
@@ -48,18 +48,18 @@ func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 		key   string
 		why   string
 	}{
-		"waits":                    {identity.ChildPending, "UNEW", bus.QuarantinePending},
-		"is shut out":              {identity.ChildRevoked, "UNEW", bus.QuarantineRevoked},
-		"old key":                  {identity.ChildApproved, "UOLD", bus.QuarantineReplaced},
-		"old key of who is out":    {identity.ChildRevoked, "UOLD", bus.QuarantineRevoked},
-		"a state that nobody knew": {"", "UNEW", bus.QuarantinePending},
-		"old key of a bundle":      {identity.ChildApproved, "UOLD", bus.QuarantineReplaced},
-		"key of a bundle":          {identity.ChildApproved, "UNEW", bus.QuarantineExpired},
-		"bundle of who is out":     {identity.ChildRevoked, "UNEW", bus.QuarantineRevoked},
+		"waits":                    {identity.ChildPending, "UNEW", permit.QuarantinePending},
+		"is shut out":              {identity.ChildRevoked, "UNEW", permit.QuarantineRevoked},
+		"old key":                  {identity.ChildApproved, "UOLD", permit.QuarantineReplaced},
+		"old key of who is out":    {identity.ChildRevoked, "UOLD", permit.QuarantineRevoked},
+		"a state that nobody knew": {"", "UNEW", permit.QuarantinePending},
+		"old key of a bundle":      {identity.ChildApproved, "UOLD", permit.QuarantineReplaced},
+		"key of a bundle":          {identity.ChildApproved, "UNEW", permit.QuarantineExpired},
+		"bundle of who is out":     {identity.ChildRevoked, "UNEW", permit.QuarantineRevoked},
 	} {
 		now := time.Now()
 		c := &identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state, Expires: now}
-		p := bus.ChildPermit(c, test.key, now)
+		p := permit.Child(c, test.key, now)
 		if p.Quarantine == nil || p.Quarantine.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -67,7 +67,7 @@ func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 }
 
 func TestTheHolderOfAnInvitationMayOnlyAskToBeEnrolled(t *testing.T) {
-	p := bus.InvitationPermit(&identity.Invitation{ID: "abcd2345"})
+	p := permit.Invitation(&identity.Invitation{ID: "abcd2345"})
 	if !slices.Equal(p.Publish, []string{"rpc.node.+abcd2345.enrol"}) || !slices.Equal(p.Subscribe, []string{"_INBOX.+abcd2345.>"}) || p.Responses {
 		t.Errorf("the permit is %+v", p)
 	}
