@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus/permit"
 
 	"github.com/nats-io/nats.go"
@@ -375,7 +377,7 @@ func TestOpenSaysWhatToDoWhenThePortIsTaken(t *testing.T) {
 
 func TestAClientListensFromOutside(t *testing.T) {
 	b := open(t, t.TempDir(), "127.0.0.1:0")
-	c, err := bus.Dial(b.Addr(), b.client, b.reader, func(err error) { t.Error(err) })
+	c, err := peer.Dial(b.Addr(), b.client, b.reader, func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +396,7 @@ func TestAClientListensFromOutside(t *testing.T) {
 
 func TestAttackAStrangerCannotDial(t *testing.T) {
 	b := open(t, t.TempDir(), "127.0.0.1:0")
-	if _, err := bus.Dial(b.Addr(), b.client, newKey(t), func(error) {}); fault.KindOf(err) != fault.Unreachable {
+	if _, err := peer.Dial(b.Addr(), b.client, newKey(t), func(error) {}); fault.KindOf(err) != fault.Unreachable {
 		t.Errorf("error %v, want unreachable", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus/permit"
 
 	"voltbus/bus"
@@ -61,12 +63,12 @@ func openQuiet(t *testing.T, silence time.Duration) *nursery {
 }
 
 // connect is what a child does with a connection, over a way of its own if address is not "".
-func (n *nursery) connect(t *testing.T, address string, handler func(context.Context, bus.Request)) *bus.Parent {
+func (n *nursery) connect(t *testing.T, address string, handler func(context.Context, bus.Request)) *peer.Parent {
 	t.Helper()
 	if address == "" {
 		address = n.Addr()
 	}
-	p, err := bus.DialParent(t.Context(), bus.Way{Address: address, TLS: n.client}, n.key, "@plant")
+	p, err := peer.DialParent(t.Context(), peer.Way{Address: address, TLS: n.client}, n.key, "@plant")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func (n *nursery) connect(t *testing.T, address string, handler func(context.Con
 }
 
 // why is the word with which a connection is kept in quarantine; "" if it is welcome.
-func why(t *testing.T, p *bus.Parent) string {
+func why(t *testing.T, p *peer.Parent) string {
 	t.Helper()
 	_, err := p.Ask(t.Context(), "hello", nil)
 	if err == nil {
@@ -169,7 +171,7 @@ func TestAChildThatIsCutOffBeforeItListensLosesItsNameToTheOneThatReturns(t *tes
 	n := openNursery(t)
 	way := link.New(t)
 	way.Lead(n.Addr())
-	first, err := bus.Join(t.Context(), way.Addr(), n.client, n.key, "@plant") // it listens to nothing yet
+	first, err := peer.Join(t.Context(), way.Addr(), n.client, n.key, "@plant") // it listens to nothing yet
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +231,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 	way.Hold(link.Down, true)
 	var answered, pinged int
 	for got := permit.QuarantineAsked; got != ""; {
-		second, err := bus.DialParent(t.Context(), bus.Way{Address: n.Addr(), TLS: n.client}, n.key, "@plant")
+		second, err := peer.DialParent(t.Context(), peer.Way{Address: n.Addr(), TLS: n.client}, n.key, "@plant")
 		if err != nil && strings.Contains(err.Error(), "got 'PING'") {
 			pinged++
 			continue
@@ -254,7 +256,7 @@ func TestEachThatIsKeptAsideHearsWhyItself(t *testing.T) {
 	n.connect(t, "", func(context.Context, bus.Request) {})
 	second := n.connect(t, "", func(context.Context, bus.Request) {})
 	// As a copy from before a rotation:
-	third, err := bus.DialParent(t.Context(), bus.Way{Address: n.Addr(), TLS: n.client}, n.old, "@plant")
+	third, err := peer.DialParent(t.Context(), peer.Way{Address: n.Addr(), TLS: n.client}, n.old, "@plant")
 	if err != nil {
 		t.Fatal(err)
 	}

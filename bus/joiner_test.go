@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -47,7 +49,7 @@ func TestJoiningEndsWithItsContextWhoeverIsSilentThere(t *testing.T) {
 		<-t.Context().Done()
 		_ = c.Close()
 	}()
-	if _, err := bus.Join(ctx, address, config, newKey(t), "+x"); !fault.Is(err, fault.Canceled) {
+	if _, err := peer.Join(ctx, address, config, newKey(t), "+x"); !fault.Is(err, fault.Canceled) {
 		t.Errorf("joining ends with %v, want that it was canceled", err)
 	}
 }
@@ -56,7 +58,7 @@ func TestWhoIsNotLetInHearsWhetherSomethingAnswersThere(t *testing.T) {
 	_, config := certificate(t)
 	address, came := door(t)
 	go func() { _ = (<-came).Close() }()
-	_, err := bus.Join(t.Context(), address, config, newKey(t), "+x")
+	_, err := peer.Join(t.Context(), address, config, newKey(t), "+x")
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "something answers there") || strings.Contains(err.Error(), "firewall") {
 		t.Errorf("where something answers: %v", err)
 	}
@@ -65,7 +67,7 @@ func TestWhoIsNotLetInHearsWhetherSomethingAnswersThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	_, err = bus.Join(t.Context(), l.Addr().String(), config, newKey(t), "+x")
+	_, err = peer.Join(t.Context(), l.Addr().String(), config, newKey(t), "+x")
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "firewall") {
 		t.Errorf("where nothing answers: %v", err)
 	}
@@ -74,7 +76,7 @@ func TestWhoIsNotLetInHearsWhetherSomethingAnswersThere(t *testing.T) {
 func TestANodeThatAnswersNothingYetIsSaidToBeStarting(t *testing.T) {
 	h := openHall(t, bus.Limits{})
 	h.add(t, "x", identity.Grants{})
-	j, err := bus.Join(t.Context(), h.Addr(), h.client, h.keys["x"], "x")
+	j, err := peer.Join(t.Context(), h.Addr(), h.client, h.keys["x"], "x")
 	if err != nil {
 		t.Fatal(err)
 	}

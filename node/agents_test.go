@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api/client"
 	"voltbus/bus"
 	"voltbus/fault"
@@ -31,7 +33,7 @@ func (r *running) register(name string, g identity.Grants) *identity.Key {
 }
 
 // dial connects to the node's bus; what goes wrong later comes on the channel.
-func (r *running) dial(dir string, key bus.Signer) (*bus.Client, chan error, error) {
+func (r *running) dial(dir string, key bus.Signer) (*peer.Client, chan error, error) {
 	r.t.Helper()
 	pem, err := os.ReadFile(filepath.Join(dir, "data", identity.TLSFolder, "ca.pem"))
 	if err != nil {
@@ -40,7 +42,7 @@ func (r *running) dial(dir string, key bus.Signer) (*bus.Client, chan error, err
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
 	trouble := make(chan error, 100)
-	c, err := bus.Dial(r.BusAddr(), &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, key, func(err error) { trouble <- err })
+	c, err := peer.Dial(r.BusAddr(), &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, key, func(err error) { trouble <- err })
 	if err == nil {
 		r.t.Cleanup(c.Close)
 	}

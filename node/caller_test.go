@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api/answer"
 	"voltbus/api/client"
-	"voltbus/bus"
 	agent "voltbus/bus/client"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -158,7 +159,7 @@ func TestAttackAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	liar, err := bus.DialParent(wait(t), bus.Way{Address: c.campus.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@liar")
+	liar, err := peer.DialParent(wait(t), peer.Way{Address: c.campus.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@liar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api/answer"
 	"voltbus/api/client"
-	"voltbus/bus"
 	agent "voltbus/bus/client"
 	"voltbus/identity"
 	"voltbus/point"
@@ -192,7 +193,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 	if _, err := n.parent.AddChild(wait(t), client.NewChild{Name: "liar", Public: as.Key.Public(), Prefix: "liar"}); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.DialParent(wait(t), bus.Way{Address: n.parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@liar")
+	conn, err := peer.DialParent(wait(t), peer.Way{Address: n.parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@liar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 		return n.parent.hasTold("refused", "child:liar refused")
 	})
 	// A second key of its name, or its key under the name of another's connection, brings nothing.
-	if other, err := bus.DialFlow(wait(t), bus.Way{Address: n.parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant", func([]byte) {
+	if other, err := peer.DialFlow(wait(t), peer.Way{Address: n.parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant", func([]byte) {
 		t.Error("the liar gets what the parent tells the plant")
 	}); err == nil {
 		_ = other.Send([]byte(`{"hello":true}`))

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/bus"
@@ -146,7 +148,7 @@ func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
 	if _, err := parent.AddChild(wait(t), client.NewChild{Name: "plant", Public: as.Key.Public()}); err != nil {
 		t.Fatal(err)
 	}
-	child, err := bus.DialParent(wait(t), bus.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant")
+	child, err := peer.DialParent(wait(t), peer.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant")
 	if err != nil {
 		t.Fatal(err)
 	}

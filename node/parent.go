@@ -6,8 +6,9 @@ import (
 	"log/slog"
 	"strings"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api/answer"
-	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/enrol"
@@ -15,7 +16,7 @@ import (
 
 // knock connects to another node, to ask it a few things.
 func knock(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
-	j, err := bus.Join(ctx, address, config, key, name)
+	j, err := peer.Join(ctx, address, config, key, name)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/api"
 	"voltbus/api/client"
-	"voltbus/bus"
 	agent "voltbus/bus/client"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -218,7 +219,7 @@ func stranger(t *testing.T, parent *member, name string, grants identity.Grants)
 	if _, err := parent.AddChild(wait(t), client.NewChild{Name: name, Public: as.Key.Public(), Grants: grants}); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.DialParent(wait(t), bus.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, identity.ChildPrefix+name)
+	conn, err := peer.DialParent(wait(t), peer.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, identity.ChildPrefix+name)
 	if err != nil {
 		t.Fatal(err)
 	}

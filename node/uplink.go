@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/fault"
@@ -92,7 +94,7 @@ func (n *Node) sendTo(ctx context.Context, m *enrol.Membership) {
 type above struct {
 	sender.Session
 	node   *Node
-	parent *bus.Parent
+	parent *peer.Parent
 	key    *identity.Key // that it was made with
 	detach func()
 	quiet  func() // ends the live messages
@@ -100,7 +102,7 @@ type above struct {
 
 // dialUp dials as knock does, for a connection that stays.
 func (n *Node) dialUp(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
-	p, err := bus.DialParent(ctx, bus.Way{Address: address, TLS: config, Silence: n.opts.Config.Uplink.Silence}, key, name)
+	p, err := peer.DialParent(ctx, peer.Way{Address: address, TLS: config, Silence: n.opts.Config.Uplink.Silence}, key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (n *Node) dialParent(ctx context.Context) (sender.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, ok := door.(*bus.Parent)
+	p, ok := door.(*peer.Parent)
 	if !ok {
 		door.Close()
 		return nil, fault.E("node.dialParent", fault.Internal, "", errDoor)

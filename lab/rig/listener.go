@@ -12,7 +12,8 @@ import (
 	"os"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/peer"
+
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -77,7 +78,7 @@ func field(data []byte, key string) []byte {
 }
 
 // dial connects.
-func (l *Listener) dial(report func(error)) (*bus.Client, error) {
+func (l *Listener) dial(report func(error)) (*peer.Client, error) {
 	key, err := identity.ReadKey(l.Key)
 	if err != nil {
 		return nil, err
@@ -90,11 +91,11 @@ func (l *Listener) dial(report func(error)) (*bus.Client, error) {
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, fault.E("rig.listen", fault.Corrupt, l.CA, errors.New("holds no certificate"))
 	}
-	return bus.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
+	return peer.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
 }
 
 // listen connects; emit is called with every whole scan, from one goroutine.
-func (l *Listener) listen(emit func(Arrival), report func(error)) (*bus.Client, error) {
+func (l *Listener) listen(emit func(Arrival), report func(error)) (*peer.Client, error) {
 	client, err := l.dial(report)
 	if err != nil {
 		return nil, err

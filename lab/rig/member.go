@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/peer"
+
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink"
@@ -35,7 +36,7 @@ func (c *Crowd) member(i int, config *tls.Config) (*member, error) {
 	caller := identity.ChildPrefix + CrowdName(i)
 	m.sender = sender.New(sender.Config{
 		Dial: func(ctx context.Context) (sender.Session, error) {
-			conn, err := bus.DialParent(ctx, bus.Way{Address: c.Address, TLS: config.Clone()}, key, caller)
+			conn, err := peer.DialParent(ctx, peer.Way{Address: c.Address, TLS: config.Clone()}, key, caller)
 			if err != nil {
 				return nil, err
 			}

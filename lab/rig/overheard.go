@@ -4,7 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/peer"
+
 	"voltbus/fault"
 	"voltbus/lab/load"
 	"voltbus/wire"
@@ -12,7 +13,7 @@ import (
 
 // Overheard counts how long after their time live messages are heard at a node. It is safe for concurrent use.
 type Overheard struct {
-	client *bus.Client
+	client *peer.Client
 
 	mu    sync.Mutex
 	h     *load.Histogram

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus/permit"
 
 	"golang.org/x/sync/errgroup"
@@ -137,7 +139,7 @@ type hall struct {
 	arrivals chan Arrival
 	failed   chan error
 	done     chan struct{}
-	clients  []*bus.Client
+	clients  []*peer.Client
 	children []*Child
 	readers  sync.WaitGroup
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/peer"
+
 	"voltbus/bus/permit"
 
 	"voltbus/bus"
@@ -96,7 +98,7 @@ func (h *house) code(wish identity.Invitation) *enrol.Code {
 }
 
 func knock(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
-	j, err := bus.Join(ctx, address, config, key, name)
+	j, err := peer.Join(ctx, address, config, key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +246,7 @@ func (d deaf) Ask(ctx context.Context, method string, body []byte) ([]byte, erro
 
 // stay connects as a node does that stays: it listens.
 func stay(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
-	p, err := bus.DialParent(ctx, bus.Way{Address: address, TLS: config}, key, name)
+	p, err := peer.DialParent(ctx, peer.Way{Address: address, TLS: config}, key, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,6 @@
-package bus
+// Package peer connects to the buses of other nodes: as somebody who asks for a few things, as a child, and as one who
+// listens.
+package peer
 
 import (
 	"cmp"
@@ -9,6 +11,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"voltbus/bus"
 
 	"github.com/nats-io/nats.go"
 
@@ -27,13 +31,14 @@ type Joiner struct {
 
 const (
 	joinTimeout = 10 * time.Second
-	joinSilence = 30 * time.Second // after which a connection that was cut without a word is noticed
+	silentPings = 2                // a connection that was cut without a word is found dead after one more
+	joinSilence = 30 * time.Second //  after which a connection that was cut without a word is noticed
 )
 
 // Join connects to a node. config says which node it must be, and name is who asks, such as
 // "+" and the ID of an invitation. It fails with fault.Unreachable if nobody answers, and with
 // fault.Refused if another node answers, or the node does not know the key. Close it after use.
-func Join(ctx context.Context, address string, config *tls.Config, key Signer, name string) (*Joiner, error) {
+func Join(ctx context.Context, address string, config *tls.Config, key bus.Signer, name string) (*Joiner, error) {
 	return join(ctx, Way{address, config, joinSilence}, key, name)
 }
 
@@ -45,7 +50,7 @@ type Way struct {
 	Silence time.Duration
 }
 
-func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error) {
+func join(ctx context.Context, to Way, key bus.Signer, name string) (*Joiner, error) {
 	const op = "bus.Join"
 	timeout := joinTimeout
 	if end, ok := ctx.Deadline(); ok {
@@ -56,7 +61,7 @@ func join(ctx context.Context, to Way, key Signer, name string) (*Joiner, error)
 	var err error
 	j.conn, err = nats.Connect("tls://"+to.Address, nats.Secure(to.TLS), nats.Nkey(key.Public(), key.Sign), nats.Timeout(timeout),
 		nats.SetCustomDialer(road), nats.SkipHostLookup(),
-		nats.NoReconnect(), nats.PingInterval(cmp.Or(to.Silence, joinSilence)/(pingsOut+1)), nats.MaxPingsOutstanding(pingsOut), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
+		nats.NoReconnect(), nats.PingInterval(cmp.Or(to.Silence, joinSilence)/(silentPings+1)), nats.MaxPingsOutstanding(silentPings), nats.Name(name), nats.CustomInboxPrefix(wire.InboxPrefix+wire.Token(name)+"."+rand.Text()),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // who asks hears it
 		nats.ClosedHandler(func(*nats.Conn) { close(j.ended) }))
 	if lost := !road.release(); err == nil && !lost {

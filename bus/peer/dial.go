@@ -1,8 +1,10 @@
-package bus
+package peer
 
 import (
 	"crypto/tls"
 	"time"
+
+	"voltbus/bus"
 
 	"github.com/nats-io/nats.go"
 
@@ -18,7 +20,7 @@ type Client struct {
 
 // Dial connects to a bus. report is called, from any goroutine, with what goes wrong later, such as
 // messages that were lost because deliver was slow. It fails with fault.Unreachable.
-func Dial(address string, config *tls.Config, key Signer, report func(error)) (*Client, error) {
+func Dial(address string, config *tls.Config, key bus.Signer, report func(error)) (*Client, error) {
 	conn, err := nats.Connect("tls://"+address, nats.Secure(config), nats.Nkey(key.Public(), key.Sign),
 		nats.Timeout(10*time.Second),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { report(err) }))

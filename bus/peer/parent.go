@@ -1,4 +1,4 @@
-package bus
+package peer
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"voltbus/bus"
 
 	"github.com/nats-io/nats.go"
 
@@ -16,8 +18,9 @@ import (
 
 // What a connection to a parent may hold.
 const (
-	parentAnswers = 16 << 20 // bytes of answers that wait to be taken
-	parentCalls   = 64       // calls of the parent's side that run at once
+	parentAnswers = 16 << 20  // bytes of answers that wait to be taken
+	callBytes     = 256 << 20 // of calls that wait
+	parentCalls   = 64        // calls of the parent's side that run at once
 )
 
 // Parent is a child's connection to its parent's bus. When it is lost it does not come back: whoever
@@ -26,7 +29,7 @@ type Parent struct {
 	*Joiner
 	inbox string // of answers to blocks
 	way   Way    // by which it was made
-	key   Signer
+	key   bus.Signer
 
 	ctx     context.Context //nolint:containedctx // of calls that run; ends with the connection
 	end     context.CancelFunc
@@ -37,7 +40,7 @@ type Parent struct {
 }
 
 // DialParent connects as Join does. name is the child's caller name, such as "@plant-1".
-func DialParent(ctx context.Context, to Way, key Signer, name string) (*Parent, error) {
+func DialParent(ctx context.Context, to Way, key bus.Signer, name string) (*Parent, error) {
 	j, err := join(ctx, to, key, name)
 	if err != nil {
 		return nil, err
@@ -73,19 +76,19 @@ func (p *Parent) DialFlow(ctx context.Context, deliver func([]byte)) (*Flow, err
 
 // Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
 // context ends with the connection. Pings are answered here, however many calls run.
-func (p *Parent) Serve(handler func(context.Context, Request)) error {
-	err := p.listen(wire.PingSubject(p.name), mostBytes, func(m *nats.Msg) {
+func (p *Parent) Serve(handler func(context.Context, bus.Request)) error {
+	err := p.listen(wire.PingSubject(p.name), callBytes, func(m *nats.Msg) {
 		_ = m.Respond(nil) // who asked may be gone
 	})
 	if err != nil {
 		return err
 	}
-	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", mostBytes, func(m *nats.Msg) {
+	return p.listen(wire.CallPrefix+wire.Token(p.name)+".*.*", callBytes, func(m *nats.Msg) {
 		call, err := wire.ParseCall(m.Subject)
 		if err != nil || (m.Reply != "" && !wire.IsInbox(m.Reply, call.Caller)) {
 			return
 		}
-		r := Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
+		r := bus.Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
 		if m.Reply == "" {
 			r.Respond = func([]byte) error { return nil }
 		}
@@ -94,7 +97,7 @@ func (p *Parent) Serve(handler func(context.Context, Request)) error {
 }
 
 // start runs a call when there is a place for it; until then the ones behind it wait.
-func (p *Parent) start(r Request, handler func(context.Context, Request)) {
+func (p *Parent) start(r bus.Request, handler func(context.Context, bus.Request)) {
 	select {
 	case p.places <- struct{}{}:
 	case <-p.ctx.Done():
