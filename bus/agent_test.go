@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -20,7 +22,7 @@ import (
 
 func TestAnAgentMayDoWhatItWasGrantedAndNothingElse(t *testing.T) {
 	h := openHall(t, bus.Limits{})
-	if _, err := h.OpenLog(t.Context(), bus.LogConfig{MaxBytes: 1 << 20}); err != nil {
+	if _, err := h.OpenLog(t.Context(), blocklog.Config{MaxBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	h.add(t, "a.b", identity.Grants{

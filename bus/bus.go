@@ -5,6 +5,7 @@ package bus
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"voltbus/bus/blocklog"
 
 	"voltbus/bus/permit"
 
@@ -26,7 +29,7 @@ import (
 
 // Limits of the bus. A subscriber that falls behind by maxPending bytes is cut off.
 const (
-	maxPayload   = 8 << 20
+	maxPayload   = blocklog.MaxBlock
 	maxPending   = 64 << 20
 	startTimeout = 20 * time.Second
 
@@ -261,6 +264,11 @@ func (b *Bus) connError(_ *nats.Conn, sub *nats.Subscription, err error) {
 		attrs = append(attrs, slog.String("subject", sub.Subject))
 	}
 	b.cfg.Log.Warn("bus connection reports an error", attrs...)
+}
+
+// OpenLog opens the log, and makes it if there is none.
+func (b *Bus) OpenLog(ctx context.Context, cfg blocklog.Config) (*blocklog.Log, error) {
+	return blocklog.Open(ctx, blocklog.Engine{Server: b.srv, Conn: b.log, Store: b.jets, Log: b.cfg.Log}, cfg)
 }
 
 // Addr returns the address for connections from outside, or "" if there is none.

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"voltbus/bus/peer"
 
 	"voltbus/bus/permit"
@@ -155,7 +157,7 @@ func TestConnectionsFromOutsideAreEncryptedWithTLS13(t *testing.T) {
 
 func TestAReaderMayOnlyReadLiveMessages(t *testing.T) {
 	f := open(t, t.TempDir(), "127.0.0.1:0")
-	if _, err := f.OpenLog(t.Context(), bus.LogConfig{MaxBytes: 1 << 20}); err != nil {
+	if _, err := f.OpenLog(t.Context(), blocklog.Config{MaxBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	for _, subject := range []string{"live.scan.a", "$JS.API.STREAM.PURGE.LOG", "$JS.API.STREAM.INFO.LOG", "log.block"} {

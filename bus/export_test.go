@@ -14,7 +14,7 @@ func ParseTrespass(format string, v ...any) (id uint64, subject string, publish,
 var Signed = signed
 
 // StopEngine stops the engine of the log as the server itself does when the disk refuses a write.
-func (l *Log) StopEngine() error { return l.bus.srv.ShutdownJetStream() }
+func (b *Bus) StopEngine() error { return b.srv.ShutdownJetStream() }
 
 // ServerError reports an error as the server does, to be written into a log.
 func ServerError(log *slog.Logger) func(format string, v ...any) {

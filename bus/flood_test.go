@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -36,7 +38,7 @@ func flood(ctx context.Context, h *hall, v *visitor) bus.Violation {
 func TestAttackAFloodIsCutOffWhileOthersGoOn(t *testing.T) {
 	h := openHall(t, bus.Limits{Messages: 10_000})
 	serveHello(t, h)
-	log, err := h.OpenLog(t.Context(), bus.LogConfig{MaxBytes: 16 << 20})
+	log, err := h.OpenLog(t.Context(), blocklog.Config{MaxBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,20 +9,21 @@ import (
 	"syscall"
 	"testing"
 
-	"voltbus/bus"
+	"voltbus/bus/blocklog"
+
 	"voltbus/fault"
 )
 
-func openLog(t *testing.T, f *fixture, maxBytes int64) *bus.Log {
+func openLog(t *testing.T, f *fixture, maxBytes int64) *blocklog.Log {
 	t.Helper()
-	l, err := f.OpenLog(t.Context(), bus.LogConfig{MaxBytes: maxBytes})
+	l, err := f.OpenLog(t.Context(), blocklog.Config{MaxBytes: maxBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func appendOne(t *testing.T, l *bus.Log, data string, after uint64) error {
+func appendOne(t *testing.T, l *blocklog.Log, data string, after uint64) error {
 	t.Helper()
 	wait, err := l.Append([]byte(data), after)
 	if err != nil {
@@ -34,7 +35,7 @@ func appendOne(t *testing.T, l *bus.Log, data string, after uint64) error {
 var errEnough = errors.New("enough")
 
 // readAll returns what the log holds from a sequence on, up to its last block.
-func readAll(t *testing.T, l *bus.Log, from uint64) (sequences []uint64, blocks []string) {
+func readAll(t *testing.T, l *blocklog.Log, from uint64) (sequences []uint64, blocks []string) {
 	t.Helper()
 	_, last, err := l.Bounds(t.Context())
 	if err != nil {

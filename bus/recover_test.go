@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/blocklog"
+
 	"voltbus/fault"
 )
 
@@ -17,7 +18,7 @@ func TestALogWhoseEngineStoppedRunsAgainForWhoReads(t *testing.T) {
 	if err := appendOne(t, l, "a", 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.StopEngine(); err != nil {
+	if err := f.StopEngine(); err != nil {
 		t.Fatal(err)
 	}
 	if err := appendOne(t, l, "b", 1); err == nil {
@@ -62,7 +63,7 @@ func TestALogWhoseDiskWasReadOnlyRunsAgainWithoutARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	writable := readOnly(t, dir)
-	if err := l.StopEngine(); err != nil {
+	if err := f.StopEngine(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := l.State(t.Context())
@@ -73,7 +74,7 @@ func TestALogWhoseDiskWasReadOnlyRunsAgainWithoutARestart(t *testing.T) {
 		t.Errorf("it recovers on a disk that refuses writes: %v", err)
 	}
 	writable()
-	var state bus.LogState
+	var state blocklog.State
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if state, err = l.State(t.Context()); err == nil {
 			break

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"voltbus/api/answer"
-	"voltbus/bus"
 	"voltbus/device"
 	"voltbus/point"
 	"voltbus/recorder"
@@ -99,7 +100,7 @@ func (n *Node) foreign(positions map[string]store.Position) []recorder.Stats {
 	return out
 }
 
-func blocksIn(s bus.LogState) uint64 {
+func blocksIn(s blocklog.State) uint64 {
 	if s.First > s.Last || s.Last == 0 {
 		return 0
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/agent"
@@ -108,7 +110,7 @@ type Node struct {
 	host      *enrol.Host
 	parent    *enrol.Parent
 	bus       *bus.Bus
-	blocks    *bus.Log
+	blocks    *blocklog.Log
 	store     history         // nil for a node without one
 	database  *postgres.Store // the store, if it is that one; else nil
 	origin    string          // what the directory's own blocks are called

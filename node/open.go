@@ -8,6 +8,8 @@ import (
 	"net"
 	"path/filepath"
 
+	"voltbus/bus/blocklog"
+
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/config"
@@ -103,7 +105,7 @@ func (n *Node) openBus(ctx context.Context) error {
 	}
 	n.agents.Notify(n.agentChanged)
 	n.children.Notify(n.childChanged)
-	n.blocks, err = n.bus.OpenLog(ctx, bus.LogConfig{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
+	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }
 

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"github.com/nats-io/nkeys"
 	"golang.org/x/sync/errgroup"
 
@@ -87,7 +89,7 @@ func (b *bench) run() (err error) {
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	ctx := context.Background()
-	blocks, err := server.OpenLog(ctx, bus.LogConfig{MaxBytes: 8 << 30})
+	blocks, err := server.OpenLog(ctx, blocklog.Config{MaxBytes: 8 << 30})
 	if err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func profile(file string) (stop func(), err error) {
 type chain struct {
 	recorder *recorder.Recorder
 	sink     *sink.Sink
-	log      *bus.Log
+	log      *blocklog.Log
 	dir      string
 }
 

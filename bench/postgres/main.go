@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"voltbus/bus/blocklog"
+
 	"github.com/nats-io/nkeys"
 	"golang.org/x/sync/errgroup"
 
@@ -104,7 +106,7 @@ func (b *bench) measure(ctx context.Context, name, dir string, st store.Store) e
 	if err != nil {
 		return err
 	}
-	blocks, err := server.OpenLog(ctx, bus.LogConfig{MaxBytes: 8 << 30})
+	blocks, err := server.OpenLog(ctx, blocklog.Config{MaxBytes: 8 << 30})
 	if err == nil {
 		err = b.fill(ctx, name, blocks, st)
 	}
@@ -123,7 +125,7 @@ func (b *bench) measure(ctx context.Context, name, dir string, st store.Store) e
 }
 
 // fill records all scans and waits until they are committed in the store.
-func (b *bench) fill(ctx context.Context, name string, blocks *bus.Log, st store.Store) error {
+func (b *bench) fill(ctx context.Context, name string, blocks *blocklog.Log, st store.Store) error {
 	r := recorder.New(recorder.Config{Origin: "bench"}, blocks, recorder.Start{})
 	s := sink.New(sink.Config{Samples: b.commit}, blocks, st)
 	running, stop := context.WithCancel(ctx)

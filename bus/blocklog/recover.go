@@ -1,4 +1,4 @@
-package bus
+package blocklog
 
 import (
 	"context"
@@ -28,7 +28,7 @@ var errStopped = trouble.Of(jetstream.ErrJetStreamNotEnabled)
 func (l *Log) stopped() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.broken || !l.bus.srv.JetStreamEnabled()
+	return l.broken || !l.engine.Server.JetStreamEnabled()
 }
 
 // revive starts the engine of the log if it has stopped, unless somebody just tried.
@@ -48,7 +48,7 @@ func (l *Log) revive(ctx context.Context) error {
 	if err := l.recover(ctx); err != nil {
 		return fmt.Errorf("%w; now: %w", errStopped, err)
 	}
-	l.bus.cfg.Log.InfoContext(ctx, "log runs again after its engine had stopped")
+	l.engine.Log.InfoContext(ctx, "log runs again after its engine had stopped")
 	return nil
 }
 
@@ -65,12 +65,12 @@ func (l *Log) recover(ctx context.Context) (err error) {
 		close(back)
 	}()
 	l.asking.Wait()
-	if err := l.bus.srv.ShutdownJetStream(); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("stop the log: %w", trouble.Of(err)))
+	if err := l.engine.Server.ShutdownJetStream(); err != nil {
+		return fault.E("bus.Recover", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("stop the log: %w", trouble.Of(err)))
 	}
-	jets := *l.bus.jets // the server makes its own of what it is handed, and looks elsewhere with that the next time
-	if err := l.bus.srv.EnableJetStream(&jets); err != nil {
-		return fault.E("bus.Recover", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("start the log: %w", trouble.Of(err)))
+	jets := *l.engine.Store // the server makes its own of what it is handed, and looks elsewhere with that the next time
+	if err := l.engine.Server.EnableJetStream(&jets); err != nil {
+		return fault.E("bus.Recover", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("start the log: %w", trouble.Of(err)))
 	}
 	return l.open(ctx)
 }

@@ -1,13 +1,17 @@
-package bus
+// Package blocklog keeps encoded blocks in a durable, bounded sequence: a file stream of the embedded server, flushed for
+// each block.
+package blocklog
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -21,11 +25,12 @@ const (
 	logSubject = "log.block"
 	ackTimeout = 10 * time.Second
 	apiTimeout = 5 * time.Second
-	readAhead  = 64 // blocks that a reader asks for at once
+	MaxBlock   = 8 << 20 // bytes of one block
+	readAhead  = 64      // blocks that a reader asks for at once
 )
 
-// LogConfig says how large the log may grow.
-type LogConfig struct {
+// Config says how large the log may grow.
+type Config struct {
 	// MaxBytes bounds the log on disk; beyond it the oldest blocks are dropped.
 	MaxBytes int64
 }
@@ -33,9 +38,9 @@ type LogConfig struct {
 // Log is the durable, bounded sequence of encoded blocks. It has one writer, the recorder, and
 // any number of readers. It is safe for concurrent use.
 type Log struct {
-	bus *Bus
-	cfg LogConfig
-	js  jetstream.JetStream
+	engine Engine
+	cfg    Config
+	js     jetstream.JetStream
 
 	recovering sync.Mutex // who starts the engine
 	revived    time.Time  // when that was tried last because it had stopped by itself
@@ -48,22 +53,30 @@ type Log struct {
 	asking sync.WaitGroup
 }
 
-// LogState describes a log. Sequences count from 1; First > Last means that it is empty.
-type LogState struct {
+// State describes a log. Sequences count from 1; First > Last means that it is empty.
+type State struct {
 	First    uint64 // sequence of the oldest block kept
 	Last     uint64 // sequence of the newest block
 	Bytes    int64
 	MaxBytes int64
 }
 
-// OpenLog opens the log, and makes it if there is none.
-func (b *Bus) OpenLog(ctx context.Context, cfg LogConfig) (*Log, error) {
-	js, err := jetstream.New(b.log, jetstream.WithPublishAsyncMaxPending(1024),
+// Engine is the server that keeps the log.
+type Engine struct {
+	Server *server.Server
+	Conn   *nats.Conn // for the log alone
+	Store  *server.JetStreamConfig
+	Log    *slog.Logger
+}
+
+// Open opens the log, and makes it if there is none.
+func Open(ctx context.Context, e Engine, cfg Config) (*Log, error) {
+	js, err := jetstream.New(e.Conn, jetstream.WithPublishAsyncMaxPending(1024),
 		jetstream.WithPublishAsyncTimeout(ackTimeout), jetstream.WithDefaultTimeout(apiTimeout))
 	if err != nil {
 		return nil, fault.E("bus.OpenLog", fault.Internal, logStream, trouble.Of(err))
 	}
-	l := &Log{bus: b, cfg: cfg, js: js}
+	l := &Log{engine: e, cfg: cfg, js: js}
 	return l, l.open(ctx)
 }
 
@@ -71,11 +84,11 @@ func (l *Log) open(ctx context.Context) error {
 	stream, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: logStream, Subjects: []string{logSubject}, Storage: jetstream.FileStorage,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
-		MaxBytes: l.cfg.MaxBytes, MaxMsgs: -1, MaxMsgSize: maxPayload,
+		MaxBytes: l.cfg.MaxBytes, MaxMsgs: -1, MaxMsgSize: MaxBlock,
 		Duplicates: 100 * time.Millisecond, AllowDirect: true,
 	})
 	if err != nil {
-		return fault.E("bus.OpenLog", fault.Unavailable, l.bus.cfg.Dir, fmt.Errorf("open the log: %w", trouble.Of(err)))
+		return fault.E("bus.OpenLog", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("open the log: %w", trouble.Of(err)))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,12 +145,12 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 }
 
 // State returns what the log holds.
-func (l *Log) State(ctx context.Context) (LogState, error) {
+func (l *Log) State(ctx context.Context) (State, error) {
 	info, err := ask(ctx, l, func(s jetstream.Stream) (*jetstream.StreamInfo, error) { return s.Info(ctx) })
 	if err != nil {
-		return LogState{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", trouble.Of(err)))
+		return State{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", trouble.Of(err)))
 	}
-	return LogState{
+	return State{
 		First: info.State.FirstSeq, Last: info.State.LastSeq,
 		Bytes: int64(info.State.Bytes), MaxBytes: l.cfg.MaxBytes,
 	}, nil
