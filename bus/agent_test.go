@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/blocklog"
 
 	"github.com/nats-io/nats.go"
@@ -245,7 +247,7 @@ func failureOf(t *testing.T, body string) wire.Failure {
 
 func serveHello(t *testing.T, h *hall) {
 	t.Helper()
-	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) {
+	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r dispatch.Request) {
 		_ = r.Respond(fmt.Appendf(nil, `{"result":"welcome %s"}`, r.From))
 	})
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/blocklog"
 
 	"voltbus/bus/permit"
@@ -97,7 +99,7 @@ type Bus struct {
 	guard *guard
 
 	mu          sync.Mutex
-	dispatchers []*dispatcher
+	dispatchers []*dispatch.Dispatcher
 }
 
 // Open starts the server and connects the node to it. A port that is taken gives fault.Conflict,

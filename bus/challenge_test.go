@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/peer"
 
 	"voltbus/bus/permit"
@@ -55,7 +57,7 @@ func openQuiet(t *testing.T, silence time.Duration) *nursery {
 			t.Errorf("close: %v", err)
 		}
 	})
-	err = b.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) { _ = r.Respond([]byte(`{"result":"welcome"}`)) })
+	err = b.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r dispatch.Request) { _ = r.Respond([]byte(`{"result":"welcome"}`)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func openQuiet(t *testing.T, silence time.Duration) *nursery {
 }
 
 // connect is what a child does with a connection, over a way of its own if address is not "".
-func (n *nursery) connect(t *testing.T, address string, handler func(context.Context, bus.Request)) *peer.Parent {
+func (n *nursery) connect(t *testing.T, address string, handler func(context.Context, dispatch.Request)) *peer.Parent {
 	t.Helper()
 	if address == "" {
 		address = n.Addr()
@@ -96,7 +98,7 @@ func why(t *testing.T, p *peer.Parent) string {
 func TestAChildThatIsThereKeepsItsNameHoweverBusyItIs(t *testing.T) {
 	n := openNursery(t)
 	over, calls := make(chan struct{}), make(chan struct{}, 1000)
-	first := n.connect(t, "", func(context.Context, bus.Request) { calls <- struct{}{}; <-over })
+	first := n.connect(t, "", func(context.Context, dispatch.Request) { calls <- struct{}{}; <-over })
 	for range 64 { // as many as run at once
 		go func() { _, _ = n.Call(t.Context(), "@plant", "wait", nil) }()
 	}
@@ -104,7 +106,7 @@ func TestAChildThatIsThereKeepsItsNameHoweverBusyItIs(t *testing.T) {
 		<-calls
 	}
 	for range 3 {
-		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		second := n.connect(t, "", func(context.Context, dispatch.Request) {})
 		if got := why(t, second); got != permit.QuarantineConflict {
 			t.Errorf("the second connection is kept aside for %q", got)
 		}
@@ -128,7 +130,7 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 	n := openNursery(t)
 	way := link.New(t)
 	way.Lead(n.Addr())
-	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	first := n.connect(t, way.Addr(), func(context.Context, dispatch.Request) {})
 	if got := why(t, first); got != "" {
 		t.Fatalf("the first connection is kept aside for %q", got)
 	}
@@ -137,7 +139,7 @@ func TestAChildThatIsSilentLosesItsNameToTheOneThatReturns(t *testing.T) {
 	way.Hold(link.Down, true)
 	asked := false
 	for {
-		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		second := n.connect(t, "", func(context.Context, dispatch.Request) {})
 		got := why(t, second)
 		if got == "" {
 			break
@@ -179,7 +181,7 @@ func TestAChildThatIsCutOffBeforeItListensLosesItsNameToTheOneThatReturns(t *tes
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
 	for got := permit.QuarantineAsked; got != ""; {
-		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		second := n.connect(t, "", func(context.Context, dispatch.Request) {})
 		if got = why(t, second); got != "" && got != permit.QuarantineAsked {
 			t.Fatalf("the second connection is kept aside for %q", got)
 		}
@@ -196,10 +198,10 @@ func TestACopyIsToldAsSuchAlsoIfTheFirstIsFar(t *testing.T) {
 	n := openNursery(t)
 	way := link.New(t)
 	way.Lead(n.Addr())
-	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	first := n.connect(t, way.Addr(), func(context.Context, dispatch.Request) {})
 	way.Delay(700 * time.Millisecond)
 	for attempt := 1; ; attempt++ {
-		second := n.connect(t, "", func(context.Context, bus.Request) {})
+		second := n.connect(t, "", func(context.Context, dispatch.Request) {})
 		got := why(t, second)
 		second.Close()
 		if got == permit.QuarantineConflict {
@@ -223,7 +225,7 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 	n := openQuiet(t, 2700*time.Millisecond) // a ping each 900 ms, which is less than the longest wait at the door
 	way := link.New(t)
 	way.Lead(n.Addr())
-	first := n.connect(t, way.Addr(), func(context.Context, bus.Request) {})
+	first := n.connect(t, way.Addr(), func(context.Context, dispatch.Request) {})
 	if got := why(t, first); got != "" {
 		t.Fatalf("the first connection is kept aside for %q", got)
 	}
@@ -253,8 +255,8 @@ func TestWhoReturnsIsLetInAlsoWhereSignsOfLifeAreAskedForOften(t *testing.T) {
 
 func TestEachThatIsKeptAsideHearsWhyItself(t *testing.T) {
 	n := openNursery(t)
-	n.connect(t, "", func(context.Context, bus.Request) {})
-	second := n.connect(t, "", func(context.Context, bus.Request) {})
+	n.connect(t, "", func(context.Context, dispatch.Request) {})
+	second := n.connect(t, "", func(context.Context, dispatch.Request) {})
 	// As a copy from before a rotation:
 	third, err := peer.DialParent(t.Context(), peer.Way{Address: n.Addr(), TLS: n.client}, n.old, "@plant")
 	if err != nil {

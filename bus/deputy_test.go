@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"voltbus/bus/dispatch"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -19,7 +21,7 @@ func TestAttackTheNodeCannotBeMadeToSpeakForACaller(t *testing.T) {
 	log := openLog(t, h.fixture, 1<<20)
 	must(t, appendOne(t, log, "what was acknowledged", 0))
 	served := make(chan string, 100)
-	if err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) {
+	if err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r dispatch.Request) {
 		served <- r.Method
 		_ = r.Respond([]byte(`{"result":{}}`))
 	}); err != nil {

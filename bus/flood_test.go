@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/blocklog"
 
 	"github.com/nats-io/nats.go"
@@ -126,7 +128,7 @@ func TestAttackARequestStormOfOneCallerIsBounded(t *testing.T) {
 	h.add(t, "a", identity.Grants{})
 	h.add(t, "b", identity.Grants{})
 	began, release := make(chan string, 10_000), make(chan struct{})
-	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r bus.Request) {
+	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r dispatch.Request) {
 		began <- r.From
 		<-release
 		_ = r.Respond([]byte(r.Method))

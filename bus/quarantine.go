@@ -2,16 +2,16 @@ package bus
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
+
+	"voltbus/bus/dispatch"
 
 	"voltbus/bus/permit"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"voltbus/fault"
 	"voltbus/wire"
 )
 
@@ -39,7 +39,7 @@ func (b *Bus) answerQuarantined(m *nats.Msg) {
 		return
 	}
 	if why := b.connections.whyQuarantined(call.Caller, m.Reply); why != nil {
-		_ = m.Respond(failureWhy(why.Err, why.Why)) // who asked may be gone
+		_ = m.Respond(dispatch.Failure(why.Err, why.Why)) // who asked may be gone
 	}
 }
 
@@ -66,15 +66,4 @@ func (g *connections) whyQuarantined(name, inbox string) *permit.Quarantine {
 		}
 	}
 	return list[0].quarantine
-}
-
-// failure is the body of an answer that reports an error.
-func failure(err error) []byte { return failureWhy(err, "") }
-
-// failureWhy is failure with a word for programs.
-func failureWhy(err error, why string) []byte {
-	body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{ // texts are always written
-		Kind: fault.KindOf(err).String(), Message: err.Error(), Why: why,
-	}})
-	return body
 }

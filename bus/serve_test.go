@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
@@ -21,7 +23,7 @@ type waitingRoom struct {
 	inside atomic.Int64 // requests that are not parked
 }
 
-func (w *waitingRoom) answer(ctx context.Context, r bus.Request) {
+func (w *waitingRoom) answer(ctx context.Context, r dispatch.Request) {
 	if r.Method == "wait" {
 		r.Park()
 		r.Park() // a second time changes nothing

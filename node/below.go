@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/catalog"
@@ -76,7 +78,7 @@ func gatherBelow(log *audit.Log, r *receiver.Refusal, tried string) {
 }
 
 // answersBelow reports whether a request is one of a child about its uplink.
-func answersBelow(r *bus.Request) bool {
+func answersBelow(r *dispatch.Request) bool {
 	if !strings.HasPrefix(r.From, identity.ChildPrefix) {
 		return false
 	}
@@ -84,7 +86,7 @@ func answersBelow(r *bus.Request) bool {
 }
 
 // answerBelow answers a request of a child about its uplink.
-func (n *Node) answerBelow(ctx context.Context, r *bus.Request) []byte {
+func (n *Node) answerBelow(ctx context.Context, r *dispatch.Request) []byte {
 	result, err := n.serveBelow(ctx, strings.TrimPrefix(r.From, identity.ChildPrefix), r)
 	if err != nil {
 		return refusal(err)
@@ -96,7 +98,7 @@ func (n *Node) answerBelow(ctx context.Context, r *bus.Request) []byte {
 	return wire.AppendResult(nil, body)
 }
 
-func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (any, error) {
+func (n *Node) serveBelow(ctx context.Context, child string, r *dispatch.Request) (any, error) {
 	switch r.Method {
 	case uplink.HelloMethod:
 		var h uplink.Hello
@@ -129,7 +131,7 @@ func (n *Node) serveBelow(ctx context.Context, child string, r *bus.Request) (an
 
 var errBelow = errors.New("cannot be read; is the version of that node's program much newer than this one's?")
 
-func readBelow(r *bus.Request, into any) error {
+func readBelow(r *dispatch.Request, into any) error {
 	if err := json.Unmarshal(r.Data, into); err != nil {
 		return fault.E("node.answerBelow", fault.Invalid, r.Method, fmt.Errorf("%w: %w", errBelow, err))
 	}

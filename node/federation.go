@@ -5,7 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"voltbus/bus"
+	"voltbus/bus/dispatch"
+
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
@@ -65,7 +66,7 @@ func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byt
 }
 
 // answerHistory answers the parent's question for samples that it does not have.
-func (n *Node) answerHistory(ctx context.Context, r *bus.Request) []byte {
+func (n *Node) answerHistory(ctx context.Context, r *dispatch.Request) []byte {
 	grants, err := allowed(&n.Config().Uplink)
 	if err != nil {
 		return refusal(err)

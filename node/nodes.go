@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/api/answer"
-	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/fleet"
@@ -18,7 +19,7 @@ import (
 )
 
 // answerReport takes how a child says that it and those below it are.
-func (n *Node) answerReport(ctx context.Context, r *bus.Request) []byte {
+func (n *Node) answerReport(ctx context.Context, r *dispatch.Request) []byte {
 	const op = "node.answerReport"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
 	if _, known := n.childGrants(child); !known {

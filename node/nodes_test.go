@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/peer"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
-	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/testing/link"
 	"voltbus/uplink/fleet"
@@ -153,7 +154,7 @@ func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer child.Close()
-	if err := child.Serve(func(_ context.Context, r bus.Request) {
+	if err := child.Serve(func(_ context.Context, r dispatch.Request) {
 		body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{Kind: "refused", Subject: r.Method, Message: "is nothing that a node is asked from above"}})
 		_ = r.Respond(body)
 	}); err != nil {

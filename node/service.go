@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/audit"
 	"voltbus/bus"
 	"voltbus/identity"
@@ -35,7 +37,7 @@ func (n *Node) openService(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
+	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		var later []func()
 		_ = r.Respond(n.answer(ctx, &r, func(work func()) { later = append(later, work) })) // who asked may be gone
 		for _, work := range later {
@@ -46,7 +48,7 @@ func (n *Node) openService(ctx context.Context) error {
 
 // answer answers a request: of a child or the holder of an invitation what concerns their enrolment,
 // everything else as for agents. Later is handed work for when the answer is sent.
-func (n *Node) answer(ctx context.Context, r *bus.Request, later func(work func())) []byte {
+func (n *Node) answer(ctx context.Context, r *dispatch.Request, later func(work func())) []byte {
 	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
 		return n.host.Answer(ctx, r.From, r.Method, r.Data)
 	}

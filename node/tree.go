@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/audit"
@@ -271,7 +273,7 @@ func (n *Node) tellOfNode(child string, r tree.Refused) {
 }
 
 // answersTree reports whether a request of a neighbour is one about the tree.
-func answersTree(r *bus.Request) bool {
+func answersTree(r *dispatch.Request) bool {
 	switch r.Method {
 	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod, ledger.Method, federation.Method:
 		return true
@@ -282,7 +284,7 @@ func answersTree(r *bus.Request) bool {
 var errFromBelow = errors.New("is nothing that a node is asked from below")
 
 // answerTree answers a child's request about the tree.
-func (n *Node) answerTree(ctx context.Context, r *bus.Request) []byte {
+func (n *Node) answerTree(ctx context.Context, r *dispatch.Request) []byte {
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
 	if r.Method == tree.RelayMethod {
 		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
@@ -298,7 +300,7 @@ func (n *Node) answerTree(ctx context.Context, r *bus.Request) []byte {
 }
 
 // answerParentTree answers the parent's request about the tree.
-func (n *Node) answerParentTree(ctx context.Context, r *bus.Request) []byte {
+func (n *Node) answerParentTree(ctx context.Context, r *dispatch.Request) []byte {
 	if r.Method == tree.RelayMethod {
 		m, _ := n.parent.Current()
 		return n.tree.Relay(ctx, tree.Hop{Name: m.Parent, Above: true}, r.Data)

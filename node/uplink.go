@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/peer"
 
-	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -170,7 +171,7 @@ func (s *above) Close() {
 var errAbove = errors.New("is nothing that a node is asked from above")
 
 // answerAbove answers what the parent asks that concerns the tree.
-func (n *Node) answerAbove(ctx context.Context, r bus.Request) {
+func (n *Node) answerAbove(ctx context.Context, r dispatch.Request) {
 	if r.From == wire.NodeName && answersTree(&r) {
 		_ = r.Respond(n.answerParentTree(ctx, &r)) // who asked may be gone
 		return

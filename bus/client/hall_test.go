@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/permit"
 
 	"github.com/nats-io/nats.go"
@@ -83,7 +85,7 @@ func openHall(t *testing.T) *hall {
 	must(t, err)
 	t.Cleanup(func() { must(t, h.Close()) })
 	desk := service.New(service.Config{Node: "node", Registry: h.registry, Presence: room, Bus: h, Log: slog.New(slog.DiscardHandler), Now: time.Now})
-	must(t, h.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
+	must(t, h.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		_ = r.Respond(desk.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data})) // who asked may be gone
 	}))
 	h.registry.Notify(func(c identity.AgentChange) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus"
 
 	"github.com/nats-io/nats.go"
@@ -76,7 +78,7 @@ func (p *Parent) DialFlow(ctx context.Context, deliver func([]byte)) (*Flow, err
 
 // Serve answers what the parent's side asks of this node. handler runs in several goroutines; its
 // context ends with the connection. Pings are answered here, however many calls run.
-func (p *Parent) Serve(handler func(context.Context, bus.Request)) error {
+func (p *Parent) Serve(handler func(context.Context, dispatch.Request)) error {
 	err := p.listen(wire.PingSubject(p.name), callBytes, func(m *nats.Msg) {
 		_ = m.Respond(nil) // who asked may be gone
 	})
@@ -88,7 +90,7 @@ func (p *Parent) Serve(handler func(context.Context, bus.Request)) error {
 		if err != nil || (m.Reply != "" && !wire.IsInbox(m.Reply, call.Caller)) {
 			return
 		}
-		r := bus.Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
+		r := dispatch.Request{Subject: m.Subject, From: call.Caller, Method: call.Method, Data: m.Data, Header: m.Header, Respond: m.Respond}
 		if m.Reply == "" {
 			r.Respond = func([]byte) error { return nil }
 		}
@@ -97,7 +99,7 @@ func (p *Parent) Serve(handler func(context.Context, bus.Request)) error {
 }
 
 // start runs a call when there is a place for it; until then the ones behind it wait.
-func (p *Parent) start(r bus.Request, handler func(context.Context, bus.Request)) {
+func (p *Parent) start(r dispatch.Request, handler func(context.Context, dispatch.Request)) {
 	select {
 	case p.places <- struct{}{}:
 	case <-p.ctx.Done():

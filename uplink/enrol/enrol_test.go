@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/bus/dispatch"
+
 	"voltbus/bus/peer"
 
 	"voltbus/bus/permit"
@@ -78,7 +80,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 		}
 	})
 	host := enrol.NewHost(name, h.children, h.certs.Authority, func(context.Context, enrol.Deed) {})
-	must(t, h.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r bus.Request) {
+	must(t, h.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		_ = r.Respond(host.Answer(ctx, r.From, r.Method, r.Data))
 	}))
 	return h
@@ -250,7 +252,7 @@ func stay(ctx context.Context, address string, config *tls.Config, key *identity
 	if err != nil {
 		return nil, err
 	}
-	return p, p.Serve(func(context.Context, bus.Request) {})
+	return p, p.Serve(func(context.Context, dispatch.Request) {})
 }
 
 func TestAttackACopiedKeyIsKeptAsideAndTold(t *testing.T) {

@@ -1,13 +1,14 @@
-package bus
+// Package dispatch hands requests of many callers to a bounded number of workers, so that callers take turns.
+package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 
 	"github.com/nats-io/nats.go"
 
-	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"
 )
@@ -39,54 +40,8 @@ type Request struct {
 	Park func()
 }
 
-// Serve answers the requests on subjects prefix + caller + method, such as "rpc.node.", until the
-// bus is closed. Of one caller at most 64 run at a time, and 1024 are parked; the others wait, callers
-// taking turns, and what is too much is refused with fault.Unavailable. handler runs in several goroutines at once;
-// its context ends when the bus closes.
-func (b *Bus) Serve(prefix string, handler func(context.Context, Request)) error {
-	ctx, end := context.WithCancel(context.Background())
-	d := &dispatcher{ctx: ctx, end: end, handler: handler, foreign: b.foreignReply, callers: map[string]*caller{}}
-	sub, err := b.requester.requests.Subscribe(prefix+"*.*", d.receive)
-	if err == nil {
-		err = sub.SetPendingLimits(-1, mostBytes)
-	}
-	if err == nil {
-		err = b.requester.requests.Flush()
-	}
-	if err != nil {
-		end()
-		return fault.E("bus.Serve", fault.Unavailable, prefix, trouble.Of(err))
-	}
-	d.sub = sub
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.dispatchers = append(b.dispatchers, d)
-	return nil
-}
-
-// foreignReply reports a request whose answer would go elsewhere than to an inbox of the caller: with
-// the node's rights, which are all. It is a violation like a publication on that subject.
-func (b *Bus) foreignReply(caller, reply string) {
-	b.connections.mu.Lock()
-	holder := b.connections.holder(caller)
-	b.connections.mu.Unlock()
-	if holder != nil {
-		b.guard.offer(trespass{id: holder.id, subject: reply, publish: true})
-	}
-}
-
-func (b *Bus) closeDispatchers() {
-	b.mu.Lock()
-	desks := b.dispatchers
-	b.dispatchers = nil
-	b.mu.Unlock()
-	for _, d := range desks {
-		d.close()
-	}
-}
-
-// dispatcher hands requests to workers, which come with the requests and go when there are none.
-type dispatcher struct {
+// Dispatcher hands requests to workers, which come with the requests and go when there are none.
+type Dispatcher struct {
 	ctx     context.Context //nolint:containedctx // ends with the dispatcher, not with a call
 	end     context.CancelFunc
 	handler func(context.Context, Request)
@@ -112,7 +67,31 @@ type caller struct {
 	inTurn  bool
 }
 
-func (d *dispatcher) receive(m *nats.Msg) {
+// New returns a dispatcher that handles requests by handler, in several goroutines at once. foreign is called for requests
+// whose answer would go elsewhere than to an inbox of the caller.
+func New(handler func(context.Context, Request), foreign func(caller, reply string)) *Dispatcher {
+	ctx, end := context.WithCancel(context.Background())
+	return &Dispatcher{ctx: ctx, end: end, handler: handler, foreign: foreign, callers: map[string]*caller{}}
+}
+
+// Subscribe has the dispatcher handle what comes to a subject. Call it once.
+func (d *Dispatcher) Subscribe(conn *nats.Conn, subject string) error {
+	sub, err := conn.Subscribe(subject, d.receive)
+	if err == nil {
+		err = sub.SetPendingLimits(-1, mostBytes)
+	}
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		d.end()
+		return err
+	}
+	d.sub = sub
+	return nil
+}
+
+func (d *Dispatcher) receive(m *nats.Msg) {
 	call, err := wire.ParseCall(m.Subject)
 	if err != nil {
 		return // somebody else's subject is not ours to judge
@@ -126,12 +105,12 @@ func (d *dispatcher) receive(m *nats.Msg) {
 		return
 	}
 	if !d.enqueue(r) {
-		_ = r.Respond(failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy)))
+		_ = r.Respond(Failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy), ""))
 	}
 }
 
 // enqueue queues a request and lets a worker come for it; false if it is too much.
-func (d *dispatcher) enqueue(r Request) bool {
+func (d *Dispatcher) enqueue(r Request) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -154,7 +133,7 @@ func (d *dispatcher) enqueue(r Request) bool {
 }
 
 // start lets one more worker come if there is something for it.
-func (d *dispatcher) start() {
+func (d *Dispatcher) start() {
 	if !d.closed && d.running < mostRunning && len(d.turns) > 0 {
 		d.running++
 		d.workers.Go(d.work)
@@ -162,7 +141,7 @@ func (d *dispatcher) start() {
 }
 
 // queue gives the caller a turn if it has something that may run.
-func (d *dispatcher) queue(c *caller) {
+func (d *Dispatcher) queue(c *caller) {
 	if !c.inTurn && len(c.waiting) > 0 && c.running < callerRunning {
 		c.inTurn = true
 		d.turns = append(d.turns, c)
@@ -170,14 +149,14 @@ func (d *dispatcher) queue(c *caller) {
 }
 
 // forget keeps the table from growing with callers that ask nothing.
-func (d *dispatcher) forget(c *caller) {
+func (d *Dispatcher) forget(c *caller) {
 	if c.running+c.parked == 0 && len(c.waiting) == 0 {
 		delete(d.callers, c.name)
 	}
 }
 
 // work answers requests until there are none.
-func (d *dispatcher) work() {
+func (d *Dispatcher) work() {
 	for {
 		c, r, ok := d.next()
 		if !ok {
@@ -193,7 +172,7 @@ func (d *dispatcher) work() {
 }
 
 // park lets others run instead of a request of the caller; false if too many are parked.
-func (d *dispatcher) park(c *caller) bool {
+func (d *Dispatcher) park(c *caller) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c.parked >= callerParked || d.parked >= mostParked {
@@ -209,7 +188,7 @@ func (d *dispatcher) park(c *caller) bool {
 }
 
 // done takes note of an answer, and reports whether the worker may take another request.
-func (d *dispatcher) done(c *caller, size int, parked bool) bool {
+func (d *Dispatcher) done(c *caller, size int, parked bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bytes -= size
@@ -229,7 +208,7 @@ func (d *dispatcher) done(c *caller, size int, parked bool) bool {
 }
 
 // next takes the first request of the caller whose turn it is.
-func (d *dispatcher) next() (*caller, Request, bool) {
+func (d *Dispatcher) next() (*caller, Request, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || len(d.turns) == 0 {
@@ -250,12 +229,20 @@ func (d *dispatcher) next() (*caller, Request, bool) {
 	return c, r, true
 }
 
-// close takes nothing more, and waits for what runs.
-func (d *dispatcher) close() {
+// Close takes nothing more, and waits for what runs.
+func (d *Dispatcher) Close() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
 	d.end()
 	_ = d.sub.Unsubscribe() // fails only when the connection is gone
 	d.workers.Wait()
+}
+
+// Failure is the body of an answer that reports an error, with a word for programs.
+func Failure(err error, why string) []byte {
+	body, _ := json.Marshal(wire.Reply{Error: &wire.Failure{ // texts are always written
+		Kind: fault.KindOf(err).String(), Message: err.Error(), Why: why,
+	}})
+	return body
 }
