@@ -1,8 +1,8 @@
 package bus
 
 import (
-	"voltbus/bus/dispatch"
 	"context"
+	"voltbus/bus/dispatch"
 
 	"voltbus/bus/trouble"
 	"voltbus/fault"
