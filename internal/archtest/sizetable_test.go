@@ -37,21 +37,20 @@ var (
 	manyLines = map[string]int{
 		"agent":                    2912,
 		"api":                      5476,
-		"bus":                      3668,
 		"cmd/voltbus":              9826,
 		"config":                   2691,
 		"device":                   3429,
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     5123,
+		"node":                     5143,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4708,
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 56,
-		"lab/rig":     21,
-		"node":        61,
+		"lab/rig":     23,
+		"node":        65,
 	}
 )
