@@ -22,7 +22,7 @@ func (n *Node) openControl(ctx context.Context) error {
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.desk, err = dispatch.Open(ctx, dispatch.Config{
-		Points: controlled(n.opts.Config), Fleet: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
+		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: n.requestersOnline, Absence: cfg.Absence, Record: n.recordCommands,
 		Amiss:  n.tellAmiss,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},

@@ -123,7 +123,7 @@ func (b *bench) measure(ctx context.Context, audited bool) (err error) {
 		return err
 	}
 	kept := journal.Open(dir, time.Now)
-	cfg := dispatch.Config{Fleet: fleet, Journal: kept, Audit: book, Log: log}
+	cfg := dispatch.Config{Devices: fleet, Journal: kept, Audit: book, Log: log}
 	if !audited {
 		cfg.Audit = unaudited{}
 	}

@@ -14,15 +14,21 @@ import (
 	"voltbus/point"
 )
 
+// directory is the points that are known, and what may be meant by a path that is not among them.
+type directory struct {
+	points map[point.Path]Point
+	sorted []point.Path // their paths
+}
+
 // maxAlike is how many paths are named that may have been meant.
 const maxAlike = 3
 
 // covering refuses a pattern, or the path of a reservation, that selects no point.
-func (d *Dispatcher) covering(pattern point.Pattern) *fault.Error {
+func (d *directory) covering(pattern point.Pattern) *fault.Error {
 	if pattern == "" || slices.ContainsFunc(d.sorted, pattern.Match) {
 		return nil
 	}
-	text := fmt.Sprintf("no point matches %.200q; ", pattern) + instead(d, pattern)
+	text := fmt.Sprintf("no point matches %.200q; ", pattern) + d.instead(pattern)
 	return fault.E("dispatch.covering", fault.NotFound, string(pattern), errors.New(text))
 }
 
@@ -31,7 +37,7 @@ func nothingCovered(err *fault.Error) control.Decision {
 }
 
 // instead says what may have been meant by a path or pattern without a point, or how to list the points nearby.
-func instead(d *Dispatcher, pattern point.Pattern) string {
+func (d *directory) instead(pattern point.Pattern) string {
 	if alike := d.alike(pattern); len(alike) > 0 {
 		return "did you mean " + strings.Join(alike, " or ") + "?"
 	}
@@ -46,7 +52,7 @@ func instead(d *Dispatcher, pattern point.Pattern) string {
 
 // alike returns what may have been meant by a pattern that selects nothing: the same in another case, else
 // the devices whose paths are the most alike.
-func (d *Dispatcher) alike(pattern point.Pattern) []string {
+func (d *directory) alike(pattern point.Pattern) []string {
 	folded := point.Pattern(strings.ToLower(string(pattern)))
 	var found []string
 	for _, path := range d.sorted {
@@ -78,7 +84,7 @@ func (d *Dispatcher) alike(pattern point.Pattern) []string {
 }
 
 // beside returns the points of the same parent whose names are alike. The path is in lower case.
-func (d *Dispatcher) beside(path point.Path) []string {
+func (d *directory) beside(path point.Path) []string {
 	parent, name := string(path.Parent()), path.Name()
 	near := make(map[string]int)
 	for _, p := range d.sorted {

@@ -5,23 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"voltbus/audit"
 	"voltbus/control"
-	"voltbus/control/model"
+	"voltbus/control/lastvalue"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/point"
 )
 
-// Fleet reads and writes devices, as package device does.
-type Fleet interface {
+// Devices reads and writes devices, as package device does.
+type Devices interface {
 	WriteEach(ctx context.Context, settings []device.Setting, tell func(place int, o device.Outcome))
 	WriteMany(ctx context.Context, settings []device.Setting) []device.Outcome
 	ReadMany(ctx context.Context, paths []point.Path) []device.Reading
@@ -51,11 +46,11 @@ type Point struct {
 	Heartbeat time.Duration
 }
 
-// Config is what a dispatcher needs. Fleet, Journal, Audit and Log must be there.
+// Config is what a dispatcher needs. Devices, Journal, Audit and Log must be there.
 type Config struct {
 	Points  []Point
 	Limits  control.Limits
-	Fleet   Fleet
+	Devices Devices
 	Journal Journal
 	Audit   Audit
 	// Online returns what tells for a moment whether a requester is there: an agent on the bus, somebody of
@@ -82,51 +77,19 @@ const (
 	waitWrite = time.Minute     // for a call of writes, and
 	waitPoint = time.Second     // more for each of its points
 	waitStop  = 5 * time.Second // for writes that are under way when the dispatcher stops
-	retryKeep = time.Second     // before a disk that failed is tried again
-	maxUntold = 10_000          // entries that wait for an audit log that failed
-
-	tellSoon   = 50 * time.Millisecond // until the audit log has outcomes, and
-	maxWaiting = 4096                  // at most so many wait for that
 )
 
 // Dispatcher decides and carries out. Its methods are safe for concurrent use; requests wait until Run runs.
 type Dispatcher struct {
-	cfg        Config
-	model      *model.Model
-	jobs       chan *job
-	answers    answers
-	ended      chan struct{} // closed when Run does not take requests any more
-	watchers   watchers
-	lastValues lastValues
-	recorder   recorder
-	kick       chan struct{} // the rights of somebody changed, or a point that is commanded or that others depend on
-	amiss      atomic.Pointer[[]control.Amiss]
-	proposed   atomic.Pointer[[]control.Slot]
-
-	// What follows is of the goroutine of Run.
-	points   map[point.Path]Point
-	sorted   []point.Path // their paths
-	waiters  map[point.Path][]waiter
-	inFlight int // writes
-	writes   sync.WaitGroup
-	unsaved  map[[2]string]control.Record // what could not be kept
-	untold   []audit.Entry                // what could not be written into the audit log
-	waiting  []audit.Entry                // outcomes that the audit log gets soon
-	keepBy   time.Duration                // when outcomes are kept that could wait, on the steady clock; 0: none
-	tellBy   time.Duration                // when the audit log gets them; 0: none
-	begun    turn                         // what follows from the state that Open found
-	absent   absent
-	beats    beats
-	wrongs   uint64 // the changes of what is amiss that are in amiss
-
-	mu      sync.Mutex
-	reviews map[string]*Rights // requesters whose rights changed; nil: they have none
-	judges  []Judge            // of those whose rights may have changed
-	trouble error              // why nothing can be kept
-	damage  error              // what was wrong with the state when it was opened
+	reader
+	*reviews
+	cfg      Config
+	requests *requests
+	watchers *watchers
+	values   *lastvalue.Cache
+	loop     *loop
+	damage   error // what was wrong with the state when it was opened
 }
-
-var errEnded = errors.New("the node is stopping; ask again when it runs")
 
 // Open makes a dispatcher with the state that was kept. It writes nothing to devices before Run. A state that
 // is damaged is set aside, which Trouble and the audit log say. Errors are those of the journal, and
@@ -136,18 +99,19 @@ func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 		begin := time.Now()
 		cfg.Clock = func() control.Instant { return control.Instant{Wall: time.Now(), Steady: time.Since(begin)} }
 	}
+	if cfg.Absence <= 0 {
+		cfg.Absence = time.Minute
+	}
+	changed := newReviews()
 	d := &Dispatcher{
-		cfg: cfg, jobs: make(chan *job, queue), answers: newAnswers(), ended: make(chan struct{}), wrongs: math.MaxUint64,
-		kick: make(chan struct{}, 1), reviews: make(map[string]*Rights), waiters: make(map[point.Path][]waiter), unsaved: make(map[[2]string]control.Record),
+		cfg: cfg, requests: newRequests(), watchers: &watchers{}, reviews: changed,
+		values: lastvalue.New(changed.nudge),
 	}
-	d.lastValues.news = d.nudge
-	d.recorder = newRecorder(cfg.Record, cfg.Log)
-	if d.cfg.Absence <= 0 {
-		d.cfg.Absence = time.Minute
-	}
+	d.loop = newLoop(d)
+	d.reader = reader{requests: d.requests, loop: d.loop}
 	state, err := cfg.Journal.Load(ctx)
 	if err == nil {
-		err = d.begin(state)
+		err = d.loop.restore(state)
 	}
 	if fault.Is(err, fault.Corrupt) {
 		file, failed := cfg.Journal.SetAside(ctx)
@@ -155,7 +119,7 @@ func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 			return nil, errors.Join(err, failed)
 		}
 		d.damage = fmt.Errorf("the state of control was damaged (%w) and is now %s: nobody holds a point, and devices keep what they were set to; look at the points and command them anew", err, file)
-		err = d.begin(control.State{Version: control.Version})
+		err = d.loop.restore(control.State{Version: control.Version})
 	}
 	if err != nil {
 		return nil, err
@@ -163,55 +127,15 @@ func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 	return d, nil
 }
 
-// begin takes a state over.
-func (d *Dispatcher) begin(state control.State) error {
-	d.model, d.begun = model.New(d.cfg.Limits), turn{now: d.cfg.Clock()}
-	d.points = make(map[point.Path]Point, len(d.cfg.Points))
-	effects, err := d.declare(d.begun.now, d.cfg.Points)
-	if err != nil {
-		return err
-	}
-	d.begun.add(node, effects, 0)
-	if len(state.Records) == 0 {
-		return nil
-	}
-	effects, err = d.model.Import(d.begun.now, state)
-	d.begun.add(node, effects, 0)
-	return err
-}
-
-// declare makes points exactly those that the model knows.
-func (d *Dispatcher) declare(now control.Instant, points []Point) (control.Effects, error) {
-	specs := make([]control.Spec, len(points))
-	known := make(map[point.Path]Point, len(points))
-	for i := range points {
-		specs[i] = points[i].Spec
-		known[specs[i].Point] = points[i]
-	}
-	effects, err := d.model.Declare(now, specs)
-	if err != nil {
-		return effects, err
-	}
-	var gone []point.Path
-	for path := range d.points {
-		if _, stays := known[path]; !stays {
-			gone = append(gone, path)
-		}
-	}
-	d.points, d.sorted = known, slices.Sorted(maps.Keys(known))
-	d.lastValues.watch(points)
-	d.beats.declare(now, points)
-	more := d.model.Remove(now, gone)
-	effects.Writes, effects.Events = append(effects.Writes, more.Writes...), append(effects.Events, more.Events...)
-	return effects, nil
-}
+// Run decides requests and carries them out until ctx ends. Then it lets writes that are under way end
+// for a moment, notes their outcomes, and returns nil. What is commanded stays commanded: it goes on when
+// the node runs again.
+func (d *Dispatcher) Run(ctx context.Context) error { return d.loop.run(ctx, d.damage) }
 
 // Trouble says why nothing can be kept now, or what of the state was damaged; nil if all is well.
 func (d *Dispatcher) Trouble() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.trouble != nil {
-		return d.trouble
+	if err := d.loop.keeper.why(); err != nil {
+		return err
 	}
 	return d.damage
 }
@@ -219,7 +143,7 @@ func (d *Dispatcher) Trouble() error {
 // Amiss returns the points that do not have what they should have, by path, as far as devices say. Nobody
 // changes the list. It does not wait.
 func (d *Dispatcher) Amiss() []control.Amiss {
-	if list := d.amiss.Load(); list != nil {
+	if list := d.loop.amiss.Load(); list != nil {
 		return *list
 	}
 	return nil
@@ -227,152 +151,16 @@ func (d *Dispatcher) Amiss() []control.Amiss {
 
 // Proposed returns the commands that wait for approval, the oldest first. Nobody changes the list. It does not wait.
 func (d *Dispatcher) Proposed() []control.Slot {
-	if list := d.proposed.Load(); list != nil {
+	if list := d.loop.proposed.Load(); list != nil {
 		return *list
 	}
 	return nil
 }
 
-// look over what a turn has changed: which readings matter from now on, and what is amiss.
-func (d *Dispatcher) survey(t *turn) {
-	asked := d.proposed.Load() == nil
-	for i := range t.events {
-		e := &t.events[i]
-		d.lastValues.follow(e.Path, d.model.Follows(e.Path))
-		asked = asked || e.Kind == control.ApprovalAsked || e.Kind == control.ApprovalEnded
-	}
-	if asked {
-		list := d.model.Waiting()
-		d.proposed.Store(&list)
-	}
-	for i := range t.writes {
-		d.lastValues.follow(t.writes[i].Point, true)
-	}
-	changes := d.model.AmissChanges()
-	if changes == d.wrongs {
-		return
-	}
-	d.wrongs = changes
-	before, list := d.Amiss(), d.model.Amiss()
-	d.amiss.Store(&list)
-	same := slices.EqualFunc(before, list, func(a, b control.Amiss) bool { return a.Point == b.Point && a.Output == b.Output })
-	if d.cfg.Amiss != nil && !same {
-		d.cfg.Amiss(list)
-	}
-}
+// Watch returns somebody who hears what happens from now on; turns that exceed the buffer are dropped,
+// and counted. Close it after use.
+func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
 
-// Run decides requests and carries them out until ctx ends. Then it lets writes that are under way end
-// for a moment, notes their outcomes, and returns nil. What is commanded stays commanded: it goes on when
-// the node runs again.
-func (d *Dispatcher) Run(ctx context.Context) error {
-	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	defer d.recorder.close()
-	beside.Go(func() { d.recorder.run(writing) })
-	d.open(writing)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		t := turn{}
-		select {
-		case <-ctx.Done():
-			continue
-		case j := <-d.jobs:
-			d.gather(&t, j)
-		case <-d.answers.some:
-			d.hear(&t)
-		case <-timer.C:
-			d.enter(&t)
-			d.lookAround(&t)
-			d.beat(writing, t.now)
-		case <-d.kick:
-			d.enter(&t)
-			d.reviewAll(&t)
-		case b := <-d.beats.heard:
-			d.enter(&t)
-			d.beaten(&t, b)
-		}
-		d.finish(writing, &t)
-		timer.Reset(d.next())
-	}
-	d.wind(writing, cancel)
-	return nil
-}
-
-// open carries out what follows from the state that was kept.
-func (d *Dispatcher) open(writing context.Context) {
-	if d.damage != nil {
-		d.begun.entries = append(d.begun.entries, audit.Entry{
-			Actor: node, Action: "control.damaged", Outcome: d.damage.Error(),
-		})
-		d.cfg.Log.ErrorContext(writing, "state of control is damaged", slog.Any("err", d.damage))
-	}
-	d.beats.heard = make(chan beaten)
-	for _, path := range d.model.Commanded() {
-		d.lastValues.follow(path, true)
-	}
-	d.recorder.begin(d, &d.begun)
-	d.finish(writing, &d.begun)
-	d.begun = turn{}
-}
-
-// enter begins a turn with what is due.
-func (d *Dispatcher) enter(t *turn) {
-	t.now = d.cfg.Clock()
-	t.add(node, d.model.Advance(t.now), 0)
-	for path, v := range d.lastValues.take() {
-		t.add(node, d.model.Observe(t.now, path, v), 0)
-	}
-}
-
-// next returns how long nothing is foreseen.
-func (d *Dispatcher) next() time.Duration {
-	const longest = time.Minute
-	now := d.cfg.Clock()
-	wait, ok := d.model.Next(now)
-	if !ok || wait > longest {
-		wait = longest
-	}
-	if d.keepBy > 0 {
-		wait = min(wait, d.keepBy-now.Steady)
-	}
-	if d.tellBy > 0 {
-		wait = min(wait, d.tellBy-now.Steady)
-	}
-	if len(d.unsaved)+len(d.untold) > 0 {
-		wait = min(wait, retryKeep)
-	}
-	return max(min(wait, d.absent.due(now), d.beats.due(now)), 0)
-}
-
-// wind ends what is under way, and refuses what came too late.
-func (d *Dispatcher) wind(writing context.Context, cancel context.CancelFunc) {
-	close(d.ended)
-	d.watchers.close()
-	timer := time.NewTimer(waitStop)
-	defer timer.Stop()
-	for d.inFlight > 0 {
-		t := turn{last: true}
-		select {
-		case <-d.answers.some:
-			d.hear(&t)
-			d.finish(writing, &t)
-		case <-d.beats.heard:
-			d.inFlight--
-		case <-timer.C:
-			cancel()
-		}
-	}
-	d.writes.Wait()
-	d.finish(writing, &turn{now: d.cfg.Clock(), last: true}) // outcomes that could wait
-	for {
-		select {
-		case j := <-d.jobs:
-			j.answer(fault.E("dispatch.Run", fault.Unavailable, "", errEnded))
-		default:
-			return
-		}
-	}
-}
+// Hear takes a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
+// does not wait. The scan stays the caller's.
+func (d *Dispatcher) Hear(scan *point.Scan) { d.values.Hear(scan) }

@@ -29,17 +29,29 @@ func (j *job) take() bool       { return j.state.CompareAndSwap(jobWaits, jobTak
 func (j *job) giveUp() bool     { return j.state.CompareAndSwap(jobWaits, jobGiven) }
 func (j *job) answer(err error) { j.done <- err }
 
+// requests is the way of requests to the goroutine of Run.
+type requests struct {
+	jobs  chan *job
+	ended chan struct{} // closed when Run does not take requests any more
+}
+
+func newRequests() *requests {
+	return &requests{jobs: make(chan *job, queue), ended: make(chan struct{})}
+}
+
+var errEnded = errors.New("the node is stopping; ask again when it runs")
+
 var errLate = errors.New("nobody waited for the answer: what was asked may be done, so look at the point, or ask again with the same identifier")
 
 // ask has the goroutine of Run do a job, and waits for it. With an error what do has made must not be
 // looked at.
-func (d *Dispatcher) ask(ctx context.Context, j *job) error {
+func (r *requests) ask(ctx context.Context, j *job) error {
 	j.done = make(chan error, 1)
 	select {
-	case d.jobs <- j:
+	case r.jobs <- j:
 	case <-ctx.Done():
 		return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", ctx.Err())
-	case <-d.ended:
+	case <-r.ended:
 		return fault.E("dispatch.ask", fault.Unavailable, "", errEnded)
 	}
 	select {
@@ -50,7 +62,7 @@ func (d *Dispatcher) ask(ctx context.Context, j *job) error {
 			return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", ctx.Err())
 		}
 		return fault.E("dispatch.ask", fault.KindOf(ctx.Err()), "", errLate)
-	case <-d.ended:
+	case <-r.ended:
 		if j.giveUp() {
 			return fault.E("dispatch.ask", fault.Unavailable, "", errEnded)
 		}
@@ -59,9 +71,9 @@ func (d *Dispatcher) ask(ctx context.Context, j *job) error {
 }
 
 // look has a job done that changes nothing.
-func look[T any](ctx context.Context, d *Dispatcher, see func() T) (T, error) {
+func look[T any](ctx context.Context, r *requests, see func() T) (T, error) {
 	var seen T
-	if err := d.ask(ctx, &job{size: 1, do: func(*turn) { seen = see() }}); err != nil {
+	if err := r.ask(ctx, &job{size: 1, do: func(*turn) { seen = see() }}); err != nil {
 		var none T
 		return none, err
 	}

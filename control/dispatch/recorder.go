@@ -56,22 +56,22 @@ func newRecorder(record func(context.Context, []point.Info, []point.Sample) erro
 func (s *recorder) close() { close(s.notes) }
 
 // begin has what was commanded before recorded once more, since nobody knows whether it was.
-func (s *recorder) begin(d *Dispatcher, t *turn) {
+func (s *recorder) begin(l *loop, t *turn) {
 	if s.record == nil {
 		return
 	}
-	paths := d.model.Commanded()
+	paths := l.model.Commanded()
 	for i := range t.events {
 		paths = append(paths, t.events[i].Path)
 	}
 	for _, path := range paths {
 		s.commanded[path] = commanded{point.TextOf(""), control.Levels + 1} // like nothing that can be
 	}
-	s.write(d, t.now.Wall, paths)
+	s.write(l, t.now.Wall, paths)
 }
 
 // note records the points whose wish has changed in a turn.
-func (s *recorder) note(d *Dispatcher, t *turn) {
+func (s *recorder) note(l *loop, t *turn) {
 	if s.record == nil || len(t.events) == 0 {
 		return
 	}
@@ -79,20 +79,20 @@ func (s *recorder) note(d *Dispatcher, t *turn) {
 	for i := range t.events {
 		paths[i] = t.events[i].Path
 	}
-	s.write(d, t.now.Wall, paths)
+	s.write(l, t.now.Wall, paths)
 }
 
 // write hands over what has changed. Requests do not wait for it: what finds no room is recorded when the
 // point changes again, and the audit log has it in any case.
-func (s *recorder) write(d *Dispatcher, now time.Time, paths []point.Path) {
+func (s *recorder) write(l *loop, now time.Time, paths []point.Path) {
 	var n note
 	changed := make(map[point.Path]commanded)
 	for _, path := range paths {
-		p, known := d.points[path]
+		p, known := l.points.points[path]
 		if !known {
 			continue
 		}
-		view, _ := d.model.View(path)
+		view, _ := l.model.View(path)
 		is := commanded{value: view.Commanded}
 		if len(view.Array) > 0 {
 			is.level = view.Array[0].Level

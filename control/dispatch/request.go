@@ -23,7 +23,7 @@ type request struct {
 // decide has the model decide a request. The decision comes back without effects.
 func (d *Dispatcher) decide(ctx context.Context, r request) (control.Decision, error) {
 	var decision control.Decision
-	err := d.ask(ctx, &job{size: 1, changes: true, makes: r.makes, do: func(t *turn) {
+	err := d.requests.ask(ctx, &job{size: 1, changes: true, makes: r.makes, do: func(t *turn) {
 		decision = r.decide(t.now)
 		if !r.silent || decision.Status == control.Refused {
 			t.entries = append(t.entries, entryOfRequest(r.actor, "control."+r.action, r.subject, r.detail, &decision))
@@ -44,9 +44,9 @@ func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Se
 		actor: cmp.Or(by, requester), action: "release", subject: cmp.Or(string(s.Point), s.Task, requester),
 		detail: detail{ID: s.Command, Level: s.Level, Task: s.Task, Requester: other(requester, by)},
 		decide: func(now control.Instant) control.Decision {
-			decision := d.model.Release(now, requester, s, by)
+			decision := d.loop.model.Release(now, requester, s, by)
 			if decision.Why == control.WhyUnknown {
-				if err := d.covering(point.Pattern(s.Point)); err != nil {
+				if err := d.loop.points.covering(point.Pattern(s.Point)); err != nil {
 					decision.Err = err
 				}
 			}
@@ -59,7 +59,7 @@ func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Se
 func (d *Dispatcher) Revert(ctx context.Context, r control.Reversion) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: r.By, action: "revert", subject: string(r.Path), detail: detail{Spread: span(r.Spread)},
-		decide: func(now control.Instant) control.Decision { return d.model.Revert(now, r) },
+		decide: func(now control.Instant) control.Decision { return d.loop.model.Revert(now, r) },
 	})
 }
 
@@ -77,7 +77,7 @@ func (d *Dispatcher) Renew(ctx context.Context, requester string, s control.Sele
 	return d.decide(ctx, request{
 		actor: requester, action: "renew", subject: cmp.Or(string(s.Point), s.Task), silent: true,
 		detail: detail{ID: s.Command, Level: s.Level, Task: s.Task, Lease: span(length)},
-		decide: func(now control.Instant) control.Decision { return d.model.Renew(now, requester, s, length) },
+		decide: func(now control.Instant) control.Decision { return d.loop.model.Renew(now, requester, s, length) },
 	})
 }
 
@@ -88,11 +88,11 @@ func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (contro
 		detail: detail{ID: r.ID, Reason: r.Reason, Priority: r.Priority, Windows: r.Windows},
 		decide: func(now control.Instant) control.Decision {
 			for i := range r.Windows {
-				if err := d.covering(point.Pattern(r.Windows[i].Path)); err != nil {
+				if err := d.loop.points.covering(point.Pattern(r.Windows[i].Path)); err != nil {
 					return nothingCovered(err)
 				}
 			}
-			return d.model.Reserve(now, r)
+			return d.loop.model.Reserve(now, r)
 		},
 	})
 }
@@ -101,7 +101,7 @@ func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (contro
 func (d *Dispatcher) Cancel(ctx context.Context, requester, task, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: cmp.Or(by, requester), action: "cancel", subject: task, detail: detail{Requester: other(requester, by)},
-		decide: func(now control.Instant) control.Decision { return d.model.Cancel(now, requester, task, by) },
+		decide: func(now control.Instant) control.Decision { return d.loop.model.Cancel(now, requester, task, by) },
 	})
 }
 
@@ -112,10 +112,10 @@ func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.
 	return d.decide(ctx, request{
 		actor: o.Requester, action: "override", subject: string(o.Pattern), makes: true, detail: x,
 		decide: func(now control.Instant) control.Decision {
-			if err := d.covering(o.Pattern); err != nil {
+			if err := d.loop.points.covering(o.Pattern); err != nil {
 				return nothingCovered(err)
 			}
-			return d.model.Override(now, o)
+			return d.loop.model.Override(now, o)
 		},
 	})
 }
@@ -124,7 +124,7 @@ func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.
 func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: by, action: "clear-override", subject: string(pattern),
-		decide: func(now control.Instant) control.Decision { return d.model.ClearOverride(now, pattern, by) },
+		decide: func(now control.Instant) control.Decision { return d.loop.model.ClearOverride(now, pattern, by) },
 	})
 }
 
@@ -136,7 +136,7 @@ func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.D
 	}
 	return d.decide(ctx, request{
 		actor: a.By, action: action, subject: a.Command, makes: a.Agree, detail: detail{ID: a.Command, Requester: a.Requester},
-		decide: func(now control.Instant) control.Decision { return d.model.Approve(now, a) },
+		decide: func(now control.Instant) control.Decision { return d.loop.model.Approve(now, a) },
 	})
 }
 
@@ -144,13 +144,13 @@ func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.D
 // control.CauseLeft for one that is gone or revoked, control.CauseReleased for one that wants it so; by is
 // who does it, if it is somebody else. Errors are as of Command.
 func (d *Dispatcher) Leave(ctx context.Context, requester string, cause control.Cause, by string) error {
-	return d.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
-		d.leave(t, requester, cause, cmp.Or(by, requester))
+	return d.requests.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
+		d.loop.leave(t, requester, cause, cmp.Or(by, requester))
 	}})
 }
 
-func (d *Dispatcher) leave(t *turn, requester string, cause control.Cause, by string) {
-	effects := d.model.Leave(t.now, requester, cause, by)
+func (l *loop) leave(t *turn, requester string, cause control.Cause, by string) {
+	effects := l.model.Leave(t.now, requester, cause, by)
 	x := detail{Cause: cause}
 	t.entries = append(t.entries, audit.Entry{
 		Actor: by, Action: "control.leave", Subject: requester, Outcome: string(control.Accepted), Detail: x.json(),
@@ -162,9 +162,9 @@ func (d *Dispatcher) leave(t *turn, requester string, cause control.Cause, by st
 // do not fit any more end. With an error, which is Invalid, nothing has changed.
 func (d *Dispatcher) Declare(ctx context.Context, points []Point) error {
 	var invalid error
-	err := d.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
+	err := d.requests.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
 		var effects control.Effects
-		if effects, invalid = d.declare(t.now, points); invalid == nil {
+		if effects, invalid = d.loop.declare(t.now, points); invalid == nil {
 			t.add(node, effects, 0)
 		}
 	}})
@@ -176,5 +176,5 @@ func (d *Dispatcher) Declare(ctx context.Context, points []Point) error {
 
 // Read reads points now, and returns one reading for each, in order. It does not wait for requests.
 func (d *Dispatcher) Read(ctx context.Context, paths []point.Path) []device.Reading {
-	return d.cfg.Fleet.ReadMany(ctx, paths)
+	return d.cfg.Devices.ReadMany(ctx, paths)
 }

@@ -203,7 +203,7 @@ func (s *site) start() *site {
 	s.journal = journal.Open(s.dir, time.Now)
 	cfg := s.cfg
 	cfg.Points, cfg.Log = s.points, log
-	cfg.Fleet, cfg.Journal, cfg.Audit = s.fleet, s.journal, s.audit
+	cfg.Devices, cfg.Journal, cfg.Audit = s.fleet, s.journal, s.audit
 	if s.auditOver != nil {
 		cfg.Audit = s.auditOver(s.audit)
 	}

@@ -18,12 +18,18 @@ type Filter struct {
 	Limit   int           // at most so many; 0 is 1,000
 }
 
+// reader answers what changes nothing.
+type reader struct {
+	requests *requests
+	loop     *loop
+}
+
 // View returns the state of a point: who holds it, until when and why, and what the device says.
 // NotFound for an unknown one; other errors are as of Command.
-func (d *Dispatcher) View(ctx context.Context, path point.Path) (control.View, error) {
+func (r *reader) View(ctx context.Context, path point.Path) (control.View, error) {
 	known := false
-	v, err := look(ctx, d, func() (v control.View) {
-		v, known = d.view(path)
+	v, err := look(ctx, r.requests, func() (v control.View) {
+		v, known = r.loop.view(path)
 		return v
 	})
 	if err == nil && !known {
@@ -34,8 +40,8 @@ func (d *Dispatcher) View(ctx context.Context, path point.Path) (control.View, e
 
 // Covers returns NotFound, with what may have been meant, for a pattern that selects no point; other errors
 // are as of Command.
-func (d *Dispatcher) Covers(ctx context.Context, pattern point.Pattern) error {
-	missing, err := look(ctx, d, func() *fault.Error { return d.covering(pattern) })
+func (r *reader) Covers(ctx context.Context, pattern point.Pattern) error {
+	missing, err := look(ctx, r.requests, func() *fault.Error { return r.loop.points.covering(pattern) })
 	if err != nil || missing == nil {
 		return err
 	}
@@ -43,29 +49,29 @@ func (d *Dispatcher) Covers(ctx context.Context, pattern point.Pattern) error {
 }
 
 // view returns the state of a point, with the last value that was read.
-func (d *Dispatcher) view(path point.Path) (control.View, bool) {
-	v, known := d.model.View(path)
-	if seen, ok := d.lastValues.look(path); ok && known {
+func (l *loop) view(path point.Path) (control.View, bool) {
+	v, known := l.model.View(path)
+	if seen, ok := l.values.Get(path); ok && known {
 		v.Observed = seen
 	}
 	return v, known
 }
 
 // Views returns the state of points by path, and whether there are more. Errors are as of Command.
-func (d *Dispatcher) Views(ctx context.Context, f Filter) (views []control.View, more bool, err error) {
+func (r *reader) Views(ctx context.Context, f Filter) (views []control.View, more bool, err error) {
 	if f.Limit <= 0 {
 		f.Limit = 1000
 	}
-	views, err = look(ctx, d, func() (views []control.View) {
-		begin, found := slices.BinarySearch(d.sorted, f.After)
+	views, err = look(ctx, r.requests, func() (views []control.View) {
+		begin, found := slices.BinarySearch(r.loop.points.sorted, f.After)
 		if found {
 			begin++
 		}
-		for _, path := range d.sorted[begin:] {
+		for _, path := range r.loop.points.sorted[begin:] {
 			if f.Pattern != "" && !f.Pattern.Match(path) {
 				continue
 			}
-			v, ok := d.view(path)
+			v, ok := r.loop.view(path)
 			if !ok || f.Busy && len(v.Array)+len(v.Overrides) == 0 && !v.Reverting {
 				continue
 			}
@@ -81,21 +87,21 @@ func (d *Dispatcher) Views(ctx context.Context, f Filter) (views []control.View,
 }
 
 // Held returns the commands of a requester, the oldest first; of all for "". Errors are as of Command.
-func (d *Dispatcher) Held(ctx context.Context, requester string) ([]control.Slot, error) {
-	return look(ctx, d, func() []control.Slot { return d.model.Held(requester) })
+func (r *reader) Held(ctx context.Context, requester string) ([]control.Slot, error) {
+	return look(ctx, r.requests, func() []control.Slot { return r.loop.model.Held(requester) })
 }
 
 // Waiting returns the commands that wait for approval, the oldest first. Errors are as of Command.
-func (d *Dispatcher) Waiting(ctx context.Context) ([]control.Slot, error) {
-	return look(ctx, d, d.model.Waiting)
+func (r *reader) Waiting(ctx context.Context) ([]control.Slot, error) {
+	return look(ctx, r.requests, func() []control.Slot { return r.loop.model.Waiting() })
 }
 
 // Tasks returns the reservations, the oldest first. Errors are as of Command.
-func (d *Dispatcher) Tasks(ctx context.Context) ([]control.Task, error) {
-	return look(ctx, d, d.model.Tasks)
+func (r *reader) Tasks(ctx context.Context) ([]control.Task, error) {
+	return look(ctx, r.requests, func() []control.Task { return r.loop.model.Tasks() })
 }
 
 // Overridden returns the overrides, the oldest first. Errors are as of Command.
-func (d *Dispatcher) Overridden(ctx context.Context) ([]control.Holder, error) {
-	return look(ctx, d, d.model.Overridden)
+func (r *reader) Overridden(ctx context.Context) ([]control.Holder, error) {
+	return look(ctx, r.requests, func() []control.Holder { return r.loop.model.Overridden() })
 }

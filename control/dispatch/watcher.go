@@ -24,10 +24,6 @@ func (w *Watcher) Dropped() uint64 { return w.dropped.Load() }
 // Close ends the watching.
 func (w *Watcher) Close() { w.of.remove(w) }
 
-// Watch returns somebody who hears what happens from now on; turns that exceed the buffer are dropped,
-// and counted. Close it after use.
-func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
-
 // watchers are all who hear.
 type watchers struct {
 	mu   sync.Mutex
@@ -57,7 +53,7 @@ func (s *watchers) remove(w *Watcher) {
 	}
 }
 
-func (s *watchers) tell(events []control.Event) {
+func (s *watchers) notify(events []control.Event) {
 	if len(events) == 0 {
 		return
 	}

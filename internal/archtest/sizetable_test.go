@@ -11,7 +11,6 @@ var (
 		"bus/client.Client":                73,
 		"cmd/voltbus.session":              33,
 		"config.loader":                    28,
-		"control/dispatch.Dispatcher":      67,
 		"device.Fleet":                     32,
 		"device.line":                      73,
 		"identity.Children":                27,

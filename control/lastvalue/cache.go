@@ -1,23 +1,28 @@
-package dispatch
+// Package lastvalue keeps the last values of the points that matter for control.
+package lastvalue
 
 import (
 	"sync"
 	"sync/atomic"
 
+	"voltbus/control"
 	"voltbus/point"
 )
 
-// lastValues know the last values of points that matter for control: those that can be commanded, and those
+// Cache has the last values of points that matter for control: those that can be commanded, and those
 // that interlocks look at. They are written by many goroutines, so the goroutine of Run is told only of
 // changes, and only of points that somebody commands or that interlocks look at. A scan of a device without
 // such points costs one look into a map.
-type lastValues struct {
+type Cache struct {
 	watched atomic.Pointer[watched]
 	news    func() // there is something to take; returns at once
 
 	mu      sync.Mutex
 	changes map[point.Path]*cell
 }
+
+// New returns a cache of no points. It calls news when there is something to take; that returns at once.
+func New(news func()) *Cache { return &Cache{news: news} }
 
 // watched is the points that matter, which are replaced and never changed.
 type watched struct {
@@ -43,9 +48,9 @@ type cell struct {
 	follow bool // somebody commands it
 }
 
-// watch makes the points those that matter. Values of points that stay are kept.
-func (s *lastValues) watch(points []Point) {
-	before := s.watched.Load()
+// Watch makes the points those that matter. Values of points that stay are kept.
+func (c *Cache) Watch(points []control.Spec) {
+	before := c.watched.Load()
 	next := &watched{devices: make(map[point.Path]*sensed), cells: make(map[point.Path]*cell)}
 	urgent := make(map[point.Path]bool)
 	for i := range points {
@@ -74,12 +79,12 @@ func (s *lastValues) watch(points []Point) {
 			delete(next.devices, path)
 		}
 		for i := range d.cells {
-			c := &d.cells[i]
-			c.inherit(before)
-			next.cells[c.path] = c
+			one := &d.cells[i]
+			one.inherit(before)
+			next.cells[one.path] = one
 		}
 	}
-	s.watched.Store(next)
+	c.watched.Store(next)
 }
 
 // inherit takes over what was heard of the same point.
@@ -95,8 +100,8 @@ func (c *cell) inherit(before *watched) {
 
 // Hear takes a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
 // does not wait. The scan stays the caller's.
-func (d *Dispatcher) Hear(scan *point.Scan) {
-	w := d.lastValues.watched.Load()
+func (c *Cache) Hear(scan *point.Scan) {
+	w := c.watched.Load()
 	if w == nil {
 		return
 	}
@@ -106,32 +111,32 @@ func (d *Dispatcher) Hear(scan *point.Scan) {
 	}
 	if len(scan.Samples) != device.count { // a report of some points
 		for i := range scan.Samples {
-			if c := w.cells[scan.Samples[i].Point]; c != nil {
-				d.lastValues.hear(c, &scan.Samples[i])
+			if one := w.cells[scan.Samples[i].Point]; one != nil {
+				c.hear(one, &scan.Samples[i])
 			}
 		}
 		return
 	}
 	for i := range device.cells {
-		c := &device.cells[i]
-		s := &scan.Samples[c.place]
-		if s.Point != c.path {
-			if c = w.cells[s.Point]; c == nil {
+		one := &device.cells[i]
+		s := &scan.Samples[one.place]
+		if s.Point != one.path {
+			if one = w.cells[s.Point]; one == nil {
 				continue
 			}
 		}
-		d.lastValues.hear(c, s)
+		c.hear(one, s)
 	}
 }
 
 // hear takes one sample.
-func (s *lastValues) hear(c *cell, sample *point.Sample) {
+func (c *Cache) hear(one *cell, sample *point.Sample) {
 	v := sample.Value
 	if sample.Quality.IsBad() {
 		v = point.Value{}
 	}
-	if c.set(v) {
-		s.tell(c)
+	if one.set(v) {
+		c.report(one)
 	}
 }
 
@@ -150,47 +155,48 @@ func (c *cell) get() (point.Value, bool) {
 	return c.value, c.heard
 }
 
-func (s *lastValues) tell(c *cell) {
-	s.mu.Lock()
-	if s.changes == nil {
-		s.changes = make(map[point.Path]*cell)
+// report has a cell among what Take returns next.
+func (c *Cache) report(one *cell) {
+	c.mu.Lock()
+	if c.changes == nil {
+		c.changes = make(map[point.Path]*cell)
 	}
-	s.changes[c.path] = c
-	s.mu.Unlock()
-	s.news()
+	c.changes[one.path] = one
+	c.mu.Unlock()
+	c.news()
 }
 
-// take returns what has changed, and forgets it.
-func (s *lastValues) take() map[point.Path]point.Value {
-	s.mu.Lock()
-	changes := s.changes
-	s.changes = nil
-	s.mu.Unlock()
+// Take returns what has changed, and forgets it.
+func (c *Cache) Take() map[point.Path]point.Value {
+	c.mu.Lock()
+	changes := c.changes
+	c.changes = nil
+	c.mu.Unlock()
 	if len(changes) == 0 {
 		return nil
 	}
 	values := make(map[point.Path]point.Value, len(changes))
-	for path, c := range changes {
-		values[path], _ = c.get()
+	for path, one := range changes {
+		values[path], _ = one.get()
 	}
 	return values
 }
 
-// follow says whether somebody commands a point.
-func (s *lastValues) follow(path point.Path, is bool) {
-	w := s.watched.Load()
+// Follow says whether somebody commands a point.
+func (c *Cache) Follow(path point.Path, is bool) {
+	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {
 		return
 	}
-	c := w.cells[path]
-	c.mu.Lock()
-	c.follow = is
-	c.mu.Unlock()
+	one := w.cells[path]
+	one.mu.Lock()
+	one.follow = is
+	one.mu.Unlock()
 }
 
-// look returns the last value of a point; false if none was heard.
-func (s *lastValues) look(path point.Path) (point.Value, bool) {
-	w := s.watched.Load()
+// Get returns the last value of a point; false if none was heard.
+func (c *Cache) Get(path point.Path) (point.Value, bool) {
+	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {
 		return point.Value{}, false
 	}

@@ -19,15 +19,17 @@ const (
 	HeartbeatBack control.EventKind = "heartbeat-back"
 )
 
-// beats are the points that are toggled while the node lives. They are not of the model: nobody commands
+// heartbeats are the points that are toggled while the node lives. They are not of the model: nobody commands
 // them, and they are neither kept nor in the audit log, apart from their failures.
-type beats struct {
-	list  map[point.Path]*beat
-	order []*beat
-	heard chan beaten
+type heartbeats struct {
+	outbox  *outbox
+	log     *slog.Logger
+	list    map[point.Path]*heartbeat
+	order   []*heartbeat
+	results chan heartbeatResult
 }
 
-type beat struct {
+type heartbeat struct {
 	path  point.Path
 	every time.Duration
 	kind  point.Kind
@@ -37,15 +39,15 @@ type beat struct {
 	lost  bool          // the last one failed
 }
 
-// beaten is what came of one write.
-type beaten struct {
-	beat *beat
-	err  error
+// heartbeatResult is what came of one write.
+type heartbeatResult struct {
+	of  *heartbeat
+	err error
 }
 
 // declare makes the heartbeats those of the points. Ones that stay keep their rhythm.
-func (b *beats) declare(now control.Instant, points []Point) {
-	list := make(map[point.Path]*beat)
+func (b *heartbeats) declare(now control.Instant, points []Point) {
+	list := make(map[point.Path]*heartbeat)
 	b.order = nil
 	for i := range points {
 		p := &points[i]
@@ -54,7 +56,7 @@ func (b *beats) declare(now control.Instant, points []Point) {
 		}
 		known := b.list[p.Point]
 		if known == nil || known.every != p.Heartbeat || known.kind != p.Kind {
-			known = &beat{path: p.Point, every: p.Heartbeat, kind: p.Kind, next: now.Steady, on: true}
+			known = &heartbeat{path: p.Point, every: p.Heartbeat, kind: p.Kind, next: now.Steady, on: true}
 		}
 		list[p.Point] = known
 		b.order = append(b.order, known)
@@ -63,7 +65,7 @@ func (b *beats) declare(now control.Instant, points []Point) {
 }
 
 // due returns how long no heartbeat is due.
-func (b *beats) due(now control.Instant) time.Duration {
+func (b *heartbeats) due(now control.Instant) time.Duration {
 	wait := time.Minute
 	for _, h := range b.order {
 		wait = min(wait, h.next-now.Steady)
@@ -71,9 +73,9 @@ func (b *beats) due(now control.Instant) time.Duration {
 	return wait
 }
 
-// beat writes the heartbeats that are due. One whose write is still under way leaves one out.
-func (d *Dispatcher) beat(ctx context.Context, now control.Instant) {
-	for _, h := range d.beats.order {
+// write writes the heartbeats that are due. One whose write is still under way leaves one out.
+func (b *heartbeats) write(ctx context.Context, now control.Instant) {
+	for _, h := range b.order {
 		if h.next > now.Steady {
 			continue
 		}
@@ -91,32 +93,32 @@ func (d *Dispatcher) beat(ctx context.Context, now control.Instant) {
 			value = point.FloatOf(number)
 		}
 		h.on, h.busy = !h.on, true
-		d.inFlight++
-		d.writes.Go(func() {
+		b.outbox.inFlight++
+		b.outbox.writes.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, waitWrite)
 			defer cancel()
-			outcome := d.cfg.Fleet.WriteMany(ctx, []device.Setting{{Point: h.path, Value: value}})
-			d.beats.heard <- beaten{h, outcome[0].Err}
+			outcome := b.outbox.devices.WriteMany(ctx, []device.Setting{{Point: h.path, Value: value}})
+			b.results <- heartbeatResult{h, outcome[0].Err}
 		})
 	}
 }
 
-// beaten notes whether a device takes its heartbeat.
-func (d *Dispatcher) beaten(t *turn, b beaten) {
-	d.inFlight--
-	h := b.beat
-	lost := b.err != nil
+// answered notes whether a device takes its heartbeat.
+func (b *heartbeats) answered(t *turn, result heartbeatResult) {
+	b.outbox.inFlight--
+	h := result.of
+	lost := result.err != nil
 	h.busy = false
-	if lost == h.lost || !slices.Contains(d.beats.order, h) {
+	if lost == h.lost || !slices.Contains(b.order, h) {
 		return
 	}
 	h.lost = lost
 	e := control.Event{Kind: HeartbeatBack, Holder: control.Holder{Requester: node, Path: h.path}}
 	entry := audit.Entry{Actor: node, Action: "control." + string(HeartbeatBack), Subject: string(h.path), Outcome: "ok"}
 	if lost {
-		e.Kind, e.Fault, e.Text = HeartbeatLost, fault.KindOf(b.err), b.err.Error()
-		entry.Action, entry.Outcome = "control."+string(HeartbeatLost), b.err.Error()
-		d.cfg.Log.Warn("heartbeat is not taken", slog.String("point", string(h.path)), slog.Any("err", b.err))
+		e.Kind, e.Fault, e.Text = HeartbeatLost, fault.KindOf(result.err), result.err.Error()
+		entry.Action, entry.Outcome = "control."+string(HeartbeatLost), result.err.Error()
+		b.log.Warn("heartbeat is not taken", slog.String("point", string(h.path)), slog.Any("err", result.err))
 	}
 	t.events = append(t.events, e)
 	t.entries = append(t.entries, entry)
