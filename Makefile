@@ -55,7 +55,7 @@ dev: build/.go web sdk ## run the demonstration and its page from the sources; w
 .PHONY: sdk
 sdk: build/.sdk ## build the wheel of the Python SDK into python/dist
 
-# The same sources give the same octets: hatchling writes no time of its own.
+# The same sources give the same bytes: hatchling writes no time of its own.
 build/.sdk: $(SDK_SOURCES) build/.sdk-tools
 	rm -f python/dist/*.whl
 	cd python && ../.venv/bin/python -m hatchling build --target wheel --directory dist
@@ -82,8 +82,17 @@ build/.web-modules: web/package-lock.json build/.node
 # ---- test
 
 .PHONY: test
-test: test-begin build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium
+ifeq ($(origin PKG),command line)
+# The Go tests of some packages. What they talk to is prepared only if they talk to other programs.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+TALKS := $(shell go list -test -deps $(PKG) 2>/dev/null | grep -x 'voltbus/testing/peers')
+endif
+test: build/.go $(if $(TALKS),build/.postgresql build/.iproute peers web sdk)
+	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
+else
+test: test-begin build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
 	@[ ! -s build/flaky.txt ] || { echo; echo "FLAKY: these failed, and passed when run once more, alone. Mend them:"; sed 's/^/  /' build/flaky.txt; }
+endif
 
 .PHONY: test-begin
 test-begin:
