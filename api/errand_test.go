@@ -41,7 +41,7 @@ type neighbour struct{}
 func (neighbour) Self(node string) bool     { return node == "n" }
 func (neighbour) Role(string) identity.Role { return identity.Operator }
 
-func (neighbour) Ask(context.Context, api.Caller, api.FarCall) (json.RawMessage, error) {
+func (neighbour) Ask(context.Context, *operation.Caller, api.FarCall) (json.RawMessage, error) {
 	return nil, errors.New("declared operations go by the table")
 }
 

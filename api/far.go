@@ -8,9 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -23,19 +22,10 @@ type Far interface {
 	Self(node string) bool
 	// Ask has somebody call a method at another node, where the role is judged, too. fault.Unreachable, at once: a
 	// node on the way is not connected, and the error says which. What a method raised is a *RaisedError.
-	Ask(ctx context.Context, who Caller, c FarCall) (json.RawMessage, error)
+	Ask(ctx context.Context, who *operation.Caller, c FarCall) (json.RawMessage, error)
 	// Role returns the role that people need for a method of a node that is no operation of this API.
 	Role(method string) identity.Role
 }
-
-// Caller is a person or program that asks another node for something.
-type Caller struct {
-	Name string // such as person:ada
-	Role identity.Role
-}
-
-// callerOf returns who asks, as other nodes hear it.
-func callerOf(u identity.User) Caller { return Caller{Name: exchange.ActorOf(u), Role: u.Role} }
 
 // FarCall is a call at another node.
 type FarCall struct {
@@ -100,7 +90,8 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	result, err := s.cfg.Far.Ask(ctx, callerOf(r.User), FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	who := callerOfUser(r.User)
+	result, err := s.cfg.Far.Ask(ctx, &who, FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		return fault.E("api.call", fault.Rejected, exchange.Clip(node+"/"+body.Agent+":"+body.Method), raised)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/fault"
+	"voltbus/operation"
 	"voltbus/wire"
 )
 
@@ -35,7 +35,7 @@ func (s *server) farSource(r *exchange.Request, node string) (key string, from s
 	if in.Err != nil {
 		return "", nil, in.Err
 	}
-	e := farEar{far: s.cfg.Far, who: callerOf(r.User), node: node, pattern: "**"}
+	e := farEar{far: s.cfg.Far, who: callerOfUser(r.User), node: node, pattern: "**"}
 	if len(patterns) == 1 && patterns[0] != "" {
 		e.pattern = patterns[0]
 	}
@@ -46,7 +46,7 @@ func (s *server) farSource(r *exchange.Request, node string) (key string, from s
 // farEar asks another node again and again for what its devices report.
 type farEar struct {
 	far           Far
-	who           Caller
+	who           operation.Caller
 	node, pattern string
 	cursor        string
 }
@@ -103,7 +103,7 @@ func (e *farEar) ask(ctx context.Context, f *feed) (some bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, farPatience)
 	defer cancel()
-	result, err := e.far.Ask(ctx, e.who, FarCall{e.node, wire.NodeName, "listen", wire.Arguments{Kwargs: args}})
+	result, err := e.far.Ask(ctx, &e.who, FarCall{e.node, wire.NodeName, "listen", wire.Arguments{Kwargs: args}})
 	if err != nil {
 		return false, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"voltbus/identity"
+	"voltbus/operation"
 )
 
 // hasty is another node that answers at once, and has nothing to say.
@@ -19,7 +20,7 @@ func (*hasty) Self(string) bool { return false }
 
 func (*hasty) Role(string) identity.Role { return identity.Viewer }
 
-func (h *hasty) Ask(ctx context.Context, _ Caller, _ FarCall) (json.RawMessage, error) {
+func (h *hasty) Ask(ctx context.Context, _ *operation.Caller, _ FarCall) (json.RawMessage, error) {
 	if h.asked.Add(1) > 1000 {
 		return nil, errors.New("is asked without end")
 	}

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"voltbus/bus/peer"
-
 	"voltbus/api/client"
 	"voltbus/bus"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"

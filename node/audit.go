@@ -1,27 +1,26 @@
 package node
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"log/slog"
-
-	"voltbus/bus/permit"
+	"time"
 
 	"voltbus/audit"
-	"voltbus/bus"
+	"voltbus/audit/head"
+	"voltbus/audit/report"
+	"voltbus/internal/datadir"
 	"voltbus/uplink/fleet"
-	"voltbus/wire"
 )
 
 func (n *Node) openAudit(ctx context.Context) error {
 	var err error
-	n.links = fleet.NewLinks(n.tellOfLink)
 	if n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
 	}
+	n.report = report.New(report.Options{Node: n.opts.Config.Node.Name, ReadOnly: n.opts.Idle, Audit: n.audit, Log: n.log, Now: now})
 	bound := n.opts.Config.Audit
 	n.audit.Bound(audit.Bound{MaxBytes: int64(bound.MaxBytes), Keep: bound.Keep})
+	n.links = fleet.NewLinks(n.report.Link)
 	return nil
 }
 
@@ -41,73 +40,26 @@ func (n *Node) tellBefore(ctx context.Context) {
 	if n.opts.WentBack != nil {
 		defer n.settings.TellBack(ctx, n.opts.WentBack, nil)
 	}
-	n.tell(ctx, n.deed("node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before}))
+	n.report.Node(ctx, "node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before})
 	n.tellDamaged(ctx)
 }
 
-// tell writes what the node does by itself into the audit log; one that only looks at its data does
-// nothing. Where that is not possible the node goes on, and its health says so.
-func (n *Node) tell(ctx context.Context, e audit.Entry) {
-	if n.opts.Idle {
-		return
+// openHeads compares the audit log with what the catalogue knows of it.
+func (n *Node) openHeads(ctx context.Context) error {
+	origin, err := datadir.Origin(n.opts.Config.Node.Data)
+	if err != nil { // told when the numbers of blocks are sought
+		origin = ""
 	}
-	if err := n.audit.Append(context.WithoutCancel(ctx), e); err != nil {
-		n.log.WarnContext(ctx, "audit log is not written", slog.String("action", e.Action), slog.Any("err", err))
-	}
-}
-
-// deed is an entry of what the node does by itself.
-func (n *Node) deed(action string, err error, detail any) audit.Entry {
-	e := audit.Entry{Actor: "node", Action: action, Subject: n.opts.Config.Node.Name, Outcome: "ok"}
-	if err != nil {
-		e.Outcome = err.Error()
-	}
-	if detail != nil {
-		e.Detail, _ = json.Marshal(detail) // texts and lists of them
-	}
-	return e
-}
-
-// auditTrouble says what of the audit log is damaged, or why it cannot be written.
-func (n *Node) auditTrouble() error {
-	s := n.audit.Status()
-	switch {
-	case s.Err != nil:
-		return s.Err
-	case s.Damage != "":
-		return errors.New("the audit log is damaged: " + s.Damage + "; voltbus audit verify says more")
-	}
-	return n.heads.trouble()
-}
-
-// refusedByBus offers the audit log what a connection tried and may not.
-func (n *Node) refusedByBus(v bus.Violation) {
-	verb, outcome := "subscribe", "refused by the bus"
-	if v.Publish {
-		verb = "publish"
-	}
-	missing := wire.Capability(v.Subject, v.Publish)
-	if missing != "" {
-		outcome = "missing: " + missing
-	}
-	if v.Flood != "" {
-		verb, outcome = "flood", "cut off: "+v.Flood
-	}
-	if v.Conflict != "" {
-		verb, outcome = "connect twice", "kept aside: "+v.Conflict
-	}
-	switch v.Quarantine {
-	case permit.QuarantineReplaced:
-		verb = "connect with a replaced key"
-	case permit.QuarantineExpired:
-		verb = "connect with an expired bundle"
-	}
-	detail, _ := json.Marshal(struct {
-		Tried   string `json:"tried"`
-		Missing string `json:"missing,omitempty"`
-		Key     string `json:"key"`
-		Count   uint64 `json:"count"`
-		Address string `json:"address,omitempty"`
-	}{verb, missing, v.Key, v.Count, v.Address}) // texts and a number
-	n.audit.Offer(audit.Entry{Actor: busActor(v.Name), Action: "refused", Subject: v.Subject, Outcome: outcome, Detail: detail})
+	n.heads, err = head.Open(ctx, head.Options{
+		Audit: n.audit, Catalog: n.catalog, Origin: origin, ReadOnly: n.opts.Idle, Sign: n.identity.Node.Sign,
+		Joined: func(child string) (time.Time, bool) {
+			c, err := n.children.Child(child)
+			return c.Joined, err == nil
+		},
+		Report: func(ctx context.Context, action, subject string, err error) {
+			n.report.About(ctx, action, cmp.Or(subject, n.opts.Config.Node.Name), err, nil)
+		},
+		Log: n.log,
+	})
+	return err
 }

@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink"
+	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/sender"
 	"voltbus/wire"
 )
 
@@ -29,23 +30,23 @@ const outagesFile = "outages.json"
 
 // openReceiver lets children send their blocks.
 func (n *Node) openReceiver(context.Context) error {
+	n.neighbours = neighbour.New(neighbour.Options{
+		Children: n.children, Parent: n.parent, Bus: n.bus,
+		Link:    func() (sender.State, time.Time) { return n.sender.State() },
+		Allowed: func() (identity.Grants, error) { return allowed(&n.Config().Uplink) },
+		Version: func(child string) string {
+			seen, _ := n.book.Look(child, child)
+			return seen.Version
+		},
+	})
 	n.receiver = receiver.New(receiver.Config{
-		Name: n.opts.Config.Node.Name, Child: n.childGrants, Own: n.isOwn, Know: n.knowBelow, Meter: n.meterFits, Refused: n.refusedBelow,
-		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.storeName, Log: n.log,
+		Name: n.opts.Config.Node.Name, Child: n.neighbours.Child, Own: n.isOwn, Know: n.knowBelow, Meter: n.meterFits, Refused: n.report.Blocks,
+		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.history.Name, Log: n.log,
 		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
 	return n.bus.ReceiveBlocks(func(a bus.Arrival) { //nolint:contextcheck // the receiver has that of its Run
 		n.receiver.Receive(a.Child, uplink.Lane(a.Lane), a.Data, func(answer uplink.Answer) { a.Answer(answer.Encode()) })
 	})
-}
-
-// childGrants returns what an approved child may do.
-func (n *Node) childGrants(name string) (receiver.Child, bool) {
-	c, err := n.children.Child(name)
-	if err != nil || c.State != identity.ChildApproved {
-		return receiver.Child{}, false
-	}
-	return receiver.Child{Prefix: c.Prefix, Grants: c.All()}, true
 }
 
 // isOwn reports whether an origin is one of this node's own.
@@ -61,20 +62,6 @@ func (n *Node) isOwn(origin string) bool {
 // meterFits judges readings of meters that a child sends.
 func (n *Node) meterFits(b *point.Block, from func(origin string) bool) error {
 	return n.meters.Fits(b, from)
-}
-
-// refusedBelow notes a block that was not taken.
-func (n *Node) refusedBelow(r receiver.Refusal) { gatherBelow(n.audit, &r, "send blocks") }
-
-// gatherBelow has what a child tried, and may not, in the audit log: the first at once, more in an entry a minute.
-func gatherBelow(log *audit.Log, r *receiver.Refusal, tried string) {
-	detail, _ := json.Marshal(struct {
-		Tried   string `json:"tried"`
-		Missing string `json:"missing,omitempty"`
-	}{tried, r.Missing}) // texts
-	log.Gather(audit.Entry{ // a child may have many origins, and invent more
-		Actor: "child:" + r.Child, Action: "refused", Subject: r.Origin, Outcome: r.Err.Error(), Detail: detail,
-	})
 }
 
 // answersBelow reports whether a request is one of a child about its uplink.
@@ -143,9 +130,9 @@ var errManyPoints = fmt.Errorf("describe at most %d points at once", uplink.MaxD
 // describedBelow puts points as their child describes them into the catalogue.
 func (n *Node) describedBelow(ctx context.Context, child string, points []uplink.Description) error {
 	const op = "node.describedBelow"
-	c, known := n.childGrants(child)
+	c, known := n.neighbours.Child(child)
 	if !known {
-		return fault.E(op, fault.Refused, child, errNoChild)
+		return fault.E(op, fault.Refused, child, neighbour.ErrNoChild)
 	}
 	if len(points) > uplink.MaxDescriptions {
 		return fault.E(op, fault.Invalid, child, errManyPoints)
@@ -170,7 +157,7 @@ func (n *Node) describedBelow(ctx context.Context, child string, points []uplink
 	refused, err := n.catalog.Below(ctx, child, infos, removed, catalog.BoundOf(n.opts.Config.Ingest.ChildPoints))
 	if err == nil && refused > 0 {
 		err = n.crowded.refuse(child, refused, n.opts.Config.Ingest.ChildPoints)
-		gatherBelow(n.audit, &receiver.Refusal{Child: child, Origin: child, Err: err}, "describe points")
+		n.report.Descriptions(receiver.Refusal{Child: child, Origin: child, Err: err})
 	}
 	return err
 }
@@ -187,8 +174,6 @@ func (n *Node) knowBelow(ctx context.Context, child string, paths []point.Path) 
 
 const errManyNames = "sends readings of more points than are known below one child: ingest.child_points of this node is %d, with texts of " +
 	"%d octets each on average; raise it if these points are right: the readings wait in the child's log until then"
-
-var errNoChild = errors.New("is no child of this node, or not approved")
 
 // Below returns what came from each child since the start.
 func (n *Node) Below() map[string]receiver.Counts { return n.receiver.Status() }

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"voltbus/bus/peer"
-
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	agent "voltbus/bus/client"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/tree"

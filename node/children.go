@@ -2,11 +2,8 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"slices"
 
 	"voltbus/api/answer"
-	"voltbus/audit"
 	"voltbus/identity"
 	"voltbus/operation/declared"
 	"voltbus/uplink/enrol"
@@ -18,43 +15,24 @@ func (n *Node) openChildren(ctx context.Context) error {
 	if n.children, err = identity.OpenChildren(ctx, n.catalog, now); err != nil {
 		return err
 	}
-	n.host = enrol.NewHost(n.opts.Config.Node.Name, n.children, n.identity.Certificates.Authority, n.tellOfEnrolment)
+	n.host = enrol.NewHost(n.opts.Config.Node.Name, n.children, n.identity.Certificates.Authority, n.report.Enrolment)
 	n.parent, err = enrol.OpenParent(n.opts.Config.Node.Data, now)
 	return err
 }
 
-// childChanged makes a change of a child or an invitation hold on the bus.
+// childChanged makes a change of a child or an invitation hold for those who are connected.
 func (n *Node) childChanged(c identity.ChildChange) {
-	for _, key := range c.Keys {
-		n.bus.Repermit(key)
-	}
+	n.rights.ChildChanged(c)
 	if n.liveHub != nil {
 		n.liveHub.Changed()
 	}
-	if c.Before.State == identity.ChildApproved && c.After.State != identity.ChildApproved {
-		n.reviewFar(n.tree.Branch(c.Before.Name)...)
-	} else if c.Before.State == identity.ChildApproved {
-		n.reviewFar()
+	switch {
+	case c.Before.State != identity.ChildApproved:
+	case c.After.State != identity.ChildApproved:
+		n.reviewer.Remote(n.tree.Branch(c.Before.Name)...)
+	default:
+		n.reviewer.Remote()
 	}
-	before, after := c.Before.All(), c.After.All()
-	if c.Before.Name != "" && (c.Before.Prefix != c.After.Prefix || !slices.Equal(before.Record, after.Record)) {
-		// A child hears of its prefix when it greets, and then sends what was refused before.
-		n.bus.Drop(c.After.Public, "the place of its points has changed")
-	}
-}
-
-// tellOfEnrolment writes what a child did into the audit log.
-func (n *Node) tellOfEnrolment(ctx context.Context, d enrol.Deed) {
-	e := audit.Entry{Actor: busActor(d.Who), Action: d.Action, Subject: d.Child, Outcome: "ok"}
-	if d.Err != nil {
-		e.Outcome = d.Err.Error()
-	}
-	e.Detail, _ = json.Marshal(struct { // texts
-		Fingerprint string `json:"fingerprint"`
-		Invitation  string `json:"invitation,omitempty"`
-		State       string `json:"state,omitempty"`
-	}{d.Key, d.Invite, string(d.State)})
-	n.tell(ctx, e)
 }
 
 // aboutChildren says how what is asked about the nodes around this one is done.

@@ -3,36 +3,37 @@ package node
 import (
 	"context"
 
-	"voltbus/audit"
 	"voltbus/config"
 	"voltbus/control"
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/control/journal"
-	"voltbus/identity"
+	"voltbus/control/requester"
 	"voltbus/point"
 )
 
-// openControl makes the dispatcher that decides about commands, with what was commanded before.
+// openControl makes the desk that decides about commands, with what was commanded before.
 func (n *Node) openControl(ctx context.Context) error {
 	if n.opts.Idle {
 		return nil
 	}
 	cfg := n.opts.Config.Control
+	requesters := &requester.Directory{Online: n.bus.Online, Children: n.children, Tree: n.tree, Neighbours: n.neighbours}
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.desk, err = dispatch.Open(ctx, dispatch.Config{
 		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
-		Online: n.requestersOnline, Absence: cfg.Absence, Record: n.recordCommands,
+		Online: requesters.Present, Absence: cfg.Absence, Record: n.recordCommands,
 		Amiss:  n.tellAmiss,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {
 		return err
 	}
+	n.reviewer = &requester.Reviewer{Directory: requesters, Dispatcher: n.desk}
 	n.outlet.hear = n.desk.Hear
-	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.refusedByControl, Freeze: n.fleet.Freeze, Below: n.branches})
-	n.agents.Notify(n.reviewAgent)
+	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.report.Control, Freeze: n.fleet.Freeze, Below: n.branches})
+	n.agents.Notify(n.reviewer.Agent)
 	return nil
 }
 
@@ -46,7 +47,7 @@ func (n *Node) branches() []access.Branch {
 	return list
 }
 
-// Control returns the dispatcher that decides about commands; nil for an idle node.
+// Control returns the desk that decides about commands; nil for an idle node.
 func (n *Node) Control() *dispatch.Dispatcher { return n.desk }
 
 // controlled describes the points of the configured devices for those who command them.
@@ -60,24 +61,12 @@ func controlled(cfg *config.Config) []dispatch.Point {
 	return points
 }
 
-// declare tells the dispatcher of the points of a changed configuration.
+// declare tells the desk of the points of a changed configuration.
 func (n *Node) declare(ctx context.Context, cfg *config.Config) error {
 	if n.desk == nil {
 		return nil
 	}
 	return n.desk.Declare(ctx, controlled(cfg))
-}
-
-// reviewAgent ends what an agent holds that it may not hold any more.
-func (n *Node) reviewAgent(c identity.AgentChange) {
-	switch c.What {
-	case identity.AgentRevoked, identity.AgentRemoved:
-		n.desk.Dismiss("agent:" + c.Before.Name)
-	case identity.AgentGranted:
-		who := access.Agent(&c.After)
-		n.desk.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
-	default:
-	}
 }
 
 // recordCommands keeps what points are commanded.
@@ -90,7 +79,7 @@ func (n *Node) recordCommands(ctx context.Context, fresh []point.Info, samples [
 	return n.recorder.Record(ctx, samples)
 }
 
-// announcements is how many turns of the dispatcher may wait to be told on the bus.
+// announcements is how many turns of the desk may wait to be told on the bus.
 const announcements = 1024
 
 // announceControl tells on the bus what happens to points, until ctx ends.
@@ -112,9 +101,4 @@ func (n *Node) announceControl(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// refusedByControl notes what somebody may not command.
-func (n *Node) refusedByControl(r access.Refusal) {
-	n.audit.Offer(audit.Entry{Actor: r.Who, Action: r.Action, Subject: r.Subject, Outcome: "refused: " + r.Err.Error()})
 }

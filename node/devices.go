@@ -97,7 +97,7 @@ func tagsOf(d *config.Device, own map[string]string) map[string]string {
 func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, error) {
 	n.tellStart(ctx) // who asks may be faster than Run
 	done, err := n.apply(ctx, cfg)
-	n.tell(ctx, n.deed("config.reload", err, map[string]any{"changes": configuration.Changes(done).Words}))
+	n.report.Node(ctx, "config.reload", err, map[string]any{"changes": configuration.Changes(done).Words})
 	return done, err
 }
 
@@ -130,7 +130,7 @@ func (n *Node) apply(ctx context.Context, cfg *config.Config) (config.Changes, e
 	n.config = &next
 	n.mu.Unlock()
 	if changes.Allow {
-		n.reviewFar()
+		n.reviewer.Remote()
 		n.liveUp.Review()
 	}
 	n.log.InfoContext(ctx, "configuration applied", slog.Int("added", len(changes.Added)),

@@ -14,6 +14,7 @@ import (
 	"voltbus/agent"
 	"voltbus/control"
 	"voltbus/device"
+	"voltbus/history/ledger"
 	"voltbus/identity"
 	"voltbus/internal/plural"
 	"voltbus/point"
@@ -36,7 +37,7 @@ func (n *Node) Concerns(ctx context.Context) []verdict.Concern { return verdict.
 func (n *Node) facts(ctx context.Context) *verdict.Facts {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
-	f := &verdict.Facts{Now: now(), Paused: text(n.recorder.Lanes()[0].Paused), Audit: text(n.auditTrouble())}
+	f := &verdict.Facts{Now: now(), Paused: text(n.recorder.Lanes()[0].Paused), Audit: text(n.heads.Trouble())}
 	n.sinkFacts(ctx, f)
 	n.historyFacts(ctx, f)
 	f.Files = n.fileFacts()
@@ -86,7 +87,7 @@ func (n *Node) sinkFacts(ctx context.Context, f *verdict.Facts) {
 	if n.sink != nil {
 		s := n.sink.Stats()
 		fact := verdict.Sink{Part: verdict.Store, Reason: text(s.Err)}
-		fact.Waiting, fact.Oldest = n.backlog(ctx, s.Sequence)
+		fact.Waiting, fact.Oldest = n.account.Backlog(ctx, s.Sequence)
 		f.Sinks = append(f.Sinks, fact)
 	}
 	if fact, is := n.uplinkFact(f.Now); is {
@@ -122,28 +123,15 @@ func (n *Node) uplinkFact(at time.Time) (fact verdict.Sink, member bool) {
 	return fact, true
 }
 
-// backlog returns how many blocks of the log wait for a sink that has those up to a sequence, and when the oldest was written.
-func (n *Node) backlog(ctx context.Context, sequence uint64) (waiting uint64, oldest time.Time) {
-	first, last, err := n.blocks.Bounds(ctx)
-	next := max(sequence+1, first)
-	if err != nil || next > last {
-		return 0, oldest
-	}
-	if at, err := n.blocks.Written(ctx, next); err == nil {
-		oldest = at
-	}
-	return last - next + 1, oldest
-}
-
 // historyFacts says what of the history is damaged or lost.
 func (n *Node) historyFacts(ctx context.Context, f *verdict.Facts) {
 	if d := n.catalog.Damage(); d != nil {
 		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
 	}
-	if n.store == nil {
+	if n.history.Store() == nil {
 		return
 	}
-	stats, err := n.store.Stats(ctx)
+	stats, err := n.history.Store().Stats(ctx)
 	if err != nil {
 		f.History = text(err)
 		return
@@ -151,7 +139,7 @@ func (n *Node) historyFacts(ctx context.Context, f *verdict.Facts) {
 	for _, d := range stats.Damaged {
 		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
 	}
-	gaps, err := n.store.Gaps(ctx, maxGaps)
+	gaps, err := n.history.Store().Gaps(ctx, ledger.MaxGaps)
 	if err != nil {
 		f.History = text(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"voltbus/bus/dispatch"
-
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
@@ -19,12 +18,12 @@ import (
 
 // newFederation lets questions about the history reach what nodes below have not sent yet.
 func (n *Node) newFederation() *federation.Federation {
-	var kept store.Store = n.store
-	if n.store == nil {
+	var kept store.Store = n.history.Store()
+	if n.history.Store() == nil {
 		kept = memory.New(memory.Options{}) // which stays empty
 	}
 	return federation.New(federation.Config{
-		Name: n.opts.Config.Node.Name, Store: kept, LogOnly: n.store == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
+		Name: n.opts.Config.Node.Name, Store: kept, LogOnly: n.history.Store() == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
 		Children: n.historians, Ask: n.askHistory, Below: n.sender.Below, Place: n.sender.Place,
 		Sent: func(p point.Path) bool { _, sent := n.sender.Sent(p); return sent },
 	})
@@ -44,7 +43,7 @@ func (n *Node) historians() []federation.Child {
 	}
 	behind, present := n.book.Behind(), n.bus.Present()
 	var list []federation.Child
-	for _, c := range n.childrenNow() {
+	for _, c := range n.neighbours.Children() {
 		seen, _ := n.book.Look(c.Name, c.Name)
 		came := present[identity.ChildPrefix+c.Name]
 		child := federation.Child{
@@ -52,7 +51,7 @@ func (n *Node) historians() []federation.Child {
 			Below: behind[strings.ToLower(c.Name)], Unheard: c.Online && seen.Heard.Before(came) && time.Since(came) < fleet.Every,
 		}
 		if c.Prefix == "" {
-			granted, _ := n.childGrants(c.Name)
+			granted, _ := n.neighbours.Child(c.Name)
 			child.Record = granted.Grants.Record
 		}
 		list = append(list, child)
@@ -62,7 +61,7 @@ func (n *Node) historians() []federation.Child {
 
 // askHistory asks a child for samples that are not stored here.
 func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byte, error) {
-	return n.askChild(ctx, child, federation.Method, body, "answer questions about what it did not send")
+	return n.neighbours.AskNewer(ctx, child, federation.Method, body, "answer questions about what it did not send")
 }
 
 // answerHistory answers the parent's question for samples that it does not have.

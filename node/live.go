@@ -2,15 +2,11 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
 	"voltbus/api/answer"
-	"voltbus/audit"
 	"voltbus/bus"
-	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink/live"
@@ -27,14 +23,14 @@ func (n *Node) openLive(context.Context) error {
 		Behind: func(child, node string) bool {
 			return slices.ContainsFunc(n.tree.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
 		},
-		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.refusedLive, Withheld: n.liveUp.Withheld, Log: n.log,
+		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.report.Live, Withheld: n.liveUp.Withheld, Log: n.log,
 	})
 	return n.bus.ReceiveFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
 }
 
 // liveRules say which live messages go to the parent.
 func (n *Node) liveRules() live.Rules {
-	above, _ := n.parentNow()
+	above, _ := n.neighbours.Parent()
 	grants, err := allowed(&n.Config().Uplink)
 	if err != nil { // judged when the configuration was read
 		grants = identity.Grants{}
@@ -44,7 +40,7 @@ func (n *Node) liveRules() live.Rules {
 
 // liveChild returns what live messages a child may send and hear.
 func (n *Node) liveChild(name string) (live.Child, bool) {
-	c, known := n.childGrants(name)
+	c, known := n.neighbours.Child(name)
 	return live.Child{Publish: publishable(&c.Grants), Subscribe: identity.Grants{Subscribe: c.Grants.Subscribe, Administer: c.Grants.Administer}}, known
 }
 
@@ -59,21 +55,6 @@ func publishable(g *identity.Grants) []point.Pattern {
 // behind reports whether a node is this one, or below it.
 func (n *Node) behind(name string) bool {
 	return n.tree.Self(name) || !n.tree.By(name).Above
-}
-
-// refusedLive notes what a child sent that is not taken.
-func (n *Node) refusedLive(child string, err error) {
-	detail, _ := json.Marshal(struct {
-		Tried   string `json:"tried"`
-		Missing string `json:"missing,omitempty"`
-	}{"send live messages", identity.MissingOf(err)}) // texts
-	subject := "live messages"
-	if f, is := errors.AsType[*fault.Error](err); is && f.Subject != "" {
-		subject = f.Subject
-	}
-	n.audit.Gather(audit.Entry{
-		Actor: "child:" + child, Action: "refused", Subject: subject, Outcome: err.Error(), Detail: detail,
-	})
 }
 
 // liveTap implements live.Tap over the bus.

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/peer"
-
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	agent "voltbus/bus/client"
+	"voltbus/bus/peer"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/testing/link"

@@ -1,21 +1,16 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net/http"
 	"net/netip"
-	"strings"
 
-	"voltbus/audit"
-	"voltbus/broker"
 	"voltbus/broker/front"
 	"voltbus/device"
 	"voltbus/fault"
-	"voltbus/internal/admission"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
 	"voltbus/protocol/websocket"
@@ -32,7 +27,7 @@ func (n *Node) openMQTT(ctx context.Context) error {
 	f, err := front.Open(ctx, front.Config{
 		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: n.deviceTLS,
 		Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
-		Told: n.refusedByMQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
+		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
 	})
 	if err != nil {
 		return err
@@ -78,22 +73,6 @@ func (n *Node) MQTTAddr(secure bool) string {
 	}
 	return fromHere(n.mqtt.Addr(secure))
 }
-
-// refusedByMQTT offers the audit log what a client tried and may not. The name with which one that is not let in would
-// connect is only what it says, so that nobody writes entries of others, or of as many actors as it likes.
-func (n *Node) refusedByMQTT(r broker.Refusal) {
-	e := audit.Entry{
-		Actor: "device:" + clipName(r.Device), Action: "mqtt." + r.Action, Subject: clipName(r.Topic),
-		Outcome: "refused: " + clipName(r.Why) + " (from " + admission.ParseNetwork(r.Address).String() + ")", Time: now(),
-	}
-	if r.Action == "connect" || r.Device == "" {
-		e.Actor, e.Subject = "unknown", clipName(cmp.Or(r.Device, r.Topic, r.Address))
-	}
-	n.audit.Offer(e)
-}
-
-// clipName shortens what a stranger sent.
-func clipName(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
 
 // fillMQTT has a part answer about the broker, if there is one.
 func (n *Node) fillMQTT(p *mqtt.Part) {

@@ -11,25 +11,30 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus/blocklog"
-
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/agent"
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/audit"
+	"voltbus/audit/head"
+	"voltbus/audit/report"
 	"voltbus/broker/front"
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
+	"voltbus/bus/keyholder"
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/control/journal"
+	"voltbus/control/requester"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/driver"
+	"voltbus/history"
+	"voltbus/history/ledger"
 	"voltbus/identity"
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
@@ -45,14 +50,14 @@ import (
 	"voltbus/recorder"
 	"voltbus/service"
 	"voltbus/sink"
-	"voltbus/store"
-	"voltbus/store/postgres"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
-	"voltbus/uplink/ledger"
+	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/live"
+	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/remote"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
 )
@@ -93,54 +98,59 @@ type Node struct {
 	logbook *logbook.Book // nil for an idle node
 	started time.Time
 
-	claim     *datadir.Claim
-	damaged   []quarantine.Finding // small files that were set aside at this start
-	ran       bool                 // an earlier start has used the data directory
-	audit     *audit.Log
-	heads     *heads
-	docs      *document.Store
-	asked     *operation.Table // what this node can be asked for
-	room      *datadir.Room
-	files     descriptor.Shares
-	catalog   *catalog.Catalog
-	opening   *openingStore // until it is opened
-	identity  *identity.Identity
-	agents    *identity.Registry
-	children  *identity.Children
-	host      *enrol.Host
-	parent    *enrol.Parent
-	bus       *bus.Bus
-	blocks    *blocklog.Log
-	store     history         // nil for a node without one
-	database  *postgres.Store // the store, if it is that one; else nil
-	origin    string          // what the directory's own blocks are called
-	recorder  *recorder.Recorder
-	receiver  *receiver.Receiver
-	sender    *sender.Sender
-	tree      *tree.Tree
-	liveUp    *live.Up
-	liveHub   *live.Hub
-	book      *fleet.Book
-	reports   *fleet.Reporter
-	links     *fleet.Links
-	ledgers   *ledger.Book
-	below     *federation.Federation // answers the parent
-	wide      *federation.Federation // the same; nil without a store
-	admission *admission.Admission
-	presence  *presence.Room
-	service   *service.Service
-	sink      *sink.Sink     // nil without a store
-	meters    *system.System // nil for a node that is no metering data system
-	outlet    *outlet
-	fleet     *device.Fleet
-	journal   *journal.Journal
-	desk      *dispatch.Dispatcher // nil for an idle node
-	control   *access.Access       // nil for an idle node
-	server    *server
-	settings  *configuration.Part // nil for a node without a file
-	mqtt      *front.Front        // nil for a node without a broker
-	amiss     drifted
-	crowded   crowded
+	claim      *datadir.Claim
+	damaged    []quarantine.Finding // small files that were set aside at this start
+	ran        bool                 // an earlier start has used the data directory
+	audit      *audit.Log
+	report     *report.Reporter
+	heads      *head.Heads
+	docs       *document.Store
+	asked      *operation.Table // what this node can be asked for
+	room       *datadir.Room
+	files      descriptor.Shares
+	catalog    *catalog.Catalog
+	identity   *identity.Identity
+	agents     *identity.Registry
+	children   *identity.Children
+	host       *enrol.Host
+	parent     *enrol.Parent
+	rights     *keyholder.Changes
+	neighbours *neighbour.Neighbours
+	asker      *remote.Asker
+	answerer   *remote.Answerer
+	reviewer   *requester.Reviewer // nil for an idle node
+	bus        *bus.Bus
+	blocks     *blocklog.Log
+	history    *history.History
+	account    *ledger.Ledger
+	origin     string // what the directory's own blocks are called
+	recorder   *recorder.Recorder
+	receiver   *receiver.Receiver
+	sender     *sender.Sender
+	tree       *tree.Tree
+	liveUp     *live.Up
+	liveHub    *live.Hub
+	book       *fleet.Book
+	reports    *fleet.Reporter
+	links      *fleet.Links
+	ledgers    *uplinkledger.Book
+	below      *federation.Federation // answers the parent
+	wide       *federation.Federation // the same; nil without a store
+	admission  *admission.Admission
+	presence   *presence.Room
+	service    *service.Service
+	sink       *sink.Sink     // nil without a store
+	meters     *system.System // nil for a node that is no metering data system
+	outlet     *outlet
+	fleet      *device.Fleet
+	journal    *journal.Journal
+	desk       *dispatch.Dispatcher // nil for an idle node
+	control    *access.Access       // nil for an idle node
+	server     *server
+	settings   *configuration.Part // nil for a node without a file
+	mqtt       *front.Front        // nil for a node without a broker
+	amiss      drifted
+	crowded    crowded
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
@@ -148,19 +158,6 @@ type Node struct {
 	reload sync.Mutex // one change of the configuration at a time
 	mu     sync.Mutex
 	config *config.Config
-	known  map[string]store.Position // what the store said last, for while it is away
-}
-
-// history is a store as the node uses it.
-type history interface {
-	store.Store
-	store.SQL
-}
-
-// scrubber is a store that finds damage by itself. A database server looks after its own.
-type scrubber interface {
-	// Scrub reads everything that is kept, and sets aside what is damaged.
-	Scrub(ctx context.Context) error
 }
 
 // Open makes a node from its configuration: it claims the data directory, opens log and store,
@@ -174,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openControl, n.openReceiver, n.openUplink, n.openTree, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -192,9 +189,6 @@ func (n *Node) Log() *slog.Logger { return n.log }
 // Close ends a node that does not run.
 func (n *Node) Close() error {
 	var errs []error
-	if err := n.takeStore(); err != nil { // begun, and another part could not be opened
-		errs = append(errs, err)
-	}
 	if n.server != nil {
 		errs = append(errs, n.server.close())
 	}
@@ -207,10 +201,7 @@ func (n *Node) Close() error {
 	if n.mqtt != nil {
 		errs = append(errs, n.mqtt.Close())
 	}
-	if n.store != nil {
-		errs = append(errs, n.store.Close())
-	}
-	errs = append(errs, n.meters.Close())
+	errs = append(errs, n.history.Close(), n.meters.Close())
 	if n.bus != nil {
 		errs = append(errs, n.bus.Close())
 	}
@@ -218,7 +209,10 @@ func (n *Node) Close() error {
 		errs = append(errs, n.journal.Close())
 	}
 	if n.catalog != nil {
-		errs = append(errs, n.keepHeadsNow(context.Background()), n.catalog.Close())
+		if n.heads != nil {
+			errs = append(errs, n.heads.Keep(context.Background()))
+		}
+		errs = append(errs, n.catalog.Close())
 	}
 	if n.audit != nil {
 		errs = append(errs, n.audit.Close())
@@ -243,17 +237,17 @@ func (n *Node) Run(ctx context.Context) error {
 	start("memory", memory.Follow)
 	start("audit", n.audit.Run)
 	n.tellStart(ctx)
-	start("audit heads", n.keepHeads)
+	start("audit heads", n.heads.Run)
 	start("links", n.links.Run)
 	if n.sink != nil {
-		start("store upkeep", n.maintain)
+		start("store upkeep", n.history.Run)
 		start("sink", n.sink.Run)
 	}
 	if n.meters != nil {
 		start("metering", n.meters.Run)
 	}
-	if n.database != nil {
-		start("points of the database", n.watchDatabase)
+	if n.history.Database() != nil {
+		start("points of the database", func(ctx context.Context) error { return n.history.Adopt(ctx, n.catalog) })
 	}
 	if !n.opts.Idle {
 		start("uplink", n.sendUp)
@@ -291,7 +285,7 @@ func (n *Node) Run(ctx context.Context) error {
 		case "sink":
 			n.Settle() //nolint:contextcheck // has a bound of its own
 		case "audit":
-			n.tell(ctx, n.deed("node.stop", errors.Join(errs...), nil)) // in order, or which part took it down
+			n.report.Node(ctx, "node.stop", errors.Join(errs...), nil) // in order, or which part took it down
 		}
 		errs = append(errs, s.stop())
 	}
@@ -347,38 +341,6 @@ func startStage(name string, run func(context.Context) error, fail context.Cance
 func (s *stage) stop() error {
 	s.end()
 	return s.group.Wait()
-}
-
-// The rhythm of the store's upkeep.
-const (
-	maintainEvery = time.Minute    // closing days, dropping what is too old
-	scrubEvery    = 24 * time.Hour // reading everything to find damage
-)
-
-// maintain lets the store do its upkeep. It looks for damage first when the node has run for a
-// minute, so that a start is not slowed.
-func (n *Node) maintain(ctx context.Context) error {
-	tick := time.NewTicker(maintainEvery)
-	defer tick.Stop()
-	scrubbed := time.Time{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		err := n.store.Maintain(ctx, time.Now())
-		if sc, ok := n.store.(scrubber); ok && err == nil && time.Since(scrubbed) >= scrubEvery {
-			scrubbed = time.Now()
-			err = sc.Scrub(ctx)
-		}
-		if err == nil {
-			_, err = n.storePositions(ctx)
-		}
-		if err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))
-		}
-	}
 }
 
 // Config returns the configuration in use.

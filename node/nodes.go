@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"voltbus/bus/dispatch"
-
 	"voltbus/api/answer"
+	"voltbus/bus/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/live"
+	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
@@ -22,16 +22,16 @@ import (
 func (n *Node) answerReport(ctx context.Context, r *dispatch.Request) []byte {
 	const op = "node.answerReport"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
-	if _, known := n.childGrants(child); !known {
-		return refusal(fault.E(op, fault.Refused, child, errNoChild))
+	if _, known := n.neighbours.Child(child); !known {
+		return refusal(fault.E(op, fault.Refused, child, neighbour.ErrNoChild))
 	}
-	before := n.headOfChild(child)
+	before := n.heads.OfChild(child)
 	answer, err := n.book.Take(child, r.Data, before)
 	if err != nil {
 		return refusal(err)
 	}
 	if seen, told := n.book.Look(child, child); told && seen.Audit != "" {
-		n.hearHead(ctx, child, before, seen.Audit)
+		n.heads.Receive(ctx, child, before, seen.Audit)
 	}
 	return wire.AppendResult(nil, answer)
 }

@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/peer"
-
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/bus/dispatch"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/testing/link"
 	"voltbus/uplink/fleet"

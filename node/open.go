@@ -8,15 +8,16 @@ import (
 	"net"
 	"path/filepath"
 
-	"voltbus/bus/blocklog"
-
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
+	"voltbus/bus/keyholder"
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/control/dispatch"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/fault"
+	"voltbus/history/ledger"
 	"voltbus/identity"
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
@@ -91,10 +92,11 @@ func certified(l config.Listen) []string {
 func (n *Node) openBus(ctx context.Context) error {
 	var err error
 	flood := n.opts.Config.Agents.Flood
+	admitted := &keyholder.Source{Agents: n.agents, Children: n.children, Members: n.catalog, Now: now, Log: n.log}
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Admit: n.admit, Refused: n.refusedByBus, Event: n.turnedBelow, Log: n.log,
+		Key: n.identity.Node, Admit: admitted.Of, Refused: n.report.Violation, Event: n.turnedBelow, Log: n.log,
 		Silence: n.opts.Config.Uplink.Silence * 3 / 2, Connections: n.files.Bus,
 		Limits: bus.Limits{
 			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,
@@ -103,22 +105,27 @@ func (n *Node) openBus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.agents.Notify(n.agentChanged)
+	n.rights = &keyholder.Changes{Bus: n.bus, Forget: func(agent string) { n.service.Forget(agent) }, Log: n.log}
+	n.agents.Notify(n.rights.AgentChanged)
 	n.children.Notify(n.childChanged)
 	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }
 
 func (n *Node) openRecorder(ctx context.Context) error {
-	start, err := n.findStart(ctx)
+	start, err := n.history.FindStart(ctx, n.blocks, n.opts.Config.Node.Name)
 	if err != nil {
 		return err
 	}
+	n.origin = start.Origin
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
-		Room: n.checkRoom, Log: n.log, Mark: n.keepMark(),
-	}, n.blocks, start)
+		Room: n.checkRoom, Log: n.log, Mark: start.Mark,
+	}, n.blocks, start.Start)
+	n.account = ledger.New(ledger.Options{
+		Origin: n.origin, Blocks: n.blocks, Recorder: n.recorder, Sink: n.sink, History: n.history, Catalog: n.catalog,
+	})
 	n.admission = admission.New(n.catalog, n.recorder, n.opts.Config.Ingest.Points, dispatch.Prefix, dispatch.LevelPrefix)
 	return nil
 }

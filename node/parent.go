@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
-	"strings"
-
-	"voltbus/bus/peer"
 
 	"voltbus/api/answer"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/enrol"
@@ -28,17 +26,6 @@ func (n *Node) awaitApproval(ctx context.Context) error {
 	return n.parent.Run(ctx, knock, func(err error) {
 		n.log.InfoContext(ctx, "the node above was asked", slog.Any("err", err))
 	})
-}
-
-// busActor is who somebody on the bus is in the audit log.
-func busActor(name string) string {
-	if child, ok := strings.CutPrefix(name, identity.ChildPrefix); ok {
-		return "child:" + child
-	}
-	if id, ok := strings.CutPrefix(name, identity.InvitePrefix); ok {
-		return "invitation:" + id
-	}
-	return "agent:" + name
 }
 
 // parent implements parent.Parent.
@@ -77,7 +64,7 @@ func (p parent) JoinParent(ctx context.Context, text, name string) (answer.Paren
 func (p parent) LeaveParent(context.Context) error {
 	err := p.node.parent.Leave()
 	if err == nil {
-		p.node.reviewFar()
+		p.node.reviewer.Remote()
 	}
 	return err
 }

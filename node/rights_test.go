@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/peer"
-
 	"voltbus/api"
 	"voltbus/api/client"
 	agent "voltbus/bus/client"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation/declared"

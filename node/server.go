@@ -50,16 +50,16 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	cfg := api.Config{
 		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
 		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n,
-		Admission: n.admission, Meters: messagesTo(n.meters), Repeats: n.catalog.Repeats(limits.Retry), Agents: n.agents, Far: far{n}, Nodes: nodes{n},
+		Admission: n.admission, Meters: messagesTo(n.meters), Repeats: n.catalog.Repeats(limits.Retry), Agents: n.agents, Far: n.asker, Nodes: nodes{n},
 		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
 		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,
 	}
 	if n.logbook != nil {
 		cfg.Logbook = n.logbook
 	}
-	if n.store != nil {
+	if n.history.Store() != nil {
 		cfg.Prometheus = promql.New(n.wide, n.catalog, now, n.opts.Version.Version)
-		cfg.Stats = n.store
+		cfg.Stats = n.history.Store()
 	}
 	cfg.Lab = n.opts.Lab
 	if n.supervisor != nil {

@@ -2,20 +2,18 @@ package node
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"strings"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/audit"
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/service"
+	"voltbus/service/agentcall"
 	"voltbus/uplink/fleet"
+	"voltbus/uplink/remote"
 	"voltbus/wire"
 )
 
@@ -25,14 +23,17 @@ func (n *Node) openService(ctx context.Context) error {
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
 		return err
 	}
-	n.asked = n.newOperations()
+	n.asker = &remote.Asker{Tree: n.tree, Roles: func(method string) identity.Role { return n.service.Role(method) }}
+	calls := &agentcall.Calls{Agents: n.agents, Bus: n.bus}
+	n.asked = n.newOperations(calls)
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Admission: n.admission, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
 		Operations: n.asked, Tree: n.tree, Live: n.bus,
-		Refused: n.refusedByAgent, Log: n.log, Now: now,
+		Refused: n.report.Agent, Log: n.log, Now: now,
 	}
 	n.service = service.New(cfg)
+	n.answerer = &remote.Answerer{Operations: n.asked, Service: n.service, Registry: n.agents, Agents: calls, Bus: n.bus}
 	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, n.hear)
 	if err != nil {
 		return err
@@ -80,29 +81,6 @@ func (n *Node) hear(m bus.Message) {
 	if err != nil {
 		n.log.Debug("what an agent says of itself is refused", slog.String("agent", m.From), slog.Any("err", err))
 	}
-}
-
-// refusedByAgent notes what was refused to an agent: by this node, which is what the caller tried, or by another agent,
-// as that says. Only its word is known for that, so it is what the agent that says so did.
-func (n *Node) refusedByAgent(r service.Refusal) {
-	detail, err := json.Marshal(struct {
-		Caller string          `json:"caller"`
-		Method string          `json:"method"`
-		Args   json.RawMessage `json:"args,omitempty"`
-	}{r.Caller, r.Method, r.Args})
-	if err != nil { // the arguments were read as JSON
-		detail = nil
-	}
-	if r.Callee == wire.NodeName {
-		n.audit.Offer(audit.Entry{
-			Actor: "agent:" + r.Caller, Action: "refused", Subject: r.Callee + ":" + r.Method, Outcome: "missing: " + r.Missing, Detail: detail,
-		})
-		return
-	}
-	n.audit.Offer(audit.Entry{
-		Actor: "agent:" + r.Callee, Action: "agent.refused", Subject: r.Callee + ":" + r.Method,
-		Outcome: fmt.Sprintf("says that it refused %q, which lacks: %s", r.Caller, r.Missing), Detail: detail,
-	})
 }
 
 // onlookers implements service.Bus.

@@ -11,12 +11,13 @@ import (
 	"voltbus/catalog"
 	"voltbus/control/journal"
 	"voltbus/fault"
+	"voltbus/history"
 	"voltbus/identity"
 	"voltbus/internal/datadir"
 	"voltbus/internal/quarantine"
 	"voltbus/recorder"
 	"voltbus/uplink/enrol"
-	"voltbus/uplink/ledger"
+	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
@@ -40,11 +41,11 @@ func smallFiles() []quarantine.File {
 			Lost: "a new token was made, and the old one and all others of the local administrator are not valid any more",
 		},
 		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
-		{Name: markFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
+		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
 		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
 		{Name: outagesFile, Check: receiver.CheckOutages, Lost: "earlier outages of children are forgotten"},
 		{Name: treeFile, Check: tree.Check, Lost: "the nodes below are known again when they connect"},
-		{Name: ledgersFile, Check: ledger.Check, Lost: "the ledgers of nodes below are known again when they connect"},
+		{Name: ledgersFile, Check: uplinkledger.Check, Lost: "the ledgers of nodes below are known again when they connect"},
 		{Name: AddressFile, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
 		{Name: tls + identity.AuthorityFile, Check: identity.CheckCertificate, Copy: tls + identity.AuthorityCopy, Needed: true},
@@ -92,20 +93,15 @@ func (n *Node) setAsideDamaged(ctx context.Context) error {
 func (n *Node) tellDamaged(ctx context.Context) {
 	for i := range n.damaged {
 		f := &n.damaged[i]
-		e := n.deed("state.damaged", errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
-		e.Subject = f.File
-		n.tell(ctx, e)
+		n.report.About(ctx, "state.damaged", f.File, errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
 	}
 	if d := n.catalog.Damage(); d != nil {
-		e := n.deed("state.damaged", errors.New("it was damaged ("+d.Reason+") and is set aside"), map[string]any{"aside": filepath.Base(d.File)})
-		e.Subject = catalog.File
-		n.tell(ctx, e)
+		err := errors.New("it was damaged (" + d.Reason + ") and is set aside")
+		n.report.About(ctx, "state.damaged", catalog.File, err, map[string]any{"aside": filepath.Base(d.File)})
 	}
 	if n.ran && n.identity.Certificates.Made() {
 		const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
-		e := n.deed("state.authority", errors.New(text), map[string]any{"fingerprint": n.identity.Certificates.Fingerprint()})
-		e.Subject = identity.TLSFolder
-		n.tell(ctx, e)
+		n.report.About(ctx, "state.authority", identity.TLSFolder, errors.New(text), map[string]any{"fingerprint": n.identity.Certificates.Fingerprint()})
 		n.log.WarnContext(ctx, text)
 	}
 }

@@ -40,10 +40,10 @@ func (n *Node) openBook(context.Context) error {
 	n.reports = fleet.NewReporter(fleet.Config{
 		Own: func(ctx context.Context) fleet.Status { return n.status(ctx, use) },
 		Parent: func() (time.Time, bool) {
-			above, is := n.parentNow()
+			above, is := n.neighbours.Parent()
 			return above.Since, is && above.Online
 		},
-		Up: n.askAbove, Known: n.standing, Outages: n.outagesOf, Kept: n.headFromAbove, Log: n.log, Now: now,
+		Up: n.neighbours.AskParent, Known: n.standing, Outages: n.outagesOf, Kept: n.heads.FromParent, Log: n.log, Now: now,
 	}, n.book)
 	return nil
 }
@@ -56,7 +56,7 @@ func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
 	s := fleet.Status{
 		Version: n.opts.Version.Version, Roles: n.roles(), Started: n.started.Unix(),
 		Memory: int64(fleet.Rounded(float64(host.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
-		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status, Audit: n.headText(),
+		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status, Audit: n.heads.Own(),
 	}
 	free, size := host.FreeSpace(n.opts.Config.Node.Data)
 	s.Disk, s.DiskSize = int64(fleet.Rounded(float64(free), figures)), size
@@ -92,8 +92,8 @@ func (n *Node) roles() []string {
 		is   bool
 	}{
 		{"collector", len(cfg.Devices) > 0},
-		{"concentrator", len(n.childrenNow()) > 0},
-		{"store", n.store != nil},
+		{"concentrator", len(n.neighbours.Children()) > 0},
+		{"store", n.history.Store() != nil},
 		{"agents", len(n.agents.List()) > 0},
 		{"child", member},
 	} {

@@ -12,7 +12,6 @@ import (
 
 	"voltbus/agent"
 	"voltbus/agent/claim"
-	"voltbus/audit"
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -33,7 +32,7 @@ func (n *Node) openAgents(context.Context) error {
 		Memory: int64(cfg.Memory), Files: cfg.Files, Processes: cfg.Processes, FileSize: int64(cfg.FileSize), Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
-		News: n.askToEnd, Audit: n.tellOfAgent, Log: n.log,
+		News: n.askToEnd, Audit: n.report.Process, Log: n.log,
 		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: n.sdk, Identities: registered{n.agents}, Documents: configured{n.docs}},
 	})
 	return err
@@ -61,18 +60,6 @@ func (n *Node) sdk() (name string, wheel []byte, err error) {
 // askToEnd tells an agent over the bus that it shall end.
 func (n *Node) askToEnd(name string) {
 	_ = n.bus.Notify(name, wire.NewsStop, nil) // who is not connected gets a signal, too
-}
-
-// tellOfAgent writes into the audit log what happened to an agent's process.
-func (n *Node) tellOfAgent(actor, action, name, text string, failed bool) {
-	e := audit.Entry{Actor: actor, Action: action, Subject: name, Outcome: "ok"}
-	if failed {
-		e.Outcome = "failed: " + text
-	}
-	if text != "" {
-		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // texts
-	}
-	n.audit.Offer(e)
 }
 
 // heardOf tells the supervisor that an agent said how it is.

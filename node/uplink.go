@@ -10,9 +10,7 @@ import (
 	"slices"
 
 	"voltbus/bus/dispatch"
-
 	"voltbus/bus/peer"
-
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -34,7 +32,7 @@ func (n *Node) openUplink(context.Context) error {
 		renames[i] = uplink.Rename(r)
 	}
 	n.sender = sender.New(sender.Config{
-		Dial: n.dialParent, Own: n.ownPositions, Store: n.storeName, Describe: n.describeUp,
+		Dial: n.dialParent, Own: n.ownPositions, Store: n.history.Name, Describe: n.describeUp,
 		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
 		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: n.turnedAbove, Log: n.log,
 	}, n.blocks)

@@ -17,7 +17,7 @@ var (
 		"identity.Logins":                  27,
 		"ingest.Parser":                    30,
 		"meter/store/memory.Store":         26,
-		"node.Node":                        180,
+		"node.Node":                        122,
 		"protocol/bacnet/client.Client":    44,
 		"protocol/bacnet/encoding.Decoder": 33,
 		"protocol/dnp3/app.Writer":         36,
@@ -35,14 +35,14 @@ var (
 	}
 	manyLines = map[string]int{
 		"agent":                    2912,
-		"api":                      5476,
+		"api":                      5467,
 		"cmd/voltbus":              9826,
 		"config":                   2691,
 		"device":                   3429,
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     5143,
+		"node":                     3661,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4708,
 		"store/postgres":           2724,
@@ -50,6 +50,6 @@ var (
 	manyImports = map[string]int{
 		"cmd/voltbus": 56,
 		"lab/rig":     23,
-		"node":        65,
+		"node":        70,
 	}
 )

@@ -20,9 +20,9 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
-		"api/...", "web", "python", "ingest/...", "presence", "service", "verdict",
-		"audit", "document", "operation/...", "broker/...",
+		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
+		"api/...", "web", "python", "ingest/...", "presence", "service/...", "verdict",
+		"audit/...", "document", "operation/...", "broker/...",
 	}
 )
 
@@ -43,6 +43,8 @@ var table = []rule{
 	{"broker", []string{"broker/setting", "broker/template", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
+	{"audit/report", []string{"audit", "api/exchange", "broker", "bus/...", "control/access", "identity/...", "operation", "service", "uplink/...", "wire", "fault"}, parts, "events of all parts become audit entries in one place; the parts know no audit log"},
+	{"audit/head", []string{"audit", "catalog"}, parts, "ends of audit logs are compared with what others remember of them"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
@@ -75,10 +77,13 @@ var table = []rule{
 	{"ingest", nouns, nil, "reading a body needs neither HTTP nor a recorder"},
 	{"ingest/chunk", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
 	{"ingest/admission", []string{"ingest", "catalog", "point", "fault"}, parts, "admission lists the points of what it lets in, and hands it to a recorder that node gives it"},
+	{"history/ledger", []string{"history", "api/answer", "bus/...", "recorder", "sink", "store", "catalog", "point"}, parts, "the account compares what recorder, log and store say, in the shapes of the API"},
+	{"history", []string{"recorder", "store", "store/duckdb", "store/postgres", "catalog", "uplink", "point", "fault"}, parts, "which store a node has is decided here; everybody else asks a store"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},
 
+	{"service/agentcall", []string{"api/answer", "identity/...", "wire", "fault"}, parts, "an agent is called by a function of the bus; its reply becomes a result of the API"},
 	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/admission", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
@@ -89,12 +94,15 @@ var table = []rule{
 	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
 	{"uplink/ledger", []string{"uplink/tree", "api/answer", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
 	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
+	{"uplink/neighbour", []string{"bus", "uplink/...", "identity/...", "wire", "fault"}, parts, "parent and children are reached over the bus; what they may do here is decided in one place"},
+	{"uplink/remote", []string{"api", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
 	{"uplink/live", []string{"uplink", "uplink/window", "identity", "wire", "point", "fault"}, parts, "live messages go between functions of node; it knows no bus"},
 	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
 	{"uplink", []string{"recorder", "wire", "identity", "point", "fault"}, parts, "the uplink moves blocks"},
 	{"control/lastvalue", []string{"control", "point"}, nil, "what was read last is a cache; nobody there decides"},
 	{"control/dispatch", []string{"control", "control/model", "control/lastvalue", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the dispatcher carries out what the model decides: it hands writes to devices, and is told who asks"},
+	{"control/requester", []string{"bus", "control/access", "control/dispatch", "identity/...", "uplink/..."}, parts, "who asks for commands is known to the bus, the tree and the neighbours; control is told"},
 	{"control/access", []string{"control", "control/dispatch", "device", "identity", "api/answer", "point", "fault"}, parts, "access puts to the dispatcher what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},
 	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control/model", []string{"control", "control/state", "control/step", "control/repeat", "control/reservation", "control/interlock", "point", "fault"}, nil, "the model decides; who asks, and who writes, is not its business"},

@@ -1,4 +1,5 @@
-package node
+// Package agentcall calls agents in the name of the node, and turns their replies into results and errors.
+package agentcall
 
 import (
 	"context"
@@ -6,26 +7,36 @@ import (
 	"errors"
 	"fmt"
 
-	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/wire"
 )
 
-// calls implements agents.Calls.
-type calls struct{ node *Node }
+// Bus carries requests to agents. Package bus has it.
+type Bus interface {
+	// Call returns the reply of an agent: fault.Unreachable where there is none of that name, fault.Timeout where it does
+	// not answer before ctx ends.
+	Call(ctx context.Context, agent, method string, body []byte) ([]byte, error)
+}
 
-// Call implements agents.Calls.
-func (c calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
-	const op = "node.Call"
-	if _, err := c.node.agents.Agent(agent); err != nil {
+// Calls calls the agents of a node.
+type Calls struct {
+	Agents *identity.Registry
+	Bus    Bus
+}
+
+// Call has an agent run a method and returns its result. What the method raised is an *answer.RaisedError.
+func (c Calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
+	const op = "agentcall.Call"
+	if _, err := c.Agents.Agent(agent); err != nil {
 		return nil, err
 	}
 	body, err := json.Marshal(args)
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, agent, err)
 	}
-	data, err := c.node.bus.Call(ctx, agent, method, body)
+	data, err := c.Bus.Call(ctx, agent, method, body)
 	if err != nil {
 		return nil, err
 	}
@@ -44,30 +55,30 @@ func (c calls) Call(ctx context.Context, agent, method string, args wire.Argumen
 func callFailure(subject string, f *wire.Failure) error {
 	kind, known := fault.ParseKind(f.Kind)
 	if !known || kind == fault.Internal {
-		return &api.RaisedError{Raised: answer.Raised{Type: f.Type, Message: f.Message, Args: f.Args}}
+		return &answer.RaisedError{Raised: answer.Raised{Type: f.Type, Message: f.Message, Args: f.Args}}
 	}
 	if f.Subject != "" {
 		subject = f.Subject
 	}
-	return fault.E("node.Call", kind, subject, errors.New(f.Message))
+	return fault.E("agentcall.Call", kind, subject, errors.New(f.Message))
 }
 
-// told is a method as an agent describes it. Clients in some languages list several capabilities,
+// described is a method as an agent describes it. Clients in some languages list several capabilities,
 // others name one.
-type told struct {
+type described struct {
 	wire.Method
 	Needs json.RawMessage `json:"needs"`
 }
 
-// Methods implements agents.Calls.
-func (c calls) Methods(ctx context.Context, agent string) ([]answer.Method, error) {
+// Methods returns the methods of an agent, as it describes them.
+func (c Calls) Methods(ctx context.Context, agent string) ([]answer.Method, error) {
 	result, err := c.Call(ctx, agent, "inspect", wire.Arguments{})
 	if err != nil {
 		return nil, err
 	}
-	var list []told
+	var list []described
 	if err := json.Unmarshal(result, &list); err != nil {
-		return nil, fault.E("node.Methods", fault.Corrupt, agent, fmt.Errorf("what it says of its methods cannot be read: %w", err))
+		return nil, fault.E("agentcall.Methods", fault.Corrupt, agent, fmt.Errorf("what it says of its methods cannot be read: %w", err))
 	}
 	out := make([]answer.Method, len(list))
 	for i := range list {

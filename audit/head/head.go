@@ -1,0 +1,213 @@
+// Package head knows where audit logs ended: this node's own, which the catalogue keeps beside the log, and those of its
+// children, which each child signs and gets back from its parent. So a log that was deleted, cut or exchanged shows
+// although its own files fit together.
+package head
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/audit"
+	"voltbus/catalog"
+)
+
+// Catalog keeps the ends of audit logs. Package catalog has it.
+type Catalog interface {
+	AuditHeads(ctx context.Context) ([]catalog.AuditHead, error)
+	KeepAuditHeads(ctx context.Context, list []catalog.AuditHead) error
+}
+
+// Options are what Heads need. All must be there.
+type Options struct {
+	Audit   *audit.Log
+	Catalog Catalog
+	// Origin is the mark of the data directory; "" where no node ran before.
+	Origin string
+	// ReadOnly keeps nothing: the node was opened to look at its data.
+	ReadOnly bool
+	// Sign signs with the node's key. Its signatures are the same each time.
+	Sign func(data []byte) ([]byte, error)
+	// Joined returns when a child joined; false for one that is not known.
+	Joined func(child string) (time.Time, bool)
+	// Report writes into the audit log what was found; subject is "" for this node.
+	Report func(ctx context.Context, action, subject string, err error)
+	Log    *slog.Logger
+}
+
+// Heads are the ends of audit logs. They are safe for concurrent use.
+type Heads struct {
+	opts Options
+
+	mu    sync.Mutex
+	known map[string]catalog.AuditHead // by child, "" for this node
+	dirty map[string]bool              // since the catalogue was told
+	back  map[string]string            // children whose log ends before where it did, with the sentence that says so
+}
+
+// every is how often the catalogue is told.
+const every = 10 * time.Second
+
+const (
+	inCatalogue = "the catalogue"
+	atParent    = "the node above"
+)
+
+// Open compares the audit log with what the catalogue knows of it.
+func Open(ctx context.Context, o Options) (*Heads, error) {
+	h := &Heads{opts: o, known: map[string]catalog.AuditHead{}, dirty: map[string]bool{}, back: map[string]string{}}
+	list, err := o.Catalog.AuditHeads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, kept := range list {
+		h.known[kept.Node] = kept
+	}
+	own, is := h.known[""]
+	if !is {
+		if o.Origin != "" {
+			o.Audit.Missing("this node ran before, as its origin " + o.Origin + " says, and then it had one")
+		}
+		return h, nil
+	}
+	end, err := audit.ParseHead(own.Head)
+	if err != nil {
+		o.Log.WarnContext(ctx, "the catalogue does not know where the audit log ended", slog.Any("err", err))
+		return h, nil
+	}
+	_, err = o.Audit.Expect(ctx, end, inCatalogue)
+	return h, err
+}
+
+// Run tells the catalogue every few seconds where the audit logs end, until ctx ends.
+func (h *Heads) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := h.Keep(ctx); err != nil && ctx.Err() == nil {
+			h.opts.Log.WarnContext(ctx, "where the audit log ends is not kept in the catalogue", slog.Any("err", err))
+		}
+	}
+}
+
+// Keep tells the catalogue what changed.
+func (h *Heads) Keep(ctx context.Context) error {
+	if h.opts.ReadOnly {
+		return nil
+	}
+	list := h.changed()
+	if len(list) == 0 {
+		return nil
+	}
+	err := h.opts.Catalog.KeepAuditHeads(ctx, list)
+	if err != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for i := range list {
+			h.dirty[list[i].Node] = true
+		}
+	}
+	return err
+}
+
+// changed returns what the catalogue was not told yet.
+func (h *Heads) changed() []catalog.AuditHead {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if end := h.opts.Audit.Status().Head; end.Seq > 0 && h.known[""].Head != end.String() {
+		h.known[""] = catalog.AuditHead{Head: end.String()}
+		h.dirty[""] = true
+	}
+	var list []catalog.AuditHead
+	for node := range h.dirty {
+		list = append(list, h.known[node])
+	}
+	clear(h.dirty)
+	return list
+}
+
+// Trouble says what of the audit log is damaged, why it cannot be written, or whose log ends before where it did; nil for nothing.
+func (h *Heads) Trouble() error {
+	s := h.opts.Audit.Status()
+	switch {
+	case s.Err != nil:
+		return s.Err
+	case s.Damage != "":
+		return errors.New("the audit log is damaged: " + s.Damage + "; voltbus audit verify says more")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, what := range h.back {
+		return errors.New(what)
+	}
+	return nil
+}
+
+// FromParent compares the audit log with what the parent says that this node told it. What this node did not sign
+// says nothing: a parent cannot invent it.
+func (h *Heads) FromParent(ctx context.Context, text string) {
+	end, sig, err := split(text)
+	if err != nil || !h.signed(end, sig) {
+		h.opts.Log.DebugContext(ctx, "the parent knows an end of the audit log that this node's key did not sign")
+		return
+	}
+	damage, err := h.opts.Audit.Expect(ctx, end, atParent)
+	if err != nil {
+		h.opts.Log.WarnContext(ctx, "audit log cannot be compared with what the node above knows of it", slog.Any("err", err))
+	}
+	if damage != "" {
+		h.opts.Log.WarnContext(ctx, "audit log is not the one that the node above knows", slog.String("damage", damage))
+		h.opts.Report(ctx, "audit.compared", "", errors.New(damage)) // begins the new segment now
+	}
+}
+
+// OfChild returns what a child told of its audit log before, "" if nothing is known.
+func (h *Heads) OfChild(child string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept, is := h.known[strings.ToLower(child)]
+	if joined, known := h.opts.Joined(child); !is || !known || joined.UnixMicro() != kept.Joined.UnixMicro() {
+		return ""
+	}
+	return kept.Head
+}
+
+// Receive notes where a child says that its audit log ends. One that went back is reported, and what was known of it
+// stays until the child has caught up.
+func (h *Heads) Receive(ctx context.Context, child, before, text string) {
+	end, _, err := split(text)
+	if err != nil || text == before {
+		return
+	}
+	joined, known := h.opts.Joined(child)
+	if !known {
+		return
+	}
+	kept, _, err := split(before)
+	folded := strings.ToLower(child)
+	h.mu.Lock()
+	_, reported := h.back[folded]
+	went := err == nil && end.Seq <= kept.Seq
+	if went {
+		h.back[folded] = fmt.Sprintf("the audit log of %s ends at entry %d, and it told of entries up to %d", child, end.Seq, kept.Seq)
+	} else {
+		h.known[folded] = catalog.AuditHead{Node: folded, Joined: joined, Head: text}
+		h.dirty[folded] = true
+		delete(h.back, folded)
+	}
+	what := h.back[folded]
+	h.mu.Unlock()
+	if went && !reported {
+		h.opts.Log.WarnContext(ctx, "the audit log of a child was deleted, cut or exchanged", slog.String("child", child), slog.String("reason", what))
+		h.opts.Report(ctx, "child.audit", child, errors.New(what+": it was deleted, cut or exchanged"))
+	}
+}

@@ -1,0 +1,105 @@
+// Package report says what of a node stands in its audit log: it turns the events of its parts into entries, and
+// decides which of them wait for the disk, which have an allowance, and which are summed up.
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"voltbus/api/exchange"
+	"voltbus/audit"
+	"voltbus/operation"
+)
+
+// Log is the audit log. Package audit has it.
+type Log interface {
+	// Append returns when the entries are on disk.
+	Append(ctx context.Context, entries ...audit.Entry) error
+	// Offer takes an entry within the allowance of its actor, without waiting.
+	Offer(e audit.Entry)
+	// Gather takes the first entry of a kind at once, and more of them in one entry a minute.
+	Gather(e audit.Entry)
+}
+
+// Options are what a Reporter is made of. All must be there.
+type Options struct {
+	Node string // the name of this node
+	// ReadOnly leaves out what the node does by itself: it was opened to look at its data.
+	ReadOnly bool
+	Audit    Log
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Reporter writes audit entries. It is safe for concurrent use.
+type Reporter struct{ opts Options }
+
+// New returns a reporter.
+func New(o Options) *Reporter { return &Reporter{opts: o} }
+
+// Node reports what the node did by itself. detail is what can be written as JSON; nil for nothing.
+func (r *Reporter) Node(ctx context.Context, action string, err error, detail any) {
+	r.About(ctx, action, r.opts.Node, err, detail)
+}
+
+// About is Node for a subject other than the node.
+func (r *Reporter) About(ctx context.Context, action, subject string, err error, detail any) {
+	e := audit.Entry{Actor: "node", Action: action, Subject: subject, Outcome: outcome(err)}
+	if detail != nil {
+		e.Detail, _ = json.Marshal(detail) // texts and lists of them
+	}
+	r.append(ctx, e)
+}
+
+// append writes an entry. Where that is not possible the node goes on, and its health shows it.
+func (r *Reporter) append(ctx context.Context, e audit.Entry) {
+	if r.opts.ReadOnly {
+		return
+	}
+	if err := r.opts.Audit.Append(context.WithoutCancel(ctx), e); err != nil {
+		r.opts.Log.WarnContext(ctx, "audit log is not written", slog.String("action", e.Action), slog.Any("err", err))
+	}
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return err.Error()
+}
+
+// Operation reports who did something, and how it ended. An entry that cannot be written does not undo what was done: the
+// health shows it. What agents do, and what remote callers are refused, has an allowance: programs ask without end.
+func (r *Reporter) Operation(ctx context.Context, e operation.Entry) {
+	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: exchange.Ending(e.Err), Time: r.opts.Now()}
+	if e.Detail != nil {
+		entry.Detail, _ = json.Marshal(e.Detail) // texts, numbers and lists of them
+	}
+	if e.Reading {
+		entry.Subject = cmp.Or(entry.Subject, r.opts.Node)
+		r.opts.Audit.Gather(entry)
+		return
+	}
+	if e.Caller.IsAgent() || (e.Caller.Visitor && e.Err != nil) {
+		r.opts.Audit.Offer(entry)
+		return
+	}
+	if err := r.opts.Audit.Append(context.WithoutCancel(ctx), entry); err != nil {
+		r.opts.Log.ErrorContext(ctx, "the audit log cannot be written", slog.String("action", e.Action), slog.Any("err", err))
+	}
+}
+
+// Process reports what happened to the process of an agent.
+func (r *Reporter) Process(actor, action, agent, text string, failed bool) {
+	e := audit.Entry{Actor: actor, Action: action, Subject: agent, Outcome: "ok"}
+	if failed {
+		e.Outcome = "failed: " + text
+	}
+	if text != "" {
+		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // texts
+	}
+	r.opts.Audit.Offer(e)
+}

@@ -1,0 +1,121 @@
+// Package requester knows who asks for commands: whether somebody is there, by which node it asks, and what it may do
+// when rights have changed.
+package requester
+
+import (
+	"slices"
+	"strings"
+
+	"voltbus/bus"
+	"voltbus/control/access"
+	"voltbus/control/dispatch"
+	"voltbus/identity"
+	"voltbus/uplink/tree"
+)
+
+// Tree knows other nodes. Package uplink/tree has it.
+type Tree interface {
+	// Reaches reports whether a node is connected, over any number of others.
+	Reaches(node string) bool
+	// By returns the neighbour that leads to a node.
+	By(node string) tree.Hop
+}
+
+// Neighbours are the nodes next to this one. Package uplink/neighbour has them.
+type Neighbours interface {
+	Parent() (tree.Above, bool)
+	Grants(from tree.Hop) (identity.Grants, error)
+}
+
+// Directory tells who requesters are. All fields must be there.
+type Directory struct {
+	Online     func() []bus.Presence
+	Children   *identity.Children
+	Tree       Tree
+	Neighbours Neighbours
+}
+
+// Present returns a function that reports whether a requester is there: an agent while it is on the bus, somebody of
+// another node while that is reached.
+func (d *Directory) Present() func(requester string) bool {
+	names := map[string]bool{}
+	for _, p := range d.Online() {
+		names[p.Name] = true
+	}
+	if parent, is := d.Neighbours.Parent(); is && parent.Online { // all for whom it asks without saying who they are
+		names[identity.ChildPrefix+parent.Name] = true
+	}
+	return func(requester string) bool {
+		if p, err := identity.ParsePrincipal(requester); err == nil && p.Node != "" {
+			return d.Tree.Reaches(p.Node)
+		}
+		agent, is := strings.CutPrefix(requester, identity.AgentKind+":")
+		return !is || names[agent]
+	}
+}
+
+// cameBy returns the neighbour by which a requester asks, and its node; false for one of this node.
+func (d *Directory) cameBy(requester string) (from tree.Hop, node string, remote bool) {
+	if p, err := identity.ParsePrincipal(requester); err == nil {
+		return d.Tree.By(p.Node), p.Node, p.Node != ""
+	}
+	name, is := strings.CutPrefix(requester, identity.AgentKind+":"+identity.ChildPrefix)
+	if _, err := d.Children.Child(name); is && err == nil {
+		return tree.Hop{Name: name}, name, true
+	}
+	return tree.Hop{Name: name, Above: true}, name, is
+}
+
+// Reviewer ends what requesters hold and may not hold any more. On nil, of a node without control, it does nothing.
+type Reviewer struct {
+	Directory  *Directory
+	Dispatcher *dispatch.Dispatcher
+}
+
+// Agent reviews an agent whose rights have changed.
+func (r *Reviewer) Agent(c identity.AgentChange) {
+	if r == nil {
+		return
+	}
+	switch c.What {
+	case identity.AgentRevoked, identity.AgentRemoved:
+		r.Dispatcher.Dismiss("agent:" + c.Before.Name)
+	case identity.AgentGranted:
+		who := access.Agent(&c.After)
+		r.Dispatcher.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
+	default:
+	}
+}
+
+// Person reviews somebody who has a role now.
+func (r *Reviewer) Person(name string, role identity.Role) {
+	if r == nil {
+		return
+	}
+	who := access.Person("person:"+name, role)
+	if !role.Includes(identity.Operator) {
+		r.Dispatcher.Dismiss(who.Name)
+		return
+	}
+	r.Dispatcher.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
+}
+
+// Remote reviews, soon, the requesters of other nodes, since what neighbours may do here has changed. Of the nodes that
+// are gone everything ends.
+func (r *Reviewer) Remote(gone ...string) {
+	if r == nil {
+		return
+	}
+	r.Dispatcher.ReviewAll(func(requester string) (*dispatch.Rights, bool) {
+		from, node, remote := r.Directory.cameBy(requester)
+		if !remote {
+			return nil, false
+		}
+		grants, err := r.Directory.Neighbours.Grants(from)
+		if err != nil || slices.Contains(gone, node) {
+			return nil, true
+		}
+		who := access.Visitor(requester, &grants)
+		return &dispatch.Rights{Command: who.Command, Reserve: who.Reserve}, true
+	})
+}

@@ -1,0 +1,196 @@
+// Package history is the store of this node: it opens the one that the configuration names, files or a database server,
+// keeps it in order, and says how far it has every origin, also while it is away.
+package history
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/store"
+	"voltbus/store/duckdb"
+	"voltbus/store/postgres"
+	"voltbus/uplink"
+)
+
+// The engines that a configuration names beside that of files.
+const (
+	EngineNone     = "none"
+	EnginePostgres = "postgres"
+)
+
+// Options say which store a node has.
+type Options struct {
+	Engine    string // EngineNone, EnginePostgres; any other is that of files
+	Dir       string // where files are
+	Memory    int64  // bytes that the engine of files may use
+	Retention store.Retention
+	// Statement returns the command for the process of a statement in SQL, see duckdb.Options.
+	Statement func(read []string, write string) []string
+	Database  postgres.Options // of EnginePostgres
+	Log       *slog.Logger
+}
+
+// Store is a store as a node uses it.
+type Store interface {
+	store.Store
+	store.SQL
+}
+
+// History is the store of a node. It is safe for concurrent use once it is open.
+type History struct {
+	opts     Options
+	opening  *opening        // until it is open
+	store    Store           // nil for a node without one
+	database *postgres.Store // the store, if it is that one
+
+	mu    sync.Mutex
+	known map[string]store.Position // what the store said last, for while it is away
+}
+
+// opening is a store that is opened beside other parts, which take as long where there are many points.
+type opening struct {
+	done  chan struct{} // closed when the rest is set
+	store *duckdb.Store
+	err   error
+}
+
+// Begin begins to open the store of files, if that is the one. Open or Close ends that.
+func Begin(ctx context.Context, o Options) *History {
+	h := &History{opts: o}
+	if o.Engine == EngineNone || o.Engine == EnginePostgres {
+		return h
+	}
+	begun := &opening{done: make(chan struct{})}
+	go func() {
+		defer close(begun.done)
+		begun.store, begun.err = duckdb.Open(ctx, duckdb.Options{
+			Dir: filepath.Join(o.Dir, "store"), MemoryLimit: o.Memory, Log: o.Log, Statement: o.Statement, Retention: o.Retention,
+		})
+	}()
+	h.opening = begun
+	return h
+}
+
+// Open opens the store, or waits until it is.
+func (h *History) Open(ctx context.Context) error {
+	if h.opts.Engine != EnginePostgres {
+		return h.take()
+	}
+	st, err := postgres.Open(ctx, h.opts.Database)
+	if err != nil {
+		return err
+	}
+	h.store, h.database = st, st
+	return nil
+}
+
+// take waits until the store that is being opened is, if any.
+func (h *History) take() error {
+	o := h.opening
+	if o == nil {
+		return nil
+	}
+	h.opening = nil
+	<-o.done
+	if o.err == nil {
+		h.store = o.store
+	}
+	return o.err
+}
+
+// Close closes the store. On nil it does nothing.
+func (h *History) Close() error {
+	if h == nil {
+		return nil
+	}
+	if err := h.take(); err != nil || h.store == nil { // begun, and another part could not be opened
+		return err
+	}
+	return h.store.Close()
+}
+
+// Store returns the store; nil for a node without one.
+func (h *History) Store() Store { return h.store }
+
+// Database returns the store if other nodes may store there, too; nil otherwise.
+func (h *History) Database() *postgres.Store { return h.database }
+
+// Name names the database that this node stores into, as uplink.Welcome does; "" for none.
+func (h *History) Name() string {
+	switch {
+	case h.database == nil:
+		return ""
+	case h.database.ID() == "":
+		return uplink.UnknownStore
+	}
+	return h.database.ID()
+}
+
+// Claim keeps other nodes from storing this node's own origins in the database: a copy of the data directory is refused.
+func (h *History) Claim(ctx context.Context, origin string) error {
+	if h.database == nil {
+		return nil
+	}
+	return h.database.Own(ctx, origin, point.UrgentOrigin(origin))
+}
+
+// Positions returns how far the store has each origin. With an error it is what the store said last.
+func (h *History) Positions(ctx context.Context) (map[string]store.Position, error) {
+	positions, err := h.store.Positions(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil {
+		return maps.Clone(h.known), err
+	}
+	h.known = maps.Clone(positions)
+	return positions, nil
+}
+
+// Away reports whether an error is of a store that will answer again.
+func Away(err error) bool {
+	return fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Unavailable)
+}
+
+// The rhythm of the upkeep.
+const (
+	upkeepEvery = time.Minute    // closing days, dropping what is too old
+	scrubEvery  = 24 * time.Hour // reading everything to find damage
+)
+
+// scrubber is a store that finds damage by itself. A database server looks after its own.
+type scrubber interface {
+	// Scrub reads everything that is kept, and sets aside what is damaged.
+	Scrub(ctx context.Context) error
+}
+
+// Run lets the store do its upkeep until ctx ends. It looks for damage first when the node has run for a minute, so that
+// a start is not slowed.
+func (h *History) Run(ctx context.Context) error {
+	tick := time.NewTicker(upkeepEvery)
+	defer tick.Stop()
+	scrubbed := time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		err := h.store.Maintain(ctx, time.Now())
+		if sc, ok := h.store.(scrubber); ok && err == nil && time.Since(scrubbed) >= scrubEvery {
+			scrubbed = time.Now()
+			err = sc.Scrub(ctx)
+		}
+		if err == nil {
+			_, err = h.Positions(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.opts.Log.WarnContext(ctx, "store upkeep failed and is tried again", slog.Any("err", err))
+		}
+	}
+}

@@ -1,0 +1,145 @@
+// Package neighbour knows the nodes next to this one, its parent and its children: who they are, whether they are
+// connected, what they may do here, and how they are asked.
+package neighbour
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"voltbus/bus"
+	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/receiver"
+	"voltbus/uplink/sender"
+	"voltbus/uplink/tree"
+	"voltbus/wire"
+)
+
+// Bus reaches children. Package bus has it.
+type Bus interface {
+	// Present returns who is connected under an exclusive name, and since when.
+	Present() map[string]time.Time
+	// CallHeld returns the reply of somebody who is connected.
+	CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error)
+}
+
+// Options are what Neighbours need. All must be there.
+type Options struct {
+	Children *identity.Children
+	Parent   *enrol.Parent
+	Bus      Bus
+	// Link returns the state of the connection to the parent, and since when it has it.
+	Link func() (sender.State, time.Time)
+	// Allowed returns what the parent and those above it may do here.
+	Allowed func() (identity.Grants, error)
+	// Version returns the version of a child's program; "" if it is not known.
+	Version func(child string) string
+}
+
+// Neighbours are the nodes next to this one. They are safe for concurrent use.
+type Neighbours struct{ opts Options }
+
+// New returns the neighbours of a node.
+func New(o Options) *Neighbours { return &Neighbours{opts: o} }
+
+// Children lists the children that may connect, and which of them are.
+func (n *Neighbours) Children() []tree.Child {
+	present := n.opts.Bus.Present()
+	var list []tree.Child
+	for _, c := range n.opts.Children.List() {
+		if c.State == identity.ChildApproved {
+			_, online := present[c.Caller()]
+			list = append(list, tree.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
+		}
+	}
+	return list
+}
+
+// Child returns what an approved child may do; false for any other.
+func (n *Neighbours) Child(name string) (receiver.Child, bool) {
+	c, err := n.opts.Children.Child(name)
+	if err != nil || c.State != identity.ChildApproved {
+		return receiver.Child{}, false
+	}
+	return receiver.Child{Prefix: c.Prefix, Grants: c.All()}, true
+}
+
+// Parent says how this node stands with its parent; false without one.
+func (n *Neighbours) Parent() (tree.Above, bool) {
+	m, member := n.opts.Parent.Current()
+	if !member {
+		return tree.Above{}, false
+	}
+	state, since := n.opts.Link()
+	return tree.Above{Name: m.Parent, As: m.Name, Online: state == sender.Connected, Since: since}, true
+}
+
+var (
+	// ErrNoChild is about somebody who is no child of this node.
+	ErrNoChild   = errors.New("is no child of this node, or not approved")
+	errNotParent = errors.New("asks from above, and is not the parent of this node")
+)
+
+// Grants returns what a neighbour may do here.
+func (n *Neighbours) Grants(from tree.Hop) (identity.Grants, error) {
+	const op = "neighbour.Grants"
+	if !from.Above {
+		c, known := n.Child(from.Name)
+		if !known {
+			return identity.Grants{}, fault.E(op, fault.Refused, from.Name, ErrNoChild)
+		}
+		return c.Grants, nil
+	}
+	if _, member := n.opts.Parent.Current(); !member {
+		return identity.Grants{}, fault.E(op, fault.Refused, from.Name, errNotParent)
+	}
+	return n.opts.Allowed()
+}
+
+// AskParent asks the parent.
+func (n *Neighbours) AskParent(ctx context.Context, method string, body []byte) ([]byte, error) {
+	data, err := n.opts.Parent.Ask(ctx, method, body)
+	if err == nil || !fault.Is(err, fault.Unreachable) {
+		return data, err
+	}
+	if _, answered := errors.AsType[*wire.Failure](err); answered || errors.Is(err, enrol.ErrDetached) {
+		return nil, err
+	}
+	return nil, fault.E("neighbour.AskParent", fault.Unreachable, method, &tree.LostError{})
+}
+
+// AskChild asks a child.
+func (n *Neighbours) AskChild(ctx context.Context, child, method string, body []byte) ([]byte, error) {
+	data, err := n.opts.Bus.CallHeld(ctx, identity.ChildPrefix+child, method, body)
+	if errors.Is(err, bus.ErrLost) {
+		err = fault.E("neighbour.AskChild", fault.Unreachable, child, &tree.LostError{})
+	}
+	return data, err
+}
+
+// AskNewer asks a child for what an older version of the program does not know, and returns the result: lacks is what a
+// child that is too old does not do.
+func (n *Neighbours) AskNewer(ctx context.Context, child, method string, body []byte, lacks string) ([]byte, error) {
+	data, err := n.AskChild(ctx, child, method, body)
+	if err != nil {
+		return nil, err
+	}
+	result, err := tree.Parse(child, data)
+	if e, is := errors.AsType[*fault.Error](err); is && e.Kind == fault.Refused && e.Subject == method { // so a node of any version answers what it does not know
+		return nil, fault.E("neighbour.AskNewer", fault.NotFound, child, &tooOldError{version: n.opts.Version(child), lacks: lacks})
+	}
+	return result, err
+}
+
+// tooOldError says that a child's program does not know what it was asked.
+type tooOldError struct{ version, lacks string }
+
+func (e *tooOldError) Error() string {
+	program := "its program"
+	if e.version != "" {
+		program = "version " + e.version + " of its program"
+	}
+	return program + " does not " + e.lacks + " yet; update it"
+}
