@@ -35,6 +35,16 @@ type Client struct {
 	armed    time.Time // when the timer fires
 }
 
+// Remote is a device that a client asks.
+type Remote struct {
+	Device
+
+	client *Client
+}
+
+// At returns a device to be asked.
+func (c *Client) At(d Device) Remote { return Remote{Device: d, client: c} }
+
 // Open opens the socket of a client. Close ends it.
 func Open(ctx context.Context, config Config) (*Client, error) {
 	if config.MaxInFlight <= 0 {
@@ -104,7 +114,7 @@ func (c *Client) tick() {
 		c.pump(now, t.Owner)
 	}
 	for t := c.renewals.Due(now); t != nil; t = c.renewals.Due(now) {
-		c.renew(now, t.Owner)
+		t.Owner.renew(now)
 	}
 	c.arm(now)
 }

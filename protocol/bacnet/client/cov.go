@@ -33,48 +33,49 @@ type Watch struct {
 type Subscription struct {
 	Watch
 
-	device  Device
+	device  Remote
 	process uint32
 	timer   deadline.Timer[*Subscription]
 	closed  bool
 }
 
-// Subscribe subscribes and keeps renewing until [Client.Unsubscribe]. The error is that of the
+// Subscribe subscribes and keeps renewing until [Subscription.Cancel]. The error is that of the
 // first request; then there is no subscription.
-func (c *Client) Subscribe(ctx context.Context, d Device, w Watch) (*Subscription, error) {
+func (d Remote) Subscribe(ctx context.Context, w Watch) (*Subscription, error) {
 	if w.Lifetime <= 0 {
 		w.Lifetime = 5 * time.Minute
 	}
 	s := &Subscription{Watch: w, device: d}
 	s.timer.Owner = s
-	c.mu.Lock()
-	for used := true; used; _, used = c.subs[c.process] {
-		c.process++
+	d.client.mu.Lock()
+	for used := true; used; _, used = d.client.subs[d.client.process] {
+		d.client.process++
 	}
-	s.process = c.process
-	c.subs[s.process] = s // the device may notify before it acknowledges
-	c.mu.Unlock()
+	s.process = d.client.process
+	d.client.subs[s.process] = s // the device may notify before it acknowledges
+	d.client.mu.Unlock()
 	which, payload := s.request(false)
-	_, err := c.Do(ctx, d, which, payload)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	_, err := d.Do(ctx, which, payload)
+	d.client.mu.Lock()
+	defer d.client.mu.Unlock()
 	if err != nil {
-		delete(c.subs, s.process)
+		delete(d.client.subs, s.process)
 		return nil, err
 	}
-	c.plan(time.Now(), s, nil)
+	s.plan(time.Now(), nil)
 	return s, nil
 }
 
-// Unsubscribe cancels a subscription. Whatever the error, nothing is notified any more.
-func (c *Client) Unsubscribe(ctx context.Context, s *Subscription) error {
+// Cancel cancels the subscription. Whatever the error, nothing is notified any more.
+func (s *Subscription) Cancel(ctx context.Context) error {
+	c := s.device.client
 	c.mu.Lock()
 	s.closed = true
 	delete(c.subs, s.process)
 	c.renewals.Stop(&s.timer)
 	c.mu.Unlock()
 	which, payload := s.request(true)
-	_, err := c.Do(ctx, s.device, which, payload)
+	_, err := s.device.Do(ctx, which, payload)
 	return err
 }
 
@@ -91,7 +92,8 @@ func (s *Subscription) request(cancel bool) (service.Confirmed, []byte) {
 
 // plan sets the time of the next renewal: after 40 to 60 % of the lifetime, so that subscriptions
 // that were made together are not renewed together; sooner after an error. The lock is held.
-func (c *Client) plan(now time.Time, s *Subscription, err error) {
+func (s *Subscription) plan(now time.Time, err error) {
+	c := s.device.client
 	if s.closed || c.closed {
 		return
 	}
@@ -104,24 +106,24 @@ func (c *Client) plan(now time.Time, s *Subscription, err error) {
 }
 
 // renew subscribes again. The lock is held.
-func (c *Client) renew(now time.Time, s *Subscription) {
+func (s *Subscription) renew(now time.Time) {
 	which, payload := s.request(false)
-	err := c.enqueueLocked(now, &call{request: transaction.Request[ip.Address]{
+	err := s.device.client.enqueueLocked(now, &call{request: transaction.Request[ip.Address]{
 		Peer: s.device.Address, Limits: s.device.limits(), Service: which, Payload: payload,
-		Done: func(_ []byte, err error) { c.renewed(s, err) },
+		Done: func(_ []byte, err error) { s.renewed(err) },
 	}})
 	if err != nil {
-		c.renewed(s, err)
+		s.renewed(err)
 	}
 }
 
 // renewed takes the end of a renewal. The lock is held.
-func (c *Client) renewed(s *Subscription, err error) {
-	c.plan(time.Now(), s, err)
+func (s *Subscription) renewed(err error) {
+	s.plan(time.Now(), err)
 	if s.Renewed != nil && !s.closed {
-		c.mu.Unlock()
+		s.device.client.mu.Unlock()
 		s.Renewed(err)
-		c.mu.Lock()
+		s.device.client.mu.Lock()
 	}
 }
 

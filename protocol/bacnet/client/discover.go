@@ -96,8 +96,8 @@ func (c *Client) WhoHas(network uint16, q service.ObjectQuery) error {
 }
 
 // Tell sends an unconfirmed service to a device, such as TimeSynchronization.
-func (c *Client) Tell(d Device, s service.Unconfirmed, payload []byte) error {
-	return c.port.Send(d.Address, unconfirmed(s, payload), false)
+func (d Remote) Tell(s service.Unconfirmed, payload []byte) error {
+	return d.client.port.Send(d.Address, unconfirmed(s, payload), false)
 }
 
 func unconfirmed(s service.Unconfirmed, payload []byte) []byte {

@@ -83,7 +83,7 @@ func TestWhatADeviceCannotDoIsRemembered(t *testing.T) {
 				for n := range uint32(16) {
 					properties = append(properties, client.Property{Object: encoding.ObjectID{Instance: n}, Property: enum.PropertyPresentValue})
 				}
-				results, err := c.Read(t.Context(), d, properties)
+				results, err := c.At(d).Read(t.Context(), properties)
 				if err != nil {
 					t.Fatal(err)
 				}

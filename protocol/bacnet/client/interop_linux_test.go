@@ -72,7 +72,7 @@ func find(t *testing.T, c *client.Client, s client.Scan, instances ...uint32) []
 
 func number(t *testing.T, c *client.Client, d client.Device, p client.Property) encoding.Value {
 	t.Helper()
-	value, err := c.ReadProperty(t.Context(), d, p)
+	value, err := c.At(d).ReadProperty(t.Context(), p)
 	if err != nil {
 		t.Fatalf("read %v %v: %v", p.Object, p.Property, err)
 	}
@@ -102,30 +102,30 @@ func TestDevicesOfBacpypes3AreFoundReadAndWritten(t *testing.T) {
 	if v := number(t, c, d, client.Property{Object: setpoint, Property: enum.PropertyObjectName}); v.Text() != "setpoint °C" {
 		t.Errorf("the name is %q", v)
 	}
-	objects, err := c.ReadArray(t.Context(), d, client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
+	objects, err := c.At(d).ReadArray(t.Context(), client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
 	if err != nil || len(objects) < 202 { // in segments of 480 octets
 		t.Errorf("%d objects (%v), want 202 or more", len(objects), err)
 	}
 	readMany(t, c, d, 200)
 
-	if err := c.Write(t.Context(), d, present, encoding.Real(25), 8); err != nil {
+	if err := c.At(d).Write(t.Context(), present, encoding.Real(25), 8); err != nil {
 		t.Fatal(err)
 	}
-	value, err := c.ReadProperty(t.Context(), d, client.Property{Object: setpoint, Property: enum.PropertyPriorityArray})
+	value, err := c.At(d).ReadProperty(t.Context(), client.Property{Object: setpoint, Property: enum.PropertyPriorityArray})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, priority := constructed.ReadPriorityArray(encoding.NewDecoder(value)).Active(); v != encoding.Real(25) || priority != 8 {
 		t.Errorf("%v counts at priority %d, want 25 at 8", v, priority)
 	}
-	if err := c.Write(t.Context(), d, present, encoding.Null(), 8); err != nil {
+	if err := c.At(d).Write(t.Context(), present, encoding.Null(), 8); err != nil {
 		t.Fatal(err)
 	}
 	if v := number(t, c, d, present); v != encoding.Real(20) {
 		t.Errorf("after relinquish the setpoint is %v, want 20", v)
 	}
 	unknown := client.Property{Object: encoding.ObjectID{Type: enum.AnalogInput, Instance: 9999}, Property: enum.PropertyPresentValue}
-	if _, err := c.ReadProperty(t.Context(), d, unknown); !errors.Is(err, service.Error{Class: enum.ClassObject, Code: enum.CodeUnknownObject}) {
+	if _, err := c.At(d).ReadProperty(t.Context(), unknown); !errors.Is(err, service.Error{Class: enum.ClassObject, Code: enum.CodeUnknownObject}) {
 		t.Errorf("an unknown object gives %v", err)
 	}
 }
@@ -140,7 +140,7 @@ func readMany(t *testing.T, c *client.Client, d client.Device, inputs int) {
 		}
 	}
 	properties = append(properties, client.Property{Object: encoding.ObjectID{Instance: 9999}, Property: enum.PropertyPresentValue})
-	results, err := c.Read(t.Context(), d, properties)
+	results, err := c.At(d).Read(t.Context(), properties)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestADeviceOfBacpypes3WithTheSmallestAPDUIsRead(t *testing.T) {
 	if d.MaxAPDU != 50 {
 		t.Errorf("announced as %+v", d)
 	}
-	objects, err := c.ReadArray(t.Context(), d, client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
+	objects, err := c.At(d).ReadArray(t.Context(), client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
 	if err != nil || len(objects) < 32 {
 		t.Errorf("%d objects (%v), want 32 or more", len(objects), err)
 	}
@@ -174,7 +174,7 @@ func TestADeviceOfBacpypes3WithTheSmallestAPDUIsRead(t *testing.T) {
 	// A request that is longer than an APDU goes in segments.
 	long := "a name that is longer than fifty octets, so that the request must be cut into segments"
 	name := client.Property{Object: setpoint, Property: enum.PropertyDescription}
-	if err := c.Write(t.Context(), d, name, encoding.Text(long), 0); err != nil {
+	if err := c.At(d).Write(t.Context(), name, encoding.Text(long), 0); err != nil {
 		t.Fatalf("a segmented request: %v", err)
 	}
 	if v := number(t, c, d, name); v.Text() != long {
@@ -192,7 +192,7 @@ func TestChangesOfADeviceOfBacpypes3AreNotified(t *testing.T) {
 	for name, confirmed := range map[string]bool{"confirmed": true, "unconfirmed": false} {
 		changes := make(chan service.Notification, 1000)
 		renewals := make(chan error, 1000)
-		s, err := c.Subscribe(t.Context(), d, client.Watch{
+		s, err := c.At(d).Subscribe(t.Context(), client.Watch{
 			Object: input1, Confirmed: confirmed, Lifetime: 2 * time.Second,
 			Notify:  func(n service.Notification) { changes <- n },
 			Renewed: func(err error) { renewals <- err },
@@ -215,7 +215,7 @@ func TestChangesOfADeviceOfBacpypes3AreNotified(t *testing.T) {
 				t.Errorf("%s: renewal: %v", name, err)
 			}
 		}
-		if err := c.Unsubscribe(t.Context(), s); err != nil {
+		if err := s.Cancel(t.Context()); err != nil {
 			t.Errorf("%s: cancel: %v", name, err)
 		}
 	}

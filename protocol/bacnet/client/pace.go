@@ -68,7 +68,7 @@ func (c *Client) Forget(a ip.Address) {
 // Do carries out a confirmed service and returns the parameters of the answer, nil for a simple
 // acknowledgement. Errors are those of package transaction, service.Error, ErrQueueFull,
 // ErrClosed and that of ctx. A request that is under way when ctx ends still goes to its end.
-func (c *Client) Do(ctx context.Context, d Device, s service.Confirmed, payload []byte) ([]byte, error) {
+func (d Remote) Do(ctx context.Context, s service.Confirmed, payload []byte) ([]byte, error) {
 	type outcome struct {
 		answer []byte
 		err    error
@@ -78,24 +78,24 @@ func (c *Client) Do(ctx context.Context, d Device, s service.Confirmed, payload 
 		Peer: d.Address, Limits: d.limits(), Service: s, Payload: payload,
 		Done: func(answer []byte, err error) { done <- outcome{answer, err} },
 	}}
-	if err := c.enqueue(call); err != nil {
+	if err := d.client.enqueue(call); err != nil {
 		return nil, err
 	}
 	select {
 	case o := <-done:
 		return o.answer, o.err
 	case <-ctx.Done():
-		c.mu.Lock()
+		d.client.mu.Lock()
 		call.cancelled = true
-		c.mu.Unlock()
+		d.client.mu.Unlock()
 		return nil, ctx.Err()
 	}
 }
 
-// Start is [Client.Do] without waiting. Done is called once, unless there is an error at once; it
+// Start is [Remote.Do] without waiting. Done is called once, unless there is an error at once; it
 // must not block or use the client.
-func (c *Client) Start(d Device, s service.Confirmed, payload []byte, done func(answer []byte, err error)) error {
-	return c.enqueue(&call{request: transaction.Request[ip.Address]{
+func (d Remote) Start(s service.Confirmed, payload []byte, done func(answer []byte, err error)) error {
+	return d.client.enqueue(&call{request: transaction.Request[ip.Address]{
 		Peer: d.Address, Limits: d.limits(), Service: s, Payload: payload, Done: done,
 	}})
 }

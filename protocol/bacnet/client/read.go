@@ -33,8 +33,8 @@ const (
 )
 
 // ReadProperty reads one property.
-func (c *Client) ReadProperty(ctx context.Context, d Device, p Property) (encoding.Any, error) {
-	answer, err := c.Do(ctx, d, service.ReadProperty, p.Append(nil))
+func (d Remote) ReadProperty(ctx context.Context, p Property) (encoding.Any, error) {
+	answer, err := d.Do(ctx, service.ReadProperty, p.Append(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -53,15 +53,15 @@ func (c *Client) ReadProperty(ctx context.Context, d Device, p Property) (encodi
 // when it cannot do ReadPropertyMultiple, or answers it wrongly, it is asked for one property at a
 // time. Both are remembered until [Client.Forget]. The error is that of the way to the device,
 // such as transaction.ErrTimeout: then results from there on have it too.
-func (c *Client) Read(ctx context.Context, d Device, properties []Property) ([]Result, error) {
+func (d Remote) Read(ctx context.Context, properties []Property) ([]Result, error) {
 	results := make([]Result, len(properties))
 	for at := 0; at < len(properties); {
-		n := c.batch(d, properties[at:])
+		n := d.batch(properties[at:])
 		var err error
 		if n == 1 {
-			err = c.readOne(ctx, d, properties[at], &results[at])
+			err = d.readOne(ctx, properties[at], &results[at])
 		} else {
-			n, err = c.readMany(ctx, d, properties[at:at+n], results[at:at+n])
+			n, err = d.readMany(ctx, properties[at:at+n], results[at:at+n])
 		}
 		if err != nil {
 			for i := at; i < len(results); i++ {
@@ -75,8 +75,8 @@ func (c *Client) Read(ctx context.Context, d Device, properties []Property) ([]R
 }
 
 // readOne returns an error only when the device cannot be reached.
-func (c *Client) readOne(ctx context.Context, d Device, p Property, r *Result) error {
-	r.Value, r.Err = c.ReadProperty(ctx, d, p)
+func (d Remote) readOne(ctx context.Context, p Property, r *Result) error {
+	r.Value, r.Err = d.ReadProperty(ctx, p)
 	if fatal(r.Err) {
 		return r.Err
 	}
@@ -90,11 +90,11 @@ func fatal(err error) bool {
 }
 
 // batch returns how many properties to ask for at once.
-func (c *Client) batch(d Device, properties []Property) int {
-	c.mu.Lock()
-	p := c.peer(d.Address)
+func (d Remote) batch(properties []Property) int {
+	d.client.mu.Lock()
+	p := d.client.peer(d.Address)
 	single, most := p.single, p.batch
-	c.mu.Unlock()
+	d.client.mu.Unlock()
 	switch {
 	case single:
 		return 1
@@ -126,8 +126,8 @@ func (c *Client) batch(d Device, properties []Property) int {
 
 // readMany reads properties at once and returns how many of them are done: none when less must be
 // asked for.
-func (c *Client) readMany(ctx context.Context, d Device, properties []Property, results []Result) (int, error) {
-	answer, err := c.Do(ctx, d, service.ReadPropertyMultiple, readMultiple(properties).Append(nil))
+func (d Remote) readMany(ctx context.Context, properties []Property, results []Result) (int, error) {
+	answer, err := d.Do(ctx, service.ReadPropertyMultiple, readMultiple(properties).Append(nil))
 	var abort transaction.AbortError
 	var reject transaction.RejectError
 	var refused service.Error
@@ -136,22 +136,22 @@ func (c *Client) readMany(ctx context.Context, d Device, properties []Property, 
 		if distribute(answer, properties, results) {
 			return len(properties), nil
 		}
-		c.learn(d, func(p *peer) { p.single = true })
+		d.learn(func(p *peer) { p.single = true })
 	case errors.As(err, &abort), errors.Is(err, transaction.ErrTooLong):
-		c.learn(d, func(p *peer) {
+		d.learn(func(p *peer) {
 			if p.batch = len(properties) / 2; p.batch <= 1 {
 				p.single = true
 			}
 		})
 	case errors.As(err, &reject):
-		c.learn(d, func(p *peer) { p.single = true })
+		d.learn(func(p *peer) { p.single = true })
 	case errors.As(err, &refused): // some answer so when one of the objects is unknown
 		if refused.Class == enum.ClassServices {
-			c.learn(d, func(p *peer) { p.single = true })
+			d.learn(func(p *peer) { p.single = true })
 			return 0, nil
 		}
 		for i := range properties {
-			if err := c.readOne(ctx, d, properties[i], &results[i]); err != nil {
+			if err := d.readOne(ctx, properties[i], &results[i]); err != nil {
 				return 0, err
 			}
 		}
@@ -162,10 +162,10 @@ func (c *Client) readMany(ctx context.Context, d Device, properties []Property, 
 	return 0, nil
 }
 
-func (c *Client) learn(d Device, note func(*peer)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	note(c.peer(d.Address))
+func (d Remote) learn(note func(*peer)) {
+	d.client.mu.Lock()
+	defer d.client.mu.Unlock()
+	note(d.client.peer(d.Address))
 }
 
 // readMultiple groups neighbours of one object.
@@ -206,9 +206,9 @@ func distribute(answer []byte, properties []Property, results []Result) bool {
 // ReadArray reads all elements of an array: at once or, when the answer is too long for the
 // device, element by element. Elements of a constructed type may be several values long: only
 // arrays of primitive values, such as object-list and priority-array, are read by this.
-func (c *Client) ReadArray(ctx context.Context, d Device, p Property) ([]encoding.Value, error) {
+func (d Remote) ReadArray(ctx context.Context, p Property) ([]encoding.Value, error) {
 	p.Index = constructed.Index{}
-	value, err := c.ReadProperty(ctx, d, p)
+	value, err := d.ReadProperty(ctx, p)
 	if _, aborted := errors.AsType[transaction.AbortError](err); !aborted {
 		if err != nil {
 			return nil, err
@@ -216,20 +216,20 @@ func (c *Client) ReadArray(ctx context.Context, d Device, p Property) ([]encodin
 		return value.Values()
 	}
 	p.Index = constructed.At(0)
-	if value, err = c.ReadProperty(ctx, d, p); err != nil {
+	if value, err = d.ReadProperty(ctx, p); err != nil {
 		return nil, err
 	}
 	length, err := value.One()
 	if err != nil {
 		return nil, err
 	}
-	return c.readElements(ctx, d, p, length.Uint())
+	return d.readElements(ctx, p, length.Uint())
 }
 
 // maxElements bounds an array that is read element by element.
 const maxElements = 1 << 20
 
-func (c *Client) readElements(ctx context.Context, d Device, p Property, length uint64) ([]encoding.Value, error) {
+func (d Remote) readElements(ctx context.Context, p Property, length uint64) ([]encoding.Value, error) {
 	var values []encoding.Value
 	for from := uint64(1); from <= min(length, maxElements); from += defaultBatch {
 		var properties []Property
@@ -237,7 +237,7 @@ func (c *Client) readElements(ctx context.Context, d Device, p Property, length 
 			p.Index = constructed.At(uint32(i))
 			properties = append(properties, p)
 		}
-		results, err := c.Read(ctx, d, properties)
+		results, err := d.Read(ctx, properties)
 		if err != nil {
 			return nil, err
 		}

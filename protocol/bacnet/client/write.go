@@ -9,21 +9,21 @@ import (
 
 // Write writes a property at a priority from 1, the highest, to 16; 0 is for properties that are
 // not commanded. Null relinquishes the command at the priority.
-func (c *Client) Write(ctx context.Context, d Device, p Property, v encoding.Value, priority uint8) error {
+func (d Remote) Write(ctx context.Context, p Property, v encoding.Value, priority uint8) error {
 	r := service.WritePropertyRequest{ReadPropertyRequest: p, Value: encoding.Encode(v), Priority: priority}
-	_, err := c.Do(ctx, d, service.WriteProperty, r.Append(nil))
+	_, err := d.Do(ctx, service.WriteProperty, r.Append(nil))
 	return err
 }
 
 // WriteMultiple writes properties in order up to the first that fails.
-func (c *Client) WriteMultiple(ctx context.Context, d Device, r service.WriteMultipleRequest) error {
-	_, err := c.Do(ctx, d, service.WritePropertyMultiple, r.Append(nil))
+func (d Remote) WriteMultiple(ctx context.Context, r service.WriteMultipleRequest) error {
+	_, err := d.Do(ctx, service.WritePropertyMultiple, r.Append(nil))
 	return err
 }
 
 // ReadRange reads a part of a list, such as records of a trend log.
-func (c *Client) ReadRange(ctx context.Context, d Device, r service.ReadRangeRequest) (service.ReadRangeAck, error) {
-	answer, err := c.Do(ctx, d, service.ReadRange, r.Append(nil))
+func (d Remote) ReadRange(ctx context.Context, r service.ReadRangeRequest) (service.ReadRangeAck, error) {
+	answer, err := d.Do(ctx, service.ReadRange, r.Append(nil))
 	if err != nil {
 		return service.ReadRangeAck{}, err
 	}
@@ -31,11 +31,11 @@ func (c *Client) ReadRange(ctx context.Context, d Device, r service.ReadRangeReq
 }
 
 // Events returns the objects of a device that are in alarm or not acknowledged.
-func (c *Client) Events(ctx context.Context, d Device) ([]service.EventSummary, error) {
+func (d Remote) Events(ctx context.Context) ([]service.EventSummary, error) {
 	var all []service.EventSummary
 	var last *encoding.ObjectID
 	for len(all) < maxElements {
-		answer, err := c.Do(ctx, d, service.GetEventInformation, service.AppendGetEvents(nil, last))
+		answer, err := d.Do(ctx, service.GetEventInformation, service.AppendGetEvents(nil, last))
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (c *Client) Events(ctx context.Context, d Device) ([]service.EventSummary, 
 }
 
 // Acknowledge acknowledges an alarm.
-func (c *Client) Acknowledge(ctx context.Context, d Device, r service.AcknowledgeRequest) error {
-	_, err := c.Do(ctx, d, service.AcknowledgeAlarm, r.Append(nil))
+func (d Remote) Acknowledge(ctx context.Context, r service.AcknowledgeRequest) error {
+	_, err := d.Do(ctx, service.AcknowledgeAlarm, r.Append(nil))
 	return err
 }

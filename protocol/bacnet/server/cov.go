@@ -108,8 +108,8 @@ func (d *Device) notify(now time.Time, key subscriber, s *subscription) {
 		n.Left = uint32(max(s.until.Sub(now)/time.Second, 1))
 	}
 	if !s.confirmed {
-		_ = d.client.Tell(s.to, service.UnconfirmedCOVNotification, n.Append(nil)) // the next one tells more
+		_ = d.client.At(s.to).Tell(service.UnconfirmedCOVNotification, n.Append(nil)) // the next one tells more
 		return
 	}
-	_ = d.client.Start(s.to, service.ConfirmedCOVNotification, n.Append(nil), func([]byte, error) {})
+	_ = d.client.At(s.to).Start(service.ConfirmedCOVNotification, n.Append(nil), func([]byte, error) {})
 }

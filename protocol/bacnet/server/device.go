@@ -129,13 +129,13 @@ func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte
 	case service.WhoIs:
 		if r, err := service.DecodeWhoIs(payload); err == nil && r.Has(d.config.Instance) {
 			a := service.Announcement{Device: d.ID(), MaxAPDU: d.maxAPDU(), Vendor: d.config.Vendor}
-			_ = c.Tell(to, service.IAm, a.Append(nil)) // who asked asks again
+			_ = c.At(to).Tell(service.IAm, a.Append(nil)) // who asked asks again
 		}
 	case service.WhoHas:
 		if q, err := service.DecodeObjectQuery(payload); err == nil && q.Devices.Has(d.config.Instance) {
 			if o := d.find(q); o != nil {
 				a := service.ObjectAnnouncement{Device: d.ID(), Object: o.ID(), Name: o.Name()}
-				_ = c.Tell(to, service.IHave, a.Append(nil))
+				_ = c.At(to).Tell(service.IHave, a.Append(nil))
 			}
 		}
 	default:

@@ -67,7 +67,7 @@ func pair(t testing.TB, maxAPDU, inputs int) (*client.Client, client.Device) {
 
 func one(t *testing.T, c *client.Client, d client.Device, p client.Property) encoding.Value {
 	t.Helper()
-	value, err := c.ReadProperty(t.Context(), d, p)
+	value, err := c.At(d).ReadProperty(t.Context(), p)
 	if err != nil {
 		t.Fatalf("read %v %v: %v", p.Object, p.Property, err)
 	}
@@ -82,7 +82,7 @@ func TestCommandsAreTakenByPriorityAndRelinquished(t *testing.T) { // clause 19.
 	c, d := pair(t, 1476, 0)
 	write := func(v encoding.Value, priority uint8) {
 		t.Helper()
-		if err := c.Write(t.Context(), d, present, v, priority); err != nil {
+		if err := c.At(d).Write(t.Context(), present, v, priority); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,22 +120,22 @@ func TestRefusedRequestsAreNamed(t *testing.T) {
 		}
 	}
 	read := func(p client.Property) error {
-		_, err := c.ReadProperty(t.Context(), d, p)
+		_, err := c.At(d).ReadProperty(t.Context(), p)
 		return err
 	}
 	fails("an unknown object", read(client.Property{Object: encoding.ObjectID{Instance: 9}}), enum.ClassObject, enum.CodeUnknownObject)
 	fails("an unknown property", read(client.Property{Object: input, Property: enum.PropertyLocation}), enum.ClassProperty, enum.CodeUnknownProperty)
 	fails("an index of no array", read(client.Property{Object: input, Property: enum.PropertyPresentValue, Index: constructed.At(1)}), enum.ClassProperty, enum.CodePropertyIsNotAnArray)
 	fails("an index beyond the end", read(client.Property{Object: setpoint, Property: enum.PropertyPriorityArray, Index: constructed.At(17)}), enum.ClassProperty, enum.CodeInvalidArrayIndex)
-	fails("a write to an input", c.Write(t.Context(), d, client.Property{Object: input, Property: enum.PropertyPresentValue}, encoding.Real(1), 8), enum.ClassProperty, enum.CodeWriteAccessDenied)
-	fails("a write of another type", c.Write(t.Context(), d, present, encoding.Text("warm"), 8), enum.ClassProperty, enum.CodeInvalidDataType)
-	fails("the second of two writes", c.WriteMultiple(t.Context(), d, service.WriteMultipleRequest{{Object: setpoint, Properties: []service.PropertyWrite{
+	fails("a write to an input", c.At(d).Write(t.Context(), client.Property{Object: input, Property: enum.PropertyPresentValue}, encoding.Real(1), 8), enum.ClassProperty, enum.CodeWriteAccessDenied)
+	fails("a write of another type", c.At(d).Write(t.Context(), present, encoding.Text("warm"), 8), enum.ClassProperty, enum.CodeInvalidDataType)
+	fails("the second of two writes", c.At(d).WriteMultiple(t.Context(), service.WriteMultipleRequest{{Object: setpoint, Properties: []service.PropertyWrite{
 		{Property: enum.PropertyPresentValue, Value: encoding.Encode(encoding.Real(21))}, {Property: enum.PropertyObjectName, Value: encoding.Encode(encoding.Text("x"))},
 	}}}), enum.ClassProperty, enum.CodeWriteAccessDenied)
 	if v := one(t, c, d, present); v != encoding.Real(21) {
 		t.Errorf("the first of two writes gave %v, want 21", v)
 	}
-	if _, err := c.Do(t.Context(), d, service.ReinitializeDevice, nil); !errors.Is(err, transaction.RejectError{Reason: enum.RejectUnrecognizedService}) {
+	if _, err := c.At(d).Do(t.Context(), service.ReinitializeDevice, nil); !errors.Is(err, transaction.RejectError{Reason: enum.RejectUnrecognizedService}) {
 		t.Errorf("a service that the device does not have gives %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestRefusedRequestsAreNamed(t *testing.T) {
 func TestLongAnswersComeInSegmentsOfAnyAPDU(t *testing.T) {
 	for _, size := range []int{50, 480, 1476} {
 		c, d := pair(t, size, 400)
-		objects, err := c.ReadArray(t.Context(), d, client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
+		objects, err := c.At(d).ReadArray(t.Context(), client.Property{Object: d.ID(), Property: enum.PropertyObjectList})
 		if err != nil || len(objects) != 402 {
 			t.Errorf("APDU %d: %d objects (%v), want 402", size, len(objects), err)
 		}
@@ -151,7 +151,7 @@ func TestLongAnswersComeInSegmentsOfAnyAPDU(t *testing.T) {
 		for n := 1; n <= 400; n++ {
 			all = append(all, client.Property{Object: encoding.ObjectID{Instance: uint32(n)}, Property: enum.PropertyPresentValue})
 		}
-		results, err := c.Read(t.Context(), d, all)
+		results, err := c.At(d).Read(t.Context(), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestSubscribersAreToldOfChangesByTheIncrement(t *testing.T) { // clause 13.
 	c, d := pair(t, 1476, 0)
 	for _, confirmed := range []bool{true, false} {
 		told := make(chan service.Notification, 100)
-		s, err := c.Subscribe(t.Context(), d, client.Watch{
+		s, err := c.At(d).Subscribe(t.Context(), client.Watch{
 			Object: setpoint, Confirmed: confirmed, Lifetime: time.Minute, Notify: func(n service.Notification) { told <- n },
 		})
 		if err != nil {
@@ -182,16 +182,16 @@ func TestSubscribersAreToldOfChangesByTheIncrement(t *testing.T) { // clause 13.
 		}
 		expect(20)
 		for _, v := range []float32{21, 21.25, 21.5} { // the second is less than 0.5 away
-			if err := c.Write(t.Context(), d, present, encoding.Real(v), 8); err != nil {
+			if err := c.At(d).Write(t.Context(), present, encoding.Real(v), 8); err != nil {
 				t.Fatal(err)
 			}
 		}
 		expect(21)
 		expect(21.5)
-		if err := c.Unsubscribe(t.Context(), s); err != nil {
+		if err := s.Cancel(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := c.Write(t.Context(), d, present, encoding.Null(), 8); err != nil {
+		if err := c.At(d).Write(t.Context(), present, encoding.Null(), 8); err != nil {
 			t.Fatal(err)
 		}
 		if len(told) > 0 {
@@ -215,7 +215,7 @@ func BenchmarkReadProperty(b *testing.B) {
 	c, d := pair(b, 1476, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.ReadProperty(b.Context(), d, present); err != nil {
+		if _, err := c.At(d).ReadProperty(b.Context(), present); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -229,7 +229,7 @@ func BenchmarkRead100Properties(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Read(b.Context(), d, all); err != nil {
+		if _, err := c.At(d).Read(b.Context(), all); err != nil {
 			b.Fatal(err)
 		}
 	}
