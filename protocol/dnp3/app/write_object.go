@@ -28,22 +28,6 @@ func (w *Writer) Limit(v object.Variation, n uint32) error {
 	return w.bare(v, q, n)
 }
 
-// bare appends a header and its range fields.
-func (w *Writer) bare(v object.Variation, q Qualifier, fields ...uint32) error {
-	if err := known(v); err != nil {
-		return err
-	}
-	if !w.room(headerBase + len(fields)*q.width()) {
-		return ErrFull
-	}
-	w.closeRun()
-	w.putHeader(v, q)
-	for _, field := range fields {
-		w.buf = appendUint(w.buf, field, q.width())
-	}
-	return nil
-}
-
 // Index appends one index to a list of objects without values, as in a read of
 // single points. Neighbors share a header.
 func (w *Writer) Index(v object.Variation, index uint32) error {
@@ -118,7 +102,7 @@ func (w *Writer) IndexedTime(index uint32, t object.IndexedTime) error {
 	if err := w.prefixed(object.G50V4, index, object.TimeSize+5); err != nil {
 		return err
 	}
-	w.repeating(t)
+	w.buf = appendRepeating(w.buf, t)
 	return nil
 }
 
@@ -131,7 +115,7 @@ func (w *Writer) StaticTime(index uint32, t object.IndexedTime) error {
 	if _, err := w.ranged(object.G50V4, index, (object.TimeSize+5)*8); err != nil {
 		return err
 	}
-	w.repeating(t)
+	w.buf = appendRepeating(w.buf, t)
 	return nil
 }
 
@@ -142,9 +126,8 @@ func checkStart(index uint32, t object.IndexedTime) error {
 	return nil
 }
 
-func (w *Writer) repeating(t object.IndexedTime) {
-	w.buf = binary.LittleEndian.AppendUint32(object.AppendTime(w.buf, t.Start), t.Interval)
-	w.buf = append(w.buf, byte(t.Unit))
+func appendRepeating(dst []byte, t object.IndexedTime) []byte {
+	return append(binary.LittleEndian.AppendUint32(object.AppendTime(dst, t.Start), t.Interval), byte(t.Unit))
 }
 
 // Delay appends a delay of 0–65535 whole milliseconds (g52v2) or seconds (g52v1).
@@ -163,17 +146,6 @@ func (w *Writer) Delay(v object.Variation, d time.Duration) error {
 		return err
 	}
 	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(d/unit))
-	return nil
-}
-
-// counted makes room for a single object of size octets behind a count of one.
-func (w *Writer) counted(v object.Variation, size int) error {
-	if !w.room(headerBase + 1 + size) {
-		return ErrFull
-	}
-	w.closeRun()
-	w.putHeader(v, Count8)
-	w.buf = append(w.buf, 1)
 	return nil
 }
 

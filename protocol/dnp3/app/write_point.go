@@ -33,15 +33,7 @@ func (w *Writer) point(l *object.Layout, v object.Variation, p *object.Point, si
 		w.buf = octets
 		return nil
 	}
-	w.buf, w.run = w.buf[:size], run
-	if run.field > 0 {
-		q := run.qualifier
-		if q.Prefixed() {
-			putUint(w.buf[run.field:run.field+q.prefix()], run.count)
-		} else {
-			putUint(w.buf[run.field:run.field+q.width()], run.next-1)
-		}
-	}
+	w.restore(size, run)
 	return fmt.Errorf("write %v: %w", v, err)
 }
 
@@ -61,24 +53,4 @@ func (w *Writer) Static(v object.Variation, p object.Point) error {
 		return err
 	}
 	return w.point(l, v, &p, size, run)
-}
-
-func (w *Writer) packed(v object.Variation, width int, p object.Point) error {
-	position, err := w.ranged(v, p.Index, width)
-	if err != nil {
-		return err
-	}
-	shift := position * uint32(width) % 8
-	if shift == 0 {
-		w.buf = append(w.buf, 0)
-	}
-	bits := byte(0)
-	switch {
-	case width == 2:
-		bits = byte(p.Value.DoubleBit())
-	case p.Value.Bool():
-		bits = 1
-	}
-	w.buf[len(w.buf)-1] |= bits << shift
-	return nil
 }
