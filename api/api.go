@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/api/bound"
+	"voltbus/api/intake"
 	"voltbus/catalog"
 	"voltbus/control/access"
 	"voltbus/identity"
@@ -79,11 +81,11 @@ type Config struct {
 	Lab       Lab
 	// Admission records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.
-	Admission Admission
-	Repeats   Repeats
+	Admission intake.Admission
+	Repeats   intake.Repeats
 	// Meters is the web service of a metering data system; nil for a node that is none.
-	Meters Meters
-	Rates  Rates
+	Meters intake.Meters
+	Rates  intake.Rates
 	// Bounds say which times of readings are believed; the zero value believes all.
 	Bounds  point.Bounds
 	Version answer.Version
@@ -165,22 +167,18 @@ func New(cfg Config) http.Handler {
 	if cfg.Look == 0 {
 		cfg.Look = lookAgain
 	}
-	if cfg.Rates.Requests == 0 {
-		cfg.Rates.Requests = defaultRequests
-	}
-	if cfg.Rates.Samples == 0 {
-		cfg.Rates.Samples = defaultSamples
-	}
 	s := &server{
 		cfg: cfg, started: cfg.Now(), attempts: newAttempts(cfg.BrowserKey),
-		streams: newPlaces("streams", cfg.MaxReaders, eachReaders), exports: newPlaces("exports", maxExports, eachExports), queries: newQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
-		running:    newPlaces("requests", 0, eachRequests),
-		statements: newQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience), parsing: make(chan struct{}, parsing),
-		quotas: newQuotas(cfg.Rates.Requests, cfg.Rates.Samples), statementTexts: newQuotas(cfg.Rates.Requests, statementRate),
+		streams: bound.NewPlaces("streams", cfg.MaxReaders, eachReaders), exports: bound.NewPlaces("exports", maxExports, eachExports), queries: bound.NewQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
+		running:        bound.NewPlaces("requests", 0, eachRequests),
+		statements:     bound.NewQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience),
+		statementTexts: bound.NewQuotas(statementRequests, statementRate),
 	}
-	s.bodies.shares = newPlaces("bytes of bodies", ingestMemory, eachIngestion)
+	s.intake = intake.New(intake.Config{
+		Admission: cfg.Admission, Repeats: cfg.Repeats, Meters: cfg.Meters, Rates: cfg.Rates, Bounds: cfg.Bounds, Now: cfg.Now, Works: s.works,
+	})
 	s.feeds = newFeeds(cfg.StreamBuffer)
 	s.ledgerWatch = newLedgerWatch()
-	s.routes = index(routes())
+	s.routing = index(s.routes())
 	return s
 }

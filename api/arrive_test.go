@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
-	"voltbus/fault"
 )
 
 // deadlines is an answer whose connection remembers the deadline of what is read.
@@ -74,26 +72,5 @@ func TestABodyThatStoppedSaysSo(t *testing.T) {
 	done()
 	if left := time.Until(w.until); w.until.IsZero() || left > 2*time.Second {
 		t.Errorf("after the answer the rest of the body has %v", left)
-	}
-}
-
-func TestAttackBodiesOfOnePersonLeaveMemoryForOthers(t *testing.T) {
-	p := newPlaces("bytes of bodies", ingestMemory, eachIngestion)
-	if err := p.add("eve", eachIngestion); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.add("eve", 1); err == nil || !strings.Contains(err.Error(), "eve has") {
-		t.Errorf("one person takes more than a share: %v", err)
-	}
-	if err := p.add("ada", eachIngestion); err != nil {
-		t.Errorf("another finds no room: %v", err)
-	}
-	if err := p.add("kim", 1); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("all together have more than there is: %v", err)
-	}
-	p.release("eve", eachIngestion)
-	p.release("ada", eachIngestion)
-	if p.count() != 0 || len(p.held) != 0 {
-		t.Errorf("afterwards %d are held, by %v", p.count(), p.held)
 	}
 }

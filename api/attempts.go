@@ -273,7 +273,7 @@ func (t *attempt) greet(w http.ResponseWriter, r *http.Request, now time.Time) {
 	_, _ = rand.Read(said[8:]) // never fails, see its documentation
 	http.SetCookie(w, &http.Cookie{
 		Name: BrowserCookie, Value: base64.RawURLEncoding.EncodeToString(append(said, t.of.sign(t.name, said)...)),
-		Path: prefix + "/session", Expires: expires, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Path: exchange.Prefix + "/session", Expires: expires, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 }
 

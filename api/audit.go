@@ -22,11 +22,11 @@ type Audit interface {
 
 // tell writes into the audit log how a request of a route that is audited ended, before it is
 // answered in full. What cannot be written does not undo what was done: the health tells.
-func (s *server) tell(r *exchange.Request, rt route, err error) {
-	if rt.audit == "" || r.Entry.Told || s.cfg.Audit == nil {
+func (s *server) tell(r *exchange.Request, rt exchange.Route, err error) {
+	if rt.Audit == "" || r.Entry.Told || s.cfg.Audit == nil {
 		return
 	}
-	e := audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.audit, Subject: r.Entry.Subject, Outcome: exchange.Ending(err), Time: s.cfg.Now()}
+	e := audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Audit, Subject: r.Entry.Subject, Outcome: exchange.Ending(err), Time: s.cfg.Now()}
 	if r.Entry.Actor != "" {
 		e.Actor = r.Entry.Actor
 	}
@@ -39,7 +39,7 @@ func (s *server) tell(r *exchange.Request, rt route, err error) {
 }
 
 // tellRefusal offers the audit log that somebody known may not do something, reading excepted.
-func (s *server) tellRefusal(r *http.Request, rt route, user identity.User, err error) {
+func (s *server) tellRefusal(r *http.Request, rt exchange.Route, user identity.User, err error) {
 	if s.cfg.Audit == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *server) tellRefusal(r *http.Request, rt route, user identity.User, err 
 		Method string `json:"method"`
 		Role   string `json:"role"`
 		Needs  string `json:"needs"`
-	}{r.Method, user.Role.String(), rt.role.String()}) // texts
+	}{r.Method, user.Role.String(), rt.Role.String()}) // texts
 	s.cfg.Audit.Offer(audit.Entry{
 		Actor: exchange.ActorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: exchange.Ending(err), Detail: detail, Time: s.cfg.Now(),
 	})

@@ -21,13 +21,13 @@ type Bus interface {
 	Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error)
 }
 
-func busRoutes() []route {
+func (s *server) busRoutes() []exchange.Route {
 	const engineer = identity.Engineer
-	return []route{
-		{method: "GET", path: prefix + "/bus", role: engineer, serve: (*server).bus},
+	return []exchange.Route{
+		{Method: "GET", Path: exchange.Prefix + "/bus", Role: engineer, Serve: s.bus},
 		{
-			method: "GET", path: prefix + "/bus/stream", role: engineer, stream: true, serve: (*server).busStream,
-			params: []string{"subject"},
+			Method: "GET", Path: exchange.Prefix + "/bus/stream", Role: engineer, Stream: true, Serve: s.busStream,
+			Params: []string{"subject"},
 		},
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"voltbus/point"
 )
 
-func controlRoutes() []route {
-	return []route{
-		{method: "GET", path: prefix + "/control/events", role: identity.Viewer, stream: true, serve: (*server).controlEvents, params: []string{"pattern"}},
+func (s *server) controlRoutes() []exchange.Route {
+	return []exchange.Route{
+		{Method: "GET", Path: exchange.Prefix + "/control/events", Role: identity.Viewer, Stream: true, Serve: s.controlEvents, Params: []string{"pattern"}},
 	}
 }
 

@@ -20,9 +20,9 @@ import (
 )
 
 // elsewhere returns the other node that a request names, "" for none.
-func (s *server) elsewhere(rt route, params url.Values) string {
+func (s *server) elsewhere(rt exchange.Route, params url.Values) string {
 	node := params.Get("node")
-	if rt.remote == "" || node == "" || (s.cfg.Far != nil && s.cfg.Far.Self(node)) {
+	if rt.Remote == "" || node == "" || (s.cfg.Far != nil && s.cfg.Far.Self(node)) {
 		return ""
 	}
 	return node
@@ -47,9 +47,9 @@ type Operation struct {
 
 // Operations lists all that may be asked of another node with node=.
 func Operations() (list []Operation) {
-	for _, rt := range routes() {
-		if rt.remote != "" {
-			list = append(list, Operation{Remote: rt.remote, Method: rt.method, Path: rt.path, Role: rt.role})
+	for _, rt := range (&server{}).routes() {
+		if rt.Remote != "" {
+			list = append(list, Operation{Remote: rt.Remote, Method: rt.Method, Path: rt.Path, Role: rt.Role})
 		}
 	}
 	return list

@@ -46,9 +46,9 @@ var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(
 // RaisedError is what a method of an agent raised.
 type RaisedError = answer.RaisedError
 
-func farRoutes() []route {
-	return []route{
-		{method: "POST", path: prefix + "/nodes/{name}/call", role: identity.Viewer, body: farBody, serve: (*server).callFar, audit: "node.call"},
+func (s *server) farRoutes() []exchange.Route {
+	return []exchange.Route{
+		{Method: "POST", Path: exchange.Prefix + "/nodes/{name}/call", Role: identity.Viewer, Body: farBody, Serve: s.callFar, Audit: "node.call"},
 	}
 }
 

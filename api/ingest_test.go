@@ -18,6 +18,7 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/intake"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -278,7 +279,7 @@ func TestANodeThatCannotRecordSaysWhenToTryAgain(t *testing.T) {
 }
 
 func TestRatesAreBoundedPerUser(t *testing.T) {
-	n, _ := startIngest(t, func(c *api.Config) { c.Rates = api.Rates{Requests: 2, Samples: 3} })
+	n, _ := startIngest(t, func(c *api.Config) { c.Rates = intake.Rates{Requests: 2, Samples: 3} })
 	other, err := n.logins.Issue(context.Background(), identity.User{Name: "other", Role: identity.Operator})
 	must(t, err)
 	body := `[{"point":"a","value":1}]`

@@ -34,17 +34,17 @@ type Lab interface {
 
 const labBody = 64 << 10
 
-func labRoutes() []route {
+func (s *server) labRoutes() []exchange.Route {
 	const viewer, engineer = identity.Viewer, identity.Engineer
-	return []route{
-		{method: "GET", path: prefix + "/lab/experiments", role: viewer, serve: (*server).labExperiments},
-		{method: "GET", path: prefix + "/lab/runs", role: viewer, serve: (*server).labRuns},
-		{method: "POST", path: prefix + "/lab/runs", role: engineer, body: labBody, serve: (*server).labStart, audit: "lab.start"},
-		{method: "GET", path: prefix + "/lab/runs/{id}", role: viewer, serve: (*server).labRun},
-		{method: "DELETE", path: prefix + "/lab/runs/{id}", role: engineer, serve: (*server).labStop, audit: "lab.stop"},
-		{method: "GET", path: prefix + "/lab/runs/{id}/report", role: viewer, serve: (*server).labReport},
-		{method: "GET", path: prefix + "/lab/runs/{id}/stream", role: viewer, stream: true, serve: (*server).labStream},
-		{method: "GET", path: prefix + "/capacity", role: viewer, serve: (*server).capacity},
+	return []exchange.Route{
+		{Method: "GET", Path: exchange.Prefix + "/lab/experiments", Role: viewer, Serve: s.labExperiments},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs", Role: viewer, Serve: s.labRuns},
+		{Method: "POST", Path: exchange.Prefix + "/lab/runs", Role: engineer, Body: labBody, Serve: s.labStart, Audit: "lab.start"},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}", Role: viewer, Serve: s.labRun},
+		{Method: "DELETE", Path: exchange.Prefix + "/lab/runs/{id}", Role: engineer, Serve: s.labStop, Audit: "lab.stop"},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/report", Role: viewer, Serve: s.labReport},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/stream", Role: viewer, Stream: true, Serve: s.labStream},
+		{Method: "GET", Path: exchange.Prefix + "/capacity", Role: viewer, Serve: s.capacity},
 	}
 }
 

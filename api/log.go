@@ -25,26 +25,26 @@ type Logbook interface {
 	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
 }
 
-func logRoutes() []route {
+func (s *server) logRoutes() []exchange.Route {
 	params := []string{"level", "search", "since", "after", "limit"}
-	return []route{
+	return []exchange.Route{
 		{
-			method: "GET", path: prefix + "/log/follow", role: identity.Engineer, stream: true, serve: (*server).followLog,
-			params: append([]string{"node"}, params...), watched: "log.read",
+			Method: "GET", Path: exchange.Prefix + "/log/follow", Role: identity.Engineer, Stream: true, Serve: s.followLog,
+			Params: append([]string{"node"}, params...), Watched: "log.read",
 		},
 	}
 }
 
 // tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
-func (s *server) tellReading(r *exchange.Request, rt *route, err error) {
-	if rt.watched == "" || s.cfg.Audit == nil {
+func (s *server) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
+	if rt.Watched == "" || s.cfg.Audit == nil {
 		return
 	}
 	subject := r.Params.Get("node")
 	if subject == "" {
 		subject = s.cfg.Node
 	}
-	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
+	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
 }
 
 var errNoLog = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")

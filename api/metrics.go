@@ -176,16 +176,17 @@ func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
 	if s.cfg.Admission == nil {
 		return nil
 	}
-	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(s.accepted.Load()))
-	e.single("voltbus_ingest_refused_total", "counter", "Readings sent over HTTP that were refused.", float64(s.refused.Load()))
-	e.single("voltbus_ingest_misdated_total", "counter", "Readings sent over HTTP whose time was out of bounds.", float64(s.misdated.Load()))
-	e.single("voltbus_ingest_bytes_total", "counter", "Bytes of bodies of readings, inflated.", float64(s.received.Load()))
-	e.single("voltbus_ingest_replayed_total", "counter", "Requests that were answered again and not recorded again.", float64(s.replayed.Load()))
+	n := s.intake.Counts()
+	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(n.Accepted))
+	e.single("voltbus_ingest_refused_total", "counter", "Readings sent over HTTP that were refused.", float64(n.Refused))
+	e.single("voltbus_ingest_misdated_total", "counter", "Readings sent over HTTP whose time was out of bounds.", float64(n.Misdated))
+	e.single("voltbus_ingest_bytes_total", "counter", "Bytes of bodies of readings, inflated.", float64(n.Bytes))
+	e.single("voltbus_ingest_replayed_total", "counter", "Requests that were answered again and not recorded again.", float64(n.Replayed))
 	return nil
 }
 
 func (s *server) ownMetrics(_ context.Context, e *exposition) error {
-	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.count()))
+	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.Count()))
 	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.cut.Load()))
 	const requests = "voltbus_http_requests_total"
 	e.family(requests, "counter", "Requests by the class of their status.")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/identity"
 )
 
@@ -14,9 +15,9 @@ type Nodes interface {
 
 const noNodes = "other nodes"
 
-func nodeRoutes() []route {
-	return []route{
-		{method: "GET", path: prefix + "/events/nodes", role: identity.Viewer, stream: true, serve: (*server).nodeEvents, params: []string{"ledger"}},
+func (s *server) nodeRoutes() []exchange.Route {
+	return []exchange.Route{
+		{Method: "GET", Path: exchange.Prefix + "/events/nodes", Role: identity.Viewer, Stream: true, Serve: s.nodeEvents, Params: []string{"ledger"}},
 	}
 }
 

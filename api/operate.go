@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/api/bound"
 	"voltbus/api/exchange"
 
 	"voltbus/fault"
@@ -21,27 +22,27 @@ import (
 )
 
 // operationRoutes are the routes of declared operations.
-func operationRoutes() []route {
-	var list []route
+func (s *server) operationRoutes() []exchange.Route {
+	var list []exchange.Route
 	for _, d := range declared.All() {
 		method, path, is := strings.Cut(d.HTTP, " ")
 		if !is {
 			continue
 		}
-		rt := route{method: method, path: prefix + path, role: d.Role, body: d.Body, stream: d.Stream != "", record: d.Record, declared: &d}
+		rt := exchange.Route{Method: method, Path: exchange.Prefix + path, Role: d.Role, Body: d.Body, Stream: d.Stream != "", Record: d.Record, Declared: &d}
 		switch {
 		case d.Remote && d.Granted:
-			rt.remote = d.Method
+			rt.Remote = d.Method
 		case d.Remote:
-			rt.remote = d.Name
+			rt.Remote = d.Name
 		}
-		rt.inPath = names(rt.path)
+		rt.InPath = names(rt.Path)
 		for _, name := range d.Names(true) {
-			if !slices.Contains(rt.inPath, name) {
-				rt.params = append(rt.params, name)
+			if !slices.Contains(rt.InPath, name) {
+				rt.Params = append(rt.Params, name)
 			}
 		}
-		rt.serve = func(s *server, w http.ResponseWriter, r *exchange.Request) error { return s.perform(w, r, &rt) }
+		rt.Serve = func(w http.ResponseWriter, r *exchange.Request) error { return s.perform(w, r, &rt) }
 		list = append(list, rt)
 	}
 	return list
@@ -54,13 +55,13 @@ func callerOfUser(u identity.User) operation.Caller {
 }
 
 // perform has a declared operation done.
-func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *route) error {
-	d := rt.declared
+func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *exchange.Route) error {
+	d := rt.Declared
 	if s.cfg.Operations == nil || !s.cfg.Operations.Has(d.Name) {
 		return exchange.Absent(d.Name)
 	}
 	if d.Record {
-		if err := s.mayRecord(r.User.Name); err != nil {
+		if err := s.intake.MayRecord(r.User.Name); err != nil {
 			return err
 		}
 	}
@@ -71,11 +72,11 @@ func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *route) 
 	who := callerOfUser(r.User)
 	who.Login = r
 	if d.Keyed {
-		if who.Key, err = keyOf(r); err != nil {
+		if who.Key, err = r.Key(); err != nil {
 			return err
 		}
 	}
-	if rt.stream {
+	if rt.Stream {
 		to := &sender{Patient: exchange.NewPatient(w, s.cfg.WriteTimeout), request: r, enter: s.places(d.Stream), header: d.Header}
 		defer to.Limit() // for what the server writes at the end
 		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
@@ -97,26 +98,9 @@ func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *route) 
 		return d.Addressed(err)
 	}
 	if taken, is := result.(interface{ Taken() int }); is {
-		s.quotas.charge(r.User.Name, s.cfg.Now(), taken.Taken())
+		s.intake.Charge(r.User.Name, taken.Taken())
 	}
 	return writeResult(w, result, cmp.Or(d.Media, exchange.JSON))
-}
-
-// mayRecord counts a request of somebody who records, and returns an error while they are beyond their rate.
-func (s *server) mayRecord(user string) error {
-	if wait := s.quotas.admit(user, s.cfg.Now()); wait > 0 {
-		return exchange.Later(wait, fault.E("api.record", fault.Unavailable, user, errRate))
-	}
-	return nil
-}
-
-// keyOf returns the idempotency key of a request, "" for none.
-func keyOf(r *exchange.Request) (string, error) {
-	key := r.Header.Get(headerKey)
-	if _, given := r.Header[headerKey]; given && !validKey(key) {
-		return "", fault.E("api.perform", fault.Invalid, headerKey, errKey)
-	}
-	return key, nil
 }
 
 // writeResult writes what an operation gave.
@@ -162,13 +146,13 @@ var (
 func (s *server) places(kind string) func(context.Context, string, int) (func(), error) {
 	switch kind {
 	case operation.Exports:
-		return func(_ context.Context, who string, _ int) (func(), error) { return s.exports.take(who, 1) }
+		return func(_ context.Context, who string, _ int) (func(), error) { return s.exports.Take(who, 1) }
 	case operation.Statements:
 		return func(ctx context.Context, who string, cost int) (func(), error) {
 			if err := told(s.statementTexts, who, cost, s.cfg.Now()); err != nil {
 				return nil, err
 			}
-			return s.statements.wait(ctx, who)
+			return s.statements.Wait(ctx, who)
 		}
 	}
 	return func(context.Context, string, int) (func(), error) {
@@ -178,23 +162,26 @@ func (s *server) places(kind string) func(context.Context, string, int) (func(),
 
 // statementRate is how many octets of statements, which stand in the audit log as a whole, one person may have told in a second, over
 // time; twice as many at once.
-const statementRate = 8 << 10
+const (
+	statementRate     = 8 << 10
+	statementRequests = 20_000 // a second, of one person
+)
 
 var errStatementRate = errors.New("sends more text of statements than the audit log takes of one person; wait as Retry-After says, and ask for more at once with shorter statements")
 
 // told takes what the audit log will be told from what a person may have told.
-func told(rate *quotas, who string, octets int, now time.Time) error {
-	if wait := rate.admit(who, now); wait > 0 {
+func told(rate *bound.Quotas, who string, octets int, now time.Time) error {
+	if wait := rate.Admit(who, now); wait > 0 {
 		return exchange.Later(wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate))
 	}
-	rate.charge(who, now, octets)
+	rate.Charge(who, now, octets)
 	return nil
 }
 
 // operands collects the arguments of a declared operation from path, query and body.
-func (s *server) operands(r *exchange.Request, rt *route) (operation.Arguments, error) {
-	d, args := rt.declared, operation.Arguments{}
-	if rt.body > 0 {
+func (s *server) operands(r *exchange.Request, rt *exchange.Route) (operation.Arguments, error) {
+	d, args := rt.Declared, operation.Arguments{}
+	if rt.Body > 0 {
 		if err := readFields(r, d, &args); err != nil {
 			return nil, err
 		}
@@ -209,7 +196,7 @@ func (s *server) operands(r *exchange.Request, rt *route) (operation.Arguments, 
 			return nil, fault.E(d.Name, fault.Invalid, f.Name, errInAddress)
 		}
 		var values []string
-		if name := f.Address(); slices.Contains(rt.inPath, name) {
+		if name := f.Address(); slices.Contains(rt.InPath, name) {
 			values = []string{in.Segment(name)}
 		} else {
 			values = in.All(name)
@@ -232,7 +219,7 @@ func (s *server) operands(r *exchange.Request, rt *route) (operation.Arguments, 
 func argumentsOf[In, Out any](s *server, r *exchange.Request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
 	d := op.Declared()
 	_, path, _ := strings.Cut(d.HTTP, " ")
-	args, err := s.operands(r, &route{inPath: names(path), declared: &d})
+	args, err := s.operands(r, &exchange.Route{InPath: names(path), Declared: &d})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,11 +17,11 @@ type People interface {
 	SetUp(ctx context.Context, name, password string) (identity.User, error)
 }
 
-func peopleRoutes() []route {
+func (s *server) peopleRoutes() []exchange.Route {
 	const administrator = identity.Administrator
-	return []route{
-		{method: "PUT", path: prefix + "/session/password", role: identity.Viewer, body: loginBody, serve: (*server).changePassword, audit: "person.password"},
-		{method: "POST", path: prefix + "/setup", role: administrator, body: loginBody, serve: (*server).setUp, audit: "setup"},
+	return []exchange.Route{
+		{Method: "PUT", Path: exchange.Prefix + "/session/password", Role: identity.Viewer, Body: exchange.SmallBody, Serve: s.changePassword, Audit: "person.password"},
+		{Method: "POST", Path: exchange.Prefix + "/setup", Role: administrator, Body: exchange.SmallBody, Serve: s.setUp, Audit: "setup"},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"voltbus/api/exchange"
+	"voltbus/api/intake"
 
 	"voltbus/fault"
 )
@@ -20,8 +21,8 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	write, media := json.Marshal, "application/problem+json"
-	if isInflux(r.URL.Path) {
-		write, media = func(any) ([]byte, error) { return influxProblem(p) }, exchange.JSON
+	if intake.IsInflux(r.URL.Path) {
+		write, media = func(any) ([]byte, error) { return intake.InfluxProblem(p) }, exchange.JSON
 	}
 	b, jerr := write(p)
 	if jerr != nil {

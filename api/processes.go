@@ -29,18 +29,18 @@ const installTime = 30 * time.Minute
 
 const maxLines = 10_000 // of one answer with logs
 
-func processRoutes() []route {
+func (s *server) processRoutes() []exchange.Route {
 	const viewer, engineer = identity.Viewer, identity.Engineer
-	const path = prefix + "/agents/{name}"
-	return []route{
+	const path = exchange.Prefix + "/agents/{name}"
+	return []exchange.Route{
 		{
-			method: "PUT", path: path + "/process", role: engineer, body: agent.MaxUpload, serve: (*server).install,
-			params: []string{"entry", "grant", "memory", "priority"},
+			Method: "PUT", Path: path + "/process", Role: engineer, Body: agent.MaxUpload, Serve: s.install,
+			Params: []string{"entry", "grant", "memory", "priority"},
 		},
-		{method: "POST", path: path + "/rollback", role: engineer, serve: (*server).rollback},
+		{Method: "POST", Path: path + "/rollback", Role: engineer, Serve: s.rollback},
 		{
-			method: "GET", path: path + "/logs/follow", role: viewer, stream: true, serve: (*server).followLogs,
-			params: []string{"level", "search", "since", "limit", "node"},
+			Method: "GET", Path: path + "/logs/follow", Role: viewer, Stream: true, Serve: s.followLogs,
+			Params: []string{"level", "search", "since", "limit", "node"},
 		},
 	}
 }
@@ -115,7 +115,7 @@ func (s *server) mayInstall(r *exchange.Request, req *agent.Request) error {
 func (s *server) mayShapeNow(r *exchange.Request, agent string) error {
 	err := s.mayShape(r, agent)
 	if err != nil {
-		s.tellRefusal(r.Request, route{role: identity.Administrator}, r.User, err)
+		s.tellRefusal(r.Request, exchange.Route{Role: identity.Administrator}, r.User, err)
 	}
 	return err
 }

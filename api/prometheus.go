@@ -14,10 +14,10 @@ const (
 )
 
 // prometheusRoutes are the reading part of Prometheus' API, as Grafana asks for it.
-func prometheusRoutes() []route {
+func (s *server) prometheusRoutes() []exchange.Route {
 	const base = prometheusPrefix + "/api/v1"
 	selector := []string{"match[]", "start", "end", "limit"}
-	var list []route
+	var list []exchange.Route
 	for _, call := range []struct {
 		path   string
 		params []string
@@ -33,9 +33,9 @@ func prometheusRoutes() []route {
 		{"/rules", nil},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			list = append(list, route{
-				method: method, path: base + call.path, role: identity.Viewer, params: call.params,
-				body: prometheusBody, foreign: true, serve: (*server).prometheus,
+			list = append(list, exchange.Route{
+				Method: method, Path: base + call.path, Role: identity.Viewer, Params: call.params,
+				Body: prometheusBody, Foreign: true, Serve: s.prometheus,
 			})
 		}
 	}
@@ -47,7 +47,7 @@ func (s *server) prometheus(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Prometheus == nil {
 		return exchange.Absent("history")
 	}
-	release, err := s.queries.wait(r.Context(), r.User.Name)
+	release, err := s.queries.Wait(r.Context(), r.User.Name)
 	if err != nil {
 		return err
 	}

@@ -3,34 +3,36 @@ package api
 import (
 	"net/url"
 	"strings"
+
+	"voltbus/api/exchange"
 )
 
 // routing finds routes by path. It is not changed after index made it.
 type routing struct {
-	exact map[string][]route // paths without braces
-	forms []form             // paths with braces, in the order of the table
+	exact map[string][]exchange.Route // paths without braces
+	forms []form                      // paths with braces, in the order of the table
 }
 
 // form is a path with braces and the operations on it.
 type form struct {
 	path     string
 	segments []string
-	routes   []route
+	routes   []exchange.Route
 }
 
-func index(list []route) *routing {
-	t := &routing{exact: make(map[string][]route)}
+func index(list []exchange.Route) *routing {
+	t := &routing{exact: make(map[string][]exchange.Route)}
 	at := make(map[string]int)
 	for _, r := range list {
-		if !strings.Contains(r.path, "{") {
-			t.exact[r.path] = append(t.exact[r.path], r)
+		if !strings.Contains(r.Path, "{") {
+			t.exact[r.Path] = append(t.exact[r.Path], r)
 			continue
 		}
-		i, ok := at[r.path]
+		i, ok := at[r.Path]
 		if !ok {
 			i = len(t.forms)
-			at[r.path] = i
-			t.forms = append(t.forms, form{path: r.path, segments: strings.Split(r.path, "/")})
+			at[r.Path] = i
+			t.forms = append(t.forms, form{path: r.Path, segments: strings.Split(r.Path, "/")})
 		}
 		t.forms[i].routes = append(t.forms[i].routes, r)
 	}
@@ -40,7 +42,7 @@ func index(list []route) *routing {
 // lookup returns the operations on a path as it stands in the request, still escaped, and the
 // texts that its braces stand for. A path without braces wins over one with, and of these the
 // first. An escaped slash belongs to its segment; an empty segment matches no brace.
-func (t *routing) lookup(escaped string) ([]route, map[string]string) {
+func (t *routing) lookup(escaped string) ([]exchange.Route, map[string]string) {
 	if list, ok := t.exact[escaped]; ok {
 		return list, nil
 	}

@@ -3,17 +3,19 @@ package api
 import (
 	"testing"
 
+	"voltbus/api/exchange"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestPathsFindTheirRoutes(t *testing.T) {
-	table := index([]route{
-		{method: "GET", path: "/runs"},
-		{method: "POST", path: "/runs"},
-		{method: "GET", path: "/runs/{id}"},
-		{method: "DELETE", path: "/runs/{id}"},
-		{method: "GET", path: "/runs/newest"},
-		{method: "GET", path: "/runs/{id}/report"},
+	table := index([]exchange.Route{
+		{Method: "GET", Path: "/runs"},
+		{Method: "POST", Path: "/runs"},
+		{Method: "GET", Path: "/runs/{id}"},
+		{Method: "DELETE", Path: "/runs/{id}"},
+		{Method: "GET", Path: "/runs/newest"},
+		{Method: "GET", Path: "/runs/{id}/report"},
 	})
 	for name, tt := range map[string]struct {
 		path   string
@@ -39,8 +41,8 @@ func TestPathsFindTheirRoutes(t *testing.T) {
 			if len(list) != tt.routes {
 				t.Fatalf("%d routes, want %d", len(list), tt.routes)
 			}
-			if len(list) > 0 && list[0].path != tt.want {
-				t.Errorf("path %s, want %s", list[0].path, tt.want)
+			if len(list) > 0 && list[0].Path != tt.want {
+				t.Errorf("path %s, want %s", list[0].Path, tt.want)
 			}
 			if diff := cmp.Diff(tt.values, values); diff != "" {
 				t.Error("values (-want +got):\n" + diff)

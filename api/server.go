@@ -9,16 +9,16 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"voltbus/api/bound"
 	"voltbus/api/exchange"
+	"voltbus/api/intake"
 
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/admission"
-	"voltbus/internal/keymutex"
 )
 
 const (
@@ -31,27 +31,18 @@ const (
 type server struct {
 	cfg        Config
 	started    time.Time
-	routes     *routing
+	routing    *routing
 	attempts   *attempts
-	streams    *places // readers of streams
-	exports    *places
-	queries    *queues // in PromQL
-	running    *places // requests that are no streams
-	statements *queues // of SQL
+	streams    *bound.Places // readers of streams
+	exports    *bound.Places
+	queries    *bound.Queues // in PromQL
+	running    *bound.Places // requests that are no streams
+	statements *bound.Queues // of SQL
 
-	statementTexts *quotas // in octets
+	statementTexts *bound.Quotas // in octets
 
-	bodies   inflater
-	zips     zips
-	quotas   *quotas
-	repeats  keymutex.Mutex[[2]string]
-	parsers  sync.Pool     // of *ingest.Parser
-	parsing  chan struct{} // one entry for each body that is worked on
-	accepted atomic.Uint64 // samples that were sent here and are on disk
-	refused  atomic.Uint64
-	misdated atomic.Uint64
-	received atomic.Uint64 // bytes of bodies, inflated
-	replayed atomic.Uint64 // requests that were answered as before
+	intake *intake.Intake
+	zips   zips
 
 	nodeWatch   nodeWatch
 	ledgerWatch *ledgerWatch
@@ -98,7 +89,7 @@ func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
 }
 
 func isAPI(path string) bool {
-	return path == "/metrics" || isInflux(path) || path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, prometheusPrefix+"/")
+	return path == "/metrics" || intake.IsInflux(path) || path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, prometheusPrefix+"/")
 }
 
 func (s *server) page(w http.ResponseWriter, r *http.Request) {
@@ -129,27 +120,27 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		defer done()
 	}
 	var params url.Values
-	if !rt.foreign {
-		if params, err = known(r, rt.params); err != nil {
+	if !rt.Foreign {
+		if params, err = known(r, rt.Params); err != nil {
 			return err
 		}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, rt.body)
-	if !rt.stream {
+	r.Body = http.MaxBytesReader(w, r.Body, rt.Body)
+	if !rt.Stream {
 		zw := s.compress(w, r)
 		defer zw.close()
 		w = zw
 	}
 	req := &exchange.Request{Request: r, User: user, Params: params}
 	req.Again = func() error { return s.authoriseAgain(req, rt) }
-	if rt.role != identity.Nobody {
+	if rt.Role != identity.Nobody {
 		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.authorise(r, rt); return err })()
 	}
-	if rt.stream {
+	if rt.Stream {
 		s.tellReading(req, &rt, nil) // how it ends may be much later
 	}
-	err = rt.serve(s, w, req)
-	if !rt.stream {
+	err = rt.Serve(w, req)
+	if !rt.Stream {
 		s.tellReading(req, &rt, err)
 	}
 	if why := req.Ended(); err != nil && why != nil {
@@ -161,11 +152,11 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 }
 
 // admit lets a request of somebody who was recognised run, unless too many of theirs do.
-func (s *server) admit(r *http.Request, user identity.User, rt *route) (done func(), err error) {
-	if rt.stream { // it has a place among its kind
+func (s *server) admit(r *http.Request, user identity.User, rt *exchange.Route) (done func(), err error) {
+	if rt.Stream { // it has a place among its kind
 		return admission.Work(r.Context()), nil
 	}
-	release, err := s.running.take(user.Name, 1)
+	release, err := s.running.Take(user.Name, 1)
 	if err != nil {
 		return nil, err
 	}

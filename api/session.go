@@ -15,11 +15,11 @@ import (
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
 // authorise returns the user if the user may call the route, and the zero User if everybody may.
-func (s *server) authorise(r *http.Request, rt route) (identity.User, error) {
-	if rt.role == identity.Nobody {
+func (s *server) authorise(r *http.Request, rt exchange.Route) (identity.User, error) {
+	if rt.Role == identity.Nobody {
 		return identity.User{}, nil
 	}
-	if rt.record {
+	if rt.Record {
 		return s.recordingUser(r, rt)
 	}
 	user, err := s.user(r)
@@ -27,13 +27,13 @@ func (s *server) authorise(r *http.Request, rt route) (identity.User, error) {
 }
 
 // mayCall returns why a user may not call a route, or the error of recognising the user.
-func (s *server) mayCall(user identity.User, rt route, err error) error {
+func (s *server) mayCall(user identity.User, rt exchange.Route, err error) error {
 	if err != nil {
 		return err
 	}
-	if !user.Role.Includes(rt.role) {
+	if !user.Role.Includes(rt.Role) {
 		return fault.E("api.authorise", fault.Refused, user.Name, fmt.Errorf(
-			"has the role %v, and this needs %v; ask an administrator", user.Role, rt.role))
+			"has the role %v, and this needs %v; ask an administrator", user.Role, rt.Role))
 	}
 	return nil
 }
@@ -169,4 +169,47 @@ func (s *server) logout(w http.ResponseWriter, r *exchange.Request) error {
 	})
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// recordingUser returns who sent a request that records: somebody with the role, or a token that
+// can only record.
+func (s *server) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
+	secret, given := recordSecret(r)
+	if !given {
+		user, err := s.user(r)
+		return user, s.mayCall(user, rt, err)
+	}
+	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Record, secret)
+	if !fault.Is(err, fault.Refused) {
+		return user, err
+	}
+	user, err = s.cfg.Auth.Recognise(r.Context(), identity.Token, secret)
+	return user, s.mayCall(user, rt, s.failed(r, err))
+}
+
+// recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
+// behind a user's name and a colon, as a password, or, to the address of version 1, as p.
+func recordSecret(r *http.Request) (string, bool) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		if r.URL.Path != "/write" {
+			return "", false
+		}
+		p := r.URL.Query().Get("p")
+		return p, p != ""
+	}
+	if _, password, ok := r.BasicAuth(); ok {
+		return password, true
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+		return token, true
+	case strings.EqualFold(scheme, "Token"):
+		if _, password, ok := strings.Cut(token, ":"); ok {
+			token = password
+		}
+		return token, true
+	}
+	return "", false
 }

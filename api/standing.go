@@ -14,7 +14,7 @@ import (
 const lookAgain = 2 * time.Second
 
 // authoriseAgain is authorise for somebody who was let in before. r.User is who it is now.
-func (s *server) authoriseAgain(r *exchange.Request, rt route) error {
+func (s *server) authoriseAgain(r *exchange.Request, rt exchange.Route) error {
 	user, err := s.authorise(exchange.Late(r.Request), rt)
 	if err != nil {
 		s.tellRefusal(r.Request, rt, user, err)

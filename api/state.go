@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"voltbus/api/exchange"
@@ -25,6 +26,11 @@ func (s *server) health(w http.ResponseWriter, r *exchange.Request) error {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	return exchange.WriteJSON(w, h)
+}
+
+// works reports whether this node does its work.
+func (s *server) works(ctx context.Context) bool {
+	return s.cfg.Health == nil || works(s.cfg.Health.Health(ctx))
 }
 
 // works reports whether a node of that health does its work.

@@ -137,7 +137,7 @@ func (s *server) described(r *exchange.Request, patterns []point.Pattern, f cata
 
 // reader takes a place of a reader of a stream; release gives it back.
 func (s *server) reader(r *exchange.Request) (release func(), err error) {
-	return s.streams.take(r.User.Name, 1)
+	return s.streams.Take(r.User.Name, 1)
 }
 
 // relay writes events. What comes within a moment is written at once, so that many small messages

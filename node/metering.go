@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"voltbus/api"
+	"voltbus/api/intake"
 	"voltbus/meter/system"
 	"voltbus/point"
 )
@@ -21,7 +21,7 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 }
 
 // messagesTo is the web service of a metering system; nil of none.
-func messagesTo(s *system.System) api.Meters {
+func messagesTo(s *system.System) intake.Meters {
 	if s == nil {
 		return nil
 	}

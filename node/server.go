@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"voltbus/api"
+	"voltbus/api/intake"
 	"voltbus/fault"
 	"voltbus/internal/admission"
 	"voltbus/internal/atomicfile"
@@ -51,7 +52,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
 		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n,
 		Admission: n.admission, Meters: messagesTo(n.meters), Repeats: n.catalog.Repeats(limits.Retry), Agents: n.agents, Far: n.asker, Nodes: nodes{n},
-		Rates: api.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
+		Rates: intake.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
 		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,
 	}
 	if n.logbook != nil {

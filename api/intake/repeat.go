@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"context"
@@ -21,13 +21,10 @@ type Repeats interface {
 }
 
 const (
-	headerKey      = "Idempotency-Key"
 	headerReplayed = "Idempotency-Replayed"
-	maxKey         = 255
 )
 
 var (
-	errKey      = errors.New("an idempotency key has 1 to 255 printable ASCII characters")
 	errKeyReuse = errors.New("this idempotency key came with another request before; choose a new key for a new request")
 )
 
@@ -41,10 +38,7 @@ type result struct {
 // once answers a write with an idempotency key: by work, or as it was answered before. The time
 // that work is given is the same each time, so that readings without a time of their own get the
 // same one even if the node ended between their commit and the answer.
-func (s *server) once(r *exchange.Request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
-	if !validKey(key) {
-		return result{}, fault.E("api.repeat", fault.Invalid, headerKey, errKey)
-	}
+func (s *Intake) once(r *exchange.Request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
 	ctx := r.Context()
 	unlock, err := s.repeats.Lock(ctx, [2]string{r.User.Name, key})
 	if err != nil {
@@ -52,9 +46,9 @@ func (s *server) once(r *exchange.Request, key string, content []byte, work func
 	}
 	defer unlock()
 	asked := catalog.Repeat{
-		User: r.User.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
+		User: r.User.Name, Key: key, Hash: fingerprint(r.Request, content), At: s.Now().UTC().Truncate(time.Microsecond),
 	}
-	known, err := s.cfg.Repeats.BeginRepeat(ctx, asked)
+	known, err := s.Repeats.BeginRepeat(ctx, asked)
 	switch {
 	case err != nil:
 		return result{}, err
@@ -69,7 +63,7 @@ func (s *server) once(r *exchange.Request, key string, content []byte, work func
 		return result{}, err
 	}
 	known.Status, known.Answer = done.status, done.body
-	return done, s.cfg.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
+	return done, s.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
 }
 
 // fingerprint tells requests apart.
@@ -80,13 +74,4 @@ func fingerprint(r *http.Request, content []byte) [sha256.Size]byte {
 	}
 	h.Write(content)
 	return [sha256.Size]byte(h.Sum(nil))
-}
-
-func validKey(key string) bool {
-	for _, c := range []byte(key) {
-		if c < 0x20 || c >= 0x7f {
-			return false
-		}
-	}
-	return key != "" && len(key) <= maxKey
 }

@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"voltbus/api/bound"
 	"voltbus/api/exchange"
 
 	"github.com/klauspost/compress/gzip"
@@ -17,11 +18,12 @@ import (
 
 // Bounds of bodies with readings.
 const (
-	ingestBody   = 32 << 20 // octets of a body, compressed and inflated
-	ingestMemory = 8 * ingestBody
-	firstRoom    = 64 << 10 // room for a body that does not tell its length
-	keptRoom     = 4 << 20  // largest room that is used again
-	zstdWindow   = 8 << 20
+	ingestBody    = 32 << 20 // octets of a body, compressed and inflated
+	ingestMemory  = 8 * ingestBody
+	eachIngestion = ingestMemory / 2 // of one person
+	firstRoom     = 64 << 10         // room for a body that does not tell its length
+	keptRoom      = 4 << 20          // largest room that is used again
+	zstdWindow    = 8 << 20
 )
 
 var (
@@ -33,10 +35,10 @@ var (
 
 // inflater reads bodies, compressed or not, into memory that is bounded for all together.
 type inflater struct {
-	shares *places   // in bytes
-	gzips  sync.Pool // of *gzip.Reader
-	zstds  sync.Pool // of *zstd.Decoder
-	rooms  sync.Pool // of *body
+	shares *bound.Places // in bytes
+	gzips  sync.Pool     // of *gzip.Reader
+	zstds  sync.Pool     // of *zstd.Decoder
+	rooms  sync.Pool     // of *body
 }
 
 // body is a body in memory.
@@ -122,7 +124,7 @@ func (b *body) fill(r io.Reader) error {
 func (b *body) grow(size int64) error {
 	size = max(size, int64(cap(b.data)))
 	more := size - b.held
-	if err := b.from.shares.add(b.who, more); fault.Is(err, fault.Unavailable) {
+	if err := b.from.shares.Add(b.who, more); fault.Is(err, fault.Unavailable) {
 		return fault.E("api.inflate", fault.Unavailable, "", errBodies)
 	} else if err != nil {
 		return err
@@ -135,7 +137,7 @@ func (b *body) grow(size int64) error {
 }
 
 func (b *body) release() {
-	b.from.shares.release(b.who, b.held)
+	b.from.shares.Release(b.who, b.held)
 	b.held = 0
 	if cap(b.data) <= keptRoom {
 		b.from.rooms.Put(b)

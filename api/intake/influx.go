@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/ingest"
 	"voltbus/point"
 )
@@ -18,8 +17,8 @@ import (
 // influxShown is how many errors the message of a partial write repeats.
 const influxShown = 3
 
-// isInflux reports whether an address speaks as InfluxDB does, also in errors.
-func isInflux(path string) bool {
+// IsInflux reports whether an address speaks as InfluxDB does, also in errors.
+func IsInflux(path string) bool {
 	switch path {
 	case "/api/v2/write", "/write", "/ping", "/health":
 		return true
@@ -29,7 +28,7 @@ func isInflux(path string) bool {
 
 // writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path
 // below which the points stand.
-func (s *server) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
+func (s *Intake) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
 	in := exchange.Read(r)
 	job := &writing{format: ingest.Line}
 	precision, _ := in.Text("precision")
@@ -74,8 +73,8 @@ type partialError struct{ text string }
 
 func (e *partialError) Error() string { return e.text }
 
-// influxProblem is an error as InfluxDB writes it.
-func influxProblem(p answer.Problem) ([]byte, error) {
+// InfluxProblem is an error as InfluxDB writes it.
+func InfluxProblem(p answer.Problem) ([]byte, error) {
 	code := "internal error"
 	switch p.Status {
 	case http.StatusBadRequest:
@@ -108,67 +107,24 @@ func influxProblem(p answer.Problem) ([]byte, error) {
 }
 
 // ping tells those who look for InfluxDB that somebody answers.
-func (s *server) ping(w http.ResponseWriter, _ *exchange.Request) error {
+func (s *Intake) ping(w http.ResponseWriter, _ *exchange.Request) error {
 	w.Header().Set("X-Influxdb-Version", "voltbus")
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // influxHealth judges the node in the words of InfluxDB.
-func (s *server) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
+func (s *Intake) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
 	out := struct {
 		Name    string   `json:"name"`
 		Message string   `json:"message"`
 		Checks  []string `json:"checks"`
 		Status  string   `json:"status"`
 	}{"voltbus", "ready for writes", []string{}, "pass"}
-	if s.cfg.Health != nil && !works(s.cfg.Health.Health(r.Context())) {
+	if s.Works != nil && !s.Works(r.Context()) {
 		out.Status, out.Message = "fail", "see /api/v1/health"
 		w.Header().Set("Content-Type", exchange.JSON)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	return exchange.WriteJSON(w, out)
-}
-
-// recordingUser returns who sent a request that records: somebody with the role, or a token that
-// can only record.
-func (s *server) recordingUser(r *http.Request, rt route) (identity.User, error) {
-	secret, given := recordSecret(r)
-	if !given {
-		user, err := s.user(r)
-		return user, s.mayCall(user, rt, err)
-	}
-	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Record, secret)
-	if !fault.Is(err, fault.Refused) {
-		return user, err
-	}
-	user, err = s.cfg.Auth.Recognise(r.Context(), identity.Token, secret)
-	return user, s.mayCall(user, rt, s.failed(r, err))
-}
-
-// recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
-// behind a user's name and a colon, as a password, or, to the address of version 1, as p.
-func recordSecret(r *http.Request) (string, bool) {
-	header := r.Header.Get("Authorization")
-	if header == "" {
-		if r.URL.Path != "/write" {
-			return "", false
-		}
-		p := r.URL.Query().Get("p")
-		return p, p != ""
-	}
-	if _, password, ok := r.BasicAuth(); ok {
-		return password, true
-	}
-	scheme, token, _ := strings.Cut(header, " ")
-	switch {
-	case strings.EqualFold(scheme, "Bearer"):
-		return token, true
-	case strings.EqualFold(scheme, "Token"):
-		if _, password, ok := strings.Cut(token, ":"); ok {
-			token = password
-		}
-		return token, true
-	}
-	return "", false
 }

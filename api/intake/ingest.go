@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"context"
@@ -46,23 +46,24 @@ var (
 	errNone        = errors.New("no reading was recorded; ingested.errors says why, by line")
 )
 
-func ingestRoutes() []route {
+// readingRoutes are those of readings of points.
+func (s *Intake) readingRoutes() []exchange.Route {
 	const operator = identity.Operator
-	return []route{
+	return []exchange.Route{
 		{
-			method: "POST", path: prefix + "/samples", role: operator, record: true, body: ingestBody, serve: (*server).samples,
-			params: []string{"precision", "under", "layout"},
+			Method: "POST", Path: exchange.Prefix + "/samples", Role: operator, Record: true, Body: ingestBody, Serve: s.samples,
+			Params: []string{"precision", "under", "layout"},
 		},
 		{
-			method: "POST", path: "/api/v2/write", role: operator, record: true, body: ingestBody, serve: (*server).writeInflux,
-			params: []string{"org", "orgID", "bucket", "precision"},
+			Method: "POST", Path: "/api/v2/write", Role: operator, Record: true, Body: ingestBody, Serve: s.writeInflux,
+			Params: []string{"org", "orgID", "bucket", "precision"},
 		},
 		{
-			method: "POST", path: "/write", role: operator, record: true, body: ingestBody, serve: (*server).writeInflux,
-			params: []string{"db", "rp", "u", "p", "precision", "consistency"},
+			Method: "POST", Path: "/write", Role: operator, Record: true, Body: ingestBody, Serve: s.writeInflux,
+			Params: []string{"db", "rp", "u", "p", "precision", "consistency"},
 		},
-		{method: "GET", path: "/ping", serve: (*server).ping},
-		{method: "GET", path: "/health", serve: (*server).influxHealth},
+		{Method: "GET", Path: "/ping", Serve: s.ping},
+		{Method: "GET", Path: "/health", Serve: s.influxHealth},
 	}
 }
 
@@ -87,7 +88,7 @@ func formatOf(header string) (ingest.Format, error) {
 }
 
 // samples records readings in any format.
-func (s *server) samples(w http.ResponseWriter, r *exchange.Request) error {
+func (s *Intake) samples(w http.ResponseWriter, r *exchange.Request) error {
 	format, err := formatOf(r.Header.Get("Content-Type"))
 	if err != nil {
 		return err
@@ -144,11 +145,11 @@ type writing struct {
 }
 
 // write reads the body and records it, once if it has an idempotency key.
-func (s *server) write(w http.ResponseWriter, r *exchange.Request, job *writing) (result, error) {
-	if s.cfg.Admission == nil {
+func (s *Intake) write(w http.ResponseWriter, r *exchange.Request, job *writing) (result, error) {
+	if s.Admission == nil {
 		return result{}, exchange.Absent("samples")
 	}
-	if err := s.mayRecord(r.User.Name); err != nil {
+	if err := s.MayRecord(r.User.Name); err != nil {
 		return result{}, err
 	}
 	done, err := s.writeOnce(r, job)
@@ -161,16 +162,19 @@ func (s *server) write(w http.ResponseWriter, r *exchange.Request, job *writing)
 	return done, err
 }
 
-func (s *server) writeOnce(r *exchange.Request, job *writing) (result, error) {
+func (s *Intake) writeOnce(r *exchange.Request, job *writing) (result, error) {
 	content, err := s.bodies.read(r.Request, r.User.Name)
 	if err != nil {
 		return result{}, err
 	}
 	defer content.release()
 	s.received.Add(uint64(len(content.data)))
-	key := r.Header.Get(headerKey)
-	if key == "" || s.cfg.Repeats == nil {
-		return s.ingest(r, job, content.data, s.cfg.Now())
+	if s.Repeats == nil || r.Header.Get(exchange.HeaderKey) == "" {
+		return s.ingest(r, job, content.data, s.Now())
+	}
+	key, err := r.Key()
+	if err != nil {
+		return result{}, err
 	}
 	return s.once(r, key, content.data, func(now time.Time) (result, error) {
 		return s.ingest(r, job, content.data, now)
@@ -178,7 +182,7 @@ func (s *server) writeOnce(r *exchange.Request, job *writing) (result, error) {
 }
 
 // ingest parses a body and records it.
-func (s *server) ingest(r *exchange.Request, job *writing, content []byte, now time.Time) (result, error) {
+func (s *Intake) ingest(r *exchange.Request, job *writing, content []byte, now time.Time) (result, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
 	defer cancel()
 	select {
@@ -196,10 +200,10 @@ func (s *server) ingest(r *exchange.Request, job *writing, content []byte, now t
 	}
 	defer s.parsers.Put(parser)
 	accepted := 0
-	job.opts.Now, job.opts.Bounds = now, s.cfg.Bounds
+	job.opts.Now, job.opts.Bounds = now, s.Bounds
 	report, err := parser.Parse(job.format, content, job.opts, func(b *ingest.Batch) error {
-		s.quotas.charge(r.User.Name, s.cfg.Now(), len(b.Samples))
-		err := s.cfg.Admission.Record(ctx, b, point.Path(r.User.Under))
+		s.Charge(r.User.Name, len(b.Samples))
+		err := s.Admission.Record(ctx, b, point.Path(r.User.Under))
 		if err == nil {
 			accepted += len(b.Samples)
 		}

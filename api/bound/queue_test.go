@@ -1,4 +1,4 @@
-package api
+package bound
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 
 func TestAttackQueriesOfOnePersonLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queues := newQueues("queries", 2, 4, 0, time.Minute)
+		queues := NewQueues("queries", 2, 4, 0, time.Minute)
 		var release []func()
 		for range 2 {
-			done, err := queues.wait(t.Context(), "eve")
+			done, err := queues.Wait(t.Context(), "eve")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,7 +26,7 @@ func TestAttackQueriesOfOnePersonLeaveRoomForOthers(t *testing.T) {
 		waited := make(chan error, 2)
 		for range 2 {
 			go func() {
-				done, err := queues.wait(t.Context(), "eve")
+				done, err := queues.Wait(t.Context(), "eve")
 				if err == nil {
 					done()
 				}
@@ -35,10 +35,10 @@ func TestAttackQueriesOfOnePersonLeaveRoomForOthers(t *testing.T) {
 		}
 		synctest.Wait()
 		var wait *exchange.WaitError
-		if _, err := queues.wait(t.Context(), "eve"); !errors.As(err, &wait) {
+		if _, err := queues.Wait(t.Context(), "eve"); !errors.As(err, &wait) {
 			t.Errorf("a fifth query gives %v, want to come later", err)
 		}
-		if done, err := queues.wait(t.Context(), "bob"); err != nil {
+		if done, err := queues.Wait(t.Context(), "bob"); err != nil {
 			t.Errorf("another person gets %v", err)
 		} else {
 			done()
@@ -58,46 +58,49 @@ func TestAttackQueriesOfOnePersonLeaveRoomForOthers(t *testing.T) {
 
 func TestAQueryThatWaitsTooLongIsToldSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queues := newQueues("queries", 1, 2, 0, time.Second)
-		done, err := queues.wait(t.Context(), "eve")
+		queues := NewQueues("queries", 1, 2, 0, time.Second)
+		done, err := queues.Wait(t.Context(), "eve")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer done()
-		if _, err := queues.wait(t.Context(), "eve"); !fault.Is(err, fault.Unavailable) {
+		if _, err := queues.Wait(t.Context(), "eve"); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("got %v, want unavailable", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := queues.wait(ctx, "eve"); !fault.Is(err, fault.Canceled) {
+		if _, err := queues.Wait(ctx, "eve"); !fault.Is(err, fault.Canceled) {
 			t.Errorf("got %v, want canceled", err)
 		}
 	})
 }
 
+// patience is how long statements of the test wait.
+const patience = 30 * time.Second
+
 func TestAttackStatementsOfOnePersonLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queues := newQueues("statements", eachStatements, eachWaitingStatements, maxStatements, queryPatience)
-		eves, err := queues.wait(t.Context(), "eve")
+		queues := NewQueues("statements", 1, 16, 2, patience)
+		eves, err := queues.Wait(t.Context(), "eve")
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if _, err := queues.wait(t.Context(), "eve"); !fault.Is(err, fault.Unavailable) || time.Since(began) != queryPatience {
-			t.Errorf("a second statement of one person gets %v after %v, want to be told after %v", err, time.Since(began), queryPatience)
+		if _, err := queues.Wait(t.Context(), "eve"); !fault.Is(err, fault.Unavailable) || time.Since(began) != patience {
+			t.Errorf("a second statement of one person gets %v after %v, want to be told after %v", err, time.Since(began), patience)
 		}
-		bobs, err := queues.wait(t.Context(), "bob")
+		bobs, err := queues.Wait(t.Context(), "bob")
 		if err != nil {
 			t.Fatalf("another person gets %v", err)
 		}
 		began = time.Now()
-		if _, err := queues.wait(t.Context(), "ann"); !fault.Is(err, fault.Unavailable) || time.Since(began) != queryPatience {
-			t.Errorf("a third person gets %v after %v, want to be told after %v", err, time.Since(began), queryPatience)
+		if _, err := queues.Wait(t.Context(), "ann"); !fault.Is(err, fault.Unavailable) || time.Since(began) != patience {
+			t.Errorf("a third person gets %v after %v, want to be told after %v", err, time.Since(began), patience)
 		}
 		waited := make(chan error, 2)
 		for _, who := range []string{"ann", "eve"} { // in this order
 			go func() {
-				done, err := queues.wait(t.Context(), who)
+				done, err := queues.Wait(t.Context(), who)
 				if err == nil {
 					done()
 				}

@@ -1,4 +1,4 @@
-package api
+package intake
 
 import (
 	"context"
@@ -26,37 +26,37 @@ type Meters interface {
 
 var errSOAPMedia = errors.New("the body must be text/xml (SOAP 1.1) or application/soap+xml (SOAP 1.2); set Content-Type")
 
-const soapPath = prefix + "/metering/soap"
+const soapPath = exchange.Prefix + "/metering/soap"
 
-func meterRoutes() []route {
-	return []route{
-		{method: "POST", path: prefix + "/metering/messages", role: identity.Operator, record: true, body: ingestBody, serve: meterMessage},
-		{method: "POST", path: soapPath, role: identity.Operator, record: true, body: ingestBody, foreign: true, serve: meterSOAP},
-		{method: "GET", path: soapPath, role: identity.Viewer, record: true, foreign: true, serve: meterWSDL},
+func (s *Intake) meterRoutes() []exchange.Route {
+	return []exchange.Route{
+		{Method: "POST", Path: exchange.Prefix + "/metering/messages", Role: identity.Operator, Record: true, Body: ingestBody, Serve: s.meterMessage},
+		{Method: "POST", Path: soapPath, Role: identity.Operator, Record: true, Body: ingestBody, Foreign: true, Serve: s.meterSOAP},
+		{Method: "GET", Path: soapPath, Role: identity.Viewer, Record: true, Foreign: true, Serve: s.meterWSDL},
 	}
 }
 
 // meterMessage records the readings of a message of another metering system.
-func meterMessage(s *server, w http.ResponseWriter, r *exchange.Request) error {
-	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.cfg.Meters.Record(ctx, m) })
+func (s *Intake) meterMessage(w http.ResponseWriter, r *exchange.Request) error {
+	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.Meters.Record(ctx, m) })
 }
 
 // meterSOAP answers the web service.
-func meterSOAP(s *server, w http.ResponseWriter, r *exchange.Request) error {
+func (s *Intake) meterSOAP(w http.ResponseWriter, r *exchange.Request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "text/xml" && media != "application/soap+xml" {
 		return exchange.Fail(http.StatusUnsupportedMediaType, errSOAPMedia)
 	}
-	return withMessage(s, w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
-		return s.cfg.Meters.SOAP(ctx, m), nil
+	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
+		return s.Meters.SOAP(ctx, m), nil
 	})
 }
 
 // withMessage reads a message whole, has it answered, and writes the reply.
-func withMessage(s *server, w http.ResponseWriter, r *exchange.Request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
-	if s.cfg.Meters == nil {
+func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
+	if s.Meters == nil {
 		return exchange.Absent("metering")
 	}
-	if err := s.mayRecord(r.User.Name); err != nil {
+	if err := s.MayRecord(r.User.Name); err != nil {
 		return err
 	}
 	content, err := s.bodies.read(r.Request, r.User.Name)
@@ -76,21 +76,21 @@ func withMessage(s *server, w http.ResponseWriter, r *exchange.Request, do func(
 	if err != nil {
 		return err
 	}
-	s.quotas.charge(r.User.Name, s.cfg.Now(), reply.Readings)
+	s.Charge(r.User.Name, reply.Readings)
 	writeReply(w, reply)
 	return nil
 }
 
 // meterWSDL describes the web service, at the address by which the client reached it.
-func meterWSDL(s *server, w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Meters == nil {
+func (s *Intake) meterWSDL(w http.ResponseWriter, r *exchange.Request) error {
+	if s.Meters == nil {
 		return exchange.Absent("metering")
 	}
 	scheme := "http://"
 	if r.TLS != nil {
 		scheme = "https://"
 	}
-	writeReply(w, s.cfg.Meters.Description(scheme+r.Host+soapPath))
+	writeReply(w, s.Meters.Description(scheme+r.Host+soapPath))
 	return nil
 }
 

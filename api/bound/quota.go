@@ -1,4 +1,4 @@
-package api
+package bound
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 // maxQuotas bounds the users whose rate is watched.
 const maxQuotas = 4096
 
-// quotas bounds what each user sends, in requests and in samples. It is safe for concurrent use.
-type quotas struct {
+// Quotas bounds what each user sends, in requests and in samples. It is safe for concurrent use.
+type Quotas struct {
 	requests, samples float64 // a second
 
 	mu    sync.Mutex
@@ -24,12 +24,13 @@ type quota struct {
 	at                time.Time
 }
 
-func newQuotas(requests, samples float64) *quotas {
-	return &quotas{requests: requests, samples: samples, users: map[string]*quota{}}
+// NewQuotas returns the rates of users, so many requests and samples a second each.
+func NewQuotas(requests, samples float64) *Quotas {
+	return &Quotas{requests: requests, samples: samples, users: map[string]*quota{}}
 }
 
-// admit counts a request and returns 0, or how long its sender has to wait.
-func (q *quotas) admit(user string, now time.Time) time.Duration {
+// Admit counts a request and returns 0, or how long its sender has to wait.
+func (q *Quotas) Admit(user string, now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.account(user, now)
@@ -43,15 +44,15 @@ func (q *quotas) admit(user string, now time.Time) time.Duration {
 	return 0
 }
 
-// charge counts samples.
-func (q *quotas) charge(user string, now time.Time, samples int) {
+// Charge counts samples.
+func (q *Quotas) Charge(user string, now time.Time, samples int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.account(user, now).samples -= float64(samples)
 }
 
 // account returns a user's account as it is now: two seconds' worth is the most that it holds.
-func (q *quotas) account(user string, now time.Time) *quota {
+func (q *Quotas) account(user string, now time.Time) *quota {
 	u := q.users[user]
 	if u == nil {
 		if len(q.users) >= maxQuotas {

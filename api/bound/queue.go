@@ -1,4 +1,4 @@
-package api
+package bound
 
 import (
 	"context"
@@ -11,22 +11,8 @@ import (
 	"voltbus/fault"
 )
 
-// Bounds of the queries in PromQL of one person: a screen of Grafana asks many at once.
-const (
-	eachQueries   = 2 // that run; the node runs four
-	eachWaiting   = 64
-	queryPatience = 30 * time.Second
-)
-
-// Bounds of the statements in SQL of one person.
-const (
-	maxStatements         = 2 // that run at once: each may use the whole machine
-	eachStatements        = 1 // that run; the node runs two
-	eachWaitingStatements = 16
-)
-
-// queues has each person do a few things at a time; the others wait. It is safe for concurrent use.
-type queues struct {
+// Queues has each person do a few things at a time; the others wait. It is safe for concurrent use.
+type Queues struct {
 	what       string        // "queries", for words
 	all        chan struct{} // an entry for each that runs; nil for no bound of all together
 	each, most int           // that run, and that run or wait
@@ -42,17 +28,17 @@ type queue struct {
 	n    int // that run or wait
 }
 
-// newQueues makes queues in which each of a person's run, and most run or wait. Of all persons together, together run; 0 for no bound.
-func newQueues(what string, each, most, together int, patience time.Duration) *queues {
-	q := &queues{what: what, each: each, most: most, patience: patience, of: make(map[string]*queue)}
+// NewQueues makes Queues in which each of a person's run, and most run or wait. Of all persons together, together run; 0 for no bound.
+func NewQueues(what string, each, most, together int, patience time.Duration) *Queues {
+	q := &Queues{what: what, each: each, most: most, patience: patience, of: make(map[string]*queue)}
 	if together > 0 {
 		q.all = make(chan struct{}, together)
 	}
 	return q
 }
 
-// wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or what ended ctx.
-func (t *queues) wait(ctx context.Context, who string) (release func(), err error) {
+// Wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or what ended ctx.
+func (t *Queues) Wait(ctx context.Context, who string) (release func(), err error) {
 	p, err := t.join(who)
 	if err != nil {
 		return nil, err
@@ -83,7 +69,7 @@ func (t *queues) wait(ctx context.Context, who string) (release func(), err erro
 	return nil, err
 }
 
-func (t *queues) join(who string) (*queue, error) {
+func (t *Queues) join(who string) (*queue, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.of[who]
@@ -98,7 +84,7 @@ func (t *queues) join(who string) (*queue, error) {
 	return p, nil
 }
 
-func (t *queues) leave(who string) {
+func (t *Queues) leave(who string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.of[who]; p.n > 1 {

@@ -1,0 +1,67 @@
+// Package bound limits what one person takes of a node, and all together: places that are held, turns that are waited for, and rates.
+package bound
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"voltbus/api/exchange"
+
+	"voltbus/fault"
+)
+
+// Places counts what is held, by person. It is safe for concurrent use.
+type Places struct {
+	what       string // "streams", for words
+	most, each int64  // most 0: no bound of all together
+
+	mu   sync.Mutex
+	all  int64
+	held map[string]int64
+}
+
+// NewPlaces returns places of which so many are held together, and each person has. Of what names them in words.
+func NewPlaces(what string, most, each int) *Places {
+	return &Places{what: what, most: int64(most), each: int64(each), held: map[string]int64{}}
+}
+
+// Take holds n Places for a person until release is called.
+func (p *Places) Take(who string, n int64) (release func(), err error) {
+	if err := p.Add(who, n); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() { p.Release(who, n) }), nil
+}
+
+// Add holds n more Places for a person. An error says whose bound was met: fault.Unavailable that of all together.
+func (p *Places) Add(who string, n int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.held[who]+n > p.each:
+		return exchange.Later(time.Second, fmt.Errorf("%s has %d %s at this moment, and one person may have %d; end one, or try again later", exchange.Clip(who), p.held[who], p.what, p.each))
+	case p.most > 0 && p.all+n > p.most:
+		return fault.E("api.places", fault.Unavailable, p.what, fmt.Errorf("the node has too many %s at this moment; end one, or try again later", p.what))
+	}
+	p.all += n
+	p.held[who] += n
+	return nil
+}
+
+// Release gives back places that Add took.
+func (p *Places) Release(who string, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all -= n
+	if p.held[who] -= n; p.held[who] == 0 {
+		delete(p.held, who)
+	}
+}
+
+// Count returns how many are held.
+func (p *Places) Count() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all
+}

@@ -1,0 +1,86 @@
+// Package intake takes what programs send to be recorded: readings of points in several formats, also as InfluxDB takes them, and
+// messages of metering systems. Bodies are bounded for one sender and for all, and what has an idempotency key is recorded once.
+package intake
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"voltbus/api/bound"
+	"voltbus/api/exchange"
+	"voltbus/fault"
+	"voltbus/internal/keymutex"
+	"voltbus/point"
+)
+
+// Config is what an Intake needs. Without Admission it records nothing; without Repeats an idempotency key means nothing.
+type Config struct {
+	Admission Admission
+	Repeats   Repeats
+	Meters    Meters // the web service of a metering data system; nil for a node that is none
+	Rates     Rates
+	Bounds    point.Bounds                   // which times of readings are believed; the zero value believes all
+	Works     func(ctx context.Context) bool // whether the node does its work; nil: it does
+	Now       func() time.Time
+}
+
+// Intake takes readings over HTTP. It is safe for concurrent use.
+type Intake struct {
+	Config
+
+	bodies  inflater
+	quotas  *bound.Quotas
+	repeats keymutex.Mutex[[2]string]
+	parsers sync.Pool     // of *ingest.Parser
+	parsing chan struct{} // one entry for each body that is worked on
+
+	accepted atomic.Uint64 // samples that were sent here and are on disk
+	refused  atomic.Uint64
+	misdated atomic.Uint64
+	received atomic.Uint64 // bytes of bodies, inflated
+	replayed atomic.Uint64 // requests that were answered as before
+}
+
+// New returns an Intake.
+func New(c Config) *Intake {
+	if c.Rates.Requests == 0 {
+		c.Rates.Requests = defaultRequests
+	}
+	if c.Rates.Samples == 0 {
+		c.Rates.Samples = defaultSamples
+	}
+	s := &Intake{Config: c, parsing: make(chan struct{}, parsing), quotas: bound.NewQuotas(c.Rates.Requests, c.Rates.Samples)}
+	s.bodies.shares = bound.NewPlaces("bytes of bodies", ingestMemory, eachIngestion)
+	return s
+}
+
+// Routes are the addresses that take readings.
+func (s *Intake) Routes() []exchange.Route { return slices.Concat(s.readingRoutes(), s.meterRoutes()) }
+
+// Counts are since the start.
+type Counts struct {
+	Accepted, Refused, Misdated uint64 // readings
+	Bytes                       uint64 // of bodies, inflated
+	Replayed                    uint64 // requests that were answered as before
+}
+
+// Counts returns what came so far.
+func (s *Intake) Counts() Counts {
+	return Counts{
+		Accepted: s.accepted.Load(), Refused: s.refused.Load(), Misdated: s.misdated.Load(), Bytes: s.received.Load(), Replayed: s.replayed.Load(),
+	}
+}
+
+// MayRecord counts a request of somebody who records, and returns an error while they are beyond their rate.
+func (s *Intake) MayRecord(user string) error {
+	if wait := s.quotas.Admit(user, s.Now()); wait > 0 {
+		return exchange.Later(wait, fault.E("api.record", fault.Unavailable, user, errRate))
+	}
+	return nil
+}
+
+// Charge counts readings that somebody sent.
+func (s *Intake) Charge(user string, readings int) { s.quotas.Charge(user, s.Now(), readings) }
