@@ -231,3 +231,62 @@ func TestAttackTheHolderOfAKeyHasOnlySoManyConnections(t *testing.T) {
 	}
 	h.enter(t, "good")
 }
+
+// A list of {} takes a hundred times its text when it is read.
+func TestAttackRequestsThatTakeMuchMemoryToReadAreBounded(t *testing.T) {
+	h := openHall(t, bus.Limits{})
+	h.add(t, "a", identity.Grants{})
+	h.add(t, "b", identity.Grants{})
+	began, release := make(chan string, 1000), make(chan struct{})
+	err := h.Serve(wire.CallPrefix+wire.NodeName+".", func(_ context.Context, r dispatch.Request) {
+		began <- r.From
+		<-release
+		_ = r.Respond([]byte(r.Method))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := h.enter(t, "a"), h.enter(t, "b")
+	replies, err := a.SubscribeSync("_INBOX.a.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(body string) {
+		if err := a.PublishRequest("rpc.node.a.x", "_INBOX.a.1", []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("[" + strings.Repeat("{},", 2_000_000) + "{}]")
+	m, err := replies.NextMsg(time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := failureOf(t, string(m.Data)); f.Kind != "invalid" || !strings.Contains(f.Message, "too many values") {
+		t.Errorf("2,000,001 objects: %+v", f)
+	}
+	const each = 500_000 // two do not fit beside each other
+	heavy := "[" + strings.Repeat("{},", each-1) + "{}]"
+	for range 4 {
+		ask(heavy)
+	}
+	done := make(chan error, 1)
+	for from := range began {
+		if from != "a" {
+			t.Fatal(from)
+		}
+		break
+	}
+	go func() { _, err := b.ask(t, "y"); done <- err }() //nolint:testinggoroutine // ends with done
+	if from := <-began; from != "b" {
+		t.Error("two heavy requests of one caller run at once, or another caller waits for them")
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for range 4 {
+		if m, err := replies.NextMsg(time.Minute); err != nil || string(m.Data) != "x" {
+			t.Fatalf("a heavy request is answered: %v", err)
+		}
+	}
+}

@@ -21,6 +21,8 @@ const (
 	mostRunning   = 1024      // of all callers at a time
 	mostParked    = 8192      // of all callers
 	mostBytes     = 256 << 20 // of bodies that run or wait
+	callerWeight  = 192 << 20 // of bodies of one caller that run, as wire.Weight has it; more wait
+	mostWeight    = 512 << 20 // of all callers'; then each runs one of any weight
 )
 
 var errBusy = errors.New("too many requests wait already; wait for answers before asking more")
@@ -38,6 +40,8 @@ type Request struct {
 	// another one of the caller may run. Where too many are parked it does nothing. Call it once, in
 	// the handler's own goroutine.
 	Park func()
+
+	weight int
 }
 
 // Dispatcher hands requests to workers, which come with the requests and go when there are none.
@@ -56,6 +60,7 @@ type Dispatcher struct {
 	running int
 	parked  int
 	bytes   int
+	weight  int // of those that run or are parked
 }
 
 // caller is somebody with requests here.
@@ -63,6 +68,7 @@ type caller struct {
 	name    string
 	running int
 	parked  int
+	weight  int // of those that run or are parked
 	waiting []Request
 	inTurn  bool
 }
@@ -104,6 +110,11 @@ func (d *Dispatcher) receive(m *nats.Msg) {
 		d.foreign(call.Caller, m.Reply)
 		return
 	}
+	if err := wire.Readable(call.Method, m.Data); err != nil {
+		_ = r.Respond(Failure(err, ""))
+		return
+	}
+	r.weight = wire.Weight(m.Data)
 	if !d.enqueue(r) {
 		_ = r.Respond(Failure(fault.E("bus.Serve", fault.Unavailable, call.Caller, errBusy), ""))
 	}
@@ -142,10 +153,16 @@ func (d *Dispatcher) start() {
 
 // queue gives the caller a turn if it has something that may run.
 func (d *Dispatcher) queue(c *caller) {
-	if !c.inTurn && len(c.waiting) > 0 && c.running < callerRunning {
+	if !c.inTurn && len(c.waiting) > 0 && c.running < callerRunning && d.fits(c) {
 		c.inTurn = true
 		d.turns = append(d.turns, c)
 	}
+}
+
+// fits reports whether there is memory for what a caller asks next. A caller with nothing under way never waits for others.
+func (d *Dispatcher) fits(c *caller) bool {
+	more := c.waiting[0].weight
+	return c.weight == 0 || (c.weight+more <= callerWeight && d.weight+more <= mostWeight)
 }
 
 // forget keeps the table from growing with callers that ask nothing.
@@ -165,7 +182,7 @@ func (d *Dispatcher) work() {
 		parked := false
 		r.Park = func() { parked = parked || d.park(c) }
 		d.handler(d.ctx, r)
-		if !d.done(c, len(r.Data), parked) {
+		if !d.done(c, &r, parked) {
 			return
 		}
 	}
@@ -188,10 +205,12 @@ func (d *Dispatcher) park(c *caller) bool {
 }
 
 // done takes note of an answer, and reports whether the worker may take another request.
-func (d *Dispatcher) done(c *caller, size int, parked bool) bool {
+func (d *Dispatcher) done(c *caller, r *Request, parked bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.bytes -= size
+	d.bytes -= len(r.Data)
+	c.weight -= r.weight
+	d.weight -= r.weight
 	stays := true
 	if parked {
 		c.parked--
@@ -225,6 +244,8 @@ func (d *Dispatcher) next() (*caller, Request, bool) {
 		c.waiting = nil
 	}
 	c.running++
+	c.weight += r.weight
+	d.weight += r.weight
 	d.queue(c)
 	return c, r, true
 }

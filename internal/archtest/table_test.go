@@ -92,7 +92,7 @@ var table = []rule{
 	{"uplink/window", nil, nil, "a window is a number that learns from answers"},
 	{"uplink/sender", []string{"uplink", "uplink/window", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
 	{"uplink/receiver", []string{"uplink", "identity", "wire", "point", "fault"}, parts, "the receiver is given what came and a recorder; it knows no bus"},
-	{"uplink/ledger", []string{"uplink/tree", "api/answer", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
+	{"uplink/ledger", []string{"uplink/tree", "api/answer", "wire", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
 	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
 	{"uplink/neighbour", []string{"bus", "uplink/...", "identity/...", "wire", "fault"}, parts, "parent and children are reached over the bus; what they may do here is decided in one place"},
 	{"uplink/remote", []string{"api", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},

@@ -76,6 +76,9 @@ func (c Calls) Methods(ctx context.Context, agent string) ([]answer.Method, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := wire.Readable(agent, result); err != nil {
+		return nil, fault.E("agentcall.Methods", fault.Corrupt, agent, err)
+	}
 	var list []described
 	if err := json.Unmarshal(result, &list); err != nil {
 		return nil, fault.E("agentcall.Methods", fault.Corrupt, agent, fmt.Errorf("what it says of its methods cannot be read: %w", err))

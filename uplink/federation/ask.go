@@ -13,6 +13,7 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/wire"
 )
 
 // ask is what one child is asked, and what came of it.
@@ -247,6 +248,9 @@ func (f *Federation) askOnce(ctx context.Context, k *ask, q Query, left *room) (
 func (k *ask) read(data []byte, points []Wanted, left *room) (*Reply, portion, error) {
 	const op = "federation.Ask"
 	r := &Reply{}
+	if err := wire.Readable(k.child.Name, data); err != nil {
+		return nil, portion{}, fault.E(op, fault.Corrupt, k.child.Name, err)
+	}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, portion{}, fault.E(op, fault.Corrupt, k.child.Name, fmt.Errorf("%w: %w", errAnswer, err))
 	}

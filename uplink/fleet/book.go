@@ -21,6 +21,7 @@ type Book struct {
 	self  *record
 	below map[place]*record
 	sizes map[string]int // nodes of a child
+	much  map[string]int // octets of their facts
 }
 
 // place is where a node is told of: by which child, and its name, both in lower case; "" for the child
@@ -43,13 +44,13 @@ type record struct {
 	skew   time.Duration
 	fresh  bool            // heard of since the parent was told
 	full   bool            // the parent must be told everything
-	dirty  map[string]bool // facts that changed since the parent was told
+	dirty  map[string]bool // facts that changed since the parent was told; none if it must be told everything
 	lonely time.Time       // since when no node of this name is known; zero: one is
 }
 
 // NewBook returns an empty book.
 func NewBook(now func() time.Time) *Book {
-	return &Book{now: now, self: newRecord(""), below: map[place]*record{}, sizes: map[string]int{}}
+	return &Book{now: now, self: newRecord(""), below: map[place]*record{}, sizes: map[string]int{}, much: map[string]int{}}
 }
 
 func newRecord(name string) *record {
@@ -64,7 +65,7 @@ func (r *record) merge(in facts, full bool) {
 		for name := range r.facts {
 			if _, still := in[name]; !still {
 				delete(r.facts, name)
-				r.dirty[name] = true
+				r.changed(name)
 			}
 		}
 	}
@@ -81,8 +82,28 @@ func (r *record) merge(in facts, full bool) {
 		default:
 			r.facts[name] = value
 		}
-		r.dirty[name] = true
+		r.changed(name)
 	}
+}
+
+// changed notes that the parent is to be told of a fact: of everything, if the names would be more than a node has.
+func (r *record) changed(name string) {
+	if r.full {
+		return
+	}
+	r.dirty[name] = true
+	if len(r.dirty) > 2*maxFacts {
+		r.full = true
+		clear(r.dirty)
+	}
+}
+
+// octets is about how much memory facts take.
+func (f facts) octets() (n int) {
+	for name, value := range f {
+		n += len(name) + len(value) + factOctets
+	}
+	return n
 }
 
 // Own takes how this node is.
@@ -131,7 +152,7 @@ func (b *Book) take(child string, in *Report, e *Entry, now time.Time) (known bo
 		if !e.Full {
 			return false, nil
 		}
-		if b.sizes[at.child] >= maxNodes {
+		if b.sizes[at.child] >= maxNodes || b.much[at.child]+e.Facts.octets() > maxOctets {
 			return true, nil // more than a tree may have; those that are known go on
 		}
 		name := e.Node
@@ -148,7 +169,12 @@ func (b *Book) take(child string, in *Report, e *Entry, now time.Time) (known bo
 	if at.node == "" && e.Facts != nil {
 		e.Facts = r.ofChild(e.Facts)
 	}
+	before := r.facts.octets()
+	if b.much[at.child]-before+e.Facts.octets() > maxOctets {
+		return true, errLong
+	}
 	r.merge(e.Facts, e.Full)
+	b.much[at.child] += r.facts.octets() - before
 	r.heard, r.fresh = now.Add(-time.Duration(max(e.Age, 0))*time.Millisecond), true
 	if at.node == "" && !in.Time.IsZero() {
 		var rtt float64
@@ -224,6 +250,9 @@ func (b *Book) Keep(known func(child, node string) bool) {
 			r.lonely = now
 		case now.Sub(r.lonely) >= lonelyTime:
 			delete(b.below, at)
+			if b.much[at.child] -= r.facts.octets(); b.much[at.child] <= 0 {
+				delete(b.much, at.child)
+			}
 			if b.sizes[at.child]--; b.sizes[at.child] == 0 {
 				delete(b.sizes, at.child)
 			}

@@ -21,6 +21,9 @@ const (
 	maxName   = 64      // octets of the name of a node or a fact
 	maxNodes  = 10_000  // below a child
 	maxReport = 1 << 20 // octets of a report; senders stay far below
+
+	maxOctets  = 64 << 20 // of the facts of all nodes below a child, in memory
+	factOctets = 64       // of a fact beside its name and value
 )
 
 // Status is how a node is, as it says itself. What it cannot know is zero. The names of its fields in

@@ -56,6 +56,7 @@ func (b *Book) noteOutages(child string, some bool, value json.RawMessage) {
 	if r == nil {
 		return
 	}
+	before := r.facts.octets()
 	old, had := r.facts[outagesFact]
 	switch {
 	case some && !bytes.Equal(old, value):
@@ -65,7 +66,9 @@ func (b *Book) noteOutages(child string, some bool, value json.RawMessage) {
 	default:
 		return
 	}
-	r.dirty[outagesFact], r.fresh = true, true
+	b.much[placeOf(child, child).child] += r.facts.octets() - before
+	r.changed(outagesFact)
+	r.fresh = true
 }
 
 // ofChild returns what a child tells of itself, with its outages as this node knows them.

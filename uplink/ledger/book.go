@@ -22,6 +22,7 @@ import (
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
 	"voltbus/uplink/tree"
+	"voltbus/wire"
 )
 
 // Method is what a parent asks its child: the accounts of itself and all below it, a list of
@@ -219,6 +220,9 @@ func (b *Book) ask(ctx context.Context, child string, body []byte) ([]answer.Led
 	data, err := b.cfg.Ask(ctx, child, body)
 	if err != nil {
 		return nil, err
+	}
+	if err := wire.Readable(child, data); err != nil {
+		return nil, fault.E("ledger.ask", fault.Corrupt, child, err)
 	}
 	var nodes []answer.LedgerNode
 	if err := json.Unmarshal(data, &nodes); err != nil || len(nodes) == 0 || len(nodes) > tree.MaxNodes {
