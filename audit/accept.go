@@ -55,7 +55,7 @@ func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 		return err
 	}
 	// That is a problem, too, and has to be among those that are accepted.
-	if err := l.beginAnew(); err != nil { //nolint:contextcheck // what waits is written, whoever waits
+	if err := l.writer.beginAnew(); err != nil { //nolint:contextcheck // what waits is written, whoever waits
 		return err
 	}
 	found, err := l.Verify(ctx, nil)
@@ -77,29 +77,9 @@ func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 	if err := l.Append(ctx, Entry{Actor: actor, Action: Accepted, Subject: File, Outcome: "ok", Detail: mustJSON(detail)}); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	if l.anew == "" { // else something was found meanwhile
-		l.damage = ""
-	}
-	l.mu.Unlock()
+	l.state.accept()
 	_, err = l.Verify(ctx, nil) // what came meanwhile is told again
 	return err
-}
-
-// beginAnew begins the segment that the next entry would begin.
-func (l *Log) beginAnew() error {
-	l.commit <- struct{}{}
-	defer func() { <-l.commit }()
-	if err := l.flush(); err != nil {
-		return err
-	}
-	l.mu.Lock()
-	anew := l.anew
-	l.mu.Unlock()
-	if anew == "" {
-		return nil
-	}
-	return l.transact(nil, 0, anew)
 }
 
 // hearAccepted notes what an entry says that is accepted. Agents and other nodes cannot accept anything.

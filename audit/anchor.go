@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"voltbus/internal/atomicfile"
 )
 
 // anchor is what the file beside the log says: where the log ended when it was written.
@@ -36,21 +34,4 @@ func readAnchor(log string) (a anchor, there bool, err error) {
 		return anchor{}, false, fmt.Errorf("the file %s, which says where the log ended, %w: %w", Anchor, errNoAnchor, err)
 	}
 	return a, true, nil
-}
-
-// drop writes where the log ends now. The caller holds commit.
-func (l *Log) drop(closed bool) error {
-	l.mu.Lock()
-	a := anchor{Head: l.head, Segment: l.segment, Closed: closed}
-	l.mu.Unlock()
-	if a == l.anchor {
-		return nil
-	}
-	file := filepath.Join(filepath.Dir(l.file), Anchor)
-	err := atomicfile.Writer{}.Write(file, append(mustJSON(a), '\n'), 0o600)
-	if err != nil {
-		return wrap("audit.drop", file, err)
-	}
-	l.anchor = a
-	return nil
 }

@@ -1,20 +1,17 @@
 package audit
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"voltbus/audit/packed"
 )
 
 // Archives is the folder beside the log for entries that it has handed over.
@@ -27,7 +24,6 @@ const (
 	archiveFormat  = "voltbus audit archive 1"
 	archiveVersion = 2 // of a file that has handed over entries: an older program would miss them
 	removedAtOnce  = 2000
-	unfinished     = "unfinished-" // how files begin that are being written
 )
 
 // Archive is a file with the oldest entries of the log, behind those of the archive before.
@@ -74,29 +70,13 @@ type opening struct {
 
 // archiveWriter writes an archive, and sums it up.
 type archiveWriter struct {
-	file    *os.File
-	sum     hash.Hash
-	packed  *gzip.Writer
-	encode  *json.Encoder
+	file    *packed.Writer
 	archive Archive
 }
 
 func newArchiveWriter(dir string, before Head) (*archiveWriter, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.CreateTemp(dir, unfinished+"*")
-	if err != nil {
-		return nil, err
-	}
-	w := &archiveWriter{file: file, sum: sha256.New()}
-	w.packed = gzip.NewWriter(io.MultiWriter(file, w.sum))
-	w.encode = json.NewEncoder(w.packed)
-	w.encode.SetEscapeHTML(false) // details stay as they are in the log
-	if err := w.encode.Encode(opening{archiveFormat, before}); err != nil {
-		return nil, errors.Join(err, w.abandon())
-	}
-	return w, nil
+	file, err := packed.Create(dir, opening{archiveFormat, before})
+	return &archiveWriter{file: file}, err
 }
 
 func (w *archiveWriter) add(e *Entry) error {
@@ -119,75 +99,29 @@ func (w *archiveWriter) add(e *Entry) error {
 		a.To = e.Time
 	}
 	a.Last, a.Segment, a.Hash = e.Seq, e.Segment, e.Hash
-	return w.encode.Encode(&l)
+	return w.file.Add(&l)
 }
 
 // finish makes the archive durable under its name.
 func (w *archiveWriter) finish() (Archive, error) {
 	a := &w.archive
-	err := errors.Join(w.packed.Close(), w.file.Sync())
-	info, statErr := w.file.Stat()
-	if err = errors.Join(err, statErr); err != nil {
-		return Archive{}, errors.Join(err, w.abandon())
-	}
-	w.sum.Sum(a.Sum[:0])
-	a.Octets = info.Size()
 	a.File = fmt.Sprintf("%012d-%012d.jsonl.gz", a.First, a.Last)
-	dir := filepath.Dir(w.file.Name())
-	err = errors.Join(w.file.Close(), os.Rename(w.file.Name(), filepath.Join(dir, a.File)))
-	if err == nil {
-		err = syncFolder(dir)
-	}
+	sum, size, err := w.file.Finish(a.File)
+	a.Sum, a.Octets = sum, size
 	return *a, err
-}
-
-func (w *archiveWriter) abandon() error {
-	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // readArchive hands over the entries of an archive, the oldest first, and returns where the log ended before them
 // and the SHA-256 of the file, also of one that cannot be read to its end. It stops when emit fails.
 func readArchive(ctx context.Context, file string, emit func(*Entry) error) (before Head, sum Hash, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return Head{}, Hash{}, err
-	}
-	defer f.Close()
-	digest := sha256.New()
-	in := io.TeeReader(bufio.NewReaderSize(f, 1<<16), digest)
-	before, err = decodeArchive(ctx, in, emit)
-	if _, rest := io.Copy(io.Discard, in); rest != nil && err == nil {
-		err = rest
-	}
-	digest.Sum(sum[:0])
-	return before, sum, err
-}
-
-func decodeArchive(ctx context.Context, in io.Reader, emit func(*Entry) error) (Head, error) {
-	packed, err := gzip.NewReader(in)
-	if err != nil {
-		return Head{}, fmt.Errorf("the archive cannot be unpacked: %w", err)
-	}
-	decode := json.NewDecoder(packed)
-	var begins opening
-	if err := decode.Decode(&begins); err != nil || begins.Format != archiveFormat {
-		return Head{}, fmt.Errorf("does not begin with %q: %w", archiveFormat, cmpErr(err, errFormat))
-	}
-	for ctx.Err() == nil {
-		var l line
-		if err := decode.Decode(&l); errors.Is(err, io.EOF) {
-			return begins.Before, nil
-		} else if err != nil {
-			return begins.Before, fmt.Errorf("the archive cannot be read to its end: %w", err)
+	digest, err := packed.Read(ctx, file, func(decode *json.Decoder) error {
+		var begins opening
+		if err := decode.Decode(&begins); err != nil || begins.Format != archiveFormat {
+			return fmt.Errorf("does not begin with %q: %w", archiveFormat, cmpErr(err, errFormat))
 		}
+		before = begins.Before
+		return nil
+	}, func(l *line) error {
 		e := Entry{
 			Seq: l.Seq, Segment: l.Segment, Time: l.Time.UTC(), Actor: l.Actor, Action: l.Action, Subject: l.Subject, Outcome: l.Outcome,
 			Detail: l.Detail, Hash: l.Hash,
@@ -195,11 +129,9 @@ func decodeArchive(ctx context.Context, in io.Reader, emit func(*Entry) error) (
 		if l.Raw != "" {
 			e.Detail = json.RawMessage(l.Raw)
 		}
-		if err := emit(&e); err != nil {
-			return begins.Before, err
-		}
-	}
-	return begins.Before, ctx.Err()
+		return emit(&e)
+	})
+	return before, digest, err
 }
 
 var errFormat = errors.New("it is of another format")

@@ -16,12 +16,10 @@ func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string
 	if kept.Seq == 0 {
 		return "", nil
 	}
-	l.commit <- struct{}{}
-	defer func() { <-l.commit }()
-	l.mu.Lock()
-	l.kept[from] = kept
-	head := l.head
-	l.mu.Unlock()
+	l.writer.commit <- struct{}{}
+	defer func() { <-l.writer.commit }()
+	l.state.expect(kept, from)
+	head, _, _ := l.state.end()
 	if kept.Seq > head.Seq {
 		return l.differs(kept, fmt.Sprintf("it and all behind it are gone: %s knows entries up to %d", from, kept.Seq), head.Seq+1), nil
 	}
@@ -43,11 +41,9 @@ func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string
 
 // Missing notes that there was a log before, for the reason that is given, if Open found no file of one.
 func (l *Log) Missing(reason string) {
-	l.commit <- struct{}{}
-	defer func() { <-l.commit }()
-	l.mu.Lock()
-	head := l.head
-	l.mu.Unlock()
+	l.writer.commit <- struct{}{}
+	defer func() { <-l.writer.commit }()
+	head, _, _ := l.state.end()
 	if l.made && head.Seq == 0 {
 		l.differs(head, "the log is gone: "+reason, 1)
 	}
@@ -56,10 +52,8 @@ func (l *Log) Missing(reason string) {
 // differs notes that the log is not the one that was kept, and goes on behind a place. The caller holds commit.
 func (l *Log) differs(behind Head, what string, seq uint64) string {
 	what = Problem{Seq: seq, Text: what}.String()
-	l.note(what, true)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.head, l.clean = behind, false
+	l.state.note(what, true)
+	l.state.goOn(behind)
 	return what
 }
 

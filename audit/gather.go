@@ -28,24 +28,24 @@ type gathering struct {
 // Gather is Offer for what may come again and again: of an actor and an action one entry a minute at most
 // is written. Those that come meanwhile are counted, and told by the last of them when the minute is over,
 // with {"count": …, "since": …, "example": its detail} as detail.
-func (l *Log) Gather(e Entry) {
+func (q *intake) Gather(e Entry) {
 	e.name()
-	e.tidy(l.now())
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k := l.kindOf(&e); l.gathered[k] != nil {
-		l.hold(e)
+	e.tidy(q.now())
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if k := q.kindOf(&e); q.gathered[k] != nil {
+		q.hold(e)
 	} else {
-		l.gathered[k] = &gathering{from: l.now()}
-		l.offer(e)
+		q.gathered[k] = &gathering{from: q.now()}
+		q.offer(e)
 	}
 }
 
 // hold counts an entry, to be told when its minute is over. The caller holds mu.
-func (l *Log) hold(e Entry) {
-	if l.closed {
-		l.dropped++
-		l.lost++
+func (q *intake) hold(e Entry) {
+	if q.closed {
+		q.dropped++
+		q.lost++
 		return
 	}
 	if len(e.Detail) > maxExample {
@@ -54,11 +54,11 @@ func (l *Log) hold(e Entry) {
 			Begins string `json:"begins"`
 		}{len(e.Detail), bound(string(e.Detail), maxExample/4)})
 	}
-	k := l.kindOf(&e)
-	g := l.gathered[k]
+	k := q.kindOf(&e)
+	g := q.gathered[k]
 	if g == nil {
-		g = &gathering{from: l.now()}
-		l.gathered[k] = g
+		g = &gathering{from: q.now()}
+		q.gathered[k] = g
 	}
 	g.count++
 	g.last = e
@@ -66,32 +66,32 @@ func (l *Log) hold(e Entry) {
 
 // kindOf returns what the entry counts as: where too many actors are at it they are told together. The caller
 // holds mu.
-func (l *Log) kindOf(e *Entry) kind {
+func (q *intake) kindOf(e *Entry) kind {
 	k := kind{e.Actor, e.Action}
-	if l.gathered[k] == nil && len(l.gathered) >= maxGathers {
+	if q.gathered[k] == nil && len(q.gathered) >= maxGathers {
 		k.actor = several
 	}
 	return k
 }
 
 // ripe hands over the sums of the minutes that are over, or of all. Sums need no allowance.
-func (l *Log) ripe(all bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	for k, g := range l.gathered {
+func (q *intake) ripe(all bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for k, g := range q.gathered {
 		age := now.Sub(g.from)
 		if !all && age >= 0 && age < gatherTime { // less than none: the clock was put back
 			continue
 		}
 		if g.count == 0 {
-			delete(l.gathered, k)
+			delete(q.gathered, k)
 			continue
 		}
-		l.enqueue(g.sum(k))
+		q.enqueue(g.sum(k))
 		g.from, g.count = now, 0
 	}
-	l.rest(now)
+	q.allowed.Rest(now)
 }
 
 // sum is the entry for all that were counted.

@@ -23,14 +23,14 @@ type put struct {
 }
 
 // prepareToPut makes the statements, those that are preferred first.
-func (l *Log) prepareToPut(ctx context.Context) error {
-	l.puts = nil // of a file that was set aside
+func (w *writer) prepareToPut(ctx context.Context) error {
+	w.puts = nil // of a file that was set aside
 	for _, p := range []put{{rows: rowsAtOnce, alike: true}, {rows: rowsAtOnce}, {rows: rowsAtOnce / 8}, {rows: 1}} {
 		var err error
-		if p.stmt, err = l.db.PrepareContext(ctx, p.text()); err != nil {
+		if p.stmt, err = w.db.PrepareContext(ctx, p.text()); err != nil {
 			return err
 		}
-		l.puts = append(l.puts, p)
+		w.puts = append(w.puts, p)
 	}
 	return nil
 }
@@ -81,9 +81,9 @@ func (p *put) args(args []any, entries []*Entry) []any {
 }
 
 // insert writes the entries of a batch, and what else it changes, in one transaction.
-func (l *Log) insert(entries []*Entry, batch []*item) (err error) {
+func (w *writer) insert(entries []*Entry, batch []*item) (err error) {
 	ctx := context.Background() // what was taken is written, whoever waits for it
-	tx, err := l.db.BeginTx(ctx, nil)
+	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -92,17 +92,17 @@ func (l *Log) insert(entries []*Entry, batch []*item) (err error) {
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	stmts := make([]*sql.Stmt, len(l.puts))
-	for i := range l.puts {
-		stmts[i] = tx.StmtContext(ctx, l.puts[i].stmt)
+	stmts := make([]*sql.Stmt, len(w.puts))
+	for i := range w.puts {
+		stmts[i] = tx.StmtContext(ctx, w.puts[i].stmt)
 	}
 	args := make([]any, 0, 9*rowsAtOnce)
 	for len(entries) > 0 {
 		i := 0
-		for !l.puts[i].fits(entries) { // the last one takes a single entry
+		for !w.puts[i].fits(entries) { // the last one takes a single entry
 			i++
 		}
-		p := &l.puts[i]
+		p := &w.puts[i]
 		if _, err := stmts[i].ExecContext(ctx, p.args(args, entries[:p.rows])...); err != nil {
 			return err
 		}

@@ -65,9 +65,16 @@ func (f *Filter) where() (string, []any) {
 
 var errEnough = errors.New("enough")
 
+// reader reads the entries of a log and its archives. It is safe for concurrent use.
+type reader struct {
+	db    *sql.DB
+	file  string
+	shelf *shelf
+}
+
 // List returns the newest entries that the filter selects, also of the archives that are in the folder, the newest
 // first, and the Before of the next page, 0 if there is none.
-func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next uint64, err error) {
+func (r *reader) List(ctx context.Context, f Filter) (entries []Entry, next uint64, err error) {
 	if f.Limit < 1 || f.Limit > maxPage {
 		return nil, 0, fault.E("audit.List", fault.Invalid, "limit", errLimit)
 	}
@@ -82,21 +89,21 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next uint64,
 		entries = append(entries, *e)
 		return nil
 	}
-	err = l.backwards(ctx, &f, take)
+	err = r.backwards(ctx, &f, take)
 	if err != nil && !errors.Is(err, errEnough) {
-		return nil, 0, wrap("audit.List", l.file, err)
+		return nil, 0, wrap("audit.List", r.file, err)
 	}
 	return entries, next, nil
 }
 
 // backwards hands over entries that a filter may select, the newest first, from the file and then from archives.
-func (l *Log) backwards(ctx context.Context, f *Filter, take func(*Entry) error) error {
-	db, end, err := snapshot(ctx, l.db)
+func (r *reader) backwards(ctx context.Context, f *Filter, take func(*Entry) error) error {
+	db, end, err := snapshot(ctx, r.db)
 	if err != nil {
 		return err
 	}
 	defer end()
-	archives, err := archivesOf(ctx, db, l.folder())
+	archives, err := archivesOf(ctx, db, r.shelf.folder())
 	if err != nil {
 		return err
 	}
@@ -109,7 +116,7 @@ func (l *Log) backwards(ctx context.Context, f *Filter, take func(*Entry) error)
 		if !a.Here || !f.reaches(a) {
 			continue
 		}
-		found, err := l.newestOf(ctx, a, f)
+		found, err := r.newestOf(ctx, a, f)
 		for i := range slices.Backward(found) {
 			if err := take(&found[i]); err != nil {
 				return err
@@ -124,8 +131,8 @@ func (l *Log) backwards(ctx context.Context, f *Filter, take func(*Entry) error)
 
 // newestOf returns the newest entries of an archive that the filter selects, as many as one page can need, the oldest
 // first.
-func (l *Log) newestOf(ctx context.Context, a *Archive, f *Filter) (found []Entry, err error) {
-	_, _, err = readArchive(ctx, l.archiveFile(a), func(e *Entry) error {
+func (r *reader) newestOf(ctx context.Context, a *Archive, f *Filter) (found []Entry, err error) {
+	_, _, err = readArchive(ctx, r.shelf.archiveFile(a), func(e *Entry) error {
 		if !f.within(e) || !f.match(e) {
 			return nil
 		}
@@ -138,8 +145,8 @@ func (l *Log) newestOf(ctx context.Context, a *Archive, f *Filter) (found []Entr
 }
 
 // Absent lists archives that hold entries that the filter may select, and are not in the folder.
-func (l *Log) Absent(f Filter) (list []Archive) {
-	for _, a := range l.Archives() {
+func (r *reader) Absent(f Filter) (list []Archive) {
+	for _, a := range r.shelf.Archives() {
 		if !a.Here && f.reaches(&a) {
 			list = append(list, a)
 		}
@@ -162,15 +169,15 @@ var errAbsent = errors.New("it is not there: put it back, or ask for later entri
 // Export calls emit with each entry that the filter selects, the oldest first, until emit fails.
 // Limit does not count. An archive that is needed and was taken away gives fault.NotFound before anything else;
 // those that were removed because they were kept for long enough are left out.
-func (l *Log) Export(ctx context.Context, f Filter, emit func(*Entry) error) error {
-	db, end, err := snapshot(ctx, l.db)
+func (r *reader) Export(ctx context.Context, f Filter, emit func(*Entry) error) error {
+	db, end, err := snapshot(ctx, r.db)
 	if err != nil {
-		return wrap("audit.Export", l.file, err)
+		return wrap("audit.Export", r.file, err)
 	}
 	defer end()
-	archives, err := archivesOf(ctx, db, l.folder())
+	archives, err := archivesOf(ctx, db, r.shelf.folder())
 	if err != nil {
-		return wrap("audit.Export", l.file, err)
+		return wrap("audit.Export", r.file, err)
 	}
 	var failed error
 	take := func(e *Entry) error {
@@ -189,7 +196,7 @@ func (l *Log) Export(ctx context.Context, f Filter, emit func(*Entry) error) err
 		if !f.reaches(&archives[i]) {
 			continue
 		}
-		_, _, err := readArchive(ctx, l.archiveFile(&archives[i]), take)
+		_, _, err := readArchive(ctx, r.shelf.archiveFile(&archives[i]), take)
 		if failed != nil {
 			return failed
 		}
@@ -202,7 +209,7 @@ func (l *Log) Export(ctx context.Context, f Filter, emit func(*Entry) error) err
 	if failed != nil {
 		return failed
 	}
-	return wrap("audit.Export", l.file, err)
+	return wrap("audit.Export", r.file, err)
 }
 
 // queries is a file, or a snapshot of it.

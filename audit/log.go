@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the database driver "sqlite"
@@ -33,38 +32,15 @@ const (
 // Log is an open audit log. It is safe for concurrent use. Its methods return fault.Unavailable
 // when the disk is full or the log closed, fault.Corrupt when the file is damaged.
 type Log struct {
-	db   *sql.DB
-	puts []put // into db
-	file string
-	now  func() time.Time
-
-	commit chan struct{} // holds an entry while somebody writes; guards anchor, wrote and buf
-	anchor anchor        // as it is on disk
-	wrote  bool          // entries were written since Open
-	buf    []byte
-	clean  bool          // the log was closed when it was opened, or new
-	made   bool          // there was no file when it was opened
-	news   chan struct{} // Offer has put something
-
-	mu       sync.Mutex
-	head     Head   // changed by who holds commit too
-	segment  uint64 // of head
-	queue    []*item
-	waiting  int    // entries of Offer in queue
-	dropped  uint64 // entries of Offer that nothing in the log tells of yet
-	lost     uint64 // entries of Offer that could not be written, since Open
-	anew     string // why the next entry begins a segment, "" if it does not
-	damage   string
-	failed   error // why the last entries could not be written
-	astray   error // why the anchor could not be
-	verified time.Time
-	closed   bool
-	gathered map[kind]*gathering
-	allowed  map[string]*allowance
-	bound    Bound
-	archives []Archive
-	unsealed error           // why the oldest entries could not be handed over
-	kept     map[string]Head // what others know of the log, by who they are
+	*intake
+	*shelf
+	*reader
+	db     *sql.DB
+	file   string
+	now    func() time.Time
+	made   bool // there was no file when it was opened
+	state  *state
+	writer *writer
 }
 
 // Status is how a log does.
@@ -91,10 +67,7 @@ type Status struct {
 // program wrote gives fault.Conflict. Close it after use.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	file := filepath.Join(dir, File)
-	l := &Log{
-		file: file, now: now, commit: make(chan struct{}, 1), news: make(chan struct{}, 1),
-		gathered: map[kind]*gathering{}, allowed: map[string]*allowance{}, kept: map[string]Head{},
-	}
+	l := &Log{file: file, now: now, intake: newIntake(now), state: &state{kept: map[string]Head{}}}
 	err := l.open(ctx)
 	if !fault.Is(err, fault.Corrupt) {
 		if err != nil {
@@ -107,7 +80,7 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	if err := setAside(file, aside); err != nil {
 		return nil, fault.E("audit.Open", fault.Corrupt, file, fmt.Errorf("is damaged and cannot be moved aside: %w", err))
 	}
-	l.damage, l.anew = reason, reason
+	l.state.note(reason, true)
 	if err := l.open(ctx); err != nil {
 		return nil, err
 	}
@@ -127,11 +100,14 @@ func (l *Log) open(ctx context.Context) error {
 	db.SetMaxOpenConns(readers)
 	db.SetMaxIdleConns(readers) // they keep their files: others cannot take these away
 	l.db = db
+	l.writer = &writer{db: db, file: l.file, now: l.now, state: l.state, intake: l.intake, commit: make(chan struct{}, 1)}
+	l.shelf = &shelf{writer: l.writer}
+	l.reader = &reader{db: db, file: l.file, shelf: l.shelf}
 	if err = prepare(ctx, db); err == nil {
-		err = l.prepareToPut(ctx)
+		err = l.writer.prepareToPut(ctx)
 	}
 	if err == nil {
-		l.archives, err = archivesOf(ctx, db, l.folder())
+		l.shelf.archives, err = archivesOf(ctx, db, l.shelf.folder())
 	}
 	if err == nil {
 		err = l.look(ctx)
@@ -202,7 +178,7 @@ func (l *Log) look(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		l.note(err.Error(), true)
+		l.state.note(err.Error(), true)
 	}
 	c := &checker{}
 	if there {
@@ -211,18 +187,19 @@ func (l *Log) look(ctx context.Context) error {
 	if err := l.checkTail(ctx, c); err != nil {
 		return err
 	}
-	l.head, l.segment = c.last, max(c.segment, 1)
-	l.anchor, l.clean = left, !there && c.last.Seq == 0
+	head, segment, clean := c.last, max(c.segment, 1), !there && c.last.Seq == 0
+	l.writer.anchor = left
 	if there {
-		l.clean = left.Closed
+		clean = left.Closed
 		c.expect(left, Anchor)
-		l.segment = max(l.segment, left.Segment)
-		if left.Seq > l.head.Seq {
-			l.head = left.Head
+		segment = max(segment, left.Segment)
+		if left.Seq > head.Seq {
+			head = left.Head
 		}
 	} else if c.last.Seq > 0 {
 		c.problem(c.last.Seq, "the file "+Anchor+", which says where the log ended, is gone")
 	}
+	l.state.begin(head, segment, clean)
 	l.take(c)
 	return nil
 }
@@ -236,15 +213,15 @@ func (l *Log) take(c *checker) {
 		if p.Accepted != "" {
 			continue
 		}
-		l.note(p.String(), !p.told && p.Seq >= c.begins)
+		l.state.note(p.String(), !p.told && p.Seq >= c.begins)
 	}
 }
 
 // checkTail follows the last entries in the file.
 func (l *Log) checkTail(ctx context.Context, c *checker) error {
 	sealed := Archive{}
-	if n := len(l.archives); n > 0 {
-		sealed = l.archives[n-1]
+	if n := len(l.shelf.archives); n > 0 {
+		sealed = l.shelf.archives[n-1]
 	}
 	var from sql.NullInt64
 	var n int
@@ -263,18 +240,6 @@ func (l *Log) checkTail(ctx context.Context, c *checker) error {
 	})
 }
 
-// note remembers damage, and whether the next entry begins a segment.
-func (l *Log) note(what string, anew bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.damage == "" {
-		l.damage = what
-	}
-	if anew && l.anew == "" {
-		l.anew = what
-	}
-}
-
 func setAside(file, to string) error {
 	for _, side := range []string{"-wal", "-shm"} {
 		if err := os.Rename(file+side, to+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -286,29 +251,25 @@ func setAside(file, to string) error {
 
 // Status returns how the log does. It does not wait for the disk.
 func (l *Log) Status() Status {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return Status{
-		Head: l.head, Segment: l.segment, Clean: l.clean, Damage: l.damage,
-		Verified: l.verified, Lost: l.lost, Err: cmpErr(cmpErr(l.failed, l.astray), l.unsealed),
-	}
+	s := l.state.status()
+	s.Err = cmpErr(s.Err, l.trouble())
+	l.intake.mu.Lock()
+	defer l.intake.mu.Unlock()
+	s.Lost = l.lost
+	return s
 }
 
 // Close writes what waits, notes where the log ends and closes the file. Later entries give
 // fault.Unavailable.
 func (l *Log) Close() error {
-	l.commit <- struct{}{}
-	defer func() { <-l.commit }()
-	l.mu.Lock()
-	done := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if done {
+	l.writer.commit <- struct{}{}
+	defer func() { <-l.writer.commit }()
+	if l.intake.close() {
 		return nil
 	}
-	err := l.flush()
-	if l.wrote {
-		err = errors.Join(err, l.drop(true))
+	err := l.writer.flush()
+	if l.writer.wrote {
+		err = errors.Join(err, l.writer.drop(true))
 	}
 	if e := l.db.Close(); e != nil {
 		err = errors.Join(err, wrap("audit.Close", l.file, e))

@@ -162,13 +162,8 @@ func (c *checker) report() Report {
 // itself, and with a head that was kept elsewhere, if there is one. It runs beside writers and
 // judges what was there when it began.
 func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
-	l.mu.Lock()
-	own := anchor{Head: l.head, Segment: l.segment}
-	ends := []expected{{own, "the node"}}
-	for from, head := range l.kept {
-		ends = append(ends, expected{anchor{Head: head}, from})
-	}
-	l.mu.Unlock()
+	ends := l.state.ends()
+	own := ends[0].Head
 	left, there, err := readAnchor(l.file)
 	c := &checker{}
 	switch {
@@ -185,13 +180,11 @@ func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
 		return Report{}, wrap("audit.Verify", l.file, err)
 	}
 	defer end()
-	if err := c.follow(ctx, chain{db, l.folder(), l.Archives}, ends, kept, own.Seq); err != nil {
+	if err := c.follow(ctx, chain{db, l.shelf.folder(), l.Archives}, ends, kept, own.Seq); err != nil {
 		return Report{}, wrap("audit.Verify", l.file, err)
 	}
 	l.take(c)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.verified = l.now()
+	l.state.checked(l.now())
 	return c.report(), nil
 }
 

@@ -6,7 +6,6 @@ var (
 		"agent.Supervisor":                 41,
 		"api.server":                       103,
 		"api/client.Client":                99,
-		"audit.Log":                        58,
 		"broker.Broker":                    29,
 		"bus/client.Client":                73,
 		"cmd/voltbus.session":              33,

@@ -45,6 +45,8 @@ var table = []rule{
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
 	{"audit/report", []string{"audit", "api/exchange", "broker", "bus/...", "control/access", "identity/...", "operation", "service", "uplink/...", "wire", "fault"}, parts, "events of all parts become audit entries in one place; the parts know no audit log"},
 	{"audit/head", []string{"audit", "catalog"}, parts, "ends of audit logs are compared with what others remember of them"},
+	{"audit/packed", nil, nil, "a file of JSON lines knows nothing of the log"},
+	{"audit/allowance", nil, nil, "a bound knows nothing of the log"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
