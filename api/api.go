@@ -6,49 +6,27 @@ package api
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/bound"
+	"voltbus/api/exchange"
 	"voltbus/api/intake"
-	"voltbus/catalog"
+	"voltbus/api/stream"
 	"voltbus/control/access"
 	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/store"
-	"voltbus/wire"
 )
-
-// Points lists points.
-type Points interface {
-	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
-}
 
 // Auth recognises users.
 type Auth interface {
 	Recognise(ctx context.Context, purpose identity.Purpose, secret string) (identity.User, error)
 	Login(ctx context.Context, token string) (secret string, session identity.Credential, err error)
 	Logout(ctx context.Context, secret string) error
-}
-
-// Live gives what devices report as it happens.
-type Live interface {
-	// Subscribe calls deliver with each live message that holds selected points, until stop is
-	// called; when stop has returned, deliver is not called again. deliver returns at once, and
-	// does not keep the message.
-	Subscribe(sel wire.Selection, deliver func(message json.RawMessage)) (stop func(), err error)
-}
-
-// Ledger gives the account of all samples.
-type Ledger interface {
-	// Ledger is about this node.
-	Ledger(ctx context.Context) (answer.Ledger, error)
-	// LedgerBelow is about every node below it, too.
-	LedgerBelow(ctx context.Context) (answer.Ledger, error)
 }
 
 // Health judges the node. Its answer must come at once.
@@ -70,9 +48,9 @@ type Stats interface {
 // does not have it; Auth and Log must be there.
 type Config struct {
 	Auth    Auth
-	Points  Points // by which streams are filtered
-	Live    Live
-	Ledger  Ledger
+	Points  stream.Points // by which streams are filtered
+	Live    stream.Live
+	Ledger  stream.Ledger
 	Health  Health
 	Devices Devices
 	Stats   Stats
@@ -91,7 +69,7 @@ type Config struct {
 	Version answer.Version
 
 	// Logbook has the newest records of the node's own log; nil for a node that does not run.
-	Logbook Logbook
+	Logbook stream.Logbook
 
 	// Audit is told what people change, and who was refused; nil for nobody.
 	Audit Audit
@@ -99,11 +77,11 @@ type Config struct {
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 
-	Bus    Bus
+	Bus    stream.Bus
 	People People
 	Agents Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
-	Far    Far
-	Nodes  Nodes
+	Remote exchange.Remote
+	Nodes  stream.Nodes
 	Node   string // the node's name
 
 	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.
@@ -169,7 +147,7 @@ func New(cfg Config) http.Handler {
 	}
 	s := &server{
 		cfg: cfg, started: cfg.Now(), attempts: newAttempts(cfg.BrowserKey),
-		streams: bound.NewPlaces("streams", cfg.MaxReaders, eachReaders), exports: bound.NewPlaces("exports", maxExports, eachExports), queries: bound.NewQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
+		exports: bound.NewPlaces("exports", maxExports, eachExports), queries: bound.NewQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
 		running:        bound.NewPlaces("requests", 0, eachRequests),
 		statements:     bound.NewQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience),
 		statementTexts: bound.NewQuotas(statementRequests, statementRate),
@@ -177,8 +155,11 @@ func New(cfg Config) http.Handler {
 	s.intake = intake.New(intake.Config{
 		Admission: cfg.Admission, Repeats: cfg.Repeats, Meters: cfg.Meters, Rates: cfg.Rates, Bounds: cfg.Bounds, Now: cfg.Now, Works: s.works,
 	})
-	s.feeds = newFeeds(cfg.StreamBuffer)
-	s.ledgerWatch = newLedgerWatch()
+	s.streams = stream.New(stream.Config{
+		Points: cfg.Points, Live: cfg.Live, Control: cfg.Control, Bus: cfg.Bus, Nodes: cfg.Nodes, Ledger: cfg.Ledger, Logbook: cfg.Logbook,
+		Logs: logsOf(cfg.Processes), Remote: cfg.Remote, Operations: cfg.Operations, Places: bound.NewPlaces("streams", cfg.MaxReaders, eachReaders),
+		Now: cfg.Now, KeepAlive: cfg.KeepAlive, WriteTimeout: cfg.WriteTimeout, Gather: cfg.Gather, Buffer: cfg.StreamBuffer, LogProblem: s.logProblem,
+	})
 	s.routing = index(s.routes())
 	return s
 }

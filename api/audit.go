@@ -70,3 +70,15 @@ func (s *server) tellLogin(r *http.Request, name string, err error) {
 		Actor: "unknown", Action: "login.failed", Subject: exchange.Clip(name), Outcome: exchange.Ending(err), Detail: detail, Time: s.cfg.Now(),
 	})
 }
+
+// tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
+func (s *server) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
+	if rt.Watched == "" || s.cfg.Audit == nil {
+		return
+	}
+	subject := r.Params.Get("node")
+	if subject == "" {
+		subject = s.cfg.Node
+	}
+	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
+}

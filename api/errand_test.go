@@ -9,6 +9,7 @@ import (
 
 	"voltbus/agent/journal"
 	"voltbus/api"
+	"voltbus/api/exchange"
 	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
@@ -28,7 +29,7 @@ func reaches(far []operation.Bound) func(*api.Config) {
 	tell := func(context.Context, operation.Entry) {}
 	there := operation.NewTable(tell, far)
 	return func(c *api.Config) {
-		c.Far = neighbour{}
+		c.Remote = neighbour{}
 		c.Operations = operation.NewTable(tell, agentsOf(nil), operation.Absent((&configuration.Part{}).Operations())).Reaching(
 			func(ctx context.Context, _ *operation.Caller, _, name string, args operation.Arguments) (json.RawMessage, error) {
 				return there.Visit(ctx, &operation.Caller{Name: "node:n", Role: identity.Administrator, Visitor: true}, name, args)
@@ -41,7 +42,7 @@ type neighbour struct{}
 func (neighbour) Self(node string) bool     { return node == "n" }
 func (neighbour) Role(string) identity.Role { return identity.Operator }
 
-func (neighbour) Ask(context.Context, *operation.Caller, api.FarCall) (json.RawMessage, error) {
+func (neighbour) Ask(context.Context, *operation.Caller, exchange.RemoteCall) (json.RawMessage, error) {
 	return nil, errors.New("declared operations go by the table")
 }
 

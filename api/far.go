@@ -16,25 +16,6 @@ import (
 	"voltbus/wire"
 )
 
-// Far reaches other nodes through the tree, as package tree does, in the name of a person.
-type Far interface {
-	// Self reports whether this node has the name.
-	Self(node string) bool
-	// Ask has somebody call a method at another node, where the role is judged, too. fault.Unreachable, at once: a
-	// node on the way is not connected, and the error says which. What a method raised is a *RaisedError.
-	Ask(ctx context.Context, who *operation.Caller, c FarCall) (json.RawMessage, error)
-	// Role returns the role that people need for a method of a node that is no operation of this API.
-	Role(method string) identity.Role
-}
-
-// FarCall is a call at another node.
-type FarCall struct {
-	Node   string
-	Agent  string // wire.NodeName for the node itself
-	Method string
-	Args   wire.Arguments
-}
-
 const (
 	farBody  = 4 << 20
 	callTime = 30 * time.Second // that a method may take, unless the request says more
@@ -63,7 +44,7 @@ type farCall struct {
 
 // callFar calls a method of an agent of another node, or of the node itself.
 func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Far == nil {
+	if s.cfg.Remote == nil {
 		return exchange.Absent("other nodes")
 	}
 	in := exchange.Read(r)
@@ -90,8 +71,8 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	who := callerOfUser(r.User)
-	result, err := s.cfg.Far.Ask(ctx, &who, FarCall{node, body.Agent, body.Method, wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	who := exchange.CallerOf(r.User)
+	result, err := s.cfg.Remote.Ask(ctx, &who, exchange.RemoteCall{Node: node, Agent: body.Agent, Method: body.Method, Args: wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		return fault.E("api.call", fault.Rejected, exchange.Clip(node+"/"+body.Agent+":"+body.Method), raised)
 	}
@@ -107,30 +88,15 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 func (s *server) mayCallFar(ctx context.Context, u identity.User, c *farCall) error {
 	needed := identity.Operator
 	if c.Agent == wire.NodeName {
-		who := callerOfUser(u)
+		who := exchange.CallerOf(u)
 		args, known, err := s.cfg.Operations.Leaving(ctx, &who, c.Method, c.Kwargs)
 		if c.Kwargs = args; known {
 			return err
 		}
-		needed = s.cfg.Far.Role(c.Method)
+		needed = s.cfg.Remote.Role(c.Method)
 	}
 	if !u.Role.Includes(needed) {
 		return fault.E("api.call", fault.Refused, exchange.Clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
 	}
 	return nil
-}
-
-// other returns the node that node= names; "" for this one.
-func (s *server) other(r *exchange.Request) (string, error) {
-	in := exchange.Read(r)
-	node, _ := in.Text("node")
-	switch {
-	case in.Err != nil || node == "":
-		return "", in.Err
-	case s.cfg.Far == nil:
-		return "", exchange.Absent("other nodes")
-	case s.cfg.Far.Self(node):
-		return "", nil
-	}
-	return node, nil
 }

@@ -144,7 +144,7 @@ func (s *server) labStream(w http.ResponseWriter, r *exchange.Request) error {
 	if _, err := s.cfg.Lab.Result(r.Context(), id); err != nil {
 		return err
 	}
-	release, err := s.reader(r)
+	release, err := s.streams.Reader(r)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *server) labStream(w http.ResponseWriter, r *exchange.Request) error {
 		return p.Send(exchange.AppendEvent(nil, event, data))
 	})
 	if err != nil || r.Context().Err() != nil {
-		return s.lastEvent(p, r, err)
+		return s.streams.LastEvent(p, r, err)
 	}
 	return nil
 }

@@ -186,8 +186,8 @@ func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
 }
 
 func (s *server) ownMetrics(_ context.Context, e *exposition) error {
-	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.Count()))
-	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.cut.Load()))
+	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.Places.Count()))
+	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.streams.Cut()))
 	const requests = "voltbus_http_requests_total"
 	e.family(requests, "counter", "Requests by the class of their status.")
 	for class := 2; class < len(s.requests); class++ {

@@ -4,22 +4,7 @@ import (
 	"context"
 
 	"voltbus/api/answer"
-	"voltbus/api/exchange"
-	"voltbus/identity"
 )
-
-// Nodes are this node and those below it.
-type Nodes interface {
-	Nodes(ctx context.Context) (answer.Nodes, error)
-}
-
-const noNodes = "other nodes"
-
-func (s *server) nodeRoutes() []exchange.Route {
-	return []exchange.Route{
-		{Method: "GET", Path: exchange.Prefix + "/events/nodes", Role: identity.Viewer, Stream: true, Serve: s.nodeEvents, Params: []string{"ledger"}},
-	}
-}
 
 // nodeMetrics writes how the way to the parent is, and what is known of the nodes below.
 func (s *server) nodeMetrics(ctx context.Context, e *exposition) error {

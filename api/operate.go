@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"voltbus/api/exchange"
 
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/operation/declared"
 )
@@ -36,7 +34,7 @@ func (s *server) operationRoutes() []exchange.Route {
 		case d.Remote:
 			rt.Remote = d.Name
 		}
-		rt.InPath = names(rt.Path)
+		rt.InPath = exchange.InBraces(rt.Path)
 		for _, name := range d.Names(true) {
 			if !slices.Contains(rt.InPath, name) {
 				rt.Params = append(rt.Params, name)
@@ -46,12 +44,6 @@ func (s *server) operationRoutes() []exchange.Route {
 		list = append(list, rt)
 	}
 	return list
-}
-
-// callerOfUser returns who asks, as operations know them.
-func callerOfUser(u identity.User) operation.Caller {
-	_, recorder := u.RecordName()
-	return operation.Caller{Name: exchange.ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}
 }
 
 // perform has a declared operation done.
@@ -65,11 +57,11 @@ func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *exchang
 			return err
 		}
 	}
-	args, err := s.operands(r, rt)
+	args, err := exchange.Arguments(r, rt)
 	if err != nil {
 		return err
 	}
-	who := callerOfUser(r.User)
+	who := exchange.CallerOf(r.User)
 	who.Login = r
 	if d.Keyed {
 		if who.Key, err = r.Key(); err != nil {
@@ -138,8 +130,7 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 }
 
 var (
-	errInAddress = errors.New("stands in the address, not in the body")
-	errTaken     = errors.New("an answer of this kind is not counted")
+	errTaken = errors.New("an answer of this kind is not counted")
 )
 
 // places returns how a request waits for a place among those of a kind.
@@ -175,87 +166,6 @@ func told(rate *bound.Quotas, who string, octets int, now time.Time) error {
 		return exchange.Later(wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate))
 	}
 	rate.Charge(who, now, octets)
-	return nil
-}
-
-// operands collects the arguments of a declared operation from path, query and body.
-func (s *server) operands(r *exchange.Request, rt *exchange.Route) (operation.Arguments, error) {
-	d, args := rt.Declared, operation.Arguments{}
-	if rt.Body > 0 {
-		if err := readFields(r, d, &args); err != nil {
-			return nil, err
-		}
-	}
-	in := exchange.Read(r)
-	for i := range d.Fields {
-		f := &d.Fields[i]
-		if !f.Query {
-			continue
-		}
-		if _, is := args[f.Name]; is {
-			return nil, fault.E(d.Name, fault.Invalid, f.Name, errInAddress)
-		}
-		var values []string
-		if name := f.Address(); slices.Contains(rt.InPath, name) {
-			values = []string{in.Segment(name)}
-		} else {
-			values = in.All(name)
-		}
-		if in.Err != nil {
-			return nil, in.Err
-		}
-		value, given, err := f.FromTexts(values)
-		if err != nil {
-			return nil, fault.E(d.Name, fault.Invalid, f.Address(), err)
-		}
-		if given {
-			args[f.Name] = value
-		}
-	}
-	return args, nil
-}
-
-// argumentsOf reads the arguments of an operation whose answers are followed.
-func argumentsOf[In, Out any](s *server, r *exchange.Request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
-	d := op.Declared()
-	_, path, _ := strings.Cut(d.HTTP, " ")
-	args, err := s.operands(r, &exchange.Route{InPath: names(path), Declared: &d})
-	if err != nil {
-		return nil, nil, err
-	}
-	who := callerOfUser(r.User)
-	in, err := op.Read(&who, args)
-	return in, args, err
-}
-
-// readFields reads the arguments that come in a body.
-func readFields(r *exchange.Request, d *operation.Declared, args *operation.Arguments) error {
-	var fields []string
-	for i := range d.Fields {
-		if !d.Fields[i].Query {
-			fields = append(fields, d.Fields[i].Name)
-		}
-	}
-	body, err := exchange.ReadNamed(r, args, fields)
-	if err == nil {
-		err = exchange.NoNull(body)
-	}
-	if err != nil {
-		return err
-	}
-	for name, value := range *args {
-		i := slices.IndexFunc(d.Fields, func(f operation.Field) bool { return f.Name == name })
-		switch {
-		case i < 0:
-			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("unknown field %q; there are %s", exchange.Clip(name), strings.Join(fields, ", ")))
-		case !d.Fields[i].Query && !d.Fields[i].Takes(value):
-			return fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("the field %q must be a %s", name, exchange.TypeName(d.Fields[i].Type.Kind())))
-		case d.Takes != "" && d.Fields[i].Named():
-			if err := exchange.NoNullIn(name, value); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 

@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -24,13 +22,19 @@ type Processes interface {
 	Rollback(ctx context.Context, name, by string, may agent.May) (agent.Status, error)
 }
 
+// logsOf returns where the lines of agents are; nil for a node without any.
+func logsOf(p Processes) func(agent string) (*journal.Journal, error) {
+	if p == nil {
+		return nil
+	}
+	return p.Logs
+}
+
 // installTime is the longest that an installation may take, its upload included.
 const installTime = 30 * time.Minute
 
-const maxLines = 10_000 // of one answer with logs
-
 func (s *server) processRoutes() []exchange.Route {
-	const viewer, engineer = identity.Viewer, identity.Engineer
+	const engineer = identity.Engineer
 	const path = exchange.Prefix + "/agents/{name}"
 	return []exchange.Route{
 		{
@@ -38,10 +42,6 @@ func (s *server) processRoutes() []exchange.Route {
 			Params: []string{"entry", "grant", "memory", "priority"},
 		},
 		{Method: "POST", Path: path + "/rollback", Role: engineer, Serve: s.rollback},
-		{
-			Method: "GET", Path: path + "/logs/follow", Role: viewer, Stream: true, Serve: s.followLogs,
-			Params: []string{"level", "search", "since", "limit", "node"},
-		},
 	}
 }
 
@@ -139,49 +139,4 @@ func (s *server) rollback(w http.ResponseWriter, r *exchange.Request) error {
 		return err
 	}
 	return exchange.WriteJSON(w, processes.Shown(&st))
-}
-
-// followLogs sends each line as an event, until the reader or the agent goes.
-func (s *server) followLogs(w http.ResponseWriter, r *exchange.Request) error {
-	if node := r.Params.Get("node"); node != "" && s.cfg.Far != nil && !s.cfg.Far.Self(node) {
-		return s.followFar(w, r, node)
-	}
-	lines, _, err := argumentsOf(s, r, processes.Logs)
-	if err != nil {
-		return err
-	}
-	f, err := lines.Filter(s.cfg.Now())
-	if err != nil {
-		return err
-	}
-	if s.cfg.Processes == nil {
-		return exchange.Absent("installed agents")
-	}
-	j, err := s.cfg.Processes.Logs(lines.Name)
-	if err != nil {
-		return err
-	}
-	release, err := s.reader(r)
-	if err != nil {
-		return err
-	}
-	defer release()
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
-	if p.Send([]byte(": connected\n\n")) != nil {
-		return nil // the reader has gone, which is how streams end
-	}
-	err = j.Follow(r.Context(), f, func(e journal.Entry) error {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("write a line: %w", err)
-		}
-		return p.Send(exchange.AppendEvent(nil, "line", line))
-	})
-	if err != nil || r.Context().Err() != nil {
-		return s.lastEvent(p, r, err)
-	}
-	return nil
 }

@@ -13,10 +13,10 @@ import (
 // routes lists all operations: each area of the API adds a list of its own.
 func (s *server) routes() []exchange.Route {
 	list := slices.Concat(
-		s.accessRoutes(), s.prometheusRoutes(), s.streamRoutes(), s.stateRoutes(),
-		s.peopleRoutes(), s.busRoutes(),
+		s.accessRoutes(), s.prometheusRoutes(), s.streams.Routes(), s.stateRoutes(),
+		s.peopleRoutes(),
 		s.labRoutes(), s.processRoutes(), s.intake.Routes(),
-		s.operationRoutes(), s.controlRoutes(), s.farRoutes(), s.nodeRoutes(), s.logRoutes(),
+		s.operationRoutes(), s.farRoutes(),
 	)
 	for i := range list {
 		if list[i].Remote != "" {
@@ -31,13 +31,6 @@ func (s *server) accessRoutes() []exchange.Route {
 		{Method: "POST", Path: exchange.Prefix + "/session", Body: exchange.SmallBody, Serve: s.login, Audit: "login"},
 		{Method: "DELETE", Path: exchange.Prefix + "/session", Serve: s.logout},
 	}
-}
-
-func (s *server) streamRoutes() []exchange.Route {
-	return []exchange.Route{{
-		Method: "GET", Path: exchange.Prefix + "/stream", Role: identity.Viewer, Stream: true, Serve: s.stream,
-		Params: []string{"pattern", "unit", "tag", "control", "node"},
-	}}
 }
 
 func (s *server) stateRoutes() []exchange.Route {

@@ -15,6 +15,7 @@ import (
 	"voltbus/api/bound"
 	"voltbus/api/exchange"
 	"voltbus/api/intake"
+	"voltbus/api/stream"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -33,7 +34,7 @@ type server struct {
 	started    time.Time
 	routing    *routing
 	attempts   *attempts
-	streams    *bound.Places // readers of streams
+	streams    *stream.Streams
 	exports    *bound.Places
 	queries    *bound.Queues // in PromQL
 	running    *bound.Places // requests that are no streams
@@ -44,11 +45,6 @@ type server struct {
 	intake *intake.Intake
 	zips   zips
 
-	nodeWatch   nodeWatch
-	ledgerWatch *ledgerWatch
-
-	feeds    *feeds
-	cut      atomic.Uint64
 	requests [6]atomic.Uint64 // by the first digit of the status
 }
 

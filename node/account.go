@@ -13,7 +13,7 @@ import (
 // ledgersFile remembers what nodes below said of their ledgers.
 const ledgersFile = "ledgers.json"
 
-// Ledger implements api.Ledger: for each origin what was produced, acknowledged and stored here.
+// Ledger implements stream.Ledger: for each origin what was produced, acknowledged and stored here.
 func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	out, err := n.account.Own(ctx)
 	if err == nil {
@@ -22,7 +22,7 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	return out, err
 }
 
-// LedgerBelow implements api.Ledger: Ledger of this node and of every node below it.
+// LedgerBelow implements stream.Ledger: Ledger of this node and of every node below it.
 func (n *Node) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
 	out, err := n.account.Own(ctx)
 	if err == nil {

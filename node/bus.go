@@ -11,10 +11,10 @@ import (
 // keyChars is how much of a public key people compare.
 const keyChars = 12
 
-// inspector implements api.Bus.
+// inspector implements stream.Bus.
 type inspector struct{ *bus.Bus }
 
-// Inspect implements api.Bus.
+// Inspect implements stream.Bus.
 func (i inspector) Inspect(context.Context) (answer.Bus, error) {
 	o, err := i.Bus.Inspect()
 	if err != nil {

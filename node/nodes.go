@@ -45,10 +45,10 @@ func (n *Node) standing() func(child, name string) bool {
 	return func(child, name string) bool { return is[[2]string{child, name}] }
 }
 
-// nodes implements api.Nodes.
+// nodes implements stream.Nodes.
 type nodes struct{ node *Node }
 
-// Nodes implements api.Nodes.
+// Nodes implements stream.Nodes.
 func (a nodes) Nodes(ctx context.Context) (answer.Nodes, error) {
 	above, refused := a.node.tree.Ancestors()
 	below := a.node.tree.Below()
@@ -66,7 +66,7 @@ func (a nodes) Nodes(ctx context.Context) (answer.Nodes, error) {
 
 var errNoNode = errors.New("no node of this name is known here; voltbus nodes lists those that are")
 
-// Node implements api.Nodes.
+// Node implements stream.Nodes.
 func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 	if a.node.tree.Self(name) {
 		return a.self(ctx), nil

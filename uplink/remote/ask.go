@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -35,7 +35,7 @@ func (a *Asker) Self(name string) bool { return a.Tree.Self(name) }
 func (a *Asker) Role(method string) identity.Role { return a.Roles(method) }
 
 // Ask has somebody call a method at another node. What the method raised is an *answer.RaisedError.
-func (a *Asker) Ask(ctx context.Context, who *operation.Caller, c api.FarCall) (json.RawMessage, error) {
+func (a *Asker) Ask(ctx context.Context, who *operation.Caller, c exchange.RemoteCall) (json.RawMessage, error) {
 	body, err := json.Marshal(c.Args)
 	if err != nil {
 		return nil, fault.E("remote.Ask", fault.Invalid, c.Node, err)
@@ -52,5 +52,5 @@ func (a *Asker) Ask(ctx context.Context, who *operation.Caller, c api.FarCall) (
 
 // Operation has another node do an operation for somebody of this one.
 func (a *Asker) Operation(ctx context.Context, who *operation.Caller, node, name string, args operation.Arguments) (json.RawMessage, error) {
-	return a.Ask(ctx, who, api.FarCall{Node: node, Agent: wire.NodeName, Method: name, Args: wire.Arguments{Kwargs: args}})
+	return a.Ask(ctx, who, exchange.RemoteCall{Node: node, Agent: wire.NodeName, Method: name, Args: wire.Arguments{Kwargs: args}})
 }

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 )
 
 // withControl adds what happens in control to the live messages of a selection.
-func (s *server) withControl(sel wire.Selection, live source) source {
+func (s *Streams) withControl(sel wire.Selection, live source) source {
 	return func(f *feed) (func(), error) {
-		watcher := s.cfg.Control.Watch() // before the messages, so that nothing is missed between
+		watcher := s.Control.Watch() // before the messages, so that nothing is missed between
 		stopLive, err := live(f)
 		if err != nil {
 			watcher.Close()

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -12,9 +12,7 @@ import (
 	"voltbus/api/exchange"
 
 	"voltbus/api/answer"
-	"voltbus/audit"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/internal/logbook"
 	"voltbus/operation"
 	"voltbus/operation/nodelog"
@@ -25,53 +23,31 @@ type Logbook interface {
 	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
 }
 
-func (s *server) logRoutes() []exchange.Route {
-	params := []string{"level", "search", "since", "after", "limit"}
-	return []exchange.Route{
-		{
-			Method: "GET", Path: exchange.Prefix + "/log/follow", Role: identity.Engineer, Stream: true, Serve: s.followLog,
-			Params: append([]string{"node"}, params...), Watched: "log.read",
-		},
-	}
-}
-
-// tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
-func (s *server) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
-	if rt.Watched == "" || s.cfg.Audit == nil {
-		return
-	}
-	subject := r.Params.Get("node")
-	if subject == "" {
-		subject = s.cfg.Node
-	}
-	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
-}
-
 var errNoLog = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
 
 // logSource returns the records behind a number, and waits a while for some if there are none.
 type logSource func(after uint64) (*answer.NodeLog, error)
 
 // followLog sends each record as an event, until the reader goes or its login ends.
-func (s *server) followLog(w http.ResponseWriter, r *exchange.Request) error {
-	lines, args, err := argumentsOf(s, r, nodelog.Read)
+func (s logs) followLog(w http.ResponseWriter, r *exchange.Request) error {
+	lines, args, err := exchange.ArgumentsOf(r, nodelog.Read)
 	if err != nil {
 		return err
 	}
-	f, err := lines.Filter(s.cfg.Now())
+	f, err := lines.Filter(s.Now())
 	if err != nil {
 		return err
 	}
 	source := s.logHere(r, f)
-	if node := r.Params.Get("node"); node != "" && (s.cfg.Far == nil || !s.cfg.Far.Self(node)) {
-		if s.cfg.Far == nil {
+	if node := r.Params.Get("node"); node != "" && (s.Remote == nil || !s.Remote.Self(node)) {
+		if s.Remote == nil {
 			return exchange.Absent(noNodes)
 		}
 		source = s.logFar(r, node, args)
-	} else if s.cfg.Logbook == nil {
+	} else if s.Logbook == nil {
 		return fault.E("api.log", fault.Unavailable, "log", errNoLog)
 	}
-	release, err := s.reader(r)
+	release, err := s.Reader(r)
 	if err != nil {
 		return err
 	}
@@ -82,7 +58,7 @@ func (s *server) followLog(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, s.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
 	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone, which is how streams end
@@ -91,11 +67,11 @@ func (s *server) followLog(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // sendLog sends what the source gives, from its first answer on.
-func (s *server) sendLog(p *exchange.Patient, r *exchange.Request, list *answer.NodeLog, source logSource) error {
+func (s logs) sendLog(p *exchange.Patient, r *exchange.Request, list *answer.NodeLog, source logSource) error {
 	for {
 		part, err := logEvents([]byte(": still\n\n"), list)
 		if err != nil {
-			return s.lastEvent(p, r, err)
+			return s.LastEvent(p, r, err)
 		}
 		if p.Send(part) != nil {
 			return nil //nolint:nilerr // the reader has gone, which is how streams end
@@ -103,7 +79,7 @@ func (s *server) sendLog(p *exchange.Patient, r *exchange.Request, list *answer.
 		list, err = source(list.Last)
 		switch {
 		case r.Context().Err() != nil || err != nil:
-			return s.lastEvent(p, r, err)
+			return s.LastEvent(p, r, err)
 		}
 	}
 }
@@ -128,14 +104,14 @@ func logEvents(part []byte, list *answer.NodeLog) ([]byte, error) {
 }
 
 // logHere reads this node's log: first what is there, then what comes.
-func (s *server) logHere(r *exchange.Request, f *logbook.Filter) logSource {
+func (s logs) logHere(r *exchange.Request, f *logbook.Filter) logSource {
 	began := false
 	return func(after uint64) (*answer.NodeLog, error) {
 		f.After = after
-		found, news := s.cfg.Logbook.Search(f)
+		found, news := s.Logbook.Search(f)
 		if began && len(found.Records) == 0 && found.Lost == 0 {
 			s.awaitNews(r.Context(), news)
-			found, _ = s.cfg.Logbook.Search(f)
+			found, _ = s.Logbook.Search(f)
 		}
 		began, f.Limit = true, max(f.Limit, maxTurn)
 		list := nodelog.Shown(&found)
@@ -147,20 +123,20 @@ func (s *server) logHere(r *exchange.Request, f *logbook.Filter) logSource {
 const maxTurn = 1000
 
 // awaitNews waits for news, for a while, and for what comes with them.
-func (s *server) awaitNews(ctx context.Context, news <-chan struct{}) {
-	timer := time.NewTimer(s.cfg.KeepAlive)
+func (s logs) awaitNews(ctx context.Context, news <-chan struct{}) {
+	timer := time.NewTimer(s.KeepAlive)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	case <-news:
-		pause(ctx, s.cfg.Gather)
+		pause(ctx, s.Gather)
 	}
 }
 
 // logFar reads the log of another node: first what is there, then each second what came.
-func (s *server) logFar(r *exchange.Request, node string, args operation.Arguments) logSource {
-	began, who := false, callerOfUser(r.User)
+func (s logs) logFar(r *exchange.Request, node string, args operation.Arguments) logSource {
+	began, who := false, exchange.CallerOf(r.User)
 	return func(after uint64) (*answer.NodeLog, error) {
 		if began {
 			if !pause(r.Context(), lookFar) {
@@ -169,7 +145,7 @@ func (s *server) logFar(r *exchange.Request, node string, args operation.Argumen
 			args["after"], args["limit"] = json.RawMessage(strconv.FormatUint(after, 10)), json.RawMessage(strconv.Itoa(maxTurn))
 		}
 		began = true
-		result, err := s.cfg.Operations.RunElsewhere(r.Context(), &who, node, nodelog.Read.Name, args)
+		result, err := s.Operations.RunElsewhere(r.Context(), &who, node, nodelog.Read.Name, args)
 		if err != nil {
 			return nil, err
 		}

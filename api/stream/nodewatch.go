@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"bytes"
@@ -136,29 +136,29 @@ func changed(now, before map[string]json.RawMessage) map[string]json.RawMessage 
 
 // nodeEvents sends how the nodes are, with the ledger if that is asked for, and then what changes, until the
 // reader goes or its login ends. A slow reader misses what was between: it gets the difference to what it got last.
-func (s *server) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
+func (s *Streams) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
 	in := exchange.Read(r)
 	withLedger := in.Truth("ledger")
 	switch {
 	case in.Err != nil:
 		return in.Err
-	case s.cfg.Nodes == nil:
+	case s.Nodes == nil:
 		return exchange.Absent(noNodes)
-	case withLedger && s.cfg.Ledger == nil:
+	case withLedger && s.Ledger == nil:
 		return exchange.Absent("ledger")
 	}
-	release, err := s.reader(r)
+	release, err := s.Reader(r)
 	if err != nil {
 		return err
 	}
 	defer release()
-	now, err := s.nodeWatch.look(r.Context(), s.cfg.Nodes)
+	now, err := s.nodeWatch.look(r.Context(), s.Nodes)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, s.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
 	first, err := nodesEvent(now, nil)
 	if err != nil {
@@ -177,8 +177,8 @@ func (s *server) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // sendNodes sends what changes from the last snapshot on, and what is told of the ledger.
-func (s *server) sendNodes(p *exchange.Patient, r *exchange.Request, last *snapshot, ledger <-chan ledgerNews) error {
-	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.cfg.KeepAlive)
+func (s *Streams) sendNodes(p *exchange.Patient, r *exchange.Request, last *snapshot, ledger <-chan ledgerNews) error {
+	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.KeepAlive)
 	defer tick.Stop()
 	defer alive.Stop()
 	for {
@@ -186,12 +186,12 @@ func (s *server) sendNodes(p *exchange.Patient, r *exchange.Request, last *snaps
 		var err error
 		select {
 		case <-r.Context().Done():
-			return s.lastEvent(p, r, r.Context().Err())
+			return s.LastEvent(p, r, r.Context().Err())
 		case <-alive.C:
 			part = []byte(": alive\n\n")
 		case <-tick.C:
 			var now *snapshot
-			if now, err = s.nodeWatch.look(r.Context(), s.cfg.Nodes); err == nil {
+			if now, err = s.nodeWatch.look(r.Context(), s.Nodes); err == nil {
 				part, err = nodesEvent(now, last)
 				last = now
 			}
@@ -200,7 +200,7 @@ func (s *server) sendNodes(p *exchange.Patient, r *exchange.Request, last *snaps
 		}
 		switch {
 		case r.Context().Err() != nil || err != nil:
-			return s.lastEvent(p, r, err)
+			return s.LastEvent(p, r, err)
 		case len(part) > 0 && p.Send(part) != nil:
 			return nil // the reader has gone
 		}

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"voltbus/api/exchange"
 	"voltbus/identity"
 	"voltbus/operation"
 )
@@ -20,7 +21,7 @@ func (*hasty) Self(string) bool { return false }
 
 func (*hasty) Role(string) identity.Role { return identity.Viewer }
 
-func (h *hasty) Ask(ctx context.Context, _ *operation.Caller, _ FarCall) (json.RawMessage, error) {
+func (h *hasty) Ask(ctx context.Context, _ *operation.Caller, _ exchange.RemoteCall) (json.RawMessage, error) {
 	if h.asked.Add(1) > 1000 {
 		return nil, errors.New("is asked without end")
 	}

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -21,7 +21,7 @@ var (
 
 // farSource returns live messages of another node. That node judges whether they may be read by the way
 // that they come.
-func (s *server) farSource(r *exchange.Request, node string) (key string, from source, err error) {
+func (s *Streams) farSource(r *exchange.Request, node string) (key string, from source, err error) {
 	in := exchange.Read(r)
 	patterns := in.All("pattern")
 	if len(patterns) > 1 {
@@ -35,7 +35,7 @@ func (s *server) farSource(r *exchange.Request, node string) (key string, from s
 	if in.Err != nil {
 		return "", nil, in.Err
 	}
-	e := farEar{far: s.cfg.Far, who: callerOfUser(r.User), node: node, pattern: "**"}
+	e := farEar{far: s.Remote, who: exchange.CallerOf(r.User), node: node, pattern: "**"}
 	if len(patterns) == 1 && patterns[0] != "" {
 		e.pattern = patterns[0]
 	}
@@ -45,7 +45,7 @@ func (s *server) farSource(r *exchange.Request, node string) (key string, from s
 
 // farEar asks another node again and again for what its devices report.
 type farEar struct {
-	far           Far
+	far           exchange.Remote
 	who           operation.Caller
 	node, pattern string
 	cursor        string
@@ -103,7 +103,7 @@ func (e *farEar) ask(ctx context.Context, f *feed) (some bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, farPatience)
 	defer cancel()
-	result, err := e.far.Ask(ctx, &e.who, FarCall{e.node, wire.NodeName, "listen", wire.Arguments{Kwargs: args}})
+	result, err := e.far.Ask(ctx, &e.who, exchange.RemoteCall{Node: e.node, Agent: wire.NodeName, Method: "listen", Args: wire.Arguments{Kwargs: args}})
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"crypto/sha256"
@@ -22,12 +22,12 @@ var errSlow = errors.New("this reader is too slow and was cut off; read faster, 
 
 // stream sends live messages as server-sent events until the reader goes, falls behind, or its
 // login ends.
-func (s *server) stream(w http.ResponseWriter, r *exchange.Request) error {
+func (s *Streams) stream(w http.ResponseWriter, r *exchange.Request) error {
 	key, from, err := s.source(r)
 	if err != nil {
 		return err
 	}
-	release, err := s.reader(r)
+	release, err := s.Reader(r)
 	if err != nil {
 		return err
 	}
@@ -43,20 +43,20 @@ func (s *server) stream(w http.ResponseWriter, r *exchange.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, s.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
 	return s.relay(p, r, l)
 }
 
 // source returns where the messages that a stream is asked for come from: this node, or the one of node=.
-func (s *server) source(r *exchange.Request) (key string, from source, err error) {
+func (s *Streams) source(r *exchange.Request) (key string, from source, err error) {
 	if node, err := s.other(r); err != nil || node != "" {
 		if err != nil {
 			return "", nil, err
 		}
 		return s.farSource(r, node)
 	}
-	if s.cfg.Live == nil {
+	if s.Live == nil {
 		return "", nil, exchange.Absent("live stream")
 	}
 	in := exchange.Read(r)
@@ -65,11 +65,11 @@ func (s *server) source(r *exchange.Request) (key string, from source, err error
 		return "", nil, in.Err
 	}
 	key, sel, err := s.liveSelection(r)
-	from = func(f *feed) (func(), error) { return s.cfg.Live.Subscribe(sel, f.deliver) }
+	from = func(f *feed) (func(), error) { return s.Live.Subscribe(sel, f.deliver) }
 	if err != nil || !commands {
 		return key, from, err
 	}
-	if s.cfg.Control == nil {
+	if s.Control == nil {
 		return "", nil, exchange.Absent("control")
 	}
 	return key + " with control", s.withControl(sel, from), nil
@@ -86,7 +86,7 @@ var (
 )
 
 // liveSelection reads what a stream is asked for. Streams with one key are asked for the same.
-func (s *server) liveSelection(r *exchange.Request) (key string, sel wire.Selection, err error) {
+func (s *Streams) liveSelection(r *exchange.Request) (key string, sel wire.Selection, err error) {
 	in := exchange.Read(r)
 	unit, _ := in.Text("unit")
 	tags, patterns := in.Tags(), slices.Compact(slices.Sorted(slices.Values(in.All("pattern"))))
@@ -111,8 +111,8 @@ func (s *server) liveSelection(r *exchange.Request) (key string, sel wire.Select
 }
 
 // described returns the points that the filter and one of the patterns select now.
-func (s *server) described(r *exchange.Request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
-	if s.cfg.Points == nil {
+func (s *Streams) described(r *exchange.Request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
+	if s.Points == nil {
 		return nil, exchange.Absent("points")
 	}
 	if len(patterns) == 0 {
@@ -121,7 +121,7 @@ func (s *server) described(r *exchange.Request, patterns []point.Pattern, f cata
 	points := make(map[point.Path]bool)
 	f.Limit = maxFiltered + 1
 	for _, f.Pattern = range patterns {
-		page, err := s.cfg.Points.Search(r.Context(), f)
+		page, err := s.Points.Search(r.Context(), f)
 		if err != nil {
 			return nil, err
 		}
@@ -135,15 +135,15 @@ func (s *server) described(r *exchange.Request, patterns []point.Pattern, f cata
 	return points, nil
 }
 
-// reader takes a place of a reader of a stream; release gives it back.
-func (s *server) reader(r *exchange.Request) (release func(), err error) {
-	return s.streams.Take(r.User.Name, 1)
+// Reader takes a place of a reader of a stream; release gives it back.
+func (s *Streams) Reader(r *exchange.Request) (release func(), err error) {
+	return s.Places.Take(r.User.Name, 1)
 }
 
 // relay writes events. What comes within a moment is written at once, so that many small messages
 // cost no more than a few large ones. Errors of writing end it silently: the reader has gone.
-func (s *server) relay(w *exchange.Patient, r *exchange.Request, l *listener) error {
-	alive, pause := time.NewTicker(s.cfg.KeepAlive), time.NewTimer(0)
+func (s *Streams) relay(w *exchange.Patient, r *exchange.Request, l *listener) error {
+	alive, pause := time.NewTicker(s.KeepAlive), time.NewTimer(0)
 	defer alive.Stop()
 	defer pause.Stop()
 	parts := [][]byte{[]byte(": connected\n\n")}
@@ -152,10 +152,10 @@ func (s *server) relay(w *exchange.Patient, r *exchange.Request, l *listener) er
 			if w.Send(parts...) != nil {
 				return nil // the reader has gone, which is how streams end
 			}
-			pause.Reset(s.cfg.Gather)
+			pause.Reset(s.Gather)
 			select {
 			case <-r.Context().Done():
-				return s.lastEvent(w, r, r.Context().Err())
+				return s.LastEvent(w, r, r.Context().Err())
 			case <-pause.C:
 			}
 		}
@@ -163,14 +163,14 @@ func (s *server) relay(w *exchange.Patient, r *exchange.Request, l *listener) er
 		var news <-chan struct{}
 		var err error
 		if parts, news, err = l.take(parts[:0]); err != nil {
-			return s.lastEvent(w, r, s.reason(err))
+			return s.LastEvent(w, r, s.reason(err))
 		}
 		if len(parts) > 0 {
 			continue
 		}
 		select {
 		case <-r.Context().Done():
-			return s.lastEvent(w, r, r.Context().Err())
+			return s.LastEvent(w, r, r.Context().Err())
 		case <-news:
 		case <-alive.C:
 			parts = append(parts, []byte(": alive\n\n"))
@@ -179,7 +179,7 @@ func (s *server) relay(w *exchange.Patient, r *exchange.Request, l *listener) er
 }
 
 // reason says why a stream ends, and counts who is cut off.
-func (s *server) reason(err error) error {
+func (s *Streams) reason(err error) error {
 	if !errors.Is(err, errSlow) {
 		return err
 	}
@@ -187,14 +187,14 @@ func (s *server) reason(err error) error {
 	return fault.E("api.stream", fault.Unavailable, "stream", err)
 }
 
-// lastEvent tells the reader why the stream ends. A reader who went is told nothing.
-func (s *server) lastEvent(w *exchange.Patient, r *exchange.Request, err error) error {
+// LastEvent tells the reader why the stream ends. A reader who went is told nothing.
+func (s *Streams) LastEvent(w *exchange.Patient, r *exchange.Request, err error) error {
 	if r.Context().Err() != nil {
 		if err = r.Ended(); err == nil {
 			return nil
 		}
 	}
-	s.logProblem(r.Request, http.StatusOK, err)
+	s.LogProblem(r.Request, http.StatusOK, err)
 	b, err := json.Marshal(exchange.ProblemOf(err, r.URL.Path))
 	if err != nil {
 		return nil //nolint:nilerr // a problem can always be written

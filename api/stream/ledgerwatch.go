@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"bytes"
@@ -126,13 +126,13 @@ type ledgerNews struct {
 
 // followLedger tells one reader of the ledger: all of it, and then what changes, until stop. A slow reader
 // misses what was between: it gets the difference to what it got last.
-func (s *server) followLedger(ctx context.Context) (news <-chan ledgerNews, stop func()) {
+func (s *Streams) followLedger(ctx context.Context) (news <-chan ledgerNews, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	told := make(chan ledgerNews)
 	var following sync.WaitGroup
 	following.Go(func() {
 		for last := (*books)(nil); ctx.Err() == nil; {
-			now, err := s.ledgerWatch.look(ctx, s.cfg.Ledger)
+			now, err := s.ledgerWatch.look(ctx, s.Ledger)
 			var event []byte
 			if err == nil {
 				event, err = ledgerEvent(now, last)

@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -11,22 +11,15 @@ import (
 	"voltbus/api/answer"
 	"voltbus/control/access"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/point"
 )
-
-func (s *server) controlRoutes() []exchange.Route {
-	return []exchange.Route{
-		{Method: "GET", Path: exchange.Prefix + "/control/events", Role: identity.Viewer, Stream: true, Serve: s.controlEvents, Params: []string{"pattern"}},
-	}
-}
 
 var errStopping = errors.New("the node is stopping; connect again when it runs")
 
 // controlEvents sends what happens in control as server-sent events, until the reader goes, falls
 // behind, or its login ends.
-func (s *server) controlEvents(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Control == nil {
+func (s *Streams) controlEvents(w http.ResponseWriter, r *exchange.Request) error {
+	if s.Control == nil {
 		return exchange.Absent("control")
 	}
 	in := exchange.Read(r)
@@ -34,16 +27,16 @@ func (s *server) controlEvents(w http.ResponseWriter, r *exchange.Request) error
 	if in.Err != nil {
 		return in.Err
 	}
-	release, err := s.reader(r)
+	release, err := s.Reader(r)
 	if err != nil {
 		return err
 	}
 	defer release()
-	watcher := s.cfg.Control.Watch()
+	watcher := s.Control.Watch()
 	defer watcher.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, s.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
 	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil // the reader has gone
@@ -52,7 +45,7 @@ func (s *server) controlEvents(w http.ResponseWriter, r *exchange.Request) error
 		part, err := s.nextEvents(r, watcher, point.Pattern(pattern))
 		switch {
 		case r.Context().Err() != nil || err != nil:
-			return s.lastEvent(p, r, err)
+			return s.LastEvent(p, r, err)
 		case len(part) > 0 && p.Send(part) != nil:
 			return nil // the reader has gone
 		}
@@ -60,8 +53,8 @@ func (s *server) controlEvents(w http.ResponseWriter, r *exchange.Request) error
 }
 
 // nextEvents waits for what happens next, or for the time to say that the stream lives.
-func (s *server) nextEvents(r *exchange.Request, watcher *access.Watcher, pattern point.Pattern) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.KeepAlive)
+func (s *Streams) nextEvents(r *exchange.Request, watcher *access.Watcher, pattern point.Pattern) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.KeepAlive)
 	defer cancel()
 	events, open := watcher.Next(ctx)
 	switch {

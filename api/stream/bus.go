@@ -1,4 +1,4 @@
-package api
+package stream
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"voltbus/api/exchange"
 
 	"voltbus/api/answer"
-	"voltbus/identity"
 )
 
 // Bus tells what happens on the bus.
@@ -21,22 +20,11 @@ type Bus interface {
 	Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error)
 }
 
-func (s *server) busRoutes() []exchange.Route {
-	const engineer = identity.Engineer
-	return []exchange.Route{
-		{Method: "GET", Path: exchange.Prefix + "/bus", Role: engineer, Serve: s.bus},
-		{
-			Method: "GET", Path: exchange.Prefix + "/bus/stream", Role: engineer, Stream: true, Serve: s.busStream,
-			Params: []string{"subject"},
-		},
-	}
-}
-
-func (s *server) bus(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Bus == nil {
+func (s *Streams) bus(w http.ResponseWriter, r *exchange.Request) error {
+	if s.Bus == nil {
 		return exchange.Absent("bus")
 	}
-	b, err := s.cfg.Bus.Inspect(r.Context())
+	b, err := s.Bus.Inspect(r.Context())
 	if err != nil {
 		return err
 	}
@@ -51,8 +39,8 @@ func (s *server) bus(w http.ResponseWriter, r *exchange.Request) error {
 const ratesEvery = time.Second
 
 // busStream sends a sample of what is on the bus, and each second the rates by subject.
-func (s *server) busStream(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Bus == nil {
+func (s *Streams) busStream(w http.ResponseWriter, r *exchange.Request) error {
+	if s.Bus == nil {
 		return exchange.Absent("bus")
 	}
 	in := exchange.Read(r)
@@ -63,26 +51,26 @@ func (s *server) busStream(w http.ResponseWriter, r *exchange.Request) error {
 	if !ok || subject == "" {
 		subject = "live.>"
 	}
-	release, err := s.reader(r)
+	release, err := s.Reader(r)
 	if err != nil {
 		return err
 	}
 	defer release()
 	c := newCounter(time.Now())
-	stop, dropped, err := s.cfg.Bus.Watch(subject, func(subject string, data []byte) { c.see(time.Now(), subject, data) })
+	stop, dropped, err := s.Bus.Watch(subject, func(subject string, data []byte) { c.see(time.Now(), subject, data) })
 	if err != nil {
 		return err
 	}
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, s.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
 	return s.report(p, r, c, dropped)
 }
 
 // report sends what was counted, each second, until the reader goes or its login ends.
-func (s *server) report(w *exchange.Patient, r *exchange.Request, c *counter, dropped func() int) error {
+func (s *Streams) report(w *exchange.Patient, r *exchange.Request, c *counter, dropped func() int) error {
 	tick := time.NewTicker(ratesEvery)
 	defer tick.Stop()
 	if w.Send([]byte(": connected\n\n")) != nil {
@@ -91,7 +79,7 @@ func (s *server) report(w *exchange.Patient, r *exchange.Request, c *counter, dr
 	for {
 		select {
 		case <-r.Context().Done():
-			return s.lastEvent(w, r, r.Context().Err())
+			return s.LastEvent(w, r, r.Context().Err())
 		case now := <-tick.C:
 			messages, rates := c.take(now)
 			rates.Dropped = int64(dropped())

@@ -1,0 +1,54 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+
+	"voltbus/api/answer"
+	"voltbus/api/exchange"
+	"voltbus/catalog"
+	"voltbus/wire"
+)
+
+// Points lists points.
+type Points interface {
+	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
+}
+
+// Live gives what devices report as it happens.
+type Live interface {
+	// Subscribe calls deliver with each live message that holds selected points, until stop is
+	// called; when stop has returned, deliver is not called again. deliver returns at once, and
+	// does not keep the message.
+	Subscribe(sel wire.Selection, deliver func(message json.RawMessage)) (stop func(), err error)
+}
+
+// Ledger gives the account of all samples.
+type Ledger interface {
+	// Ledger is about this node.
+	Ledger(ctx context.Context) (answer.Ledger, error)
+	// LedgerBelow is about every node below it, too.
+	LedgerBelow(ctx context.Context) (answer.Ledger, error)
+}
+
+// Nodes are this node and those below it.
+type Nodes interface {
+	Nodes(ctx context.Context) (answer.Nodes, error)
+}
+
+const noNodes = "other nodes"
+
+// other returns the node that node= names; "" for this one.
+func (s *Streams) other(r *exchange.Request) (string, error) {
+	in := exchange.Read(r)
+	node, _ := in.Text("node")
+	switch {
+	case in.Err != nil || node == "":
+		return "", in.Err
+	case s.Remote == nil:
+		return "", exchange.Absent("other nodes")
+	case s.Remote.Self(node):
+		return "", nil
+	}
+	return node, nil
+}
