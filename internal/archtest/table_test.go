@@ -97,7 +97,7 @@ var table = []rule{
 	{"uplink/ledger", []string{"uplink/tree", "api/answer", "wire", "point", "fault"}, parts, "the ledger of a subtree is what its nodes say, in the shapes of the API; how they are asked is given to it"},
 	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
 	{"uplink/neighbour", []string{"bus", "uplink/...", "identity/...", "wire", "fault"}, parts, "parent and children are reached over the bus; what they may do here is decided in one place"},
-	{"uplink/remote", []string{"api", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},
+	{"uplink/remote", []string{"api/exchange", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
 	{"uplink/live", []string{"uplink", "uplink/window", "identity", "wire", "point", "fault"}, parts, "live messages go between functions of node; it knows no bus"},
 	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
