@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/device"
+	"voltbus/uplink/shape"
 )
 
 // ledgersFile remembers what nodes below said of their ledgers.
@@ -49,21 +50,13 @@ func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 		out[i] = answer.Device{
 			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(),
 			Interval: s.Interval.Seconds(), Problem: s.Problem, LastError: s.LastError,
-			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, Misdated: s.Misdated, LastErrorTime: moment(s.LastErrorTime),
+			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, Misdated: s.Misdated, LastErrorTime: shape.Moment(s.LastErrorTime),
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),
 		}
 		if s.LastError != "" {
 			out[i].ErrorKind = s.LastErrorKind.String()
 		}
-		out[i].LastRead = moment(s.LastRead)
+		out[i].LastRead = shape.Moment(s.LastRead)
 	}
 	return out, nil
-}
-
-// moment returns nil for a time that never was.
-func moment(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -7,6 +7,7 @@ import (
 	"voltbus/identity"
 	"voltbus/operation/declared"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/membership"
 )
 
 // openChildren lets other nodes become children of this one, and this one the child of another.
@@ -38,7 +39,10 @@ func (n *Node) childChanged(c identity.ChildChange) {
 // aboutChildren says how what is asked about the nodes around this one is done.
 func aboutChildren(n *Node, p *declared.Parts) {
 	certs := n.identity.Certificates
-	p.Parent.Parent = parent{n}
+	p.Parent.Parent = membership.New(membership.Options{
+		Node: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Fingerprint: certs.Fingerprint, Parent: n.parent, Sender: n.sender,
+		Blocks: n.blocks, Live: n.liveUp, Left: func() { n.reviewer.Remote() },
+	})
 	p.Children.Children, p.Children.Online, p.Children.Now = n.children, n.connections, now
 	p.Children.Refusals = func() map[string]error {
 		refusals := map[string]error{}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"voltbus/api/answer"
+	"voltbus/uplink/shape"
 	"voltbus/verdict"
 )
 
@@ -48,6 +49,6 @@ func (n *Node) has(part verdict.Part) bool {
 func shownConcern(c *verdict.Concern) answer.Concern {
 	return answer.Concern{
 		Part: string(c.Part), Severity: string(c.Severity), Subject: c.Subject, Sentence: c.Sentence, Kind: c.Kind,
-		Since: moment(c.Since.UTC()), Link: c.Link,
+		Since: shape.Moment(c.Since.UTC()), Link: c.Link,
 	}
 }

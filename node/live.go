@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"voltbus/api/answer"
 	"voltbus/bus"
 	"voltbus/identity"
 	"voltbus/point"
@@ -76,53 +75,6 @@ func (t liveTap) Publish(m *live.Message) error {
 // Take implements live.Tap.
 func (t liveTap) Take(deliver func(live.Message)) (stop func(), lost func() int, err error) {
 	return t.Tap.Subscribe(func(m bus.TapMessage) { deliver(live.Message{Subject: m.Subject, Header: m.Header, Data: m.Data}) })
-}
-
-// sendLive sends live messages by a connection beside the session with the parent, until stop is called.
-func (s *above) sendLive() (stop func()) {
-	ctx, end := context.WithCancel(context.Background()) //nolint:gosec // ended by stop
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.node.liveUp.Run(ctx, func(ctx context.Context, deliver func([]byte)) (conn live.Conn, err error) {
-			err = s.node.parent.While(ctx, s.key, func() error {
-				flow, err := s.parent.DialFlow(ctx, deliver)
-				if err == nil {
-					conn = flow
-				}
-				return err
-			})
-			return conn, err
-		})
-	}()
-	return func() { end(); <-done }
-}
-
-// shownSubjects is how many subjects of a direction are shown.
-const shownSubjects = 20
-
-// shownLive shows a link, of which this node is the lower end or the upper one.
-func shownLive(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic // a copy anyhow
-	flow := func(subjects []string, t live.Traffic) answer.LiveFlow {
-		return answer.LiveFlow{
-			Subjects: append([]string{}, subjects[:min(len(subjects), shownSubjects)]...), Wanted: len(subjects),
-			Messages: t.Messages, Octets: t.Octets, Dropped: t.Dropped,
-		}
-	}
-	out := answer.LiveLink{Connected: s.Connected, Up: flow(s.Asked, s.Received), Down: flow(s.Wanted, s.Sent), Refused: s.Refused}
-	if lower {
-		out.Up, out.Down = flow(s.Wanted, s.Sent), flow(s.Asked, s.Received)
-	}
-	for _, w := range s.Withheld {
-		out.Up.Withheld = append(out.Up.Withheld, answer.LiveWithheld(w))
-	}
-	if !s.Since.IsZero() {
-		out.Since = moment(s.Since.UTC())
-	}
-	if s.Refusal != nil {
-		out.Reason = s.Refusal.Error()
-	}
-	return out
 }
 
 // Live says how live messages go to the parent, and by each child.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 
+	"voltbus/api/listener"
 	"voltbus/broker/front"
 	"voltbus/device"
 	"voltbus/fault"
@@ -71,7 +72,7 @@ func (n *Node) MQTTAddr(secure bool) string {
 	if n.mqtt == nil {
 		return ""
 	}
-	return fromHere(n.mqtt.Addr(secure))
+	return listener.FromHere(n.mqtt.Addr(secure))
 }
 
 // fillMQTT has a part answer about the broker, if there is one.

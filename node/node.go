@@ -16,6 +16,7 @@ import (
 	"voltbus/agent"
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/listener"
 	"voltbus/audit"
 	"voltbus/audit/head"
 	"voltbus/audit/report"
@@ -59,6 +60,7 @@ import (
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/remote"
 	"voltbus/uplink/sender"
+	"voltbus/uplink/session"
 	"voltbus/uplink/tree"
 )
 
@@ -146,7 +148,7 @@ type Node struct {
 	journal    *journal.Journal
 	desk       *dispatch.Dispatcher // nil for an idle node
 	control    *access.Access       // nil for an idle node
-	server     *server
+	server     *listener.Listener
 	settings   *configuration.Part // nil for a node without a file
 	mqtt       *front.Front        // nil for a node without a broker
 	amiss      drifted
@@ -190,7 +192,7 @@ func (n *Node) Log() *slog.Logger { return n.log }
 func (n *Node) Close() error {
 	var errs []error
 	if n.server != nil {
-		errs = append(errs, n.server.close())
+		errs = append(errs, n.server.Close())
 	}
 	if n.supervisor != nil {
 		errs = append(errs, n.supervisor.Close())
@@ -250,7 +252,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("points of the database", func(ctx context.Context) error { return n.history.Adopt(ctx, n.catalog) })
 	}
 	if !n.opts.Idle {
-		start("uplink", n.sendUp)
+		start("uplink", func(ctx context.Context) error { return session.Follow(ctx, n.parent, n.sender) })
 	}
 	start("recorder", n.recorder.Run)
 	if !n.opts.Idle {
@@ -276,7 +278,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.settings != nil && !n.opts.Idle {
 		start("trial", n.settings.Run)
 	}
-	start("server", n.server.run)
+	start("server", n.server.Run)
 	<-ctx.Done()
 	n.log.InfoContext(ctx, "node stops")
 	var errs []error
@@ -351,10 +353,10 @@ func (n *Node) Config() *config.Config {
 }
 
 // Handler answers the API without a socket.
-func (n *Node) Handler() http.Handler { return n.server.handler }
+func (n *Node) Handler() http.Handler { return n.server.Handler() }
 
 // HTTPAddr returns the address of the page and the API as an URL, "" if it does not listen.
-func (n *Node) HTTPAddr() string { return n.server.url() }
+func (n *Node) HTTPAddr() string { return n.server.URL() }
 
 // BusAddr returns the address for bus clients, "" if it does not listen.
 func (n *Node) BusAddr() string { return n.bus.Addr() }

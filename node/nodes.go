@@ -14,6 +14,7 @@ import (
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/shape"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -89,7 +90,7 @@ func (a nodes) self(ctx context.Context) answer.Node {
 	out.Name, out.State, out.Path, out.Origins = a.node.opts.Config.Node.Name, answer.NodeHere, []string{}, a.node.ownOrigins()
 	if m, member := a.node.parent.Current(); member {
 		out.Parent = m.Parent
-		above := shownLive(a.node.liveUp.Status(), true)
+		above := shape.Live(a.node.liveUp.Status(), true)
 		out.Live = &above
 	}
 	return out
@@ -119,7 +120,7 @@ func (a nodes) show(b *tree.Node, here *met) answer.Node {
 	}
 	out.State = answer.NodeOnline
 	if !b.Away.IsZero() {
-		out.State, out.Since = answer.NodeAway, moment(b.Away.UTC())
+		out.State, out.Since = answer.NodeAway, shape.Moment(b.Away.UTC())
 	}
 	if len(b.Path) == 1 {
 		here.add(&out, &seen)
@@ -165,19 +166,19 @@ func (n *Node) outagesOf(child string) []fleet.Outage {
 // add adds what this node measured of a child.
 func (h *met) add(out *answer.Node, seen *fleet.Seen) {
 	if s, has := h.live[out.Name]; has {
-		link := shownLive(s, false)
+		link := shape.Live(s, false)
 		out.Live = &link
 	}
 	if since, is := h.present[identity.ChildPrefix+out.Name]; is {
-		out.Since = moment(since.UTC())
+		out.Since = shape.Moment(since.UTC())
 	}
 	if !seen.Heard.IsZero() {
-		skew := millis(seen.Skew)
+		skew := shape.Millis(seen.Skew)
 		out.SkewMS = &skew
 	}
 	for _, o := range h.outages(out.Name) {
 		out.Outages = append(out.Outages, answer.Outage{
-			From: o.From.UTC(), Unknown: moment(o.Unknown.UTC()), To: moment(o.To.UTC()), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: moment(o.Done.UTC()),
+			From: o.From.UTC(), Unknown: shape.Moment(o.Unknown.UTC()), To: shape.Moment(o.To.UTC()), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left, Done: shape.Moment(o.Done.UTC()),
 		})
 	}
 	c, had := h.received[out.Name]
@@ -196,7 +197,7 @@ func (h *met) add(out *answer.Node, seen *fleet.Seen) {
 // shownNode is what a node says of itself.
 func shownNode(s *fleet.Seen) answer.Node {
 	out := answer.Node{
-		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: moment(s.Heard.UTC()),
+		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: shape.Moment(s.Heard.UTC()),
 		Link: s.Link, LinkNote: s.LinkNote, RTTMS: s.RTT, OffsetMS: s.Offset,
 		Waiting: s.Waiting, WaitingOctets: s.WaitingOctets, Disk: s.Disk, DiskSize: s.DiskSize, Celsius: s.Temperature,
 		Memory: s.Memory, CPU: s.CPU, Devices: s.Devices, DevicesFailing: s.DevicesFailing, Points: s.Points,
@@ -206,10 +207,10 @@ func shownNode(s *fleet.Seen) answer.Node {
 		out.Heard = nil
 	}
 	if s.Started != 0 {
-		out.Started = moment(time.Unix(s.Started, 0).UTC())
+		out.Started = shape.Moment(time.Unix(s.Started, 0).UTC())
 	}
 	if s.WaitingSince != 0 {
-		out.WaitingSince = moment(time.Unix(s.WaitingSince, 0).UTC())
+		out.WaitingSince = shape.Moment(time.Unix(s.WaitingSince, 0).UTC())
 	}
 	return out
 }

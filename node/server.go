@@ -3,19 +3,16 @@ package node
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"voltbus/api"
 	"voltbus/api/intake"
+	"voltbus/api/listener"
 	"voltbus/fault"
 	"voltbus/internal/admission"
 	"voltbus/internal/atomicfile"
@@ -35,15 +32,6 @@ type Addresses struct {
 	MQTTS   string    `json:"mqtts,omitempty"`
 	Process int       `json:"process"`
 	Started time.Time `json:"started"`
-}
-
-// server is the page and the API on a socket.
-type server struct {
-	handler  http.Handler
-	listener net.Listener // nil if it does not listen
-	secure   bool
-	http     *http.Server
-	end      context.CancelFunc // ends live streams
 }
 
 func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
@@ -72,105 +60,19 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	}
 	key := sha256.Sum256(signature)
 	cfg.BrowserKey = key[:]
-	address := string(n.opts.Config.Listen.HTTP)
-	s := &server{}
-	if address != "" {
-		l, err := net.Listen("tcp", address) //nolint:noctx // local and immediate
-		if err != nil {
-			return fault.E("node.Open", fault.Conflict, address, fmt.Errorf(
-				"cannot listen for the page and the API: %w; stop the program that uses the port, or set listen.http to another address", err))
-		}
-		s.listener = admission.New(l, admission.Limits{Total: n.files.HTTP, Address: max(n.files.HTTP/4, 1)})
-		if loopback(s.listener.Addr()) {
-			cfg.Hosts = api.LoopbackHosts()
-		} else {
-			s.secure = true
-		}
+	n.server, err = listener.Open(string(n.opts.Config.Listen.HTTP), admission.Limits{Total: n.files.HTTP, Address: max(n.files.HTTP/4, 1)})
+	if err != nil {
+		return err
 	}
-	s.handler = n.letMQTT(api.New(cfg)) //nolint:contextcheck // requests have contexts of their own
-	base, end := context.WithCancel(context.Background())
-	s.end = end
-	s.http = &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog:    slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: admission.Context, MaxHeaderBytes: api.MaxHeader,
-	}
-	if s.secure {
-		s.listener = tls.NewListener(s.listener, n.identity.Certificates.ServerConfig())
-	}
-	n.server = s
+	cfg.Hosts = n.server.Hosts()
+	n.server.Answer(n.letMQTT(api.New(cfg)), n.identity.Certificates.ServerConfig, n.log)
 	return n.announce()
-}
-
-func loopback(a net.Addr) bool {
-	tcp, ok := a.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
-}
-
-// fromHere returns where programs on this machine connect to an address on which the node listens; of all
-// interfaces to that of the machine itself, whose address the certificate names.
-func fromHere(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
-		return address
-	}
-	return net.JoinHostPort("127.0.0.1", port)
-}
-
-// url returns where programs on this machine find the page; "" if it does not listen.
-func (s *server) url() string {
-	if s.listener == nil {
-		return ""
-	}
-	address := fromHere(s.listener.Addr().String())
-	if s.secure {
-		return "https://" + address
-	}
-	return "http://" + address
-}
-
-// run serves until ctx ends, and then lets requests finish for a moment.
-func (s *server) run(ctx context.Context) error {
-	if s.listener == nil {
-		<-ctx.Done()
-		return nil
-	}
-	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { //nolint:contextcheck // ctx has ended; requests get a moment of grace
-		s.end()
-		grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		defer cancel()
-		stopped <- s.http.Shutdown(grace)
-	})
-	err := s.http.Serve(s.listener)
-	if !errors.Is(err, http.ErrServerClosed) {
-		stop()
-		return fmt.Errorf("serve the page and the API: %w", err)
-	}
-	if err := <-stopped; err != nil {
-		return s.http.Close()
-	}
-	return nil
-}
-
-func (s *server) close() error {
-	s.end()
-	if s.listener == nil {
-		return nil
-	}
-	if err := s.http.Close(); err != nil {
-		return err
-	}
-	if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
 }
 
 // announce writes the addresses for the programs on this machine.
 func (n *Node) announce() error {
 	data, err := json.Marshal(Addresses{
-		Name: n.opts.Config.Node.Name, HTTP: n.server.url(), Bus: fromHere(n.bus.Addr()), MQTT: n.MQTTAddr(false), MQTTS: n.MQTTAddr(true), Process: os.Getpid(), Started: n.started,
+		Name: n.opts.Config.Node.Name, HTTP: n.server.URL(), Bus: listener.FromHere(n.bus.Addr()), MQTT: n.MQTTAddr(false), MQTTS: n.MQTTAddr(true), Process: os.Getpid(), Started: n.started,
 	})
 	if err != nil {
 		return fmt.Errorf("write the addresses: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"voltbus/agent"
 	"voltbus/agent/claim"
+	"voltbus/api/listener"
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -26,7 +27,7 @@ func (n *Node) openAgents(context.Context) error {
 	cfg := n.opts.Config.Agents
 	var err error
 	n.supervisor, err = agent.Open(agent.Config{
-		Data: n.opts.Config.Node.Data, Exec: n.opts.AgentExec, Bus: func() string { return fromHere(n.bus.Addr()) },
+		Data: n.opts.Config.Node.Data, Exec: n.opts.AgentExec, Bus: func() string { return listener.FromHere(n.bus.Addr()) },
 		CA:        filepath.Join(n.opts.Config.Node.Data, identity.TLSFolder, "ca.pem"),
 		Isolation: agent.Isolation(cfg.Isolation), Users: claim.Range(cfg.Users), Read: cfg.Read, Write: cfg.Write,
 		Memory: int64(cfg.Memory), Files: cfg.Files, Processes: cfg.Processes, FileSize: int64(cfg.FileSize), Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),

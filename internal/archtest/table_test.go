@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
-		"api/...", "web", "python", "ingest/...", "presence", "service/...", "verdict",
+		"api/...", "web", "python", "ingest/...", "health", "presence", "service/...", "verdict",
 		"audit/...", "document", "operation/...", "broker/...",
 	}
 )
@@ -51,6 +51,7 @@ var table = []rule{
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
+	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
 	{"driver/drivertest", []string{"driver", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
@@ -86,6 +87,7 @@ var table = []rule{
 	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},
 
 	{"service/agentcall", []string{"api/answer", "identity/...", "wire", "fault"}, parts, "an agent is called by a function of the bus; its reply becomes a result of the API"},
+	{"api/listener", []string{"api", "fault"}, parts, "a socket needs a handler and certificates, nothing else of the node"},
 	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/admission", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
@@ -98,6 +100,10 @@ var table = []rule{
 	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
 	{"uplink/neighbour", []string{"bus", "uplink/...", "identity/...", "wire", "fault"}, parts, "parent and children are reached over the bus; what they may do here is decided in one place"},
 	{"uplink/remote", []string{"api/exchange", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},
+	{"uplink/session", []string{"bus", "bus/...", "catalog", "uplink/...", "identity/...", "fault"}, parts, "the connection to the parent is made over the bus; what goes over it is given to it"},
+	{"uplink/shape", []string{"api/answer", "uplink", "uplink/live", "uplink/sender"}, parts, "links are shown in the shapes of the API"},
+	{"uplink/membership", []string{"api/answer", "uplink/...", "identity/...", "fault"}, parts, "joining and leaving are done by enrol and session, and answered in the shapes of the API"},
+	{"uplink/children", []string{"bus/...", "catalog", "uplink/...", "identity/...", "wire", "point", "fault"}, parts, "what children ask about their uplink meets the catalogue here"},
 	{"uplink/tree", []string{"identity", "wire", "point", "fault"}, parts, "the tree is given functions that ask the neighbours; it knows no bus"},
 	{"uplink/live", []string{"uplink", "uplink/window", "identity", "wire", "point", "fault"}, parts, "live messages go between functions of node; it knows no bus"},
 	{"uplink/fleet", []string{"fault"}, nil, "how nodes are is told by functions; it knows no bus"},
@@ -105,6 +111,7 @@ var table = []rule{
 	{"control/lastvalue", []string{"control", "point"}, nil, "what was read last is a cache; nobody there decides"},
 	{"control/dispatch", []string{"control", "control/model", "control/lastvalue", "device", "audit", "point", "fault"}, append([]string{"control/journal"}, parts...), "the dispatcher carries out what the model decides: it hands writes to devices, and is told who asks"},
 	{"control/requester", []string{"bus", "control/access", "control/dispatch", "identity/...", "uplink/..."}, parts, "who asks for commands is known to the bus, the tree and the neighbours; control is told"},
+	{"control/mismatch", []string{"control", "presence", "point"}, parts, "an alert is raised by a function; who shows it is not its business"},
 	{"control/access", []string{"control", "control/dispatch", "device", "identity", "api/answer", "point", "fault"}, parts, "access puts to the dispatcher what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},
 	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control/model", []string{"control", "control/state", "control/step", "control/repeat", "control/reservation", "control/interlock", "point", "fault"}, nil, "the model decides; who asks, and who writes, is not its business"},

@@ -1,0 +1,95 @@
+// Package membership makes a node the child of another one, shows how it stands with its parent, and ends that, as
+// callers ask for.
+package membership
+
+import (
+	"context"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/live"
+	"voltbus/uplink/sender"
+	"voltbus/uplink/session"
+	"voltbus/uplink/shape"
+)
+
+// Blocks is the log of a node. Package bus has it.
+type Blocks interface {
+	Bounds(ctx context.Context) (first, last uint64, err error)
+}
+
+// Options are what a Membership is made of. All must be there.
+type Options struct {
+	Node, Version string // of this node
+	Fingerprint   func() string
+	Parent        *enrol.Parent
+	Sender        *sender.Sender
+	Blocks        Blocks
+	Live          *live.Up
+	Left          func() // is told when this node has left its parent
+}
+
+// Membership is how a node stands with its parent. It is safe for concurrent use.
+type Membership struct{ opts Options }
+
+// New returns a membership.
+func New(o Options) *Membership { return &Membership{opts: o} }
+
+// Parent shows how this node stands with its parent.
+func (p *Membership) Parent(ctx context.Context) (answer.Parent, error) {
+	m, member := p.opts.Parent.Current()
+	if !member {
+		return answer.Parent{Addresses: []string{}}, nil
+	}
+	return answer.Parent{
+		Member: true, Parent: m.Parent, Addresses: m.Addresses, Fingerprint: m.Fingerprint, Name: m.Name, Prefix: string(m.Prefix),
+		State: string(m.State), Why: m.Why, Key: p.opts.Parent.Print(), Joined: shape.Moment(m.Joined.UTC()),
+		Uplink: p.uplink(ctx),
+	}, nil
+}
+
+// uplink shows how the blocks of this node go up.
+func (p *Membership) uplink(ctx context.Context) *answer.Uplink {
+	s, waiting := p.opts.Sender.Status(), uint64(0)
+	if _, last, err := p.opts.Blocks.Bounds(ctx); err == nil {
+		waiting = last - min(last, p.opts.Sender.Place())
+	}
+	out := shape.Uplink(&s, waiting)
+	link := shape.Live(p.opts.Live.Status(), true)
+	out.Live = &link
+	return out
+}
+
+// JoinParent makes this node the child of the one that a code is of.
+func (p *Membership) JoinParent(ctx context.Context, text, name string) (answer.Parent, error) {
+	code, err := enrol.ParseCode(text)
+	if err != nil {
+		return answer.Parent{}, err
+	}
+	if code.Fingerprint.String() == p.opts.Fingerprint() {
+		return answer.Parent{}, fault.E("membership.JoinParent", fault.Invalid, "code", enrol.ErrSelf)
+	}
+	wish := enrol.Wish{Name: name, Node: p.opts.Node, Version: p.opts.Version}
+	if _, err := p.opts.Parent.Join(ctx, code, wish, session.Knock); err != nil {
+		return answer.Parent{}, err
+	}
+	return p.Parent(ctx)
+}
+
+// LeaveParent makes this node one without a parent.
+func (p *Membership) LeaveParent(context.Context) error {
+	err := p.opts.Parent.Leave()
+	if err == nil {
+		p.opts.Left()
+	}
+	return err
+}
+
+// RotateKey gives this node a new key in place of the one that its parent knows.
+func (p *Membership) RotateKey(ctx context.Context) (answer.Parent, error) {
+	if _, err := p.opts.Parent.Rotate(ctx, session.Knock); err != nil {
+		return answer.Parent{}, err
+	}
+	return p.Parent(ctx)
+}
