@@ -8,7 +8,9 @@ import (
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/control/journal"
+	"voltbus/control/mismatch"
 	"voltbus/control/requester"
+	"voltbus/health"
 	"voltbus/point"
 )
 
@@ -19,12 +21,15 @@ func (n *Node) openControl(ctx context.Context) error {
 	}
 	cfg := n.opts.Config.Control
 	requesters := &requester.Directory{Online: n.bus.Online, Children: n.children, Tree: n.tree, Neighbours: n.neighbours}
+	n.mismatch = &mismatch.Alert{
+		Raise: func(key string, message []byte) error { return n.presence.Alert(health.OwnAlerts, key, message) }, Now: now, Log: n.log,
+	}
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.desk, err = dispatch.Open(ctx, dispatch.Config{
 		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: n.recordCommands,
-		Amiss:  n.tellAmiss,
+		Amiss:  n.mismatch.Update,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"voltbus/query"
 	"voltbus/store"
 	"voltbus/store/memory"
+	"voltbus/uplink"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
 	"voltbus/wire"
@@ -68,11 +69,11 @@ func (n *Node) askHistory(ctx context.Context, child string, body []byte) ([]byt
 func (n *Node) answerHistory(ctx context.Context, r *dispatch.Request) []byte {
 	grants, err := allowed(&n.Config().Uplink)
 	if err != nil {
-		return refusal(err)
+		return uplink.Refusal(err)
 	}
 	answer, err := n.below.Answer(ctx, &grants, r.Data)
 	if err != nil {
-		return refusal(err)
+		return uplink.Refusal(err)
 	}
 	return wire.AppendResult(nil, answer)
 }

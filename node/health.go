@@ -4,51 +4,25 @@ import (
 	"context"
 
 	"voltbus/api/answer"
-	"voltbus/uplink/shape"
-	"voltbus/verdict"
+	"voltbus/health"
 )
 
-// Health implements api.Health.
-func (n *Node) Health(ctx context.Context) answer.Health {
-	all := n.Concerns(ctx)
-	h := answer.Health{Status: "ok", Started: n.started, Summary: n.counted(), Concerns: make([]answer.Concern, len(all))}
-	for i := range all {
-		h.Status = "degraded"
-		h.Concerns[i] = shownConcern(&all[i])
-	}
-	for _, name := range verdict.Parts() {
-		if !n.has(name) {
-			continue
-		}
-		p := answer.Part{Name: string(name), Status: "ok"}
-		if err := partTrouble(all, name); err != nil {
-			p.Status, p.Reason = "degraded", err.Error()
-		}
-		h.Parts = append(h.Parts, p)
-	}
-	return h
+// openHealth has the health of this node judged.
+func (n *Node) openHealth(context.Context) error {
+	n.health = health.New(health.Parts{
+		Started: n.started, Recorder: n.recorder, Account: n.account, History: n.history, Sink: n.sink, Heads: n.heads, Control: n.desk,
+		Mismatch: n.mismatch, Fleet: n.fleet, Presence: n.presence, Agents: n.agents, Supervisor: n.supervisor, Parent: n.parent,
+		Sender: n.sender, Settings: n.settings, Online: n.bus.Present, Files: n.fileFacts, Damage: n.catalog.Damage,
+		MQTT: func() error {
+			if n.mqtt == nil {
+				return nil
+			}
+			return n.mqtt.Trouble()
+		},
+		Children: n.childFacts, Count: n.countNodes, Now: now,
+	})
+	return nil
 }
 
-// has reports whether this node has a part.
-func (n *Node) has(part verdict.Part) bool {
-	switch part {
-	case verdict.Store:
-		return n.sink != nil
-	case verdict.Control:
-		return n.desk != nil
-	case verdict.Uplink:
-		_, member := n.parent.Current()
-		return member
-	case verdict.Configuration:
-		return n.settings != nil
-	default:
-		return true
-	}
-}
-
-func shownConcern(c *verdict.Concern) answer.Concern {
-	return answer.Concern{
-		Part: string(c.Part), Severity: string(c.Severity), Subject: c.Subject, Sentence: c.Sentence, Kind: c.Kind,
-		Since: shape.Moment(c.Since.UTC()), Link: c.Link,
-	}
-}
+// Health says how this node is.
+func (n *Node) Health(ctx context.Context) answer.Health { return n.health.Health(ctx) }

@@ -30,10 +30,12 @@ import (
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/control/journal"
+	"voltbus/control/mismatch"
 	"voltbus/control/requester"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/driver"
+	"voltbus/health"
 	"voltbus/history"
 	"voltbus/history/ledger"
 	"voltbus/identity"
@@ -51,6 +53,7 @@ import (
 	"voltbus/recorder"
 	"voltbus/service"
 	"voltbus/sink"
+	"voltbus/uplink/children"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
@@ -151,8 +154,9 @@ type Node struct {
 	server     *listener.Listener
 	settings   *configuration.Part // nil for a node without a file
 	mqtt       *front.Front        // nil for a node without a broker
-	amiss      drifted
-	crowded    crowded
+	mismatch   *mismatch.Alert
+	health     *health.Health
+	served     *children.Children // answers the children
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
@@ -173,7 +177,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openHealth, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits

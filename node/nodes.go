@@ -10,6 +10,7 @@ import (
 	"voltbus/bus/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/uplink"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
@@ -24,12 +25,12 @@ func (n *Node) answerReport(ctx context.Context, r *dispatch.Request) []byte {
 	const op = "node.answerReport"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
 	if _, known := n.neighbours.Child(child); !known {
-		return refusal(fault.E(op, fault.Refused, child, neighbour.ErrNoChild))
+		return uplink.Refusal(fault.E(op, fault.Refused, child, neighbour.ErrNoChild))
 	}
 	before := n.heads.OfChild(child)
 	answer, err := n.book.Take(child, r.Data, before)
 	if err != nil {
-		return refusal(err)
+		return uplink.Refusal(err)
 	}
 	if seen, told := n.book.Look(child, child); told && seen.Audit != "" {
 		n.heads.Receive(ctx, child, before, seen.Audit)

@@ -38,7 +38,7 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 	limits := n.opts.Config.Ingest
 	cfg := api.Config{
 		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
-		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n, Devices: n,
+		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n.health, Devices: n,
 		Admission: n.admission, Meters: messagesTo(n.meters), Repeats: n.catalog.Repeats(limits.Retry), Agents: n.agents, Remote: n.asker, Nodes: nodes{n},
 		Rates: intake.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
 		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,

@@ -12,6 +12,7 @@ import (
 	"voltbus/presence"
 	"voltbus/service"
 	"voltbus/service/agentcall"
+	"voltbus/uplink/children"
 	"voltbus/uplink/fleet"
 	"voltbus/uplink/remote"
 	"voltbus/wire"
@@ -53,8 +54,8 @@ func (n *Node) answer(ctx context.Context, r *dispatch.Request, later func(work 
 	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
 		return n.host.Answer(ctx, r.From, r.Method, r.Data)
 	}
-	if answersBelow(r) {
-		return n.answerBelow(ctx, r)
+	if children.Answers(r) {
+		return n.served.Answer(ctx, r)
 	}
 	if strings.HasPrefix(r.From, identity.ChildPrefix) && answersTree(r) {
 		return n.answerTree(ctx, r)

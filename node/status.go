@@ -117,7 +117,7 @@ func (n *Node) failingAgents() (all, failing int) {
 			names[a.Name] = true
 		}
 	}
-	return len(names), len(n.agentFacts())
+	return len(names), len(n.health.Agents())
 }
 
 // linkStatus says how the way to the parent is, and what waits for it.

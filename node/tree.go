@@ -11,6 +11,7 @@ import (
 	"voltbus/bus/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/uplink"
 	"voltbus/uplink/federation"
 	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/tree"
@@ -102,11 +103,11 @@ func (n *Node) answerTree(ctx context.Context, r *dispatch.Request) []byte {
 		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
 	}
 	if r.Method != tree.ReportMethod {
-		return refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
+		return uplink.Refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
 	}
 	answer, err := n.tree.Report(child, r.Data)
 	if err != nil {
-		return refusal(err)
+		return uplink.Refusal(err)
 	}
 	return wire.AppendResult(nil, answer)
 }
@@ -120,7 +121,7 @@ func (n *Node) answerParentTree(ctx context.Context, r *dispatch.Request) []byte
 	if r.Method == uplinkledger.Method {
 		answer, err := n.ledgers.Answer(ctx, r.Data)
 		if err != nil {
-			return refusal(err)
+			return uplink.Refusal(err)
 		}
 		return wire.AppendResult(nil, answer)
 	}
@@ -128,7 +129,7 @@ func (n *Node) answerParentTree(ctx context.Context, r *dispatch.Request) []byte
 		return n.answerHistory(ctx, r)
 	}
 	if err := n.tree.Above(r.Data); err != nil {
-		return refusal(err)
+		return uplink.Refusal(err)
 	}
 	return wire.AppendResult(nil, []byte("null"))
 }

@@ -2,13 +2,11 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 
 	"voltbus/bus/dispatch"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/recorder"
 	"voltbus/uplink"
 	"voltbus/uplink/live"
@@ -58,13 +56,7 @@ func (n *Node) answerAbove(ctx context.Context, r dispatch.Request) {
 		_ = r.Respond(n.answerParentTree(ctx, &r)) // who asked may be gone
 		return
 	}
-	_ = r.Respond(refusal(fault.E("node.answerAbove", fault.Refused, r.Method, errAbove)))
-}
-
-// refusal is the body of an answer that reports an error.
-func refusal(err error) []byte {
-	body, _ := json.Marshal(wire.Reply{Error: uplink.FailureOf(err, identity.MissingOf(err))}) // texts
-	return body
+	_ = r.Respond(uplink.Refusal(fault.E("node.answerAbove", fault.Refused, r.Method, errAbove)))
 }
 
 // uplinkPositions returns the recorder's positions as the uplink has them.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -219,6 +220,12 @@ func ParseAnswer(body []byte) (a Answer, err error) {
 		return a, fault.E("uplink.ParseAnswer", fault.Corrupt, "", fmt.Errorf("read the parent's answer: %w", err))
 	}
 	return a, nil
+}
+
+// Refusal is the body of an answer that reports an error.
+func Refusal(err error) []byte {
+	body, _ := json.Marshal(wire.Reply{Error: FailureOf(err, identity.MissingOf(err))}) // texts
+	return body
 }
 
 // FailureOf returns an error in the form in which it is sent. missing is the capability that a

@@ -16,7 +16,7 @@ var (
 		"identity.Logins":                  27,
 		"ingest.Parser":                    30,
 		"meter/store/memory.Store":         26,
-		"node.Node":                        116,
+		"node.Node":                        103,
 		"protocol/dnp3/channel.conn":       33,
 		"protocol/dnp3/master.Association": 49,
 		"protocol/dnp3/outstation.Session": 73,
@@ -38,7 +38,7 @@ var (
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     3269,
+		"node":                     2779,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4708,
 		"store/postgres":           2724,
@@ -46,6 +46,6 @@ var (
 	manyImports = map[string]int{
 		"cmd/voltbus": 56,
 		"lab/rig":     23,
-		"node":        74,
+		"node":        76,
 	}
 )

@@ -1,0 +1,252 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"voltbus/agent"
+	"voltbus/device"
+	"voltbus/history/ledger"
+	"voltbus/internal/plural"
+	"voltbus/presence"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/sender"
+	"voltbus/verdict"
+)
+
+// factsTime bounds how long log and store are asked for what health tells.
+const factsTime = 2 * time.Second
+
+// linkTime is how long the connection to the parent may be down before somebody should know.
+const linkTime = time.Minute
+
+// Concerns says what is not well at this node, by package verdict.
+func (h *Health) Concerns(ctx context.Context) []verdict.Concern { return verdict.Judge(h.facts(ctx)) }
+
+// facts gathers what is judged.
+func (h *Health) facts(ctx context.Context) *verdict.Facts {
+	ctx, cancel := context.WithTimeout(ctx, factsTime)
+	defer cancel()
+	f := &verdict.Facts{Now: h.parts.Now(), Paused: text(h.parts.Recorder.Lanes()[0].Paused), Audit: text(h.parts.Heads.Trouble())}
+	h.sinkFacts(ctx, f)
+	h.historyFacts(ctx, f)
+	f.Files = h.parts.Files()
+	if err := h.parts.MQTT(); err != nil {
+		f.Files = append(f.Files, verdict.File{Name: "mqtt.db", Sentence: "MQTT sessions and retained messages cannot be kept and are tried again: " + err.Error()})
+	}
+	h.controlFacts(f)
+	for _, d := range h.parts.Fleet.Devices() {
+		f.Devices = append(f.Devices, deviceFact(&d))
+	}
+	f.Agents = h.Agents()
+	for _, a := range h.parts.Presence.List() {
+		if a.Agent != OwnAlerts { // its parts tell of the node's own
+			f.Alerts = append(f.Alerts, verdict.Alert{
+				Agent: a.Agent, Key: a.Key, Text: a.Text, Severity: string(a.Severity), Count: a.Count, Since: a.First,
+			})
+		}
+	}
+	f.Children = h.parts.Children()
+	f.Trial = h.trialFact()
+	return f
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func deviceFact(d *device.State) verdict.Device {
+	silent := d.Status == device.Offline || d.Status == device.Hung
+	v := verdict.Device{
+		Path: string(d.Path), Line: d.Line, Silent: silent, Hung: d.Status == device.Hung, Error: d.LastError, Problem: d.Problem, Refuses: d.Refuses, Since: d.Since,
+	}
+	switch {
+	case silent && d.LastError != "":
+		v.Kind = d.LastErrorKind.String()
+	case !silent && d.Problem != "":
+		v.Kind = d.ProblemKind.String()
+	}
+	return v
+}
+
+// sinkFacts says how far the history and the parent are behind the log.
+func (h *Health) sinkFacts(ctx context.Context, f *verdict.Facts) {
+	if h.parts.Sink != nil {
+		s := h.parts.Sink.Stats()
+		fact := verdict.Sink{Part: verdict.Store, Reason: text(s.Err)}
+		fact.Waiting, fact.Oldest = h.parts.Account.Backlog(ctx, s.Sequence)
+		f.Sinks = append(f.Sinks, fact)
+	}
+	if fact, is := h.uplinkFact(f.Now); is {
+		f.Sinks = append(f.Sinks, fact)
+	}
+}
+
+// uplinkFact says why the parent does not have what is recorded here; false without a parent. A connection that was
+// lost a moment ago is no matter yet.
+func (h *Health) uplinkFact(at time.Time) (fact verdict.Sink, member bool) {
+	m, member := h.parts.Parent.Current()
+	if !member {
+		return fact, false
+	}
+	up := h.parts.Sender.Status()
+	fact = verdict.Sink{Part: verdict.Uplink, Since: up.Since}
+	since := up.Since
+	if since.Before(h.parts.Started) {
+		since = h.parts.Started
+	}
+	switch {
+	case m.State != enrol.Approved:
+		fact.Reason = cmp.Or(m.Why, "this node is "+string(m.State)+" there")
+	case up.State == sender.Refused:
+		fact.Reason = cmp.Or(text(up.Err), "this node is refused there")
+	case up.State != sender.Connected && at.Sub(since) > linkTime:
+		fact.Reason = cmp.Or(text(up.Err), "there is no connection to it")
+	case up.State == sender.Connected:
+		for i := range up.Origins {
+			fact.Reason = cmp.Or(fact.Reason, text(up.Origins[i].Err))
+		}
+	}
+	return fact, true
+}
+
+// historyFacts says what of the history is damaged or lost.
+func (h *Health) historyFacts(ctx context.Context, f *verdict.Facts) {
+	if d := h.parts.Damage(); d != nil {
+		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
+	}
+	if h.parts.History.Store() == nil {
+		return
+	}
+	stats, err := h.parts.History.Store().Stats(ctx)
+	if err != nil {
+		f.History = text(err)
+		return
+	}
+	for _, d := range stats.Damaged {
+		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
+	}
+	gaps, err := h.parts.History.Store().Gaps(ctx, ledger.MaxGaps)
+	if err != nil {
+		f.History = text(err)
+	}
+	for _, g := range gaps {
+		f.Losses = append(f.Losses, verdict.Loss{Origin: g.Origin, Reason: g.Reason, Samples: g.Samples, Noticed: g.Noticed})
+	}
+}
+
+// controlFacts says which commands are not carried out, and which wait.
+func (h *Health) controlFacts(f *verdict.Facts) {
+	if h.parts.Control == nil {
+		return
+	}
+	f.Control = text(h.parts.Control.Trouble())
+	for _, a := range h.parts.Control.Amiss() {
+		f.Points = append(f.Points, verdict.Point{Path: string(a.Point), Output: string(a.Output), Why: a.Why, Since: h.parts.Mismatch.Since(a.Point)})
+	}
+	for _, p := range h.parts.Control.Proposed() {
+		f.Proposals = append(f.Proposals, verdict.Proposal{Point: string(p.Path), Requester: p.Requester, Since: p.From})
+	}
+}
+
+// Agents says which agents do not work, by name.
+func (h *Health) Agents() []verdict.Agent {
+	bad := map[string]verdict.Agent{}
+	if h.parts.Supervisor != nil {
+		for _, a := range h.parts.Supervisor.List() {
+			if does, since := processFault(&a); does != "" {
+				bad[a.Name] = verdict.Agent{Name: a.Name, Does: does, Since: since}
+			}
+		}
+	}
+	online := h.parts.Online()
+	for _, a := range h.parts.Agents.List() {
+		since, is := online[a.Name]
+		if _, told := bad[a.Name]; told || !is || !a.Active() {
+			continue
+		}
+		switch h := h.parts.Presence.Look(a.Name, since); h.Status {
+		case presence.Bad:
+			bad[a.Name] = verdict.Agent{Name: a.Name, Does: "says that it does not work" + reasonOf(h.Context), Since: h.At}
+		case presence.Silent:
+			bad[a.Name] = verdict.Agent{Name: a.Name, Does: "is connected, and has not said for three intervals that it works", Since: h.At}
+		case presence.Good, presence.Starting, presence.Unknown, presence.Offline:
+		}
+	}
+	return sortedAgents(bad)
+}
+
+// processFault says what is wrong with the process of an agent, and since when; "" for nothing.
+func processFault(a *agent.Status) (does string, since time.Time) {
+	raised := &a.Raised
+	switch {
+	case a.State == agent.BackingOff && a.Text != "":
+		return "does not run: " + a.Text, a.Since
+	case a.State == agent.BackingOff || a.State == agent.Failed:
+		return fmt.Sprintf("does not run: it ended %d times in a row", a.Failures), a.Since
+	case a.State == agent.Running && raised.Count > 0:
+		return fmt.Sprintf("raised %s since %s, last %s", plural.Of(raised.Count, "exception"), raised.First.Format(time.DateTime+" UTC"), raised.Text), raised.First
+	}
+	return "", since
+}
+
+// reasonOf is why an agent says that it is as it is, in any form.
+func reasonOf(context json.RawMessage) string {
+	if len(context) == 0 {
+		return ""
+	}
+	var words string
+	if json.Unmarshal(context, &words) != nil {
+		words = string(context)
+	}
+	return ": " + words
+}
+
+func sortedAgents(bad map[string]verdict.Agent) []verdict.Agent {
+	return slices.SortedFunc(maps.Values(bad), func(a, b verdict.Agent) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// trialFact says which configuration waits to be confirmed.
+func (h *Health) trialFact() *verdict.Trial {
+	if h.parts.Settings == nil {
+		return nil
+	}
+	t, until, is := h.parts.Settings.OnTrial()
+	if !is {
+		return nil
+	}
+	return &verdict.Trial{User: t.User, Begun: t.Begun, Until: until}
+}
+
+// partTrouble is nil where a part has no concern.
+func partTrouble(all []verdict.Concern, part verdict.Part) error {
+	if list := verdict.Of(all, part); len(list) > 0 {
+		return errors.New(verdict.Sentence(list))
+	}
+	return nil
+}
+
+// counted says how many devices answer and how much is recorded, here and at the nodes below.
+func (h *Health) counted() string {
+	var c verdict.Count
+	for _, d := range h.parts.Fleet.Devices() {
+		c.Devices++
+		if d.Status != device.Offline && d.Status != device.Hung {
+			c.Well++
+		}
+	}
+	for _, s := range h.parts.Recorder.Lanes() {
+		c.Recorded += s.Acknowledged
+	}
+	h.parts.Count(&c)
+	return c.Sentence()
+}

@@ -1,0 +1,107 @@
+// Package health gathers what is not well at a node from its parts, and has it judged by package verdict.
+package health
+
+import (
+	"context"
+	"time"
+
+	"voltbus/agent"
+	"voltbus/api/answer"
+	"voltbus/audit/head"
+	"voltbus/catalog"
+	"voltbus/control/dispatch"
+	"voltbus/control/mismatch"
+	"voltbus/device"
+	"voltbus/history"
+	"voltbus/history/ledger"
+	"voltbus/identity"
+	"voltbus/operation/configuration"
+	"voltbus/presence"
+	"voltbus/recorder"
+	"voltbus/sink"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/sender"
+	"voltbus/uplink/shape"
+	"voltbus/verdict"
+)
+
+// OwnAlerts is by whose name the node raises alerts itself.
+const OwnAlerts = "node"
+
+// Parts are what is looked at.
+type Parts struct {
+	Started    time.Time
+	Recorder   *recorder.Recorder
+	Account    *ledger.Ledger
+	History    *history.History
+	Sink       *sink.Sink // nil for a node without a store
+	Heads      *head.Heads
+	Control    *dispatch.Dispatcher // nil for an idle node
+	Mismatch   *mismatch.Alert
+	Fleet      *device.Fleet
+	Presence   *presence.Room
+	Agents     *identity.Registry
+	Supervisor *agent.Supervisor // nil for a node that runs no agents
+	Parent     *enrol.Parent
+	Sender     *sender.Sender
+	Settings   *configuration.Part // nil for a node without a file
+
+	Online   func() map[string]time.Time // who is on the bus, and since when
+	Files    func() []verdict.File       // small files that were set aside
+	Damage   func() *catalog.Damage      // of the catalogue; nil for none
+	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
+	Children func() []verdict.Child
+	Count    func(*verdict.Count) // counts the nodes below
+	Now      func() time.Time
+}
+
+// Health tells how a node is. It is safe for concurrent use.
+type Health struct{ parts Parts }
+
+// New returns the health of a node.
+func New(p Parts) *Health { return &Health{parts: p} }
+
+// Health judges the node for who asks.
+func (h *Health) Health(ctx context.Context) answer.Health {
+	all := h.Concerns(ctx)
+	out := answer.Health{Status: "ok", Started: h.parts.Started, Summary: h.counted(), Concerns: make([]answer.Concern, len(all))}
+	for i := range all {
+		out.Status = "degraded"
+		out.Concerns[i] = shownConcern(&all[i])
+	}
+	for _, name := range verdict.Parts() {
+		if !h.has(name) {
+			continue
+		}
+		p := answer.Part{Name: string(name), Status: "ok"}
+		if err := partTrouble(all, name); err != nil {
+			p.Status, p.Reason = "degraded", err.Error()
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
+
+// has reports whether this node has a part.
+func (h *Health) has(part verdict.Part) bool {
+	switch part {
+	case verdict.Store:
+		return h.parts.Sink != nil
+	case verdict.Control:
+		return h.parts.Control != nil
+	case verdict.Uplink:
+		_, member := h.parts.Parent.Current()
+		return member
+	case verdict.Configuration:
+		return h.parts.Settings != nil
+	default:
+		return true
+	}
+}
+
+func shownConcern(c *verdict.Concern) answer.Concern {
+	return answer.Concern{
+		Part: string(c.Part), Severity: string(c.Severity), Subject: c.Subject, Sentence: c.Sentence, Kind: c.Kind,
+		Since: shape.Moment(c.Since.UTC()), Link: c.Link,
+	}
+}
