@@ -41,37 +41,38 @@ type auto struct {
 }
 
 // startup returns what is to be done when the line opens.
-func (a *Association) startup() task {
+func (c *Config) startup() task {
 	var t task
-	if a.config.DisableFirst != 0 {
+	if c.DisableFirst != 0 {
 		t |= taskDisable
 	}
-	return t | a.afterRestart()&^taskClear
+	return t | c.afterRestart()&^taskClear
 }
 
 // afterRestart returns what is to be done when the outstation restarted.
-func (a *Association) afterRestart() task {
+func (c *Config) afterRestart() task {
 	var t task
-	if !a.config.Tolerance.KeepRestart && !a.config.LeaveEvents {
+	if !c.Tolerance.KeepRestart && !c.LeaveEvents {
 		t |= taskClear
 	}
-	if a.config.Startup != 0 {
+	if c.Startup != 0 {
 		t |= taskIntegrity
 	}
-	if a.config.Enable != 0 {
+	if c.Enable != 0 {
 		t |= taskEnable
 	}
 	return t
 }
 
-func (a *Association) autoReady(now time.Time) bool {
-	return a.auto.due != 0 && !now.Before(a.auto.notBefore)
-}
+// waits reports whether there is a request to be made now.
+func (u *auto) waits(now time.Time) bool { return u.due != 0 && !now.Before(u.notBefore) }
 
-// nextAuto returns the first request that is due.
-func (a *Association) nextAuto() *pending {
-	t := a.auto.due & -a.auto.due
-	c := &a.config
+// first returns the first task that is due.
+func (u *auto) first() task { return u.due & -u.due }
+
+// next returns the first request that is due.
+func (u *auto) next(c *Config) *pending {
+	t := u.first()
 	var r *Request
 	switch t {
 	case taskDisable:
@@ -90,34 +91,33 @@ func (a *Association) nextAuto() *pending {
 	return &pending{request: r, own: t}
 }
 
-// finishAuto notes the end of a request that the association made by itself. One that
-// the outstation refused is not made again; one that got no answer is, later.
-func (a *Association) finishAuto(now time.Time, t task, err error) {
+// finish notes the end of a request that the association made by itself, and reports whether the start-up sequence is done
+// with it. One that the outstation refused is not made again; one that got no answer is, later.
+func (u *auto) finish(now time.Time, c *Config, t task, err error) (ready bool) {
 	if t == 0 || t == taskPoll {
-		return
+		return false
 	}
 	if err != nil && !errors.Is(err, ErrRefused) {
-		a.postpone(now)
-		return
+		u.postpone(now, c)
+		return false
 	}
-	a.auto.due &^= t
-	a.auto.done = t
-	a.auto.failures = 0
-	a.auto.notBefore = time.Time{}
-	if a.auto.due&taskStartup == 0 && !a.auto.ready {
-		a.auto.ready = true
-		a.notify(Notice{Kind: NoticeReady})
-	}
+	u.due &^= t
+	u.done = t
+	u.failures = 0
+	u.notBefore = time.Time{}
+	ready = u.due&taskStartup == 0 && !u.ready
+	u.ready = u.ready || ready
+	return ready
 }
 
 // postpone makes the next try later each time.
-func (a *Association) postpone(now time.Time) {
-	delay := a.config.RetryDelay << min(a.auto.failures, 16)
-	if delay <= 0 || delay > a.config.RetryDelayMax {
-		delay = a.config.RetryDelayMax
+func (u *auto) postpone(now time.Time, c *Config) {
+	delay := c.RetryDelay << min(u.failures, 16)
+	if delay <= 0 || delay > c.RetryDelayMax {
+		delay = c.RetryDelayMax
 	}
-	a.auto.failures++
-	a.auto.notBefore = now.Add(delay)
+	u.failures++
+	u.notBefore = now.Add(delay)
 }
 
 // heed does what the indications of a fragment ask for. It is called after the request
@@ -125,12 +125,12 @@ func (a *Association) postpone(now time.Time) {
 // then tried again later, not at once.
 func (a *Association) heed(now time.Time, iin app.IIN) {
 	var want task
-	want |= a.heedRestart(iin.Has(app.IINDeviceRestart))
+	want |= a.auto.heedRestart(&a.config, iin.Has(app.IINDeviceRestart))
 	if iin.Has(app.IINNeedTime) && a.config.TimeSync != NoTimeSync {
 		want |= taskTime
 	}
 	if iin.Has(app.IINOverflow) {
-		a.notify(Notice{Kind: NoticeOverflow})
+		a.config.notify(Notice{Kind: NoticeOverflow})
 		if a.config.IntegrityOnOverflow {
 			want |= taskIntegrity
 		}
@@ -138,35 +138,36 @@ func (a *Association) heed(now time.Time, iin app.IIN) {
 	if iin&app.IINEvents != 0 && a.config.OnEvents != 0 && iin&classIIN(a.config.OnEvents) != 0 {
 		want |= taskEvents
 	}
-	a.want(now, want)
+	var under task
+	if a.current != nil {
+		under = a.current.own
+	}
+	a.auto.want(now, &a.config, want, under)
 }
 
 // heedRestart returns what a restart asks for. One that happened before the line was
 // opened asks for no more than to be cleared, as the start-up sequence does the rest.
-func (a *Association) heedRestart(restarted bool) task {
-	known := !a.auto.cleared
-	a.auto.cleared = !restarted
+func (u *auto) heedRestart(c *Config, restarted bool) task {
+	known := !u.cleared
+	u.cleared = !restarted
 	switch {
 	case !restarted:
 		return 0
 	case known:
-		return a.afterRestart() & taskClear
+		return c.afterRestart() & taskClear
 	}
-	a.notify(Notice{Kind: NoticeRestart})
-	return a.afterRestart()
+	c.notify(Notice{Kind: NoticeRestart})
+	return c.afterRestart()
 }
 
-// want adds requests. If one of them just ended without an effect, it has to wait.
-func (a *Association) want(now time.Time, t task) {
-	fresh := t &^ a.auto.due
-	if a.current != nil {
-		fresh &^= a.current.own
+// want adds requests, but for one that is under way. If one of them just ended without an effect, it has to wait.
+func (u *auto) want(now time.Time, c *Config, t, under task) {
+	fresh := t &^ u.due &^ under
+	if fresh&u.done != 0 {
+		u.postpone(now, c)
 	}
-	if fresh&a.auto.done != 0 {
-		a.postpone(now)
-	}
-	a.auto.done = 0
-	a.auto.due |= fresh
+	u.done = 0
+	u.due |= fresh
 }
 
 // classIIN returns the indications that events of the classes wait.

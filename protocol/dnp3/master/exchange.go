@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/station"
 )
 
 // proceed begins the next request if none is being carried out.
 func (a *Association) proceed(now time.Time, out *station.Output) {
 	a.blocked = false
-	for a.open && a.current == nil && a.answer.token == 0 { // a request would give the confirmation up
+	for a.open && a.current == nil && a.confirms.answer.token == 0 { // a request would give the confirmation up
 		if !a.waiting(now) {
 			a.config.Turn.give(a)
 			return
@@ -25,21 +26,14 @@ func (a *Association) proceed(now time.Time, out *station.Output) {
 	}
 }
 
-// waiting reports whether there is a request to begin.
+// waiting reports whether there is a request to begin. The start-up sequence does not read events that a report has just
+// brought, which is not kept yet: an outstation whose reports were disabled meanwhile would send them once more.
 func (a *Association) waiting(now time.Time) bool {
-	for len(a.queue) > 0 && a.queue[0].canceled.Load() {
-		a.queue = a.queue[1:]
+	priority, submitted := a.queue.head()
+	if a.confirms.report.token != 0 && a.auto.first() == taskIntegrity {
+		return submitted && priority >= Control
 	}
-	if a.crosses() {
-		return len(a.queue) > 0 && a.queue[0].request.priority >= Control
-	}
-	return len(a.queue) > 0 || a.autoReady(now) || a.duePoll(now) >= 0
-}
-
-// crosses reports whether the start-up sequence is about to read events that a report has just brought, which is
-// not kept yet: an outstation whose reports were disabled meanwhile would send them once more.
-func (a *Association) crosses() bool {
-	return a.report.token != 0 && a.auto.due&-a.auto.due == taskIntegrity
+	return submitted || a.auto.waits(now) || a.polls.due(now) >= 0
 }
 
 // next takes the request to begin: commands, then the start-up sequence, then what was
@@ -47,28 +41,24 @@ func (a *Association) crosses() bool {
 func (a *Association) next(now time.Time) *pending {
 	switch {
 	case len(a.queue) > 0 && a.queue[0].request.priority >= Control:
-		return a.dequeue()
-	case a.autoReady(now):
-		return a.nextAuto()
+		return a.queue.pop()
+	case a.auto.waits(now):
+		return a.auto.next(&a.config)
 	case len(a.queue) > 0:
-		return a.dequeue()
+		return a.queue.pop()
 	}
-	i := a.duePoll(now)
+	i := a.polls.due(now)
 	every := a.config.Polls[i].Interval
 	a.polls[i] = a.polls[i].Add(every * (1 + now.Sub(a.polls[i])/every))
 	return &pending{request: ReadClasses(a.config.Polls[i].Classes), own: taskPoll}
 }
 
-func (a *Association) dequeue() *pending {
-	p := a.queue[0]
-	a.queue[0] = nil
-	a.queue = a.queue[1:]
-	return p
-}
+// polls are the times when polls are due; nil while the line is closed.
+type polls []time.Time
 
-// duePoll returns the number of a poll that is due, -1 if none is.
-func (a *Association) duePoll(now time.Time) int {
-	for i, at := range a.polls {
+// due returns the number of a poll that is due, -1 if none is.
+func (p polls) due(now time.Time) int {
+	for i, at := range p {
 		if station.Due(at, now) {
 			return i
 		}
@@ -126,11 +116,11 @@ func (a *Association) late(now time.Time, out *station.Output) {
 func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *station.Output) {
 	x := &a.exchanging
 	c := f.Control
-	if a.current == nil || c.Sequence() != x.sequence || c.First() != x.first || a.strange(f) {
+	if a.current == nil || c.Sequence() != x.sequence || c.First() != x.first || a.config.LeaveEvents && x.strange(f) {
 		return
 	}
 	if err := f.Check(); err != nil {
-		a.notify(Notice{Kind: NoticeMalformed, Err: err})
+		a.config.notify(Notice{Kind: NoticeMalformed, Err: err})
 		a.finish(now, fmt.Errorf("%w: %w", ErrMalformed, err))
 		return
 	}
@@ -138,9 +128,9 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 		a.finish(now, fmt.Errorf("part of an answer asks for no confirmation: %w", ErrMalformed))
 		return
 	}
-	err := a.take(now, f)
+	err := a.accepts(now, f)
 	if c.Confirm() {
-		a.settle(now, c, &a.answer, out)
+		a.confirms.settle(now, c, &a.confirms.answer, out)
 	}
 	x.iin |= f.IIN
 	switch {
@@ -150,8 +140,8 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 		x.first = false
 		x.sequence = x.sequence.Next()
 		x.due = now.Add(a.config.ResponseTimeout)
-		if a.answer.token != 0 {
-			x.due = a.answer.until
+		if a.confirms.answer.token != 0 {
+			x.due = a.confirms.answer.until
 		}
 	default:
 		a.answered(now, out)
@@ -159,37 +149,36 @@ func (a *Association) receiveResponse(now time.Time, f app.Fragment, out *statio
 	a.heed(now, f.IIN)
 }
 
-// take hands a fragment to the handler or the exchange.
-func (a *Association) take(now time.Time, f app.Fragment) error {
+// accepts hands a fragment to the handler or the exchange.
+func (a *Association) accepts(now time.Time, f app.Fragment) error {
 	p := a.current
 	p.result.IIN = f.IIN
 	if question, ok := p.request.exchange.(*single); ok && question.code == app.FuncRead {
 		a.exchanging.brought = a.exchanging.brought || len(f.Objects) > 0
-		a.deliver(now, f)
+		a.delivery.deliver(now, f, a.confirms.said())
 		return nil
 	}
 	return p.request.exchange.answer(f, now, &p.result)
 }
 
-// deliver hands values to the handler.
-func (a *Association) deliver(now time.Time, f app.Fragment) {
-	info := Info{
-		Outstation: a.config.Outstation, Received: now, IIN: f.IIN,
-		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(), Again: a.again,
-	}
-	a.again = false
-	a.handler.Begin(info)
-	var r app.Reader
-	for r.Read(f); r.Next(); {
-		a.handler.Header(*r.Header())
-	}
-	a.handler.End(info)
+// delivery hands what an outstation says to a handler.
+type delivery struct {
+	handler    Handler
+	outstation link.Address
 }
 
-func (a *Association) confirm(c app.Control, out *station.Output) {
-	control := c.Sequence().Single() | c&app.UNS
-	w := app.NewRequest(out.Scratch(), control, app.FuncConfirm)
-	out.Send(w.Bytes())
+// deliver hands values to the handler. again says that they come again.
+func (d *delivery) deliver(now time.Time, f app.Fragment, again bool) {
+	info := Info{
+		Outstation: d.outstation, Received: now, IIN: f.IIN,
+		Unsolicited: f.Control.Unsolicited(), First: f.Control.First(), Final: f.Control.Final(), Again: again,
+	}
+	d.handler.Begin(info)
+	var r app.Reader
+	for r.Read(f); r.Next(); {
+		d.handler.Header(*r.Header())
+	}
+	d.handler.End(info)
 }
 
 // answered ends an exchange whose answer is complete, or begins the next question.
@@ -197,7 +186,7 @@ func (a *Association) answered(now time.Time, out *station.Output) {
 	switch iin := a.exchanging.iin; {
 	case refused(iin) && a.exchanging.brought: // part of what was asked for
 		a.current.result.IIN |= iin
-		a.notify(Notice{Kind: NoticePartial, Request: a.current.request.name, Err: fmt.Errorf("indications %v: %w", iin, ErrPartial)})
+		a.config.notify(Notice{Kind: NoticePartial, Request: a.current.request.name, Err: fmt.Errorf("indications %v: %w", iin, ErrPartial)})
 		a.finish(now, nil)
 	case refused(iin):
 		a.finish(now, fmt.Errorf("indications %v: %w", a.exchanging.iin, ErrRefused))
@@ -213,11 +202,32 @@ func (a *Association) finish(now time.Time, err error) {
 	p := a.current
 	a.current = nil
 	a.exchanging.due = time.Time{}
-	a.finishAuto(now, p.own, err)
-	a.end(p, err)
+	if a.auto.finish(now, &a.config, p.own, err) {
+		a.config.notify(Notice{Kind: NoticeReady})
+	}
+	a.config.end(p, err)
 }
 
 // refused reports whether indications say that the request was not carried out.
 func refused(iin app.IIN) bool {
 	return iin&(app.IINNoFunction|app.IINObjectUnknown|app.IINParameterError|app.IINAlreadyExecuting) != 0
+}
+
+// end tells the submitter what came of a request.
+func (c *Config) end(p *pending, err error) {
+	if err != nil {
+		err = fmt.Errorf("outstation %v: %v: %w", c.Outstation, p.request, err)
+	}
+	if p.own != 0 {
+		c.notify(Notice{Kind: NoticeRequest, Request: p.request.name, Err: err})
+	}
+	if p.done != nil {
+		p.done(p.result, err)
+	}
+}
+
+func (c *Config) notify(n Notice) {
+	if c.Notify != nil {
+		c.Notify(n)
+	}
 }

@@ -128,7 +128,7 @@ func FuzzMasterSurvivesHostileOutstations(f *testing.F) {
 			}
 		}
 		h.mux.Close(h.now, h.pool)
-		if h.a.current != nil || len(h.a.queue) != 0 || len(h.a.inbox) != 0 {
+		if h.a.current != nil || len(h.a.queue) != 0 || len(h.a.requests) != 0 {
 			t.Fatal("requests outlive the line")
 		}
 	})

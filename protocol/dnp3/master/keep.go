@@ -20,59 +20,77 @@ type held struct {
 	until   time.Time
 }
 
-// Kept has the confirmation sent for which Config.Keep got the token. It may be called from any goroutine, and does
-// nothing if the line was closed or KeepMost has passed since.
-func (a *Association) Kept(token uint64) {
-	a.mu.Lock()
-	a.kept = append(a.kept, token)
-	a.mu.Unlock()
-	a.poke()
+// confirms are the confirmations of an association that wait.
+type confirms struct {
+	keep        func(token uint64) bool // Config.Keep
+	unsolicited reported
+	tokens      uint64
+	report      held // the confirmation of the last report
+	answer      held // that of the last fragment of an answer
+	again       bool // the outstation did not get a confirmation in time
+}
+
+// said reports whether what comes now comes again, once.
+func (k *confirms) said() bool {
+	again := k.again
+	k.again = false
+	return again
 }
 
 // settle confirms a fragment, at once or when what it brought is kept.
-func (a *Association) settle(now time.Time, c app.Control, h *held, out *station.Output) {
-	a.tokens++
-	if a.config.Keep == nil || !a.config.Keep(a.tokens) {
+func (k *confirms) settle(now time.Time, c app.Control, h *held, out *station.Output) {
+	k.tokens++
+	if k.keep == nil || !k.keep(k.tokens) {
 		*h = held{}
-		a.confirm(c, out)
+		confirm(c, out)
 		return
 	}
-	*h = held{token: a.tokens, control: c, until: now.Add(KeepMost)}
+	*h = held{token: k.tokens, control: c, until: now.Add(KeepMost)}
 }
 
-// release sends confirmations of what is kept, and gives up those that waited too long.
-func (a *Association) release(now time.Time, out *station.Output) {
-	a.mu.Lock()
-	kept := a.kept
-	a.kept = nil
-	a.mu.Unlock()
+// release sends confirmations of what is kept, and gives up those that waited too long. It reports whether the rest of an
+// answer comes now.
+func (k *confirms) release(now time.Time, kept []uint64, out *station.Output) (answered bool) {
 	for _, token := range kept {
 		switch token {
-		case a.report.token:
-			a.confirm(a.report.control, out)
-			a.report = held{}
-		case a.answer.token:
-			a.confirm(a.answer.control, out)
-			a.answer = held{}
-			if a.current != nil && !a.exchanging.first { // the rest of the answer comes now
-				a.exchanging.due = now.Add(a.config.ResponseTimeout)
-			}
+		case k.report.token:
+			confirm(k.report.control, out)
+			k.report = held{}
+		case k.answer.token:
+			confirm(k.answer.control, out)
+			k.answer = held{}
+			answered = true
 		}
 	}
-	if station.Due(a.report.until, now) {
-		a.forgetReport()
+	if station.Due(k.report.until, now) {
+		k.forgetReport()
 	}
-	if station.Due(a.answer.until, now) {
-		a.again = a.report.token == 0
-		a.answer = held{}
+	if station.Due(k.answer.until, now) {
+		k.again = k.report.token == 0
+		k.answer = held{}
 	}
+	return answered
 }
 
 // forgetReport has a report that is not kept delivered again when it comes again.
-func (a *Association) forgetReport() {
-	if a.report.token != 0 {
-		a.again = a.answer.token == 0
-		a.report, a.unsolicited = held{}, reported{}
+func (k *confirms) forgetReport() {
+	if k.report.token != 0 {
+		k.again = k.answer.token == 0
+		k.report, k.unsolicited = held{}, reported{}
+	}
+}
+
+// confirm sends the confirmation of a fragment.
+func confirm(c app.Control, out *station.Output) {
+	control := c.Sequence().Single() | c&app.UNS
+	w := app.NewRequest(out.Scratch(), control, app.FuncConfirm)
+	out.Send(w.Bytes())
+}
+
+// release sends confirmations of what is kept.
+func (a *Association) release(now time.Time, out *station.Output) {
+	if a.confirms.release(now, a.settled(), out) && a.current != nil && !a.exchanging.first {
+		a.exchanging.due = now.Add(a.config.ResponseTimeout)
 	}
 }
 

@@ -18,7 +18,7 @@ const HoldBack = 10 * time.Second
 func (a *Association) leave(now time.Time, f app.Fragment, out *station.Output) {
 	if len(f.Objects) == 0 && !f.IIN.Has(app.IINOverflow) {
 		if f.Control.Confirm() {
-			a.confirm(f.Control, out)
+			confirm(f.Control, out)
 		}
 		return
 	}
@@ -40,11 +40,11 @@ func (a *Association) allow(now time.Time) {
 
 // strange reports whether an answer holds events that the question did not ask for, and that are
 // to be left to another master.
-func (a *Association) strange(f app.Fragment) bool {
-	if !a.config.LeaveEvents || !holds(f, object.Variation.Event) {
+func (x *exchanging) strange(f app.Fragment) bool {
+	if !holds(f, object.Variation.Event) {
 		return false
 	}
-	question, err := app.Parse(a.exchanging.octets)
+	question, err := app.Parse(x.octets)
 	return err != nil || !holds(question, asksForEvents)
 }
 

@@ -25,7 +25,7 @@ func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app
 		return
 	}
 	if err := f.Check(); err != nil {
-		a.notify(Notice{Kind: NoticeMalformed, Err: err})
+		a.config.notify(Notice{Kind: NoticeMalformed, Err: err})
 		return
 	}
 	if a.config.LeaveEvents {
@@ -38,16 +38,16 @@ func (a *Association) receiveUnsolicited(now time.Time, m station.Message, f app
 	r := reported{
 		valid: true, sequence: c.Sequence(), size: len(m.Octets), sum: crc32.ChecksumIEEE(m.Octets),
 	}
-	switch repeated := r == a.unsolicited; {
+	switch repeated := r == a.confirms.unsolicited; {
 	case !repeated:
-		a.forgetReport() // the outstation did not wait any longer
-		a.unsolicited = r
-		a.deliver(now, f)
+		a.confirms.forgetReport() // the outstation did not wait any longer
+		a.confirms.unsolicited = r
+		a.delivery.deliver(now, f, a.confirms.said())
 		if c.Confirm() {
-			a.settle(now, c, &a.report, out)
+			a.confirms.settle(now, c, &a.confirms.report, out)
 		}
-	case c.Confirm() && a.report.token == 0: // else it is confirmed when it is kept
-		a.confirm(c, out)
+	case c.Confirm() && a.confirms.report.token == 0: // else it is confirmed when it is kept
+		confirm(c, out)
 	}
 	a.heed(now, f.IIN)
 }
