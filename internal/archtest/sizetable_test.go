@@ -18,7 +18,6 @@ var (
 		"meter/store/memory.Store":         26,
 		"node.Node":                        103,
 		"protocol/dnp3/channel.conn":       33,
-		"protocol/dnp3/master.Association": 49,
 		"protocol/dnp3/outstation.Session": 73,
 		"protocol/mqtt/session.Conn":       27,
 		"protocol/mqtt/session.Session":    28,
