@@ -22,7 +22,11 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	listed "voltbus/operation/devices"
 	"voltbus/operation/history"
+	account "voltbus/operation/ledger"
+	"voltbus/operation/nodes"
+	"voltbus/operation/people"
 	"voltbus/point"
 	"voltbus/query"
 	"voltbus/store"
@@ -353,7 +357,7 @@ func TestTheClientSaysWhatIsWrong(t *testing.T) {
 	n := start(t)
 	stranger, err := client.New(n.url, strings.Repeat("a", 43), n.server.Client().Transport)
 	must(t, err)
-	if _, err := stranger.Version(t.Context()); !fault.Is(err, fault.Refused) {
+	if _, err := client.Do(t.Context(), stranger, nodes.Version, struct{}{}); !fault.Is(err, fault.Refused) {
 		t.Errorf("a wrong token gives %v", err)
 	}
 	if h, err := stranger.Health(t.Context()); err != nil || h.Status != "ok" {
@@ -366,17 +370,17 @@ func TestTheClientSaysWhatIsWrong(t *testing.T) {
 	if _, err := n.client.Range(t.Context(), client.Span{}, 0, false); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a range of nothing gives %v", err)
 	}
-	if s, err := n.client.Session(t.Context()); err != nil || s.User != "admin" {
+	if s, err := client.Do(t.Context(), n.client, people.Session, struct{}{}); err != nil || s.User != "admin" {
 		t.Errorf("session gives %+v, %v", s, err)
 	}
-	if d, err := n.client.Devices(t.Context()); err != nil || d.Devices[0].Path != hostile {
+	if d, err := client.Do(t.Context(), n.client, listed.List, struct{}{}); err != nil || d.Devices[0].Path != hostile {
 		t.Errorf("devices give %+v, %v", d, err)
 	}
-	if l, err := n.client.Ledger(t.Context()); err != nil || len(l.Gaps) != 1 {
+	if l, err := client.Do(t.Context(), n.client, account.Get, account.Reach{}); err != nil || len(l.Gaps) != 1 {
 		t.Errorf("the ledger gives %+v, %v", l, err)
 	}
 	n.server.Close()
-	if _, err := n.client.Version(t.Context()); !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "check that it runs") {
+	if _, err := client.Do(t.Context(), n.client, nodes.Version, struct{}{}); !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "check that it runs") {
 		t.Errorf("a node that is gone gives %v", err)
 	}
 	for _, address := range []string{"", "localhost:8080", "ftp://x", "http://"} {

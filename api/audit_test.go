@@ -16,6 +16,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/audit"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
 )
 
 // audited starts a node with an audit log that runs.
@@ -39,7 +40,7 @@ func audited(t *testing.T, change ...func(*api.Config)) (*node, *audit.Log) {
 // told returns what the audit log says, the oldest first, as lines of words.
 func (n *node) told() []string {
 	n.t.Helper()
-	page, err := n.client.Audit(context.Background(), client.AuditFilter{Limit: 1000})
+	page, err := client.Do(context.Background(), n.client, auditlog.List, client.AuditFilter{Limit: 1000}.Page())
 	must(n.t, err)
 	var lines []string
 	for _, e := range page.Entries {
@@ -111,9 +112,9 @@ func TestTheAuditLogIsReadByEngineersInPages(t *testing.T) {
 	for i := range 5 {
 		must(t, log.Append(context.Background(), audit.Entry{Actor: "agent:boiler", Action: "command", Subject: fmt.Sprint("site/", i), Detail: json.RawMessage(`{"a":"<&>"}`)}))
 	}
-	first, err := n.client.Audit(context.Background(), client.AuditFilter{Actor: "agent:*", Limit: 3})
+	first, err := client.Do(context.Background(), n.client, auditlog.List, client.AuditFilter{Actor: "agent:*", Limit: 3}.Page())
 	must(t, err)
-	rest, err := n.client.Audit(context.Background(), client.AuditFilter{Actor: "agent:*", Limit: 3, Before: first.Next})
+	rest, err := client.Do(context.Background(), n.client, auditlog.List, client.AuditFilter{Actor: "agent:*", Limit: 3, Before: first.Next}.Page())
 	must(t, err)
 	if len(first.Entries) != 3 || len(rest.Entries) != 2 || rest.Next != 0 || rest.Entries[1].Seq != 1 {
 		t.Errorf("pages are %+v and %+v", first, rest)
@@ -142,16 +143,16 @@ func TestTheAuditLogIsReadByEngineersInPages(t *testing.T) {
 func TestTheAuditLogIsVerifiedAgainstAHeadThatWasKept(t *testing.T) {
 	n, log := audited(t)
 	must(t, log.Append(context.Background(), audit.Entry{Actor: "node", Action: "node.start"}))
-	r, err := n.client.VerifyAudit(context.Background(), "")
+	r, err := client.Do(context.Background(), n.client, auditlog.Verify, auditlog.Kept{Expect: ""})
 	must(t, err)
 	if !r.Whole || r.Entries != 1 || r.Head != log.Status().Head.String() {
 		t.Errorf("report is %+v", r)
 	}
-	if r, err = n.client.VerifyAudit(context.Background(), r.Head); err != nil || !r.Whole {
+	if r, err = client.Do(context.Background(), n.client, auditlog.Verify, auditlog.Kept{Expect: r.Head}); err != nil || !r.Whole {
 		t.Errorf("with the head that it said itself: %+v, %v", r, err)
 	}
 	other := "1:" + strings.Repeat("ab", 32)
-	if r, err = n.client.VerifyAudit(context.Background(), other); err != nil || r.Whole || r.Problems[0].Seq != 1 {
+	if r, err = client.Do(context.Background(), n.client, auditlog.Verify, auditlog.Kept{Expect: other}); err != nil || r.Whole || r.Problems[0].Seq != 1 {
 		t.Errorf("with another head: %+v, %v", r, err)
 	}
 }

@@ -37,15 +37,15 @@ func at(path, owner, name string) string {
 func TestDocumentsAreWrittenByEngineersAndReadByViewers(t *testing.T) {
 	n, ctx := documented(t), context.Background()
 	const owner, name = "device/campus/b 1&x=y", "odd/ü?#%2f.yaml"
-	_, err := n.client.SetDocument(ctx, owner, name, client.NewDocument{Text: "a: 1\n", Type: "yaml", Note: "first"})
+	_, err := client.Do(ctx, n.client, documents.Set, client.NewDocument{Text: "a: 1\n", Type: "yaml", Note: "first"}.Arguments(owner, name))
 	must(t, err)
 	one := 1
-	d, err := n.client.SetDocument(ctx, owner, strings.ToUpper(name), client.NewDocument{Text: "a: 2\n", Type: "yaml", Expect: &one})
+	d, err := client.Do(ctx, n.client, documents.Set, client.NewDocument{Text: "a: 2\n", Type: "yaml", Expect: &one}.Arguments(owner, strings.ToUpper(name)))
 	must(t, err)
 	if d.Version != 2 || d.Name != name || d.By != "person:admin" {
 		t.Errorf("wrote %+v", d)
 	}
-	if _, err := n.client.SetDocument(ctx, owner, name, client.NewDocument{Text: "a: 3\n", Type: "yaml", Expect: &one}); !fault.Is(err, fault.Conflict) {
+	if _, err := client.Do(ctx, n.client, documents.Set, client.NewDocument{Text: "a: 3\n", Type: "yaml", Expect: &one}.Arguments(owner, name)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a text made from an old version is taken: %v", err)
 	}
 	viewer, err := n.logins.Issue(ctx, identity.User{Name: "vic", Role: identity.Viewer})
@@ -72,8 +72,8 @@ func TestDocumentsAreWrittenByEngineersAndReadByViewers(t *testing.T) {
 			t.Errorf("a viewer may %s: %d", op, got.StatusCode)
 		}
 	}
-	must(t, n.client.DeleteDocument(ctx, owner, name, "gone"))
-	if d, err = n.client.RollbackDocument(ctx, owner, name, 1); err != nil || d.Version != 4 {
+	must(t, client.Tell(ctx, n.client, documents.Delete, documents.Deletion{Key: documents.Key{Owner: owner, Name: name}, Note: "gone"}))
+	if d, err = client.Do(ctx, n.client, documents.Rollback, documents.Return{Key: documents.Key{Owner: owner, Name: name}, Version: 1}); err != nil || d.Version != 4 {
 		t.Errorf("back: %+v, %v", d, err)
 	}
 	told := strings.Join(n.told(), "\n")

@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	web "voltbus/api/client"
 	"voltbus/bus/client"
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	agentsop "voltbus/operation/agents"
+	"voltbus/operation/alerts"
 	"voltbus/point"
 	"voltbus/testing/link"
 	"voltbus/wire"
@@ -361,7 +364,7 @@ func TestPeersAndAlertsAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the node knows both alerts", func() bool {
-		a, err := r.Client.Alerts(wait(t))
+		a, err := web.Do(wait(t), r.Client, alerts.List, struct{}{})
 		return err == nil && len(a.Alerts) == 2 && a.Alerts[0].Key == "flow/low"
 	})
 	eventually(t, "the node knows the health", func() bool { // it comes on a path of its own
@@ -375,19 +378,19 @@ func TestPeersAndAlertsAreShown(t *testing.T) {
 	if got := degraded(t, r); got != "agents alerts" { // neither what only informs, nor anything else
 		t.Errorf("degraded are %q", got)
 	}
-	if err := r.Client.ClearAlert(wait(t), "boiler", "flow/low"); !fault.Is(err, fault.Conflict) {
+	if err := web.Tell(wait(t), r.Client, alerts.Clear, alerts.Alert{Agent: "boiler", Key: "flow/low"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("clearing what lasts gives %v", err)
 	}
 	if err := errors.Join(c.ClearAlert("flow/low"), c.ClearAlert("b")); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "both are over", func() bool {
-		a, err := r.Client.Alerts(wait(t))
+		a, err := web.Do(wait(t), r.Client, alerts.List, struct{}{})
 		return err == nil && len(a.Alerts) == 0
 	})
 	c.Close()
 	eventually(t, "the agent is offline", func() bool {
-		p, err := r.Client.Peers(wait(t))
+		p, err := web.Do(wait(t), r.Client, agentsop.Peers, struct{}{})
 		return err == nil && len(p.Peers) == 1 && !p.Peers[0].Online && p.Peers[0].Status == "offline"
 	})
 }

@@ -12,8 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	web "voltbus/api/client"
 	"voltbus/bus/client"
 	"voltbus/identity"
+	"voltbus/operation/agents"
 	"voltbus/point"
 )
 
@@ -71,7 +73,7 @@ func TestWhatAnAgentWasAcknowledgedOutlivesItsKill(t *testing.T) {
 	next := 0
 	for range kills {
 		eventually(t, "the name is free", func() bool {
-			p, err := r.Client.Peers(wait(t))
+			p, err := web.Do(wait(t), r.Client, agents.Peers, struct{}{})
 			return err == nil && len(p.Peers) == 1 && !p.Peers[0].Online
 		})
 		next = killAgent(t, strings.Join([]string{

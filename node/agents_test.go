@@ -15,6 +15,8 @@ import (
 	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/agents"
 	"voltbus/point"
 )
 
@@ -25,7 +27,7 @@ func (r *running) register(name string, g identity.Grants) *identity.Key {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.AddAgent(context.Background(), name, key.Public(), g); err != nil {
+	if _, err := client.Do(context.Background(), r.Client, agents.Add, agents.New{Name: name, Public: key.Public(), Grants: g}); err != nil {
 		r.t.Fatal(err)
 	}
 	return key
@@ -65,7 +67,7 @@ func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
 	if err := <-trouble; !strings.Contains(err.Error(), "permissions violation") {
 		t.Errorf("without a grant: %v", err)
 	}
-	g, err := r.ChangeGrants(ctx, "watch", identity.Grants{Subscribe: []point.Pattern{"site"}}, identity.Grants{})
+	g, err := client.Do(ctx, r.Client, agents.ChangeGrants, agents.Change{Agent: agents.Agent{Name: "watch"}, Regranting: operation.Regranting{Grant: identity.Grants{Subscribe: []point.Pattern{"site"}}, Withdraw: identity.Grants{}}})
 	if err != nil || len(g.Subscribe) != 1 {
 		t.Fatalf("the grants are %+v, %v", g, err)
 	}
@@ -75,17 +77,17 @@ func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
 	if subject := <-heard; !strings.HasPrefix(subject, "live.scan.site.") {
 		t.Errorf("heard %s", subject)
 	}
-	a, err := r.Client.Agent(ctx, "watch")
+	a, err := client.Do(ctx, r.Client, agents.Get, agents.Agent{Name: "watch"})
 	if err != nil || a.Online == nil || a.Online.Out.Messages == 0 || a.Public != key.Public() || a.Revoked != nil {
 		t.Errorf("the agent is %+v, %v", a, err)
 	}
-	if _, err := r.SetGrants(ctx, "watch", identity.Grants{}); err != nil {
+	if _, err := client.Do(ctx, r.Client, agents.SetGrants, agents.Grants{Agent: agents.Agent{Name: "watch"}, Grants: identity.Grants{}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-trouble; !strings.Contains(err.Error(), "permissions violation") {
 		t.Errorf("after it was withdrawn: %v", err)
 	}
-	if _, err := r.RevokeAgent(ctx, "watch"); err != nil {
+	if _, err := client.Do(ctx, r.Client, agents.Revoke, agents.Agent{Name: "watch"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := r.dial(dir, key); !fault.Is(err, fault.Unreachable) {
@@ -111,21 +113,21 @@ func TestAgentsOutliveARestart(t *testing.T) {
 	r.register("platform.actuator", identity.Grants{
 		Publish: []point.Pattern{"a/**"}, Call: []identity.CallGrant{{Agent: "x", Where: identity.Where{"d": {Pattern: "a/*"}}}},
 	})
-	before, err := r.AgentList(t.Context())
+	before, err := client.Do(t.Context(), r.Client, agents.List, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.halt()
 	r = run(t, cfg)
-	after, err := r.AgentList(t.Context())
+	after, err := client.Do(t.Context(), r.Client, agents.List, struct{}{})
 	if err != nil || len(after.Agents) != 1 || after.Agents[0].Name != "platform.actuator" ||
 		strings.Join(after.Agents[0].Grants.Capabilities(), ";") != strings.Join(before.Agents[0].Grants.Capabilities(), ";") {
 		t.Errorf("the agents are %+v, %v; before %+v", after, err, before)
 	}
-	if err := r.RemoveAgent(t.Context(), "platform.actuator"); err != nil {
+	if err := client.Tell(t.Context(), r.Client, agents.Remove, agents.Agent{Name: "platform.actuator"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Client.Agent(t.Context(), "platform.actuator"); !fault.Is(err, fault.NotFound) {
+	if _, err := client.Do(t.Context(), r.Client, agents.Get, agents.Agent{Name: "platform.actuator"}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a removed agent: %v", err)
 	}
 }
@@ -141,15 +143,15 @@ func TestOnlyAnAdministratorGrants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, setErr := eve.SetGrants(t.Context(), "a", identity.Grants{Administer: true})
-	_, changeErr := eve.ChangeGrants(t.Context(), "a", identity.Grants{Administer: true}, identity.Grants{})
-	_, revokeErr := eve.RevokeAgent(t.Context(), "a")
-	for _, err := range []error{setErr, changeErr, revokeErr, eve.RemoveAgent(t.Context(), "a")} {
+	_, setErr := client.Do(t.Context(), eve, agents.SetGrants, agents.Grants{Agent: agents.Agent{Name: "a"}, Grants: identity.Grants{Administer: true}})
+	_, changeErr := client.Do(t.Context(), eve, agents.ChangeGrants, agents.Change{Agent: agents.Agent{Name: "a"}, Regranting: operation.Regranting{Grant: identity.Grants{Administer: true}, Withdraw: identity.Grants{}}})
+	_, revokeErr := client.Do(t.Context(), eve, agents.Revoke, agents.Agent{Name: "a"})
+	for _, err := range []error{setErr, changeErr, revokeErr, client.Tell(t.Context(), eve, agents.Remove, agents.Agent{Name: "a"})} {
 		if !fault.Is(err, fault.Refused) {
 			t.Errorf("an engineer gets %v", err)
 		}
 	}
-	if _, err := eve.AgentList(t.Context()); err != nil {
+	if _, err := client.Do(t.Context(), eve, agents.List, struct{}{}); err != nil {
 		t.Error(errors.Join(errors.New("an engineer may look"), err))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	apiclient "voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/alerts"
 )
 
 func TestEverybodySeesAlertsAndOperatorsClearThem(t *testing.T) {
@@ -27,14 +28,14 @@ func TestEverybodySeesAlertsAndOperatorsClearThem(t *testing.T) {
 	}
 	for role, person := range people {
 		eventually(t, "the "+role.String()+" sees the alert", func() bool {
-			a, err := person.Alerts(wait(t))
+			a, err := apiclient.Do(wait(t), person, alerts.List, struct{}{})
 			return err == nil && len(a.Alerts) == 1 && a.Alerts[0].Text == "too hot" && a.Refused == 0
 		})
 	}
-	if err := people[identity.Viewer].ClearAlert(wait(t), "boiler", "hot"); !fault.Is(err, fault.Refused) {
+	if err := apiclient.Tell(wait(t), people[identity.Viewer], alerts.Clear, alerts.Alert{Agent: "boiler", Key: "hot"}); !fault.Is(err, fault.Refused) {
 		t.Errorf("a viewer clears it: %v", err)
 	}
-	if err := people[identity.Operator].ClearAlert(wait(t), "boiler", "hot"); !fault.Is(err, fault.Conflict) {
+	if err := apiclient.Tell(wait(t), people[identity.Operator], alerts.Clear, alerts.Alert{Agent: "boiler", Key: "hot"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("an operator clears what lasts: %v", err)
 	}
 	if err := agent.ClearAlert("hot"); err != nil {
@@ -44,21 +45,21 @@ func TestEverybodySeesAlertsAndOperatorsClearThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the alert of a wrong severity is counted", func() bool {
-		a, err := people[identity.Viewer].Alerts(wait(t))
+		a, err := apiclient.Do(wait(t), people[identity.Viewer], alerts.List, struct{}{})
 		return err == nil && len(a.Alerts) == 0 && a.Refused == 1
 	})
 	if err := agent.Alert("hot", "info", "warm"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it is open again", func() bool {
-		a, err := people[identity.Viewer].Alerts(wait(t))
+		a, err := apiclient.Do(wait(t), people[identity.Viewer], alerts.List, struct{}{})
 		return err == nil && len(a.Alerts) == 1
 	})
 	if err := r.Agents().Remove(wait(t), "boiler"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it went with the agent", func() bool {
-		a, err := people[identity.Viewer].Alerts(wait(t))
+		a, err := apiclient.Do(wait(t), people[identity.Viewer], alerts.List, struct{}{})
 		return err == nil && len(a.Alerts) == 0
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"voltbus/api/client"
+	"voltbus/operation/nodes"
 	"voltbus/testing/peers"
 )
 
@@ -53,7 +55,7 @@ devices:
 	f.says("registers", "site/absent", "answers only with device failure; check the unit number")
 	f.says("registers", "site/none", "site/none"+says+"the device refuses 1 of 1 registers: nothing (holding 92)")
 	eventually(t, "the node counts them as failing", func() bool {
-		list, err := f.Client.Nodes(wait(t))
+		list, err := client.Do(wait(t), f.Client, nodes.List, struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
 )
 
 // What a name of 3,000 octets may lead to at most: octets of a refusal, and of a line of the node's log and of its audit log.
@@ -108,7 +109,7 @@ func TestAttackLongNamesAreShortenedWhereverTheyAreShown(t *testing.T) {
 	if asked < 300 {
 		t.Errorf("only %d requests were made", asked)
 	}
-	page, err := r.Audit(t.Context(), client.AuditFilter{Limit: 1000})
+	page, err := client.Do(t.Context(), r.Client, auditlog.List, client.AuditFilter{Limit: 1000}.Page())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 	"voltbus/audit"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
 )
 
 // told returns the actions in the audit log, the oldest first.
 func (r *running) told(filter client.AuditFilter) []string {
 	r.t.Helper()
-	page, err := r.Audit(context.Background(), filter)
+	page, err := client.Do(context.Background(), r.Client, auditlog.List, filter.Page())
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestADamagedAuditLogIsShownInTheHealthAndTheNodeGoesOn(t *testing.T) {
 			t.Errorf("health says %q", p.Reason)
 		}
 	}
-	report, err := r.VerifyAudit(context.Background(), "")
+	report, err := client.Do(context.Background(), r.Client, auditlog.Verify, auditlog.Kept{Expect: ""})
 	if err != nil || report.Whole || report.Entries != 2 || report.First != 3 {
 		t.Errorf("report is %+v, %v", report, err)
 	}
@@ -93,13 +94,13 @@ func TestDamageOfTheAuditLogThatAnAdministratorAcceptsLeavesTheHealth(t *testing
 		return "not told of"
 	}
 	engineer, _ := r.person("eve", identity.Engineer)
-	if _, err := engineer.AcceptAuditDamage(wait(t), "nothing to see"); !fault.Is(err, fault.Refused) {
+	if _, err := client.Do(wait(t), engineer, auditlog.Accept, auditlog.Reason{Reason: "nothing to see"}); !fault.Is(err, fault.Refused) {
 		t.Errorf("an engineer: %v", err)
 	}
 	if reason := part(); !strings.Contains(reason, "damaged") {
 		t.Errorf("before, health says %q", reason)
 	}
-	report, err := r.AcceptAuditDamage(wait(t), "restored")
+	report, err := client.Do(wait(t), r.Client, auditlog.Accept, auditlog.Reason{Reason: "restored"})
 	if err != nil || !report.Whole || len(report.Problems) == 0 || !strings.Contains(report.Problems[0].Accepted, ": restored") {
 		t.Errorf("the report is %+v, %v", report, err)
 	}
@@ -134,7 +135,7 @@ func TestALargeAuditLogIsHandedOverAndSearchFindsItOrSaysWhereItIs(t *testing.T)
 	r := run(t, cfg)
 	var archives []answer.AuditArchive
 	eventually(t, "the older half is in an archive", func() bool {
-		report, err := r.VerifyAudit(wait(t), "")
+		report, err := client.Do(wait(t), r.Client, auditlog.Verify, auditlog.Kept{Expect: ""})
 		if err != nil || !report.Whole {
 			t.Fatalf("the report is %+v, %v", report, err)
 		}
@@ -143,7 +144,7 @@ func TestALargeAuditLogIsHandedOverAndSearchFindsItOrSaysWhereItIs(t *testing.T)
 	})
 	find := func() answer.Audit {
 		t.Helper()
-		page, err := r.Audit(wait(t), client.AuditFilter{Subject: "p17"})
+		page, err := client.Do(wait(t), r.Client, auditlog.List, client.AuditFilter{Subject: "p17"}.Page())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestALargeAuditLogIsHandedOverAndSearchFindsItOrSaysWhereItIs(t *testing.T)
 	if page := find(); len(page.Entries) != 0 || len(page.Absent) != 1 || page.Absent[0].File != archives[0].File {
 		t.Errorf("without the archive found are %+v", page)
 	}
-	if report, err := r.VerifyAudit(wait(t), ""); err != nil || report.Whole || !strings.Contains(report.Problems[0].Detail, "put it back") {
+	if report, err := client.Do(wait(t), r.Client, auditlog.Verify, auditlog.Kept{Expect: ""}); err != nil || report.Whole || !strings.Contains(report.Problems[0].Detail, "put it back") {
 		t.Errorf("the report is %+v, %v", report, err)
 	}
 	h, err := r.Client.Health(wait(t))

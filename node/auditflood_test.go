@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
 )
 
 // An agent without grants says what others did to it, with large arguments, and without end.
@@ -31,7 +32,7 @@ func TestAttackAnAgentForgesActorsAndFloodsTheAuditLog(t *testing.T) {
 	}
 	r.halt()
 	r = run(t, cfg)
-	page, err := r.Audit(t.Context(), client.AuditFilter{Actor: "agent:evil", Limit: 1000})
+	page, err := client.Do(t.Context(), r.Client, auditlog.List, client.AuditFilter{Actor: "agent:evil", Limit: 1000}.Page())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestAttackAnAgentFloodsTheAuditLogByOperations(t *testing.T) {
 		}
 		_ = evil.CallNamed(wait(t), "node", "config_set", nil, map[string]any{"owner": owner, "name": "a", "text": fmt.Sprint(i), "type": "json"})
 	}
-	page, err := r.Audit(t.Context(), client.AuditFilter{Actor: "agent:evil", Limit: 1000})
+	page, err := client.Do(t.Context(), r.Client, auditlog.List, client.AuditFilter{Actor: "agent:evil", Limit: 1000}.Page())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/audit"
+	"voltbus/operation/auditlog"
+	"voltbus/operation/children"
 )
 
 // removeFiles removes what a pattern names in the data directory of a node that does not run.
@@ -39,7 +41,7 @@ func notWhole(t *testing.T, r *running, want string) {
 			reason = p.Reason
 		}
 	}
-	report, err := r.VerifyAudit(wait(t), "")
+	report, err := client.Do(wait(t), r.Client, auditlog.Verify, auditlog.Kept{Expect: ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,7 @@ func TestAttackAChildDeletesItsAuditLogAndAllThatKnowsOfItThere(t *testing.T) {
 		p.child = run(t, p.child.Config())
 	}
 	eventually(t, "the parent heard on this connection where the child's log ends", func() bool {
-		c, err := p.parent.Child(wait(t), "plant")
+		c, err := client.Do(wait(t), p.parent.Client, children.Get, children.Node{Name: "plant"})
 		heard := p.parent.nodeAt("plant").Heard
 		return err == nil && c.Online != nil && heard != nil && heard.After(c.Online.Since)
 	})
@@ -113,7 +115,7 @@ func TestAttackAChildDeletesItsAuditLogAndAllThatKnowsOfItThere(t *testing.T) {
 		got := p.parent.told(client.AuditFilter{Action: "child.audit"})
 		return len(got) == 1 && strings.Contains(got[0], "the audit log of plant ends at entry")
 	})
-	report, err := p.child.VerifyAudit(wait(t), "")
+	report, err := client.Do(wait(t), p.child.Client, auditlog.Verify, auditlog.Kept{Expect: ""})
 	if err != nil || report.Whole {
 		t.Errorf("the report is %+v, %v", report, err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/children"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/testing/link"
 )
@@ -59,7 +61,7 @@ func (p *pair) equal() {
 
 func (p *pair) uplink() *answer.Uplink {
 	p.t.Helper()
-	a, err := p.child.Client.Parent(wait(p.t))
+	a, err := client.Do(wait(p.t), p.child.Client, parentop.Get, struct{}{})
 	if err != nil || a.Uplink == nil {
 		p.t.Fatalf("the child's parent is %+v, %v", a, err)
 	}
@@ -225,7 +227,7 @@ func TestABlockAsLargeAsTheLogTakesComesOverALinkThatIsCutAgainAndAgain(t *testi
 // seen reports whether the parent takes the child for connected.
 func (p *pair) seen() bool {
 	p.t.Helper()
-	c, err := p.parent.Child(wait(p.t), "plant")
+	c, err := client.Do(wait(p.t), p.parent.Client, children.Get, children.Node{Name: "plant"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -252,7 +254,7 @@ func TestBothEndsNoticeThatNothingComesAnyMore(t *testing.T) {
 			p.way.Hold(link.Down, c.down)
 			p.record(100)
 			eventually(t, "the child says that it has no connection, and why", func() bool {
-				a, err := p.child.Client.Parent(wait(t))
+				a, err := client.Do(wait(t), p.child.Client, parentop.Get, struct{}{})
 				return err == nil && a.Uplink != nil && a.Uplink.State == "connecting" && a.Uplink.Reason != ""
 			})
 			eventually(t, "the parent shows that it is gone", func() bool { return !p.seen() })

@@ -11,6 +11,10 @@ import (
 	"voltbus/api/client"
 	"voltbus/catalog"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/children"
+	"voltbus/operation/nodelog"
+	parentop "voltbus/operation/parent"
 	"voltbus/uplink/bundle"
 )
 
@@ -22,7 +26,7 @@ func bundled(t *testing.T, parent *running) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parent.AddChild(t.Context(), client.NewChild{Name: "plant", Public: key.Public()}); err != nil {
+	if _, err := client.Do(t.Context(), parent.Client, children.Add, client.NewChild{Name: "plant", Public: key.Public()}.Arguments()); err != nil {
 		t.Fatal(err)
 	}
 	written(t, parent, dir)
@@ -32,7 +36,7 @@ func bundled(t *testing.T, parent *running) string {
 // written writes the bundle of the node plant, which a parent knows.
 func written(t *testing.T, parent *running, dir string) {
 	t.Helper()
-	door, err := parent.Door(t.Context())
+	door, err := client.Do(t.Context(), parent.Client, children.Reach, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +81,13 @@ func TestABundleThatWasNotUsedInTimeIsRefusedUntilItIsRenewed(t *testing.T) {
 		Name: "plant", Public: key.Public(), State: identity.ChildApproved, Expires: time.Now().Add(-time.Hour),
 	})
 	parent := run(t, cfg)
-	if c, err := parent.Child(t.Context(), "plant"); err != nil || c.State != "expired" || c.Expires == nil {
+	if c, err := client.Do(t.Context(), parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || c.State != "expired" || c.Expires == nil {
 		t.Fatalf("the child is %+v, %v", c, err)
 	}
 	written(t, parent, dir)
 	child := started(t, filepath.Join(dir, "plant", "data"))
 	eventually(t, "the child hears why, and what to do", func() bool {
-		p, err := child.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), child.Client, parentop.Get, struct{}{})
 		return err == nil && p.State == "expired" && strings.Contains(p.Why, "voltbus children approve plant")
 	})
 	eventually(t, "the parent has it in its audit log", func() bool {
@@ -94,11 +98,11 @@ func TestABundleThatWasNotUsedInTimeIsRefusedUntilItIsRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the child is there, and does not expire any more", func() bool {
-		c, err := parent.Child(t.Context(), "plant")
+		c, err := client.Do(t.Context(), parent.Client, children.Get, children.Node{Name: "plant"})
 		return err == nil && c.State == "approved" && c.Expires == nil && c.Keys == 2 && c.Online != nil
 	})
 	eventually(t, "the child knows it", func() bool {
-		p, err := child.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), child.Client, parentop.Get, struct{}{})
 		return err == nil && p.State == "approved" && p.Why == ""
 	})
 	if told := parent.told(client.AuditFilter{Action: "refused"}); len(told) != 1 {
@@ -126,7 +130,7 @@ func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {
 	data := bundled(t, parent)
 	first := started(t, data)
 	eventually(t, "the node has a key of its own", func() bool {
-		c, err := parent.Child(t.Context(), "plant")
+		c, err := client.Do(t.Context(), parent.Client, children.Get, children.Node{Name: "plant"})
 		return err == nil && c.Keys == 2 && c.Online != nil
 	})
 	eventually(t, "the node knows that", func() bool {
@@ -135,7 +139,7 @@ func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {
 	})
 	var anew time.Time
 	eventually(t, "the node says why it connects twice", func() bool {
-		said, err := first.NodeLog(t.Context(), client.Lines{Search: "made anew"})
+		said, err := client.Do(t.Context(), first.Client, nodelog.Read, nodelog.Lines{Level: client.Lines{Search: "made anew"}.Level, Search: client.Lines{Search: "made anew"}.Search, Since: operation.Time(client.Lines{Search: "made anew"}.Since), Limit: client.Lines{Search: "made anew"}.Limit})
 		if err != nil || len(said.Entries) == 0 {
 			return false
 		}
@@ -143,23 +147,23 @@ func TestABundleIsWorthNothingAfterItsNodeWasConnected(t *testing.T) {
 		return len(said.Entries) == 1 && said.Entries[0].Level == "info" && strings.Contains(string(said.Entries[0].Extra), "has a new key")
 	})
 	eventually(t, "the node is connected with it", func() bool {
-		p, err := first.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), first.Client, parentop.Get, struct{}{})
 		return err == nil && p.Uplink.State == "connected" && p.Uplink.Since.After(anew)
 	})
-	if said, err := first.NodeLog(t.Context(), client.Lines{Level: "warning"}); err != nil || len(said.Entries) > 0 {
+	if said, err := client.Do(t.Context(), first.Client, nodelog.Read, nodelog.Lines{Level: client.Lines{Level: "warning"}.Level, Search: client.Lines{Level: "warning"}.Search, Since: operation.Time(client.Lines{Level: "warning"}.Since), Limit: client.Lines{Level: "warning"}.Limit}); err != nil || len(said.Entries) > 0 {
 		t.Errorf("it warns: %+v, %v", said.Entries, err)
 	}
 
 	second := started(t, data)
 	eventually(t, "the second node of the bundle hears why it is refused", func() bool {
-		p, err := second.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), second.Client, parentop.Get, struct{}{})
 		return err == nil && p.State == "revoked" && strings.Contains(p.Why, "was replaced by a new one")
 	})
 	eventually(t, "the parent has it in its audit log", func() bool {
 		told := parent.told(client.AuditFilter{Action: "refused"})
 		return len(told) > 0 && strings.HasPrefix(told[0], "child:plant") && strings.Contains(told[0], "connect with a replaced key")
 	})
-	if c, err := parent.Child(t.Context(), "plant"); err != nil || c.Keys != 2 || c.Online == nil {
+	if c, err := client.Do(t.Context(), parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || c.Keys != 2 || c.Online == nil {
 		t.Errorf("the first one is %+v, %v", c, err)
 	}
 }

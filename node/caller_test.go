@@ -14,6 +14,8 @@ import (
 	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	controlop "voltbus/operation/control"
 	"voltbus/uplink/tree"
 )
 
@@ -41,7 +43,7 @@ func set(t *testing.T, from *agent.Client, room, id string, value float64) (done
 
 func ownersOf(t *testing.T, at member) (owners []string) {
 	t.Helper()
-	held, err := at.Held(wait(t), "")
+	held, err := client.Do(wait(t), at.Client, controlop.Held, controlop.Requester{Requester: ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +136,10 @@ func TestASecondPersonApprovesWhatWasAskedAtAnotherNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := true
-	if _, err := c.plant.Approve(wait(t), answer.Approval{Requester: "person:region/admin", ID: "2", Agree: &yes}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "second person") {
+	if _, err := client.Do(wait(t), c.plant.Client, controlop.Approve, answer.Approval{Requester: "person:region/admin", ID: "2", Agree: &yes}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "second person") {
 		t.Errorf("an account of the same name approves: %v", err)
 	}
-	if done, err := c.plant.Approve(wait(t), answer.Approval{Requester: "agent:region/optimizer", ID: "1", Agree: &yes}); err != nil || done.Status != "accepted" {
+	if done, err := client.Do(wait(t), c.plant.Client, controlop.Approve, answer.Approval{Requester: "agent:region/optimizer", ID: "1", Agree: &yes}); err != nil || done.Status != "accepted" {
 		t.Errorf("somebody at the plant approves: %+v, %v", done, err)
 	}
 	if owners := ownersOf(t, c.plant); !slices.Equal(owners, []string{"agent:region/optimizer"}) {
@@ -154,7 +156,7 @@ func TestAttackAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
 	c := ownersChain(t)
 	offerAll(t, join(t, c.region.running, c.region.cfg, "tariff", identity.Grants{}))
 	as := access(t, c.campus.cfg, "liar")
-	_, err := c.campus.AddChild(wait(t), client.NewChild{Name: "liar", Public: as.Key.Public(), Grants: remoteCalls("region/tariff")})
+	_, err := client.Do(wait(t), c.campus.Client, children.Add, client.NewChild{Name: "liar", Public: as.Key.Public(), Grants: remoteCalls("region/tariff")}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/agents"
 )
 
 func TestPeopleCallMethodsOfAgents(t *testing.T) {
@@ -68,7 +69,7 @@ func TestAnAgentTellsPeopleItsMethods(t *testing.T) {
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	r := run(t, cfg)
 	offerAll(t, join(t, r, cfg, "boiler", identity.Grants{}))
-	m, err := r.Methods(wait(t), "boiler")
+	m, err := client.Do(wait(t), r.Client, agents.Methods, agents.Agent{Name: "boiler"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestAViewerCallsNothing(t *testing.T) {
 	if _, err := eve.CallAgent(wait(t), "boiler", client.Call{Method: "tune"}); !fault.Is(err, fault.Refused) {
 		t.Errorf("gives %v", err)
 	}
-	if _, err := eve.Methods(wait(t), "boiler"); err != nil {
+	if _, err := client.Do(wait(t), eve, agents.Methods, agents.Agent{Name: "boiler"}); err != nil {
 		t.Errorf("a viewer may look: %v", err)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"voltbus/bus/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
+	"voltbus/operation/control"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -74,7 +76,7 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 func (r *running) hears(t testing.TB, action, subject, words string) {
 	t.Helper()
 	eventually(t, "the audit log tells of "+subject+": "+words, func() bool {
-		page, err := r.Client.Audit(wait(t), api.AuditFilter{Action: action, Subject: subject})
+		page, err := api.Do(wait(t), r.Client, auditlog.List, api.AuditFilter{Action: action, Subject: subject}.Page())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,11 +159,11 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held, err := r.Held(wait(t), "agent:tune"); err != nil || len(held.Commands) > 0 {
+	if held, err := api.Do(wait(t), r.Client, control.Held, control.Requester{Requester: "agent:tune"}); err != nil || len(held.Commands) > 0 {
 		t.Errorf("held are %+v, %v", held, err)
 	}
 	err = tune.Hold(wait(t), short, func(ctx context.Context) error {
-		if _, err := r.Release(ctx, answer.CommandSelection{Requester: "agent:tune", All: true}); err != nil {
+		if _, err := api.Do(ctx, r.Client, control.Release, answer.CommandSelection{Requester: "agent:tune", All: true}); err != nil {
 			return err
 		}
 		<-ctx.Done()
@@ -178,7 +180,7 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 // until is when the first command of a point ends.
 func (r *running) until(t testing.TB, path string) time.Time {
 	t.Helper()
-	who, err := r.Who(wait(t), path)
+	who, err := api.Do(wait(t), r.Client, control.Who, control.Path{Path: path})
 	if err != nil || len(who.Points) != 1 || len(who.Points[0].Array) != 1 || who.Points[0].Array[0].Until == nil {
 		t.Fatalf("who says %+v, %v", who, err)
 	}
@@ -200,22 +202,22 @@ func TestPeopleCommandByTheirRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, level := range []int{1, 5, 8, 16} {
-			out, err := c.Command(t.Context(), set(level))
+			out, err := api.Do(t.Context(), c, control.Command, set(level))
 			refused := fault.Is(err, fault.Refused) || err == nil && out.Results[0].Status == "refused" && out.Results[0].Error.Kind == "refused"
 			if refused != (level < least) {
 				t.Errorf("%s at level %d: %+v, %v", role, level, out, err)
 			}
 		}
 		if least <= 16 {
-			if _, err := c.Release(t.Context(), answer.CommandSelection{All: true}); err != nil {
+			if _, err := api.Do(t.Context(), c, control.Release, answer.CommandSelection{All: true}); err != nil {
 				t.Error(err)
 			}
 		}
-		_, err = c.Release(t.Context(), answer.CommandSelection{All: true, Requester: "person:somebody"})
+		_, err = api.Do(t.Context(), c, control.Release, answer.CommandSelection{All: true, Requester: "person:somebody"})
 		if manages := role.Includes(identity.Engineer); (err == nil) != manages {
 			t.Errorf("%s releases what others hold: %v", role, err)
 		}
-		if _, err := c.ControlPoints(t.Context(), "b/**", false, ""); err != nil {
+		if _, err := api.Do(t.Context(), c, control.List, control.Page{Pattern: "b/**", Busy: false, After: ""}); err != nil {
 			t.Errorf("%s cannot look: %v", role, err)
 		}
 	}
@@ -258,7 +260,7 @@ func TestWhatAPointDemandsIsSaidInSeconds(t *testing.T) {
         min_on: 90s
         interlocks: [{point: occupied, min: 1, from: 23}]
 `))
-	page, err := r.Client.ControlPoints(t.Context(), "b/room3/setpoint", false, "")
+	page, err := api.Do(t.Context(), r.Client, control.List, control.Page{Pattern: "b/room3/setpoint", Busy: false, After: ""})
 	if err != nil || len(page.Points) != 1 {
 		t.Fatalf("gives %+v, %v", page, err)
 	}
@@ -269,7 +271,7 @@ func TestWhatAPointDemandsIsSaidInSeconds(t *testing.T) {
 	if diff := cmp.Diff(&want, page.Points[0].Policy); diff != "" {
 		t.Error(diff)
 	}
-	page, err = r.Client.ControlPoints(t.Context(), "b/room1/setpoint", false, "")
+	page, err = api.Do(t.Context(), r.Client, control.List, control.Page{Pattern: "b/room1/setpoint", Busy: false, After: ""})
 	if err != nil || len(page.Points) != 1 || page.Points[0].Policy != nil && page.Points[0].Policy.Longest != 0 {
 		t.Errorf("a point without rules gives %+v, %v", page, err)
 	}

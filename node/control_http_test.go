@@ -13,6 +13,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/control"
 )
 
 // person logs in with a role.
@@ -86,13 +87,13 @@ func TestASecondPersonApprovesAndEverybodyHearsOfIt(t *testing.T) {
 	events, others := r.listen(ctx, token, "?pattern=site/**"), r.listen(ctx, token, "?pattern=elsewhere/**")
 	ask := func(id string) {
 		t.Helper()
-		out, err := eve.Command(wait(t), answer.NewCommands{Commands: []answer.NewCommand{{Point: "site/room/setpoint", ID: id, Value: []byte("22"), Level: 8}}})
+		out, err := client.Do(wait(t), eve, control.Command, answer.NewCommands{Commands: []answer.NewCommand{{Point: "site/room/setpoint", ID: id, Value: []byte("22"), Level: 8}}})
 		if err != nil || out.Results[0].Status != "pending" {
 			t.Fatalf("gives %+v, %v", out, err)
 		}
 	}
 	judge := func(c *client.Client, id string, agree bool) error {
-		_, err := c.Approve(wait(t), answer.Approval{Requester: "person:eve", ID: id, Agree: &agree})
+		_, err := client.Do(wait(t), c, control.Approve, answer.Approval{Requester: "person:eve", ID: id, Agree: &agree})
 		return err
 	}
 	ask("first")
@@ -120,7 +121,7 @@ func TestASecondPersonApprovesAndEverybodyHearsOfIt(t *testing.T) {
 	if len(others) > 0 {
 		t.Errorf("who listens elsewhere hears %+v", <-others)
 	}
-	list, err := vic.Waiting(wait(t))
+	list, err := client.Do(wait(t), vic, control.Waiting, control.Nothing{})
 	if err != nil || len(list.Commands) > 0 {
 		t.Errorf("there wait %+v, %v", list, err)
 	}

@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	web "voltbus/api/client"
 	"voltbus/bus/client"
 	"voltbus/control"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/people"
 	"voltbus/point"
 )
 
@@ -130,7 +132,7 @@ func TestAPersonWithALesserRoleHoldsOnlyWhatTheRoleAllows(t *testing.T) {
 	r := run(t, load(t, t.TempDir(), room))
 	become := func(role string) {
 		t.Helper()
-		if _, err := r.SetPerson(wait(t), "eve", role, "three wise old owls"); err != nil {
+		if _, err := web.Do(wait(t), r.Client, people.Set, people.Change{Person: people.Person{Name: "eve"}, Role: role, Password: "three wise old owls"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/lab/modbusfarm"
+	"voltbus/operation/devices"
 	"voltbus/testing/peers"
 )
 
@@ -49,7 +50,7 @@ devices:
 `))
 	ctx := context.Background()
 	state := func(i int) answer.Device {
-		d, err := r.Client.Devices(ctx)
+		d, err := client.Do(ctx, r.Client, devices.List, struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}

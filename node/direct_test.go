@@ -9,6 +9,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/config"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/testing/link"
 	"voltbus/testing/peers"
@@ -83,7 +84,7 @@ func TestAChildMayStoreInItsParentsDatabaseItselfAndSendItsBlocksTooAndEachSampl
 	record(4)
 	wantDirect(t, parent, child, 10*n)
 	eventually(t, "the parent's log has all that was sent", func() bool {
-		p, err := child.Client.Parent(wait(t))
+		p, err := client.Do(wait(t), child.Client, parentop.Get, struct{}{})
 		if err != nil || p.Uplink == nil {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/devices"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
 	"voltbus/protocol/dnp3/object"
@@ -71,7 +72,7 @@ devices:
     config: {address: "`+address+`", timeout: 1s, registry: [{name: power, type: analog_input, index: 0}]}
 `))
 	online := func() bool {
-		d, err := r.Client.Devices(t.Context())
+		d, err := client.Do(t.Context(), r.Client, devices.List, struct{}{})
 		return err == nil && d.Devices[0].State == "online"
 	}
 	eventually(t, "the device is online", online)

@@ -10,8 +10,11 @@ import (
 	"testing"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/control"
 	"voltbus/fault"
+	alertsop "voltbus/operation/alerts"
+	controlop "voltbus/operation/control"
 	"voltbus/testing/peers"
 )
 
@@ -68,7 +71,7 @@ func (c *commanded) turn(address, value uint16) {
 func (c *commanded) set(point string, value float64) answer.Commanded {
 	c.t.Helper()
 	wait := 20.0
-	list, err := c.Client.Command(c.t.Context(), answer.NewCommands{Wait: &wait, Commands: []answer.NewCommand{
+	list, err := client.Do(c.t.Context(), c.Client, controlop.Command, answer.NewCommands{Wait: &wait, Commands: []answer.NewCommand{
 		{Point: "site/plant/" + point, Value: []byte(fmt.Sprint(value))},
 	}})
 	if err != nil {
@@ -79,7 +82,7 @@ func (c *commanded) set(point string, value float64) answer.Commanded {
 
 func (c *commanded) output(point string) (control.Output, string) {
 	c.t.Helper()
-	who, err := c.Who(context.Background(), "site/plant/"+point)
+	who, err := client.Do(context.Background(), c.Client, controlop.Who, controlop.Path{Path: "site/plant/" + point})
 	if err != nil || len(who.Points) != 1 {
 		c.t.Fatalf("who says %+v, %v", who, err)
 	}
@@ -102,7 +105,7 @@ func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {
 		t.Errorf("reports %s", reported)
 	}
 	eventually(t, "health and alerts say so", func() bool {
-		alerts, err := c.Client.Alerts(wait(t))
+		alerts, err := client.Do(wait(t), c.Client, alertsop.List, struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,21 +118,21 @@ func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {
 		return false
 	})
 	c.hears(t, "control.mismatch", "site/plant/valve", "another value")
-	before, err := c.Client.Alerts(wait(t))
+	before, err := client.Do(wait(t), c.Client, alertsop.List, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Client.ClearAlert(wait(t), "node", "control"); !fault.Is(err, fault.Conflict) {
+	if err := client.Tell(wait(t), c.Client, alertsop.Clear, alertsop.Alert{Agent: "node", Key: "control"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("somebody clears what lasts: %v", err)
 	}
-	if list, err := c.Client.Alerts(wait(t)); err != nil || len(list.Alerts) != 1 || !list.Alerts[0].First.Equal(before.Alerts[0].First) {
+	if list, err := client.Do(wait(t), c.Client, alertsop.List, struct{}{}); err != nil || len(list.Alerts) != 1 || !list.Alerts[0].First.Equal(before.Alerts[0].First) {
 		t.Errorf("after somebody cleared what lasts: %+v, %v; before %+v", list, err, before)
 	}
 	if r := c.set("valve", 19.77); r.Output != "held" || string(r.Reported) != "19.8" {
 		t.Errorf("the same command again gives %+v", r)
 	}
 	eventually(t, "all is well", func() bool {
-		alerts, err := c.Client.Alerts(wait(t))
+		alerts, err := client.Do(wait(t), c.Client, alertsop.List, struct{}{})
 		return err == nil && len(alerts.Alerts) == 0 && c.Node.Health(wait(t)).Status == "ok"
 	})
 }
@@ -166,7 +169,7 @@ func TestAPointThatAlwaysAssertsIsWrittenAgain(t *testing.T) {
 	for range 2 {
 		c.turn(100, 250)
 		eventually(t, "it is written again", func() bool {
-			list, err := c.ReadNow(wait(t), "site/plant/valve")
+			list, err := client.Do(wait(t), c.Client, controlop.Get, controlop.Points{Points: []string{"site/plant/valve"}})
 			return err == nil && string(list.Readings[0].Value) == "21"
 		})
 	}
@@ -208,7 +211,7 @@ func TestAttackADeviceThatIsBusyOrRefusesLeavesTheLevelAsItWas(t *testing.T) {
 	} {
 		c.declines("moody", exception, kind)
 		c.becomes("moody", control.Confirmed)
-		who, err := c.Who(wait(t), "site/plant/moody")
+		who, err := client.Do(wait(t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/moody"})
 		if err != nil || len(who.Points[0].Array) != 1 || string(who.Points[0].Array[0].Value) != "500" || string(who.Points[0].Reported) != "500" {
 			t.Errorf("after exception %v the point is %+v, %v", exception, who.Points, err)
 		}
@@ -230,7 +233,7 @@ func (c *commanded) declines(point string, value float64, kind fault.Kind) {
 // nobody demands that nobody commands a point.
 func (c *commanded) nobody(point string) {
 	c.t.Helper()
-	who, err := c.Who(wait(c.t), "site/plant/"+point)
+	who, err := client.Do(wait(c.t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/" + point})
 	if err != nil || len(who.Points) != 1 || len(who.Points[0].Array) != 0 {
 		c.t.Errorf("who says %+v, %v", who, err)
 	}
@@ -254,11 +257,11 @@ func TestAttackARestartOfTheNodeWritesWhatSimulatedDevicesForgot(t *testing.T) {
 	r.halt()
 	r = run(t, load(t, dir, room))
 	eventually(t, "the room has what is commanded", func() bool {
-		list, err := r.ReadNow(wait(t), "site/room/setpoint")
+		list, err := client.Do(wait(t), r.Client, controlop.Get, controlop.Points{Points: []string{"site/room/setpoint"}})
 		return err == nil && string(list.Readings[0].Value) == "23"
 	})
 	eventually(t, "and is said to", func() bool {
-		who, err := r.Who(wait(t), "site/room/setpoint")
+		who, err := client.Do(wait(t), r.Client, controlop.Who, controlop.Path{Path: "site/room/setpoint"})
 		return err == nil && len(who.Points) == 1 && who.Points[0].Output == "held"
 	})
 }

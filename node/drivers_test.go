@@ -9,9 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/config"
 	"voltbus/driver/all"
 	"voltbus/lab/modbusfarm"
+	"voltbus/operation/devices"
 	"voltbus/testing/peers"
 )
 
@@ -55,7 +57,7 @@ func TestADeviceIsTriedAndThenAdded(t *testing.T) {
 		t.Fatalf("adding gives %+v, %+v", p, applied)
 	}
 	eventually(t, "the device that was added is read", func() bool {
-		d, err := r.Client.Devices(t.Context())
+		d, err := client.Do(t.Context(), r.Client, devices.List, struct{}{})
 		return err == nil && len(d.Devices) == 1 && d.Devices[0].State == "online"
 	})
 	text, err := os.ReadFile(filepath.Join(dir, "voltbus.yaml"))

@@ -10,6 +10,8 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	"voltbus/operation/parent"
 )
 
 // named opens and runs a node of a name in a folder of its own.
@@ -41,7 +43,7 @@ func newFamily(t testing.TB) *family {
 // invite makes a code.
 func (f *family) invite(w client.Wish) string {
 	f.t.Helper()
-	made, err := f.parent.Invite(context.Background(), w)
+	made, err := client.Do(context.Background(), f.parent.Client, children.Invite, w.Arguments())
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -52,18 +54,18 @@ func (f *family) invite(w client.Wish) string {
 func (f *family) stands(state string) {
 	f.t.Helper()
 	eventually(f.t, "the child is "+state, func() bool {
-		p, err := f.child.Client.Parent(context.Background())
+		p, err := client.Do(context.Background(), f.child.Client, parent.Get, struct{}{})
 		return err == nil && p.State == state
 	})
 }
 
 func TestAChildThatIsApprovedBeforehandJoinsAtOnce(t *testing.T) {
 	f := newFamily(t)
-	p, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{Approved: true, Prefix: "campus/{name}"}), "")
+	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true, Prefix: "campus/{name}"}), Name: ""})
 	if err != nil || p.State != "approved" || p.Parent != "campus" || p.Name != "plant" || p.Prefix != "campus/plant" {
 		t.Fatalf("the parent is %+v, %v", p, err)
 	}
-	c, err := f.parent.Child(t.Context(), "plant")
+	c, err := client.Do(t.Context(), f.parent.Client, children.Get, children.Node{Name: "plant"})
 	if err != nil || c.State != "approved" || c.Print != p.Key || c.Prefix != "campus/plant" || c.By != "" {
 		t.Errorf("the child is %+v, %v", c, err)
 	}
@@ -78,7 +80,7 @@ func TestAChildThatIsApprovedBeforehandJoinsAtOnce(t *testing.T) {
 
 func TestNothingListensOnTheChild(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{Approved: true}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	if f.child.BusAddr() != "" {
@@ -88,12 +90,12 @@ func TestNothingListensOnTheChild(t *testing.T) {
 
 func TestAChildWaitsUntilItIsApproved(t *testing.T) {
 	f := newFamily(t)
-	p, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), "north")
+	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: "north"})
 	if err != nil || p.State != "pending" || p.Name != "north" {
 		t.Fatalf("the parent is %+v, %v", p, err)
 	}
 	eventually(t, "the child heard why", func() bool {
-		p, err := f.child.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), f.child.Client, parent.Get, struct{}{})
 		return err == nil && strings.Contains(p.Why, "waits until somebody approves it")
 	})
 	if h := f.parent.Node.Health(t.Context()); h.Status != "degraded" {
@@ -107,7 +109,7 @@ func TestAChildWaitsUntilItIsApproved(t *testing.T) {
 
 func TestAChildThatIsDeniedHearsIt(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := f.parent.DecideChild(t.Context(), "plant", "deny")
@@ -126,38 +128,38 @@ func TestAChildThatIsDeniedHearsIt(t *testing.T) {
 func TestACodeWorksOnce(t *testing.T) {
 	f := newFamily(t)
 	code := f.invite(client.Wish{Approved: true})
-	if _, err := f.child.JoinParent(t.Context(), code, ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := named(t, "other", listenNowhere)
-	_, err := other.JoinParent(t.Context(), code, "")
+	_, err := client.Do(t.Context(), other.Client, parent.Join, parent.Code{Code: code, Name: ""})
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "used already") {
 		t.Errorf("a used code: %v", err)
 	}
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); !fault.Is(err, fault.Conflict) {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a child joins twice: %v", err)
 	}
 }
 
 func TestACodeThatIsCancelledOrUnknownIsRefused(t *testing.T) {
 	f := newFamily(t)
-	made, err := f.parent.Invite(t.Context(), client.Wish{})
+	made, err := client.Do(t.Context(), f.parent.Client, children.Invite, client.Wish{}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.parent.CancelInvitation(t.Context(), made.Invitation.ID); err != nil {
+	if _, err := client.Do(t.Context(), f.parent.Client, children.Cancel, children.ID{ID: made.Invitation.ID}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.child.JoinParent(t.Context(), made.Code, "")
+	_, err = client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: made.Code, Name: ""})
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "was cancelled") {
 		t.Errorf("a cancelled code: %v", err)
 	}
 	typo := []byte(f.invite(client.Wish{}))
 	typo[20] ^= 1
-	if _, err := f.child.JoinParent(t.Context(), string(typo), ""); !fault.Is(err, fault.Invalid) {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: string(typo), Name: ""}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a code with a typing error: %v", err)
 	}
-	if _, err := f.parent.JoinParent(t.Context(), f.invite(client.Wish{}), ""); !fault.Is(err, fault.Invalid) {
+	if _, err := client.Do(t.Context(), f.parent.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a node joins itself: %v", err)
 	}
 	if told := f.child.told(client.AuditFilter{}); strings.Contains(strings.Join(told, "\n"), "vb1") {
@@ -167,22 +169,22 @@ func TestACodeThatIsCancelledOrUnknownIsRefused(t *testing.T) {
 
 func TestANameThatIsTakenLeavesTheCodeOpen(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{Approved: true}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := named(t, "Plant", listenNowhere)
 	code := f.invite(client.Wish{Approved: true})
-	if _, err := other.JoinParent(t.Context(), code, ""); !fault.Is(err, fault.Conflict) {
+	if _, err := client.Do(t.Context(), other.Client, parent.Join, parent.Code{Code: code, Name: ""}); !fault.Is(err, fault.Conflict) {
 		t.Fatalf("a name that is taken: %v", err)
 	}
-	if p, err := other.JoinParent(t.Context(), code, "second"); err != nil || p.Name != "second" {
+	if p, err := client.Do(t.Context(), other.Client, parent.Join, parent.Code{Code: code, Name: "second"}); err != nil || p.Name != "second" {
 		t.Errorf("the parent is %+v, %v", p, err)
 	}
 }
 
 func TestARevokedChildHearsItWhenItReturns(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := f.child.Config()
@@ -196,7 +198,7 @@ func TestARevokedChildHearsItWhenItReturns(t *testing.T) {
 
 func TestAChildTakesANewKeyAndTheOldOneIsRefused(t *testing.T) {
 	f := newFamily(t)
-	before, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{Approved: true}), "")
+	before, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,11 +206,11 @@ func TestAChildTakesANewKeyAndTheOldOneIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := f.child.RotateKey(t.Context())
+	after, err := client.Do(t.Context(), f.child.Client, parent.Rotate, struct{}{})
 	if err != nil || after.Key == before.Key {
 		t.Fatalf("the parent is %+v, %v", after, err)
 	}
-	c, err := f.parent.Child(t.Context(), "plant")
+	c, err := client.Do(t.Context(), f.parent.Client, children.Get, children.Node{Name: "plant"})
 	if err != nil || c.Print != after.Key || c.Keys != 2 {
 		t.Errorf("the child is %+v, %v", c, err)
 	}
@@ -223,39 +225,39 @@ func TestAChildTakesANewKeyAndTheOldOneIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.child = run(t, cfg)
-	if _, err := f.child.RotateKey(t.Context()); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "was replaced") {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Rotate, struct{}{}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "was replaced") {
 		t.Errorf("the old key: %v", err)
 	}
 }
 
 func TestAChildLeaves(t *testing.T) {
 	f := newFamily(t)
-	if err := f.child.LeaveParent(t.Context()); !fault.Is(err, fault.NotFound) {
+	if err := client.Tell(t.Context(), f.child.Client, parent.Leave, struct{}{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("without a parent: %v", err)
 	}
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.child.LeaveParent(t.Context()); err != nil {
+	if err := client.Tell(t.Context(), f.child.Client, parent.Leave, struct{}{}); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := f.child.Client.Parent(t.Context()); err != nil || p.Member {
+	if p, err := client.Do(t.Context(), f.child.Client, parent.Get, struct{}{}); err != nil || p.Member {
 		t.Errorf("the parent is %+v, %v", p, err)
 	}
 	if _, err := os.Stat(filepath.Join(f.childData, "parent.nk")); !os.IsNotExist(err) {
 		t.Errorf("the key: %v", err)
 	}
-	if err := f.parent.RemoveChild(t.Context(), "plant"); err != nil {
+	if err := client.Tell(t.Context(), f.parent.Client, children.Remove, children.Node{Name: "plant"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{Approved: true}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
 		t.Errorf("joined again: %v", err)
 	}
 }
 
 func TestOnlyAnAdministratorLetsNodesIn(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	token, err := f.parent.Issue(t.Context(), identity.User{Name: "eve", Role: identity.Engineer})
@@ -266,10 +268,10 @@ func TestOnlyAnAdministratorLetsNodesIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, inviteErr := eve.Invite(t.Context(), client.Wish{})
+	_, inviteErr := client.Do(t.Context(), eve, children.Invite, client.Wish{}.Arguments())
 	_, approveErr := eve.DecideChild(t.Context(), "plant", "approve")
-	_, joinErr := eve.JoinParent(t.Context(), "vb1", "")
-	for _, err := range []error{inviteErr, approveErr, joinErr, eve.RemoveChild(t.Context(), "plant"), eve.LeaveParent(t.Context())} {
+	_, joinErr := client.Do(t.Context(), eve, parent.Join, parent.Code{Code: "vb1", Name: ""})
+	for _, err := range []error{inviteErr, approveErr, joinErr, client.Tell(t.Context(), eve, children.Remove, children.Node{Name: "plant"}), client.Tell(t.Context(), eve, parent.Leave, struct{}{})} {
 		if !fault.Is(err, fault.Refused) {
 			t.Errorf("an engineer gets %v", err)
 		}

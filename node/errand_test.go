@@ -16,6 +16,9 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation/configuration"
+	"voltbus/operation/documents"
+	"voltbus/operation/nodes"
+	"voltbus/operation/processes"
 )
 
 // file is the configuration file of a node.
@@ -43,7 +46,7 @@ func TestANodeIsOperatedFromAboveOnlyAsItAllows(t *testing.T) {
 		"plant":  "uplink: {allow: [\"call node:agent.list\", \"call node:document.set\", \"call node:document.get\", \"call node:agent.start\"]}\n",
 	}, nil)
 	plant := c.region.At("plant")
-	if _, err := plant.AgentProcesses(wait(t)); err != nil {
+	if _, err := client.Do(wait(t), plant, processes.List, processes.Nothing{}); err != nil {
 		t.Errorf("the region lists the agents of the plant: %v", err)
 	}
 	if _, err := plant.Operate(wait(t), "boiler", "start"); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "plant says: ") {
@@ -52,16 +55,16 @@ func TestANodeIsOperatedFromAboveOnlyAsItAllows(t *testing.T) {
 	if _, err := plant.Operate(wait(t), "boiler", "stop"); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "plant says: missing: call node:agent.stop") {
 		t.Errorf("what the plant does not allow: %v", err)
 	}
-	if _, err := c.region.At("campus").AgentProcesses(wait(t)); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call node:agent.list") {
+	if _, err := client.Do(wait(t), c.region.At("campus"), processes.List, processes.Nothing{}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call node:agent.list") {
 		t.Errorf("what campus does not allow: %v", err)
 	}
-	if _, err := c.plant.At("region").AgentProcesses(wait(t)); !fault.Is(err, fault.Refused) {
+	if _, err := client.Do(wait(t), c.plant.At("region"), processes.List, processes.Nothing{}); !fault.Is(err, fault.Refused) {
 		t.Errorf("a child operates its parent: %v", err)
 	}
-	if _, err := plant.SetDocument(wait(t), "shared", "limits", client.NewDocument{Text: "most: 12\n", Type: "yaml", Note: "from afar"}); err != nil {
+	if _, err := client.Do(wait(t), plant, documents.Set, client.NewDocument{Text: "most: 12\n", Type: "yaml", Note: "from afar"}.Arguments("shared", "limits")); err != nil {
 		t.Fatal(err)
 	}
-	d, err := plant.Document(wait(t), "shared", "limits", 0)
+	d, err := client.Do(wait(t), plant, documents.Get, documents.Version{Key: documents.Key{Owner: "shared", Name: "limits"}, Version: 0})
 	if err != nil || d.Text == nil || *d.Text != "most: 12\n" || d.By != "person:region/admin" {
 		t.Errorf("the document at the plant: %+v, %v", d, err)
 	}
@@ -90,7 +93,7 @@ func TestPeopleDoAtOtherNodesOnlyWhatTheirRoleAllowsHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := viewer.At("plant").AgentProcesses(wait(t)); err != nil {
+	if _, err := client.Do(wait(t), viewer.At("plant"), processes.List, processes.Nothing{}); err != nil {
 		t.Errorf("a viewer lists agents: %v", err)
 	}
 	if _, err := viewer.At("plant").Operate(wait(t), "boiler", "stop"); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "operator") {
@@ -170,7 +173,7 @@ func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
 		t.Errorf("it is reached again: %v", err)
 	}
 	eventually(t, "those above see it", func() bool {
-		n, err := c.region.Client.Node(wait(t), "plant")
+		n, err := client.Do(wait(t), c.region.Client, nodes.Get, nodes.Name{Name: "plant"})
 		return err == nil && strings.HasPrefix(n.Note, "went back to the configuration before at ")
 	})
 }
@@ -201,7 +204,7 @@ func TestANodeThatEndsDuringATrialStartsWithTheConfigurationBefore(t *testing.T)
 		t.Errorf("its audit log has %q", m.told(client.AuditFilter{}))
 	}
 	eventually(t, "it says so", func() bool {
-		n, err := m.Client.Node(wait(t), "test")
+		n, err := client.Do(wait(t), m.Client, nodes.Get, nodes.Name{Name: "test"})
 		return err == nil && strings.HasPrefix(n.Note, "went back")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/devices"
 	"voltbus/point"
 )
 
@@ -105,9 +106,9 @@ func pauseOnce(t *testing.T, r *running, ballast string) {
 	if err != nil || h.Status != "degraded" {
 		t.Errorf("health is %+v, %v", h, err)
 	}
-	before, _ := r.Client.Devices(ctx)
+	before, _ := client.Do(ctx, r.Client, devices.List, struct{}{})
 	eventually(t, "devices are read on", func() bool {
-		d, err := r.Client.Devices(ctx)
+		d, err := client.Do(ctx, r.Client, devices.List, struct{}{})
 		return err == nil && d.Devices[0].Reads > before.Devices[0].Reads+5
 	})
 	if err := os.Remove(ballast); err != nil {

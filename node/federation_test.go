@@ -21,6 +21,8 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	"voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/store/duckdb/engine"
 	"voltbus/testing/link"
@@ -409,11 +411,11 @@ func sameFigures(a, b answer.Bucket) bool {
 func TestAChildWithoutAPrefixIsAskedForWhatItMayRecord(t *testing.T) {
 	const count = 100
 	top, house := newMember(t, "top", ""), newMember(t, "house", "uplink: {select: [\"site/sent/**\"], allow: [\"read **\"]}\n")
-	invited, err := top.Invite(wait(t), client.Wish{Approved: true, Grants: identity.Grants{Record: []point.Pattern{"site/**"}}, Addresses: []string{top.BusAddr()}})
+	invited, err := client.Do(wait(t), top.Client, children.Invite, client.Wish{Approved: true, Grants: identity.Grants{Record: []point.Pattern{"site/**"}}, Addresses: []string{top.BusAddr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := house.JoinParent(wait(t), invited.Code, ""); err != nil {
+	if _, err := client.Do(wait(t), house.Client, parent.Join, parent.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	awaitTrue(t, "they are connected", func() bool { b := top.Tree().Below(); return len(b) == 1 && b[0].Away.IsZero() })

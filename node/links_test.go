@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"voltbus/api/client"
+	"voltbus/operation/children"
+	"voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -26,7 +28,7 @@ func (r *running) turns() []string {
 // since returns when the parent's child came, for who waits until it comes anew.
 func (p *pair) since() string {
 	p.t.Helper()
-	c, err := p.parent.Child(wait(p.t), "plant")
+	c, err := client.Do(wait(p.t), p.parent.Client, children.Get, children.Node{Name: "plant"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -96,11 +98,11 @@ func TestAChildThatIsShutOutIsToldWithTheReason(t *testing.T) {
 
 func TestAConnectionThatOnlyAsksHowANodeStandsIsToldAsNoLink(t *testing.T) {
 	f := newFamily(t)
-	if _, err := f.child.JoinParent(t.Context(), f.invite(client.Wish{}), ""); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the child heard that it waits", func() bool {
-		p, err := f.child.Client.Parent(t.Context())
+		p, err := client.Do(t.Context(), f.child.Client, parent.Get, struct{}{})
 		return err == nil && strings.Contains(p.Why, "waits until somebody approves it")
 	})
 	if _, err := f.parent.DecideChild(t.Context(), "plant", "approve"); err != nil {
@@ -110,7 +112,7 @@ func TestAConnectionThatOnlyAsksHowANodeStandsIsToldAsNoLink(t *testing.T) {
 	f.child.halt()
 	var told []string
 	eventually(t, "the parent tells its end", func() bool { // behind those of the connections before
-		c, err := f.parent.Child(t.Context(), "plant")
+		c, err := client.Do(t.Context(), f.parent.Client, children.Get, children.Node{Name: "plant"})
 		told = f.parent.turns()
 		return err == nil && c.Online == nil && len(told) > 1 && strings.Contains(told[len(told)-1], "child.lost")
 	})

@@ -14,6 +14,9 @@ import (
 	agent "voltbus/bus/client"
 	"voltbus/bus/peer"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	"voltbus/operation/nodes"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/testing/link"
 	"voltbus/uplink/live"
@@ -38,11 +41,11 @@ func newTwoNodes(t *testing.T, above, below string, grants identity.Grants) *two
 	}
 	n.parent, n.child = grow("campus", above), grow("plant", below)
 	n.way.Lead(n.parent.BusAddr())
-	invited, err := n.parent.Invite(wait(t), client.Wish{Approved: true, Prefix: "plant", Grants: grants, Addresses: []string{n.way.Addr()}})
+	invited, err := client.Do(wait(t), n.parent.Client, children.Invite, client.Wish{Approved: true, Prefix: "plant", Grants: grants, Addresses: []string{n.way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.child.JoinParent(wait(t), invited.Code, ""); err != nil {
+	if _, err := client.Do(wait(t), n.child.Client, parentop.Join, parentop.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	n.source = join(t, n.child.running, n.child.cfg, "meter", identity.Grants{Publish: []point.Pattern{"**"}})
@@ -72,7 +75,7 @@ func TestABacklogOfBlocksDoesNotDelayLiveMessages(t *testing.T) {
 	}
 	n.child.record(many)
 	awaitTrue(t, "a backlog waits", func() bool {
-		p, err := n.child.Parent(wait(t))
+		p, err := client.Do(wait(t), n.child.Client, parentop.Get, struct{}{})
 		return err == nil && p.Uplink != nil && p.Uplink.Waiting > 0
 	})
 	n.hears(t, "hall/a")
@@ -80,11 +83,11 @@ func TestABacklogOfBlocksDoesNotDelayLiveMessages(t *testing.T) {
 		publish(t, n.source, "hall/a", i)
 	}
 	awaitTrue(t, "the parent hears the last", func() bool { return n.heard.times("plant/hall/a/n=99") == 1 })
-	p, err := n.child.Parent(wait(t))
+	p, err := client.Do(wait(t), n.child.Client, parentop.Get, struct{}{})
 	if err != nil || p.Uplink.Waiting == 0 {
 		t.Errorf("there is no backlog any more, which this is about: %+v, %v", p.Uplink, err)
 	}
-	shown, err := n.parent.Client.Node(wait(t), "plant")
+	shown, err := client.Do(wait(t), n.parent.Client, nodes.Get, nodes.Name{Name: "plant"})
 	up := p.Uplink.Live
 	if err != nil || up == nil || shown.Live == nil || !up.Connected || up.Up.Wanted == 0 || up.Up.Messages < 100 || up.Up.Octets == 0 || shown.Live.Up.Messages < 100 || shown.Live.Up.Wanted != up.Up.Wanted {
 		t.Errorf("the child shows %+v, its parent %+v, %v", up, shown.Live, err)
@@ -189,7 +192,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 	n := newTwoNodes(t, "", "", identity.Grants{})
 	n.hears(t, "hall/a")
 	as := access(t, n.parent.cfg, "liar")
-	if _, err := n.parent.AddChild(wait(t), client.NewChild{Name: "liar", Public: as.Key.Public(), Prefix: "liar"}); err != nil {
+	if _, err := client.Do(wait(t), n.parent.Client, children.Add, client.NewChild{Name: "liar", Public: as.Key.Public(), Prefix: "liar"}.Arguments()); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := peer.DialParent(wait(t), peer.Way{Address: n.parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@liar")
@@ -264,7 +267,7 @@ func TestWhatANodeFarBelowWithholdsIsKnownAtTheTop(t *testing.T) {
 	}
 	var told []answer.LiveWithheld
 	awaitTrue(t, "the top knows what the leaf withholds", func() bool {
-		n, err := r.top().Client.Node(wait(t), "mid")
+		n, err := client.Do(wait(t), r.top().Client, nodes.Get, nodes.Name{Name: "mid"})
 		if err != nil || n.Live == nil {
 			return false
 		}

@@ -11,6 +11,8 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/nodelog"
 )
 
 func TestANodesOwnLogIsReadFromAfarAsItAllows(t *testing.T) {
@@ -19,12 +21,12 @@ func TestANodesOwnLogIsReadFromAfarAsItAllows(t *testing.T) {
 	}, nil)
 	plant := c.region.At("plant")
 	c.plant.Log().Warn("the roof leaks", slog.String("room", "attic"), slog.String("password", "hunter2"))
-	list, err := plant.NodeLog(wait(t), client.Lines{Level: "warning", Search: "roof"})
+	list, err := client.Do(wait(t), plant, nodelog.Read, nodelog.Lines{Level: client.Lines{Level: "warning", Search: "roof"}.Level, Search: client.Lines{Level: "warning", Search: "roof"}.Search, Since: operation.Time(client.Lines{Level: "warning", Search: "roof"}.Since), Limit: client.Lines{Level: "warning", Search: "roof"}.Limit})
 	if err != nil || len(list.Entries) != 1 || list.Entries[0].Level != "warning" ||
 		string(list.Entries[0].Extra) != `{"room":"attic","password":"(hidden)"}` {
 		t.Fatalf("the log of the plant at the region: %+v, %v", list, err)
 	}
-	if _, err := c.region.At("campus").NodeLog(wait(t), client.Lines{}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call node:log") {
+	if _, err := client.Do(wait(t), c.region.At("campus"), nodelog.Read, nodelog.Lines{Level: client.Lines{}.Level, Search: client.Lines{}.Search, Since: operation.Time(client.Lines{}.Since), Limit: client.Lines{}.Limit}); !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "campus says: missing: call node:log") {
 		t.Errorf("what campus does not allow: %v", err)
 	}
 	ctx, stop := context.WithCancel(wait(t))
@@ -68,7 +70,7 @@ func TestANodesOwnLogIsForEngineersAndFollowedWithoutGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := operator.NodeLog(wait(t), client.Lines{}); !fault.Is(err, fault.Refused) {
+	if _, err := client.Do(wait(t), operator, nodelog.Read, nodelog.Lines{Level: client.Lines{}.Level, Search: client.Lines{}.Search, Since: operation.Time(client.Lines{}.Since), Limit: client.Lines{}.Limit}); !fault.Is(err, fault.Refused) {
 		t.Errorf("an operator reads the log: %v", err)
 	}
 	r.Log().Info("round", slog.Int("n", -1))

@@ -11,6 +11,10 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/children"
+	"voltbus/operation/nodes"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 )
 
@@ -91,7 +95,7 @@ func (p *pair) settled(n uint64) answer.Origin {
 func says(t *testing.T, child *running, text string) {
 	t.Helper()
 	eventually(t, "the child says: "+text, func() bool {
-		a, err := child.Client.Parent(wait(t))
+		a, err := client.Do(wait(t), child.Client, parentop.Get, struct{}{})
 		if err != nil || a.Uplink == nil {
 			return false
 		}
@@ -107,7 +111,7 @@ func TestAChildThatSendsOutsideItsPrefixWaitsUntilItIsGranted(t *testing.T) {
 	p := newPair(t, "uplink: {rename: [{from: p, to: other/p}]}\n")
 	p.record(10)
 	says(t, p.child, "record other/p")
-	if c, err := p.parent.Child(wait(t), "plant"); err != nil || !strings.Contains(c.Refusal, "record other/p") {
+	if c, err := client.Do(wait(t), p.parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || !strings.Contains(c.Refusal, "record other/p") {
 		t.Errorf("the parent shows %+v, %v", c, err)
 	}
 	eventually(t, "the parent's audit log has it", func() bool {
@@ -118,14 +122,14 @@ func TestAChildThatSendsOutsideItsPrefixWaitsUntilItIsGranted(t *testing.T) {
 	if o := of(p.parent, "plant"); o.Stored != 0 {
 		t.Errorf("the parent took %+v", o)
 	}
-	if _, err := p.parent.RegrantChild(wait(t), "plant", identity.Grants{Record: []point.Pattern{"other"}}, identity.Grants{}); err != nil {
+	if _, err := client.Do(wait(t), p.parent.Client, children.Regrant, children.Grants{Node: children.Node{Name: "plant"}, Regranting: operation.Regranting{Grant: identity.Grants{Record: []point.Pattern{"other"}}, Withdraw: identity.Grants{}}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the parent has all that waited", func() bool { return p.parent.stored("other/p") == 20 })
 	if o := p.settled(20); o.Missing+o.Repeated != 0 || !o.Balanced {
 		t.Errorf("the ledger: %+v", o)
 	}
-	if c, err := p.parent.Child(wait(t), "plant"); err != nil || c.Refusal != "" {
+	if c, err := client.Do(wait(t), p.parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || c.Refusal != "" {
 		t.Errorf("the parent shows %+v, %v", c, err)
 	}
 }
@@ -134,7 +138,7 @@ func TestAChildThatIsConfinedAnewSendsToTheNewPrefix(t *testing.T) {
 	p := newPair(t, "")
 	p.record(10)
 	p.equal()
-	if _, err := p.parent.ConfineChild(wait(t), "plant", "region/plant"); err != nil {
+	if _, err := client.Do(wait(t), p.parent.Client, children.Confine, children.Prefix{Node: children.Node{Name: "plant"}, Prefix: "region/plant"}); err != nil {
 		t.Fatal(err)
 	}
 	p.record(10)
@@ -198,17 +202,17 @@ func TestAChildWithANewDiskJoinsAgainAndIsNotMixedUp(t *testing.T) {
 	}
 	p.child = run(t, cfg)
 	p.child.record(numbers("p", 100, 30))
-	made, err := p.parent.Invite(wait(t), client.Wish{Approved: true, Prefix: "campus/plant", Addresses: []string{p.way.Addr()}})
+	made, err := client.Do(wait(t), p.parent.Client, children.Invite, client.Wish{Approved: true, Prefix: "campus/plant", Addresses: []string{p.way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.child.JoinParent(wait(t), made.Code, ""); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "remove") {
+	if _, err := client.Do(wait(t), p.child.Client, parentop.Join, parentop.Code{Code: made.Code, Name: ""}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "remove") {
 		t.Fatalf("under the name of the old disk: %v", err)
 	}
-	if err := p.parent.RemoveChild(wait(t), "plant"); err != nil {
+	if err := client.Tell(wait(t), p.parent.Client, children.Remove, children.Node{Name: "plant"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.child.JoinParent(wait(t), made.Code, ""); err != nil {
+	if _, err := client.Do(wait(t), p.child.Client, parentop.Join, parentop.Code{Code: made.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the samples of both disks are there", func() bool {
@@ -288,7 +292,7 @@ func TestAParentThatWasRenamedGetsOn(t *testing.T) {
 	p.way.Lead(p.parent.BusAddr())
 	p.record(10)
 	p.equal()
-	if a, err := p.child.Client.Parent(wait(t)); err != nil || a.Parent != "main-campus" {
+	if a, err := client.Do(wait(t), p.child.Client, parentop.Get, struct{}{}); err != nil || a.Parent != "main-campus" {
 		t.Errorf("the child's parent is %+v, %v", a, err)
 	}
 }
@@ -311,11 +315,11 @@ func TestAChildThatWasRenamedIsTheSameChild(t *testing.T) {
 	if n := len(p.parent.ledger().Origins); n > 2 {
 		t.Errorf("the parent knows of %d origins: %+v", n, p.parent.ledger().Origins)
 	}
-	if c, err := p.parent.Child(wait(t), "plant"); err != nil || c.Online == nil {
+	if c, err := client.Do(wait(t), p.parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || c.Online == nil {
 		t.Errorf("the parent's child is %+v, %v", c, err)
 	}
 	eventually(t, "the parent has it under the name with which it joined, once", func() bool {
-		n, err := p.parent.Client.Nodes(wait(t))
+		n, err := client.Do(wait(t), p.parent.Client, nodes.List, struct{}{})
 		return err == nil && len(n.Nodes) == 2 && n.Nodes[1].Name == "plant" && n.Nodes[1].State == answer.NodeOnline
 	})
 	eventually(t, "it answers to both names", func() bool {
@@ -360,7 +364,7 @@ func TestAParentWithAFullDiskTakesWhatWaitedWhenThereIsRoom(t *testing.T) {
 	dir, data := smallDisk(t)
 	p := newPair(t, "")
 	full := run(t, nodeOf(t, dir, "full", listenAnywhere+"log: {min_free: 200MiB}\n"))
-	if err := p.child.LeaveParent(wait(t)); err != nil {
+	if err := client.Tell(wait(t), p.child.Client, parentop.Leave, struct{}{}); err != nil {
 		t.Fatal(err)
 	}
 	p.parent = full

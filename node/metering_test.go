@@ -9,6 +9,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/operation/metering"
+	"voltbus/operation/tokens"
 )
 
 const meteringConfig = "metering:\n  role: mds\n  zone: Europe/Berlin\ndevices: []\n"
@@ -131,7 +132,7 @@ func TestAttackATokenForOneMeterRecordsNoOther(t *testing.T) {
 	if _, err := client.Do(ctx, r.Client, metering.Register, metering.Registration{Meters: []answer.MeterEntry{smartMeter("m1"), smartMeter("m2")}}); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.IssueToken(ctx, "m1", "meters/m1")
+	issued, err := client.Do(ctx, r.Client, tokens.Issue, tokens.Recorder{Name: "m1", Under: "meters/m1"})
 	if err != nil {
 		t.Fatal(err)
 	}

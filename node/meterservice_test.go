@@ -14,6 +14,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/operation/metering"
+	"voltbus/operation/tokens"
 	"voltbus/testing/peers"
 )
 
@@ -25,7 +26,7 @@ func meteringNode(t *testing.T, under string) (*running, string) {
 	if _, err := client.Do(ctx, r.Client, metering.Register, metering.Registration{Meters: []answer.MeterEntry{smartMeter("m1"), smartMeter("m2")}}); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.IssueToken(ctx, "concentrator", under)
+	issued, err := client.Do(ctx, r.Client, tokens.Issue, tokens.Recorder{Name: "concentrator", Under: under})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {
 		t.Errorf("without a login: %d", status)
 	}
 	plain := run(t, load(t, t.TempDir(), listenAnywhere+"devices: []\n"))
-	issued, err := plain.IssueToken(t.Context(), "concentrator", "")
+	issued, err := client.Do(t.Context(), plain.Client, tokens.Issue, tokens.Recorder{Name: "concentrator", Under: ""})
 	if err != nil {
 		t.Fatal(err)
 	}

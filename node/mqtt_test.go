@@ -15,6 +15,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/auditlog"
 	"voltbus/operation/mqtt"
 )
 
@@ -226,7 +227,7 @@ func TestAttackADeviceDoesWhatItsKindMayAndNoMore(t *testing.T) {
 		t.Errorf("got %s", m.Payload)
 	}
 	eventually(t, "the audit log has it", func() bool {
-		log, err := r.Client.Audit(context.Background(), client.AuditFilter{Actor: "device:one", Action: "mqtt.publish"})
+		log, err := client.Do(context.Background(), r.Client, auditlog.List, client.AuditFilter{Actor: "device:one", Action: "mqtt.publish"}.Page())
 		return err == nil && len(log.Entries) > 0
 	})
 }

@@ -19,6 +19,8 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/node"
+	"voltbus/operation/devices"
+	ledgerop "voltbus/operation/ledger"
 )
 
 // write writes a configuration beside its data directory and loads it.
@@ -138,7 +140,7 @@ func eventually(t testing.TB, what string, condition func() bool) {
 // ledger returns the ledger, which adds up whenever one looks.
 func (r *running) ledger() answer.Ledger {
 	r.t.Helper()
-	l, err := r.Client.Ledger(context.Background())
+	l, err := client.Do(context.Background(), r.Client, ledgerop.Get, ledgerop.Reach{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -170,7 +172,7 @@ func TestANodeCollectsKeepsAndAnswers(t *testing.T) {
 			return err == nil && len(samples.Series) == 1 && len(samples.Series[0].Samples) >= 3
 		})
 	}
-	devices, err := r.Client.Devices(ctx)
+	devices, err := client.Do(ctx, r.Client, devices.List, struct{}{})
 	if err != nil || len(devices.Devices) != 2 || devices.Devices[0].State != "online" {
 		t.Errorf("devices: %+v, %v", devices, err)
 	}
@@ -205,7 +207,7 @@ func TestReloadKeepsDevicesThatDidNotChange(t *testing.T) {
 	r := run(t, load(t, dir, listenAnywhere+zones))
 	ctx := context.Background()
 	eventually(t, "the device that stays was read", func() bool {
-		d, err := r.Client.Devices(ctx)
+		d, err := client.Do(ctx, r.Client, devices.List, struct{}{})
 		return err == nil && d.Devices[1].Path == "site/zone1" && d.Devices[1].Reads > 3
 	})
 	changes, err := r.Reload(ctx, load(t, dir, `
@@ -220,7 +222,7 @@ devices:
 	if fmt.Sprint(changes.Added, changes.Removed, changes.Changed, changes.Restart) != "[site/weather] [site/meter] [] [listen]" {
 		t.Errorf("changes are %+v", changes)
 	}
-	d, err := r.Client.Devices(ctx)
+	d, err := client.Do(ctx, r.Client, devices.List, struct{}{})
 	if err != nil || len(d.Devices) != 2 || d.Devices[1].Path != "site/zone1" || d.Devices[1].Reads <= 3 || d.Devices[1].Failures != 0 {
 		t.Errorf("after the reload: %+v, %v", d, err)
 	}

@@ -16,6 +16,9 @@ import (
 	"voltbus/bus/dispatch"
 	"voltbus/bus/peer"
 	"voltbus/fault"
+	"voltbus/operation/children"
+	"voltbus/operation/ledger"
+	"voltbus/operation/nodes"
 	"voltbus/testing/link"
 	"voltbus/uplink/fleet"
 	"voltbus/wire"
@@ -24,7 +27,7 @@ import (
 // nodeAt returns what a node says of another, or itself.
 func (r *running) nodeAt(name string) answer.Node {
 	r.t.Helper()
-	n, err := r.Client.Node(wait(r.t), name)
+	n, err := client.Do(wait(r.t), r.Client, nodes.Get, nodes.Name{Name: name})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -46,14 +49,14 @@ func TestANodeKnowsHowAllBelowItAre(t *testing.T) {
 		campus := c.region.nodeAt("campus")
 		return campus.SkewMS != nil && campus.Received != nil && c.campus.nodeAt("campus").Heard != nil
 	})
-	list, err := c.region.Client.Nodes(wait(t))
+	list, err := client.Do(wait(t), c.region.Client, nodes.List, struct{}{})
 	if err != nil || len(list.Nodes) != 3 || list.Nodes[0].State != answer.NodeHere || list.Nodes[0].Name != "region" || list.Nodes[2].Name != "plant" {
 		t.Errorf("the list at the region: %+v, %v", list, err)
 	}
-	if list, err := c.plant.Client.Nodes(wait(t)); err != nil || !slices.Equal(list.Above, []string{"campus", "region"}) || list.Nodes[0].Link != "connected" || list.Nodes[0].Parent != "campus" {
+	if list, err := client.Do(wait(t), c.plant.Client, nodes.List, struct{}{}); err != nil || !slices.Equal(list.Above, []string{"campus", "region"}) || list.Nodes[0].Link != "connected" || list.Nodes[0].Parent != "campus" {
 		t.Errorf("the list at the plant: %+v, %v", list, err)
 	}
-	if _, err := c.region.Client.Node(wait(t), "nowhere"); !fault.Is(err, fault.NotFound) {
+	if _, err := client.Do(wait(t), c.region.Client, nodes.Get, nodes.Name{Name: "nowhere"}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a node that nobody knows: %v", err)
 	}
 	c.toCampus.Lead("")
@@ -144,7 +147,7 @@ func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
 	cfg := nodeOf(t, t.TempDir(), "campus", listenAnywhere)
 	parent := run(t, cfg)
 	as := access(t, cfg, "plant")
-	if _, err := parent.AddChild(wait(t), client.NewChild{Name: "plant", Public: as.Key.Public()}); err != nil {
+	if _, err := client.Do(wait(t), parent.Client, children.Add, client.NewChild{Name: "plant", Public: as.Key.Public()}.Arguments()); err != nil {
 		t.Fatal(err)
 	}
 	child, err := peer.DialParent(wait(t), peer.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, "@plant")
@@ -162,7 +165,7 @@ func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
 		t.Helper()
 		var l answer.Ledger
 		eventually(t, "the ledger says "+want, func() bool {
-			if l, err = parent.Client.Ledger(wait(t)); err != nil {
+			if l, err = client.Do(wait(t), parent.Client, ledger.Get, ledger.Reach{}); err != nil {
 				t.Fatal(err)
 			}
 			return len(l.Nodes) == 2 && l.Nodes[1].State == "silent" && l.Nodes[1].Reason == want

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/control"
 	"voltbus/fault"
+	controlop "voltbus/operation/control"
 	"voltbus/testing/peers"
 )
 
@@ -38,7 +40,7 @@ func halves(upper, lower uint32) float64 { return float64(upper<<16 | lower) }
 // has demands what the device holds, register by register.
 func (c *commanded) has(upper, lower int) {
 	c.t.Helper()
-	list, err := c.ReadNow(wait(c.t), "site/plant/upper", "site/plant/lower")
+	list, err := client.Do(wait(c.t), c.Client, controlop.Get, controlop.Points{Points: []string{"site/plant/upper", "site/plant/lower"}})
 	if err != nil || string(list.Readings[0].Value) != fmt.Sprint(upper) || string(list.Readings[1].Value) != fmt.Sprint(lower) {
 		c.t.Errorf("the device has %+v, %v, want %d and %d", list.Readings, err, upper, lower)
 	}
@@ -57,7 +59,7 @@ func TestAttackADeviceThatTakesHalfOfAValueGetsTheFormerOneBack(t *testing.T) {
 			c.turn(204, 5)
 			c.turn(205, 100)
 			eventually(c.t, "the value of the panel is read", func() bool {
-				who, err := c.Who(wait(c.t), "site/plant/pair")
+				who, err := client.Do(wait(c.t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/pair"})
 				return err == nil && len(who.Points) == 1 && string(who.Points[0].Observed) == fmt.Sprint(int(halves(5, 100)))
 			})
 		},
@@ -65,14 +67,14 @@ func TestAttackADeviceThatTakesHalfOfAValueGetsTheFormerOneBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newHalving(t, "")
 			former(c)
-			before, err := c.Who(wait(t), "site/plant/pair")
+			before, err := client.Do(wait(t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/pair"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for exception, kind := range map[uint32]fault.Kind{2: fault.Rejected, 3: fault.Rejected, 4: fault.Rejected, 6: fault.Unavailable} {
 				c.declines("pair", halves(9, exception), kind)
 				eventually(t, "what was there is back", func() bool {
-					who, err := c.Who(wait(t), "site/plant/pair")
+					who, err := client.Do(wait(t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/pair"})
 					return err == nil && len(who.Points[0].Array) == len(before.Points[0].Array) && who.Points[0].Output == "held"
 				})
 				c.has(5, 100)
@@ -96,14 +98,14 @@ func TestAttackADeviceThatKeepsHalfOfAValueIsAMismatch(t *testing.T) {
 		},
 		"a release": {
 			half: func(c *commanded) {
-				if _, err := c.Client.Release(wait(c.t), answer.CommandSelection{Point: "site/plant/pair"}); err != nil {
+				if _, err := client.Do(wait(c.t), c.Client, controlop.Release, answer.CommandSelection{Point: "site/plant/pair"}); err != nil {
 					c.t.Fatal(err)
 				}
 			},
 		},
 		"an override with failsafe": {
 			half: func(c *commanded) {
-				if _, err := c.Client.Override(wait(c.t), answer.NewOverride{Pattern: "site/plant/**", Failsafe: true}); err != nil {
+				if _, err := client.Do(wait(c.t), c.Client, controlop.Override, answer.NewOverride{Pattern: "site/plant/**", Failsafe: true}); err != nil {
 					c.t.Fatal(err)
 				}
 			},
@@ -120,7 +122,7 @@ func TestAttackADeviceThatKeepsHalfOfAValueIsAMismatch(t *testing.T) {
 			})
 			c.hears(t, "control.mismatch", "site/plant/pair", "another value")
 			eventually(t, "health says so", func() bool { return c.Node.Health(wait(t)).Status == "degraded" })
-			who, err := c.Who(wait(t), "site/plant/pair")
+			who, err := client.Do(wait(t), c.Client, controlop.Who, controlop.Path{Path: "site/plant/pair"})
 			if err != nil || len(who.Points[0].Array) != change.level {
 				t.Errorf("who says %+v, %v", who, err)
 			}

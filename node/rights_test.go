@@ -17,7 +17,9 @@ import (
 	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
 	"voltbus/operation/declared"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/service"
 	"voltbus/testing/link"
@@ -43,11 +45,11 @@ func couple(t *testing.T, allow string) (campus, plant member, way *link.Link) {
 	}
 	campus, plant = grow("campus", ""), grow("plant", allow)
 	way.Lead(campus.BusAddr())
-	invited, err := campus.Invite(wait(t), client.Wish{Approved: true, Prefix: "plant", Grants: everything, Addresses: []string{way.Addr()}})
+	invited, err := client.Do(wait(t), campus.Client, children.Invite, client.Wish{Approved: true, Prefix: "plant", Grants: everything, Addresses: []string{way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plant.JoinParent(wait(t), invited.Code, ""); err != nil {
+	if _, err := client.Do(wait(t), plant.Client, parentop.Join, parentop.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	awaitTrue(t, "the nodes know each other", func() bool {
@@ -215,7 +217,7 @@ func TestAttackAnAgentAsksAnotherNodeForNothingThatItsOwnDoesNotAnswer(t *testin
 func stranger(t *testing.T, parent *member, name string, grants identity.Grants) func(r tree.Request) error {
 	t.Helper()
 	as := access(t, parent.cfg, name)
-	if _, err := parent.AddChild(wait(t), client.NewChild{Name: name, Public: as.Key.Public(), Grants: grants}); err != nil {
+	if _, err := client.Do(wait(t), parent.Client, children.Add, client.NewChild{Name: name, Public: as.Key.Public(), Grants: grants}.Arguments()); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := peer.DialParent(wait(t), peer.Way{Address: parent.BusAddr(), TLS: &tls.Config{RootCAs: as.CA, MinVersion: tls.VersionTLS13}}, as.Key, identity.ChildPrefix+name)

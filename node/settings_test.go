@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/identity"
+	devicesop "voltbus/operation/devices"
 )
 
 // call sends JSON with a token and reads the answer into out, if it is one of success, or else
@@ -110,7 +112,7 @@ func TestTheConfigurationIsChangedThroughTheAPI(t *testing.T) {
 	if old.Text != c.Text || old.User != "" {
 		t.Errorf("the old text is %+v", old)
 	}
-	devices, err := r.Client.Devices(context.Background())
+	devices, err := client.Do(context.Background(), r.Client, devicesop.List, struct{}{})
 	if err != nil || len(devices.Devices) != 2 || devices.Devices[0].Path != "site/other" {
 		t.Errorf("devices are %+v, %v", devices, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/documents"
 )
 
 // An engineer who decides what an agent does acts with its grants.
@@ -21,10 +22,10 @@ func TestAttackAnEngineerDoesNotTakeOverAnAgentThatMayMore(t *testing.T) {
 	}
 	for name, g := range grants {
 		join(t, plant.running, cfg, name, g)
-		if _, err := plant.SetDocument(wait(t), "shared", name+"-limits", client.NewDocument{Text: "most: 12\n", Type: "yaml"}); err != nil {
+		if _, err := client.Do(wait(t), plant.Client, documents.Set, client.NewDocument{Text: "most: 12\n", Type: "yaml"}.Arguments("shared", name+"-limits")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := plant.SetDocument(wait(t), "agent/"+name, "config", client.NewDocument{Text: "limits: config://" + name + "-limits\n", Type: "yaml"}); err != nil {
+		if _, err := client.Do(wait(t), plant.Client, documents.Set, client.NewDocument{Text: "limits: config://" + name + "-limits\n", Type: "yaml"}.Arguments("agent/"+name, "config")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,6 +20,11 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/children"
+	"voltbus/operation/documents"
+	ledgerop "voltbus/operation/ledger"
+	nodesop "voltbus/operation/nodes"
+	parentop "voltbus/operation/parent"
 	"voltbus/testing/link"
 )
 
@@ -125,11 +130,11 @@ func newRow(t *testing.T, programs ...string) *row {
 
 func (r *row) join(parent, child *versioned) {
 	r.t.Helper()
-	made, err := parent.Invite(wait(r.t), client.Wish{Approved: true, Prefix: child.name, Addresses: []string{parent.below.Addr()}})
+	made, err := client.Do(wait(r.t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: child.name, Addresses: []string{parent.below.Addr()}}.Arguments())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := child.JoinParent(wait(r.t), made.Code, ""); err != nil {
+	if _, err := client.Do(wait(r.t), child.Client, parentop.Join, parentop.Code{Code: made.Code, Name: ""}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -190,7 +195,7 @@ func (r *row) place(at int, point string) string {
 // account returns what the ledger of a node says of what the last one produced.
 func (r *row) account(at int) answer.Origin {
 	r.t.Helper()
-	l, err := r.nodes[at].Ledger(wait(r.t))
+	l, err := client.Do(wait(r.t), r.nodes[at].Client, ledgerop.Get, ledgerop.Reach{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -291,7 +296,7 @@ func (r *row) saysWhatItLacks(old string) {
 		var l answer.Ledger
 		eventually(r.t, "the ledger is of all nodes, or says which to update", func() bool {
 			var err error
-			if l, err = top.Ledger(wait(r.t)); err != nil {
+			if l, err = client.Do(wait(r.t), top.Client, ledgerop.Get, ledgerop.Reach{}); err != nil {
 				r.t.Fatal(err)
 			}
 			return !slices.ContainsFunc(l.Nodes, func(n answer.LedgerNode) bool {
@@ -302,7 +307,7 @@ func (r *row) saysWhatItLacks(old string) {
 			r.t.Logf("the ledger of %s: %s %s", n.Node, n.State, n.Reason)
 		}
 	}
-	d, err := top.At(end.name).SetDocument(wait(r.t), "shared", "limits", client.NewDocument{Text: "most: 12\n", Type: "yaml", Note: "from afar"})
+	d, err := client.Do(wait(r.t), top.At(end.name), documents.Set, client.NewDocument{Text: "most: 12\n", Type: "yaml", Note: "from afar"}.Arguments("shared", "limits"))
 	if err != nil {
 		r.t.Logf("a document cannot be set from afar: %v", err)
 		if fault.Is(err, fault.Internal) || fault.Is(err, fault.Timeout) {
@@ -391,7 +396,7 @@ func (r *row) away(parent int, old string) {
 // look returns what the node says of one below it.
 func (v *versioned) look(below string) answer.Node {
 	v.t.Helper()
-	n, err := v.Node(wait(v.t), below)
+	n, err := client.Do(wait(v.t), v.Client, nodesop.Get, nodesop.Name{Name: below})
 	if err != nil {
 		v.t.Fatal(err)
 	}

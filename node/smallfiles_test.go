@@ -16,6 +16,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	"voltbus/operation/parent"
 	"voltbus/recorder"
 )
 
@@ -63,11 +65,11 @@ func everyPart(t *testing.T) string {
 	leaf, _ := named(t, "leaf", listenNowhere+zones)
 	ctx := context.Background()
 	for _, pair := range [][2]*running{{campus, plant}, {plant, leaf}} {
-		made, err := pair[0].Invite(ctx, client.Wish{Approved: true, Prefix: "{name}"})
+		made, err := client.Do(ctx, pair[0].Client, children.Invite, client.Wish{Approved: true, Prefix: "{name}"}.Arguments())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pair[1].JoinParent(ctx, made.Code, ""); err != nil {
+		if _, err := client.Do(ctx, pair[1].Client, parent.Join, parent.Code{Code: made.Code, Name: ""}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/operation/metering"
+	"voltbus/operation/tokens"
 	"voltbus/testing/link"
 )
 
@@ -69,7 +70,7 @@ func TestAttackRatesOfMeterReadingsAreBounded(t *testing.T) {
 	if _, err := client.Do(t.Context(), r.Client, metering.Register, metering.Registration{Meters: []answer.MeterEntry{smartMeter("m1")}}); err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.IssueToken(t.Context(), "m1", "meters/m1")
+	issued, err := client.Do(t.Context(), r.Client, tokens.Issue, tokens.Recorder{Name: "m1", Under: "meters/m1"})
 	if err != nil {
 		t.Fatal(err)
 	}

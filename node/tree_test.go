@@ -15,6 +15,9 @@ import (
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	"voltbus/operation/control"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/testing/link"
 )
@@ -46,11 +49,11 @@ func plantChain(t *testing.T, extra map[string]string, grants map[string]identit
 	c.toCampus.Lead(c.campus.BusAddr())
 	c.plant = grow("plant")
 	hang := func(parent, child member, way *link.Link, prefix string) {
-		invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{way.Addr()}})
+		invited, err := client.Do(wait(t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{way.Addr()}}.Arguments())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := child.JoinParent(wait(t), invited.Code, ""); err != nil {
+		if _, err := client.Do(wait(t), child.Client, parentop.Join, parentop.Code{Code: invited.Code, Name: ""}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -347,7 +350,7 @@ func TestLiveMessagesAndCommandsGoThroughTheTreeAsFarAsAllowed(t *testing.T) {
 	if done := set("23", "8"); !strings.Contains(done, `"status":"accepted"`) {
 		t.Errorf("an allowed command from the region: %s", done)
 	}
-	if held, err := c.plant.Held(wait(t), "person:region/admin"); err != nil || len(held.Commands) != 1 {
+	if held, err := client.Do(wait(t), c.plant.Client, control.Held, control.Requester{Requester: "person:region/admin"}); err != nil || len(held.Commands) != 1 {
 		t.Errorf("the command is held by %+v, %v", held, err)
 	}
 	if done := set("24", "5"); !strings.Contains(done, "missing: command site/room/setpoint@5") {

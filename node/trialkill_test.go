@@ -19,6 +19,8 @@ import (
 	"voltbus/driver/all"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/auditlog"
+	"voltbus/operation/nodes"
 	"voltbus/testing/link"
 )
 
@@ -123,7 +125,7 @@ func (k *killable) kill() {
 // wentBack reports whether the node's audit log tells so many times that it went back.
 func (k *killable) wentBack(times int) bool {
 	k.t.Helper()
-	page, err := k.Audit(wait(k.t), client.AuditFilter{Action: "config.rollback"})
+	page, err := client.Do(wait(k.t), k.Client, auditlog.List, client.AuditFilter{Action: "config.rollback"}.Page())
 	return err == nil && len(page.Entries) == times && page.Entries[0].Outcome == "ok"
 }
 
@@ -142,7 +144,7 @@ func TestAKillDuringATrialBringsBackTheConfigurationBeforeAndBothEndsSaySo(t *te
 	child.start()
 	before := child.text()
 	node := func() answer.Node {
-		n, err := parent.Node(wait(t), "plant")
+		n, err := client.Do(wait(t), parent.Client, nodes.Get, nodes.Name{Name: "plant"})
 		if err != nil {
 			return answer.Node{}
 		}

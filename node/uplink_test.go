@@ -8,6 +8,8 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/config"
+	"voltbus/operation/children"
+	parentop "voltbus/operation/parent"
 	"voltbus/point"
 	"voltbus/testing/link"
 )
@@ -23,11 +25,11 @@ func nodeOf(t testing.TB, dir, name, text string) *config.Config {
 // below makes a node a child of another, which it reaches at an address, and waits until it is connected.
 func below(t testing.TB, parent, child *running, address, prefix string) {
 	t.Helper()
-	invited, err := parent.Invite(wait(t), client.Wish{Approved: true, Prefix: prefix, Addresses: []string{address}})
+	invited, err := client.Do(wait(t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: prefix, Addresses: []string{address}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := child.JoinParent(wait(t), invited.Code, ""); err != nil {
+	if _, err := client.Do(wait(t), child.Client, parentop.Join, parentop.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 }

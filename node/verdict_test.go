@@ -12,6 +12,9 @@ import (
 	"voltbus/api/answer"
 	apiclient "voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/children"
+	devicesop "voltbus/operation/devices"
+	"voltbus/operation/parent"
 	"voltbus/testing/peers"
 )
 
@@ -94,7 +97,7 @@ func (f *faulty) differs(h *answer.Health) string {
 			return "the metrics do not hold " + line
 		}
 	}
-	devices, err := f.Client.Devices(wait(f.t))
+	devices, err := apiclient.Do(wait(f.t), f.Client, devicesop.List, struct{}{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -154,12 +157,12 @@ func TestEveryPlaceThatSpeaksOfANodeSaysTheSame(t *testing.T) {
 
 	f.set("picky", 2)
 	f.says("approvals", "site/plant/picky", "waits for the approval of a second person")
-	invited, err := f.Invite(wait(t), apiclient.Wish{})
+	invited, err := apiclient.Do(wait(t), f.Client, children.Invite, apiclient.Wish{}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
 	child, _ := named(t, "plant", listenNowhere)
-	if _, err := child.JoinParent(wait(t), invited.Code, ""); err != nil {
+	if _, err := apiclient.Do(wait(t), child.Client, parent.Join, parent.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	f.says("approvals", "plant", "the node plant waits for approval")

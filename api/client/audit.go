@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/operation"
 	"voltbus/operation/auditlog"
@@ -24,9 +23,9 @@ func (f *AuditFilter) selects() auditlog.Filter {
 	}
 }
 
-// Audit returns a page of the audit log, the newest entry first.
-func (c *Client) Audit(ctx context.Context, f AuditFilter) (answer.Audit, error) {
-	return Do(ctx, c, auditlog.List, auditlog.Page{Filter: f.selects(), Limit: f.Limit, Before: int(f.Before)}) //nolint:gosec // it is a number that came from there
+// Page are the arguments of auditlog.List.
+func (f AuditFilter) Page() auditlog.Page {
+	return auditlog.Page{Filter: f.selects(), Limit: f.Limit, Before: int(f.Before)} //nolint:gosec // it is a number that came from there
 }
 
 // ExportAudit writes entries as lines of JSON, the oldest first.
@@ -40,14 +39,4 @@ func (c *Client) ExportAudit(ctx context.Context, f AuditFilter, to io.Writer) e
 		return fault.E("client.ExportAudit", fault.Unreachable, "audit", err)
 	}
 	return nil
-}
-
-// VerifyAudit follows the chain of the audit log, and looks for a head that was kept, if it is not "".
-func (c *Client) VerifyAudit(ctx context.Context, expect string) (answer.AuditReport, error) {
-	return Do(ctx, c, auditlog.Verify, auditlog.Kept{Expect: expect})
-}
-
-// AcceptAuditDamage accepts the damage that the audit log has now, for a reason. fault.NotFound: it has none.
-func (c *Client) AcceptAuditDamage(ctx context.Context, reason string) (answer.AuditReport, error) {
-	return Do(ctx, c, auditlog.Accept, auditlog.Reason{Reason: reason})
 }

@@ -12,11 +12,6 @@ import (
 	"voltbus/operation/agents"
 )
 
-// Methods returns what an agent answers that is connected.
-func (c *Client) Methods(ctx context.Context, agent string) (answer.Methods, error) {
-	return Do(ctx, c, agents.Methods, agents.Agent{Name: agent})
-}
-
 // Call is a call of a method of an agent, in the name of the node.
 type Call struct {
 	Method string

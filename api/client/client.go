@@ -18,7 +18,6 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/operation/people"
 )
 
 // maxProblem is how much of an error's body is read.
@@ -56,16 +55,6 @@ func (c *Client) At(node string) *Client {
 	return &clone
 }
 
-// Version returns the program that answers.
-func (c *Client) Version(ctx context.Context) (v answer.Version, err error) {
-	return v, c.get(ctx, "version", nil, &v)
-}
-
-// Session returns who the token belongs to.
-func (c *Client) Session(ctx context.Context) (answer.Session, error) {
-	return Do(ctx, c, people.Session, struct{}{})
-}
-
 // Health returns the node's health. A node that is not well answers too: that is no error.
 func (c *Client) Health(ctx context.Context) (h answer.Health, err error) {
 	resp, err := c.send(ctx, http.MethodGet, "health", nil, nil)
@@ -79,21 +68,6 @@ func (c *Client) Health(ctx context.Context) (h answer.Health, err error) {
 		}
 	}
 	return h, decode(resp.Body, &h)
-}
-
-// Devices returns the devices in path order.
-func (c *Client) Devices(ctx context.Context) (d answer.Devices, err error) {
-	return d, c.get(ctx, "devices", nil, &d)
-}
-
-// LedgerHere is Ledger of the node alone.
-func (c *Client) LedgerHere(ctx context.Context) (l answer.Ledger, err error) {
-	return l, c.get(ctx, "ledger", url.Values{"local": {"true"}}, &l)
-}
-
-// Ledger returns the account of all samples, of the node and of those below it.
-func (c *Client) Ledger(ctx context.Context) (l answer.Ledger, err error) {
-	return l, c.get(ctx, "ledger", nil, &l)
 }
 
 // get reads a JSON answer.

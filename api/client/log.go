@@ -7,14 +7,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/operation"
-	"voltbus/operation/nodelog"
 )
-
-// NodeLog returns records of the node's own log, oldest first.
-func (c *Client) NodeLog(ctx context.Context, l Lines) (answer.NodeLog, error) {
-	return Do(ctx, c, nodelog.Read, nodelog.Lines{Level: l.Level, Search: l.Search, Since: operation.Time(l.Since), Limit: l.Limit})
-}
 
 // FollowNodeLog calls emit with records of the node's own log and with each further one, until ctx ends,
 // which gives nil, emit returns an error, which is returned, or the node ends the stream, which gives its

@@ -25,6 +25,12 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 	return out, errors.Join(decode(resp.Body, &out), resp.Body.Close())
 }
 
+// Tell is Do for an operation that answers nothing.
+func Tell[In any](ctx context.Context, c *Client, op operation.Operation[In, operation.None], in In) error {
+	_, err := Do(ctx, c, op, in)
+	return err
+}
+
 // ask asks for a declared operation, and returns the response of a success. The caller closes its body.
 func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (*http.Response, error) {
 	d := op.Declared()

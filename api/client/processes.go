@@ -13,19 +13,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/operation"
-	"voltbus/operation/processes"
 )
-
-// AgentProcesses lists the agents that are installed on the node.
-func (c *Client) AgentProcesses(ctx context.Context) (answer.Processes, error) {
-	return Do(ctx, c, processes.List, processes.Nothing{})
-}
-
-// AgentProcess describes an agent that is installed.
-func (c *Client) AgentProcess(ctx context.Context, name string) (answer.Process, error) {
-	return Do(ctx, c, processes.Show, processes.Agent{Name: name})
-}
 
 func agentPath(name, rest string) string { return "agents/" + url.PathEscape(name) + "/" + rest }
 
@@ -86,13 +74,6 @@ func (l Lines) params() url.Values {
 	set(params, "since", l.Since)
 	setNumber(params, "limit", l.Limit)
 	return params
-}
-
-// Logs returns lines that an agent printed, oldest first.
-func (c *Client) Logs(ctx context.Context, name string, l Lines) (answer.ProcessLog, error) {
-	return Do(ctx, c, processes.Logs, processes.Lines{
-		Agent: processes.Agent{Name: name}, Level: l.Level, Search: l.Search, Since: operation.Time(l.Since), Limit: l.Limit,
-	})
 }
 
 // FollowLogs calls emit with lines that an agent printed and with each further one, until ctx ends.

@@ -22,6 +22,7 @@ import (
 	"voltbus/bus/client"
 	"voltbus/identity"
 	"voltbus/node"
+	agentsop "voltbus/operation/agents"
 	"voltbus/point"
 )
 
@@ -175,7 +176,7 @@ func (s *stage) connect(ctx context.Context) error {
 		return err
 	}
 	hears := identity.Grants{Subscribe: []point.Pattern{"**"}}
-	if _, err := s.api.AddAgent(ctx, "listener", key.Public(), hears); err != nil {
+	if _, err := apiclient.Do(ctx, s.api, agentsop.Add, agentsop.New{Name: "listener", Public: key.Public(), Grants: hears}); err != nil {
 		return err
 	}
 	ca, err := os.ReadFile(filepath.Join(data, identity.TLSFolder, "ca.pem"))

@@ -17,6 +17,7 @@ import (
 	"voltbus/internal/memory"
 	"voltbus/lab/dnp3pairs"
 	"voltbus/node"
+	"voltbus/operation/ledger"
 )
 
 // site is a node that takes the reports of outstations: driver, recorder and log.
@@ -79,7 +80,7 @@ func (s *site) end() error {
 
 // Taken implements dnp3pairs.Consumer: what is on disk. What is on disk was confirmed, or is about to be.
 func (s *site) Taken(ctx context.Context) (uint64, error) {
-	l, err := s.client.Ledger(ctx)
+	l, err := client.Do(ctx, s.client, ledger.Get, ledger.Reach{})
 	if err != nil || len(l.Origins) == 0 {
 		return 0, err
 	}

@@ -28,6 +28,7 @@ import (
 	"voltbus/identity"
 	"voltbus/internal/memory"
 	"voltbus/node"
+	"voltbus/operation/ledger"
 )
 
 func main() {
@@ -138,7 +139,7 @@ func (b *bench) settle(ctx context.Context, begin time.Time, first int64, before
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		l, err := c.Ledger(ctx)
+		l, err := client.Do(ctx, c, ledger.Get, ledger.Reach{})
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/identity"
 	"voltbus/node"
+	"voltbus/operation/devices"
 )
 
 func main() {
@@ -97,7 +98,7 @@ func firstSample(ctx context.Context, data, engine string) error {
 		}
 		if c, err := connect(data); err == nil {
 			if engine == "none" {
-				if d, err := c.Devices(ctx); err == nil && d.Devices[0].Reads > 0 {
+				if d, err := client.Do(ctx, c, devices.List, struct{}{}); err == nil && d.Devices[0].Reads > 0 {
 					return nil
 				}
 			} else if l, err := c.Latest(ctx, client.Span{}); err == nil && len(l.Samples) > 0 {

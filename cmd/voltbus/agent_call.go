@@ -16,6 +16,8 @@ import (
 	"voltbus/agent/workshop"
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/agents"
+	"voltbus/operation/processes"
 	"voltbus/python"
 )
 
@@ -25,7 +27,7 @@ func newAgentMethods(f *flags) *cobra.Command {
 		Use: "methods <name>", Short: "Show what an agent answers", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.Methods(ctx, args[0])
+				list, err := client.Do(ctx, s.Client, agents.Methods, agents.Agent{Name: args[0]})
 				if err != nil {
 					return err
 				}
@@ -84,7 +86,7 @@ project's folder, or of an agent that is installed. It is not started.`,
 				return printJSON(cmd, d)
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				is, err := s.AgentProcess(ctx, args[0])
+				is, err := client.Do(ctx, s.Client, processes.Show, processes.Agent{Name: args[0]})
 				if err != nil {
 					return err
 				}

@@ -12,9 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/strictyaml"
+	"voltbus/operation"
+	"voltbus/operation/agents"
 	"voltbus/point"
 )
 
@@ -64,7 +67,7 @@ after "voltbus agent remove"; "voltbus agent revoke" shuts the agent out and kee
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				a, err := s.AddAgent(ctx, args[0], public, g)
+				a, err := client.Do(ctx, s.Client, agents.Add, agents.New{Name: args[0], Public: public, Grants: g})
 				if err == nil {
 					cmd.Printf("%s is known by %s\n", a.Name, a.Public)
 				}
@@ -124,9 +127,9 @@ func newAgentGrants(f *flags) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return showGrants(cmd, asJSON)(s.SetGrants(ctx, args[0], g))
+					return showGrants(cmd, asJSON)(client.Do(ctx, s.Client, agents.SetGrants, agents.Grants{Agent: agents.Agent{Name: args[0]}, Grants: g}))
 				}
-				a, err := s.Agent(ctx, args[0])
+				a, err := client.Do(ctx, s.Client, agents.Get, agents.Agent{Name: args[0]})
 				return showGrants(cmd, asJSON)(a.Grants, err)
 			})
 		},
@@ -180,7 +183,7 @@ func newAgentGrant(f *flags) *cobra.Command {
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				return showGrants(cmd, false)(s.ChangeGrants(ctx, args[0], g, identity.Grants{}))
+				return showGrants(cmd, false)(client.Do(ctx, s.Client, agents.ChangeGrants, agents.Change{Agent: agents.Agent{Name: args[0]}, Regranting: operation.Regranting{Grant: g, Withdraw: identity.Grants{}}}))
 			})
 		},
 	}
@@ -200,7 +203,7 @@ func newAgentUngrant(f *flags) *cobra.Command {
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				return showGrants(cmd, false)(s.ChangeGrants(ctx, args[0], identity.Grants{}, g))
+				return showGrants(cmd, false)(client.Do(ctx, s.Client, agents.ChangeGrants, agents.Change{Agent: agents.Agent{Name: args[0]}, Regranting: operation.Regranting{Grant: identity.Grants{}, Withdraw: g}}))
 			})
 		},
 	}
@@ -211,7 +214,7 @@ func newAgentRevoke(f *flags) *cobra.Command {
 		Use: "revoke <name>", Short: "Shut an agent out, at once and for good", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				_, err := s.RevokeAgent(ctx, args[0])
+				_, err := client.Do(ctx, s.Client, agents.Revoke, agents.Agent{Name: args[0]})
 				return err
 			})
 		},

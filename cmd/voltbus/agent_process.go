@@ -21,6 +21,8 @@ import (
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/internal/plural"
+	"voltbus/operation"
+	"voltbus/operation/agents"
 	"voltbus/operation/processes"
 )
 
@@ -202,7 +204,7 @@ func (s session) removeAgent(ctx context.Context, name string, keep bool) error 
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if err := s.RemoveAgent(ctx, name); err != nil {
+	if err := client.Tell(ctx, s.Client, agents.Remove, agents.Agent{Name: name}); err != nil {
 		return err
 	}
 	s.Printf("%s was registered, not installed: its key and grants are removed here; its program, where it runs, is left alone\n", name)
@@ -215,7 +217,7 @@ func newAgentList(f *flags) *cobra.Command {
 		Use: "list", Short: "List the agents that are installed", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.AgentProcesses(ctx)
+				list, err := client.Do(ctx, s.Client, processes.List, processes.Nothing{})
 				if err != nil {
 					return err
 				}
@@ -243,7 +245,7 @@ func newAgentStatus(f *flags) *cobra.Command {
 		Use: "status <name>", Short: "Show how an agent is, and how it ended before", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				p, err := s.AgentProcess(ctx, args[0])
+				p, err := client.Do(ctx, s.Client, processes.Show, processes.Agent{Name: args[0]})
 				if err != nil {
 					return err
 				}
@@ -264,7 +266,7 @@ func newAgentStatus(f *flags) *cobra.Command {
 
 // printTraffic says what an agent sends and gets on the bus.
 func printTraffic(ctx context.Context, s session, name string) error {
-	a, err := s.Agent(ctx, name)
+	a, err := client.Do(ctx, s.Client, agents.Get, agents.Agent{Name: name})
 	if err != nil {
 		return err
 	}
@@ -328,7 +330,7 @@ func showLogs(ctx context.Context, s session, agent string, lines client.Lines, 
 	if follow {
 		return s.FollowLogs(ctx, agent, lines, show)
 	}
-	list, err := s.Logs(ctx, agent, lines)
+	list, err := client.Do(ctx, s.Client, processes.Logs, processes.Lines{Agent: processes.Agent{Name: agent}, Level: lines.Level, Search: lines.Search, Since: operation.Time(lines.Since), Limit: lines.Limit})
 	for i := 0; err == nil && i < len(list.Entries); i++ {
 		err = show(list.Entries[i])
 	}

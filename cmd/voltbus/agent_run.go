@@ -18,9 +18,11 @@ import (
 	"voltbus/agent/description"
 	"voltbus/agent/journal"
 	"voltbus/agent/workshop"
+	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/datadir"
+	"voltbus/operation/agents"
 	"voltbus/python"
 )
 
@@ -237,10 +239,10 @@ func (t *trial) admit(ctx context.Context, d *description.Description, admitted 
 			return fault.E("voltbus", fault.Invalid, "wants", err)
 		}
 	}
-	known, err := t.Agent(ctx, t.name)
+	known, err := client.Do(ctx, t.session.Client, agents.Get, agents.Agent{Name: t.name})
 	switch {
 	case fault.Is(err, fault.NotFound):
-		_, err = t.AddAgent(ctx, t.name, t.public, wants)
+		_, err = client.Do(ctx, t.session.Client, agents.Add, agents.New{Name: t.name, Public: t.public, Grants: wants})
 	case err != nil:
 		return err
 	case known.Public != t.public:
@@ -250,7 +252,7 @@ func (t *trial) admit(ctx context.Context, d *description.Description, admitted 
 	case known.Online != nil && !*admitted:
 		return fault.E("voltbus", fault.Conflict, t.name, errors.New("is being run already; end that one, or choose another name with --name"))
 	default:
-		_, err = t.SetGrants(ctx, t.name, wants)
+		_, err = client.Do(ctx, t.session.Client, agents.SetGrants, agents.Grants{Agent: agents.Agent{Name: t.name}, Grants: wants})
 	}
 	*admitted = *admitted || err == nil
 	return err
@@ -258,7 +260,7 @@ func (t *trial) admit(ctx context.Context, d *description.Description, admitted 
 
 // leave removes the agent from the node.
 func (t *trial) leave(ctx context.Context) error {
-	err := t.RemoveAgent(ctx, t.name)
+	err := client.Tell(ctx, t.session.Client, agents.Remove, agents.Agent{Name: t.name})
 	if err == nil || fault.Is(err, fault.NotFound) {
 		err = os.Remove(t.keyFile)
 	}

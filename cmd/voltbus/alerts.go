@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+	"voltbus/operation/alerts"
 )
 
 func newAlerts(f *flags) *cobra.Command {
@@ -23,7 +26,9 @@ does not say, it stays open. An alert of an agent that is not connected is open 
 	clearing := &cobra.Command{
 		Use: "clear <agent> <key>", Short: "End an alert, unless its agent says that it lasts", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.ClearAlert(ctx, args[0], args[1]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, alerts.Clear, alerts.Alert{Agent: args[0], Key: args[1]})
+			})
 		},
 	}
 	f.where.register(clearing)
@@ -33,7 +38,7 @@ does not say, it stays open. An alert of an agent that is not connected is open 
 }
 
 func (s session) listAlerts(ctx context.Context, out *format) error {
-	list, err := s.Alerts(ctx)
+	list, err := client.Do(ctx, s.Client, alerts.List, struct{}{})
 	if err != nil {
 		return err
 	}

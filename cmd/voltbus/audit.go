@@ -53,7 +53,7 @@ func newAuditList(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				page, err := s.Audit(ctx, filter)
+				page, err := client.Do(ctx, s.Client, auditlog.List, filter.Page())
 				if err != nil {
 					return err
 				}
@@ -130,7 +130,7 @@ it, or the folder of the archives with --archives.`,
 				return show(&r)
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				r, err := s.VerifyAudit(ctx, expect)
+				r, err := client.Do(ctx, s.Client, auditlog.Verify, auditlog.Kept{Expect: expect})
 				if err != nil {
 					return err
 				}
@@ -206,7 +206,7 @@ of the node does not tell of it any more, but of all damage that is found later.
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				r, err := s.AcceptAuditDamage(ctx, reason)
+				r, err := client.Do(ctx, s.Client, auditlog.Accept, auditlog.Reason{Reason: reason})
 				if err != nil {
 					return err
 				}

@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation"
+	"voltbus/operation/children"
 )
 
 func newChildren(f *flags) *cobra.Command {
@@ -43,7 +46,7 @@ func newChildrenList(f *flags) *cobra.Command {
 		Use: "list", Short: "List the nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.ChildList(ctx)
+				list, err := client.Do(ctx, s.Client, children.List, struct{}{})
 				if err != nil {
 					return err
 				}
@@ -81,7 +84,7 @@ func newChildrenShow(f *flags) *cobra.Command {
 		Use: "show <name>", Short: "Show all about a node, as JSON", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				c, err := s.Child(ctx, args[0])
+				c, err := client.Do(ctx, s.Client, children.Get, children.Node{Name: args[0]})
 				if err != nil {
 					return err
 				}
@@ -124,7 +127,7 @@ func newChildrenGrant(f *flags, verb, short string) *cobra.Command {
 				grant, withdraw = withdraw, grant
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				c, err := s.RegrantChild(ctx, args[0], grant, withdraw)
+				c, err := client.Do(ctx, s.Client, children.Regrant, children.Grants{Node: children.Node{Name: args[0]}, Regranting: operation.Regranting{Grant: grant, Withdraw: withdraw}})
 				return showGrants(cmd, false)(c.Grants, err)
 			})
 		},
@@ -136,7 +139,7 @@ func newChildrenConfine(f *flags) *cobra.Command {
 		Use: "confine <name> <prefix>", Short: `Take points of a node below a path only, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				_, err := s.ConfineChild(ctx, args[0], args[1])
+				_, err := client.Do(ctx, s.Client, children.Confine, children.Prefix{Node: children.Node{Name: args[0]}, Prefix: args[1]})
 				return err
 			})
 		},
@@ -147,7 +150,9 @@ func newChildrenRemove(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove <name>", Short: "Forget a node: its name is free, its key a stranger's; its data stay", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RemoveChild(ctx, args[0]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, children.Remove, children.Node{Name: args[0]})
+			})
 		},
 	}
 }

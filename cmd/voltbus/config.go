@@ -19,6 +19,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/documents"
 )
 
 func newConfig(f *flags) *cobra.Command {
@@ -82,14 +83,14 @@ func newConfigStore(f *flags) *cobra.Command {
 				n.Type = typeOf(args[1], args[2])
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				found, err := s.CheckDocument(ctx, args[0], args[1], n)
+				found, err := client.Do(ctx, s.Client, documents.Check, n.Arguments(args[0], args[1]))
 				if err != nil {
 					return err
 				}
 				if err := complain(cmd, found.Problems); err != nil || dry {
 					return err
 				}
-				d, err := s.SetDocument(ctx, args[0], args[1], n)
+				d, err := client.Do(ctx, s.Client, documents.Set, n.Arguments(args[0], args[1]))
 				if err == nil {
 					cmd.Printf("%s:%s is version %d\n", d.Owner, d.Name, d.Version)
 				}
@@ -149,13 +150,13 @@ func newConfigGet(f *flags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				if resolved {
-					content, err := s.ResolvedDocument(ctx, args[0], args[1])
+					content, err := client.Do(ctx, s.Client, documents.Resolved, documents.Key{Owner: args[0], Name: args[1]})
 					if err == nil {
 						cmd.Println(string(content))
 					}
 					return err
 				}
-				d, err := s.Document(ctx, args[0], args[1], version)
+				d, err := client.Do(ctx, s.Client, documents.Get, documents.Version{Key: documents.Key{Owner: args[0], Name: args[1]}, Version: version})
 				if err == nil && d.Text != nil {
 					cmd.Print(*d.Text)
 				}
@@ -174,7 +175,7 @@ func newConfigList(f *flags) *cobra.Command {
 		Use: "list [owner]", Short: "List documents", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.Documents(ctx, strings.Join(args, ""))
+				list, err := client.Do(ctx, s.Client, documents.List, documents.Owner{Owner: strings.Join(args, "")})
 				if err != nil {
 					return err
 				}
@@ -192,7 +193,7 @@ func newConfigHistory(f *flags) *cobra.Command {
 		Use: "history <owner> <name>", Short: "List the versions of a document", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.DocumentHistory(ctx, args[0], args[1])
+				list, err := client.Do(ctx, s.Client, documents.History, documents.Key{Owner: args[0], Name: args[1]})
 				if err != nil {
 					return err
 				}
@@ -224,7 +225,7 @@ func newConfigDiff(f *flags) *cobra.Command {
 		Use: "diff <owner> <name>", Short: "Show how two versions differ", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				d, err := s.DocumentDiff(ctx, args[0], args[1], from, to)
+				d, err := client.Do(ctx, s.Client, documents.Diff, documents.Versions{Key: documents.Key{Owner: args[0], Name: args[1]}, From: from, To: to})
 				if err == nil {
 					cmd.Print(d.Diff)
 				}
@@ -246,7 +247,7 @@ func newConfigRollback(f *flags) *cobra.Command {
 				return usage(fmt.Errorf("%q is not a version; see voltbus config history", args[2]))
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				d, err := s.RollbackDocument(ctx, args[0], args[1], version)
+				d, err := client.Do(ctx, s.Client, documents.Rollback, documents.Return{Key: documents.Key{Owner: args[0], Name: args[1]}, Version: version})
 				if err == nil {
 					cmd.Printf("%s:%s is version %d\n", d.Owner, d.Name, d.Version)
 				}
@@ -261,7 +262,9 @@ func newConfigDelete(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete <owner> <name>", Short: "Delete a document; its history stays", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.DeleteDocument(ctx, args[0], args[1], note) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, documents.Delete, documents.Deletion{Key: documents.Key{Owner: args[0], Name: args[1]}, Note: note})
+			})
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why, for the history")
@@ -284,7 +287,7 @@ counts; if something is wrong the text stays in a file, and nothing changes.`,
 
 // edit lets the user change a document, and writes it if it is right and nobody else was faster.
 func edit(ctx context.Context, s session, owner, name, note string) error {
-	d, err := s.Document(ctx, owner, name, 0)
+	d, err := client.Do(ctx, s.Client, documents.Get, documents.Version{Key: documents.Key{Owner: owner, Name: name}, Version: 0})
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -301,12 +304,12 @@ func edit(ctx context.Context, s session, owner, name, note string) error {
 		return os.Remove(file)
 	}
 	n := client.NewDocument{Text: string(after), Type: d.Type, Note: note, Expect: &d.Version}
-	found, err := s.CheckDocument(ctx, owner, name, n)
+	found, err := client.Do(ctx, s.Client, documents.Check, n.Arguments(owner, name))
 	if err == nil {
 		err = complain(s.Command, found.Problems)
 	}
 	if err == nil {
-		d, err = s.SetDocument(ctx, owner, name, n)
+		d, err = client.Do(ctx, s.Client, documents.Set, n.Arguments(owner, name))
 	}
 	if err != nil {
 		return fmt.Errorf("%w; the text is in %s", err, file)

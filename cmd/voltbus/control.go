@@ -15,6 +15,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/control"
 )
 
 func newGet(f *flags) *cobra.Command {
@@ -43,7 +44,7 @@ code is 1 if any could not be read.`,
 // readNow reads points from their devices, at another node if one is named.
 func (s session) readNow(ctx context.Context, node string, points []string) (list answer.Readings, err error) {
 	if node == "" {
-		return s.ReadNow(ctx, points...)
+		return client.Do(ctx, s.Client, control.Get, control.Points{Points: points})
 	}
 	return list, s.askNode(ctx, node, "get", map[string]any{"points": points}, &list)
 }
@@ -179,7 +180,7 @@ func (s session) set(ctx context.Context, args []string, o *setOptions) error {
 	var list answer.CommandResults
 	var err error
 	if o.node == "" {
-		list, err = s.Client.Command(ctx, request)
+		list, err = client.Do(ctx, s.Client, control.Command, request)
 	} else {
 		err = s.askNode(ctx, o.node, "set_many", map[string]any{"commands": request.Commands, "wait": wait}, &list)
 	}
@@ -259,7 +260,7 @@ func newWho(f *flags) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				w, err := s.Who(ctx, args[0])
+				w, err := client.Do(ctx, s.Client, control.Who, control.Path{Path: args[0]})
 				if err != nil {
 					return err
 				}

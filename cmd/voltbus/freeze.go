@@ -5,6 +5,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/operation/control"
 )
 
 const freezeHelp = `Have a device copy all its counters into frozen counters at one moment, and with --clear set
@@ -29,7 +33,7 @@ func newFreeze(f *flags) *cobra.Command {
 }
 
 func (s session) freeze(ctx context.Context, device string, clears bool, out *format) error {
-	frozen, err := s.Freeze(ctx, device, clears)
+	frozen, err := client.Do(ctx, s.Client, control.Freeze, answer.Freeze{Device: device, Clear: clears})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/identity"
+	"voltbus/operation/children"
 )
 
 func newInvite(f *flags) *cobra.Command {
@@ -42,7 +43,7 @@ recognised, so that nobody else can pose as it.`,
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				made, err := s.Invite(ctx, wish)
+				made, err := client.Do(ctx, s.Client, children.Invite, wish.Arguments())
 				if err != nil {
 					return err
 				}
@@ -149,7 +150,7 @@ func newInviteList(f *flags) *cobra.Command {
 		Use: "list", Short: "List the invitations; those that ended stay for 30 days", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.InvitationList(ctx)
+				list, err := client.Do(ctx, s.Client, children.Invitations, struct{}{})
 				if err != nil {
 					return err
 				}
@@ -175,7 +176,7 @@ func newInviteCancel(f *flags) *cobra.Command {
 		Use: "cancel <id>", Short: "Make a code worthless", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				i, err := s.CancelInvitation(ctx, args[0])
+				i, err := client.Do(ctx, s.Client, children.Cancel, children.ID{ID: args[0]})
 				if err == nil {
 					cmd.Printf("invitation %s is cancelled\n", i.ID)
 				}

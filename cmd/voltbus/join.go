@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/parent"
 )
 
 // mostCode is how much of standard input is read for a code.
@@ -38,7 +40,7 @@ whether this node runs or not. A join that failed can be repeated.`,
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				p, err := s.JoinParent(ctx, code, name)
+				p, err := client.Do(ctx, s.Client, parent.Join, parent.Code{Code: code, Name: name})
 				if err != nil {
 					return err
 				}
@@ -84,7 +86,7 @@ func awaitApproval(ctx context.Context, s session) (answer.Parent, error) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		p, err := s.Client.Parent(ctx)
+		p, err := client.Do(ctx, s.Client, parent.Get, struct{}{})
 		if err != nil || p.State != "pending" {
 			return p, err
 		}
@@ -114,9 +116,9 @@ func newLeave(f *flags) *cobra.Command {
 		Use: "leave", Short: "Make this node forget its parent, and the key that it knows", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				p, err := s.Client.Parent(ctx)
+				p, err := client.Do(ctx, s.Client, parent.Get, struct{}{})
 				if err == nil {
-					err = s.LeaveParent(ctx)
+					err = client.Tell(ctx, s.Client, parent.Leave, struct{}{})
 				}
 				if err == nil {
 					cmd.Printf("%s is forgotten; there, voltbus children remove %s makes the name free\n", plain(p.Parent), plain(p.Name))
@@ -145,7 +147,7 @@ func newUplinkStatus(f *flags) *cobra.Command {
 		Use: "status", Short: "Show the parent, and how this node stands with it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				p, err := s.Client.Parent(ctx)
+				p, err := client.Do(ctx, s.Client, parent.Get, struct{}{})
 				switch {
 				case err != nil:
 					return err
@@ -187,7 +189,7 @@ func newUplinkRotate(f *flags) *cobra.Command {
 		Use: "rotate", Short: "Take a new key; the parent refuses the old one from then on", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				p, err := s.RotateKey(ctx)
+				p, err := client.Do(ctx, s.Client, parent.Rotate, struct{}{})
 				if err == nil {
 					cmd.Printf("%s knows the new key, whose fingerprint is %s\n", plain(p.Parent), p.Key)
 				}

@@ -10,6 +10,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/internal/plural"
+	"voltbus/operation"
+	"voltbus/operation/nodelog"
 )
 
 // newLogs is the command for the node's own log, and for what its agents printed.
@@ -50,7 +52,7 @@ func showNodeLog(ctx context.Context, s session, lines client.Lines, follow bool
 			return err
 		})
 	}
-	list, err := s.NodeLog(ctx, lines)
+	list, err := client.Do(ctx, s.Client, nodelog.Read, nodelog.Lines{Level: lines.Level, Search: lines.Search, Since: operation.Time(lines.Since), Limit: lines.Limit})
 	if err == nil && len(list.Entries) == 0 {
 		s.PrintErrln("the node has logged nothing of this since it started")
 	}

@@ -19,6 +19,8 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/internal/plural"
+	"voltbus/operation/devices"
+	"voltbus/operation/ledger"
 	"voltbus/wire"
 )
 
@@ -164,7 +166,7 @@ func newDevices(f *flags) *cobra.Command {
 }
 
 func (s session) listDevices(ctx context.Context, out *format) error {
-	d, err := s.Client.Devices(ctx)
+	d, err := client.Do(ctx, s.Client, devices.List, struct{}{})
 	if err != nil {
 		return err
 	}
@@ -198,11 +200,7 @@ was produced and acknowledged there, and what is stored, left out, missing or on
 that do not answer are shown with what they said last.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				look := s.Ledger
-				if local {
-					look = s.LedgerHere
-				}
-				l, err := look(ctx)
+				l, err := client.Do(ctx, s.Client, ledger.Get, ledger.Reach{Local: local})
 				if err != nil {
 					return err
 				}

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/internal/plural"
+	nodes0 "voltbus/operation/nodes"
 )
 
 func newNodes(f *flags) *cobra.Command {
@@ -25,7 +27,7 @@ away the last that is known is shown, and since when it is away. With a name, al
 				if len(args) == 0 {
 					return s.listNodes(ctx, &out)
 				}
-				n, err := s.Node(ctx, args[0])
+				n, err := client.Do(ctx, s.Client, nodes0.Get, nodes0.Name{Name: args[0]})
 				if err != nil {
 					return err
 				}
@@ -43,7 +45,7 @@ away the last that is known is shown, and since when it is away. With a name, al
 }
 
 func (s session) listNodes(ctx context.Context, out *format) error {
-	list, err := s.Client.Nodes(ctx)
+	list, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/children"
 	"voltbus/point"
 	"voltbus/uplink/bundle"
 	"voltbus/uplink/enrol"
@@ -169,7 +170,7 @@ func (p *provisioning) names() ([]string, error) {
 
 // door returns what the nodes must know of this one.
 func (p *provisioning) door(ctx context.Context, s session) (answer.Door, error) {
-	door, err := s.Door(ctx)
+	door, err := client.Do(ctx, s.Client, children.Reach, struct{}{})
 	if err != nil {
 		return door, err
 	}
@@ -300,7 +301,7 @@ func (p *provisioning) register(ctx context.Context, s session, one *planned, g 
 	if !p.end.IsZero() {
 		wish.Expires = &p.end
 	}
-	c, err := s.AddChild(ctx, wish)
+	c, err := client.Do(ctx, s.Client, children.Add, wish.Arguments())
 	if err == nil {
 		return c, nil
 	}
@@ -310,7 +311,7 @@ func (p *provisioning) register(ctx context.Context, s session, one *planned, g 
 	if !fault.Is(err, fault.Conflict) {
 		return c, err
 	}
-	if c, err = s.Child(ctx, one.Name); err != nil || c.Public == key.Public() {
+	if c, err = client.Do(ctx, s.Client, children.Get, children.Node{Name: one.Name}); err != nil || c.Public == key.Public() {
 		return c, err
 	}
 	bundle.Drop(p.out, one.Name)

@@ -11,7 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/control"
+	nodes0 "voltbus/operation/nodes"
+	"voltbus/operation/people"
 )
 
 func newRelease(f *flags) *cobra.Command {
@@ -34,7 +38,7 @@ that node is asked.`,
 				chosen.Point = args[0]
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				_, err := s.Release(ctx, chosen)
+				_, err := client.Do(ctx, s.Client, control.Release, chosen)
 				if chosen.All && f.where.node == "" {
 					err = errors.Join(err, s.releaseElsewhere(ctx, chosen))
 				}
@@ -66,7 +70,7 @@ var errLeft = errors.New("points there stay commanded: release them with --node,
 // releaseElsewhere ends at the other nodes of the tree what is held there from this one, and says where it
 // could not.
 func (s session) releaseElsewhere(ctx context.Context, chosen answer.CommandSelection) error {
-	list, err := s.Nodes(ctx)
+	list, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func (s session) releaseElsewhere(ctx context.Context, chosen answer.CommandSele
 // heldAs returns the name under which other nodes know the requester, of this node or who asks.
 func (s session) heldAs(ctx context.Context, list *answer.Nodes, requester string) (string, error) {
 	if requester == "" {
-		me, err := s.Session(ctx)
+		me, err := client.Do(ctx, s.Client, people.Session, struct{}{})
 		if err != nil {
 			return "", err
 		}
@@ -119,11 +123,11 @@ func (s session) heldAs(ctx context.Context, list *answer.Nodes, requester strin
 // this one ask for nothing holds nothing of it.
 func (s session) releaseAt(ctx context.Context, node string, chosen answer.CommandSelection, who string, above bool) *left {
 	there := s.At(node)
-	_, err := there.Release(ctx, chosen)
+	_, err := client.Do(ctx, there, control.Release, chosen)
 	if err == nil || fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	held, unknown := there.Held(ctx, who)
+	held, unknown := client.Do(ctx, there, control.Held, control.Requester{Requester: who})
 	switch {
 	case unknown != nil && above && fault.Is(unknown, fault.Refused):
 		return nil

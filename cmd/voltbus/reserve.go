@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation"
+	"voltbus/operation/control"
 	"voltbus/query"
 )
 
@@ -49,7 +52,7 @@ except with the most urgent levels. If others stand in the way, it says who, wha
 }
 
 func (s session) reserve(ctx context.Context, task answer.NewTask) error {
-	d, err := s.Reserve(ctx, task)
+	d, err := client.Do(ctx, s.Client, control.Reserve, task)
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func newCancel(f *flags) *cobra.Command {
 		Use: "cancel <task>", Short: "End a reservation, and the commands made under it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				_, err := s.CancelTask(ctx, args[0])
+				_, err := client.Do(ctx, s.Client, control.Cancel, control.Task{Task: args[0]})
 				return err
 			})
 		},
@@ -82,7 +85,7 @@ func newSchedule(f *flags) *cobra.Command {
 				path = args[0]
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.Tasks(ctx, path, from, to)
+				list, err := client.Do(ctx, s.Client, control.Tasks, control.Span{Path: path, From: operation.Time(from), To: operation.Time(to)})
 				if err != nil {
 					return err
 				}
@@ -124,7 +127,7 @@ they go back to their defaults first. Without a pattern the overrides are listed
 					return s.listOverrides(ctx, &out)
 				}
 				o.Pattern, o.Length = args[0], length.Seconds()
-				_, err := s.Override(ctx, o)
+				_, err := client.Do(ctx, s.Client, control.Override, o)
 				return err
 			})
 		},
@@ -150,7 +153,7 @@ func newOverrideClear(f *flags) *cobra.Command {
 				if all {
 					return s.clearOverrides(ctx)
 				}
-				_, err := s.ClearOverride(ctx, args[0])
+				_, err := client.Do(ctx, s.Client, control.ClearOverride, control.Pattern{Pattern: args[0]})
 				return err
 			})
 		},
@@ -163,12 +166,12 @@ func newOverrideClear(f *flags) *cobra.Command {
 
 // clearOverrides ends every override. One that ended meanwhile is no failure.
 func (s session) clearOverrides(ctx context.Context) error {
-	list, err := s.Overrides(ctx)
+	list, err := client.Do(ctx, s.Client, control.Overrides, control.Nothing{})
 	if err != nil {
 		return err
 	}
 	for i := range list.Overrides {
-		if _, failed := s.ClearOverride(ctx, list.Overrides[i].Path); failed != nil && !fault.Is(failed, fault.NotFound) {
+		if _, failed := client.Do(ctx, s.Client, control.ClearOverride, control.Pattern{Pattern: list.Overrides[i].Path}); failed != nil && !fault.Is(failed, fault.NotFound) {
 			err = errors.Join(err, failed)
 		}
 	}
@@ -176,7 +179,7 @@ func (s session) clearOverrides(ctx context.Context) error {
 }
 
 func (s session) listOverrides(ctx context.Context, out *format) error {
-	list, err := s.Overrides(ctx)
+	list, err := client.Do(ctx, s.Client, control.Overrides, control.Nothing{})
 	if err != nil {
 		return err
 	}
@@ -211,7 +214,7 @@ func newApprove(f *flags) *cobra.Command {
 					return s.listWaiting(ctx, &out)
 				}
 				agree := !no
-				_, err := s.Approve(ctx, answer.Approval{Requester: args[0], ID: args[1], Agree: &agree})
+				_, err := client.Do(ctx, s.Client, control.Approve, answer.Approval{Requester: args[0], ID: args[1], Agree: &agree})
 				return err
 			})
 		},
@@ -222,7 +225,7 @@ func newApprove(f *flags) *cobra.Command {
 }
 
 func (s session) listWaiting(ctx context.Context, out *format) error {
-	list, err := s.Waiting(ctx)
+	list, err := client.Do(ctx, s.Client, control.Waiting, control.Nothing{})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/operation/control"
 )
 
 func newRevert(f *flags) *cobra.Command {
@@ -23,7 +25,7 @@ reservations; to keep others from commanding, use override --failsafe.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				done, err := s.Revert(ctx, answer.Revert{Path: args[0], Spread: spread.Seconds()})
+				done, err := client.Do(ctx, s.Client, control.Revert, answer.Revert{Path: args[0], Spread: spread.Seconds()})
 				if err != nil {
 					return err
 				}

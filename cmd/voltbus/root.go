@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/cmd/voltbus/call"
+	"voltbus/cmd/voltbus/convert"
 	"voltbus/fault"
 )
 
@@ -51,7 +52,7 @@ durably and shows it.
 	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"},
 		&cobra.Group{ID: "nodes", Title: "Join nodes:"}, &cobra.Group{ID: "control", Title: "Command its devices:"})
 	for _, cmd := range []*cobra.Command{
-		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f), newMQTT(f), newConvert(),
+		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f), newMQTT(f), convert.New(),
 	} {
 		cmd.GroupID = "node"
 		root.AddCommand(cmd)

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+	"voltbus/operation/tokens"
 )
 
 var errTokenKind = errors.New("say what the token is for: --record makes one that can record readings and nothing else")
@@ -35,7 +38,7 @@ func newTokenCreate(f *flags) *cobra.Command {
 				return usage(errTokenKind)
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				t, err := s.IssueToken(ctx, args[0], under)
+				t, err := client.Do(ctx, s.Client, tokens.Issue, tokens.Recorder{Name: args[0], Under: under})
 				if err == nil {
 					cmd.Println(t.Token)
 				}
@@ -54,7 +57,7 @@ func newTokenList(f *flags) *cobra.Command {
 		Use: "list", Short: "List the tokens", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.Tokens(ctx)
+				list, err := client.Do(ctx, s.Client, tokens.List, struct{}{})
 				if err != nil {
 					return err
 				}
@@ -79,7 +82,9 @@ func newTokenRevoke(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke <name>", Short: "End a token at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RevokeToken(ctx, args[0]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, tokens.Revoke, tokens.Name{Name: args[0]})
+			})
 		},
 	}
 }

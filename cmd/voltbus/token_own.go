@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/tokens"
 )
 
 func newTokenOwn(f *flags) *cobra.Command {
@@ -41,7 +43,11 @@ func newTokenOwnCreate(f *flags) *cobra.Command {
 				return err
 			}
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				t, err := s.IssueOwnToken(ctx, args[0], role, end)
+				in := tokens.Own{Name: args[0], Role: role}
+				if !end.IsZero() {
+					in.Expires = end.Format(time.RFC3339Nano)
+				}
+				t, err := client.Do(ctx, s.Client, tokens.IssueOwn, in)
 				if err == nil {
 					cmd.Println(t.Token)
 				}
@@ -81,7 +87,7 @@ func newTokenOwnList(f *flags) *cobra.Command {
 		Use: "list", Short: "List your own tokens", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.OwnTokens(ctx)
+				list, err := client.Do(ctx, s.Client, tokens.ListOwn, struct{}{})
 				if err != nil {
 					return err
 				}
@@ -110,7 +116,9 @@ func newTokenOwnRevoke(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke <id>", Short: "End one of your own tokens at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RevokeOwnToken(ctx, args[0]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, tokens.RevokeOwn, tokens.ID{ID: args[0]})
+			})
 		},
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/internal/plural"
+	nodes0 "voltbus/operation/nodes"
 	"voltbus/point"
 	"voltbus/uplink"
 	"voltbus/wire"
@@ -95,7 +97,7 @@ func watchWithheld(ctx context.Context, s session, pattern string) {
 			return
 		case <-time.After(wait):
 		}
-		all, err := s.Nodes(ctx)
+		all, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 		if err != nil {
 			continue // those who may not see nodes see values
 		}

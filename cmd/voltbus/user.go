@@ -15,8 +15,10 @@ import (
 	"golang.org/x/term"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/people"
 )
 
 func newUser(f *flags) *cobra.Command {
@@ -56,7 +58,7 @@ func newUserAdd(f *flags) *cobra.Command {
 						return err
 					}
 				}
-				p, err := s.SetPerson(ctx, args[0], role, password)
+				p, err := client.Do(ctx, s.Client, people.Set, people.Change{Person: people.Person{Name: args[0]}, Role: role, Password: password})
 				if err == nil {
 					cmd.Printf("%s is %s\n", p.Name, p.Role)
 				}
@@ -86,7 +88,7 @@ func newUserPassword(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = s.SetPerson(ctx, p.Name, p.Role, password)
+				_, err = client.Do(ctx, s.Client, people.Set, people.Change{Person: people.Person{Name: p.Name}, Role: p.Role, Password: password})
 				return err
 			})
 		},
@@ -97,7 +99,7 @@ func newUserPassword(f *flags) *cobra.Command {
 
 // person finds somebody by name.
 func (s session) person(ctx context.Context, name string) (answer.Person, bool, error) {
-	list, err := s.People(ctx)
+	list, err := client.Do(ctx, s.Client, people.List, struct{}{})
 	i := slices.IndexFunc(list.People, func(p answer.Person) bool { return strings.EqualFold(p.Name, strings.TrimSpace(name)) })
 	if err != nil || i < 0 {
 		return answer.Person{}, false, err
@@ -111,7 +113,7 @@ func newUserList(f *flags) *cobra.Command {
 		Use: "list", Short: "List who may log in", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
-				list, err := s.People(ctx)
+				list, err := client.Do(ctx, s.Client, people.List, struct{}{})
 				if err != nil {
 					return err
 				}
@@ -136,7 +138,9 @@ func newUserRemove(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove <name>", Short: "Remove a person, with all tokens and sessions", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.where.with(cmd, func(ctx context.Context, s session) error { return s.RemovePerson(ctx, args[0]) })
+			return f.where.with(cmd, func(ctx context.Context, s session) error {
+				return client.Tell(ctx, s.Client, people.Remove, people.Person{Name: args[0]})
+			})
 		},
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/lab/machine"
 	"voltbus/lab/rig"
+	"voltbus/operation/ledger"
 )
 
 // piece is what is flushed at once: about what a busy recorder appends.
@@ -125,7 +127,7 @@ func (l *load) settle(ctx context.Context, n *rig.Running, than uint64) (answer.
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		ledger, err := n.Ledger(ctx)
+		ledger, err := client.Do(ctx, n.Client, ledger.Get, ledger.Reach{})
 		if err != nil || l.devices == 0 || stored(ledger) > than {
 			return ledger, err
 		}

@@ -10,6 +10,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/operation/children"
+	"voltbus/operation/ledger"
 	"voltbus/point"
 	"voltbus/uplink/bundle"
 )
@@ -18,7 +20,7 @@ import (
 // in a folder of its name below dir, which is returned. address is where the child finds this node;
 // "" for where it listens.
 func (r *Running) Provision(ctx context.Context, dir, name, prefix, address string) (string, error) {
-	door, err := r.Door(ctx)
+	door, err := client.Do(ctx, r.Client, children.Reach, struct{}{})
 	if err != nil {
 		return "", err
 	}
@@ -26,7 +28,7 @@ func (r *Running) Provision(ctx context.Context, dir, name, prefix, address stri
 	if err != nil {
 		return "", err
 	}
-	if _, err := r.AddChild(ctx, client.NewChild{Name: name, Public: key.Public(), Prefix: prefix}); err != nil {
+	if _, err := client.Do(ctx, r.Client, children.Add, client.NewChild{Name: name, Public: key.Public(), Prefix: prefix}.Arguments()); err != nil {
 		return "", err
 	}
 	if address == "" {
@@ -53,7 +55,7 @@ func (s Site) Below(program []string, place string) (*Running, error) {
 
 // Accounts returns the ledger's lines by the node that they are of, its lanes added up.
 func (r *Running) Accounts(ctx context.Context) (map[string]answer.Origin, error) {
-	l, err := r.Ledger(ctx)
+	l, err := client.Do(ctx, r.Client, ledger.Get, ledger.Reach{})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/memory"
+	"voltbus/operation/children"
 	"voltbus/uplink/sender"
 )
 
@@ -47,7 +48,7 @@ func CrowdName(i int) string { return "child-" + strconv.Itoa(i+1) }
 
 // Register makes the keys of a crowd in a folder and has the children known by the parent.
 func (c *Crowd) Register(ctx context.Context, parent *Running) error {
-	door, err := parent.Door(ctx)
+	door, err := client.Do(ctx, parent.Client, children.Reach, struct{}{})
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (c *Crowd) Register(ctx context.Context, parent *Running) error {
 			return err
 		}
 		name := CrowdName(i)
-		if _, err := parent.AddChild(ctx, client.NewChild{Name: name, Public: key.Public(), Prefix: "crowd/" + name}); err != nil {
+		if _, err := client.Do(ctx, parent.Client, children.Add, client.NewChild{Name: name, Public: key.Public(), Prefix: "crowd/" + name}.Arguments()); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/ledger"
 )
 
 // Site is the configuration of a node with simulated devices, all of which are recorded.
@@ -109,7 +110,7 @@ func (r *Running) Close() error {
 
 // Origin is the node's own line of the ledger.
 func (r *Running) Origin(ctx context.Context) (answer.Origin, error) {
-	l, err := r.Ledger(ctx)
+	l, err := client.Do(ctx, r.Client, ledger.Get, ledger.Reach{})
 	if err != nil {
 		return answer.Origin{}, err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package convert is the command "convert" of the command line.
+package convert
 
 import (
 	"errors"
@@ -20,17 +21,18 @@ import (
 
 var errNotEmpty = errors.New("is there already and not empty; name another folder with --out")
 
-func newConvert() *cobra.Command {
+// New returns the command.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "convert", Short: "Convert the configuration of another platform",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConvertVolttron())
+	cmd.AddCommand(newVolttron())
 	return cmd
 }
 
-func newConvertVolttron() *cobra.Command {
+func newVolttron() *cobra.Command {
 	out, name := "converted", "plant-1"
 	cmd := &cobra.Command{
 		Use: "volttron FOLDER", Short: "Convert a configuration store of VOLTTRON", Args: cobra.ExactArgs(1),
