@@ -5,7 +5,6 @@ var (
 	manyMethods = map[string]int{
 		"agent.Supervisor":                 41,
 		"api.server":                       70,
-		"api/client.Client":                99,
 		"broker.Broker":                    29,
 		"bus/client.Client":                73,
 		"cmd/voltbus.session":              33,
@@ -31,7 +30,7 @@ var (
 	manyLines = map[string]int{
 		"agent":                    2912,
 		"api":                      2681,
-		"cmd/voltbus":              9826,
+		"cmd/voltbus":              9807,
 		"config":                   2691,
 		"device":                   3429,
 		"driver/modbus":            2739,
@@ -43,8 +42,8 @@ var (
 		"store/postgres":           2724,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 56,
-		"lab/rig":     23,
+		"cmd/voltbus": 68,
+		"lab/rig":     25,
 		"node":        76,
 	}
 )
