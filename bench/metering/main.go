@@ -1,5 +1,5 @@
 // Command metering measures the embedded metering store: registering, appending, judging, one meter's month, a
-// day's missing list, octets a reading. See README.md.
+// day's missing list, bytes a reading. See README.md.
 package main
 
 import (

@@ -71,7 +71,7 @@ func each(bytes int64, points int) float64 { return float64(bytes) / float64(poi
 // result is what is compared between nodes.
 type result struct {
 	rate            float64 // readings of known points a second
-	filled, started int64   // resident octets, at rest
+	filled, started int64   // resident bytes, at rest
 }
 
 // measure fills a new node with n points, sends readings of them, starts it again and searches.

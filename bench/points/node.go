@@ -77,7 +77,7 @@ func (b *bench) start(ctx context.Context, dir, name string) (*process, error) {
 
 func (p *process) stop() error { return errors.Join(p.stdin.Close(), p.cmd.Wait()) }
 
-// memory returns octets as the kernel counts them.
+// memory returns bytes as the kernel counts them.
 func (p *process) memory(what string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	mostPlanned  = 16 << 20 // octets of a file of nodes
+	mostPlanned  = 16 << 20 // bytes of a file of nodes
 	mostProblems = 20       // that are told at once
 )
 

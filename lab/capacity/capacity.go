@@ -30,13 +30,13 @@ type Found struct {
 type Figures struct {
 	CPUPerSample    float64 `json:"cpu_per_sample"`     // seconds of a core from the device to the store
 	CPUPerDelivery  float64 `json:"cpu_per_delivery"`   // seconds of a core to give one message to one client, the client's work included
-	LogPerSample    float64 `json:"log_per_sample"`     // octets
+	LogPerSample    float64 `json:"log_per_sample"`     // bytes
 	Flush           float64 `json:"flush"`              // seconds until the disk has a piece, the median
-	Written         float64 `json:"written_per_second"` // octets a second, flushed piece by piece
-	MemoryBase      uint64  `json:"memory_base"`        // octets of a node without devices
-	MemoryPerDevice float64 `json:"memory_per_device"`  // octets, without its points
-	MemoryPerPoint  float64 `json:"memory_per_point"`   // octets
-	MemoryPerClient float64 `json:"memory_per_client"`  // octets, both ends of the connection
+	Written         float64 `json:"written_per_second"` // bytes a second, flushed piece by piece
+	MemoryBase      uint64  `json:"memory_base"`        // bytes of a node without devices
+	MemoryPerDevice float64 `json:"memory_per_device"`  // bytes, without its points
+	MemoryPerPoint  float64 `json:"memory_per_point"`   // bytes
+	MemoryPerClient float64 `json:"memory_per_client"`  // bytes, both ends of the connection
 }
 
 // Carry is a load that the machine carries.

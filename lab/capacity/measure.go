@@ -55,7 +55,7 @@ type load struct {
 	devices, points int
 	usage           machine.Usage
 	samples         uint64
-	log             uint64 // octets appended to the log
+	log             uint64 // bytes appended to the log
 }
 
 // chain runs nodes in processes of their own: without devices, with many devices of one point, and

@@ -25,7 +25,7 @@ type Progress struct {
 	P50     float64  `json:"p50,omitempty"`    // seconds
 	P99     float64  `json:"p99,omitempty"`    // seconds
 	CPU     float64  `json:"cpu,omitempty"`    // cores in use by the run's own process
-	Memory  uint64   `json:"memory,omitempty"` // octets resident in the run's own process
+	Memory  uint64   `json:"memory,omitempty"` // bytes resident in the run's own process
 	Message string   `json:"message,omitempty"`
 }
 

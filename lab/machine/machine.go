@@ -15,12 +15,12 @@ import (
 type Description struct {
 	CPU      string `json:"cpu"`    // model
 	Cores    int    `json:"cores"`  // that this process may use
-	Memory   uint64 `json:"memory"` // octets
+	Memory   uint64 `json:"memory"` // bytes
 	Kernel   string `json:"kernel"`
 	System   string `json:"system"`          // the distribution
 	Arch     string `json:"arch"`            // such as amd64
 	Disk     string `json:"disk"`            // file system of the run's directory
-	DiskFree uint64 `json:"disk_free"`       // octets
+	DiskFree uint64 `json:"disk_free"`       // bytes
 	Files    uint64 `json:"open_files"`      // most open files of a process
 	Quota    string `json:"quota,omitempty"` // the container's share of the processors, as cgroup v2 writes it
 	Go       string `json:"go"`

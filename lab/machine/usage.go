@@ -14,9 +14,9 @@ import (
 type Usage struct {
 	Wall    float64 `json:"wall"`        // seconds
 	CPU     float64 `json:"cpu"`         // seconds of a core
-	Memory  uint64  `json:"memory"`      // octets resident at the end
-	Peak    uint64  `json:"peak_memory"` // octets resident at most, since the process began
-	Written uint64  `json:"written"`     // octets handed to the disk
+	Memory  uint64  `json:"memory"`      // bytes resident at the end
+	Peak    uint64  `json:"peak_memory"` // bytes resident at most, since the process began
+	Written uint64  `json:"written"`     // bytes handed to the disk
 	Threads uint64  `json:"threads"`     // at the end
 }
 
@@ -90,7 +90,7 @@ func read(pid int) (u Usage, err error) {
 	return u, nil
 }
 
-// FileMemory returns how many octets of a process's memory are pages of files, such as the program: the
+// FileMemory returns how many bytes of a process's memory are pages of files, such as the program: the
 // system has them on disk and takes them back when it needs room. It is 0 for a process that has gone.
 func FileMemory(pid int) uint64 {
 	return number(strings.TrimSuffix(keyed(fmt.Sprintf("/proc/%d/status", pid), "RssFile", ":"), " kB")) << 10

@@ -26,7 +26,7 @@ func Brokers() []Broker {
 	return []Broker{zeroMQ(), mosquitto(), rabbitMQ()}
 }
 
-// Scrapes is the work of rig.Scan over another bus: as many messages of the same octets to as many
+// Scrapes is the work of rig.Scan over another bus: as many messages of the same bytes to as many
 // listeners, each with an encrypted connection of its own. The messages are made beforehand, which
 // rig.Scan does within the measured time.
 type Scrapes struct {

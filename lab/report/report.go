@@ -88,7 +88,7 @@ func HTML(w io.Writer, r *experiment.Result) error {
 	return nil
 }
 
-// Bytes writes octets for people.
+// Bytes writes bytes for people.
 func Bytes(n uint64) string {
 	const step = 1024
 	v, unit := float64(n), 0

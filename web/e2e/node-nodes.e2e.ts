@@ -54,7 +54,7 @@ describe.skipIf(program === "")("two running nodes", () => {
     const form = below.getByRole("form", { name: "Join a node" });
     await form.getByLabel("Code", { exact: true }).fill(code ?? "");
     await form.getByRole("button", { name: "Join" }).click();
-    const word = below.getByRole("status", { name: "Node above" });
+    const word = below.getByRole("status", { name: "Parent" });
     await word.getByText("campus has not let this node in yet.").waitFor(long);
     const print = await below.locator(".fingerprint code").first().textContent();
 

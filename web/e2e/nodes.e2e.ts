@@ -102,7 +102,7 @@ describe("letting nodes join", () => {
   });
 });
 
-describe("a node below", () => {
+describe("a child node", () => {
   test("that waits says so on its own page, and leads to the approval", async () => {
     const joined = new Joined();
     joined.children.push(pendingOf("plant"));
@@ -193,8 +193,8 @@ describe("the fleet", () => {
     const sorted = (name: string) =>
       list.getByRole("columnheader", { name }).getAttribute("aria-sort");
     expect(await sorted("State")).toBe("ascending");
-    await list.getByRole("button", { name: "Waits to go up" }).click();
-    await expect.poll(() => sorted("Waits to go up")).toBe("descending");
+    await list.getByRole("button", { name: "Backlog" }).click();
+    await expect.poll(() => sorted("Backlog")).toBe("descending");
     await page.getByLabel("Filter the nodes").fill("0.8");
     await expect.poll(names).toEqual(["plant-4"]);
     await page.getByLabel("Filter the nodes").fill("");
@@ -290,7 +290,7 @@ describe("the fleet", () => {
   });
 });
 
-describe("the node above", () => {
+describe("the parent", () => {
   test("is joined with a code, and left", async () => {
     const joined = new Joined();
     const { page } = await enter(joined, "/nodes/parent");
@@ -300,7 +300,7 @@ describe("the node above", () => {
     await form.getByText("the code was not copied right").waitFor();
     await form.getByLabel("Code", { exact: true }).fill("vb1abc");
     await form.getByRole("button", { name: "Join" }).click();
-    const word = page.getByRole("status", { name: "Node above" });
+    const word = page.getByRole("status", { name: "Parent" });
     await word.getByText("region has not let this node in yet.").waitFor();
     await page.getByText("1f0c 9d2b 77ae").waitFor();
     joined.parent = parentOf();
@@ -308,7 +308,7 @@ describe("the node above", () => {
     expect(await seriousViolations(page)).toEqual([]);
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Leave region" }).click();
-    await page.getByText("This node has none above it").waitFor();
+    await page.getByText("This node has no parent").waitFor();
   });
 
   test("says why it does not take something, and what to do", async () => {
@@ -322,7 +322,7 @@ describe("the node above", () => {
       uplink: uplinkOf({ waiting: 4, origins: [{ origin: "campus~a1b2c3", ...counts, reason }] }),
     });
     const { page } = await enter(joined, "/nodes/parent", "viewer");
-    const word = page.getByRole("status", { name: "Node above" });
+    const word = page.getByRole("status", { name: "Parent" });
     await word.getByText(`does not take what campus~a1b2c3 recorded: ${reason}`).waitFor();
     await word.getByText("goes on by itself when the right is given there").waitFor();
     const row = page.getByRole("region", { name: "What goes up, by origin" }).getByRole("row");

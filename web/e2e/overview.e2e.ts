@@ -16,7 +16,7 @@ const config = {
 const aWeek = 7 * 24 * 60;
 
 describe("the overview", () => {
-  test("names a node below that is away, and leads to it", async () => {
+  test("names a child node that is away, and leads to it", async () => {
     const joined = new Joined();
     joined.nodes = [
       toldNode("campus", [], { state: "here", parent: "" }),

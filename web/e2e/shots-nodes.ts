@@ -82,7 +82,7 @@ const approve = {
 
 const above = {
   address: "/nodes/parent",
-  ready: (page) => page.getByRole("status", { name: "Node above" }).waitFor(),
+  ready: (page) => page.getByRole("status", { name: "Parent" }).waitFor(),
 } satisfies Partial<Shot>;
 
 const list = {
@@ -131,7 +131,7 @@ const live = {
 
 const said = [
   { level: "info", message: "node runs", extra: { node: "plant-1", version: "0.9.0" } },
-  { level: "info", message: "connected to the node above", extra: { parent: "campus" } },
+  { level: "info", message: "connected to the parent", extra: { parent: "campus" } },
   {
     ...{ level: "warning", message: "device is silent" },
     extra: { device: "ahu1", driver: "modbus", err: "10.0.4.31:502: connection refused" },

@@ -47,7 +47,7 @@ export const uplinkOf = (more: Partial<Uplink> = {}): Uplink => ({
   ...more,
 });
 
-/** A node above. */
+/** A parent. */
 export const parentOf = (more: Partial<Parent> = {}): Parent => ({
   ...{ member: true, parent: "region", addresses: ["region.example:4222"], name: "campus" },
   ...{ prefix: "region/campus", state: "approved", why: "", joined: inMinutes(-9000) },

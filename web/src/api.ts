@@ -38,7 +38,7 @@ export interface PlotAnswer<Series = generated.Series>
   series: Series[];
 }
 
-/** A device and how it does. */
+/** A device and its state. */
 export interface Device extends Omit<generated.Device, "state"> {
   state: string;
 }
@@ -174,7 +174,7 @@ export class Api {
     return (await this.get<generated.Devices>("devices")).devices;
   }
 
-  /** The account of this node, and, unless it is local, of all below it. */
+  /** The account of this node, and, unless it is local, of all its descendants. */
   ledger(scope: "local" | "all"): Promise<Ledger> {
     return this.get("ledger", scope === "local" ? { local: "true" } : {});
   }

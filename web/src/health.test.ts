@@ -111,7 +111,7 @@ describe("the health sentence", () => {
       [],
       ledger(origin(0), origin(9, { own: false })),
       "good",
-      "All devices are at nodes below; 9 samples recorded, none lost",
+      "All devices are at child nodes; 9 samples recorded, none lost",
     ],
     [
       "samples are lost",

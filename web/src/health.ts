@@ -61,7 +61,7 @@ function deviceHealth(
   const asked = devices.filter((d) => d.state !== "disabled");
   const all = asked.length;
   if (devices.length === 0 && hasOthers(ledger)) {
-    return { level: "good", text: "All devices are at nodes below" };
+    return { level: "good", text: "All devices are at child nodes" };
   }
   if (devices.length === 0) return { level: "wait", text: "No devices are configured" };
   if (all === 0) return { level: "wait", text: "All devices are disabled" };

@@ -12,7 +12,7 @@ export function missingOf(sources: readonly Source[] | undefined): string {
   return told.join(" ");
 }
 
-/** Whether everything that nodes below have is there. */
+/** Whether everything that descendants have is there. */
 export const isWhole = (sources: readonly Source[] | undefined): boolean =>
   missingOf(sources) === "";
 

@@ -36,7 +36,7 @@ _UNKNOWN_KEY = (
 
 
 class _Link(asyncio.Protocol):
-    """One TCP connection: octets in, octets out, nothing remembered."""
+    """One TCP connection: bytes in, bytes out, nothing remembered."""
 
     def __init__(self, owner: Connection) -> None:
         loop = asyncio.get_running_loop()

@@ -21,7 +21,7 @@ _ORDER = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, _PRIME - 2, _PRIME) % _PRIME
 _ROOT = pow(2, (_PRIME - 1) // 4, _PRIME)
 
-# The first octets of a decoded nkey: a seed (S) of a user (U), and a user's public key.
+# The first bytes of a decoded nkey: a seed (S) of a user (U), and a user's public key.
 _SEED, _USER = 18 << 3, 20 << 3
 
 _Point = tuple[int, int, int, int]  # extended coordinates: x = X/Z, y = Y/Z, xy = T/Z
@@ -126,7 +126,7 @@ class Key:
         return _encode(bytes([_SEED | _USER >> 5, (_USER & 31) << 3]) + self._secret)
 
     def sign(self, data: bytes) -> bytes:
-        """Return the signature of RFC 8032 (Ed25519, 64 octets)."""
+        """Return the signature of RFC 8032 (Ed25519, 64 bytes)."""
         r = _number(self._prefix, data) % _ORDER
         point = _times_base(r)
         s = (r + _number(point, self._public, data) * self._scalar) % _ORDER

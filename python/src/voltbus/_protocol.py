@@ -1,4 +1,4 @@
-"""The octets of the NATS protocol ⇄ messages. Pure: no connection, no clock."""
+"""The bytes of the NATS protocol ⇄ messages. Pure: no connection, no clock."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Parser:
         self._need = 0  # so many octets must be there before it is worth looking again
 
     def feed(self, data: bytes) -> None:
-        """Take octets, and hand on what is complete."""
+        """Take bytes, and hand on what is complete."""
         self._pieces.append(data)
         self._have += len(data)
         if self._have < self._need:
@@ -129,7 +129,7 @@ class Parser:
 
 
 def message(subject: str, data: bytes, reply: str = "", headers: Headers | None = None) -> bytes:
-    """Return the octets that publish a message."""
+    """Return the bytes that publish a message."""
     to = f"{subject} {reply}" if reply else subject
     if not headers:
         return b"PUB %b %d\r\n%b\r\n" % (to.encode(), len(data), data)

@@ -122,7 +122,7 @@ class Bus(Listening, History, Control, Far):
         await self._emit(subject("live.scan.", device), _json.encode(body), f"publish {device}")
 
     async def send(self, topic: str, body: Any = None, headers: Headers | None = None) -> None:
-        """Send a message to whoever listens to the topic now. Octets are sent as they are."""
+        """Send a message to whoever listens to the topic now. Bytes are sent as they are."""
         data = bytes(body) if isinstance(body, (bytes, bytearray)) else _json.encode(body)
         if headers:
             try:

@@ -10,7 +10,7 @@ The tree, with the kind's name on the wire behind each::
     ├── Refused               refused       a capability is missing; ``missing`` names it
     ├── Conflict              conflict      somebody else holds it, or it exists already
     ├── Unavailable           unavailable   not now: full, starting, or too busy
-    ├── Corrupt               corrupt       octets fail their checksum or format
+    ├── Corrupt               corrupt       bytes fail their checksum or format
     ├── Rejected              rejected      the device answered, and said no
     ├── Canceled              canceled      the caller gave up
     └── RemoteError           remote        the method of the other agent raised
@@ -128,7 +128,7 @@ class Unavailable(Error):
 
 
 class Corrupt(Error):
-    """Octets fail their checksum or format."""
+    """Bytes fail their checksum or format."""
 
     kind: ClassVar[str] = "corrupt"
 

@@ -45,7 +45,7 @@ export function Rights(props: Props) {
       </p>
       {!row.identity && <p class="quiet">It has no identity on the bus yet.</p>}
       {row.identity && lines.length === 0 && (
-        <p class="quiet">Nothing was granted: it may only say how it is, and raise alerts.</p>
+        <p class="quiet">Nothing was granted: it may only report its health and raise alerts.</p>
       )}
       <ul class="agent-lines" aria-label="Granted">
         {lines.map((l, i) => (

@@ -112,7 +112,7 @@ const healths: Record<string, Standing> = {
   good: { level: "good", words: "good" },
   bad: { level: "bad", words: "bad" },
   starting: { level: "wait", words: "starting" },
-  silent: { level: "bad", words: "silent: it has not said how it is for three intervals" },
+  silent: { level: "bad", words: "silent: no health report for three intervals" },
   unknown: { level: "wait", words: "it did not say" },
   offline: { level: "wait", words: "not connected" },
 };

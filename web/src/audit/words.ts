@@ -23,7 +23,7 @@ export function detailOf(detail: unknown): string {
   return plain(typeof detail === "string" ? detail : JSON.stringify(detail, null, 2));
 }
 
-/** How what an entry tells of ended: as wished, not, or not yet, in which case a later entry says so. */
+/** How what an entry tells of ended: as requested, not, or not yet, in which case a later entry says so. */
 export function endOf(outcome: string): "well" | "open" | "failed" {
   if (/^(repeated: )?(ok|accepted)$/.test(outcome)) return "well";
   return /^(repeated: )?(sent|pending)$/.test(outcome) ? "open" : "failed";

@@ -5,7 +5,7 @@ import { type Doing, doing } from "./words";
 export const choices = [
   { key: "", label: "All" },
   { key: "mine", label: "Mine" },
-  { key: "trouble", label: "Not as wished" },
+  { key: "trouble", label: "Mismatch" },
 ] as const;
 
 /** A point that is held, with what it is doing. */

@@ -74,7 +74,7 @@ describe("a command", () => {
   test("that a second person must approve asks", () => {
     expect(seen({ policy: { approval: true } })).toMatchObject({
       verdict: "asks",
-      lines: expect.arrayContaining(["A second person must agree first."]),
+      lines: expect.arrayContaining(["It needs approval by a second person."]),
     });
   });
 

@@ -33,7 +33,7 @@ export function outlook(point: ControlPoint, command: Command, viewer: Viewer): 
   if (refusal !== "") return { verdict: "refused", lines: [refusal] };
   const ahead = point.array.find((s) => (s.level ?? 0) < command.level);
   const lines = [
-    ...(point.policy?.approval ? ["A second person must agree first."] : []),
+    ...(point.policy?.approval ? ["It needs approval by a second person."] : []),
     ahead ? waitsWords(point, command, ahead, viewer) : winsWords(point, command),
     ...replacedWords(point, command, viewer),
     ...conditions(point, command),

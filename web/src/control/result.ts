@@ -30,7 +30,7 @@ export function resultOf(
   }
   if (result.status === "pending") {
     const until = untilWords(result.until, now);
-    const words = `It waits for a second person, ${until}, and does not count before.`;
+    const words = `It needs approval by a second person, ${until}, and does not count before.`;
     return { level: "wait", words, holders: none };
   }
   if (!result.wins) {

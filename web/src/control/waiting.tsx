@@ -28,7 +28,7 @@ const labels: Record<Word, string> = {
   withdraw: "Withdraw",
 };
 
-/** Commands that wait for a second person; nothing is shown if there is none. */
+/** Commands that need approval; nothing is shown if there is none. */
 export function Waiting({ api, waiting, me, role, now, onDone }: Props) {
   const [asked, setAsked] = useState<{ slot: ControlSlot; word: Word }>();
   const act = useAct();
@@ -46,7 +46,7 @@ export function Waiting({ api, waiting, me, role, now, onDone }: Props) {
   };
   return (
     <section class="card panel" aria-labelledby="waiting-title">
-      <h2 id="waiting-title">Wait for a second person</h2>
+      <h2 id="waiting-title">Needs approval</h2>
       {waiting.length === 0 && <p class="quiet">Nothing waits for approval.</p>}
       <ul class="control-list" aria-label="Commands that wait">
         {waiting.map((slot) => (

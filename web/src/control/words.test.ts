@@ -111,7 +111,7 @@ test("what a point demands is a sentence each", () => {
     "Once off, it stays off for 1 min 30 s.",
     "Values at least 1 °C only while a/damper is at least 20.",
     "Only who has reserved it commands it.",
-    "A second person agrees before a command counts.",
+    "A second person approves each command.",
   ]);
   expect(demands(undefined, "degC")).toEqual([]);
 });

@@ -96,7 +96,7 @@ export function demands(policy: ControlPolicy | undefined, unitName: string): st
     found.push(`${own} while ${plain(lock.other)} is ${rangeWords(lock.needs, "")}.`);
   }
   if (p.reservation) found.push("Only who has reserved it commands it.");
-  if (p.approval) found.push("A second person agrees before a command counts.");
+  if (p.approval) found.push("A second person approves each command.");
   return found;
 }
 

@@ -27,7 +27,7 @@ import { Controls } from "./controls";
 import { Condition, LineMates, Statistics } from "./facts";
 import { concerns } from "./quality";
 
-/** One device: how it does and what to do, its live points, its recent plot, and its line. */
+/** One device: its state and what to do, its live points, its recent plot, and its line. */
 export function DeviceScreen({ api, session, place, books, problem, epoch }: ScreenProps) {
   const path = deviceAt(place);
   const device = books?.devices.find((d) => d.path === path);

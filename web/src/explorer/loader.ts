@@ -169,7 +169,7 @@ export class Loader {
   /** Cuts an answer into tiles. */
   private keep({ level, first, last }: Run, answer: PlotAnswer<ColumnSeries>): void {
     const exact = answer.step === 0;
-    // Tiles to which a node below did not give its part are asked for again soon
+    // Tiles to which a child node did not give its part are asked for again soon
     const asked = isWhole(answer.sources) ? this.source.now() : 0;
     for (const { point, unit, kind, columns } of answer.series) {
       this.facts.set(point, { unit, kind });

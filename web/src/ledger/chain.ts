@@ -22,7 +22,7 @@ export interface Chain {
   stops: Stop[];
   /** Whether the node that produced it said how much it produced. */
   isKnown: boolean;
-  /** Samples that the node above this one has; undefined without one. */
+  /** Samples that the parent has; undefined without one. */
   above: number | undefined;
 }
 

@@ -142,7 +142,7 @@ function AboveBox({ chain: c, above }: { chain: Chain; above: number }) {
       </li>
       <li class="way-stop is-good">
         <p class="way-name">
-          <a href="/nodes/parent">Node above</a>
+          <a href="/nodes/parent">Parent</a>
         </p>
         <p class="way-count">
           <strong>{count(above)}</strong> <span class="quiet">acknowledged by it</span>

@@ -25,7 +25,7 @@ const lane = (oldest?: string) => ({
   ...(oldest ? { oldest } : {}),
 });
 
-describe("the node above", () => {
+describe("the parent", () => {
   test.each([
     ["a node that waits", parent({ state: "pending" }), "warn", "has not let this node in yet"],
     [

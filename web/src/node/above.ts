@@ -1,4 +1,4 @@
-// How this node stands with the one above it: a sentence, and what to do.
+// How this node stands with its parent: a sentence, and what to do.
 
 import { dateTime, plain, plural, span } from "../format";
 import type { Parent, Uplink } from "../generated/api";
@@ -12,9 +12,9 @@ export interface Above {
   advice: string;
 }
 
-/** The standing of a node that has one above it. now is the node's time in milliseconds. */
+/** The standing of a child. now is the node's time in milliseconds. */
 export function aboveOf(p: Parent, now: number): Above {
-  const name = plain(p.parent) || "the node above";
+  const name = plain(p.parent) || "the parent";
   if (p.state === "pending") {
     return {
       level: "warn",
@@ -95,7 +95,7 @@ function linkOf(u: Uplink, name: string, now: number): Above {
 /** Below this age in milliseconds what waits is under way, and no backlog. */
 const calm = 5000;
 
-/** The age in milliseconds of the oldest block that the node above has not acknowledged; 0 if there is none. */
+/** The age in milliseconds of the oldest block that the parent has not acknowledged; 0 if there is none. */
 export function behindOf(u: Uplink, now: number): number {
   const oldest = u.lanes.map((l) => (l.oldest ? Date.parse(l.oldest) : now));
   return Math.max(0, now - Math.min(now, ...oldest));

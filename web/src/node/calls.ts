@@ -70,15 +70,15 @@ export const invite = (api: Api, wanted: NewInvitation) =>
 export const cancel = (api: Api, id: string) =>
   api.send("DELETE", `invitations/${encodeURIComponent(id)}`);
 
-/** The node above this one. */
+/** The parent. */
 export const parent = (api: Api) => api.get<Parent>("parent");
 
-/** Joins a node above this one. */
+/** Joins a parent. */
 export const join = (api: Api, code: string, name: string) =>
   api.send<Parent>("POST", "parent", { code, ...(name ? { name } : {}) });
 
-/** Leaves the node above. */
+/** Leaves the parent. */
 export const leave = (api: Api) => api.send("DELETE", "parent");
 
-/** Takes a new key in place of the one that the node above knows. */
+/** Takes a new key in place of the one that the parent knows. */
 export const rotate = (api: Api) => api.send<Parent>("POST", "parent/rotate");

@@ -24,7 +24,7 @@ const shutOut = (name: string): End => ({
   means: [
     "Its connection ends at once, and its key is refused from then on. If it is away, it hears that when it returns.",
     "What it sent stays here. What it records from now on stays with it, as long as its log has room.",
-    "The nodes below it do not get through either. You can let it in again later.",
+    "Its descendants are cut off, too. You can let it in again later.",
   ],
   work: (api, of) => decide(api, of, "revoke"),
 });

@@ -35,7 +35,7 @@ export function troublesOf(n: Node): string[] {
 
 const isFull = (n: Node) => n.disk_size > 0 && n.disk / n.disk_size < 0.1;
 
-/** The clock of a node less that of the node above it, in milliseconds, as well as it is known. */
+/** The clock of a node less that of its parent, in milliseconds, as well as it is known. */
 export const offsetOf = (n: Node) => n.skew_ms ?? n.offset_ms;
 
 /** An offset of clocks in a few words. */

@@ -42,7 +42,7 @@ export function InvitedCode({ invited, state, onDone }: Props) {
         </p>
         <p>
           On the other machine, where Voltbus is installed, run this and paste the code; or paste it
-          on its screen <em>Nodes, Node above</em>:
+          on its screen <em>Nodes, Parent</em>:
         </p>
         <Copied label="Command" text="voltbus join" />
         <Copied label="Code" text={code} />

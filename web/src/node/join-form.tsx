@@ -4,7 +4,7 @@ import { plain } from "../format";
 import { join } from "./calls";
 import type { PartProps } from "./parent";
 
-/** Joins a node above this one with a code that was made there. */
+/** Joins a parent with a code that was made there. */
 export function JoinForm({ api, may, onChanged }: PartProps) {
   const act = useAct();
   const [code, setCode] = useState("");
@@ -16,7 +16,7 @@ export function JoinForm({ api, may, onChanged }: PartProps) {
   };
   return (
     <section class="card panel" aria-labelledby="join-title">
-      <h2 id="join-title">This node has none above it</h2>
+      <h2 id="join-title">This node has no parent</h2>
       <p>
         It can send its data to another node, such as that of the campus. Make a code there, on its
         screen <em>Nodes, Let nodes join</em> or by <code>voltbus invite</code>, and paste it here.

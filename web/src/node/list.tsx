@@ -25,7 +25,7 @@ interface Props {
   now: number;
 }
 
-/** This node and all below it: a list to sort and filter, or a map of who hangs under whom. */
+/** This node and all its descendants: a list to sort and filter, or a map of who hangs under whom. */
 export function List({ fleet, joined, search, now }: Props) {
   const choice = choiceIn(search);
   const choose = (part: Partial<Choice>) => go(choiceAddress({ ...choice, ...part }), "replace");
@@ -46,7 +46,7 @@ export function List({ fleet, joined, search, now }: Props) {
       </div>
       {fleet.refused.map((r) => (
         <p key={r.name} class="problem">
-          The node above does not let {plain(r.name)} into the tree: {plain(r.why)}
+          The parent does not let {plain(r.name)} into the tree: {plain(r.why)}
         </p>
       ))}
       {fleet.nodes.length === 1 && <Empty />}
@@ -122,7 +122,7 @@ const columns: readonly { key: SortKey; name: string; number?: boolean }[] = [
   { key: "version", name: "Version" },
   { key: "rtt", name: "Round trip", number: true },
   { key: "clock", name: "Clock", number: true },
-  { key: "waiting", name: "Waits to go up", number: true },
+  { key: "waiting", name: "Backlog", number: true },
   { key: "disk", name: "Disk left", number: true },
   { key: "agents", name: "Agents", number: true },
   { key: "devices", name: "Devices", number: true },

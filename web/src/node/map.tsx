@@ -10,7 +10,7 @@ interface Props {
   now: number;
 }
 
-/** Who hangs under whom: each node a box around those below it. */
+/** Who hangs under whom: each node a box around its children. */
 export function FleetMap({ nodes, shown, now }: Props) {
   const wanted = new Set(shown);
   return (

@@ -19,13 +19,13 @@ interface Props {
 
 const every = 2000;
 
-/** The node above this one: how this one stands with it, what goes up, and how to join or leave it. */
+/** The parent: how this one stands with it, what goes up, and how to join or leave it. */
 export function AbovePart({ api, role, epoch }: Props) {
   const [changes, setChanges] = useState(0);
   const ask = useCallback(() => parent(api), [api]);
   const { data, problem } = usePoll(ask, every, epoch + changes);
   const again = () => setChanges((n) => n + 1);
-  if (!data) return <p class="asking">{plain(problem) || "Asking about the node above…"}</p>;
+  if (!data) return <p class="asking">{plain(problem) || "Asking about the parent…"}</p>;
   const shared = { api, may: includes(role, "administrator"), onChanged: again };
   return (
     <>
@@ -35,7 +35,7 @@ export function AbovePart({ api, role, epoch }: Props) {
   );
 }
 
-/** What concerns the node above is given. */
+/** What concerns the parent is given. */
 export interface PartProps {
   api: Api;
   /** Whether who looks may change it. */
@@ -48,7 +48,7 @@ function Member({ api, may, onChanged, parent: p }: PartProps & { parent: Parent
   const above = aboveOf(p, now);
   return (
     <>
-      <div class={`card node-word is-${above.level}`} role="status" aria-label="Node above">
+      <div class={`card node-word is-${above.level}`} role="status" aria-label="Parent">
         <p>
           <span class="dot" aria-hidden="true" /> {above.text}
         </p>
@@ -61,14 +61,14 @@ function Member({ api, may, onChanged, parent: p }: PartProps & { parent: Parent
       <section class="card panel" aria-labelledby="member-title">
         <h2 id="member-title">How they know each other</h2>
         <dl class="agent-facts node-facts">
-          <Fact name="Node above">{plain(p.parent) || "–"}</Fact>
+          <Fact name="Parent">{plain(p.parent) || "–"}</Fact>
           <Fact name="It calls this node">{plain(p.name)}</Fact>
           <Fact name="Points of this node lie there below">{plain(p.prefix) || "any path"}</Fact>
           <Fact name="Addresses">{p.addresses.map(plain).join(", ")}</Fact>
           <Fact name="Joined">{p.joined ? dateTime(Date.parse(p.joined)) : "–"}</Fact>
         </dl>
         <Fingerprint label="Key of this node" of={p.key_fingerprint} />
-        <Fingerprint label="Authority of the node above" of={p.fingerprint} />
+        <Fingerprint label="Authority of the parent" of={p.fingerprint} />
         {may && <Ways api={api} parent={p} onChanged={onChanged} />}
       </section>
     </>
@@ -101,13 +101,11 @@ function Traffic({ uplink: u, now }: { uplink: Uplink; now: number }) {
           <thead>
             <tr>
               <th scope="col">Origin</th>
-              {["The node above has", "Left out", "Sent twice", "Lost before it was sent"].map(
-                (c) => (
-                  <th key={c} scope="col" class="number">
-                    {c}
-                  </th>
-                ),
-              )}
+              {["The parent has", "Left out", "Sent twice", "Lost before it was sent"].map((c) => (
+                <th key={c} scope="col" class="number">
+                  {c}
+                </th>
+              ))}
               <th scope="col">Taken</th>
             </tr>
           </thead>
@@ -147,7 +145,7 @@ function Ways({
     if (await act.perform(work)) setTold(done);
     onChanged();
   };
-  const name = plain(p.parent) || "the node above";
+  const name = plain(p.parent) || "the parent";
   return (
     <>
       <p class="actions">

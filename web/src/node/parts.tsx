@@ -2,7 +2,7 @@
 const parts = [
   { address: "/nodes", name: "All nodes" },
   { address: "/nodes/join", name: "Let nodes join" },
-  { address: "/nodes/parent", name: "Node above" },
+  { address: "/nodes/parent", name: "Parent" },
 ] as const;
 
 /** The ways between them. */

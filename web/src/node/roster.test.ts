@@ -14,7 +14,7 @@ const whole = merged(undefined, {
 const names = (list: { nodes: { name: string }[] }) => list.nodes.map((n) => n.name);
 
 describe("the nodes as the stream tells them", () => {
-  test("stand in the order of the tree, each before those below it", () => {
+  test("stand in the order of the tree, each before its descendants", () => {
     expect(names(whole)).toEqual(["campus", "plant", "cellar", "quay"]);
     expect(whole.above).toEqual(["region"]);
     expect(whole.refused).toEqual([]);

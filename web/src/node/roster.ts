@@ -22,7 +22,7 @@ function mergedNode(before: Node | undefined, fields: NodesChange["nodes"][numbe
   return Object.fromEntries(all.filter(([, v]) => v !== null)) as unknown as Node;
 }
 
-/** Each node before those below it. */
+/** Each node before its descendants. */
 export function order(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const [x = "", y = ""] = [a[i], b[i]];

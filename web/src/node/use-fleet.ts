@@ -127,7 +127,7 @@ function feedOf(api: Api): FleetFeed {
   return feed;
 }
 
-/** This node and all below it, live. All that ask at the same time share one stream. */
+/** This node and all its descendants, live. All that ask at the same time share one stream. */
 export function useFleet(api: Api): Polled<Nodes> {
   const feed = feedOf(api);
   const [fleet, setFleet] = useState(feed.now);
@@ -138,7 +138,7 @@ export function useFleet(api: Api): Polled<Nodes> {
   return fleet;
 }
 
-/** The account of this node and all below it, live, by the same stream. */
+/** The account of this node and all its descendants, live, by the same stream. */
 export function useLedger(api: Api): Polled<Ledger> {
   const feed = feedOf(api);
   const [books, setBooks] = useState(feed.books);

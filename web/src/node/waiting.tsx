@@ -92,7 +92,7 @@ export function Waiting({ api, role, waiting, onChanged }: Props) {
 const Compare = ({ child }: { child: Child }) => (
   <>
     <p>
-      Compare with what the other machine shows, on its screen <em>Node above</em> or by{" "}
+      Compare with what the other machine shows, on its screen <em>Parent</em> or by{" "}
       <code>voltbus uplink status</code>:
     </p>
     <Fingerprint label="Fingerprint" of={child.fingerprint} />

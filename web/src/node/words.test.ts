@@ -9,7 +9,7 @@ const online = {
 const expires = "2026-04-08T09:00:00Z";
 const when = dateTime(Date.parse(expires));
 
-describe("how a node below stands", () => {
+describe("how a child node stands", () => {
   test.each<[string, Parameters<typeof childStanding>[0], string, string]>([
     ["waits", { state: "pending" }, "warn", "waits for approval"],
     ["is shut out", { state: "revoked" }, "bad", "shut out"],

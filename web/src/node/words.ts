@@ -16,7 +16,7 @@ export interface Standing {
 
 const at = (time: string) => dateTime(Date.parse(time));
 
-/** How a node below stands with this one, as far as its connection says. */
+/** How a child node stands with this one, as far as its connection says. */
 export function childStanding(c: Pick<Child, "state" | "online" | "expires">): Standing {
   switch (c.state) {
     case "pending":

@@ -25,7 +25,8 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   useEffect(() => {
     if (isFresh) go("/welcome", "replace");
   }, [isFresh]);
-  if (!books || isFresh) return <p class="asking">{problem || "Asking the node how it does…"}</p>;
+  if (!books || isFresh)
+    return <p class="asking">{problem || "Asking the node for its health…"}</p>;
 
   const { devices, ledger, concerns } = books;
   const now = api.now();

@@ -75,7 +75,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
 }
 
 const sentenceOf = (problem: string, known: Health | undefined): Health | undefined =>
-  problem ? { level: "bad", text: `The node does not say how it does: ${problem}` } : known;
+  problem ? { level: "bad", text: `The node does not report its health: ${problem}` } : known;
 
 /** All of it in one sentence, on every screen, with the way to the overview. */
 function Sentence({ health, isAway }: { health: Health | undefined; isAway: boolean }) {

@@ -165,7 +165,7 @@ class Node:
         self._desk.control.hold_back(point, held)
 
     def raw(self, to: str, data: bytes) -> None:
-        """Put octets on the bus."""
+        """Put bytes on the bus."""
         self._server.route(Raw(to, "", b"", data))
 
     def record(self, point: str, value: Value, time: datetime | None = None) -> None:
