@@ -103,7 +103,7 @@ func (c *constants) value(pkg string, e ast.Expr) constant.Value {
 	return nil
 }
 
-// quantity reads the first quantity of a text, in octets, nanoseconds or as it is.
+// quantity reads the first quantity of a text, in bytes, nanoseconds or as it is.
 func quantity(text string) (float64, bool) {
 	m := regexp.MustCompile(`^([\d,.]+)(?: (KiB|MiB|GiB|ms|s|min|h|days)\b)?`).FindStringSubmatch(text)
 	if m == nil {
