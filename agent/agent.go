@@ -14,6 +14,16 @@ import (
 	"voltbus/fault"
 )
 
+// Isolation says how much agents are kept from the rest of the machine.
+type Isolation string
+
+// The ways.
+const (
+	Auto    Isolation = "auto"    // all that this machine can do
+	Require Isolation = "require" // the same, and no agent starts if that is nothing
+	Off     Isolation = "off"     // none, for trying things out
+)
+
 // State is what an agent's process is doing.
 type State string
 

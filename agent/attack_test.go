@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/agent/place"
+	"voltbus/agent/upload"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -164,12 +166,12 @@ func TestAttackWhoMayInstallIsJudgedAfterTheUploadAndAfterTheBuild(t *testing.T)
 			if st, err := s.Get("watch"); err != nil || st.Version != 1 {
 				t.Errorf("%+v %v", st, err)
 			}
-			if versions, err := os.ReadDir(filepath.Join(s.dir, "watch", versionsDir)); err != nil || len(versions) != 1 {
+			if versions, err := os.ReadDir(filepath.Join(string(s.dir), "watch", place.Versions)); err != nil || len(versions) != 1 {
 				t.Errorf("left: %v %v", versions, err)
 			}
 		})
 	}
-	if all, err := os.ReadDir(s.dir); err != nil || len(all) != 1 {
+	if all, err := os.ReadDir(string(s.dir)); err != nil || len(all) != 1 {
 		t.Errorf("left: %v %v", all, err)
 	}
 }
@@ -177,7 +179,7 @@ func TestAttackWhoMayInstallIsJudgedAfterTheUploadAndAfterTheBuild(t *testing.T)
 func TestWhatAnInstallationGrantsIsAudited(t *testing.T) {
 	s, known := installer(t)
 	var told []string
-	s.cfg.Audit = func(actor, action, name, text string, _ bool) {
+	s.audit.keep = func(actor, action, name, text string, _ bool) {
 		told = append(told, strings.Join([]string{actor, action, name, text}, " "))
 	}
 	_, err := s.Install(t.Context(), request(t, "1.0", wanting))
@@ -199,36 +201,15 @@ func TestWhatAnInstallationGrantsIsAudited(t *testing.T) {
 	}
 }
 
-func TestAttackUploadsOfOnePersonLeavePlacesForOthers(t *testing.T) {
-	u := uploads{of: map[string]int{}}
-	var ends []func()
-	for range eachUploads {
-		end, err := u.begin("person:eve")
-		must(t, err)
-		ends = append(ends, end)
-	}
-	if _, err := u.begin("person:eve"); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("one more of the same person: %v", err)
-	}
-	end, err := u.begin("person:ada")
-	must(t, err)
-	for _, end := range append(ends, end) {
-		end()
-	}
-	if u.all != 0 || len(u.of) != 0 {
-		t.Errorf("left: %+v", &u)
-	}
-}
-
 func TestAnUploadThatACrashCutShortIsRemoved(t *testing.T) {
 	data := dataDir(t)
-	for _, name := range []string{uploadPrefix + "1", removedPrefix + "watch-1"} {
-		must(t, os.MkdirAll(filepath.Join(data, folder, name, sourceDir), 0o700))
+	for _, name := range []string{upload.Prefix + "1", removedPrefix + "watch-1"} {
+		must(t, os.MkdirAll(filepath.Join(data, place.Agents, name, upload.SourceDir), 0o700))
 	}
 	s, err := Open(config(data))
 	must(t, err)
 	must(t, s.Close())
-	if left, err := os.ReadDir(filepath.Join(data, folder)); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(data, place.Agents)); err != nil || len(left) != 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"voltbus/agent/place"
 )
 
 func TestTheAuditHearsThatAnAgentEndedAsNobodyWanted(t *testing.T) {
@@ -85,7 +87,7 @@ func TestTheAuditHearsThatAProgramCannotBeStarted(t *testing.T) {
 	for why, mode := range map[string]os.FileMode{"no such file or directory": 0, "permission denied": 0o644, "exec format error": 0o755} {
 		t.Run(why, func(t *testing.T) {
 			data := dataDir(t)
-			program := place(filepath.Join(data, folder, "a")).in(versionsDir, "1", "program")
+			program := place.Place(filepath.Join(data, place.Agents, "a")).In(place.Versions, "1", "program")
 			plantArgs(t, data, "a", []string{program}, func(r *Record) { r.Wanted = false })
 			if mode != 0 {
 				must(t, os.WriteFile(program, []byte("no program"), mode))

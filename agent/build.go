@@ -14,26 +14,27 @@ import (
 	"time"
 
 	"voltbus/agent/description"
+	"voltbus/agent/guard"
 	"voltbus/agent/jail"
+	"voltbus/agent/launch"
+	"voltbus/agent/place"
+	"voltbus/agent/upload"
 	"voltbus/fault"
 )
 
 // buildTime is the longest that one step of an installation may take.
 const buildTime = 10 * time.Minute
 
-// builder makes a version: a virtual environment with the package and all that it needs. All that
-// runs for it, which is other people's code, runs with the rights of the agent.
-type builder struct {
-	s     *Supervisor
-	place place
-	dir   string // of the version
-	uid   int
+// toolchain is the programs that make versions.
+type toolchain struct {
+	cfg   *Config
+	guard *guard.Guard
 }
 
 // python returns the interpreter that agents are made with: one that their users can reach, if
 // there is one.
-func (s *Supervisor) python() string {
-	name := s.cfg.Install.Python
+func (t *toolchain) python() string {
+	name := t.cfg.Install.Python
 	if name == "" {
 		name = "python3"
 	}
@@ -45,10 +46,46 @@ func (s *Supervisor) python() string {
 		found = ""
 	}
 	const system = "/usr/bin/python3"
-	if s.cfg.Install.Python == "" && (found == "" || (s.guard.users && !s.guard.reachable(found))) && s.guard.reachable(system) {
+	if t.cfg.Install.Python == "" && (found == "" || (t.guard.Users && !t.guard.Reachable(found))) && t.guard.Reachable(system) {
 		return system
 	}
 	return found
+}
+
+// step runs a program in a jail to its end.
+func (t *toolchain) step(ctx context.Context, spec *jail.Spec, env []string) ([]byte, error) {
+	spec.Parent = 0 // it may be started by any thread: the request waits for it
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fault.E("agent.step", fault.Internal, "", err)
+	}
+	cmd := exec.CommandContext(ctx, t.cfg.Exec[0], append(t.cfg.Exec[1:len(t.cfg.Exec):len(t.cfg.Exec)], string(text))...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = launch.Drain
+	cmd.Env = env
+	out, complaint := limited{most: 4 << 20}, limited{most: 256 << 10}
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fault.E("agent.step", fault.Timeout, spec.Args[0], fmt.Errorf("did not end in time: %w", ctx.Err()))
+		}
+		said := description.Last(complaint.String())
+		if said == "" {
+			said = description.Last(out.String())
+		}
+		return nil, fmt.Errorf("%s: %w", said, err)
+	}
+	return out.Bytes(), nil
+}
+
+// builder makes a version: a virtual environment with the package and all that it needs. All that
+// runs for it, which is other people's code, runs with the rights of the agent.
+type builder struct {
+	s     *Supervisor
+	place place.Place
+	dir   string // of the version
+	uid   int
 }
 
 // uv returns the program uv, "" if there is none that can be used.
@@ -61,7 +98,7 @@ func (b *builder) uv() string {
 		name = "uv"
 	}
 	found, err := exec.LookPath(name)
-	if err != nil || (b.s.guard.user(b.uid) != 0 && !b.s.guard.reachable(found)) {
+	if err != nil || (b.s.guard.User(b.uid) != 0 && !b.s.guard.Reachable(found)) {
 		return ""
 	}
 	if abs, err := filepath.Abs(found); err == nil {
@@ -70,13 +107,13 @@ func (b *builder) uv() string {
 	return ""
 }
 
-func (b *builder) build(ctx context.Context, up *received, entry string) (*Program, error) {
+func (b *builder) build(ctx context.Context, up *upload.Received, entry string) (*Program, error) {
 	for _, dir := range []string{b.dir, filepath.Join(b.dir, "tmp")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, fault.E("agent.Install", fault.Unavailable, dir, err)
 		}
 	}
-	source, err := up.moveTo(b.dir)
+	source, err := up.MoveTo(b.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +121,8 @@ func (b *builder) build(ctx context.Context, up *received, entry string) (*Progr
 	if err != nil {
 		return nil, err
 	}
-	user := b.s.guard.user(b.uid)
-	if err := b.s.guard.ownAll(b.dir, user, user); err != nil {
+	user := b.s.guard.User(b.uid)
+	if err := b.s.guard.OwnAll(b.dir, user, user); err != nil {
 		return nil, err
 	}
 	if source, err = b.open(ctx, source); err != nil {
@@ -98,7 +135,7 @@ func (b *builder) build(ctx context.Context, up *received, entry string) (*Progr
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{"tmp", sourceDir, wheelsDir, "sdk"} {
+	for _, dir := range []string{"tmp", upload.SourceDir, upload.WheelsDir, "sdk"} {
 		if err := os.RemoveAll(filepath.Join(b.dir, dir)); err != nil {
 			return nil, fault.E("agent.Install", fault.Unavailable, dir, err)
 		}
@@ -134,7 +171,7 @@ func (b *builder) open(ctx context.Context, source string) (string, error) {
 	if strings.HasSuffix(source, ".whl") {
 		return source, nil
 	}
-	out, err := b.run(ctx, []string{b.s.python(), "-c", openScript, source, filepath.Join(b.dir, sourceDir, "open"), strconv.Itoa(maxUnpacked)})
+	out, err := b.run(ctx, []string{b.s.tools.python(), "-c", openScript, source, filepath.Join(b.dir, upload.SourceDir, "open"), strconv.Itoa(maxUnpacked)})
 	if err != nil {
 		return "", fault.E("agent.Install", fault.Invalid, filepath.Base(source), fmt.Errorf("cannot be unpacked: %w", err))
 	}
@@ -148,7 +185,7 @@ func (b *builder) sdk() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(b.dir, "sdk", name)
-	return file, store(file, bytes.NewReader(wheel))
+	return file, upload.Store(file, bytes.NewReader(wheel))
 }
 
 func (b *builder) venv() string { return filepath.Join(b.dir, "venv") }
@@ -157,7 +194,7 @@ func (b *builder) interpreter() string { return filepath.Join(b.venv(), "bin", "
 
 // environment makes the virtual environment and installs into it.
 func (b *builder) environment(ctx context.Context, packages ...string) error {
-	python, uv, wheels := b.s.python(), b.uv(), filepath.Join(b.dir, wheelsDir)
+	python, uv, wheels := b.s.tools.python(), b.uv(), filepath.Join(b.dir, upload.WheelsDir)
 	create := []string{python, "-m", "venv", b.venv()}
 	install := []string{b.interpreter(), "-m", "pip", "install", "--no-cache-dir", "--disable-pip-version-check", "--no-input", "--quiet"}
 	if uv != "" {
@@ -197,15 +234,15 @@ func (b *builder) describe(ctx context.Context, wanted string) (*Program, error)
 func (b *builder) run(ctx context.Context, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
-	spec := b.s.guard.spec(b.place, b.uid)
+	spec := b.s.guard.Spec(b.place, b.uid)
 	spec.Args, spec.Dir = args, b.dir
 	spec.Write = append(spec.Write, b.dir)
-	spec.Read = append(append(spec.Read, interpreter(args[0])...), interpreter(b.s.python())...)
+	spec.Read = append(append(spec.Read, interpreter(args[0])...), interpreter(b.s.tools.python())...)
 	spec.Read = append(spec.Read, filepath.Dir(args[0]))
 	if links := os.Getenv("PIP_FIND_LINKS"); filepath.IsAbs(links) {
 		spec.Read = append(spec.Read, links)
 	}
-	return b.s.step(ctx, &spec, b.environ())
+	return b.s.tools.step(ctx, &spec, b.environ())
 }
 
 // environ is the environment of a step: pip and uv are configured as the node's user has them.
@@ -225,33 +262,6 @@ func (b *builder) environ() []string {
 		}
 	}
 	return env
-}
-
-// step runs a program in a jail to its end.
-func (s *Supervisor) step(ctx context.Context, spec *jail.Spec, env []string) ([]byte, error) {
-	spec.Parent = 0 // it may be started by any thread: the request waits for it
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fault.E("agent.step", fault.Internal, "", err)
-	}
-	cmd := exec.CommandContext(ctx, s.cfg.Exec[0], append(s.cfg.Exec[1:len(s.cfg.Exec):len(s.cfg.Exec)], string(text))...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = drain
-	cmd.Env = env
-	out, complaint := limited{most: 4 << 20}, limited{most: 256 << 10}
-	cmd.Stdout, cmd.Stderr = &out, &complaint
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return nil, fault.E("agent.step", fault.Timeout, spec.Args[0], fmt.Errorf("did not end in time: %w", ctx.Err()))
-		}
-		said := description.Last(complaint.String())
-		if said == "" {
-			said = description.Last(out.String())
-		}
-		return nil, fmt.Errorf("%s: %w", said, err)
-	}
-	return out.Bytes(), nil
 }
 
 // limited keeps the first octets of what is written.

@@ -11,6 +11,7 @@ import (
 
 	"voltbus/agent/jail"
 	"voltbus/agent/journal"
+	"voltbus/agent/place"
 	"voltbus/internal/seccomp"
 )
 
@@ -38,8 +39,8 @@ func TestAnAgentSeesOnlyWhatIsItsOwn(t *testing.T) {
 				must(t, os.WriteFile(filepath.Join(data, file), []byte("secret"), 0o644))
 			}
 			plant(t, data, "other", forever)
-			must(t, os.MkdirAll(filepath.Join(data, folder, "other", workDir), 0o755))
-			must(t, os.WriteFile(filepath.Join(data, folder, "other", workDir, "notes"), []byte("secret"), 0o644))
+			must(t, os.MkdirAll(filepath.Join(data, place.Agents, "other", place.Work), 0o755))
+			must(t, os.WriteFile(filepath.Join(data, place.Agents, "other", place.Work, "notes"), []byte("secret"), 0o644))
 			script := fmt.Sprintf(`
 for f in ../key.nk; do cat $f >/dev/null 2>&1 && echo "reads $f"; done
 for f in node.nk admin.token catalog.db agents/other/key.nk agents/other/work/notes agents/other/agent.json; do
@@ -59,7 +60,7 @@ echo "done"; %[2]s`, data, forever)
 			s, err := Open(cfg)
 			must(t, err)
 			if len(tt.uses) == 1 && tt.uses[0] == "user" {
-				s.guard.landlock = false
+				s.guard.Landlock = false
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
@@ -96,7 +97,7 @@ func TestRequiredIsolationThatIsMissingStopsTheStart(t *testing.T) {
 	cfg.Isolation = Require
 	s, err := Open(cfg)
 	must(t, err)
-	s.guard.landlock, s.guard.users = false, false
+	s.guard.Landlock, s.guard.Users = false, false
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/agent/place"
+	"voltbus/agent/upload"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -79,6 +81,9 @@ type Request struct {
 	May      May       // asked before anything of the upload runs, and again before the new version is put in place
 }
 
+// MaxUpload is the most bytes of what is installed.
+const MaxUpload = upload.Max
+
 // keepVersions is how many earlier versions stay for Rollback.
 const keepVersions = 3
 
@@ -86,14 +91,14 @@ const keepVersions = 3
 // that one ran. An installation that fails leaves nothing. It answers when the new version is in
 // place; a new agent is not started.
 func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err error) {
-	defer func() { auditError(s, req.By, "agent.install", req.Name, err) }()
+	defer func() { s.audit.err(req.By, "agent.install", req.Name, err) }()
 	if err := CheckName(req.Name); err != nil {
 		return Status{}, err
 	}
 	if !s.serving() {
 		return Status{}, fault.E("agent.Install", fault.Unavailable, req.Name, errNotRuns)
 	}
-	up, discard, err := s.receive(&req)
+	up, discard, err := s.uploads.Receive(req.Upload, req.By)
 	if err != nil {
 		return Status{}, err
 	}
@@ -102,8 +107,8 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err e
 }
 
 // installReceived installs what was uploaded. Grants and rights are judged here, as they are now.
-func (s *Supervisor) installReceived(ctx context.Context, req Request, up received) (Status, error) {
-	end, err := s.turns.take(ctx, req.Name)
+func (s *Supervisor) installReceived(ctx context.Context, req Request, up upload.Received) (Status, error) {
+	end, err := s.turn(ctx, req.Name)
 	if err != nil {
 		return Status{}, err
 	}
@@ -115,7 +120,7 @@ func (s *Supervisor) installReceived(ctx context.Context, req Request, up receiv
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Status{}, err
 	}
-	in := &installation{s: s, req: req, up: up, old: old, place: place(filepath.Join(s.dir, req.Name))}
+	in := &installation{s: s, req: req, up: up, old: old, place: s.dir.of(req.Name)}
 	if err := in.plan(ctx); err != nil {
 		in.release()
 		return Status{}, err
@@ -124,7 +129,7 @@ func (s *Supervisor) installReceived(ctx context.Context, req Request, up receiv
 	if err != nil {
 		return Status{}, errors.Join(err, in.undo(context.WithoutCancel(ctx)))
 	}
-	s.audit(req.By, "agent.install", req.Name, fmt.Sprintf("version %d, release %s", in.rec.Version, in.rec.Program.Release))
+	s.audit.done(req.By, "agent.install", req.Name, fmt.Sprintf("version %d, release %s", in.rec.Version, in.rec.Program.Release))
 	r, err := s.find(req.Name)
 	if err != nil {
 		return Status{}, err
@@ -136,9 +141,9 @@ func (s *Supervisor) installReceived(ctx context.Context, req Request, up receiv
 type installation struct {
 	s        *Supervisor
 	req      Request
-	up       received
+	up       upload.Received
 	old      *runner // nil for a new agent
-	place    place
+	place    place.Place
 	rec      Record
 	admitted bool // the registry learned the name from this installation
 }
@@ -150,7 +155,7 @@ func (in *installation) plan(ctx context.Context) error {
 		in.rec = in.old.look().Record
 	} else {
 		in.rec = Record{Name: in.req.Name, Priority: DefaultPriority}
-		if s.guard.users && s.guard.reachable(s.python()) {
+		if s.guard.Users && s.guard.Reachable(s.tools.python()) {
 			uid, err := s.claims.Choose(in.req.Name)
 			if err != nil {
 				return err
@@ -185,7 +190,7 @@ func (in *installation) plan(ctx context.Context) error {
 
 // versions lists those that have a folder.
 func (in *installation) versions() []int {
-	entries, err := os.ReadDir(in.place.in(versionsDir))
+	entries, err := os.ReadDir(in.place.In(place.Versions))
 	if err != nil {
 		return nil
 	}
@@ -200,10 +205,10 @@ func (in *installation) versions() []int {
 
 func (in *installation) do(ctx context.Context) error {
 	s := in.s
-	if err := s.guard.folders(in.place, in.rec.UID); err != nil {
+	if err := s.guard.Folders(in.place, in.rec.UID); err != nil {
 		return err
 	}
-	b := builder{s: s, place: in.place, dir: in.place.version(in.rec.Version), uid: in.rec.UID}
+	b := builder{s: s, place: in.place, dir: in.place.Version(in.rec.Version), uid: in.rec.UID}
 	program, err := in.build(ctx, &b)
 	if err != nil {
 		return err
@@ -212,10 +217,10 @@ func (in *installation) do(ctx context.Context) error {
 	if _, err := in.wanted(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.guard.seal(b.dir, s.guard.user(in.rec.UID)), writeJSON(filepath.Join(b.dir, programFile), program)); err != nil {
+	if err := errors.Join(s.guard.Seal(b.dir, s.guard.User(in.rec.UID)), writeJSON(filepath.Join(b.dir, place.Program), program)); err != nil {
 		return fault.E("agent.Install", fault.Unavailable, b.dir, err)
 	}
-	wrong, err := s.bind(ctx, in.req.Name, program.Schema)
+	wrong, err := s.bound.bind(ctx, in.req.Name, program.Schema)
 	if err != nil {
 		return err
 	}
@@ -228,7 +233,11 @@ func (in *installation) do(ctx context.Context) error {
 	if err := in.switchTo(ctx); err != nil {
 		return err
 	}
-	return s.tellWrong(in.req.Name, wrong)
+	r, err := s.find(in.req.Name)
+	if err == nil {
+		r.noteWrong(wrong)
+	}
+	return err
 }
 
 // build builds the version when no other is being built, which takes much of the machine.
@@ -240,26 +249,6 @@ func (in *installation) build(ctx context.Context, b *builder) (*Program, error)
 		return nil, fault.E("agent.Install", fault.KindOf(ctx.Err()), in.req.Name, fmt.Errorf("wait for another installation: %w", ctx.Err()))
 	}
 	return b.build(ctx, &in.up, in.req.Entry)
-}
-
-// bind makes the configuration of an agent be judged by the schema of the version that runs.
-func (s *Supervisor) bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error) {
-	if s.cfg.Install.Documents == nil {
-		return nil, nil
-	}
-	return s.cfg.Install.Documents.Bind(ctx, name, schema)
-}
-
-// tellWrong notes in the agent's log what is wrong with the configuration that is there.
-func (s *Supervisor) tellWrong(name string, wrong []string) error {
-	r, err := s.find(name)
-	if err != nil {
-		return err
-	}
-	for _, w := range wrong {
-		r.journal.Note("warning", "its configuration is wrong for this version: "+w)
-	}
-	return nil
 }
 
 // wanted returns the grants that the agent wants.
@@ -310,12 +299,12 @@ func (in *installation) admit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := identity.OpenKey(in.place.in(keyFile))
+	key, err := identity.OpenKey(in.place.In(place.Key))
 	if err != nil {
 		return err
 	}
-	uid := in.s.guard.user(in.rec.UID)
-	if err := in.s.guard.own(in.place.in(keyFile), uid, uid); err != nil {
+	uid := in.s.guard.User(in.rec.UID)
+	if err := in.s.guard.Own(in.place.In(place.Key), uid, uid); err != nil {
 		return err
 	}
 	ids := in.s.cfg.Install.Identities
@@ -336,7 +325,7 @@ func (in *installation) admit(ctx context.Context) error {
 	}
 	in.admitted = added && in.old == nil
 	if change != nil {
-		in.s.audit(in.req.By, "grants.set", in.req.Name, fmt.Sprintf("before: %s; after: %s", inWords(&before), inWords(&wants)))
+		in.s.audit.done(in.req.By, "grants.set", in.req.Name, fmt.Sprintf("before: %s; after: %s", inWords(&before), inWords(&wants)))
 	}
 	return nil
 }
@@ -352,7 +341,7 @@ func (in *installation) switchTo(ctx context.Context) error {
 		drop, in.rec.Previous = in.rec.Previous[:n], slices.Clone(in.rec.Previous[n:])
 	}
 	if in.old == nil {
-		if err := in.place.save(in.rec); err != nil {
+		if err := save(in.place, in.rec); err != nil {
 			return err
 		}
 		r, err := in.s.newRunner(in.place, in.rec)
@@ -377,7 +366,7 @@ func (in *installation) switchTo(ctx context.Context) error {
 		return err
 	}
 	for _, n := range drop {
-		if err := os.RemoveAll(in.place.version(n)); err != nil {
+		if err := os.RemoveAll(in.place.Version(n)); err != nil {
 			in.old.journal.Note("warning", "an old version could not be removed: "+err.Error())
 		}
 	}
@@ -394,16 +383,16 @@ func (in *installation) release() {
 // undo removes what a failed installation left.
 func (in *installation) undo(ctx context.Context) error {
 	if in.old != nil {
-		_, err := in.s.bind(ctx, in.req.Name, in.old.look().Program.Schema)
-		return errors.Join(err, os.RemoveAll(in.place.version(in.rec.Version)))
+		_, err := in.s.bound.bind(ctx, in.req.Name, in.old.look().Program.Schema)
+		return errors.Join(err, os.RemoveAll(in.place.Version(in.rec.Version)))
 	}
-	_, err := in.s.bind(ctx, in.req.Name, nil)
+	_, err := in.s.bound.bind(ctx, in.req.Name, nil)
 	if in.admitted {
 		if forgot := in.s.cfg.Install.Identities.Forget(ctx, in.req.Name); !fault.Is(forgot, fault.NotFound) {
 			err = errors.Join(err, forgot)
 		}
 	}
-	err = errors.Join(err, in.s.erase(in.place))
+	err = errors.Join(err, in.s.dir.erase(in.place))
 	in.release()
 	return err
 }
@@ -411,8 +400,8 @@ func (in *installation) undo(ctx context.Context) error {
 // Approve gives an agent all that it wants. version is the one whose wants were seen, 0 for whichever there is; fault.Conflict if another one
 // was installed meanwhile.
 func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) (_ Status, err error) {
-	defer func() { auditError(s, by, "agent.approve", name, err) }()
-	end, err := s.turns.take(ctx, name)
+	defer func() { s.audit.err(by, "agent.approve", name, err) }()
+	end, err := s.turn(ctx, name)
 	if err != nil {
 		return Status{}, err
 	}
@@ -430,6 +419,6 @@ func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) 
 	if err := in.admit(ctx); err != nil {
 		return st, err
 	}
-	s.audit(by, "agent.approve", name, string(st.Program.Wants))
+	s.audit.done(by, "agent.approve", name, string(st.Program.Wants))
 	return st, nil
 }

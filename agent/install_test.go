@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"voltbus/agent/journal"
+	"voltbus/agent/place"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -68,7 +69,7 @@ else:
 }
 
 // upload packs a file as an installation sends it.
-func upload(t *testing.T, files map[string][]byte) io.Reader {
+func packed(t *testing.T, files map[string][]byte) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
 	zw := gzip.NewWriter(&b)
@@ -156,7 +157,7 @@ func request(t *testing.T, version, code string) Request {
 	content := wheel(t, "pkg", version, "watch = pkg:Watch", map[string]string{"pkg/__init__.py": code})
 	return Request{
 		Name: "watch", Grant: GrantNone, Priority: -1, By: "person:ada",
-		Upload: upload(t, map[string][]byte{"source/pkg-" + version + "-py3-none-any.whl": content}),
+		Upload: packed(t, map[string][]byte{"source/pkg-" + version + "-py3-none-any.whl": content}),
 	}
 }
 
@@ -218,14 +219,14 @@ func TestAFailedInstallationLeavesNothingAndSaysWhy(t *testing.T) {
 		}, fault.Refused, `{"record":["a/**"]}`},
 		{"no agent", func() Request {
 			r := request(t, "1.0", good)
-			r.Upload = upload(t, map[string][]byte{"source/pkg-1.0-py3-none-any.whl": wheel(t, "pkg", "1.0", "", map[string]string{"pkg/__init__.py": good})})
+			r.Upload = packed(t, map[string][]byte{"source/pkg-1.0-py3-none-any.whl": wheel(t, "pkg", "1.0", "", map[string]string{"pkg/__init__.py": good})})
 			return r
 		}, fault.Invalid, "it has no agent"},
 		{"a wrong name", func() Request { r := request(t, "1.0", good); r.Name = "../x"; return r }, fault.Invalid, "is not a name"},
 		{"no archive", func() Request { r := request(t, "1.0", good); r.Upload = strings.NewReader("x"); return r }, fault.Invalid, "no compressed tar"},
 		{"an archive that unpacks to more than the disk should take", func() Request {
 			r := request(t, "1.0", good)
-			r.Upload = upload(t, map[string][]byte{"source/pkg-1.0.zip": bomb(t)})
+			r.Upload = packed(t, map[string][]byte{"source/pkg-1.0.zip": bomb(t)})
 			return r
 		}, fault.Invalid, "unpacks to more than 1024 MiB"},
 		{"a link in the place of the package", func() Request {
@@ -235,12 +236,12 @@ func TestAFailedInstallationLeavesNothingAndSaysWhy(t *testing.T) {
 		}, fault.Invalid, "not expected"},
 		{"a whole path in an archive", func() Request {
 			r := request(t, "1.0", good)
-			r.Upload = upload(t, map[string][]byte{"source/pkg-1.0.tar.gz": slip(t, filepath.Join(s.dir, "..", "evil"))})
+			r.Upload = packed(t, map[string][]byte{"source/pkg-1.0.tar.gz": slip(t, filepath.Join(string(s.dir), "..", "evil"))})
 			return r
 		}, fault.Invalid, "pkg-1.0.tar.gz"},
 		{"a file elsewhere", func() Request {
 			r := request(t, "1.0", good)
-			r.Upload = upload(t, map[string][]byte{"source/../../evil": []byte("x")})
+			r.Upload = packed(t, map[string][]byte{"source/../../evil": []byte("x")})
 			return r
 		}, fault.Invalid, "not expected"},
 	}
@@ -250,10 +251,10 @@ func TestAFailedInstallationLeavesNothingAndSaysWhy(t *testing.T) {
 			if !fault.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.sorted) {
 				t.Errorf("got %v", err)
 			}
-			if left, err := os.ReadDir(s.dir); err != nil || len(left) != 0 || len(known.agents) != 0 {
+			if left, err := os.ReadDir(string(s.dir)); err != nil || len(left) != 0 || len(known.agents) != 0 {
 				t.Errorf("left: %v %v %v", left, known.agents, err)
 			}
-			if _, err := os.Lstat(filepath.Join(s.dir, "..", "evil")); err == nil {
+			if _, err := os.Lstat(filepath.Join(string(s.dir), "..", "evil")); err == nil {
 				t.Error("it wrote elsewhere")
 			}
 		})
@@ -336,8 +337,8 @@ if sys.argv[1] == "run":
 
 func TestAnInstallationThatACrashCutShortIsForgotten(t *testing.T) {
 	data := dataDir(t)
-	p := place(filepath.Join(data, folder, "half"))
-	must(t, os.MkdirAll(p.version(1), 0o700))
+	p := place.Place(filepath.Join(data, place.Agents, "half"))
+	must(t, os.MkdirAll(p.Version(1), 0o700))
 	s, _ := run(t, config(data))
 	if list := s.List(); len(list) != 0 {
 		b, _ := json.Marshal(list)

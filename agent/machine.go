@@ -16,7 +16,7 @@ type act uint8
 
 const (
 	nothing   act = iota
-	launch        // start a process
+	begin         // start a process
 	terminate     // ask it to end
 	kill          // end it
 )
@@ -57,7 +57,7 @@ func (m *machine) start(now time.Time) act {
 	}
 	m.failures = 0
 	m.enter(Starting, now, settled)
-	return launch
+	return begin
 }
 
 // stop makes it end.
@@ -112,7 +112,7 @@ func (m *machine) ended(now time.Time, clean bool) act {
 			return nothing
 		}
 		m.enter(Starting, now, settled)
-		return launch
+		return begin
 	}
 	ran := m.state == Running && now.Sub(m.since) >= healthy
 	m.failing = false
@@ -151,7 +151,7 @@ func (m *machine) tick(now time.Time) act {
 	switch m.state {
 	case BackingOff:
 		m.enter(Starting, now, settled)
-		return launch
+		return begin
 	case Starting:
 		m.enter(Running, now, 0)
 	case Stopping:

@@ -31,14 +31,14 @@ func expect(t *testing.T, m *machine, got, want act, state State) {
 func TestPausesDoubleAndNeverEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(Always)
-		expect(t, m, m.start(time.Now()), launch, Starting)
+		expect(t, m, m.start(time.Now()), begin, Starting)
 		for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
 			expect(t, m, m.ended(time.Now(), false), nothing, BackingOff)
 			if m.looping() != (i >= 2) {
 				t.Errorf("after %d ends looping is %v", i+1, m.looping())
 			}
 			took, got := wait(t, m)
-			expect(t, m, got, launch, Starting)
+			expect(t, m, got, begin, Starting)
 			if took != want*time.Second {
 				t.Errorf("pause %d is %v, want %v", i, took, want*time.Second)
 			}
@@ -101,13 +101,13 @@ func TestEventsInEachState(t *testing.T) {
 		wanted  bool
 	}{
 		{"a start while it runs is nothing", Always, running, func(m *machine) act { return m.start(now) }, nothing, Running, true},
-		{"a start while it backs off starts at once", Always, func(m *machine) { running(m); m.ended(now, false) }, func(m *machine) act { return m.start(now) }, launch, Starting, true},
-		{"a start while it stops runs it anew afterwards", Always, func(m *machine) { running(m); m.stop(now); m.start(now) }, func(m *machine) act { return m.ended(now, true) }, launch, Starting, true},
+		{"a start while it backs off starts at once", Always, func(m *machine) { running(m); m.ended(now, false) }, func(m *machine) act { return m.start(now) }, begin, Starting, true},
+		{"a start while it stops runs it anew afterwards", Always, func(m *machine) { running(m); m.stop(now); m.start(now) }, func(m *machine) act { return m.ended(now, true) }, begin, Starting, true},
 		{"a stop while it backs off", Always, func(m *machine) { running(m); m.ended(now, false) }, func(m *machine) act { return m.stop(now) }, nothing, Stopped, false},
 		{"a stop while it is stopped", Always, func(*machine) {}, func(m *machine) act { return m.stop(now) }, nothing, Stopped, false},
 		{"a restart ends it", Always, running, func(m *machine) act { return m.again(now) }, terminate, Stopping, true},
-		{"a restart starts it when it has ended", Always, func(m *machine) { running(m); m.again(now) }, func(m *machine) act { return m.ended(now, false) }, launch, Starting, true},
-		{"a restart of what is stopped starts it", Always, func(*machine) {}, func(m *machine) act { return m.again(now) }, launch, Starting, true},
+		{"a restart starts it when it has ended", Always, func(m *machine) { running(m); m.again(now) }, func(m *machine) act { return m.ended(now, false) }, begin, Starting, true},
+		{"a restart of what is stopped starts it", Always, func(*machine) {}, func(m *machine) act { return m.again(now) }, begin, Starting, true},
 		{"a hung one ends", Always, running, func(m *machine) act { return m.hang(now) }, terminate, Stopping, true},
 		{"a hung one backs off when it has ended", Always, func(m *machine) { running(m); m.hang(now) }, func(m *machine) act { return m.ended(now, false) }, nothing, BackingOff, true},
 		{"one that is starting cannot hang", Always, func(m *machine) { m.start(now) }, func(m *machine) act { return m.hang(now) }, nothing, Starting, true},
@@ -116,7 +116,7 @@ func TestEventsInEachState(t *testing.T) {
 		{"a clean end may be the end", OnFailure, running, func(m *machine) act { return m.ended(now, true) }, nothing, Stopped, false},
 		{"a failure is started again", OnFailure, running, func(m *machine) act { return m.ended(now, false) }, nothing, BackingOff, true},
 		{"never is never", Never, running, func(m *machine) act { return m.ended(now, false) }, nothing, Failed, true},
-		{"a failed one can be started", Never, func(m *machine) { running(m); m.ended(now, false) }, func(m *machine) act { return m.start(now) }, launch, Starting, true},
+		{"a failed one can be started", Never, func(m *machine) { running(m); m.ended(now, false) }, func(m *machine) act { return m.start(now) }, begin, Starting, true},
 		{"it settles", Always, func(m *machine) { m.start(now) }, func(m *machine) act { return m.tick(now.Add(settled)) }, nothing, Running, true},
 		{"a tick too early is nothing", Always, func(m *machine) { m.start(now) }, func(m *machine) act { return m.tick(now) }, nothing, Starting, true},
 	}

@@ -5,27 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"voltbus/agent/journal"
+	"voltbus/agent/place"
 	"voltbus/fault"
 )
-
-// find returns the agent of a name.
-func (s *Supervisor) find(name string) (*runner, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r, ok := s.agents[name]; ok {
-		return r, nil
-	}
-	if err, ok := s.broken[name]; ok {
-		return nil, err
-	}
-	return nil, fault.E("agent.find", fault.NotFound, name, errors.New("no agent of this name is installed here; see voltbus agent list"))
-}
 
 // List describes all agents, by name.
 func (s *Supervisor) List() []Status {
@@ -53,7 +40,7 @@ func (s *Supervisor) Get(name string) (Status, error) {
 
 // Isolation says what agents are isolated by here, and why not by more.
 func (s *Supervisor) Isolation() (names []string, whyNot string) {
-	return s.guard.names(-1), s.guard.whyNot
+	return s.guard.Names(-1), s.guard.WhyNot
 }
 
 // Logs returns the journal of an agent.
@@ -74,7 +61,7 @@ func (s *Supervisor) Crash(name, report string) (c Crash, err error) {
 	if !slices.Contains(r.crashes(), report) {
 		return c, fault.E("agent.Crash", fault.NotFound, report, errors.New("there is no such report; see voltbus agent status"))
 	}
-	return c, readJSON(r.place.in(logDir, report), &c)
+	return c, readJSON(r.place.In(place.Log, report), &c)
 }
 
 // Heard notes that an agent gave a sign of life on the bus; every says when the next is due, 0 for
@@ -92,9 +79,9 @@ func (s *Supervisor) Heard(name string, every time.Duration) {
 // change lets an agent's goroutine change the agent, keeps the record, and tells the audit.
 func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (st Status, err error) {
 	if st, err = s.apply(ctx, name, f); err == nil {
-		s.audit(by, action, name, "")
+		s.audit.done(by, action, name, "")
 	} else {
-		auditError(s, by, action, name, err)
+		s.audit.err(by, action, name, err)
 	}
 	return st, err
 }
@@ -112,7 +99,7 @@ func (s *Supervisor) apply(ctx context.Context, name string, f func(*runner, con
 	err = r.ask(ctx, func() {
 		a := f(r, running)
 		r.rec.Wanted = r.machine.wanted
-		saved = r.place.save(r.rec)
+		saved = save(r.place, r.rec)
 		r.do(running, a)
 		r.publish()
 	})
@@ -122,47 +109,15 @@ func (s *Supervisor) apply(ctx context.Context, name string, f func(*runner, con
 	return r.look(), nil
 }
 
-func (s *Supervisor) audit(actor, action, name, text string) {
-	if s.cfg.Audit != nil {
-		s.cfg.Audit(actor, action, name, text, false)
-	}
-}
-
-// auditFailure is audit of something that ended as nobody wanted.
-func (s *Supervisor) auditFailure(actor, action, name, text string) {
-	if s.cfg.Audit != nil {
-		s.cfg.Audit(actor, action, name, text, true)
-	}
-}
-
-// auditError is auditFailure of what could not be done, nil for nothing. What is no name stays out of the audit.
-func auditError(s *Supervisor, actor, action, name string, err error) {
-	if err != nil && CheckName(name) == nil {
-		s.auditFailure(actor, action, name, err.Error())
-	}
-}
-
-// auditStart tells the audit whether an agent that was to start has a process.
-func auditStart(s *Supervisor, actor, action string, st *Status) {
-	switch {
-	case st.Process.PID != 0:
-		s.audit(actor, action, st.Name, "")
-	case st.Last != nil && st.Last.Reason == "unable":
-		s.auditFailure(actor, action, st.Name, st.Last.Text)
-	default:
-		s.auditFailure(actor, action, st.Name, "it has not started yet, it is "+string(st.State))
-	}
-}
-
 // Start starts an agent; it is no error if it runs already, or if its process cannot be started, which the status
 // says. by is who wants it, for the audit.
 func (s *Supervisor) Start(ctx context.Context, name, by string) (Status, error) {
 	st, err := s.apply(ctx, name, func(r *runner, _ context.Context) act { return r.machine.start(time.Now()) })
 	if err != nil {
-		auditError(s, by, "agent.start", name, err)
+		s.audit.err(by, "agent.start", name, err)
 		return st, err
 	}
-	auditStart(s, by, "agent.start", &st)
+	s.audit.start(by, "agent.start", &st)
 	return st, nil
 }
 
@@ -182,7 +137,7 @@ func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, erro
 		_, err = s.apply(ctx, name, func(r *runner, _ context.Context) act { return r.machine.again(time.Now()) })
 	}
 	if err != nil {
-		auditError(s, by, "agent.restart", name, err)
+		s.audit.err(by, "agent.restart", name, err)
 		return before, err
 	}
 	st, err := s.settle(ctx, name, func(st *Status) bool {
@@ -190,10 +145,10 @@ func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, erro
 		return st.State != Stopping && (st.Process.PID != before.Process.PID || unable)
 	})
 	if err != nil {
-		auditError(s, by, "agent.restart", name, err)
+		s.audit.err(by, "agent.restart", name, err)
 		return st, err
 	}
-	auditStart(s, by, "agent.restart", &st)
+	s.audit.start(by, "agent.restart", &st)
 	return st, nil
 }
 
@@ -241,8 +196,8 @@ type Removal struct {
 // stay, its documents, whose versions stay in any case. What it recorded stays.
 func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 	name, by := what.Name, what.By
-	defer func() { auditError(s, by, "agent.remove", name, err) }()
-	end, err := s.turns.take(ctx, name)
+	defer func() { s.audit.err(by, "agent.remove", name, err) }()
+	end, err := s.turn(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -261,7 +216,7 @@ func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 	s.mu.Lock()
 	delete(s.agents, name)
 	s.mu.Unlock()
-	if err := s.erase(r.place); err != nil {
+	if err := s.dir.erase(r.place); err != nil {
 		return err
 	}
 	s.claims.Release(r.look().UID)
@@ -270,37 +225,16 @@ func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 			return err
 		}
 	}
-	if err := s.unbind(ctx, what); err != nil {
+	if err := s.bound.release(ctx, what); err != nil {
 		return err
 	}
-	s.audit(by, "agent.remove", name, "")
-	return nil
-}
-
-// unbind lets go of the documents of an agent that is gone.
-func (s *Supervisor) unbind(ctx context.Context, what Removal) error {
-	if _, err := s.bind(ctx, what.Name, nil); err != nil || what.KeepConfig || s.cfg.Install.Documents == nil {
-		return err
-	}
-	return s.cfg.Install.Documents.Drop(ctx, what.Name, what.By)
-}
-
-// erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder
-// that is no agent.
-func (s *Supervisor) erase(p place) error {
-	away := filepath.Join(s.dir, fmt.Sprintf(removedPrefix+"%s-%d", filepath.Base(string(p)), time.Now().UnixNano()))
-	if err := os.Rename(string(p), away); err != nil {
-		return fault.E("agent.Remove", fault.Unavailable, string(p), err)
-	}
-	if err := os.RemoveAll(away); err != nil {
-		return fault.E("agent.Remove", fault.Unavailable, away, err)
-	}
+	s.audit.done(by, "agent.remove", name, "")
 	return nil
 }
 
 // Rollback runs the version before the newest again, if may allows it.
 func (s *Supervisor) Rollback(ctx context.Context, name, by string, may May) (Status, error) {
-	end, err := s.turns.take(ctx, name)
+	end, err := s.turn(ctx, name)
 	if err != nil {
 		return Status{}, err
 	}
@@ -318,10 +252,10 @@ func (s *Supervisor) Rollback(ctx context.Context, name, by string, may May) (St
 	}
 	version := st.Previous[len(st.Previous)-1]
 	var program Program
-	if err := readJSON(filepath.Join(r.place.version(version), programFile), &program); err != nil {
+	if err := readJSON(filepath.Join(r.place.Version(version), place.Program), &program); err != nil {
 		return st, err
 	}
-	wrong, err := s.bind(ctx, name, program.Schema)
+	wrong, err := s.bound.bind(ctx, name, program.Schema)
 	if err != nil {
 		return st, err
 	}
@@ -335,9 +269,10 @@ func (s *Supervisor) Rollback(ctx context.Context, name, by string, may May) (St
 		return r.machine.again(time.Now())
 	})
 	if err != nil {
-		_, undone := s.bind(context.WithoutCancel(ctx), name, r.look().Program.Schema)
+		_, undone := s.bound.bind(context.WithoutCancel(ctx), name, r.look().Program.Schema)
 		return st, errors.Join(err, undone)
 	}
 	r.journal.Note("info", "rolled back "+text)
-	return st, s.tellWrong(name, wrong)
+	r.noteWrong(wrong)
+	return st, nil
 }

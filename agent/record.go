@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
+	"voltbus/agent/place"
 	"voltbus/agent/process"
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
@@ -40,29 +40,10 @@ type Program struct {
 	Methods json.RawMessage `json:"methods,omitempty"`
 }
 
-// The names in an agent's folder.
-const (
-	recordFile  = "agent.json"
-	programFile = "program.json" // in a version's folder
-	keyFile     = "key.nk"
-	caFile      = "ca.pem"
-	versionsDir = "versions"
-	workDir     = "work"
-	logDir      = "log"
-)
-
-// place is an agent's folder.
-type place string
-
-func (p place) in(names ...string) string {
-	return filepath.Join(append([]string{string(p)}, names...)...)
-}
-
-func (p place) version(n int) string { return p.in(versionsDir, strconv.Itoa(n)) }
-
-func (p place) load() (Record, error) {
+// load reads the record of an agent.
+func load(p place.Place) (Record, error) {
 	var r Record
-	file := p.in(recordFile)
+	file := p.In(place.Record)
 	if err := readJSON(file, &r); err != nil {
 		return r, err
 	}
@@ -73,7 +54,8 @@ func (p place) load() (Record, error) {
 	return r, nil
 }
 
-func (p place) save(r Record) error { return writeJSON(p.in(recordFile), r) }
+// save keeps the record of an agent.
+func save(p place.Place, r Record) error { return writeJSON(p.In(place.Record), r) }
 
 func readJSON(file string, into any) error {
 	b, err := os.ReadFile(file)

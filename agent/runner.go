@@ -11,20 +11,22 @@ import (
 	"time"
 
 	"voltbus/agent/journal"
+	"voltbus/agent/launch"
+	"voltbus/agent/place"
 	"voltbus/fault"
 )
 
 // runner runs one agent: one goroutine owns its machine, record and process.
 type runner struct {
 	s       *Supervisor
-	place   place
+	place   place.Place
 	inbox   chan func()
 	ended   chan struct{} // closed when run has returned
 	journal *journal.Journal
 
 	machine machine
 	rec     Record
-	proc    *live
+	proc    *launch.Process
 	last    *End
 	cause   string // why the node ends the process now: memory or hung
 	beat    time.Time
@@ -39,11 +41,11 @@ type runner struct {
 }
 
 // newRunner opens the agent of a folder.
-func (s *Supervisor) newRunner(p place, rec Record) (*runner, error) {
-	if err := s.guard.folders(p, rec.UID); err != nil {
+func (s *Supervisor) newRunner(p place.Place, rec Record) (*runner, error) {
+	if err := s.guard.Folders(p, rec.UID); err != nil {
 		return nil, err
 	}
-	j, err := journal.Open(journal.Config{Dir: p.in(logDir), MaxBytes: s.cfg.LogBytes, Keep: s.cfg.LogFiles, Lines: s.cfg.LogLines})
+	j, err := journal.Open(journal.Config{Dir: p.In(place.Log), MaxBytes: s.cfg.LogBytes, Keep: s.cfg.LogFiles, Lines: s.cfg.LogLines})
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +70,9 @@ func (r *runner) run(ctx context.Context) {
 			wait = time.Until(r.machine.deadline)
 		}
 		timer.Reset(wait)
-		var done chan exit
+		var done chan launch.Exit
 		if r.proc != nil {
-			done = r.proc.done
+			done = r.proc.Done
 		}
 		select {
 		case <-stop:
@@ -92,16 +94,16 @@ func (r *runner) run(ctx context.Context) {
 func (r *runner) do(ctx context.Context, a act) {
 	switch a {
 	case nothing:
-	case launch:
+	case begin:
 		r.launch(ctx)
 	case terminate:
 		if r.s.cfg.News != nil && r.cause == "" {
 			r.s.cfg.News(r.rec.Name)
 		}
-		r.proc.terminate()
+		r.proc.Terminate()
 	case kill:
 		r.journal.Note("warning", fmt.Sprintf("killed: it did not end within %s", r.machine.grace))
-		r.proc.kill()
+		r.proc.Kill()
 	}
 }
 
@@ -117,38 +119,38 @@ func (r *runner) launch(ctx context.Context) {
 }
 
 func (r *runner) begin(ctx context.Context) error {
-	if err := r.s.guard.check(); err != nil {
+	if err := r.s.guard.Check(); err != nil {
 		return err
 	}
-	spec, env, err := r.s.spec(r.place, &r.rec)
+	spec, env, err := r.s.prepared.spec(r.place, &r.rec)
 	if err != nil {
 		return err
 	}
-	spec.Complaint = complaint
-	cmd, err := command(r.s.cfg.Exec, &spec, env)
+	spec.Complaint = launch.Complaint
+	cmd, err := launch.Command(r.s.cfg.Exec, &spec, env)
 	if err != nil {
 		return err
 	}
-	p, err := begin(ctx, r.s.launcher, cmd, r.journal)
+	p, err := launch.Begin(ctx, r.s.launcher, cmd, r.journal)
 	if err != nil {
 		return err
 	}
 	if spec.User != nil {
-		p.uid = spec.User.UID
+		p.UID = spec.User.UID
 	}
-	p.orphan.Mark = mark(r.place)
-	r.proc, r.rec.Process = p, p.orphan
-	r.s.group.Go(p.wait)
-	r.journal.Note("info", fmt.Sprintf("started: process %d, version %d", p.orphan.PID, r.rec.Version))
-	return r.place.save(r.rec)
+	p.Orphan.Mark = mark(r.place)
+	r.proc, r.rec.Process = p, p.Orphan
+	r.s.group.Go(p.Wait)
+	r.journal.Note("info", fmt.Sprintf("started: process %d, version %d", p.Orphan.PID, r.rec.Version))
+	return save(r.place, r.rec)
 }
 
 // over notes that the process has ended.
-func (r *runner) over(ctx context.Context, e exit) {
+func (r *runner) over(ctx context.Context, e launch.Exit) {
 	now := time.Now()
-	end := &End{At: now.UTC(), Code: e.code, Uptime: now.Sub(r.proc.began).Round(time.Millisecond)}
-	if e.signal != 0 {
-		end.Signal = e.signal.String()
+	end := &End{At: now.UTC(), Code: e.Code, Uptime: now.Sub(r.proc.Began).Round(time.Millisecond)}
+	if e.Signal != 0 {
+		end.Signal = e.Signal.String()
 	}
 	wished := r.machine.state == Stopping && !r.machine.failing
 	switch {
@@ -156,23 +158,23 @@ func (r *runner) over(ctx context.Context, e exit) {
 		end.Reason, end.Text = "stopped", "was stopped"
 	case r.cause == "memory":
 		end.Reason, end.Text = "memory", fmt.Sprintf("was killed: it used %d MiB of memory, and may use %d MiB; give it more with voltbus agent install --memory, or find what it keeps",
-			r.usage.MaxMemory>>20, r.s.memory(&r.rec)>>20)
+			r.usage.MaxMemory>>20, r.s.prepared.memory(&r.rec)>>20)
 	case r.cause == "hung":
 		end.Reason, end.Text = "hung", fmt.Sprintf("was ended: no sign of life for three times %s", r.rhythm)
-	case e.signal != 0:
-		end.Reason, end.Text = "killed", fmt.Sprintf("was ended by the signal %s", e.signal)
+	case e.Signal != 0:
+		end.Reason, end.Text = "killed", fmt.Sprintf("was ended by the signal %s", e.Signal)
 	default:
-		end.Reason, end.Text = "exited", fmt.Sprintf("ended by itself with exit code %d", e.code)
+		end.Reason, end.Text = "exited", fmt.Sprintf("ended by itself with exit code %d", e.Code)
 	}
 	r.proc = nil
 	r.end(end)
-	clean := e.code == 0 && r.cause == ""
+	clean := e.Code == 0 && r.cause == ""
 	switch {
 	case wished:
 	case clean:
-		r.s.audit("node", "agent.ended", r.rec.Name, end.Text)
+		r.s.audit.done("node", "agent.ended", r.rec.Name, end.Text)
 	default:
-		r.s.auditFailure("node", "agent.ended", r.rec.Name, end.Text)
+		r.s.audit.failed("node", "agent.ended", r.rec.Name, end.Text)
 	}
 	r.do(ctx, r.machine.ended(now, clean))
 }
@@ -211,14 +213,14 @@ const (
 
 func (r *runner) report(e *End) error {
 	c := Crash{
-		End: *e, Agent: r.rec.Name, Version: r.rec.Version, Memory: r.s.memory(&r.rec), Usage: r.usage, Lines: r.journal.Last(),
+		End: *e, Agent: r.rec.Name, Version: r.rec.Version, Memory: r.s.prepared.memory(&r.rec), Usage: r.usage, Lines: r.journal.Last(),
 	}
-	if err := writeJSON(r.place.in(logDir, e.At.UTC().Format(crashForm)), c); err != nil {
+	if err := writeJSON(r.place.In(place.Log, e.At.UTC().Format(crashForm)), c); err != nil {
 		return err
 	}
 	old := r.crashes()
 	for len(old) > keepCrashes {
-		_ = os.Remove(r.place.in(logDir, old[0])) // it is tried again after the next
+		_ = os.Remove(r.place.In(place.Log, old[0])) // it is tried again after the next
 		old = old[1:]
 	}
 	return nil
@@ -226,7 +228,7 @@ func (r *runner) report(e *End) error {
 
 // crashes lists the reports, oldest first.
 func (r *runner) crashes() []string {
-	files, err := filepath.Glob(r.place.in(logDir, crashGlob))
+	files, err := filepath.Glob(r.place.In(place.Log, crashGlob))
 	if err != nil {
 		return nil
 	}
@@ -248,12 +250,12 @@ func (r *runner) measured(ctx context.Context, u Usage, cpu, over time.Duration)
 	r.cpu = cpu
 	u.MaxMemory = max(r.usage.MaxMemory, u.Memory)
 	r.usage = u
-	limit := r.s.memory(&r.rec)
+	limit := r.s.prepared.memory(&r.rec)
 	switch {
 	case r.cause != "":
 	case limit > 0 && u.Memory > limit:
 		r.cause = "memory"
-		r.proc.kill()
+		r.proc.Kill()
 	case r.s.cfg.Hang && r.rhythm > 0 && time.Since(r.beat) > 3*r.rhythm:
 		if a := r.machine.hang(time.Now()); a != nothing {
 			r.cause = "hung"
@@ -275,7 +277,7 @@ func (r *runner) heard(every time.Duration) {
 func (r *runner) publish() {
 	st := Status{
 		Record: r.rec, State: r.machine.state, Since: r.machine.since.UTC(), Failures: r.machine.failures,
-		Usage: r.usage, Last: r.last, Isolated: r.s.guard.names(r.rec.UID), Crashes: r.crashes(),
+		Usage: r.usage, Last: r.last, Isolated: r.s.guard.Names(r.rec.UID), Crashes: r.crashes(),
 	}
 	if r.proc == nil {
 		st.Usage, st.Process.PID = Usage{}, 0
@@ -346,5 +348,12 @@ func (r *runner) offer(f func()) {
 	select {
 	case r.inbox <- f:
 	case <-r.ended:
+	}
+}
+
+// noteWrong notes in the agent's log what is wrong with the configuration that is there.
+func (r *runner) noteWrong(wrong []string) {
+	for _, w := range wrong {
+		r.journal.Note("warning", "its configuration is wrong for this version: "+w)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"voltbus/agent/claim"
 	"voltbus/agent/jail"
 	"voltbus/agent/journal"
+	"voltbus/agent/place"
 	"voltbus/agent/process"
 	"voltbus/fault"
 )
@@ -83,18 +84,18 @@ func plant(t *testing.T, data, name, script string, change ...func(*Record)) {
 
 func plantArgs(t *testing.T, data, name string, args []string, change ...func(*Record)) {
 	t.Helper()
-	p := place(filepath.Join(data, folder, name))
-	must(t, os.MkdirAll(p.version(1), 0o755))
-	must(t, os.WriteFile(p.in(keyFile), []byte("key of "+name), 0o600))
+	p := place.Place(filepath.Join(data, place.Agents, name))
+	must(t, os.MkdirAll(p.Version(1), 0o755))
+	must(t, os.WriteFile(p.In(place.Key), []byte("key of "+name), 0o600))
 	r := Record{Name: name, Version: 1, Priority: DefaultPriority, Wanted: true, Program: Program{Args: args}}
 	if os.Getuid() == 0 {
 		r.UID = 730000 + len(name)*10 + int(name[len(name)-1]%10)
-		must(t, os.Chown(p.in(keyFile), r.UID, r.UID))
+		must(t, os.Chown(p.In(place.Key), r.UID, r.UID))
 	}
 	for _, f := range change {
 		f(&r)
 	}
-	must(t, p.save(r))
+	must(t, save(p, r))
 }
 
 // run opens and runs a supervisor until stop is called, or the test ends.
@@ -161,7 +162,7 @@ func TestAnAgentRunsAndStops(t *testing.T) {
 	cfg := config(data)
 	cfg.Bus = func() string { return "127.0.0.1:4222" }
 	s, _ := run(t, cfg)
-	work := filepath.Join(data, folder, "a", workDir)
+	work := filepath.Join(data, place.Agents, "a", place.Work)
 	if got, want := printed(t, s, "a", "I am"), "I am a at 127.0.0.1:4222 in "+work+", key of a"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -327,7 +328,7 @@ func TestAgentsAreStartedByPriority(t *testing.T) {
 	for _, name := range []string{"c", "a", "b"} {
 		await(t, s, name, "started", func(st *Status) bool { return st.Process.PID != 0 })
 		r := s.agents[name]
-		must(t, r.ask(t.Context(), func() { began = append(began, r.proc.began) }))
+		must(t, r.ask(t.Context(), func() { began = append(began, r.proc.Began) }))
 	}
 	if !slices.IsSortedFunc(began, time.Time.Compare) {
 		t.Errorf("started in the order %v", began)
@@ -342,10 +343,10 @@ func TestAgentsOfAKilledNodeAreEnded(t *testing.T) {
 	node.Env = append(os.Environ(), "PLAY_NODE="+data)
 	must(t, node.Start())
 	t.Cleanup(func() { _ = node.Process.Kill() })
-	p := place(filepath.Join(data, folder, "a"))
+	p := place.Place(filepath.Join(data, place.Agents, "a"))
 	child := 0
 	eventually(t, "the agent prints its child", func() bool {
-		b, _ := os.ReadFile(p.in(logDir, "agent.jsonl"))
+		b, _ := os.ReadFile(p.In(place.Log, "agent.jsonl"))
 		_, after, ok := strings.Cut(string(b), "child ")
 		if !ok {
 			return false
@@ -354,7 +355,7 @@ func TestAgentsOfAKilledNodeAreEnded(t *testing.T) {
 		child, _ = strconv.Atoi(number)
 		return child != 0
 	})
-	rec, err := p.load()
+	rec, err := load(p)
 	must(t, err)
 	must(t, node.Process.Signal(syscall.SIGKILL))
 	_ = node.Wait()
@@ -418,8 +419,8 @@ func TestTwentyAgentsStart(t *testing.T) {
 func TestAFolderThatIsNoAgentIsShown(t *testing.T) {
 	data := dataDir(t)
 	plant(t, data, "good", forever)
-	must(t, os.MkdirAll(filepath.Join(data, folder, "bad"), 0o700))
-	must(t, os.WriteFile(filepath.Join(data, folder, "bad", recordFile), []byte(`{"name":`), 0o600))
+	must(t, os.MkdirAll(filepath.Join(data, place.Agents, "bad"), 0o700))
+	must(t, os.WriteFile(filepath.Join(data, place.Agents, "bad", place.Record), []byte(`{"name":`), 0o600))
 	s, _ := run(t, config(data))
 	await(t, s, "good", "started", func(st *Status) bool { return st.Process.PID != 0 })
 	list := s.List()
@@ -443,7 +444,7 @@ func TestRemovalLeavesNothing(t *testing.T) {
 	if p, err := process.Read(st.Process.PID); err == nil && !p.Zombie {
 		t.Error("its process lives")
 	}
-	if left, err := os.ReadDir(filepath.Join(data, folder)); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(data, place.Agents)); err != nil || len(left) != 0 {
 		t.Errorf("%v %v", left, err)
 	}
 	if _, err := s.Get("a"); !fault.Is(err, fault.NotFound) {

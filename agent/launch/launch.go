@@ -1,4 +1,5 @@
-package agent
+// Package launch starts the processes of agents, keeps what they print, and ends all that they leave.
+package launch
 
 import (
 	"context"
@@ -21,40 +22,43 @@ import (
 	"voltbus/fault"
 )
 
-// live is a process that runs, with what it prints.
-type live struct {
+// Process is a process that runs, with what it prints.
+type Process struct {
 	cmd     *exec.Cmd
-	uid     int
-	orphan  process.Orphan
-	began   time.Time
+	UID     int            // the user whose processes end with it; 0 for none
+	Orphan  process.Orphan // to find it after a crash of the node
+	Began   time.Time
 	readers []*os.File // of what it prints, and of why it could not become the program
 	copies  sync.WaitGroup
-	done    chan exit // gets the end, once
+	Done    chan Exit // gets the end, once
 
 	mu     sync.Mutex
 	reaped bool // its number may belong to another process
 }
 
-// exit is how a process ended, in the kernel's words.
-type exit struct {
-	code   int
-	signal syscall.Signal
-	status string
+// Exit is how a process ended, in the kernel's words.
+type Exit struct {
+	Code   int
+	Signal syscall.Signal
+	Status string
 }
 
-// launcher starts all processes from one thread that lives as long as they: the kernel ends them
+// Launcher starts all processes from one thread that lives as long as they: the kernel ends them
 // when the thread that started them ends.
-type launcher struct {
+type Launcher struct {
 	orders chan order
 }
+
+// New returns a launcher; Run it before Begin.
+func New() *Launcher { return &Launcher{orders: make(chan order)} }
 
 type order struct {
 	cmd   *exec.Cmd
 	reply chan error
 }
 
-// run starts processes until ctx ends. When it returns the processes that are left are killed.
-func (l *launcher) run(ctx context.Context) {
+// Run starts processes until ctx ends. When it returns the processes that are left are killed.
+func (l *Launcher) Run(ctx context.Context) {
 	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
 	for {
 		select {
@@ -66,7 +70,7 @@ func (l *launcher) run(ctx context.Context) {
 	}
 }
 
-func (l *launcher) start(ctx context.Context, cmd *exec.Cmd) error {
+func (l *Launcher) start(ctx context.Context, cmd *exec.Cmd) error {
 	o := order{cmd: cmd, reply: make(chan error, 1)}
 	select {
 	case <-ctx.Done():
@@ -76,8 +80,8 @@ func (l *launcher) start(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// command makes the command that becomes the program of a spec.
-func command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error) {
+// Command makes the command that becomes the program of a spec.
+func Command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fault.E("agent.start", fault.Internal, "", err)
@@ -88,13 +92,13 @@ func command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error)
 	return cmd, nil
 }
 
-// complaint is the number that the first of the extra files of a command has in its process.
-const complaint = 3
+// Complaint is the number that the first of the extra files of a command has in its process.
+const Complaint = 3
 
-// begin starts the process and keeps what it prints. It returns when the process has become the program of its spec, whose
+// Begin starts the process and keeps what it prints. It returns when the process has become the program of its spec, whose
 // complaint is the file of that name.
-func begin(ctx context.Context, l *launcher, cmd *exec.Cmd, j *journal.Journal) (*live, error) {
-	p := &live{cmd: cmd, done: make(chan exit, 1), began: time.Now()}
+func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) (*Process, error) {
+	p := &Process{cmd: cmd, Done: make(chan Exit, 1), Began: time.Now()}
 	var writers []*os.File
 	for _, into := range []func(*os.File){
 		func(f *os.File) { cmd.Stdout = f }, func(f *os.File) { cmd.Stderr = f },
@@ -119,9 +123,9 @@ func begin(ctx context.Context, l *launcher, cmd *exec.Cmd, j *journal.Journal) 
 	for _, w := range writers {
 		_ = w.Close() // the process has its own
 	}
-	p.orphan = process.Orphan{PID: cmd.Process.Pid, Boot: process.Boot()}
+	p.Orphan = process.Orphan{PID: cmd.Process.Pid, Boot: process.Boot()}
 	if seen, err := process.Read(cmd.Process.Pid); err == nil {
-		p.orphan.Started = seen.Started
+		p.Orphan.Started = seen.Started
 	}
 	if err := p.become(); err != nil {
 		return nil, err
@@ -133,7 +137,7 @@ func begin(ctx context.Context, l *launcher, cmd *exec.Cmd, j *journal.Journal) 
 const patience = 30 * time.Second
 
 // become waits until the process has become its program. If it says that it cannot, it is gone when become returns why.
-func (p *live) become() error {
+func (p *Process) become() error {
 	last := len(p.readers) - 1
 	r := p.readers[last]
 	defer r.Close()
@@ -143,22 +147,22 @@ func (p *live) become() error {
 	if len(words) == 0 {
 		return nil
 	}
-	p.wait()
-	<-p.done
+	p.Wait()
+	<-p.Done
 	return fault.E("agent.start", fault.Unavailable, "", errors.New(string(words)))
 }
 
-func (p *live) close(files []*os.File) {
+func (p *Process) close(files []*os.File) {
 	for _, f := range append(files, p.readers...) {
 		_ = f.Close() // nothing was written
 	}
 }
 
-// drain is how long what a process printed last is waited for, if somebody holds its streams open.
-const drain = time.Second
+// Drain is how long what a process printed last is waited for, if somebody holds its streams open.
+const Drain = time.Second
 
-// wait waits for the end of the process, and ends all that it leaves behind.
-func (p *live) wait() {
+// Wait waits for the end of the process, and ends all that it leaves behind.
+func (p *Process) Wait() {
 	pid := p.cmd.Process.Pid
 	// Until it is waited for, its number belongs to it, and so does that of its group.
 	for {
@@ -167,35 +171,35 @@ func (p *live) wait() {
 			break
 		}
 	}
-	p.kill()
+	p.Kill()
 	p.mu.Lock()
 	p.reaped = true
 	p.mu.Unlock()
 	err := p.cmd.Wait()
-	if p.uid != 0 {
-		process.EndUser(p.uid)
+	if p.UID != 0 {
+		process.EndUser(p.UID)
 	}
 	for _, r := range p.readers {
-		_ = r.SetReadDeadline(time.Now().Add(drain)) // a pipe knows deadlines
+		_ = r.SetReadDeadline(time.Now().Add(Drain)) // a pipe knows deadlines
 	}
 	p.copies.Wait()
 	p.close(nil)
-	p.done <- exitOf(p.cmd.ProcessState, err)
+	p.Done <- exitOf(p.cmd.ProcessState, err)
 }
 
-func exitOf(state *os.ProcessState, err error) exit {
+func exitOf(state *os.ProcessState, err error) Exit {
 	if state == nil {
-		return exit{code: -1, status: fmt.Sprint(err)}
+		return Exit{Code: -1, Status: fmt.Sprint(err)}
 	}
-	e := exit{code: state.ExitCode(), status: state.String()}
+	e := Exit{Code: state.ExitCode(), Status: state.String()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.signal = status.Signal()
+		e.Signal = status.Signal()
 	}
 	return e
 }
 
-// kill ends the process and its group.
-func (p *live) kill() {
+// Kill ends the process and its group.
+func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
@@ -203,5 +207,5 @@ func (p *live) kill() {
 	}
 }
 
-// terminate asks the process to end.
-func (p *live) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) } // gone is as good
+// Terminate asks the process to end.
+func (p *Process) Terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) } // gone is as good

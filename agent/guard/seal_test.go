@@ -1,4 +1,4 @@
-package agent
+package guard
 
 import (
 	"errors"
@@ -17,14 +17,14 @@ func TestSealingTouchesNothingOutside(t *testing.T) {
 	const uid = 64904
 	secret := filepath.Join(t.TempDir(), "secret")
 	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
-	g := guard{root: true, users: true}
+	g := Guard{root: true, Users: true}
 	dir := filepath.Join(t.TempDir(), "version")
 	must(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o700))
 	must(t, os.WriteFile(filepath.Join(dir, "bin", "run"), nil, 0o755))
 	must(t, os.Symlink(secret, filepath.Join(dir, "link")))
 	must(t, os.Symlink(filepath.Dir(secret), filepath.Join(dir, "folder")))
-	must(t, g.ownAll(dir, uid, uid))
-	must(t, g.seal(dir, uid))
+	must(t, g.OwnAll(dir, uid, uid))
+	must(t, g.Seal(dir, uid))
 	untouched := func() {
 		t.Helper()
 		info, err := os.Stat(secret)
@@ -42,7 +42,7 @@ func TestSealingTouchesNothingOutside(t *testing.T) {
 	// A hard link to a file of another agent is no file of this one.
 	must(t, os.Chown(secret, uid+1, uid+1))
 	must(t, os.Link(secret, filepath.Join(dir, "hard")))
-	if err := g.seal(dir, uid); err == nil {
+	if err := g.Seal(dir, uid); err == nil {
 		t.Error("another's file is sealed")
 	}
 	// A folder that becomes a link while it is walked leads nowhere.
@@ -59,4 +59,11 @@ func TestSealingTouchesNothingOutside(t *testing.T) {
 		t.Error("a link is followed out of the folder")
 	}
 	untouched()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,4 +1,5 @@
-package agent
+// Package upload receives what is to be installed.
+package upload
 
 import (
 	"archive/tar"
@@ -15,13 +16,13 @@ import (
 	"voltbus/fault"
 )
 
-// MaxUpload is the most octets of what is installed.
-const MaxUpload = 256 << 20
+// Max is the most bytes of what is installed.
+const Max = 256 << 20
 
 // The folders of an upload.
 const (
-	sourceDir = "source" // holds the one file to install
-	wheelsDir = "wheels" // holds what it needs, for a node without a registry
+	SourceDir = "source" // holds the one file to install
+	WheelsDir = "wheels" // holds what it needs, for a node without a registry
 )
 
 var fileForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+!-]*$`)
@@ -35,23 +36,23 @@ func unpack(from io.Reader, dir string) (string, error) {
 	if err != nil {
 		return "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("is no compressed tar: %w", err))
 	}
-	archive, source, left := tar.NewReader(io.LimitReader(zr, MaxUpload+1)), "", int64(MaxUpload)
+	archive, source, left := tar.NewReader(io.LimitReader(zr, Max+1)), "", int64(Max)
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("cannot be read: %w; it may have %d MiB", err, MaxUpload>>20))
+			return "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("cannot be read: %w; it may have %d MiB", err, Max>>20))
 		}
 		folder, name, err := member(h, &left)
 		if err != nil {
 			return "", err
 		}
 		file := filepath.Join(dir, folder, name)
-		if err := store(file, archive); err != nil {
+		if err := Store(file, archive); err != nil {
 			return "", err
 		}
-		if folder == sourceDir {
+		if folder == SourceDir {
 			if source != "" {
 				return "", fault.E("agent.unpack", fault.Invalid, "upload", errors.New("holds more than one file in source; send one package at a time"))
 			}
@@ -68,16 +69,17 @@ func unpack(from io.Reader, dir string) (string, error) {
 func member(h *tar.Header, left *int64) (folder, name string, err error) {
 	folder, name = path.Split(h.Name)
 	folder = strings.TrimSuffix(folder, "/")
-	if h.Typeflag != tar.TypeReg || (folder != sourceDir && folder != wheelsDir) || !fileForm.MatchString(name) {
+	if h.Typeflag != tar.TypeReg || (folder != SourceDir && folder != WheelsDir) || !fileForm.MatchString(name) {
 		return "", "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("holds %.100q, which is not expected: %w", h.Name, errUpload))
 	}
 	if *left -= h.Size; *left < 0 {
-		return "", "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("is larger than %d MiB", MaxUpload>>20))
+		return "", "", fault.E("agent.unpack", fault.Invalid, "upload", fmt.Errorf("is larger than %d MiB", Max>>20))
 	}
 	return folder, name, nil
 }
 
-func store(name string, from io.Reader) error {
+// Store writes a new file.
+func Store(name string, from io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fault.E("agent.unpack", fault.Unavailable, name, err)
 	}

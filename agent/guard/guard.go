@@ -1,10 +1,12 @@
-package agent
+// Package guard keeps agents from the rest of the machine, as far as this machine can do that.
+package guard
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,18 +14,9 @@ import (
 
 	"voltbus/agent/claim"
 	"voltbus/agent/jail"
+	"voltbus/agent/place"
 	"voltbus/fault"
 	"voltbus/internal/seccomp"
-)
-
-// Isolation says how much agents are kept from the rest of the machine.
-type Isolation string
-
-// The ways.
-const (
-	Auto    Isolation = "auto"    // all that this machine can do
-	Require Isolation = "require" // the same, and no agent starts if that is nothing
-	Off     Isolation = "off"     // none, for trying things out
 )
 
 // systemNames are the folders that every agent may read.
@@ -31,14 +24,27 @@ var systemNames = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc", "/opt", "/proc", "/sys", "/run/systemd/resolve",
 }
 
-// guard is the isolation that this machine can do.
-type guard struct {
-	mode     Isolation
+// Config says what is to be done.
+type Config struct {
+	Data      string      // the data directory, which no agent may see
+	Off       bool        // no isolation, for trying things out
+	Required  bool        // no agent starts if nothing can be done
+	Users     claim.Range // users that agents get
+	Read      []string    // more that agents may read
+	Write     []string    // more that agents may read and write
+	Processes int         // most processes and threads of an agent with a user of its own; 0 for no bound
+	FileSize  int64       // most bytes of a file that an agent writes; 0 for no bound
+	Log       *slog.Logger
+}
+
+// Guard is the isolation that this machine can do.
+type Guard struct {
+	Landlock bool   // files are kept from agents by the kernel
+	Users    bool   // agents have users of their own
+	WhyNot   string // why they have none
+	required bool
 	root     bool
-	landlock bool
-	filter   bool // of calls of the system
-	users    bool
-	whyNot   string // why agents have no users of their own
+	filter   bool   // of calls of the system
 	data     string // what no agent may see
 	read     []string
 	write    []string
@@ -46,26 +52,27 @@ type guard struct {
 	processes, fileSize uint64 // bounds of what runs, see jail.Spec
 }
 
-func newGuard(cfg *Config) (guard, error) {
+// New returns what can be done here. With users it closes the data directory to them.
+func New(cfg *Config) (Guard, error) {
 	data, err := filepath.EvalSymlinks(cfg.Data)
 	if err != nil {
-		return guard{}, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
+		return Guard{}, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
 	}
-	g := guard{
-		mode: cfg.Isolation, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write,
+	g := Guard{
+		required: cfg.Required, root: os.Geteuid() == 0, data: data, read: cfg.Read, write: cfg.Write,
 		processes: uint64(max(cfg.Processes, 0)), fileSize: uint64(max(cfg.FileSize, 0)),
 	}
-	if cfg.Isolation == Off {
-		g.whyNot = "agents.isolation is off"
+	if cfg.Off {
+		g.WhyNot = "agents.isolation is off"
 		return g, nil
 	}
-	g.landlock, g.filter = jail.Version() > 0, seccomp.Available()
+	g.Landlock, g.filter = jail.Version() > 0, seccomp.Available()
 	if !g.filter {
 		cfg.Log.Warn("agents run without a filter of system calls, which this kernel or architecture does not have")
 	}
-	g.whyNot = noUsers(data, cfg.Users)
-	g.users = g.whyNot == ""
-	if g.users {
+	g.WhyNot = noUsers(data, cfg.Users)
+	g.Users = g.WhyNot == ""
+	if g.Users {
 		return g, g.shut()
 	}
 	return g, nil
@@ -118,7 +125,7 @@ func closedTo(path string) string {
 
 // shut opens the data directory for a way to the agents' folders, and closes everything else in
 // it: who may enter a folder may open what it knows the name of.
-func (g *guard) shut() error {
+func (g *Guard) shut() error {
 	entries, err := os.ReadDir(g.data)
 	if err != nil {
 		return fault.E("agent.Open", fault.Unavailable, g.data, err)
@@ -137,7 +144,7 @@ func (g *guard) shut() error {
 			return fault.E("agent.Open", fault.Unavailable, g.data, err)
 		}
 	}
-	for _, dir := range []string{g.data, filepath.Join(g.data, folder)} {
+	for _, dir := range []string{g.data, filepath.Join(g.data, place.Agents)} {
 		if err := os.Chmod(dir, 0o711); err != nil {
 			return fault.E("agent.Open", fault.Unavailable, dir, err)
 		}
@@ -147,21 +154,21 @@ func (g *guard) shut() error {
 
 var errUnguarded = errors.New("agents.isolation is require, but the node does not run as root and this kernel has no Landlock; run the node as root, use Linux 5.13 or later, or write auto")
 
-// check returns an error if agents must not be started here.
-func (g *guard) check() error {
-	if g.mode == Require && !g.landlock && !g.users {
+// Check returns an error if agents must not be started here.
+func (g *Guard) Check() error {
+	if g.required && !g.Landlock && !g.Users {
 		return fault.E("agent.start", fault.Refused, "", errUnguarded)
 	}
 	return nil
 }
 
-// names lists what an agent is isolated by.
-func (g *guard) names(uid int) []string {
+// Names lists what an agent is isolated by.
+func (g *Guard) Names(uid int) []string {
 	out := []string{}
-	if g.users && uid != 0 {
+	if g.Users && uid != 0 {
 		out = append(out, "user")
 	}
-	if g.landlock {
+	if g.Landlock {
 		out = append(out, "landlock")
 	}
 	if g.filter && len(out) > 0 { // alone it keeps no agent from another one's files
@@ -170,31 +177,31 @@ func (g *guard) names(uid int) []string {
 	return out
 }
 
-// spec is the part of a jail that is the same for all processes of an agent.
-func (g *guard) spec(p place, uid int) jail.Spec {
+// Spec is the part of a jail that is the same for all processes of an agent.
+func (g *Guard) Spec(p place.Place, uid int) jail.Spec {
 	s := jail.Spec{
-		Landlock: g.landlock, Filter: g.filter, Parent: os.Getpid(), Hide: g.data,
-		Write: append([]string{p.in(workDir)}, g.write...), Processes: g.processes, FileSize: g.fileSize,
+		Landlock: g.Landlock, Filter: g.filter, Parent: os.Getpid(), Hide: g.data,
+		Write: append([]string{p.In(place.Work)}, g.write...), Processes: g.processes, FileSize: g.fileSize,
 	}
-	if uid = g.user(uid); uid != 0 {
+	if uid = g.User(uid); uid != 0 {
 		s.User = &jail.User{UID: uid, GID: uid}
 	}
 	s.Read = append(append(s.Read, systemNames...), g.read...)
 	return s
 }
 
-// folders makes an agent's folders, and gives them their owners.
-func (g *guard) folders(p place, uid int) error {
-	uid = g.user(uid)
+// Folders makes an agent's folders, and gives them their owners.
+func (g *Guard) Folders(p place.Place, uid int) error {
+	uid = g.User(uid)
 	for _, d := range []struct {
 		dir  string
 		mode fs.FileMode
 		uid  int
-	}{{p.in(), 0o750, 0}, {p.in(versionsDir), 0o750, 0}, {p.in(workDir), 0o700, uid}, {p.in(logDir), 0o700, 0}} {
+	}{{p.In(), 0o750, 0}, {p.In(place.Versions), 0o750, 0}, {p.In(place.Work), 0o700, uid}, {p.In(place.Log), 0o700, 0}} {
 		if err := os.MkdirAll(d.dir, 0o700); err != nil {
 			return fault.E("agent.folders", fault.Unavailable, d.dir, err)
 		}
-		if err := g.own(d.dir, d.uid, uid); err != nil {
+		if err := g.Own(d.dir, d.uid, uid); err != nil {
 			return err
 		}
 		if err := os.Chmod(d.dir, d.mode&^g.others(uid)); err != nil {
@@ -206,43 +213,43 @@ func (g *guard) folders(p place, uid int) error {
 
 // hand gives what is the agent's to its user, if that has changed: a node may run as root once, and
 // once not, or be told to isolate agents in another way.
-func (g *guard) hand(p place, uid int) error {
-	info, err := os.Stat(p.in(keyFile))
+func (g *Guard) hand(p place.Place, uid int) error {
+	info, err := os.Stat(p.In(place.Key))
 	if !g.root || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
-		return fault.E("agent.hand", fault.Unavailable, p.in(keyFile), err)
+		return fault.E("agent.hand", fault.Unavailable, p.In(place.Key), err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == uid {
 		return nil
 	}
-	if err := g.ownAll(p.in(workDir), uid, uid); err != nil {
+	if err := g.OwnAll(p.In(place.Work), uid, uid); err != nil {
 		return err
 	}
-	if err := g.ownAll(p.in(versionsDir), 0, uid); err != nil {
+	if err := g.OwnAll(p.In(place.Versions), 0, uid); err != nil {
 		return err
 	}
-	return g.own(p.in(keyFile), uid, uid)
+	return g.Own(p.In(place.Key), uid, uid)
 }
 
-// user returns who an agent with a user of its own runs as here; 0 for the node's.
-func (g *guard) user(uid int) int {
-	if !g.users {
+// User returns who an agent with a user of its own runs as here; 0 for the node's.
+func (g *Guard) User(uid int) int {
+	if !g.Users {
 		return 0
 	}
 	return uid
 }
 
 // others are the rights that nobody needs when the agent has no user of its own.
-func (g *guard) others(uid int) fs.FileMode {
+func (g *Guard) others(uid int) fs.FileMode {
 	if uid == 0 {
 		return 0o077
 	}
 	return 0
 }
 
-// own changes the owner of a file, if the node may.
-func (g *guard) own(file string, uid, gid int) error {
+// Own changes the owner of a file, if the node may.
+func (g *Guard) Own(file string, uid, gid int) error {
 	if !g.root {
 		return nil
 	}
@@ -252,8 +259,8 @@ func (g *guard) own(file string, uid, gid int) error {
 	return nil
 }
 
-// ownAll gives all below a folder to a user, without following links.
-func (g *guard) ownAll(dir string, uid, gid int) error {
+// OwnAll gives all below a folder to a user, without following links.
+func (g *Guard) OwnAll(dir string, uid, gid int) error {
 	err := g.walk(dir, func(root *os.Root, path string, _ fs.FileInfo) error { return root.Lchown(path, uid, gid) })
 	if err != nil {
 		return fault.E("agent.own", fault.Unavailable, dir, fmt.Errorf("give it to the agent's user: %w", err))
@@ -261,8 +268,8 @@ func (g *guard) ownAll(dir string, uid, gid int) error {
 	return nil
 }
 
-// reachable reports whether an agent's user can start the program in a file.
-func (g *guard) reachable(file string) bool {
+// Reachable reports whether an agent's user can start the program in a file.
+func (g *Guard) Reachable(file string) bool {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return false
@@ -270,9 +277,9 @@ func (g *guard) reachable(file string) bool {
 	return closedTo(filepath.Dir(target)) == "" && !strings.HasPrefix(target, g.data+"/")
 }
 
-// seal gives all below a folder to the node's user, and lets the agent's read and execute it. What
+// Seal gives all below a folder to the node's user, and lets the agent's read and execute it. What
 // the agent's user left behind may still change the folder meanwhile: nothing outside is touched.
-func (g *guard) seal(dir string, uid int) error {
+func (g *Guard) Seal(dir string, uid int) error {
 	return g.walk(dir, func(root *os.Root, path string, info fs.FileInfo) error {
 		if owner := ownerOf(info); owner != uid && owner != 0 {
 			return fault.E("agent.seal", fault.Refused, path, fmt.Errorf("belongs to the user %d, and not to the agent; install it again", owner))
@@ -287,7 +294,7 @@ func (g *guard) seal(dir string, uid int) error {
 
 // walk calls visit for a folder and all below, where the node may change owners. Links are not
 // followed out of it, also when somebody puts one there meanwhile.
-func (g *guard) walk(dir string, visit func(root *os.Root, path string, info fs.FileInfo) error) error {
+func (g *Guard) walk(dir string, visit func(root *os.Root, path string, info fs.FileInfo) error) error {
 	if !g.root {
 		return nil
 	}

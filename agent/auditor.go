@@ -1,0 +1,39 @@
+package agent
+
+// auditor tells the audit what people have done with agents.
+type auditor struct {
+	keep func(actor, action, name, text string, failed bool) // nil for nobody
+}
+
+// done tells of what was done.
+func (a auditor) done(actor, action, name, text string) {
+	if a.keep != nil {
+		a.keep(actor, action, name, text, false)
+	}
+}
+
+// failed tells of what ended as nobody wanted.
+func (a auditor) failed(actor, action, name, text string) {
+	if a.keep != nil {
+		a.keep(actor, action, name, text, true)
+	}
+}
+
+// err tells of what could not be done, nil for nothing. What is no name stays out of the audit.
+func (a auditor) err(actor, action, name string, err error) {
+	if err != nil && CheckName(name) == nil {
+		a.failed(actor, action, name, err.Error())
+	}
+}
+
+// start tells whether an agent that was to start has a process.
+func (a auditor) start(actor, action string, st *Status) {
+	switch {
+	case st.Process.PID != 0:
+		a.done(actor, action, st.Name, "")
+	case st.Last != nil && st.Last.Reason == "unable":
+		a.failed(actor, action, st.Name, st.Last.Text)
+	default:
+		a.failed(actor, action, st.Name, "it has not started yet, it is "+string(st.State))
+	}
+}
