@@ -3,7 +3,6 @@ package archtest
 // What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
 var (
 	manyMethods = map[string]int{
-		"agent.Supervisor":                 41,
 		"api.server":                       70,
 		"broker.Broker":                    29,
 		"bus/client.Client":                73,
@@ -28,7 +27,6 @@ var (
 		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
-		"agent":                    2912,
 		"api":                      2681,
 		"cmd/voltbus":              9807,
 		"config":                   2691,
