@@ -2,8 +2,8 @@ package bus
 
 import (
 	"context"
-	"voltbus/bus/dispatch"
 
+	"voltbus/bus/dispatch"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 )

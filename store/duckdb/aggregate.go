@@ -9,7 +9,7 @@ import (
 )
 
 // Aggregate implements store.Store. It passes over each day once for all points.
-func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
+func (s *queries) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
 	const op = "duckdb.Aggregate"
 	if err := q.Check(op); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 }
 
 // aggregateLimited reads the samples that the limit leaves, point by point.
-func (s *Store) aggregateLimited(ctx context.Context, q store.Query) ([]store.Series, error) {
+func (s *queries) aggregateLimited(ctx context.Context, q store.Query) ([]store.Series, error) {
 	plan := store.NewPlan(&q)
 	out := make([]store.Series, len(q.Points))
 	for i, p := range q.Points {

@@ -7,14 +7,22 @@ import (
 	"slices"
 	"strings"
 
-	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
 
+// appends stores blocks.
+type appends struct {
+	*database
+	*index
+	scratch *scratch
+	saved   *snapshot.Keeper
+}
+
 // Append implements store.Store.
-func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
+func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
 	const op = "duckdb.Append"
 	if err := store.CheckBlocks(op, blocks); err != nil {
 		return store.Result{}, err
@@ -45,7 +53,8 @@ func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result
 // batch is one Append on its way into the database. What it changes in memory is changed in
 // publish, after the commit.
 type batch struct {
-	s      *Store
+	s      *appends
+	cat    *catalogue
 	conn   *engine.Conn
 	blocks []*point.Block
 	fresh  map[point.Path]uint32 // points that have no samples yet
@@ -81,9 +90,9 @@ type dayWriter struct {
 	added      uint64
 }
 
-func (s *Store) newBatch(c *engine.Conn) *batch {
+func (s *appends) newBatch(c *engine.Conn) *batch {
 	return &batch{
-		s: s, conn: c, scratch: &s.scratch,
+		s: s, cat: s.cat, conn: c, scratch: s.scratch,
 		fresh: make(map[point.Path]uint32), days: make(map[store.Day]*dayWriter),
 	}
 }
@@ -106,7 +115,7 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 			}
 		}
 	}
-	if err := savePoints(b.conn, b.paths, int(b.s.cat.names.Next())); err != nil {
+	if err := savePoints(b.conn, b.paths, int(b.cat.names.Next())); err != nil {
 		return err
 	}
 	return saveEntry(ctx, b.conn, e)
@@ -174,7 +183,7 @@ func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 		of, at := b.blocks[n.block-1], int(n.index)
 		return of.Value(at) == block.Value(i) && of.Quality[at] == block.Quality[i]
 	}
-	r, _ := b.s.cat.latest(n.id)
+	r, _ := b.cat.latest(n.id)
 	return r.value == block.Value(i) && r.quality == block.Quality[i]
 }
 
@@ -186,19 +195,19 @@ func (b *batch) number(block *point.Block) {
 	b.points, b.ids = block.Points, b.ids[:0]
 	guess := uint32(0)
 	for _, p := range block.Points {
-		id, ok := b.s.cat.id(p, guess)
+		id, ok := b.cat.id(p, guess)
 		if !ok {
 			id, ok = b.fresh[p]
 		}
 		if !ok {
 			p = point.Path(strings.Clone(string(p))) // it is cut from all strings of its block, which must not stay
-			id = b.s.cat.names.Next() + uint32(len(b.paths))
+			id = b.cat.names.Next() + uint32(len(b.paths))
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)
 		}
 		b.ids, guess = append(b.ids, id), id+1
 	}
-	if grow := int(b.s.cat.names.Next()) + len(b.paths) - len(b.places); grow > 0 {
+	if grow := int(b.cat.names.Next()) + len(b.paths) - len(b.places); grow > 0 {
 		b.places = append(b.places, make([]uint32, grow)...)
 	}
 }
@@ -206,7 +215,7 @@ func (b *batch) number(block *point.Block) {
 // begin takes over what is known of the point from before the batch.
 func (b *batch) begin(id uint32) {
 	n := latest{id: id, time: math.MinInt64}
-	if time, known := b.s.cat.last.Time(id); known {
+	if time, known := b.cat.last.Time(id); known {
 		n.time = time
 	}
 	if b.newest == nil {
@@ -288,15 +297,4 @@ func (b *batch) publish(e *store.Entry) {
 	}
 	s.days = days
 	s.ledger.Apply(e)
-}
-
-// usable returns the error for a call that comes after Close or with an ended context.
-func (s *Store) usable(ctx context.Context, op string) error {
-	if err := ctx.Err(); err != nil {
-		return fault.E(op, fault.KindOf(err), "", err)
-	}
-	if s.handle.state() == closed {
-		return fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
-	}
-	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Count implements store.Store. For steps of whole hours it adds up the counts of hours, which it
 // keeps of closed days; other steps are counted from the samples.
-func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
+func (s *queries) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
 	const op = "duckdb.Count"
 	if err := q.CheckCount(op); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type damage struct {
 }
 
 // noteDamage remembers the damage. The caller holds write.
-func (s *Store) noteDamage(ctx context.Context, c *engine.Conn, d damage) error {
+func noteDamage(ctx context.Context, c *engine.Conn, d damage) error {
 	return c.Exec(ctx, "INSERT INTO damaged VALUES ($1, $2, $3, $4, $5)", d.file, int64(d.day), d.days, d.reason, d.noticed)
 }
 
@@ -52,10 +52,10 @@ func damages(ctx context.Context, c *engine.Conn) ([]store.Damage, error) {
 // Scrub reads every file of a closed day and compares it with its checksum. A file that is
 // missing or differs is set aside and appears in Stats; its day is served without it. Scrub is
 // meant to be called rarely, such as once a day: it reads the whole history from the disk.
-func (s *Store) Scrub(ctx context.Context) error {
+func (s *upkeep) Scrub(ctx context.Context) error {
 	const op = "duckdb.Scrub"
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+	s.running.Lock()
+	defer s.running.Unlock()
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Store) Scrub(ctx context.Context) error {
 
 // check compares the files of the days with their checksums, sets aside those that differ, and
 // counts them. The caller holds upkeep.
-func (s *Store) check(ctx context.Context, op string, days []*day) (aside int, err error) {
+func (s *upkeep) check(ctx context.Context, op string, days []*day) (aside int, err error) {
 	for _, d := range days {
 		if d.file == "" {
 			continue
@@ -84,7 +84,7 @@ func (s *Store) check(ctx context.Context, op string, days []*day) (aside int, e
 }
 
 // allDays returns the days by date.
-func (s *Store) allDays() []*day {
+func (s *index) allDays() []*day {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := make([]*day, 0, len(s.days))
@@ -112,7 +112,7 @@ func inspect(name string, d *day) string {
 }
 
 // setDayAside takes the file of a day out of use. The caller holds upkeep.
-func (s *Store) setDayAside(ctx context.Context, op string, d *day, reason string) error {
+func (s *upkeep) setDayAside(ctx context.Context, op string, d *day, reason string) error {
 	s.write.Lock()
 	defer s.write.Unlock()
 	c, err := s.connection(ctx, op)
@@ -129,7 +129,7 @@ func (s *Store) setDayAside(ctx context.Context, op string, d *day, reason strin
 		if err := saveDay(ctx, c, &next); err != nil {
 			return err
 		}
-		return s.noteDamage(ctx, c, damage{file: "days/" + d.file + ".damaged", day: d.key, days: 1, reason: reason, noticed: now()})
+		return noteDamage(ctx, c, damage{file: "days/" + d.file + ".damaged", day: d.key, days: 1, reason: reason, noticed: now()})
 	})
 	if err != nil {
 		return s.fail(op, d.file, err)

@@ -25,7 +25,7 @@ type view struct {
 }
 
 // look returns the days that hold samples with from ≤ time < to.
-func (s *Store) look(from, to int64) view {
+func (s *index) look(from, to int64) view {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	v := view{epoch: s.epoch}
@@ -43,7 +43,7 @@ func (s *Store) look(from, to int64) view {
 func (v *view) done() { v.epoch.readers.Add(-1) }
 
 // retire ends the epoch with what is no longer in use. The caller holds mu.
-func (s *Store) retire(tables, files []string) {
+func (s *index) retire(tables, files []string) {
 	e := s.epoch
 	for _, t := range tables {
 		if t != "" {
@@ -61,7 +61,7 @@ func (s *Store) retire(tables, files []string) {
 
 // release removes what no reader can know any more. What stays, or fails, is removed when the
 // store is opened. The caller holds write.
-func (s *Store) release(ctx context.Context, c *engine.Conn) {
+func (s *upkeep) release(ctx context.Context, c *engine.Conn) {
 	for _, e := range s.free() {
 		for _, t := range e.tables {
 			if err := dropTable(ctx, c, t); err != nil {
@@ -77,7 +77,7 @@ func (s *Store) release(ctx context.Context, c *engine.Conn) {
 }
 
 // free takes the epochs without readers off the list, oldest first.
-func (s *Store) free() []*epoch {
+func (s *index) free() []*epoch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0

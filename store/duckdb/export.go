@@ -19,14 +19,21 @@ import (
 
 var errExportLimit = errors.New("an export takes a range without a limit of samples per point")
 
+// exporter writes ranges into files.
+type exporter struct {
+	*database
+	*index
+	*dayFiles
+}
+
 // ExportParquet implements store.Exporter. The file is written beside the store first and then
 // put in place, so that it is there whole or not at all. An existing file is replaced.
-func (s *Store) ExportParquet(ctx context.Context, r store.Range, file string) (int64, error) {
+func (s *exporter) ExportParquet(ctx context.Context, r store.Range, file string) (int64, error) {
 	return s.ExportMixed(ctx, r, nil, file)
 }
 
 // ExportMixed implements store.MixedExporter, as ExportParquet does.
-func (s *Store) ExportMixed(ctx context.Context, r store.Range, added map[point.Path][]point.Sample, file string) (int64, error) {
+func (s *exporter) ExportMixed(ctx context.Context, r store.Range, added map[point.Path][]point.Sample, file string) (int64, error) {
 	const op = "duckdb.ExportParquet"
 	if err := r.Check(op); err != nil {
 		return 0, err
@@ -55,7 +62,7 @@ func (s *Store) ExportMixed(ctx context.Context, r store.Range, added map[point.
 // export writes the samples day by day, each by point in the order in which the store met them and
 // then time, and counts them. Closed days lie so already: sorting the whole again would take three
 // times as long.
-func (s *Store) export(ctx context.Context, r *store.Range, added map[point.Path][]point.Sample, file string) (n int64, err error) {
+func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.Path][]point.Sample, file string) (n int64, err error) {
 	c, err := s.borrow(ctx, "duckdb.ExportParquet")
 	if err != nil {
 		return 0, err
@@ -88,35 +95,12 @@ func (s *Store) export(ctx context.Context, r *store.Range, added map[point.Path
 	return n, err
 }
 
-// copyAlone runs a statement about files in a database of its own.
-func (s *Store) copyAlone(ctx context.Context, statement string, each func(*engine.Chunk) error) error {
-	return s.alone(func(c *engine.Conn) error { return c.Query(ctx, statement, each) })
-}
-
-// alone lends a connection to a database of its own, in memory and with one thread: with more of
-// them DuckDB collects whatever is out of order, up to all the memory that the store may use.
-func (s *Store) alone(use func(*engine.Conn) error) error {
-	settings := s.options.settings()
-	settings["threads"] = "1"
-	db, err := engine.Open("", settings)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	c, err := db.Connect()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return use(c)
-}
-
 // exportColumns are the columns of an export.
 const exportColumns = "point, time, value, exact, text, " + kindWord + " AS kind, quality"
 
 // export is how a range is written.
 type export struct {
-	s       *Store
+	s       *exporter
 	conn    *engine.Conn
 	r       *store.Range
 	numbers []int64  // of its points; -1 for those that the store never met

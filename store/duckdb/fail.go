@@ -11,7 +11,7 @@ import (
 
 // fail gives an error of the engine its kind and, where a person must act, words for that. An
 // error that makes the database unusable has it opened again before the next call.
-func (s *Store) fail(op, subject string, err error) error {
+func (s *database) fail(op, subject string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}

@@ -13,12 +13,19 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
+
+// healer makes database and directory agree when the store is opened.
+type healer struct {
+	*database
+	saved *snapshot.Keeper
+}
 
 // heal makes database and directory agree after a crash: tables and files that nothing refers to
 // are removed, days whose file is gone are set aside, and files of days that the database has
 // never heard of (because it is new, or they were restored) are taken over.
-func (s *Store) heal(ctx context.Context, c *engine.Conn) error {
+func (s *healer) heal(ctx context.Context, c *engine.Conn) error {
 	days, err := loadDays(ctx, c)
 	if err != nil {
 		return err
@@ -64,7 +71,7 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) er
 }
 
 // missing sets days aside whose file is not there or has another size.
-func (s *Store) missing(ctx context.Context, c *engine.Conn, days map[store.Day]*day) error {
+func (s *healer) missing(ctx context.Context, c *engine.Conn, days map[store.Day]*day) error {
 	for _, d := range days {
 		if d.file == "" {
 			continue
@@ -88,7 +95,7 @@ func (s *Store) missing(ctx context.Context, c *engine.Conn, days map[store.Day]
 			if err := saveDay(ctx, c, d); err != nil {
 				return err
 			}
-			return s.noteDamage(ctx, c, damage{file: "days/" + file + ".damaged", day: d.key, days: 1, reason: reason, noticed: now()})
+			return noteDamage(ctx, c, damage{file: "days/" + file + ".damaged", day: d.key, days: 1, reason: reason, noticed: now()})
 		})
 		if err != nil {
 			return err
@@ -100,7 +107,7 @@ func (s *Store) missing(ctx context.Context, c *engine.Conn, days map[store.Day]
 
 // strangers returns the files of days that the database does not know, oldest first, and removes
 // what an interrupted close left: unfinished files, and files of days that have a place already.
-func (s *Store) strangers(days map[store.Day]*day) ([]string, error) {
+func (s *healer) strangers(days map[store.Day]*day) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.options.Dir, "days"))
 	if err != nil {
 		return nil, fmt.Errorf("list the closed days: %w", err)
@@ -141,7 +148,7 @@ func dayOfFile(name string) (store.Day, bool) {
 
 // adopt takes over files of days that the database does not know, with their points and latest
 // samples. A file that cannot be read, or numbers its points differently, is set aside.
-func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error {
+func (s *healer) adopt(ctx context.Context, c *engine.Conn, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -161,7 +168,7 @@ func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error
 		if err := os.Rename(s.dayFile(name), s.dayFile(name)+".damaged"); err != nil {
 			return fmt.Errorf("set a damaged day aside: %w", err)
 		}
-		if err := s.noteDamage(ctx, c, damage{file: "days/" + name + ".damaged", day: key, days: 1, reason: err.Error(), noticed: now()}); err != nil {
+		if err := noteDamage(ctx, c, damage{file: "days/" + name + ".damaged", day: key, days: 1, reason: err.Error(), noticed: now()}); err != nil {
 			return err
 		}
 	}
@@ -170,7 +177,7 @@ func (s *Store) adopt(ctx context.Context, c *engine.Conn, files []string) error
 
 var errNumbering = errors.New("the file numbers its points differently: it belongs to another history")
 
-func (s *Store) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, name string) error {
+func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, name string) error {
 	points, err := s.pointsOf(ctx, c, name)
 	if err != nil {
 		return err
@@ -211,7 +218,7 @@ func (s *Store) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, n
 }
 
 // adoptDay writes the file and its new points into the database.
-func (s *Store) adoptDay(ctx context.Context, c *engine.Conn, name string, rows uint64, fresh map[uint32]point.Path) error {
+func (s *healer) adoptDay(ctx context.Context, c *engine.Conn, name string, rows uint64, fresh map[uint32]point.Path) error {
 	key, _ := dayOfFile(name)
 	sum, size, err := checksum(s.dayFile(name))
 	if err != nil {
@@ -232,7 +239,7 @@ func (s *Store) adoptDay(ctx context.Context, c *engine.Conn, name string, rows 
 const adoptedGeneration = 1_000_000
 
 // pointsOf returns the points of a day's file by their numbers.
-func (s *Store) pointsOf(ctx context.Context, c *engine.Conn, name string) (map[uint32]point.Path, error) {
+func (s *healer) pointsOf(ctx context.Context, c *engine.Conn, name string) (map[uint32]point.Path, error) {
 	points := make(map[uint32]point.Path)
 	err := c.Query(ctx, "SELECT DISTINCT id, point FROM read_parquet($1)", func(ch *engine.Chunk) error {
 		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)

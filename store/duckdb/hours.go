@@ -99,7 +99,7 @@ func (c *hourCache) put(file string, h *hours) {
 }
 
 // hoursOf returns the counts of the day's file, from memory or from the file.
-func (s *Store) hoursOf(ctx context.Context, c *engine.Conn, d *day) (*hours, error) {
+func (s *dayFiles) hoursOf(ctx context.Context, c *engine.Conn, d *day) (*hours, error) {
 	if h := s.hours.get(d.file); h != nil {
 		return h, nil
 	}

@@ -9,11 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/snapshot"
 )
+
+// upkeep closes and drops days, and looks for damage.
+type upkeep struct {
+	*database
+	*index
+	*dayFiles
+	running sync.Mutex // held by Maintain, Scrub and Close
+	seen    map[store.Day]quiet
+	scratch *scratch
+	saved   *snapshot.Keeper
+}
 
 // quiet is since when a day with late samples has received no more.
 type quiet struct {
@@ -24,10 +37,10 @@ type quiet struct {
 // Maintain implements store.Store. It closes the days that have ended, merges late samples into
 // closed days when none have come for the grace time, and drops what is beyond the retention.
 // Appends and reads go on meanwhile.
-func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+func (s *upkeep) Maintain(ctx context.Context, now time.Time) error {
 	const op = "duckdb.Maintain"
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+	s.running.Lock()
+	defer s.running.Unlock()
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}
@@ -46,7 +59,7 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 }
 
 // due reports whether the day's table becomes a file now.
-func (s *Store) due(d *day, now time.Time) bool {
+func (s *upkeep) due(d *day, now time.Time) bool {
 	if d.table == "" || !now.After(d.key.End().Add(s.options.Grace)) {
 		delete(s.seen, d.key)
 		return false
@@ -64,7 +77,7 @@ func (s *Store) due(d *day, now time.Time) bool {
 
 // closeDay writes the day's samples, sorted, to a file, and then replaces table and old file by it
 // in one transaction. A crash in between leaves a file that is removed when the store is opened.
-func (s *Store) closeDay(ctx context.Context, d *day) error {
+func (s *upkeep) closeDay(ctx context.Context, d *day) error {
 	next := day{key: d.key, file: d.nextFile(), generation: d.generation + 1}
 	tmp := s.dayFile(next.file + ".tmp")
 	defer func() { _ = os.Remove(tmp) }() // gone already if all went well
@@ -97,7 +110,7 @@ func (s *Store) closeDay(ctx context.Context, d *day) error {
 }
 
 // copyDay writes the day's samples to the file, sorted by point and time.
-func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
+func (s *upkeep) copyDay(ctx context.Context, d *day, file string) error {
 	c, err := s.borrow(ctx, "duckdb.Maintain")
 	if err != nil {
 		return err
@@ -109,7 +122,7 @@ func (s *Store) copyDay(ctx context.Context, d *day, file string) error {
 }
 
 // overwrittenIn counts the day's samples that say something else than the one that was stored before at the same time.
-func (s *Store) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
+func (s *upkeep) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
 	if !d.disordered || d.table == "" {
 		return 0, nil
 	}
@@ -123,7 +136,7 @@ func (s *Store) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
 }
 
 // daySQL returns a query for the day's samples, each point and time once.
-func (s *Store) daySQL(d *day) string {
+func (s *dayFiles) daySQL(d *day) string {
 	both := s.storedSQL(d)
 	if !d.disordered || d.table == "" {
 		return "SELECT " + sampleColumns + " FROM (" + both + ")"
@@ -132,7 +145,7 @@ func (s *Store) daySQL(d *day) string {
 }
 
 // storedSQL returns a query for all that was stored of the day, with its place in that order.
-func (s *Store) storedSQL(d *day) string {
+func (s *dayFiles) storedSQL(d *day) string {
 	table := ""
 	if d.table != "" {
 		table = d.rowsSQL()
@@ -169,7 +182,7 @@ func (d *day) from(rows, words string) *day {
 }
 
 // swap makes the file the day's only place, unless samples have come meanwhile.
-func (s *Store) swap(ctx context.Context, d, next *day, overwritten uint64) (changed bool, err error) {
+func (s *upkeep) swap(ctx context.Context, d, next *day, overwritten uint64) (changed bool, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	c, err := s.connection(ctx, "duckdb.Maintain")
@@ -206,7 +219,7 @@ func (s *Store) swap(ctx context.Context, d, next *day, overwritten uint64) (cha
 
 // replace publishes a day, or its end if next is nil, and retires its places. The caller holds
 // write.
-func (s *Store) replace(key store.Day, next *day, tables, files []string) {
+func (s *upkeep) replace(key store.Day, next *day, tables, files []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	days := maps.Clone(s.days)
@@ -220,7 +233,7 @@ func (s *Store) replace(key store.Day, next *day, tables, files []string) {
 }
 
 // cleanUp removes what nobody reads any more.
-func (s *Store) cleanUp(ctx context.Context, op string) error {
+func (s *upkeep) cleanUp(ctx context.Context, op string) error {
 	s.write.Lock()
 	defer s.write.Unlock()
 	c, err := s.connection(ctx, op)
@@ -235,7 +248,7 @@ func (s *Store) cleanUp(ctx context.Context, op string) error {
 }
 
 // expire drops the days that the retention does not keep.
-func (s *Store) expire(ctx context.Context, now time.Time) error {
+func (s *upkeep) expire(ctx context.Context, now time.Time) error {
 	days := s.allDays()
 	var bytes int64
 	for _, d := range days {
@@ -256,7 +269,7 @@ func (s *Store) expire(ctx context.Context, now time.Time) error {
 }
 
 // dropDay removes the day with all that it holds now.
-func (s *Store) dropDay(ctx context.Context, key store.Day) error {
+func (s *upkeep) dropDay(ctx context.Context, key store.Day) error {
 	s.write.Lock()
 	defer s.write.Unlock()
 	c, err := s.connection(ctx, "duckdb.Maintain")
@@ -292,7 +305,7 @@ func (s *Store) dropDay(ctx context.Context, key store.Day) error {
 }
 
 // expireDamaged removes files that were set aside, when their day is beyond the age.
-func (s *Store) expireDamaged(ctx context.Context, now time.Time) error {
+func (s *upkeep) expireDamaged(ctx context.Context, now time.Time) error {
 	if s.options.Retention.Age == 0 {
 		return nil
 	}

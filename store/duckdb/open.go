@@ -12,13 +12,13 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-func (s *Store) databaseFile() string { return filepath.Join(s.options.Dir, "history.duckdb") }
+func (s *database) databaseFile() string { return filepath.Join(s.options.Dir, "history.duckdb") }
 
-func (s *Store) dayFile(name string) string { return filepath.Join(s.options.Dir, "days", name) }
+func (s *database) dayFile(name string) string { return filepath.Join(s.options.Dir, "days", name) }
 
 // openDamaged opens the database; one that is damaged is set aside and a new one is started,
 // which then finds the days' files. The caller holds write.
-func (s *Store) openDamaged(ctx context.Context) error {
+func (s *database) openDamaged(ctx context.Context) error {
 	err := s.start(ctx)
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func (s *Store) openDamaged(ctx context.Context) error {
 		return s.fail("duckdb.Open", s.databaseFile(), err)
 	}
 	reason := "the database could not be read, a new one was started: " + e.Text
-	if err := s.noteDamage(ctx, s.writer, damage{file: filepath.Base(aside), reason: reason, noticed: now()}); err != nil {
+	if err := noteDamage(ctx, s.writer, damage{file: filepath.Base(aside), reason: reason, noticed: now()}); err != nil {
 		return s.fail("duckdb.Open", s.databaseFile(), err)
 	}
 	return nil

@@ -11,6 +11,13 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
+// dayFiles reads what stands in the files and tables of days.
+type dayFiles struct {
+	*database
+	*index
+	hours hourCache
+}
+
 // part is a run of days that one statement reads. Within a part the samples of each point come
 // in time order, once for each time, unless it is messy.
 type part struct {
@@ -72,7 +79,7 @@ func (sel *selection) columns() string {
 
 // scan calls each with the rows of the part that the selection names, and perhaps others of the
 // same ids' range: the caller looks the ids up. Files come before tables, in the order of days.
-func (s *Store) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
+func (s *dayFiles) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
 	where := sel.where(p)
 	if files := s.filesOf(p); files != "" {
 		if err := sel.scanFiles(ctx, c, files, where, each); err != nil {
@@ -116,7 +123,7 @@ func (sel *selection) scanFiles(ctx context.Context, c *engine.Conn, files strin
 }
 
 // filesOf returns the list of the part's files as SQL, or "".
-func (s *Store) filesOf(p *part) string {
+func (s *dayFiles) filesOf(p *part) string {
 	var names []string
 	for _, d := range p.days {
 		if d.file != "" {

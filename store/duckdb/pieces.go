@@ -44,7 +44,7 @@ type rows struct {
 }
 
 // shown returns the pieces that hold the rows, after it wrote what is missing. done must follow.
-func (s *Store) shown(ctx context.Context, c *engine.Conn, r rows) ([]*piece, error) {
+func (s *statements) shown(ctx context.Context, c *engine.Conn, r rows) ([]*piece, error) {
 	p := &s.pieces
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Store) shown(ctx context.Context, c *engine.Conn, r rows) ([]*piece, er
 }
 
 // writePiece writes the rows from one on.
-func (s *Store) writePiece(ctx context.Context, c *engine.Conn, r rows, from uint64) (*piece, error) {
+func (s *statements) writePiece(ctx context.Context, c *engine.Conn, r rows, from uint64) (*piece, error) {
 	s.pieces.n++
 	file := filepath.Join(s.options.Dir, "tmp", strings.Replace(pieceName, "*", strconv.Itoa(s.pieces.n), 1))
 	err := c.Exec(ctx, fmt.Sprintf("COPY (SELECT %s, rowid AS place FROM %s WHERE rowid >= %d AND rowid < %d) TO %s (FORMAT parquet, COMPRESSION snappy)",
@@ -129,7 +129,7 @@ func (p *pieces) keep(there func(table string) bool) {
 }
 
 // clearPieces removes the pieces of an earlier run, and forgets those of this one.
-func (s *Store) clearPieces() error {
+func (s *statements) clearPieces() error {
 	s.pieces.keep(func(string) bool { return false })
 	s.pieces.mu.Lock()
 	defer s.pieces.mu.Unlock()

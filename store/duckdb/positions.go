@@ -13,7 +13,7 @@ import (
 )
 
 // Positions implements store.Store.
-func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error) {
+func (s *queries) Positions(ctx context.Context) (map[string]store.Position, error) {
 	if err := s.usable(ctx, "duckdb.Positions"); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error
 }
 
 // Cursor implements store.Store.
-func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+func (s *queries) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
 	if err := s.usable(ctx, "duckdb.Cursor"); err != nil {
 		return "", 0, err
 	}
@@ -34,7 +34,7 @@ func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err er
 }
 
 // Gaps implements store.Store.
-func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
+func (s *queries) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	c, err := s.borrow(ctx, "duckdb.Gaps")
 	if err != nil {
 		return nil, err

@@ -11,8 +11,16 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
+// queries answers questions.
+type queries struct {
+	*database
+	*index
+	*dayFiles
+	upkeep *upkeep // sets files aside that turn out to be damaged
+}
+
 // Points implements store.Store.
-func (s *Store) Points(ctx context.Context) ([]point.Path, error) {
+func (s *queries) Points(ctx context.Context) ([]point.Path, error) {
 	if err := s.usable(ctx, "duckdb.Points"); err != nil {
 		return nil, err
 	}
@@ -22,7 +30,7 @@ func (s *Store) Points(ctx context.Context) ([]point.Path, error) {
 }
 
 // Latest implements store.Store.
-func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
+func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
 	if err := s.usable(ctx, "duckdb.Latest"); err != nil {
 		return nil, err
 	}
@@ -45,7 +53,7 @@ func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample,
 
 // Read implements store.Store. Samples of one point are given away as they come from the disk;
 // several points are read together, as many at once as collected samples are allowed in memory.
-func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
+func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
 	const op = "duckdb.Read"
 	if err := r.Check(op); err != nil {
 		return err
@@ -63,7 +71,7 @@ func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sampl
 
 // retry runs a query. When it fails and a day's file turns out to be damaged, that file is set
 // aside, and the query runs once more unless it has given something away already.
-func (s *Store) retry(ctx context.Context, op string, run func() (began bool, err error)) error {
+func (s *queries) retry(ctx context.Context, op string, run func() (began bool, err error)) error {
 	began, err := run()
 	e := engine.AsError(err)
 	if e == nil {
@@ -72,7 +80,7 @@ func (s *Store) retry(ctx context.Context, op string, run func() (began bool, er
 	if e.Interrupted() || e.Fatal() || noSpace(e.Text) {
 		return s.fail(op, "", err)
 	}
-	aside, checkErr := s.setDamagedAside(ctx, op)
+	aside, checkErr := s.upkeep.setDamagedAside(ctx, op)
 	switch {
 	case checkErr != nil:
 		return checkErr
@@ -88,15 +96,15 @@ func (s *Store) retry(ctx context.Context, op string, run func() (began bool, er
 }
 
 // setDamagedAside looks at the file of every closed day and returns how many were damaged.
-func (s *Store) setDamagedAside(ctx context.Context, op string) (int, error) {
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+func (s *upkeep) setDamagedAside(ctx context.Context, op string) (int, error) {
+	s.running.Lock()
+	defer s.running.Unlock()
 	return s.check(ctx, op, s.allDays())
 }
 
 // reader answers one Read, Aggregate or Count.
 type reader struct {
-	s       *Store
+	s       *queries
 	plan    *store.Plan // of an Aggregate
 	conn    *engine.Conn
 	view    view
@@ -106,7 +114,7 @@ type reader struct {
 	out     []point.Sample
 }
 
-func (s *Store) newReader(ctx context.Context, op string, r *store.Range, emit func([]point.Sample) error) (*reader, error) {
+func (s *queries) newReader(ctx context.Context, op string, r *store.Range, emit func([]point.Sample) error) (*reader, error) {
 	c, err := s.borrow(ctx, op)
 	if err != nil {
 		return nil, err
@@ -141,7 +149,7 @@ func (rd *reader) run(ctx context.Context) error {
 const groupSamples = 400_000
 
 // groupSize returns how many points are read together.
-func (s *Store) groupSize(days []*day) int {
+func (s *index) groupSize(days []*day) int {
 	s.mu.RLock()
 	points := uint64(s.cat.names.Len())
 	s.mu.RUnlock()
@@ -150,7 +158,7 @@ func (s *Store) groupSize(days []*day) int {
 }
 
 // number returns the numbers of the points; -1 for those without.
-func (s *Store) number(points []point.Path) []int64 {
+func (s *index) number(points []point.Path) []int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := make([]int64, len(points))

@@ -23,10 +23,18 @@ const (
 	maxSpill   = 1 << 30     // octets that a statement may put on the disk
 )
 
+// statements answers statements of people in processes of their own.
+type statements struct {
+	*database
+	*index
+	*dayFiles
+	pieces pieces
+}
+
 // SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text,
 // kind, quality) over all days, and the view points(id, path), in a process of its own, which reads files of the
 // store and nothing else; see the package statement. It does not see what Append did after it began.
-func (s *Store) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
+func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
 	c, err := s.borrow(ctx, op)
 	if err != nil {
@@ -49,7 +57,7 @@ func (s *Store) SQL(ctx context.Context, text string, columns func([]string) err
 }
 
 // command starts the process for a task.
-func (s *Store) command(t *statement.Task) []string {
+func (s *statements) command(t *statement.Task) []string {
 	if s.options.Statement == nil {
 		return nil
 	}
@@ -57,7 +65,7 @@ func (s *Store) command(t *statement.Task) []string {
 }
 
 // task says what the process does, within half of the store's memory: two statements run at once.
-func (s *Store) task(ctx context.Context, text string, p *picture) (*statement.Task, error) {
+func (s *statements) task(ctx context.Context, text string, p *picture) (*statement.Task, error) {
 	tmp := filepath.Join(s.options.Dir, "tmp")
 	temp, err := os.MkdirTemp(tmp, "sql-")
 	if err != nil {
@@ -86,7 +94,7 @@ type picture struct {
 
 // picture writes what stands in tables into files. The pieces that it uses are in what it returns, also with
 // an error.
-func (s *Store) picture(ctx context.Context, c *engine.Conn, v *view) (*picture, error) {
+func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*picture, error) {
 	p := &picture{}
 	there := map[string]bool{"points": true}
 	var parts []string
@@ -128,7 +136,7 @@ func (s *Store) picture(ctx context.Context, c *engine.Conn, v *view) (*picture,
 }
 
 // day returns the rows of a day's table and its texts, as something to select from.
-func (p *picture) day(ctx context.Context, s *Store, c *engine.Conn, d *day) (samples, words string, err error) {
+func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day) (samples, words string, err error) {
 	if samples, err = p.table(ctx, s, c, rows{d.table, tableColumns, d.stored}); err != nil || d.texts == 0 {
 		return samples, "", err
 	}
@@ -137,7 +145,7 @@ func (p *picture) day(ctx context.Context, s *Store, c *engine.Conn, d *day) (sa
 }
 
 // table returns the rows, with their numbers as place, as something to select from; "" for none.
-func (p *picture) table(ctx context.Context, s *Store, c *engine.Conn, r rows) (string, error) {
+func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r rows) (string, error) {
 	if r.n == 0 {
 		return "", nil
 	}
@@ -154,7 +162,7 @@ func (p *picture) table(ctx context.Context, s *Store, c *engine.Conn, r rows) (
 }
 
 // knows reports whether a day has the table now.
-func (s *Store) knows(table string) bool {
+func (s *index) knows(table string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(slices.Collect(maps.Values(s.days)), func(d *day) bool {

@@ -10,7 +10,7 @@ import (
 
 // Stats implements store.Store. Samples counts those in tables as often as they were stored; what
 // is superseded is counted in Replaced when the day is closed.
-func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
+func (s *queries) Stats(ctx context.Context) (store.Stats, error) {
 	const op = "duckdb.Stats"
 	c, err := s.borrow(ctx, op)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 }
 
 // counts returns what is known without the disk.
-func (s *Store) counts() store.Stats {
+func (s *index) counts() store.Stats {
 	days := s.allDays()
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/fault"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/snapshot"
@@ -24,24 +23,22 @@ var (
 )
 
 // Store implements store.Store, store.SQL and store.Exporter. It is safe for concurrent use.
+//
+// Its parts share a database and an index. Locks are taken in this order: running of upkeep, write of database, mu of
+// index.
 type Store struct {
-	options Options
-	unlock  func() // gives the directory free
+	*database
+	*index
+	*appends
+	*queries
+	*exporter
+	*statements
+	*upkeep
+}
 
-	// upkeep is held by Maintain and Scrub, write by whoever changes the database. They are
-	// taken in this order, and both before mu.
-	upkeep  sync.Mutex
-	write   sync.Mutex
-	writer  *engine.Conn // belongs to the holder of write
-	scratch scratch
-	saved   *snapshot.Keeper
-	seen    map[store.Day]quiet
-
-	handle handle
-	hours  hourCache
-	pieces pieces
-
-	mu       sync.RWMutex // guards what follows; never held during a statement
+// index is what is known of the database in memory.
+type index struct {
+	mu       sync.RWMutex // guards what follows; never held during a statement. Who changes it holds write, too
 	ledger   *store.Ledger
 	cat      *catalogue
 	days     map[store.Day]*day
@@ -74,8 +71,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, unlock: unlock, seen: make(map[store.Day]quiet), scratch: scratch{words: make(map[store.Day]words)}, saved: snapshot.New(o.Dir, o.Log)}
-	s.handle.idled.L = &s.handle.mu
+	s := assemble(o, unlock)
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.openDamaged(ctx); err != nil {
@@ -85,25 +81,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// start opens the database and reads its state. The caller holds write.
-func (s *Store) start(ctx context.Context) error {
-	db, err := engine.Open(s.databaseFile(), s.options.settings())
-	if err != nil {
-		return err
+// assemble makes the parts of a store, which is not open yet.
+func assemble(o Options, unlock func()) *Store {
+	db, known := &database{options: o, unlock: unlock}, &index{}
+	db.handle.idled.L = &db.handle.mu
+	files := &dayFiles{database: db, index: known}
+	memory, saved := &scratch{words: make(map[store.Day]words)}, snapshot.New(o.Dir, o.Log)
+	care := &upkeep{database: db, index: known, dayFiles: files, seen: make(map[store.Day]quiet), scratch: memory, saved: saved}
+	s := &Store{
+		database: db, index: known, upkeep: care,
+		appends:    &appends{database: db, index: known, scratch: memory, saved: saved},
+		queries:    &queries{database: db, index: known, dayFiles: files, upkeep: care},
+		exporter:   &exporter{database: db, index: known, dayFiles: files},
+		statements: &statements{database: db, index: known, dayFiles: files},
 	}
-	c, err := db.Connect()
-	if err != nil {
-		db.Close()
-		return err
-	}
-	if err := s.load(ctx, c); err != nil {
-		c.Close()
-		db.Close()
-		return err
-	}
-	s.writer = c
-	s.handle.use(db)
-	return nil
+	db.load = s.load
+	return s
 }
 
 // load reads the state of the database, heals it, and makes it the store's.
@@ -114,7 +107,7 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err := prepareSchema(ctx, c); err != nil {
 		return err
 	}
-	if err := s.heal(ctx, c); err != nil {
+	if err := (&healer{s.database, s.upkeep.saved}).heal(ctx, c); err != nil {
 		return err
 	}
 	if err := s.clearPieces(); err != nil {
@@ -124,7 +117,7 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalogue(ctx, c, days, s.saved)
+	cat, err := loadCatalogue(ctx, c, days, s.upkeep.saved)
 	if err != nil {
 		return err
 	}
@@ -145,22 +138,22 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	s.ledger, s.cat, s.days = store.NewLedger(positions, cursor), cat, days
 	s.counters = known
 	s.epoch, s.retired = &epoch{}, nil
-	clear(s.scratch.words)
+	clear(s.upkeep.scratch.words)
 	return nil
 }
 
 // Close waits for the calls in progress and closes the store. Further calls of Close do nothing.
 func (s *Store) Close() error {
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+	s.running.Lock()
+	defer s.running.Unlock()
 	s.write.Lock()
 	defer s.write.Unlock()
 	if !s.handle.close() {
 		return nil
 	}
 	if s.writer != nil {
-		if days := places(s.days); s.saved.Unsaved() || s.saved.Stale(days) {
-			s.saved.Save(context.Background(), s.writer, &s.cat.last, days)
+		if days := places(s.days); s.upkeep.saved.Unsaved() || s.upkeep.saved.Stale(days) {
+			s.upkeep.saved.Save(context.Background(), s.writer, &s.cat.last, days)
 		}
 		s.release(context.Background(), s.writer)
 		s.writer.Close()
@@ -170,71 +163,6 @@ func (s *Store) Close() error {
 	s.unlock()
 	return nil
 }
-
-// connection returns the connection for writing, after it reopened a database that had become
-// unusable. The caller holds write.
-func (s *Store) connection(ctx context.Context, op string) (*engine.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.E(op, fault.KindOf(err), "", err)
-	}
-	switch s.handle.state() {
-	case closed:
-		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
-	case broken:
-		return s.reopen(ctx, op)
-	case working:
-	}
-	return s.writer, nil
-}
-
-// reopen closes a database that has become unusable, and opens it again.
-func (s *Store) reopen(ctx context.Context, op string) (*engine.Conn, error) {
-	if !s.handle.idle() {
-		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errBroken)
-	}
-	if s.writer != nil {
-		s.writer.Close()
-		s.writer = nil
-	}
-	s.handle.drop()
-	if err := s.start(ctx); err != nil {
-		return nil, s.fail(op, s.options.Dir, err)
-	}
-	s.options.Log.InfoContext(ctx, "store reopened", "dir", s.options.Dir)
-	return s.writer, nil
-}
-
-// borrow returns a connection for reading; giveBack must follow.
-func (s *Store) borrow(ctx context.Context, op string) (*engine.Conn, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.E(op, fault.KindOf(err), "", err)
-	}
-	c, state, err := s.handle.take()
-	if state == broken {
-		if err := s.revive(ctx, op); err != nil {
-			return nil, err
-		}
-		c, state, err = s.handle.take()
-	}
-	switch {
-	case state == closed:
-		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
-	case state == broken:
-		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errBroken)
-	case err != nil:
-		return nil, s.fail(op, s.options.Dir, err)
-	}
-	return c, nil
-}
-
-func (s *Store) revive(ctx context.Context, op string) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	_, err := s.connection(ctx, op)
-	return err
-}
-
-func (s *Store) giveBack(c *engine.Conn) { s.handle.give(c) }
 
 // loadCounters reads the counters.
 func loadCounters(ctx context.Context, c *engine.Conn) (n counters, err error) {

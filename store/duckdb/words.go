@@ -125,7 +125,7 @@ func readWords(ctx context.Context, c *engine.Conn, table string, where []string
 }
 
 // hasText reports whether one of the points may have a text in a table.
-func (s *Store) hasText(ids []uint32) bool {
+func (s *index) hasText(ids []uint32) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(ids, s.cat.last.Worded)
