@@ -19,7 +19,6 @@ var (
 		"protocol/dnp3/outstation.Session": 73,
 		"protocol/mqtt/session.Conn":       27,
 		"protocol/mqtt/session.Session":    28,
-		"store/duckdb.Store":               77,
 		"store/postgres.Store":             78,
 		"uplink/enrol.Parent":              32,
 		"uplink/federation.Federation":     33,
@@ -36,8 +35,8 @@ var (
 		"ingest":                   2951,
 		"node":                     2779,
 		"protocol/dnp3/outstation": 3565,
-		"store/duckdb":             4708,
-		"store/postgres":           2724,
+		"store/duckdb":             4801,
+		"store/postgres":           2797,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,

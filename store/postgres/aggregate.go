@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"voltbus/store/postgres/row"
+
 	"voltbus/point"
 	"voltbus/store"
 )
 
 // Aggregate implements store.Store. The samples come here to be folded, so that all stores agree.
-func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
+func (s *queries) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
 	const op = "postgres.Aggregate"
 	if err := q.Check(op); err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, e
 }
 
 // Count implements store.Store. The server counts.
-func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
+func (s *queries) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
 	const op = "postgres.Count"
 	if err := q.CheckCount(op); err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
 		FROM unnest($1::int[]) WITH ORDINALITY u(id, n) JOIN sample s ON s.id = u.id
 		WHERE s.time >= $2::timestamptz AND s.time < $3::timestamptz AND s.tag & 128 = 0 GROUP BY 1, 2`, func(v [][]byte) error {
 		t := tallies[binary.BigEndian.Uint64(v[0])-1]
-		t.Add(microsOf(v[1]), uint32(binary.BigEndian.Uint64(v[2])))
+		t.Add(row.MicrosOf(v[1]), uint32(binary.BigEndian.Uint64(v[2])))
 		return nil
 	}, ids, q.From, q.To, stride)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"voltbus/store/postgres/row"
+
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/fault"
@@ -23,10 +25,16 @@ var errRace = errors.New("another node stored samples of the same points and tim
 // storable reports whether PostgreSQL can keep the text.
 func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
+// appends stores blocks.
+type appends struct {
+	*writer
+	*days
+}
+
 // Append implements store.Store. Blocks of one origin may come from several nodes, as when a child stores
 // here itself and its parent does too: the positions belong to all writers, so that each block is stored by the one that comes
 // first. It returns fault.Conflict if another node has this store's name or one of its own origins.
-func (s *Store) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
+func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
 	const op = "postgres.Append"
 	if err := check(op, blocks); err != nil {
 		return store.Result{}, err
@@ -66,12 +74,12 @@ func check(op string, blocks []*point.Block) error {
 }
 
 // store decides about the blocks and writes them in one transaction. The caller holds write.
-func (s *Store) store(ctx context.Context, op string, blocks []*point.Block) (entry store.Entry, err error) {
-	if err := s.makeDays(ctx, op, daysOf(blocks)); err != nil {
+func (s *appends) store(ctx context.Context, op string, blocks []*point.Block) (entry store.Entry, err error) {
+	if err := s.makeDays(ctx, op, row.Days(blocks)); err != nil {
 		return entry, err
 	}
 	var fresh map[point.Path]int32
-	var l load
+	var l row.Load
 	err = s.transaction(ctx, op, func() error {
 		if err := s.shareDays(ctx); err != nil {
 			return err
@@ -84,7 +92,7 @@ func (s *Store) store(ctx context.Context, op string, blocks []*point.Block) (en
 		if fresh, err = s.number(ctx, entry.Blocks); err != nil {
 			return err
 		}
-		l = s.sort(entry.Blocks, fresh)
+		l = row.NewLoad(entry.Blocks, func(ids []int32, points []point.Path) []int32 { return s.numbers(ids, points, fresh) }, s.seen)
 		if err := s.put(ctx, &l); err != nil {
 			return err
 		}
@@ -99,13 +107,13 @@ func (s *Store) store(ctx context.Context, op string, blocks []*point.Block) (en
 	s.mu.Lock()
 	maps.Copy(s.ids, fresh)
 	s.mu.Unlock()
-	l.remember(s.seen)
+	l.Remember(s.seen)
 	return entry, nil
 }
 
 // number finds the numbers of points that this store has not met yet, and gives numbers to new
 // ones, within a transaction.
-func (s *Store) number(ctx context.Context, blocks []*point.Block) (map[point.Path]int32, error) {
+func (s *appends) number(ctx context.Context, blocks []*point.Block) (map[point.Path]int32, error) {
 	unknown := make(map[point.Path]int32)
 	s.mu.RLock()
 	for _, b := range blocks {
@@ -146,23 +154,23 @@ const copyInto = " (time, value, id, tag, exact, text, octets) FROM STDIN BINARY
 
 // put copies the rows that cannot be there yet straight into the table, and puts the others in
 // place of those that are. If another writer was faster, all go the second way.
-func (s *Store) put(ctx context.Context, l *load) error {
-	late := l.late
-	if len(l.fresh) > 0 {
+func (s *appends) put(ctx context.Context, l *row.Load) error {
+	late := l.Late
+	if len(l.Fresh) > 0 {
 		if _, err := s.conn.Exec(ctx, "SAVEPOINT fresh"); err != nil {
 			return err
 		}
-		_, err := s.conn.PgConn().CopyFrom(ctx, l.reader(l.fresh), "COPY sample"+copyInto)
+		_, err := s.conn.PgConn().CopyFrom(ctx, l.Reader(l.Fresh), "COPY sample"+copyInto)
 		switch {
 		case stateOf(err) == stateUnique:
 			if _, err := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT fresh"); err != nil {
 				return err
 			}
-			late = l.all
+			late = l.All
 		case err != nil:
 			return err
 		default:
-			l.countFresh()
+			l.CountFresh()
 		}
 	}
 	if len(late) == 0 {
@@ -172,16 +180,16 @@ func (s *Store) put(ctx context.Context, l *load) error {
 }
 
 // merge puts rows in place of those with the same point and time, and counts by day.
-func (s *Store) merge(ctx context.Context, l *load, late []ref) error {
+func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error {
 	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
 		exact bigint, text text, octets bytea) ON COMMIT DELETE ROWS`)
 	if err != nil {
 		return err
 	}
-	if _, err = s.conn.PgConn().CopyFrom(ctx, l.reader(late), "COPY incoming"+copyInto); err != nil {
+	if _, err = s.conn.PgConn().CopyFrom(ctx, l.Reader(late), "COPY incoming"+copyInto); err != nil {
 		return err
 	}
-	first, last := span(late)
+	first, last := row.Span(late)
 	var other int64
 	err = s.conn.QueryRow(ctx, `SELECT count(*) FROM sample s JOIN incoming i ON s.id = i.id AND s.time = i.time
 		WHERE s.time >= $1::timestamptz AND s.time <= $2::timestamptz
@@ -189,13 +197,13 @@ func (s *Store) merge(ctx context.Context, l *load, late []ref) error {
 	if err != nil {
 		return err
 	}
-	l.overwritten += other
+	l.Overwritten += other
 	updated, err := s.conn.Exec(ctx, `UPDATE sample s SET value = i.value, tag = i.tag, exact = i.exact, text = i.text, octets = i.octets
 		FROM incoming i WHERE s.id = i.id AND s.time = i.time AND s.time >= $1::timestamptz AND s.time <= $2::timestamptz`, first, last)
 	if err != nil {
 		return err
 	}
-	l.replaced += updated.RowsAffected()
+	l.Replaced += updated.RowsAffected()
 	if updated.RowsAffected() == int64(len(late)) {
 		return nil
 	}
@@ -203,7 +211,7 @@ func (s *Store) merge(ctx context.Context, l *load, late []ref) error {
 }
 
 // insert puts the rows into the table that have no predecessor there.
-func (s *Store) insert(ctx context.Context, l *load, expected int64) error {
+func (s *appends) insert(ctx context.Context, l *row.Load, expected int64) error {
 	rows, err := s.conn.Query(ctx, `WITH stored AS (
 			INSERT INTO sample (time, value, id, tag, exact, text, octets)
 			SELECT time, value, id, tag, exact, text, octets FROM incoming ORDER BY id, time ON CONFLICT DO NOTHING RETURNING time)
@@ -214,7 +222,7 @@ func (s *Store) insert(ctx context.Context, l *load, expected int64) error {
 	var day int32
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&day, &n}, func() error {
-		l.added[store.Day(day)] += n
+		l.Added[store.Day(day)] += n
 		expected -= n
 		return nil
 	})
@@ -225,14 +233,14 @@ func (s *Store) insert(ctx context.Context, l *load, expected int64) error {
 }
 
 // count adds the new samples to this writer's figures of their days, within a transaction.
-func (s *Store) count(ctx context.Context, l *load) error {
+func (s *appends) count(ctx context.Context, l *row.Load) error {
 	batch := &pgx.Batch{}
-	for _, day := range slices.Sorted(maps.Keys(l.newest)) {
+	for _, day := range slices.Sorted(maps.Keys(l.Newest)) {
 		// A hypertable makes a day anew that another node has dropped since.
 		batch.Queue("INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", day.Start())
 		batch.Queue(`INSERT INTO tally VALUES ($1, $2, $3, $4) ON CONFLICT (day, writer)
 			DO UPDATE SET samples = tally.samples + $3, newest = greatest(tally.newest, $4)`,
-			day.Start(), s.options.Writer, l.added[day], time.UnixMicro(l.newest[day]).UTC())
+			day.Start(), s.options.Writer, l.Added[day], time.UnixMicro(l.Newest[day]).UTC())
 	}
 	return s.conn.SendBatch(ctx, batch).Close()
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"voltbus/fault"
+	"voltbus/store"
 )
 
 // The states of PostgreSQL's errors that are acted on here.
@@ -28,9 +30,24 @@ var (
 	errEncoding = errors.New("it must have the encoding UTF8: make it with createdb -E UTF8 -T template0")
 )
 
+// writer is the connection that writes, with what it claimed and what it knows of the database.
+type writer struct {
+	*server
+	prepare func(ctx context.Context, op string) error // makes the tables
+	settle  func(ctx context.Context, op string) error // makes them ready for this program, when the name is claimed
+
+	write  sync.Mutex      // guards what follows: it belongs to the holder
+	conn   *pgx.Conn       // nil after a loss
+	own    []string        // origins that belong to this node
+	held   map[string]bool // names that the connection has claimed
+	cursor store.Cursor
+	seen   map[int32]int64    // per point the newest time that this store wrote
+	made   map[store.Day]bool // days that have a partition or chunk
+}
+
 // connect makes the writer's connection: it prepares the tables, claims the writer's name and
 // reads its cursor. The caller holds write.
-func (s *Store) connect(ctx context.Context, op string) error {
+func (s *writer) connect(ctx context.Context, op string) error {
 	cfg := s.config.Copy()
 	if err := s.options.readPassword(ctx, cfg); err != nil {
 		return err
@@ -50,7 +67,7 @@ func (s *Store) connect(ctx context.Context, op string) error {
 	return nil
 }
 
-func (s *Store) begin(ctx context.Context, op string) error {
+func (s *writer) begin(ctx context.Context, op string) error {
 	if err := s.prepare(ctx, op); err != nil {
 		return err
 	}
@@ -60,10 +77,6 @@ func (s *Store) begin(ctx context.Context, op string) error {
 	if err := s.settle(ctx, op); err != nil {
 		return s.fail(op, err)
 	}
-	if err := s.identify(ctx); err != nil {
-		return s.fail(op, err)
-	}
-	s.restricting.Do(func() { s.restrict(ctx) })
 	_, err := s.conn.Exec(ctx, "INSERT INTO writer (name) VALUES ($1) ON CONFLICT DO NOTHING", s.options.Writer)
 	if err == nil {
 		var sequence int64
@@ -74,7 +87,7 @@ func (s *Store) begin(ctx context.Context, op string) error {
 }
 
 // disconnect ends the writer's connection, and with it what it holds. The caller holds write.
-func (s *Store) disconnect(ctx context.Context) {
+func (s *writer) disconnect(ctx context.Context) {
 	if s.conn == nil {
 		return
 	}
@@ -85,7 +98,7 @@ func (s *Store) disconnect(ctx context.Context) {
 }
 
 // connected returns with a working connection for writing. The caller holds write.
-func (s *Store) connected(ctx context.Context, op string) error {
+func (s *writer) connected(ctx context.Context, op string) error {
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}
@@ -97,7 +110,7 @@ func (s *Store) connected(ctx context.Context, op string) error {
 }
 
 // hold claims a name for this connection. The caller holds write.
-func (s *Store) hold(ctx context.Context, op, origin string) error {
+func (s *writer) hold(ctx context.Context, op, origin string) error {
 	if s.held[origin] {
 		return nil
 	}
@@ -114,7 +127,7 @@ func (s *Store) hold(ctx context.Context, op, origin string) error {
 }
 
 // holder says who has claimed the origin, as far as the server tells.
-func (s *Store) holder(ctx context.Context, origin string) string {
+func (s *writer) holder(ctx context.Context, origin string) string {
 	var name, from string
 	var since time.Time
 	err := s.conn.QueryRow(ctx, `SELECT a.application_name, coalesce(host(a.client_addr), 'the same machine'), a.backend_start
@@ -130,7 +143,7 @@ func (s *Store) holder(ctx context.Context, origin string) string {
 
 // transaction runs f between BEGIN and COMMIT. If the outcome of the COMMIT is unknown, the
 // connection is ended: the next one reads what became of it. The caller holds write.
-func (s *Store) transaction(ctx context.Context, op string, f func() error) error {
+func (s *writer) transaction(ctx context.Context, op string, f func() error) error {
 	if _, err := s.conn.Exec(ctx, "BEGIN"); err != nil {
 		return s.fail(op, err)
 	}
@@ -141,7 +154,7 @@ func (s *Store) transaction(ctx context.Context, op string, f func() error) erro
 		if _, rolled := s.conn.Exec(patient, "ROLLBACK"); rolled != nil {
 			s.disconnect(ctx)
 		}
-		clear(s.days) // another node may have dropped one
+		clear(s.made) // another node may have dropped one
 		return s.fail(op, err)
 	}
 	if err = ctx.Err(); err == nil {

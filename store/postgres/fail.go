@@ -13,7 +13,7 @@ import (
 )
 
 // fail gives an error its kind and, where a person must act, words for that. A nil error stays nil.
-func (s *Store) fail(op string, err error) error {
+func (s *server) fail(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -28,11 +28,11 @@ func (s *Store) fail(op string, err error) error {
 }
 
 // place names the database without any secret.
-func (s *Store) place() string {
+func (s *server) place() string {
 	return fmt.Sprintf("PostgreSQL database %q at %s:%d", s.config.Database, s.config.Host, s.config.Port)
 }
 
-func (s *Store) judge(err error) (fault.Kind, string) {
+func (s *server) judge(err error) (fault.Kind, string) {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return judgeState(e.Code)
 	}

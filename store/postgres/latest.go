@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 
+	"voltbus/store/postgres/row"
+
 	"voltbus/point"
 	"voltbus/store"
 )
@@ -14,7 +16,7 @@ const firstDays = 2
 
 // Latest implements store.Store. It asks the server, since other nodes may have written newer
 // samples than this one; the newest days of the table are in its memory.
-func (s *Store) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
+func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
 	const op = "postgres.Latest"
 	ids, err := s.find(ctx, op, paths)
 	if err != nil {
@@ -54,16 +56,16 @@ type newestOf struct {
 }
 
 // newest fills in the samples that lie in the days, and returns the indices of the others.
-func (s *Store) newest(ctx context.Context, op string, q newestOf) ([]int, error) {
+func (s *queries) newest(ctx context.Context, op string, q newestOf) ([]int, error) {
 	ids := make([]int32, len(q.left))
 	for i, at := range q.left {
 		ids[i] = q.ids[at]
 	}
-	err := s.ask(ctx, op, `SELECT u.n, `+sampleColumns+` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
+	err := s.ask(ctx, op, `SELECT u.n, `+row.SampleColumns+` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
 		SELECT * FROM sample s WHERE s.id = u.id AND s.time >= $2::timestamptz AND s.time < $3::timestamptz
 		ORDER BY s.time DESC LIMIT 1) s`, func(v [][]byte) error {
 		at := q.left[binary.BigEndian.Uint64(v[0])-1]
-		q.out[at] = sampleOf(v[1:])
+		q.out[at] = row.SampleOf(v[1:])
 		q.out[at].Point = q.paths[at]
 		return nil
 	}, ids, q.days[0].Start(), q.days[len(q.days)-1].End())
@@ -77,7 +79,7 @@ func (s *Store) newest(ctx context.Context, op string, q newestOf) ([]int, error
 }
 
 // filled lists the days that have samples, the oldest first.
-func (s *Store) filled(ctx context.Context, op string) ([]store.Day, error) {
+func (s *queries) filled(ctx context.Context, op string) ([]store.Day, error) {
 	var out []store.Day
 	err := s.ask(ctx, op, "SELECT day - date '1970-01-01' FROM tally GROUP BY day HAVING sum(samples) > 0 ORDER BY day", func(v [][]byte) error {
 		out = append(out, store.Day(int32(binary.BigEndian.Uint32(v[0]))))

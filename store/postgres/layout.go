@@ -20,6 +20,12 @@ var errExtension = errors.New("its table of samples is a hypertable, but the dat
 //go:embed samples.sql
 var samplesView string
 
+// days are how samples are divided into days in the database.
+type days struct {
+	*writer
+	said string // how samples lie, as the log has it
+}
+
 // layout is how the table of samples is divided into days.
 type layout struct {
 	partitioned bool   // by PostgreSQL itself; else a hypertable
@@ -27,7 +33,7 @@ type layout struct {
 }
 
 // layout asks for the layout. Another node may change it unless the transaction holds lockDays or shareDays. The caller holds write.
-func (s *Store) layout(ctx context.Context) (l layout, err error) {
+func (s *days) layout(ctx context.Context) (l layout, err error) {
 	err = s.conn.QueryRow(ctx, `SELECT relkind = 'p', coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e
 		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb'), '')
 		FROM pg_class WHERE oid = 'sample'::regclass`).Scan(&l.partitioned, &l.extension)
@@ -38,19 +44,19 @@ func (s *Store) layout(ctx context.Context) (l layout, err error) {
 }
 
 // lockDays keeps other nodes from making or dropping days until the transaction ends.
-func (s *Store) lockDays(ctx context.Context) error {
+func (s *days) lockDays(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
 	return err
 }
 
 // shareDays keeps days from being dropped, and the layout from changing, until the transaction ends.
-func (s *Store) shareDays(ctx context.Context) error {
+func (s *days) shareDays(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 3))", s.options.Schema)
 	return err
 }
 
 // aloneWithDays is lockDays, and waits until nobody stores.
-func (s *Store) aloneWithDays(ctx context.Context) error {
+func (s *days) aloneWithDays(ctx context.Context) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
 	}
@@ -60,7 +66,7 @@ func (s *Store) aloneWithDays(ctx context.Context) error {
 
 // settle makes the table of samples a hypertable if the database has TimescaleDB and holds few samples. If that cannot
 // be done, partitions stay, which serve as well. The caller holds write.
-func (s *Store) settle(ctx context.Context, op string) error {
+func (s *days) settle(ctx context.Context, op string) error {
 	l, err := s.layout(ctx)
 	if err != nil || l.extension == "" {
 		return err
@@ -90,7 +96,7 @@ func (s *Store) settle(ctx context.Context, op string) error {
 }
 
 // say logs how samples lie, once.
-func (s *Store) say(ctx context.Context, text string) {
+func (s *days) say(ctx context.Context, text string) {
 	if s.said != text {
 		s.said = text
 		s.options.Log.InfoContext(ctx, "the database has TimescaleDB", "schema", s.options.Schema, "samples", text)
@@ -99,7 +105,7 @@ func (s *Store) say(ctx context.Context, text string) {
 
 // convert puts a hypertable in place of the partitions, within a transaction. Its chunks lie in the same schema. The
 // view stays, with the rights to it.
-func (s *Store) convert(ctx context.Context) error {
+func (s *days) convert(ctx context.Context) error {
 	if err := s.aloneWithDays(ctx); err != nil {
 		return err
 	}
@@ -124,7 +130,7 @@ func (s *Store) convert(ctx context.Context) error {
 }
 
 // makeChunk has TimescaleDB make the chunk of a day, within a transaction. It does so for a row only; that row goes at once.
-func (s *Store) makeChunk(ctx context.Context, d store.Day) error {
+func (s *days) makeChunk(ctx context.Context, d store.Day) error {
 	var there bool
 	if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM day WHERE day = $1)", d.Start()).Scan(&there); err != nil || there {
 		return err
@@ -139,7 +145,7 @@ func (s *Store) makeChunk(ctx context.Context, d store.Day) error {
 
 // makePartition makes a partition unless it is there, within a transaction. It is made beside the table and then attached,
 // which waits for nobody that reads or writes.
-func (s *Store) makePartition(ctx context.Context, d store.Day) error {
+func (s *days) makePartition(ctx context.Context, d store.Day) error {
 	name := partition(d)
 	var there bool
 	if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+"."+name).Scan(&there); err != nil || there {
@@ -158,7 +164,7 @@ func (s *Store) makePartition(ctx context.Context, d store.Day) error {
 }
 
 // dropSamples drops the samples of a day at once, within a transaction.
-func (s *Store) dropSamples(ctx context.Context, l layout, d store.Day) error {
+func (s *days) dropSamples(ctx context.Context, l layout, d store.Day) error {
 	var err error
 	if l.partitioned {
 		_, err = s.conn.Exec(ctx, "DROP TABLE IF EXISTS "+partition(d))

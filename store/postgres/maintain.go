@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,22 +15,22 @@ import (
 func partition(d store.Day) string { return "sample_" + d.Start().Format("20060102") }
 
 // makeDays makes the partitions or chunks that are missing. The caller holds write.
-func (s *Store) makeDays(ctx context.Context, op string, days []store.Day) error {
+func (s *days) makeDays(ctx context.Context, op string, days []store.Day) error {
 	for _, d := range days {
-		if s.days[d] {
+		if s.made[d] {
 			continue
 		}
 		err := s.transaction(ctx, op, func() error { return s.makeDay(ctx, d) })
 		if err != nil {
 			return err
 		}
-		s.days[d] = true
+		s.made[d] = true
 	}
 	return nil
 }
 
 // makeDay makes room for a day unless it is there.
-func (s *Store) makeDay(ctx context.Context, d store.Day) error {
+func (s *days) makeDay(ctx context.Context, d store.Day) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
 	}
@@ -48,6 +49,13 @@ func (s *Store) makeDay(ctx context.Context, d store.Day) error {
 	return err
 }
 
+// upkeep closes and drops days.
+type upkeep struct {
+	*writer
+	*days
+	running sync.Mutex // held by Maintain; taken before write
+}
+
 // kept is a day as Maintain sees it.
 type kept struct {
 	day     store.Day
@@ -58,10 +66,10 @@ type kept struct {
 
 // Maintain implements store.Store. It makes room for tomorrow, closes days, and drops what is
 // beyond this node's retention, and days that stayed empty. Several nodes may do it: the strictest retention holds.
-func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+func (s *upkeep) Maintain(ctx context.Context, now time.Time) error {
 	const op = "postgres.Maintain"
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+	s.running.Lock()
+	defer s.running.Unlock()
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.connected(ctx, op); err != nil {
@@ -81,7 +89,7 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 }
 
 // closeDays notes which days have ended. The caller holds write.
-func (s *Store) closeDays(ctx context.Context, days []kept, now time.Time) error {
+func (s *upkeep) closeDays(ctx context.Context, days []kept, now time.Time) error {
 	for i := range days {
 		d := &days[i]
 		if d.closed || !now.After(d.day.End().Add(s.options.Grace)) {
@@ -96,7 +104,7 @@ func (s *Store) closeDays(ctx context.Context, days []kept, now time.Time) error
 }
 
 // dropDays removes the days that are beyond the retention or stayed empty. The caller holds write.
-func (s *Store) dropDays(ctx context.Context, op string, days []kept, now time.Time) error {
+func (s *upkeep) dropDays(ctx context.Context, op string, days []kept, now time.Time) error {
 	var bytes int64
 	for _, d := range days {
 		if d.closed {
@@ -120,7 +128,7 @@ func (s *Store) dropDays(ctx context.Context, op string, days []kept, now time.T
 }
 
 // look lists the days that there is room for, the oldest first. The caller holds write.
-func (s *Store) look(ctx context.Context) ([]kept, error) {
+func (s *upkeep) look(ctx context.Context) ([]kept, error) {
 	l, err := s.layout(ctx)
 	if err != nil {
 		return nil, err
@@ -142,8 +150,8 @@ func (s *Store) look(ctx context.Context) ([]kept, error) {
 }
 
 // drop removes a day. It waits a few seconds for those who use it. The caller holds write.
-func (s *Store) drop(ctx context.Context, op string, d store.Day) error {
-	delete(s.days, d)
+func (s *upkeep) drop(ctx context.Context, op string, d store.Day) error {
+	delete(s.made, d)
 	return s.transaction(ctx, op, func() error {
 		if err := s.aloneWithDays(ctx); err != nil {
 			return err
@@ -165,7 +173,7 @@ func (s *Store) drop(ctx context.Context, op string, d store.Day) error {
 }
 
 // Stats implements store.Store: of all writers together.
-func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
+func (s *queries) Stats(ctx context.Context) (store.Stats, error) {
 	const op = "postgres.Stats"
 	var out store.Stats
 	if err := s.usable(ctx, op); err != nil {

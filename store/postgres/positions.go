@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"voltbus/store/postgres/row"
+
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/point"
@@ -28,7 +30,7 @@ func scanPositions(rows pgx.Rows) (map[string]store.Position, error) {
 }
 
 // Positions implements store.Store: those of all origins, also of other writers.
-func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error) {
+func (s *queries) Positions(ctx context.Context) (map[string]store.Position, error) {
 	const op = "postgres.Positions"
 	if err := s.usable(ctx, op); err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func (s *Store) Positions(ctx context.Context) (map[string]store.Position, error
 }
 
 // Cursor implements store.Store: that of this store's writer.
-func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
+func (s *writer) Cursor(ctx context.Context) (log string, sequence uint64, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.connected(ctx, "postgres.Cursor"); err != nil {
@@ -55,7 +57,7 @@ func (s *Store) Cursor(ctx context.Context) (log string, sequence uint64, err er
 }
 
 // Gaps implements store.Store: those of all origins.
-func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
+func (s *queries) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	const op = "postgres.Gaps"
 	if err := s.usable(ctx, op); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 
 // lockPositions returns the positions of origins, and keeps other writers from changing them until the
 // transaction ends. The names ascend, so that two writers do not wait for each other. The caller holds write.
-func (s *Store) lockPositions(ctx context.Context, origins []string) (map[string]store.Position, error) {
+func (s *appends) lockPositions(ctx context.Context, origins []string) (map[string]store.Position, error) {
 	out, err := s.selectLocked(ctx, origins)
 	if err != nil || len(out) == len(origins) {
 		return out, err
@@ -94,7 +96,7 @@ func (s *Store) lockPositions(ctx context.Context, origins []string) (map[string
 	return s.selectLocked(ctx, origins)
 }
 
-func (s *Store) selectLocked(ctx context.Context, origins []string) (map[string]store.Position, error) {
+func (s *appends) selectLocked(ctx context.Context, origins []string) (map[string]store.Position, error) {
 	rows, err := s.conn.Query(ctx, selectPositions+" WHERE origin = ANY($1::text[]) ORDER BY origin FOR UPDATE", origins)
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (s *Store) selectLocked(ctx context.Context, origins []string) (map[string]
 }
 
 // save writes positions, gaps and cursor, within a transaction: one statement for all origins. The caller holds write.
-func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block, l *load) error {
+func (s *appends) save(ctx context.Context, e *store.Entry, blocks []*point.Block, l *row.Load) error {
 	batch := &pgx.Batch{}
 	c := columnsOf(e)
 	batch.Queue(`UPDATE position p SET sequence = u.sequence, samples = u.samples, stored = u.stored, repeated = u.repeated,
@@ -117,7 +119,7 @@ func (s *Store) save(ctx context.Context, e *store.Entry, blocks []*point.Block,
 			g.Origin, int64(g.First), int64(g.Last), int64(g.Samples), g.Reason, g.Noticed)
 	}
 	batch.Queue("UPDATE writer SET log = $2, sequence = $3, replaced = replaced + $4, overwritten = overwritten + $5 WHERE name = $1",
-		s.options.Writer, e.Cursor.Log, int64(e.Cursor.Sequence), l.replaced, l.overwritten)
+		s.options.Writer, e.Cursor.Log, int64(e.Cursor.Sequence), l.Replaced, l.Overwritten)
 	return s.conn.SendBatch(ctx, batch).Close()
 }
 

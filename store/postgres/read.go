@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/store/postgres/row"
+
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
@@ -20,8 +22,11 @@ const page = 32 << 10
 // mostPoints is how many points one question names.
 const mostPoints = 2000
 
+// queries answers questions.
+type queries struct{ *server }
+
 // Read implements store.Store. What is stored while it reads may be part of the answer.
-func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
+func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
 	const op = "postgres.Read"
 	if err := r.Check(op); err != nil {
 		return err
@@ -36,7 +41,7 @@ func (s *Store) Read(ctx context.Context, r store.Range, emit func([]point.Sampl
 
 // scan calls each with runs of samples, without their paths, of the range's point i: by point in the order asked,
 // then time. The slice is reused.
-func (s *Store) scan(ctx context.Context, op string, r *store.Range, each func(i int, run []point.Sample) error) error {
+func (s *queries) scan(ctx context.Context, op string, r *store.Range, each func(i int, run []point.Sample) error) error {
 	ids, err := s.find(ctx, op, r.Points)
 	if err != nil || !r.From.Before(r.To) {
 		return err
@@ -57,7 +62,7 @@ var errOrder = errors.New("the server gave samples out of order")
 
 // cursor goes through a range page by page.
 type cursor struct {
-	store *Store
+	store *queries
 	op    string
 	r     *store.Range
 	ids   []int32 // by the range's points, 0 for one that the store does not know
@@ -83,7 +88,7 @@ func (c *cursor) fetch(ctx context.Context) error {
 // come in the order of the numbers, because the subquery depends on them.
 func (c *cursor) ask(ctx context.Context, first, last int, limits [2]int) error {
 	// The point that goes on may begin later than the others, and so has a question of its own.
-	query := `SELECT u.n, ` + sampleColumns + ` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
+	query := `SELECT u.n, ` + row.SampleColumns + ` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
 		SELECT * FROM sample s WHERE s.id = u.id AND s.time >= $2::timestamptz AND s.time < $3::timestamptz` +
 		c.where() + ` ORDER BY s.time` + c.direction() + ` LIMIT $4::int) s LIMIT $5::int`
 	from := c.r.From
@@ -96,7 +101,7 @@ func (c *cursor) ask(ctx context.Context, first, last int, limits [2]int) error 
 			return fault.E(c.op, fault.Internal, string(c.r.Points[i]), errOrder)
 		}
 		c.of = append(c.of, i)
-		c.rows = append(c.rows, sampleOf(v[1:]))
+		c.rows = append(c.rows, row.SampleOf(v[1:]))
 		return nil
 	}, c.ids[first:last], from, c.r.To, limits[0], limits[1])
 	if err != nil {
@@ -145,7 +150,7 @@ func (c *cursor) give(each func(i int, run []point.Sample) error) error {
 }
 
 // find returns the numbers of points, 0 for those that the store does not know.
-func (s *Store) find(ctx context.Context, op string, paths []point.Path) ([]int32, error) {
+func (s *server) find(ctx context.Context, op string, paths []point.Path) ([]int32, error) {
 	if err := s.usable(ctx, op); err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (s *Store) find(ctx context.Context, op string, paths []point.Path) ([]int3
 }
 
 // Points implements store.Store.
-func (s *Store) Points(ctx context.Context) ([]point.Path, error) {
+func (s *queries) Points(ctx context.Context) ([]point.Path, error) {
 	var out []point.Path
 	err := s.ask(ctx, "postgres.Points", "SELECT path FROM point ORDER BY path", func(v [][]byte) error {
 		out = append(out, point.Path(v[0]))

@@ -32,7 +32,7 @@ func (o *Options) SQLRole() string {
 
 // restrict makes the role of statements, where the user may, and lets it read the views. Where it cannot be, or where nothing
 // bounds temporary files, the log says which commands help, once. The caller holds write.
-func (s *Store) restrict(ctx context.Context) {
+func (s *schema) restrict(ctx context.Context) {
 	role, schema := s.options.SQLRole(), s.options.Schema
 	if err := s.makeRole(ctx, role, schema); err != nil {
 		s.options.Log.WarnContext(ctx, "statements in SQL have the rights of the node's user, and are judged by a list alone; as a superuser of the server run what run says",
@@ -50,7 +50,7 @@ func (s *Store) restrict(ctx context.Context) {
 	_, _ = s.conn.Exec(ctx, "RESET temp_file_limit") // it was only a trial
 }
 
-func (s *Store) user(ctx context.Context) string {
+func (s *schema) user(ctx context.Context) string {
 	var name string
 	if err := s.conn.QueryRow(ctx, "SELECT quote_ident(current_user)").Scan(&name); err != nil {
 		return pgx.Identifier{s.config.User}.Sanitize()
@@ -59,7 +59,7 @@ func (s *Store) user(ctx context.Context) string {
 }
 
 // makeRole makes the role and lets it read the views, unless it can be used already.
-func (s *Store) makeRole(ctx context.Context, role, schema string) error {
+func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 	var may, there bool
 	if err := s.conn.QueryRow(ctx, askRole, role, schema).Scan(&may); err != nil || may {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"sync"
 
 	"voltbus/fault"
 )
@@ -33,8 +34,14 @@ const schema4 = "ALTER TABLE writer ADD COLUMN overwritten bigint NOT NULL DEFAU
 // steps lead from each version of the tables to the next: steps[0] makes them.
 func steps() []string { return []string{schema1 + samplesView, schema2, schema3, schema4} }
 
+// schema is the tables and the roles of the history.
+type schema struct {
+	*writer
+	restricting sync.Once // the role of statements, at the first connection
+}
+
 // prepare makes the tables or brings them to this program's version. The caller holds write.
-func (s *Store) prepare(ctx context.Context, op string) error {
+func (s *schema) prepare(ctx context.Context, op string) error {
 	var encoding string
 	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 		return s.fail(op, err)
@@ -59,7 +66,7 @@ func (s *Store) prepare(ctx context.Context, op string) error {
 }
 
 // version returns the version of the tables, 0 if there are none.
-func (s *Store) version(ctx context.Context) (version int, err error) {
+func (s *schema) version(ctx context.Context) (version int, err error) {
 	var there bool
 	err = s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+".schema_version").Scan(&there)
 	if err != nil || !there {
@@ -73,7 +80,7 @@ func (s *Store) version(ctx context.Context) (version int, err error) {
 }
 
 // identify reads which tables these are. The caller holds write.
-func (s *Store) identify(ctx context.Context) error {
+func (s *schema) identify(ctx context.Context) error {
 	var id string
 	if err := s.conn.QueryRow(ctx, "SELECT id::text FROM schema_version").Scan(&id); err != nil {
 		return err
@@ -85,14 +92,14 @@ func (s *Store) identify(ctx context.Context) error {
 }
 
 // ID names the tables: stores with the same ID write into the same ones. It is "" before the first connection.
-func (s *Store) ID() string {
+func (s *server) ID() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.id
 }
 
 // migrate takes the steps that are missing, within a transaction.
-func (s *Store) migrate(ctx context.Context, op string) error {
+func (s *schema) migrate(ctx context.Context, op string) error {
 	var there bool
 	err := s.conn.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.options.Schema).Scan(&there)
 	if err == nil && !there {
@@ -117,7 +124,7 @@ func (s *Store) migrate(ctx context.Context, op string) error {
 }
 
 // greet says what kind of server was found, once for each new set of tables.
-func (s *Store) greet(ctx context.Context) {
+func (s *schema) greet(ctx context.Context) {
 	var server, fsync string
 	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&server, &fsync); err != nil {
 		return // the next statement meets it too

@@ -33,11 +33,14 @@ var (
 	errRow       = fmt.Errorf("answers with a row of more than %d MiB; select less of it", maxRow>>20)
 )
 
+// statements answers statements of people, each on a connection of its own.
+type statements struct{ *server }
+
 // SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind,
 // quality) and points(id, path). It is judged by its tree (package statement) and runs on a connection of its own, in a
 // transaction that can only read and has a time-out, with the rights of the role SQLRole where there is one. The server ends it when
 // the caller goes.
-func (s *Store) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
+func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	if err := s.usable(ctx, opSQL); err != nil {
 		return err
 	}
@@ -63,7 +66,7 @@ func (s *Store) SQL(ctx context.Context, text string, columns func([]string) err
 }
 
 // connectSQL makes a connection for one statement. What the statement leaves in the session goes with it.
-func (s *Store) connectSQL(ctx context.Context) (*pgx.Conn, error) {
+func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	cfg := s.config.Copy()
 	if err := s.options.readPassword(ctx, cfg); err != nil {
 		return nil, err
@@ -92,7 +95,7 @@ func (s *Store) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 }
 
 // judgeSQL refuses what does more than read, and all statements of a user who can do more than a node needs.
-func (s *Store) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statement.Statement) error {
+func (s *statements) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statement.Statement) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
@@ -112,7 +115,7 @@ func (s *Store) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statement.S
 }
 
 // carryOut runs a statement that was judged.
-func (s *Store) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.Statement, columns func([]string) error, row func([]any) error) error {
+func (s *statements) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.Statement, columns func([]string) error, row func([]any) error) error {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return err
@@ -131,7 +134,7 @@ func (s *Store) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.S
 }
 
 // failSQL tells a mistake in the statement from trouble of the store.
-func (s *Store) failSQL(ctx context.Context, err error) error {
+func (s *statements) failSQL(ctx context.Context, err error) error {
 	const op = opSQL
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {

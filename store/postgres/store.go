@@ -21,22 +21,22 @@ var errClosed = errors.New("the store is closed")
 
 // Store implements store.Store and store.SQL. It is safe for concurrent use. A lost connection is
 // made anew by the next call.
+//
+// Its parts share a server and a writer. Locks are taken in this order: running of upkeep, write of writer, mu of server.
 type Store struct {
+	*server
+	*writer
+	*appends
+	*queries
+	*statements
+	*upkeep
+}
+
+// server is the database, with connections that only read.
+type server struct {
 	options Options
 	config  *pgx.ConnConfig
 	pool    *pgxpool.Pool // its connections cannot write
-
-	upkeep sync.Mutex      // held by Maintain; taken before write
-	write  sync.Mutex      // guards what follows: it belongs to the holder
-	conn   *pgx.Conn       // of the writer; nil after a loss
-	own    []string        // origins that belong to this node
-	held   map[string]bool // names that the connection has claimed
-	cursor store.Cursor
-	seen   map[int32]int64    // per point the newest time that this store wrote
-	days   map[store.Day]bool // that there is room for
-	said   string             // how samples lie, as the log has it
-
-	restricting sync.Once // the role of statements, at the first connection
 
 	mu     sync.RWMutex
 	closed bool
@@ -58,10 +58,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, ids: make(map[point.Path]int32)}
-	if s.config, err = o.connConfig(); err != nil {
+	db := &server{options: o, ids: make(map[point.Path]int32)}
+	if db.config, err = o.connConfig(); err != nil {
 		return nil, err
 	}
+	s := assemble(db)
 	s.forget()
 	s.write.Lock()
 	defer s.write.Unlock()
@@ -78,8 +79,30 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// assemble makes the parts of a store, which is not connected yet.
+func assemble(db *server) *Store {
+	w := &writer{server: db}
+	lying := &days{writer: w}
+	tables := &schema{writer: w}
+	w.prepare = func(ctx context.Context, op string) error { return tables.prepare(ctx, op) }
+	w.settle = func(ctx context.Context, op string) error {
+		if err := lying.settle(ctx, op); err != nil {
+			return err
+		}
+		if err := tables.identify(ctx); err != nil {
+			return err
+		}
+		tables.restricting.Do(func() { tables.restrict(ctx) })
+		return nil
+	}
+	return &Store{
+		server: db, writer: w, appends: &appends{writer: w, days: lying}, queries: &queries{server: db},
+		statements: &statements{server: db}, upkeep: &upkeep{writer: w, days: lying},
+	}
+}
+
 // openPool prepares the connections that only read. None is made yet.
-func (s *Store) openPool(ctx context.Context) error {
+func (s *server) openPool(ctx context.Context) error {
 	cfg, err := pgxpool.ParseConfig(s.options.URL)
 	if err != nil {
 		return fault.E("postgres.Open", fault.Internal, "", err)
@@ -98,8 +121,8 @@ func (s *Store) openPool(ctx context.Context) error {
 
 // Close ends all connections. Further calls of Close do nothing.
 func (s *Store) Close() error {
-	s.upkeep.Lock()
-	defer s.upkeep.Unlock()
+	s.running.Lock()
+	defer s.running.Unlock()
 	s.write.Lock()
 	defer s.write.Unlock()
 	s.mu.Lock()
@@ -115,7 +138,7 @@ func (s *Store) Close() error {
 }
 
 // usable returns the error for a call that comes after Close or with an ended context.
-func (s *Store) usable(ctx context.Context, op string) error {
+func (s *server) usable(ctx context.Context, op string) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
@@ -128,18 +151,18 @@ func (s *Store) usable(ctx context.Context, op string) error {
 }
 
 // forget drops what is known of the database. The caller holds write.
-func (s *Store) forget() {
+func (s *writer) forget() {
 	s.held = make(map[string]bool)
 	s.cursor = store.Cursor{}
 	s.seen = make(map[int32]int64)
-	s.days = make(map[store.Day]bool)
+	s.made = make(map[store.Day]bool)
 	s.mu.Lock()
 	clear(s.ids)
 	s.mu.Unlock()
 }
 
 // ask runs a question on a connection that only reads, with results in binary form.
-func (s *Store) ask(ctx context.Context, op, query string, row func(values [][]byte) error, args ...any) error {
+func (s *server) ask(ctx context.Context, op, query string, row func(values [][]byte) error, args ...any) error {
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}

@@ -24,12 +24,12 @@ const watchBack = 100_000
 const watchPortion = 1000
 
 // channel is where writers tell of points that were not there before.
-func (s *Store) channel() string { return "voltbus_" + s.options.Schema }
+func (s *server) channel() string { return "voltbus_" + s.options.Schema }
 
 // Watch calls found with points that the database has and that were not among those before, until ctx ends;
 // it returns nil then. It begins with all points there are, and tells of new ones when their samples are committed, whichever node
 // wrote them. An error from found is tried again, as is a server that is away. Found is called by one goroutine.
-func (s *Store) Watch(ctx context.Context, found func([]point.Path) error) error {
+func (s *server) Watch(ctx context.Context, found func([]point.Path) error) error {
 	told := &idSet{}
 	for ctx.Err() == nil {
 		if err := s.watch(ctx, told, found); err != nil && ctx.Err() == nil {
@@ -44,7 +44,7 @@ func (s *Store) Watch(ctx context.Context, found func([]point.Path) error) error
 }
 
 // watch is Watch for one connection.
-func (s *Store) watch(ctx context.Context, told *idSet, found func([]point.Path) error) error {
+func (s *server) watch(ctx context.Context, told *idSet, found func([]point.Path) error) error {
 	cfg := s.config.Copy()
 	if err := s.options.readPassword(ctx, cfg); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // saveWays queues how far this writer's log has the origins of the blocks, be they stored now or before by
 // another writer.
-func (s *Store) saveWays(batch *pgx.Batch, blocks []*point.Block) {
+func (s *appends) saveWays(batch *pgx.Batch, blocks []*point.Block) {
 	last := make(map[string]*point.Block)
 	for _, b := range blocks {
 		if l := last[b.Origin]; l == nil || b.Sequence > l.Sequence {
@@ -36,7 +36,7 @@ func (s *Store) saveWays(batch *pgx.Batch, blocks []*point.Block) {
 
 // Ways returns, per origin, the last block that came here by this writer's log: Sequence, Samples and Refused
 // of its position. Another writer may have stored more of the origin, which this writer's log does not have.
-func (s *Store) Ways(ctx context.Context) (map[string]store.Position, error) {
+func (s *queries) Ways(ctx context.Context) (map[string]store.Position, error) {
 	const op = "postgres.Ways"
 	if err := s.usable(ctx, op); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Store) Ways(ctx context.Context) (map[string]store.Position, error) {
 // Own names the origins that only this store's node gives numbers to. As long as it is connected no other store can
 // own them: a copy of the node's data directory is refused. It returns fault.Conflict if another one owns them now. While the
 // server is away they are claimed by the next connection.
-func (s *Store) Own(ctx context.Context, origins ...string) error {
+func (s *writer) Own(ctx context.Context, origins ...string) error {
 	const op = "postgres.Own"
 	for _, origin := range origins {
 		if !storable(origin) {
@@ -81,7 +81,7 @@ func (s *Store) Own(ctx context.Context, origins ...string) error {
 }
 
 // claim holds the writer's name and the origins that it owns. The caller holds write.
-func (s *Store) claim(ctx context.Context, op string) error {
+func (s *writer) claim(ctx context.Context, op string) error {
 	if err := s.hold(ctx, op, s.options.Writer); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package postgres
+package row
 
 import (
 	"encoding/binary"
@@ -8,11 +8,11 @@ import (
 	"voltbus/point"
 )
 
-// sampleColumns are those that sampleOf reads, of the table or subquery s.
-const sampleColumns = "s.time, s.value, s.tag, s.exact, s.text, s.octets"
+// SampleColumns are those that sampleOf reads, of the table or subquery s.
+const SampleColumns = "s.time, s.value, s.tag, s.exact, s.text, s.octets"
 
-// sampleOf decodes the columns; path is left out.
-func sampleOf(v [][]byte) point.Sample {
+// SampleOf decodes the columns; path is left out.
+func SampleOf(v [][]byte) point.Sample {
 	tag := binary.BigEndian.Uint16(v[2])
 	return point.Sample{Time: timeOf(v[0]), Value: valueOf(point.Kind(tag>>8), v), Quality: point.Quality(tag)}
 }
@@ -38,8 +38,9 @@ func valueOf(kind point.Kind, v [][]byte) point.Value {
 	return point.Value{}
 }
 
-func microsOf(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) + epoch }
+// MicrosOf decodes a time, in microseconds since 1970.
+func MicrosOf(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) + epoch }
 
-func timeOf(b []byte) time.Time { return time.UnixMicro(microsOf(b)).UTC() }
+func timeOf(b []byte) time.Time { return time.UnixMicro(MicrosOf(b)).UTC() }
 
 func floatOf(b []byte) float64 { return math.Float64frombits(binary.BigEndian.Uint64(b)) }

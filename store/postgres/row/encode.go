@@ -1,4 +1,4 @@
-package postgres
+package row
 
 import (
 	"encoding/binary"
@@ -17,8 +17,8 @@ const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
 // copyReader writes rows in the form of COPY BINARY as they are read.
 type copyReader struct {
-	load *load
-	rows []ref
+	load *Load
+	rows []Ref
 	buf  []byte
 	rest []byte // of buf, not read yet
 	done bool
@@ -27,7 +27,8 @@ type copyReader struct {
 // chunk is how much is encoded at a time.
 const chunk = 64 << 10
 
-func (l *load) reader(rows []ref) *copyReader {
+// Reader returns the rows in the form of COPY BINARY.
+func (l *Load) Reader(rows []Ref) *copyReader {
 	r := &copyReader{load: l, rows: rows, buf: make([]byte, 0, chunk+1024)}
 	r.rest = append(r.buf, copyHeader...)
 	return r
@@ -63,7 +64,7 @@ var null = []byte{0xff, 0xff, 0xff, 0xff} //nolint:gochecknoglobals // the lengt
 
 const columns = 7
 
-func (r *copyReader) row(b []byte, at *ref) []byte {
+func (r *copyReader) row(b []byte, at *Ref) []byte {
 	block := r.load.blocks[at.block]
 	kind, bits := block.Kind[at.at], block.Bits[at.at]
 	b = binary.BigEndian.AppendUint16(b, columns)
