@@ -19,7 +19,6 @@ var (
 		"protocol/dnp3/outstation.Session": 73,
 		"protocol/mqtt/session.Conn":       27,
 		"protocol/mqtt/session.Session":    28,
-		"store/postgres.Store":             78,
 		"uplink/enrol.Parent":              32,
 		"uplink/federation.Federation":     33,
 		"uplink/sender.Sender":             39,
@@ -36,7 +35,6 @@ var (
 		"node":                     2779,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4801,
-		"store/postgres":           2797,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
