@@ -4,7 +4,6 @@
 package api
 
 import (
-	"context"
 	_ "embed"
 	"log/slog"
 	"net/http"
@@ -13,47 +12,25 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/bound"
 	"voltbus/api/exchange"
+	"voltbus/api/exposition"
 	"voltbus/api/intake"
+	"voltbus/api/login"
 	"voltbus/api/stream"
 	"voltbus/control/access"
-	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/point"
-	"voltbus/store"
 )
-
-// Auth recognises users.
-type Auth interface {
-	Recognise(ctx context.Context, purpose identity.Purpose, secret string) (identity.User, error)
-	Login(ctx context.Context, token string) (secret string, session identity.Credential, err error)
-	Logout(ctx context.Context, secret string) error
-}
-
-// Health judges the node. Its answer must come at once.
-type Health interface {
-	Health(ctx context.Context) answer.Health
-}
-
-// Devices lists the devices in path order.
-type Devices interface {
-	Devices(ctx context.Context) ([]answer.Device, error)
-}
-
-// Stats describes the store.
-type Stats interface {
-	Stats(ctx context.Context) (store.Stats, error)
-}
 
 // Config is what the handler needs. A source that is nil makes its routes answer that this node
 // does not have it; Auth and Log must be there.
 type Config struct {
-	Auth    Auth
+	Auth    login.Auth
 	Points  stream.Points // by which streams are filtered
 	Live    stream.Live
 	Ledger  stream.Ledger
-	Health  Health
-	Devices Devices
-	Stats   Stats
+	Health  exposition.Health
+	Devices exposition.Devices
+	Stats   exposition.Stats
 	// Processes are the agents that are installed here.
 	Processes Processes
 	Lab       Lab
@@ -72,13 +49,13 @@ type Config struct {
 	Logbook stream.Logbook
 
 	// Audit is told what people change, and who was refused; nil for nobody.
-	Audit Audit
+	Audit exchange.Audit
 
 	Operations *operation.Table // nil: none of the declared ones
 	Control    *access.Access
 
 	Bus    stream.Bus
-	People People
+	People login.People
 	Agents Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
 	Remote exchange.Remote
 	Nodes  stream.Nodes
@@ -146,12 +123,14 @@ func New(cfg Config) http.Handler {
 		cfg.Look = lookAgain
 	}
 	s := &server{
-		cfg: cfg, started: cfg.Now(), attempts: newAttempts(cfg.BrowserKey),
+		cfg: cfg, started: cfg.Now(),
 		exports: bound.NewPlaces("exports", maxExports, eachExports), queries: bound.NewQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
 		running:        bound.NewPlaces("requests", 0, eachRequests),
 		statements:     bound.NewQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience),
 		statementTexts: bound.NewQuotas(statementRequests, statementRate),
 	}
+	s.auditor = &auditor{cfg.Audit, cfg.Node, cfg.Now, s.logProblem}
+	s.door = login.New(login.Config{Auth: cfg.Auth, People: cfg.People, Audit: cfg.Audit, Now: cfg.Now, BrowserKey: cfg.BrowserKey})
 	s.intake = intake.New(intake.Config{
 		Admission: cfg.Admission, Repeats: cfg.Repeats, Meters: cfg.Meters, Rates: cfg.Rates, Bounds: cfg.Bounds, Now: cfg.Now, Works: s.works,
 	})

@@ -34,11 +34,11 @@ type arrival struct {
 }
 
 // arrive puts a deadline to the body of a request. done must be called when the request is answered.
-func (s *server) arrive(w http.ResponseWriter, r *http.Request) (done func()) {
+func arrive(w http.ResponseWriter, r *http.Request, grace time.Duration) (done func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
 	}
-	a := &arrival{ReadCloser: r.Body, control: http.NewResponseController(w), grace: s.cfg.BodyGrace, began: time.Now()}
+	a := &arrival{ReadCloser: r.Body, control: http.NewResponseController(w), grace: grace, began: time.Now()}
 	a.extend()
 	r.Body = a
 	return a.done

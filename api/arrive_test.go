@@ -25,7 +25,6 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 
 // What has come earns time for what is to come, so that a long body may take long.
 func TestTheDeadlineOfABodyMovesWithWhatHasCome(t *testing.T) {
-	s := &server{cfg: Config{BodyGrace: time.Minute}}
 	const size = 10 * bodyRate
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Repeat("x", size)))
 	if err != nil {
@@ -33,7 +32,7 @@ func TestTheDeadlineOfABodyMovesWithWhatHasCome(t *testing.T) {
 	}
 	w := &deadlines{}
 	began := time.Now()
-	done := s.arrive(w, r)
+	done := arrive(w, r, time.Minute)
 	if left := w.until.Sub(began); left < time.Minute || left > 2*time.Minute {
 		t.Errorf("before the first octet it has %v", left)
 	}
@@ -58,13 +57,12 @@ func (stopped) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 func (stopped) Close() error             { return nil }
 
 func TestABodyThatStoppedSaysSo(t *testing.T) {
-	s := &server{cfg: Config{BodyGrace: time.Minute}}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", stopped{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &deadlines{}
-	done := s.arrive(w, r)
+	done := arrive(w, r, time.Minute)
 	_, err = io.ReadAll(r.Body)
 	if p := exchange.ProblemOf(err, "/"); p.Status != http.StatusRequestTimeout || !strings.Contains(p.Detail, "16 kB a second") {
 		t.Errorf("it is told as %+v", p)

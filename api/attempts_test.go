@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"voltbus/api"
+	"voltbus/api/login"
 	"voltbus/fault"
 	"voltbus/identity"
 )
@@ -40,7 +41,7 @@ func (n *node) guess(from, name, secret string, cookies ...*http.Cookie) tried {
 	return tried{w.Code, w.Header(), resp.Cookies()}
 }
 
-type logins = api.People
+type logins = login.People
 
 // counted counts the passwords that are judged, and lets each wait until it is told.
 type counted struct {
@@ -143,7 +144,7 @@ func TestAttackAKnownBrowserIsNoWayAround(t *testing.T) {
 	n.clock.advance(31 * 24 * time.Hour)
 	forged := *cookies[0]
 	for _, c := range cookies {
-		if c.Name == api.BrowserCookie {
+		if c.Name == login.BrowserCookie {
 			forged = *c
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"voltbus/api/exchange"
 
@@ -13,34 +14,35 @@ import (
 	"voltbus/identity"
 )
 
-// Audit is the log of who did what. See audit.Log.
-type Audit interface {
-	Append(ctx context.Context, entries ...audit.Entry) error
-	Offer(e audit.Entry)
-	Gather(e audit.Entry)
+// auditor tells the audit log what requests did. Without a log it tells nobody.
+type auditor struct {
+	log     exchange.Audit
+	node    string // the name of this one
+	now     func() time.Time
+	problem func(r *http.Request, status int, err error)
 }
 
 // tell writes into the audit log how a request of a route that is audited ended, before it is
 // answered in full. What cannot be written does not undo what was done: the health tells.
-func (s *server) tell(r *exchange.Request, rt exchange.Route, err error) {
-	if rt.Audit == "" || r.Entry.Told || s.cfg.Audit == nil {
+func (a *auditor) tell(r *exchange.Request, rt exchange.Route, err error) {
+	if rt.Audit == "" || r.Entry.Told || a.log == nil {
 		return
 	}
-	e := audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Audit, Subject: r.Entry.Subject, Outcome: exchange.Ending(err), Time: s.cfg.Now()}
+	e := audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Audit, Subject: r.Entry.Subject, Outcome: exchange.Ending(err), Time: a.now()}
 	if r.Entry.Actor != "" {
 		e.Actor = r.Entry.Actor
 	}
 	if r.Entry.Detail != nil {
 		e.Detail, _ = json.Marshal(r.Entry.Detail) // texts, numbers and lists of them
 	}
-	if err := s.cfg.Audit.Append(context.WithoutCancel(r.Context()), e); err != nil {
-		s.logProblem(r.Request, http.StatusInternalServerError, fmt.Errorf("write the audit log: %w", err))
+	if err := a.log.Append(context.WithoutCancel(r.Context()), e); err != nil {
+		a.problem(r.Request, http.StatusInternalServerError, fmt.Errorf("write the audit log: %w", err))
 	}
 }
 
 // tellRefusal offers the audit log that somebody known may not do something, reading excepted.
-func (s *server) tellRefusal(r *http.Request, rt exchange.Route, user identity.User, err error) {
-	if s.cfg.Audit == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.User, err error) {
+	if a.log == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return
 	}
 	detail, _ := json.Marshal(struct {
@@ -48,37 +50,19 @@ func (s *server) tellRefusal(r *http.Request, rt exchange.Route, user identity.U
 		Role   string `json:"role"`
 		Needs  string `json:"needs"`
 	}{r.Method, user.Role.String(), rt.Role.String()}) // texts
-	s.cfg.Audit.Offer(audit.Entry{
-		Actor: exchange.ActorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: exchange.Ending(err), Detail: detail, Time: s.cfg.Now(),
-	})
-}
-
-// tellLogin offers the audit log a secret that is not known here. The name is what somebody claims.
-func (s *server) tellLogin(r *http.Request, name string, err error) {
-	if s.cfg.Audit == nil {
-		return
-	}
-	by := "token"
-	if name != "" {
-		by = "password"
-	}
-	detail, _ := json.Marshal(struct {
-		Address string `json:"address"`
-		By      string `json:"by"`
-	}{addressOf(r.RemoteAddr), by}) // texts
-	s.cfg.Audit.Offer(audit.Entry{
-		Actor: "unknown", Action: "login.failed", Subject: exchange.Clip(name), Outcome: exchange.Ending(err), Detail: detail, Time: s.cfg.Now(),
+	a.log.Offer(audit.Entry{
+		Actor: exchange.ActorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: exchange.Ending(err), Detail: detail, Time: a.now(),
 	})
 }
 
 // tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
-func (s *server) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
-	if rt.Watched == "" || s.cfg.Audit == nil {
+func (a *auditor) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
+	if rt.Watched == "" || a.log == nil {
 		return
 	}
 	subject := r.Params.Get("node")
 	if subject == "" {
-		subject = s.cfg.Node
+		subject = a.node
 	}
-	s.cfg.Audit.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: s.cfg.Now()})
+	a.log.Gather(audit.Entry{Actor: exchange.ActorOf(r.User), Action: rt.Watched, Subject: exchange.Clip(subject), Outcome: exchange.Ending(err), Time: a.now()})
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"voltbus/api/exchange"
+	"voltbus/api/stream"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -32,51 +33,57 @@ type Lab interface {
 	Capacity(ctx context.Context) (json.RawMessage, error)
 }
 
+// labs answers what is asked of the lab.
+type labs struct {
+	lab     Lab
+	streams *stream.Streams
+}
+
 const labBody = 64 << 10
 
-func (s *server) labRoutes() []exchange.Route {
+func (l labs) routes() []exchange.Route {
 	const viewer, engineer = identity.Viewer, identity.Engineer
 	return []exchange.Route{
-		{Method: "GET", Path: exchange.Prefix + "/lab/experiments", Role: viewer, Serve: s.labExperiments},
-		{Method: "GET", Path: exchange.Prefix + "/lab/runs", Role: viewer, Serve: s.labRuns},
-		{Method: "POST", Path: exchange.Prefix + "/lab/runs", Role: engineer, Body: labBody, Serve: s.labStart, Audit: "lab.start"},
-		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}", Role: viewer, Serve: s.labRun},
-		{Method: "DELETE", Path: exchange.Prefix + "/lab/runs/{id}", Role: engineer, Serve: s.labStop, Audit: "lab.stop"},
-		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/report", Role: viewer, Serve: s.labReport},
-		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/stream", Role: viewer, Stream: true, Serve: s.labStream},
-		{Method: "GET", Path: exchange.Prefix + "/capacity", Role: viewer, Serve: s.capacity},
+		{Method: "GET", Path: exchange.Prefix + "/lab/experiments", Role: viewer, Serve: l.labExperiments},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs", Role: viewer, Serve: l.labRuns},
+		{Method: "POST", Path: exchange.Prefix + "/lab/runs", Role: engineer, Body: labBody, Serve: l.labStart, Audit: "lab.start"},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}", Role: viewer, Serve: l.labRun},
+		{Method: "DELETE", Path: exchange.Prefix + "/lab/runs/{id}", Role: engineer, Serve: l.labStop, Audit: "lab.stop"},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/report", Role: viewer, Serve: l.labReport},
+		{Method: "GET", Path: exchange.Prefix + "/lab/runs/{id}/stream", Role: viewer, Stream: true, Serve: l.labStream},
+		{Method: "GET", Path: exchange.Prefix + "/capacity", Role: viewer, Serve: l.capacity},
 	}
 }
 
 const noLab = "lab"
 
-func (s *server) labExperiments(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Lab == nil {
+func (l labs) labExperiments(w http.ResponseWriter, r *exchange.Request) error {
+	if l.lab == nil {
 		return exchange.Absent(noLab)
 	}
-	return exchange.WriteJSON(w, answer.LabExperiments{Experiments: exchange.NotNil(s.cfg.Lab.Experiments(r.Context()))})
+	return exchange.WriteJSON(w, answer.LabExperiments{Experiments: exchange.NotNil(l.lab.Experiments(r.Context()))})
 }
 
-func (s *server) labRuns(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Lab == nil {
+func (l labs) labRuns(w http.ResponseWriter, r *exchange.Request) error {
+	if l.lab == nil {
 		return exchange.Absent(noLab)
 	}
-	list, err := s.cfg.Lab.Runs(r.Context())
+	list, err := l.lab.Runs(r.Context())
 	if err != nil {
 		return err
 	}
 	return exchange.WriteJSON(w, answer.LabRuns{Runs: exchange.NotNil(list)})
 }
 
-func (s *server) labStart(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Lab == nil {
+func (l labs) labStart(w http.ResponseWriter, r *exchange.Request) error {
+	if l.lab == nil {
 		return exchange.Absent(noLab)
 	}
 	var order answer.LabOrder
 	if err := exchange.ReadJSON(w, r, &order); err != nil {
 		return err
 	}
-	run, err := s.cfg.Lab.Start(r.Context(), order)
+	run, err := l.lab.Start(r.Context(), order)
 	r.Did(run.ID, order)
 	if err != nil {
 		return err
@@ -85,8 +92,8 @@ func (s *server) labStart(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // labID returns the run that the path names.
-func (s *server) labID(r *exchange.Request) (string, error) {
-	if s.cfg.Lab == nil {
+func (l labs) id(r *exchange.Request) (string, error) {
+	if l.lab == nil {
 		return "", exchange.Absent(noLab)
 	}
 	in := exchange.Read(r)
@@ -94,37 +101,37 @@ func (s *server) labID(r *exchange.Request) (string, error) {
 	return id, in.Err
 }
 
-func (s *server) labRun(w http.ResponseWriter, r *exchange.Request) error {
-	id, err := s.labID(r)
+func (l labs) labRun(w http.ResponseWriter, r *exchange.Request) error {
+	id, err := l.id(r)
 	if err != nil {
 		return err
 	}
-	run, err := s.cfg.Lab.Result(r.Context(), id)
+	run, err := l.lab.Result(r.Context(), id)
 	if err != nil {
 		return err
 	}
 	return exchange.WriteJSON(w, run)
 }
 
-func (s *server) labStop(w http.ResponseWriter, r *exchange.Request) error {
-	id, err := s.labID(r)
+func (l labs) labStop(w http.ResponseWriter, r *exchange.Request) error {
+	id, err := l.id(r)
 	if err != nil {
 		return err
 	}
 	r.Did(id, nil)
-	if err := s.cfg.Lab.Stop(r.Context(), id); err != nil {
+	if err := l.lab.Stop(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *server) labReport(w http.ResponseWriter, r *exchange.Request) error {
-	id, err := s.labID(r)
+func (l labs) labReport(w http.ResponseWriter, r *exchange.Request) error {
+	id, err := l.id(r)
 	if err != nil {
 		return err
 	}
-	page, policy, err := s.cfg.Lab.Report(r.Context(), id)
+	page, policy, err := l.lab.Report(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -136,37 +143,37 @@ func (s *server) labReport(w http.ResponseWriter, r *exchange.Request) error {
 
 // labStream sends the progress of a run as server-sent events until it has ended, the reader goes,
 // or its login ends.
-func (s *server) labStream(w http.ResponseWriter, r *exchange.Request) error {
-	id, err := s.labID(r)
+func (l labs) labStream(w http.ResponseWriter, r *exchange.Request) error {
+	id, err := l.id(r)
 	if err != nil {
 		return err
 	}
-	if _, err := s.cfg.Lab.Result(r.Context(), id); err != nil {
+	if _, err := l.lab.Result(r.Context(), id); err != nil {
 		return err
 	}
-	release, err := s.streams.Reader(r)
+	release, err := l.streams.Reader(r)
 	if err != nil {
 		return err
 	}
 	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
-	p := exchange.NewPatient(w, s.cfg.WriteTimeout)
+	p := exchange.NewPatient(w, l.streams.WriteTimeout)
 	defer p.Limit() // for what the server writes at the end
-	err = s.cfg.Lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
+	err = l.lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
 		return p.Send(exchange.AppendEvent(nil, event, data))
 	})
 	if err != nil || r.Context().Err() != nil {
-		return s.streams.LastEvent(p, r, err)
+		return l.streams.LastEvent(p, r, err)
 	}
 	return nil
 }
 
-func (s *server) capacity(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Lab == nil {
+func (l labs) capacity(w http.ResponseWriter, r *exchange.Request) error {
+	if l.lab == nil {
 		return exchange.Absent(noLab)
 	}
-	found, err := s.cfg.Lab.Capacity(r.Context())
+	found, err := l.lab.Capacity(r.Context())
 	if fault.KindOf(err) == fault.NotFound {
 		return exchange.WriteJSON(w, nil) // whoever asks each few seconds should not be told of an error each time
 	}

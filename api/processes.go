@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
+	"voltbus/control/access"
 
 	"voltbus/agent"
 	"voltbus/agent/journal"
@@ -30,24 +31,31 @@ func logsOf(p Processes) func(agent string) (*journal.Journal, error) {
 	return p.Logs
 }
 
+// uploads installs the programs of agents, judged by who may shape them.
+type uploads struct {
+	processes Processes
+	agents    Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	audit     *auditor
+}
+
 // installTime is the longest that an installation may take, its upload included.
 const installTime = 30 * time.Minute
 
-func (s *server) processRoutes() []exchange.Route {
+func (u uploads) routes() []exchange.Route {
 	const engineer = identity.Engineer
 	const path = exchange.Prefix + "/agents/{name}"
 	return []exchange.Route{
 		{
-			Method: "PUT", Path: path + "/process", Role: engineer, Body: agent.MaxUpload, Serve: s.install,
+			Method: "PUT", Path: path + "/process", Role: engineer, Body: agent.MaxUpload, Serve: u.install,
 			Params: []string{"entry", "grant", "memory", "priority"},
 		},
-		{Method: "POST", Path: path + "/rollback", Role: engineer, Serve: s.rollback},
+		{Method: "POST", Path: path + "/rollback", Role: engineer, Serve: u.rollback},
 	}
 }
 
 // named returns the name of the agent that a request is about.
-func (s *server) named(r *exchange.Request) (string, error) {
-	if s.cfg.Processes == nil {
+func (u uploads) named(r *exchange.Request) (string, error) {
+	if u.processes == nil {
 		return "", exchange.Absent("installed agents")
 	}
 	in := exchange.Read(r)
@@ -61,8 +69,8 @@ var (
 	errGrantRole  = errors.New("only an administrator grants; install with grant=none, and let an administrator grant what it wants")
 )
 
-func (s *server) install(w http.ResponseWriter, r *exchange.Request) error {
-	name, err := s.named(r)
+func (u uploads) install(w http.ResponseWriter, r *exchange.Request) error {
+	name, err := u.named(r)
 	if err != nil {
 		return err
 	}
@@ -82,21 +90,21 @@ func (s *server) install(w http.ResponseWriter, r *exchange.Request) error {
 	if in.Err != nil {
 		return in.Err
 	}
-	if err := s.mayInstall(r, &req); err != nil {
+	if err := u.mayInstall(r, &req); err != nil {
 		return err
 	}
 	req.May = func() error {
 		if err := r.Again(); err != nil {
 			return err
 		}
-		return s.mayInstall(r, &req)
+		return u.mayInstall(r, &req)
 	}
 	if r.Header.Get("Content-Type") != "application/gzip" {
 		return exchange.Fail(http.StatusUnsupportedMediaType, errGzip)
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(installTime)) // a connection without deadlines has none
-	st, err := s.cfg.Processes.Install(r.Context(), req)
+	st, err := u.processes.Install(r.Context(), req)
 	if err != nil {
 		return err
 	}
@@ -104,39 +112,59 @@ func (s *server) install(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // mayInstall reports whether a person may install an agent, or another version of it, as things are now.
-func (s *server) mayInstall(r *exchange.Request, req *agent.Request) error {
+func (u uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	if req.Grant == agent.GrantAll && !r.User.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
 	}
-	return s.mayShapeNow(r, req.Name)
+	return u.mayShapeNow(r, req.Name)
 }
 
 // mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
-func (s *server) mayShapeNow(r *exchange.Request, agent string) error {
-	err := s.mayShape(r, agent)
+func (u uploads) mayShapeNow(r *exchange.Request, agent string) error {
+	err := u.mayShape(r, agent)
 	if err != nil {
-		s.tellRefusal(r.Request, exchange.Route{Role: identity.Administrator}, r.User, err)
+		u.audit.tellRefusal(r.Request, exchange.Route{Role: identity.Administrator}, r.User, err)
 	}
 	return err
 }
 
 // rollback judges at once, so that a refusal does not wait, and again when it is the agent's turn.
-func (s *server) rollback(w http.ResponseWriter, r *exchange.Request) error {
-	name, err := s.named(r)
+func (u uploads) rollback(w http.ResponseWriter, r *exchange.Request) error {
+	name, err := u.named(r)
 	if err != nil {
 		return err
 	}
-	if err := s.mayShapeNow(r, name); err != nil {
+	if err := u.mayShapeNow(r, name); err != nil {
 		return err
 	}
-	st, err := s.cfg.Processes.Rollback(r.Context(), name, exchange.ActorOf(r.User), func() error {
+	st, err := u.processes.Rollback(r.Context(), name, exchange.ActorOf(r.User), func() error {
 		if err := r.Again(); err != nil {
 			return err
 		}
-		return s.mayShapeNow(r, name)
+		return u.mayShapeNow(r, name)
 	})
 	if err != nil {
 		return err
 	}
 	return exchange.WriteJSON(w, processes.Shown(&st))
+}
+
+// Agents knows what agents may do.
+type Agents interface {
+	Agent(name string) (identity.Agent, error)
+}
+
+// mayShape reports whether a person may change what an agent does: its code and its configuration.
+func (u uploads) mayShape(r *exchange.Request, agent string) error {
+	if u.agents == nil || r.User.Role.Includes(identity.Administrator) {
+		return nil
+	}
+	a, err := u.agents.Agent(agent)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return access.MayShape(agent, &a.Grants, r.User.Role)
 }

@@ -13,10 +13,9 @@ import (
 // routes lists all operations: each area of the API adds a list of its own.
 func (s *server) routes() []exchange.Route {
 	list := slices.Concat(
-		s.accessRoutes(), s.prometheusRoutes(), s.streams.Routes(), s.stateRoutes(),
-		s.peopleRoutes(),
-		s.labRoutes(), s.processRoutes(), s.intake.Routes(),
-		s.operationRoutes(), s.farRoutes(),
+		s.door.Routes(), s.prometheusRoutes(), s.streams.Routes(), s.stateRoutes(),
+		s.labs().routes(), s.uploads().routes(), s.intake.Routes(),
+		s.operationRoutes(), s.remoteCalls().routes(),
 	)
 	for i := range list {
 		if list[i].Remote != "" {
@@ -26,26 +25,19 @@ func (s *server) routes() []exchange.Route {
 	return list
 }
 
-func (s *server) accessRoutes() []exchange.Route {
-	return []exchange.Route{
-		{Method: "POST", Path: exchange.Prefix + "/session", Body: exchange.SmallBody, Serve: s.login, Audit: "login"},
-		{Method: "DELETE", Path: exchange.Prefix + "/session", Serve: s.logout},
-	}
-}
-
 func (s *server) stateRoutes() []exchange.Route {
 	const viewer = identity.Viewer
 	return []exchange.Route{
 		{Method: "GET", Path: exchange.Prefix + "/health", Serve: s.health},
 		{Method: "GET", Path: exchange.Prefix + "/openapi.yaml", Role: viewer, Serve: s.openapi},
-		{Method: "GET", Path: "/metrics", Role: viewer, Serve: s.metrics},
+		{Method: "GET", Path: "/metrics", Role: viewer, Serve: s.metrics().Serve},
 	}
 }
 
 // find returns the route of a request, or what is wrong with it. The request's path values are
 // set then.
-func (s *server) find(w http.ResponseWriter, r *http.Request) (exchange.Route, error) {
-	list, values := s.routing.lookup(r.URL.EscapedPath())
+func (t *routing) find(w http.ResponseWriter, r *http.Request) (exchange.Route, error) {
+	list, values := t.lookup(r.URL.EscapedPath())
 	if list == nil {
 		return exchange.Route{}, exchange.Fail(http.StatusNotFound, errNoRoute)
 	}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -31,14 +30,9 @@ func secure(h http.Header, policy string) {
 	}
 }
 
-var (
-	errCSRF  = errors.New("a change asked by a page needs the header X-Voltbus: 1, or must come from this node's own page")
-	errCross = errors.New("another site asked for this; open this node's own page")
-)
-
 // checkHost refuses names that are not ours: a page elsewhere may have its own name point to us.
-func (s *server) checkHost(r *http.Request) error {
-	if len(s.cfg.Hosts) == 0 {
+func checkHost(r *http.Request, hosts []string) error {
+	if len(hosts) == 0 {
 		return nil
 	}
 	host := r.Host
@@ -46,22 +40,10 @@ func (s *server) checkHost(r *http.Request) error {
 		host = h
 	}
 	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
-	if slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+	if slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
 		return nil
 	}
 	return exchange.Fail(http.StatusMisdirectedRequest, fmt.Errorf(
 		"this node does not answer by the name %.100q; open it as %s, or let it listen on another address than loopback",
-		host, strings.Join(s.cfg.Hosts, ", ")))
-}
-
-// checkOrigin refuses changes that another site made the browser send with our cookie.
-func checkOrigin(r *http.Request) error {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return nil
-	}
-	if r.Header.Get("Sec-Fetch-Site") == "same-origin" || r.Header.Get("X-Voltbus") == "1" {
-		return nil
-	}
-	return exchange.Fail(http.StatusForbidden, errCSRF)
+		host, strings.Join(hosts, ", ")))
 }

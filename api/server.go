@@ -15,6 +15,7 @@ import (
 	"voltbus/api/bound"
 	"voltbus/api/exchange"
 	"voltbus/api/intake"
+	"voltbus/api/login"
 	"voltbus/api/stream"
 
 	"voltbus/fault"
@@ -33,7 +34,8 @@ type server struct {
 	cfg        Config
 	started    time.Time
 	routing    *routing
-	attempts   *attempts
+	door       *login.Door
+	auditor    *auditor
 	streams    *stream.Streams
 	exports    *bound.Places
 	queries    *bound.Queues // in PromQL
@@ -60,9 +62,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A reader that stops reading must not hold an answer for ever. Streams set their own deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerTimeout))
 	defer s.note(rec, r, began)
-	defer s.arrive(w, r)()
+	defer arrive(w, r, s.cfg.BodyGrace)()
 	defer s.rescue(rec, r)
-	if err := s.checkHost(r); err != nil {
+	if err := checkHost(r, s.cfg.Hosts); err != nil {
 		s.refuse(rec, r, err)
 		return
 	}
@@ -99,13 +101,13 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 
 // answer finds the route, checks who asks for what, and lets the route answer.
 func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
-	rt, err := s.find(w, r)
+	rt, err := s.routing.find(w, r)
 	if err != nil {
 		return err
 	}
-	user, err := s.authorise(r, rt)
+	user, err := s.door.Authorise(r, rt)
 	if err != nil {
-		s.tellRefusal(r, rt, user, err)
+		s.auditor.tellRefusal(r, rt, user, err)
 		return err
 	}
 	if user.Name != "" {
@@ -123,27 +125,27 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, rt.Body)
 	if !rt.Stream {
-		zw := s.compress(w, r)
+		zw := s.zips.compress(w, r)
 		defer zw.close()
 		w = zw
 	}
 	req := &exchange.Request{Request: r, User: user, Params: params}
 	req.Again = func() error { return s.authoriseAgain(req, rt) }
 	if rt.Role != identity.Nobody {
-		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.authorise(r, rt); return err })()
+		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.door.Authorise(r, rt); return err })()
 	}
 	if rt.Stream {
-		s.tellReading(req, &rt, nil) // how it ends may be much later
+		s.auditor.tellReading(req, &rt, nil) // how it ends may be much later
 	}
 	err = rt.Serve(w, req)
 	if !rt.Stream {
-		s.tellReading(req, &rt, err)
+		s.auditor.tellReading(req, &rt, err)
 	}
 	if why := req.Ended(); err != nil && why != nil {
 		err = why
-		s.tellRefusal(r, rt, user, err)
+		s.auditor.tellRefusal(r, rt, user, err)
 	}
-	s.tell(req, rt, err)
+	s.auditor.tell(req, rt, err)
 	return err
 }
 

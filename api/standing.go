@@ -15,9 +15,9 @@ const lookAgain = 2 * time.Second
 
 // authoriseAgain is authorise for somebody who was let in before. r.User is who it is now.
 func (s *server) authoriseAgain(r *exchange.Request, rt exchange.Route) error {
-	user, err := s.authorise(exchange.Late(r.Request), rt)
+	user, err := s.door.Authorise(exchange.Late(r.Request), rt)
 	if err != nil {
-		s.tellRefusal(r.Request, rt, user, err)
+		s.auditor.tellRefusal(r.Request, rt, user, err)
 		return err
 	}
 	r.User = user

@@ -16,7 +16,7 @@ func (s *server) health(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Health != nil {
 		h = s.cfg.Health.Health(r.Context())
 	}
-	if user, err := s.user(r.Request); err != nil || !user.Role.Includes(identity.Viewer) {
+	if user, err := s.door.User(r.Request); err != nil || !user.Role.Includes(identity.Viewer) {
 		h = answer.Health{Status: h.Status}
 	} else if h.Started.IsZero() {
 		h.Started = s.started.UTC()

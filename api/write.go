@@ -41,8 +41,8 @@ func (z *zips) put(w *gzip.Writer) {
 	z.pool.Put(w)
 }
 
-func (s *server) compress(w http.ResponseWriter, r *http.Request) *zipper {
-	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding")), pool: &s.zips}
+func (z *zips) compress(w http.ResponseWriter, r *http.Request) *zipper {
+	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding")), pool: z}
 }
 
 func acceptsGzip(header string) bool {

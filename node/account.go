@@ -41,7 +41,7 @@ func (n *Node) heldAbove() map[string]uint64 {
 	return out
 }
 
-// Devices implements api.Devices.
+// Devices implements exposition.Devices.
 func (n *Node) Devices(context.Context) ([]answer.Device, error) {
 	states := n.fleet.Devices()
 	slices.SortFunc(states, func(a, b device.State) int { return cmp.Compare(a.Path, b.Path) })

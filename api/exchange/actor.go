@@ -1,7 +1,10 @@
 package exchange
 
 import (
+	"context"
 	"strings"
+
+	"voltbus/audit"
 
 	"voltbus/identity"
 )
@@ -29,4 +32,11 @@ func ActorOf(u identity.User) string {
 		}
 	}
 	return "person:" + u.Name
+}
+
+// Audit is the log of who did what. See audit.Log.
+type Audit interface {
+	Append(ctx context.Context, entries ...audit.Entry) error
+	Offer(e audit.Entry)
+	Gather(e audit.Entry)
 }

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	farBody  = 4 << 20
-	callTime = 30 * time.Second // that a method may take, unless the request says more
-	maxCall  = 5 * time.Minute
+	remoteBody = 4 << 20
+	callTime   = 30 * time.Second // that a method may take, unless the request says more
+	maxCall    = 5 * time.Minute
 )
 
 var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(maxCall.Seconds()))
@@ -27,14 +27,20 @@ var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(
 // RaisedError is what a method of an agent raised.
 type RaisedError = answer.RaisedError
 
-func (s *server) farRoutes() []exchange.Route {
+// remoteCalls answers calls of methods at other nodes.
+type remoteCalls struct {
+	remote     exchange.Remote
+	operations *operation.Table
+}
+
+func (c remoteCalls) routes() []exchange.Route {
 	return []exchange.Route{
-		{Method: "POST", Path: exchange.Prefix + "/nodes/{name}/call", Role: identity.Viewer, Body: farBody, Serve: s.callFar, Audit: "node.call"},
+		{Method: "POST", Path: exchange.Prefix + "/nodes/{name}/call", Role: identity.Viewer, Body: remoteBody, Serve: c.call, Audit: "node.call"},
 	}
 }
 
-// farCall is the body of a call to another node.
-type farCall struct {
+// remoteCall is the body of a call to another node.
+type remoteCall struct {
 	Agent   string                     `json:"agent"`
 	Method  string                     `json:"method"`
 	Args    []json.RawMessage          `json:"args"`
@@ -42,9 +48,9 @@ type farCall struct {
 	Timeout float64                    `json:"timeout"`
 }
 
-// callFar calls a method of an agent of another node, or of the node itself.
-func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.Remote == nil {
+// call calls a method of an agent of another node, or of the node itself.
+func (c remoteCalls) call(w http.ResponseWriter, r *exchange.Request) error {
+	if c.remote == nil {
 		return exchange.Absent("other nodes")
 	}
 	in := exchange.Read(r)
@@ -53,7 +59,7 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	if in.Err != nil {
 		return in.Err
 	}
-	body := farCall{Agent: wire.NodeName, Timeout: callTime.Seconds()}
+	body := remoteCall{Agent: wire.NodeName, Timeout: callTime.Seconds()}
 	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
@@ -65,14 +71,14 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	if body.Timeout <= 0 || body.Timeout > maxCall.Seconds() {
 		return fault.E("api.call", fault.Invalid, "timeout", errCallTime)
 	}
-	if err := s.mayCallFar(r.Context(), r.User, &body); err != nil {
+	if err := c.mayCall(r.Context(), r.User, &body); err != nil {
 		return err
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + answerTimeout)) // a connection without deadlines has none
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	who := exchange.CallerOf(r.User)
-	result, err := s.cfg.Remote.Ask(ctx, &who, exchange.RemoteCall{Node: node, Agent: body.Agent, Method: body.Method, Args: wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
+	result, err := c.remote.Ask(ctx, &who, exchange.RemoteCall{Node: node, Agent: body.Agent, Method: body.Method, Args: wire.Arguments{Args: body.Args, Kwargs: body.Kwargs}})
 	if raised, ok := errors.AsType[*RaisedError](err); ok {
 		return fault.E("api.call", fault.Rejected, exchange.Clip(node+"/"+body.Agent+":"+body.Method), raised)
 	}
@@ -82,21 +88,21 @@ func (s *server) callFar(w http.ResponseWriter, r *exchange.Request) error {
 	return exchange.WriteJSON(w, answer.CallResult{Result: result})
 }
 
-// mayCallFar says what people may ask of other nodes by their roles: viewers read, operators call and
+// mayCall says what people may ask of other nodes by their roles: viewers read, operators call and
 // command at the levels that are theirs here. The other nodes judge the same once more, and what this node
 // may do there.
-func (s *server) mayCallFar(ctx context.Context, u identity.User, c *farCall) error {
+func (c remoteCalls) mayCall(ctx context.Context, u identity.User, call *remoteCall) error {
 	needed := identity.Operator
-	if c.Agent == wire.NodeName {
+	if call.Agent == wire.NodeName {
 		who := exchange.CallerOf(u)
-		args, known, err := s.cfg.Operations.Leaving(ctx, &who, c.Method, c.Kwargs)
-		if c.Kwargs = args; known {
+		args, known, err := c.operations.Leaving(ctx, &who, call.Method, call.Kwargs)
+		if call.Kwargs = args; known {
 			return err
 		}
-		needed = s.cfg.Remote.Role(c.Method)
+		needed = c.remote.Role(call.Method)
 	}
 	if !u.Role.Includes(needed) {
-		return fault.E("api.call", fault.Refused, exchange.Clip(c.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
+		return fault.E("api.call", fault.Refused, exchange.Clip(call.Method), fmt.Errorf("needs the role %v, as it does at its own node", needed))
 	}
 	return nil
 }

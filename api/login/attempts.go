@@ -1,4 +1,4 @@
-package api
+package login
 
 import (
 	"crypto/hmac"

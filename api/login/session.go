@@ -1,12 +1,14 @@
-package api
+package login
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
 	"voltbus/api/exchange"
+	"voltbus/audit"
 
 	"voltbus/fault"
 	"voltbus/identity"
@@ -14,20 +16,20 @@ import (
 
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
-// authorise returns the user if the user may call the route, and the zero User if everybody may.
-func (s *server) authorise(r *http.Request, rt exchange.Route) (identity.User, error) {
+// Authorise returns the user if the user may call the route, and the zero User if everybody may.
+func (d *Door) Authorise(r *http.Request, rt exchange.Route) (identity.User, error) {
 	if rt.Role == identity.Nobody {
 		return identity.User{}, nil
 	}
 	if rt.Record {
-		return s.recordingUser(r, rt)
+		return d.recordingUser(r, rt)
 	}
-	user, err := s.user(r)
-	return user, s.mayCall(user, rt, err)
+	user, err := d.User(r)
+	return user, d.mayCall(user, rt, err)
 }
 
 // mayCall returns why a user may not call a route, or the error of recognising the user.
-func (s *server) mayCall(user identity.User, rt exchange.Route, err error) error {
+func (d *Door) mayCall(user identity.User, rt exchange.Route, err error) error {
 	if err != nil {
 		return err
 	}
@@ -38,15 +40,15 @@ func (s *server) mayCall(user identity.User, rt exchange.Route, err error) error
 	return nil
 }
 
-// user recognises who sent the request, by token or by session.
-func (s *server) user(r *http.Request) (identity.User, error) {
+// User recognises who sent the request, by token or by session.
+func (d *Door) User(r *http.Request) (identity.User, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return identity.User{}, exchange.Fail(http.StatusUnauthorized, errLogin)
 		}
-		user, err := s.cfg.Auth.Recognise(r.Context(), identity.Token, token)
-		return user, s.failed(r, err)
+		user, err := d.Auth.Recognise(r.Context(), identity.Token, token)
+		return user, d.failed(r, err)
 	}
 	cookie, err := r.Cookie(exchange.Cookie)
 	if err != nil {
@@ -55,22 +57,22 @@ func (s *server) user(r *http.Request) (identity.User, error) {
 	if err := checkOrigin(r); err != nil {
 		return identity.User{}, err
 	}
-	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Session, cookie.Value)
+	user, err := d.Auth.Recognise(r.Context(), identity.Session, cookie.Value)
 	return user, unauthorised(err)
 }
 
 // failed counts a wrong token, and says so when there were too many.
-func (s *server) failed(r *http.Request, err error) error {
+func (d *Door) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
 	if exchange.LetIn(r) { // it was no guess
 		return unauthorised(err)
 	}
-	if wait := s.attempts.addresses.take(networkOf(r.RemoteAddr), s.cfg.Now()); wait > 0 {
+	if wait := d.attempts.addresses.take(networkOf(r.RemoteAddr), d.Now()); wait > 0 {
 		return exchange.Later(wait, errAttempts)
 	}
-	s.tellLogin(r, "", err)
+	d.tellLogin(r, "", err)
 	return unauthorised(err)
 }
 
@@ -83,7 +85,7 @@ func unauthorised(err error) error {
 }
 
 // login takes a token, or name and password.
-func (s *server) login(w http.ResponseWriter, r *exchange.Request) error {
+func (d *Door) login(w http.ResponseWriter, r *exchange.Request) error {
 	r.Entry.Told = true // those that fail are told where they do
 	if err := sameOrigin(r.Request); err != nil {
 		return err
@@ -97,42 +99,42 @@ func (s *server) login(w http.ResponseWriter, r *exchange.Request) error {
 		return err
 	}
 	if body.Token == "" && (body.Name != "" || body.Password != "") {
-		return s.loginByName(w, r, body.Name, body.Password)
+		return d.loginByName(w, r, body.Name, body.Password)
 	}
-	secret, session, err := s.cfg.Auth.Login(r.Context(), body.Token)
+	secret, session, err := d.Auth.Login(r.Context(), body.Token)
 	if err != nil {
-		return s.failed(r.Request, err)
+		return d.failed(r.Request, err)
 	}
-	s.welcome(w, r, secret, session)
+	d.welcome(w, r, secret, session)
 	return nil
 }
 
 // loginByName judges a password that was counted before.
-func (s *server) loginByName(w http.ResponseWriter, r *exchange.Request, name, password string) error {
-	if s.cfg.People == nil {
+func (d *Door) loginByName(w http.ResponseWriter, r *exchange.Request, name, password string) error {
+	if d.People == nil {
 		return exchange.Absent("people")
 	}
-	t, err := s.attempts.begin(r.Request, nameKey(name), s.cfg.Now())
+	t, err := d.attempts.begin(r.Request, nameKey(name), d.Now())
 	if err != nil {
 		return err
 	}
-	secret, session, err := s.cfg.People.LoginByName(r.Context(), name, password)
+	secret, session, err := d.People.LoginByName(r.Context(), name, password)
 	wrong := fault.Is(err, fault.Refused)
-	t.end(wrong, s.cfg.Now())
+	t.end(wrong, d.Now())
 	if wrong {
-		s.tellLogin(r.Request, name, err)
+		d.tellLogin(r.Request, name, err)
 		return unauthorised(err)
 	}
 	if err != nil {
 		return err
 	}
-	t.greet(w, r.Request, s.cfg.Now())
-	s.welcome(w, r, secret, session)
+	t.greet(w, r.Request, d.Now())
+	d.welcome(w, r, secret, session)
 	return nil
 }
 
 // welcome gives a session to who has logged in.
-func (s *server) welcome(w http.ResponseWriter, r *exchange.Request, secret string, session identity.Credential) {
+func (d *Door) welcome(w http.ResponseWriter, r *exchange.Request, secret string, session identity.Credential) {
 	r.Entry = exchange.Entry{Actor: exchange.ActorOf(session.User), Subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
@@ -153,13 +155,13 @@ func setCookie(w http.ResponseWriter, r *exchange.Request, secret string, sessio
 	})
 }
 
-func (s *server) logout(w http.ResponseWriter, r *exchange.Request) error {
+func (d *Door) logout(w http.ResponseWriter, r *exchange.Request) error {
 	cookie, err := r.Cookie(exchange.Cookie)
 	if err == nil {
 		if err := checkOrigin(r.Request); err != nil {
 			return err
 		}
-		if err := s.cfg.Auth.Logout(r.Context(), cookie.Value); err != nil {
+		if err := d.Auth.Logout(r.Context(), cookie.Value); err != nil {
 			return err
 		}
 	}
@@ -173,18 +175,18 @@ func (s *server) logout(w http.ResponseWriter, r *exchange.Request) error {
 
 // recordingUser returns who sent a request that records: somebody with the role, or a token that
 // can only record.
-func (s *server) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
+func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
 	secret, given := recordSecret(r)
 	if !given {
-		user, err := s.user(r)
-		return user, s.mayCall(user, rt, err)
+		user, err := d.User(r)
+		return user, d.mayCall(user, rt, err)
 	}
-	user, err := s.cfg.Auth.Recognise(r.Context(), identity.Record, secret)
+	user, err := d.Auth.Recognise(r.Context(), identity.Record, secret)
 	if !fault.Is(err, fault.Refused) {
 		return user, err
 	}
-	user, err = s.cfg.Auth.Recognise(r.Context(), identity.Token, secret)
-	return user, s.mayCall(user, rt, s.failed(r, err))
+	user, err = d.Auth.Recognise(r.Context(), identity.Token, secret)
+	return user, d.mayCall(user, rt, d.failed(r, err))
 }
 
 // recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
@@ -212,4 +214,39 @@ func recordSecret(r *http.Request) (string, bool) {
 		return token, true
 	}
 	return "", false
+}
+
+var (
+	errCSRF  = errors.New("a change asked by a page needs the header X-Voltbus: 1, or must come from this node's own page")
+	errCross = errors.New("another site asked for this; open this node's own page")
+)
+
+// checkOrigin refuses changes that another site made the browser send with our cookie.
+func checkOrigin(r *http.Request) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	if r.Header.Get("Sec-Fetch-Site") == "same-origin" || r.Header.Get("X-Voltbus") == "1" {
+		return nil
+	}
+	return exchange.Fail(http.StatusForbidden, errCSRF)
+}
+
+// tellLogin offers the audit log a secret that is not known here. The name is what somebody claims.
+func (d *Door) tellLogin(r *http.Request, name string, err error) {
+	if d.Audit == nil {
+		return
+	}
+	by := "token"
+	if name != "" {
+		by = "password"
+	}
+	detail, _ := json.Marshal(struct {
+		Address string `json:"address"`
+		By      string `json:"by"`
+	}{addressOf(r.RemoteAddr), by}) // texts
+	d.Audit.Offer(audit.Entry{
+		Actor: "unknown", Action: "login.failed", Subject: exchange.Clip(name), Outcome: exchange.Ending(err), Detail: detail, Time: d.Now(),
+	})
 }

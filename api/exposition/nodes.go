@@ -1,4 +1,4 @@
-package api
+package exposition
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 )
 
 // nodeMetrics writes how the way to the parent is, and what is known of the nodes below.
-func (s *server) nodeMetrics(ctx context.Context, e *exposition) error {
-	if s.cfg.Nodes == nil {
+func (m *Metrics) nodeMetrics(ctx context.Context, e *exposition) error {
+	if m.Nodes == nil {
 		return nil
 	}
-	list, err := s.cfg.Nodes.Nodes(ctx)
+	list, err := m.Nodes.Nodes(ctx)
 	if err != nil || len(list.Nodes) == 0 {
 		return err
 	}
@@ -22,7 +22,7 @@ func (s *server) nodeMetrics(ctx context.Context, e *exposition) error {
 		e.single("voltbus_uplink_waiting_samples", "gauge", "Samples that the parent does not have yet.", float64(self.Waiting))
 		age := 0.0
 		if self.WaitingSince != nil {
-			age = max(0, s.cfg.Now().Sub(*self.WaitingSince).Seconds())
+			age = max(0, m.Now().Sub(*self.WaitingSince).Seconds())
 		}
 		e.single("voltbus_uplink_waiting_seconds", "gauge", "Age of the oldest sample that the parent does not have yet.", age)
 	}

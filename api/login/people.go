@@ -1,4 +1,4 @@
-package api
+package login
 
 import (
 	"context"
@@ -17,18 +17,10 @@ type People interface {
 	SetUp(ctx context.Context, name, password string) (identity.User, error)
 }
 
-func (s *server) peopleRoutes() []exchange.Route {
-	const administrator = identity.Administrator
-	return []exchange.Route{
-		{Method: "PUT", Path: exchange.Prefix + "/session/password", Role: identity.Viewer, Body: exchange.SmallBody, Serve: s.changePassword, Audit: "person.password"},
-		{Method: "POST", Path: exchange.Prefix + "/setup", Role: administrator, Body: exchange.SmallBody, Serve: s.setUp, Audit: "setup"},
-	}
-}
-
 // changePassword ends all sessions of the user, and begins a new one for this one. A wrong old
 // password counts as a wrong login.
-func (s *server) changePassword(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.People == nil {
+func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error {
+	if d.People == nil {
 		return exchange.Absent("people")
 	}
 	var body struct {
@@ -40,22 +32,22 @@ func (s *server) changePassword(w http.ResponseWriter, r *exchange.Request) erro
 	}
 	r.Did(r.User.Name, nil)
 	mine := "person " + nameKey(r.User.Name) // of who has logged in: nobody else uses it up
-	if wait := s.attempts.browsers.take(mine, s.cfg.Now()); wait > 0 {
+	if wait := d.attempts.browsers.take(mine, d.Now()); wait > 0 {
 		return exchange.Later(wait, errGuessed)
 	}
-	err := s.cfg.People.ChangePassword(r.Context(), r.User.Name, body.Old, body.New)
+	err := d.People.ChangePassword(r.Context(), r.User.Name, body.Old, body.New)
 	if !fault.Is(err, fault.Refused) {
-		s.attempts.browsers.refund(mine, s.cfg.Now())
+		d.attempts.browsers.refund(mine, d.Now())
 	}
 	if err != nil {
 		return err
 	}
-	return s.enter(w, r, r.User.Name, body.New)
+	return d.enter(w, r, r.User.Name, body.New)
 }
 
 // enter begins a session for somebody whose password was just set.
-func (s *server) enter(w http.ResponseWriter, r *exchange.Request, name, password string) error {
-	secret, session, err := s.cfg.People.LoginByName(r.Context(), name, password)
+func (d *Door) enter(w http.ResponseWriter, r *exchange.Request, name, password string) error {
+	secret, session, err := d.People.LoginByName(r.Context(), name, password)
 	if err != nil {
 		return err
 	}
@@ -65,8 +57,8 @@ func (s *server) enter(w http.ResponseWriter, r *exchange.Request, name, passwor
 }
 
 // setUp admits the first administrator. Who may is who has the local administrator's token.
-func (s *server) setUp(w http.ResponseWriter, r *exchange.Request) error {
-	if s.cfg.People == nil {
+func (d *Door) setUp(w http.ResponseWriter, r *exchange.Request) error {
+	if d.People == nil {
 		return exchange.Absent("people")
 	}
 	var body struct {
@@ -77,9 +69,9 @@ func (s *server) setUp(w http.ResponseWriter, r *exchange.Request) error {
 		return err
 	}
 	r.Did(body.Administrator, nil)
-	u, err := s.cfg.People.SetUp(r.Context(), body.Administrator, body.Password)
+	u, err := d.People.SetUp(r.Context(), body.Administrator, body.Password)
 	if err != nil {
 		return err
 	}
-	return s.enter(w, r, u.Name, body.Password)
+	return d.enter(w, r, u.Name, body.Password)
 }

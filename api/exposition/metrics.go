@@ -1,4 +1,5 @@
-package api
+// Package exposition tells the figures of a node in the text format of Prometheus.
+package exposition
 
 import (
 	"context"
@@ -6,11 +7,44 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 
 	"voltbus/api/exchange"
+	"voltbus/api/intake"
+	"voltbus/api/stream"
+	"voltbus/store"
 
 	"voltbus/api/answer"
 )
+
+// Health judges the node. Its answer must come at once.
+type Health interface {
+	Health(ctx context.Context) answer.Health
+}
+
+// Devices lists the devices in path order.
+type Devices interface {
+	Devices(ctx context.Context) ([]answer.Device, error)
+}
+
+// Stats describes the store.
+type Stats interface {
+	Stats(ctx context.Context) (store.Stats, error)
+}
+
+// Metrics is where the figures come from. A source that is nil has none.
+type Metrics struct {
+	Health   Health
+	Devices  Devices
+	Stats    Stats
+	Ledger   stream.Ledger
+	Nodes    stream.Nodes
+	Intake   *intake.Intake
+	Streams  *stream.Streams
+	Requests func() [6]uint64 // by the first digit of the status
+	Started  time.Time
+	Now      func() time.Time
+}
 
 // exposition writes the text format of Prometheus, version 0.0.4.
 type exposition struct{ buf []byte }
@@ -41,10 +75,11 @@ func escapeLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-func (s *server) metrics(w http.ResponseWriter, r *exchange.Request) error {
+// Serve answers with all figures.
+func (m *Metrics) Serve(w http.ResponseWriter, r *exchange.Request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
-		s.healthMetrics, s.ledgerMetrics, s.storeMetrics, s.deviceMetrics, s.ingestMetrics, s.nodeMetrics, s.ownMetrics,
+		m.healthMetrics, m.ledgerMetrics, m.storeMetrics, m.deviceMetrics, m.ingestMetrics, m.nodeMetrics, m.ownMetrics,
 	} {
 		if err := part(r.Context(), e); err != nil {
 			return err
@@ -56,11 +91,11 @@ func (s *server) metrics(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // healthMetrics counts what is not well, as health lists it.
-func (s *server) healthMetrics(ctx context.Context, e *exposition) error {
-	if s.cfg.Health == nil {
+func (m *Metrics) healthMetrics(ctx context.Context, e *exposition) error {
+	if m.Health == nil {
 		return nil
 	}
-	h := s.cfg.Health.Health(ctx)
+	h := m.Health.Health(ctx)
 	const name = "voltbus_concerns"
 	e.family(name, "gauge", "What is not well, by the part of the node that it is about; health says it in words.")
 	critical := 0
@@ -100,11 +135,11 @@ func accounts() []account {
 	}
 }
 
-func (s *server) ledgerMetrics(ctx context.Context, e *exposition) error {
-	if s.cfg.Ledger == nil {
+func (m *Metrics) ledgerMetrics(ctx context.Context, e *exposition) error {
+	if m.Ledger == nil {
 		return nil
 	}
-	l, err := s.cfg.Ledger.Ledger(ctx)
+	l, err := m.Ledger.Ledger(ctx)
 	if err != nil {
 		return err
 	}
@@ -122,11 +157,11 @@ func (s *server) ledgerMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-func (s *server) storeMetrics(ctx context.Context, e *exposition) error {
-	if s.cfg.Stats == nil {
+func (m *Metrics) storeMetrics(ctx context.Context, e *exposition) error {
+	if m.Stats == nil {
 		return nil
 	}
-	stats, err := s.cfg.Stats.Stats(ctx)
+	stats, err := m.Stats.Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,11 +173,11 @@ func (s *server) storeMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
-	if s.cfg.Devices == nil {
+func (m *Metrics) deviceMetrics(ctx context.Context, e *exposition) error {
+	if m.Devices == nil {
 		return nil
 	}
-	list, err := s.cfg.Devices.Devices(ctx)
+	list, err := m.Devices.Devices(ctx)
 	if err != nil {
 		return err
 	}
@@ -172,11 +207,11 @@ func (s *server) deviceMetrics(ctx context.Context, e *exposition) error {
 }
 
 // ingestMetrics counts what came over HTTP to be recorded, since the start.
-func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
-	if s.cfg.Admission == nil {
+func (m *Metrics) ingestMetrics(_ context.Context, e *exposition) error {
+	if m.Intake.Admission == nil {
 		return nil
 	}
-	n := s.intake.Counts()
+	n := m.Intake.Counts()
 	e.single("voltbus_ingest_accepted_total", "counter", "Readings sent over HTTP that are on disk.", float64(n.Accepted))
 	e.single("voltbus_ingest_refused_total", "counter", "Readings sent over HTTP that were refused.", float64(n.Refused))
 	e.single("voltbus_ingest_misdated_total", "counter", "Readings sent over HTTP whose time was out of bounds.", float64(n.Misdated))
@@ -185,17 +220,18 @@ func (s *server) ingestMetrics(_ context.Context, e *exposition) error {
 	return nil
 }
 
-func (s *server) ownMetrics(_ context.Context, e *exposition) error {
-	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(s.streams.Places.Count()))
-	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(s.streams.Cut()))
+func (m *Metrics) ownMetrics(_ context.Context, e *exposition) error {
+	e.single("voltbus_live_readers", "gauge", "Readers of live streams.", float64(m.Streams.Places.Count()))
+	e.single("voltbus_live_readers_cut_total", "counter", "Readers cut off because they were too slow.", float64(m.Streams.Cut()))
+	requestsBy := m.Requests()
 	const requests = "voltbus_http_requests_total"
 	e.family(requests, "counter", "Requests by the class of their status.")
-	for class := 2; class < len(s.requests); class++ {
-		e.value(requests, "class", strconv.Itoa(class)+"xx", float64(s.requests[class].Load()))
+	for class := 2; class < len(requestsBy); class++ {
+		e.value(requests, "class", strconv.Itoa(class)+"xx", float64(requestsBy[class]))
 	}
 	const start = "process_start_time_seconds"
-	e.single(start, "gauge", "Start of the program, seconds since 1970.", float64(s.started.UnixMilli())/1000)
-	e.single("voltbus_uptime_seconds", "gauge", "Time since the start.", s.cfg.Now().Sub(s.started).Seconds())
+	e.single(start, "gauge", "Start of the program, seconds since 1970.", float64(m.Started.UnixMilli())/1000)
+	e.single("voltbus_uptime_seconds", "gauge", "Time since the start.", m.Now().Sub(m.Started).Seconds())
 	goMetrics(e)
 	return nil
 }

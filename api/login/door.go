@@ -1,0 +1,47 @@
+// Package login recognises who sends a request: by a token, by the session of a browser, or by name and password. Guesses are counted
+// before they are judged, and strangers lock nobody out.
+package login
+
+import (
+	"context"
+	"time"
+
+	"voltbus/api/exchange"
+	"voltbus/identity"
+)
+
+// Auth recognises users.
+type Auth interface {
+	Recognise(ctx context.Context, purpose identity.Purpose, secret string) (identity.User, error)
+	Login(ctx context.Context, token string) (secret string, session identity.Credential, err error)
+	Logout(ctx context.Context, secret string) error
+}
+
+// Config is what a Door needs.
+type Config struct {
+	Auth       Auth
+	People     People         // nil: nobody logs in by name
+	Audit      exchange.Audit // nil: nobody is told of wrong secrets
+	Now        func() time.Time
+	BrowserKey []byte // by which browsers that have logged in are known again; nil: until the next start
+}
+
+// Door lets people and programs in. It is safe for concurrent use.
+type Door struct {
+	Config
+	attempts *attempts
+}
+
+// New returns a Door.
+func New(c Config) *Door { return &Door{Config: c, attempts: newAttempts(c.BrowserKey)} }
+
+// Routes are the addresses by which people log in and out.
+func (d *Door) Routes() []exchange.Route {
+	const session = exchange.Prefix + "/session"
+	return []exchange.Route{
+		{Method: "POST", Path: session, Body: exchange.SmallBody, Serve: d.login, Audit: "login"},
+		{Method: "DELETE", Path: session, Serve: d.logout},
+		{Method: "PUT", Path: session + "/password", Role: identity.Viewer, Body: exchange.SmallBody, Serve: d.changePassword, Audit: "person.password"},
+		{Method: "POST", Path: exchange.Prefix + "/setup", Role: identity.Administrator, Body: exchange.SmallBody, Serve: d.setUp, Audit: "setup"},
+	}
+}

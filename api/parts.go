@@ -1,0 +1,26 @@
+package api
+
+import "voltbus/api/exposition"
+
+// The parts of the API that are small enough to be made for each request, or for the table of routes.
+
+func (s *server) labs() labs { return labs{s.cfg.Lab, s.streams} }
+
+func (s *server) uploads() uploads { return uploads{s.cfg.Processes, s.cfg.Agents, s.auditor} }
+
+func (s *server) remoteCalls() remoteCalls { return remoteCalls{s.cfg.Remote, s.cfg.Operations} }
+
+func (s *server) metrics() *exposition.Metrics {
+	return &exposition.Metrics{
+		Health: s.cfg.Health, Devices: s.cfg.Devices, Stats: s.cfg.Stats, Ledger: s.cfg.Ledger, Nodes: s.cfg.Nodes,
+		Intake: s.intake, Streams: s.streams, Requests: s.answered, Started: s.started, Now: s.cfg.Now,
+	}
+}
+
+// answered counts requests by the first digit of their status.
+func (s *server) answered() (n [6]uint64) {
+	for class := range n {
+		n[class] = s.requests[class].Load()
+	}
+	return n
+}
