@@ -3,7 +3,6 @@ package archtest
 // What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
 var (
 	manyMethods = map[string]int{
-		"api.server":                       70,
 		"broker.Broker":                    29,
 		"bus/client.Client":                73,
 		"cmd/voltbus.session":              33,
@@ -25,7 +24,6 @@ var (
 		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
-		"api":                      2681,
 		"cmd/voltbus":              9807,
 		"config":                   2691,
 		"device":                   3429,
