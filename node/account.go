@@ -11,9 +11,6 @@ import (
 	"voltbus/uplink/shape"
 )
 
-// ledgersFile remembers what nodes below said of their ledgers.
-const ledgersFile = "ledgers.json"
-
 // Ledger implements stream.Ledger: for each origin what was produced, acknowledged and stored here.
 func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	out, err := n.account.Own(ctx)

@@ -12,14 +12,12 @@ import (
 	"voltbus/uplink/children"
 	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
 )
 
 // originsFile remembers by which child the blocks of an origin come.
 const originsFile = "origins.json"
-
-// outagesFile remembers when children were away, and what became of what they recorded meanwhile.
-const outagesFile = "outages.json"
 
 // openReceiver lets children send their blocks.
 func (n *Node) openReceiver(context.Context) error {
@@ -28,16 +26,17 @@ func (n *Node) openReceiver(context.Context) error {
 		Link:    func() (sender.State, time.Time) { return n.sender.State() },
 		Allowed: func() (identity.Grants, error) { return allowed(&n.Config().Uplink) },
 		Version: func(child string) string {
-			seen, _ := n.book.Look(child, child)
+			seen, _ := n.nodes.Look(child, child)
 			return seen.Version
 		},
 	})
+	n.kept = replica.OpenFile(n.opts.Config.Node.Data, n.log)
 	n.receiver = receiver.New(receiver.Config{
 		Name: n.opts.Config.Node.Name, Child: n.neighbours.Child, Own: n.isOwn, Know: func(ctx context.Context, child string, paths []point.Path) error {
 			return n.served.Know(ctx, child, paths)
 		}, Meter: n.meterFits, Refused: n.report.Blocks,
 		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.history.Name, Log: n.log,
-		Outages: filepath.Join(n.opts.Config.Node.Data, outagesFile),
+		Outages: n.kept,
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
 	n.served = children.New(children.Options{
 		Child: n.neighbours.Child, Met: n.children.Met, Works: n.bus.Works, Receiver: n.receiver, Catalog: n.catalog,

@@ -165,7 +165,7 @@ func TestAttackAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer liar.Close()
-	awaitTrue(t, "the region knows of the child", func() bool { return len(c.region.Tree().Below()) == 3 })
+	awaitTrue(t, "the region knows of the child", func() bool { return len(c.region.Subtree().Nodes()) == 3 })
 	ask := func(who string) error {
 		body, err := json.Marshal(tree.Request{Node: "region", Agent: "tariff", Method: "ping", Caller: "agent:x", For: who, Path: []string{"liar"}, Timeout: 5})
 		if err != nil {

@@ -30,7 +30,7 @@ func (n *Node) childChanged(c identity.ChildChange) {
 	switch {
 	case c.Before.State != identity.ChildApproved:
 	case c.After.State != identity.ChildApproved:
-		n.reviewer.Remote(n.tree.Branch(c.Before.Name)...)
+		n.reviewer.Remote(n.nodes.Branch(c.Before.Name)...)
 	default:
 		n.reviewer.Remote()
 	}

@@ -45,7 +45,7 @@ func (n *Node) openControl(ctx context.Context) error {
 // branches lists where the points of nodes below this one lie.
 func (n *Node) branches() []access.Branch {
 	var list []access.Branch
-	below := n.tree.Below()
+	below := n.nodes.Nodes()
 	for i := range below {
 		list = append(list, access.Branch{Node: below[i].Name, Prefix: below[i].Prefix})
 	}

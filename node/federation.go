@@ -13,7 +13,7 @@ import (
 	"voltbus/store/memory"
 	"voltbus/uplink"
 	"voltbus/uplink/federation"
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/replica"
 	"voltbus/wire"
 )
 
@@ -36,20 +36,20 @@ func (n *Node) historians() []federation.Child {
 		return nil
 	}
 	away := map[string]time.Time{}
-	below := n.tree.Below()
+	below := n.nodes.Nodes()
 	for i := range below {
 		if len(below[i].Path) == 1 {
 			away[strings.ToLower(below[i].Name)] = below[i].Away
 		}
 	}
-	behind, present := n.book.Behind(), n.bus.Present()
+	behind, present := n.nodes.Waiting(), n.bus.Present()
 	var list []federation.Child
 	for _, c := range n.neighbours.Children() {
-		seen, _ := n.book.Look(c.Name, c.Name)
+		seen, _ := n.nodes.Look(c.Name, c.Name)
 		came := present[identity.ChildPrefix+c.Name]
 		child := federation.Child{
 			Name: c.Name, Prefix: c.Prefix, Online: c.Online, Away: away[strings.ToLower(c.Name)], Waiting: seen.Waiting,
-			Below: behind[strings.ToLower(c.Name)], Unheard: c.Online && seen.Heard.Before(came) && time.Since(came) < fleet.Every,
+			Below: behind[strings.ToLower(c.Name)], Unheard: c.Online && seen.Heard.Before(came) && time.Since(came) < replica.Every,
 		}
 		if c.Prefix == "" {
 			granted, _ := n.neighbours.Child(c.Name)

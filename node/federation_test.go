@@ -169,7 +169,7 @@ func TestANodeThatIsAwayIsNamedInTheAnswer(t *testing.T) {
 	c.toRegion.Lead("")
 	c.toRegion.Cut()
 	history(t, c.plant, base.Add(count*time.Second), 1, "ahu/temp")
-	awaitTrue(t, "the region knows that campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
+	awaitTrue(t, "the region knows that campus is away", func() bool { return !c.region.Subtree().Nodes()[0].Away.IsZero() })
 	span := client.Span{Points: []string{"campus/plant/ahu/temp"}, From: "-1d"}
 	r, err := c.region.Range(wait(t), span, 0, false)
 	if err != nil || !whole(r.Series[0], 0, count) {
@@ -418,7 +418,7 @@ func TestAChildWithoutAPrefixIsAskedForWhatItMayRecord(t *testing.T) {
 	if _, err := client.Do(wait(t), house.Client, parent.Join, parent.Code{Code: invited.Code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
-	awaitTrue(t, "they are connected", func() bool { b := top.Tree().Below(); return len(b) == 1 && b[0].Away.IsZero() })
+	awaitTrue(t, "they are connected", func() bool { b := top.Subtree().Nodes(); return len(b) == 1 && b[0].Away.IsZero() })
 	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	history(t, house, base, count, "site/kept/temp", "site/sent/temp")
 	awaitTrue(t, "the top has what is sent", func() bool { n, _ := stored(top.running, "house"); return n >= count })

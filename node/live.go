@@ -20,7 +20,7 @@ func (n *Node) openLive(context.Context) error {
 	n.liveHub = live.NewHub(live.HubConfig{
 		Name: n.opts.Config.Node.Name, Tap: n.liveTap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: n.liveChild,
 		Behind: func(child, node string) bool {
-			return slices.ContainsFunc(n.tree.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
+			return slices.ContainsFunc(n.nodes.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
 		},
 		Turnover: n.bus.Turnover, Interest: n.bus.Interest, Above: n.liveUp.Wanted, Refused: n.report.Live, Withheld: n.liveUp.Withheld, Log: n.log,
 	})

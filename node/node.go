@@ -58,10 +58,12 @@ import (
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
 	uplinkledger "voltbus/uplink/ledger"
+	"voltbus/uplink/lineage"
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/remote"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/session"
 	"voltbus/uplink/tree"
@@ -135,10 +137,12 @@ type Node struct {
 	tree       *tree.Tree
 	liveUp     *live.Up
 	liveHub    *live.Hub
-	book       *fleet.Book
-	reports    *fleet.Reporter
+	kept       *replica.File // what is known of the nodes below
+	lineage    *lineage.Lineage
+	nodes      *replica.Table // the nodes below
+	reporter   *replica.Reporter
 	links      *fleet.Links
-	ledgers    *uplinkledger.Book
+	ledgers    *uplinkledger.Ledger
 	below      *federation.Federation // answers the parent
 	wide       *federation.Federation // the same; nil without a store
 	admission  *admission.Admission
@@ -177,7 +181,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context) error{
 		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openBook, n.openMQTT, n.openService, n.openAgents, n.openHealth, n.openServer,
+		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openReports, n.openMQTT, n.openService, n.openAgents, n.openHealth, n.openServer,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -262,9 +266,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if !n.opts.Idle {
 		start("children", n.receiver.Run)
 		start("live messages", n.liveHub.Run)
-		start("tree", n.tree.Run)
-		start("reports", n.reports.Run)
-		start("ledger", n.ledgers.Run)
+		start("reports", n.reporter.Run)
 	}
 	if n.mqtt != nil {
 		start("mqtt", n.mqtt.Run)

@@ -11,16 +11,15 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink"
-	"voltbus/uplink/fleet"
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/shape"
-	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
 
-// answerReport takes how a child says that it and those below it are.
+// answerReport takes what a child reports of itself and those below it.
 func (n *Node) answerReport(ctx context.Context, r *dispatch.Request) []byte {
 	const op = "node.answerReport"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
@@ -28,23 +27,20 @@ func (n *Node) answerReport(ctx context.Context, r *dispatch.Request) []byte {
 		return uplink.Refusal(fault.E(op, fault.Refused, child, neighbour.ErrNoChild))
 	}
 	before := n.heads.OfChild(child)
-	answer, err := n.book.Take(child, r.Data, before)
+	take := n.nodes.Take
+	if r.Method != replica.ReportMethod {
+		take = func(child string, body []byte, audit string) ([]byte, error) {
+			return n.nodes.TakeFormer(child, r.Method, body, audit)
+		}
+	}
+	answer, err := take(child, r.Data, before)
 	if err != nil {
 		return uplink.Refusal(err)
 	}
-	if seen, told := n.book.Look(child, child); told && seen.Audit != "" {
+	if seen, reported := n.nodes.Look(child, child); reported && seen.Audit != "" && !seen.Kept {
 		n.heads.Receive(ctx, child, before, seen.Audit)
 	}
 	return wire.AppendResult(nil, answer)
-}
-
-// standing returns how to tell whether a node stands below a child now.
-func (n *Node) standing() func(child, name string) bool {
-	is := map[[2]string]bool{}
-	for _, b := range n.tree.Below() {
-		is[[2]string{strings.ToLower(b.Path[0]), strings.ToLower(b.Name)}] = true
-	}
-	return func(child, name string) bool { return is[[2]string{child, name}] }
 }
 
 // nodes implements stream.Nodes.
@@ -52,8 +48,8 @@ type nodes struct{ node *Node }
 
 // Nodes implements stream.Nodes.
 func (a nodes) Nodes(ctx context.Context) (answer.Nodes, error) {
-	above, refused := a.node.tree.Ancestors()
-	below := a.node.tree.Below()
+	above, refused := a.node.lineage.Ancestors()
+	below := a.node.nodes.Nodes()
 	out := answer.Nodes{Nodes: make([]answer.Node, 0, 1+len(below)), Above: append([]string{}, above...), Refused: []answer.RefusedNode{}}
 	for _, r := range refused {
 		out.Refused = append(out.Refused, answer.RefusedNode{Name: r.Name, Why: r.Why})
@@ -73,7 +69,7 @@ func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 	if a.node.tree.Self(name) {
 		return a.self(ctx), nil
 	}
-	below := a.node.tree.Below()
+	below := a.node.nodes.Nodes()
 	for i := range below {
 		if strings.EqualFold(below[i].Name, name) {
 			return a.show(&below[i], a.meet()), nil
@@ -84,7 +80,7 @@ func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 
 // self shows this node. The way to its parent is shown as it is now.
 func (a nodes) self(ctx context.Context) answer.Node {
-	seen := a.node.book.Self()
+	seen := a.node.nodes.Self()
 	seen.Link, seen.LinkNote, seen.Waiting, seen.WaitingOctets, seen.WaitingSince = "", "", 0, 0, 0
 	a.node.linkStatus(ctx, &seen.Status)
 	out := shownNode(&seen)
@@ -110,8 +106,8 @@ func (a nodes) meet() *met {
 }
 
 // show shows a node below this one.
-func (a nodes) show(b *tree.Node, here *met) answer.Node {
-	seen, _ := a.node.book.Look(b.Path[0], b.Name)
+func (a nodes) show(b *replica.Node, here *met) answer.Node {
+	seen, _ := a.node.nodes.Look(b.Path[0], b.Name)
 	out := shownNode(&seen)
 	out.Name, out.Path, out.Prefix = b.Name, append([]string{}, b.Path...), string(b.Prefix)
 	out.Origins = append([]string{}, b.Origins...)
@@ -146,11 +142,11 @@ func toldAt(ms int64) *time.Time {
 }
 
 // outagesOf returns the outages of a child, to tell them upwards.
-func (n *Node) outagesOf(child string) []fleet.Outage {
+func (n *Node) outagesOf(child string) []replica.Outage {
 	known := n.receiver.Outages(child)
-	out := make([]fleet.Outage, len(known))
+	out := make([]replica.Outage, len(known))
 	for i, o := range known {
-		out[i] = fleet.Outage{From: o.From.UnixMilli(), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left}
+		out[i] = replica.Outage{From: o.From.UnixMilli(), Waited: o.Waited, Coming: o.Coming, Missing: o.Missing, Left: o.Left}
 		if !o.Unknown.IsZero() {
 			out[i].Unknown = o.Unknown.UnixMilli()
 		}
@@ -165,7 +161,7 @@ func (n *Node) outagesOf(child string) []fleet.Outage {
 }
 
 // add adds what this node measured of a child.
-func (h *met) add(out *answer.Node, seen *fleet.Seen) {
+func (h *met) add(out *answer.Node, seen *replica.Seen) {
 	if s, has := h.live[out.Name]; has {
 		link := shape.Live(s, false)
 		out.Live = &link
@@ -196,7 +192,7 @@ func (h *met) add(out *answer.Node, seen *fleet.Seen) {
 }
 
 // shownNode is what a node says of itself.
-func shownNode(s *fleet.Seen) answer.Node {
+func shownNode(s *replica.Seen) answer.Node {
 	out := answer.Node{
 		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: shape.Moment(s.Heard.UTC()),
 		Link: s.Link, LinkNote: s.LinkNote, RTTMS: s.RTT, OffsetMS: s.Offset,

@@ -20,7 +20,7 @@ import (
 	"voltbus/operation/ledger"
 	"voltbus/operation/nodes"
 	"voltbus/testing/link"
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/replica"
 	"voltbus/wire"
 )
 
@@ -173,7 +173,7 @@ func TestAChildThatIsTooOldForAQuestionIsNamedWithWhatToDo(t *testing.T) {
 	}
 	says("plant: its program does not tell its ledger yet; update it")
 	report := fmt.Sprintf(`{"time":%q,"nodes":[{"f":true,"s":{"version":"0.3.1"}}]}`, time.Now().UTC().Format(time.RFC3339))
-	if _, err := child.Ask(wait(t), fleet.ReportMethod, []byte(report)); err != nil {
+	if _, err := child.Ask(wait(t), replica.FormerFleetMethod, []byte(report)); err != nil {
 		t.Fatal(err)
 	}
 	says("plant: version 0.3.1 of its program does not tell its ledger yet; update it")

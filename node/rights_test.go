@@ -23,6 +23,7 @@ import (
 	"voltbus/point"
 	"voltbus/service"
 	"voltbus/testing/link"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -53,8 +54,8 @@ func couple(t *testing.T, allow string) (campus, plant member, way *link.Link) {
 		t.Fatal(err)
 	}
 	awaitTrue(t, "the nodes know each other", func() bool {
-		above, _ := plant.Tree().Ancestors()
-		below := campus.Tree().Below()
+		above, _ := plant.Lineage().Ancestors()
+		below := campus.Subtree().Nodes()
 		return len(above) == 1 && len(below) == 1 && below[0].Away.IsZero()
 	})
 	return campus, plant, way
@@ -226,7 +227,7 @@ func stranger(t *testing.T, parent *member, name string, grants identity.Grants)
 	}
 	t.Cleanup(conn.Close)
 	awaitTrue(t, "the parent knows the child", func() bool {
-		return slices.ContainsFunc(parent.Tree().Below(), func(n tree.Node) bool { return n.Name == name })
+		return slices.ContainsFunc(parent.Subtree().Nodes(), func(n replica.Node) bool { return n.Name == name })
 	})
 	return func(r tree.Request) error {
 		r.Node, r.Caller, r.Path, r.Timeout = parent.cfg.Node.Name, "person:eve", []string{name}, 5

@@ -13,7 +13,6 @@ import (
 	"voltbus/service"
 	"voltbus/service/agentcall"
 	"voltbus/uplink/children"
-	"voltbus/uplink/fleet"
 	"voltbus/uplink/remote"
 	"voltbus/wire"
 )
@@ -59,9 +58,6 @@ func (n *Node) answer(ctx context.Context, r *dispatch.Request, later func(work 
 	}
 	if strings.HasPrefix(r.From, identity.ChildPrefix) && answersTree(r) {
 		return n.answerTree(ctx, r)
-	}
-	if r.Method == fleet.ReportMethod && strings.HasPrefix(r.From, identity.ChildPrefix) {
-		return n.answerReport(ctx, r)
 	}
 	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park, Later: later})
 }

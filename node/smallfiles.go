@@ -17,10 +17,9 @@ import (
 	"voltbus/internal/quarantine"
 	"voltbus/recorder"
 	"voltbus/uplink/enrol"
-	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
-	"voltbus/uplink/tree"
 	"voltbus/verdict"
 )
 
@@ -43,9 +42,7 @@ func smallFiles() []quarantine.File {
 		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
 		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
 		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
-		{Name: outagesFile, Check: receiver.CheckOutages, Lost: "earlier outages of children are forgotten"},
-		{Name: treeFile, Check: tree.Check, Lost: "the nodes below are known again when they connect"},
-		{Name: ledgersFile, Check: uplinkledger.Check, Lost: "the ledgers of nodes below are known again when they connect"},
+		{Name: replica.FileName, Check: replica.Check, Lost: "the nodes below are known again when they connect, and earlier outages of children are forgotten"},
 		{Name: AddressFile, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
 		{Name: tls + identity.AuthorityFile, Check: identity.CheckCertificate, Copy: tls + identity.AuthorityCopy, Needed: true},

@@ -9,7 +9,7 @@ import (
 	"voltbus/device"
 	"voltbus/internal/host"
 	"voltbus/uplink/enrol"
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
 )
 
@@ -33,18 +33,17 @@ func (g *gauge) look() float64 {
 	return before.Seconds() / took.Seconds()
 }
 
-// openBook lets this node tell its parent how it is, and know how those below it are.
-func (n *Node) openBook(context.Context) error {
-	n.book = fleet.NewBook(now)
+// openReports lets this node report to its parent, and children to it.
+func (n *Node) openReports(context.Context) error {
 	use := new(gauge)
-	n.reports = fleet.NewReporter(fleet.Config{
-		Own: func(ctx context.Context) fleet.Status { return n.status(ctx, use) },
-		Parent: func() (time.Time, bool) {
-			above, is := n.neighbours.Parent()
-			return above.Since, is && above.Online
+	n.reporter = replica.NewReporter(replica.Config{
+		Own:     func(ctx context.Context) replica.Status { return n.status(ctx, use) },
+		Origins: n.ownOrigins, Ledger: n.ledgers.Here, Parent: n.neighbours.Parent, Up: n.neighbours.AskParent,
+		Down: func(ctx context.Context, child, method string, body []byte) ([]byte, error) {
+			return n.neighbours.AskNewer(ctx, child, method, body, "tell its ledger")
 		},
-		Up: n.neighbours.AskParent, Known: n.standing, Outages: n.outagesOf, Kept: n.heads.FromParent, Log: n.log, Now: now,
-	}, n.book)
+		Kept: n.heads.FromParent, File: n.kept, Log: n.log, Now: now,
+	}, n.nodes)
 	return nil
 }
 
@@ -52,14 +51,14 @@ func (n *Node) openBook(context.Context) error {
 const figures = 3
 
 // status says how this node is.
-func (n *Node) status(ctx context.Context, use *gauge) fleet.Status {
-	s := fleet.Status{
+func (n *Node) status(ctx context.Context, use *gauge) replica.Status {
+	s := replica.Status{
 		Version: n.opts.Version.Version, Roles: n.roles(), Started: n.started.Unix(),
-		Memory: int64(fleet.Rounded(float64(host.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
+		Memory: int64(replica.Rounded(float64(host.Memory()), figures)), CPU: math.Round(use.look()*100) / 100,
 		Alerts: len(n.presence.List()), Health: n.Health(ctx).Status, Audit: n.heads.Own(),
 	}
 	free, size := host.FreeSpace(n.opts.Config.Node.Data)
-	s.Disk, s.DiskSize = int64(fleet.Rounded(float64(free), figures)), size
+	s.Disk, s.DiskSize = int64(replica.Rounded(float64(free), figures)), size
 	if t, known := host.Temperature(host.System()); known {
 		t = math.Round(2*t) / 2
 		s.Temperature = &t
@@ -121,7 +120,7 @@ func (n *Node) failingAgents() (all, failing int) {
 }
 
 // linkStatus says how the way to the parent is, and what waits for it.
-func (n *Node) linkStatus(ctx context.Context, s *fleet.Status) {
+func (n *Node) linkStatus(ctx context.Context, s *replica.Status) {
 	m, member := n.parent.Current()
 	if !member {
 		return
@@ -151,7 +150,7 @@ func (n *Node) linkStatus(ctx context.Context, s *fleet.Status) {
 		return
 	}
 	share := float64(log.Last-place+1) / float64(log.Last-log.First+1)
-	s.WaitingOctets = uint64(fleet.Rounded(share*float64(log.Bytes), figures))
+	s.WaitingOctets = uint64(replica.Rounded(share*float64(log.Bytes), figures))
 	if at, err := n.blocks.Written(ctx, place); err == nil {
 		s.WaitingSince = at.Unix()
 	}

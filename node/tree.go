@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"voltbus/bus/dispatch"
 	"voltbus/fault"
@@ -14,46 +14,49 @@ import (
 	"voltbus/uplink"
 	"voltbus/uplink/federation"
 	uplinkledger "voltbus/uplink/ledger"
+	"voltbus/uplink/lineage"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
-
-// treeFile remembers who is below this node.
-const treeFile = "tree.json"
 
 // openTree lets this node and those around it ask each other.
 func (n *Node) openTree(context.Context) error {
 	if _, err := allowed(&n.opts.Config.Uplink); err != nil {
 		return err
 	}
+	n.lineage = lineage.New(n.opts.Config.Node.Name, n.neighbours.Parent)
+	n.nodes = replica.NewTable(replica.TableConfig{
+		Children: n.watchChildren, Place: n.sender.Above, Lineage: n.lineage, Outages: n.outagesOf, Refused: n.report.RefusedNode, Now: now,
+	})
+	n.nodes.Load(n.kept)
 	n.tree = tree.New(tree.Config{
-		Name: n.opts.Config.Node.Name, Origins: n.ownOrigins, Children: n.watchChildren, Parent: n.neighbours.Parent, Place: n.sender.Above,
+		Name: n.opts.Config.Node.Name, Below: n.nodes, Lineage: n.lineage, Parent: n.neighbours.Parent,
 		Grants: n.neighbours.Grants, Up: n.neighbours.AskParent, Down: n.neighbours.AskChild, Here: func(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
 			return n.answerer.Answer(ctx, v, r)
 		},
 		Reads: func(method string) bool { return slices.Contains(readers(), method) },
-		Tell:  n.remoteRequest, Refused: n.report.RefusedNode,
-		File: filepath.Join(n.opts.Config.Node.Data, treeFile), Log: n.log, Now: now,
+		Tell:  n.remoteRequest,
 	})
 	n.below = n.newFederation()
 	if n.history.Store() != nil {
 		n.wide = n.below
 	}
 	n.ledgers = uplinkledger.New(uplinkledger.Config{
-		Name: n.opts.Config.Node.Name, Own: n.account.Own, Stores: n.history.Store() != nil, Above: n.heldAbove, Below: n.tree.Below,
-		Ask:  n.askLedger,
-		File: filepath.Join(n.opts.Config.Node.Data, ledgersFile), Log: n.log, Now: now,
+		Name: n.opts.Config.Node.Name, Own: n.account.Own, Stores: n.history.Store() != nil, Above: n.heldAbove, Below: n.nodes.Accounts,
+		Refresh: func(ctx context.Context) { n.reporter.Refresh(ctx) }, Now: now,
 	})
 	return nil
 }
 
-// askLedger asks a child for the accounts of its subtree.
-func (n *Node) askLedger(ctx context.Context, child string, body []byte) ([]byte, error) {
-	return n.neighbours.AskNewer(ctx, child, uplinkledger.Method, body, "tell its ledger")
-}
-
-// Tree returns what is known of the nodes around this one.
+// Tree asks the nodes around this one.
 func (n *Node) Tree() *tree.Tree { return n.tree }
+
+// Lineage returns what is known of the nodes above this one.
+func (n *Node) Lineage() *lineage.Lineage { return n.lineage }
+
+// Subtree returns what is known of the nodes below this one.
+func (n *Node) Subtree() *replica.Table { return n.nodes }
 
 // ownOrigins lists the names of this node's origins.
 func (n *Node) ownOrigins() []string {
@@ -65,11 +68,14 @@ func (n *Node) ownOrigins() []string {
 }
 
 // watchChildren lists the children as childrenNow does, and notes those that are away.
-func (n *Node) watchChildren() []tree.Child {
+func (n *Node) watchChildren() []replica.Child {
 	list := n.neighbours.Children()
 	for _, c := range list {
 		if !c.Online {
-			seen, _ := n.book.Look(c.Name, c.Name)
+			seen, _ := n.nodes.Look(c.Name, c.Name)
+			if seen.Kept { // what was before this node ran says nothing of since when it is away
+				seen.Heard = time.Time{}
+			}
 			n.receiver.Gone(c.Name, seen.Heard)
 		}
 	}
@@ -88,7 +94,7 @@ func (n *Node) remoteRequest(e tree.Event) {
 // answersTree reports whether a request of a neighbour is one about the tree.
 func answersTree(r *dispatch.Request) bool {
 	switch r.Method {
-	case tree.ReportMethod, tree.AboveMethod, tree.RelayMethod, uplinkledger.Method, federation.Method:
+	case replica.ReportMethod, replica.AboveMethod, tree.RelayMethod, federation.Method, replica.FormerTreeMethod, replica.FormerFleetMethod, replica.FormerLedgerMethod:
 		return true
 	}
 	return false
@@ -102,34 +108,31 @@ func (n *Node) answerTree(ctx context.Context, r *dispatch.Request) []byte {
 	if r.Method == tree.RelayMethod {
 		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
 	}
-	if r.Method != tree.ReportMethod {
-		return uplink.Refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
+	switch r.Method {
+	case replica.ReportMethod, replica.FormerTreeMethod, replica.FormerFleetMethod:
+		return n.answerReport(ctx, r)
 	}
-	answer, err := n.tree.Report(child, r.Data)
-	if err != nil {
-		return uplink.Refusal(err)
-	}
-	return wire.AppendResult(nil, answer)
+	return uplink.Refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
 }
 
 // answerParentTree answers the parent's request about the tree.
 func (n *Node) answerParentTree(ctx context.Context, r *dispatch.Request) []byte {
-	if r.Method == tree.RelayMethod {
+	result, err := []byte("null"), error(nil)
+	switch r.Method {
+	case tree.RelayMethod:
 		m, _ := n.parent.Current()
 		return n.tree.Relay(ctx, tree.Hop{Name: m.Parent, Above: true}, r.Data)
-	}
-	if r.Method == uplinkledger.Method {
-		answer, err := n.ledgers.Answer(ctx, r.Data)
-		if err != nil {
-			return uplink.Refusal(err)
-		}
-		return wire.AppendResult(nil, answer)
-	}
-	if r.Method == federation.Method {
+	case federation.Method:
 		return n.answerHistory(ctx, r)
+	case replica.ReportMethod:
+		n.reporter.Flush(ctx, r.Data)
+	case replica.FormerLedgerMethod:
+		result, err = n.reporter.FormerLedgers(ctx, r.Data)
+	default:
+		err = n.lineage.Above(r.Data)
 	}
-	if err := n.tree.Above(r.Data); err != nil {
+	if err != nil {
 		return uplink.Refusal(err)
 	}
-	return wire.AppendResult(nil, []byte("null"))
+	return wire.AppendResult(nil, result)
 }

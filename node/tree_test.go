@@ -60,8 +60,8 @@ func plantChain(t *testing.T, extra map[string]string, grants map[string]identit
 	hang(c.region, c.campus, c.toRegion, "campus")
 	hang(c.campus, c.plant, c.toCampus, "plant")
 	awaitTrue(t, "the region knows the plant, and the plant the region", func() bool {
-		above, _ := c.plant.Tree().Ancestors()
-		below := c.region.Tree().Below()
+		above, _ := c.plant.Lineage().Ancestors()
+		below := c.region.Subtree().Nodes()
 		return len(above) == 2 && len(below) == 2 && below[0].Away.IsZero() && below[1].Away.IsZero()
 	})
 	return c
@@ -193,14 +193,14 @@ func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
 	if err := <-done; !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant") {
 		t.Errorf("a call over a link that is cut: %v", err)
 	}
-	awaitTrue(t, "the region knows that the plant is away", func() bool { return !c.region.Tree().Below()[1].Away.IsZero() })
+	awaitTrue(t, "the region knows that the plant is away", func() bool { return !c.region.Subtree().Nodes()[1].Away.IsZero() })
 	_, err = c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "ping", Timeout: time.Minute})
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "plant is not connected to campus since ") {
 		t.Errorf("a call to a node that is away: %v", err)
 	}
 	c.toRegion.Lead("")
 	c.toRegion.Cut()
-	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
+	awaitTrue(t, "campus is away", func() bool { return !c.region.Subtree().Nodes()[0].Away.IsZero() })
 	_, err = c.region.CallNode(wait(t), "plant", "boiler", client.Call{Method: "ping", Timeout: time.Minute})
 	if !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "campus is not connected to region") {
 		t.Errorf("a call behind a node that is away: %v", err)
@@ -221,14 +221,14 @@ func TestANameStandsOnceInATreeOfNodes(t *testing.T) {
 	below(t, c.region.running, harbour, c.region.BusAddr(), "harbour")
 	below(t, harbour, twin, harbour.BusAddr(), "twin")
 	awaitTrue(t, "harbour is told that its Plant is not let in", func() bool {
-		_, refused := harbour.Tree().Ancestors()
+		_, refused := harbour.Lineage().Ancestors()
 		return len(refused) == 1 && refused[0].Name == "Plant" && strings.Contains(refused[0].Why, "campus/plant")
 	})
 	awaitTrue(t, "the audit log of the region says so", func() bool {
 		told := c.region.told(client.AuditFilter{Action: "node.refused"})
 		return len(told) == 1 && strings.HasPrefix(told[0], "child:harbour node.refused")
 	})
-	if list := c.region.Tree().Below(); len(list) != 3 {
+	if list := c.region.Subtree().Nodes(); len(list) != 3 {
 		t.Errorf("the region knows %+v, want campus, plant and harbour", list)
 	}
 }
@@ -284,7 +284,7 @@ func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
 	}
 	c.toRegion.Lead("")
 	c.toRegion.Cut()
-	awaitTrue(t, "campus is away", func() bool { return !c.region.Tree().Below()[0].Away.IsZero() })
+	awaitTrue(t, "campus is away", func() bool { return !c.region.Subtree().Nodes()[0].Away.IsZero() })
 	record(500, 250)
 	awaitTrue(t, "campus has 750", sees(c.campus, 750, 750, 0))
 	l, err := c.region.LedgerBelow(wait(t))

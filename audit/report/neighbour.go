@@ -14,6 +14,7 @@ import (
 	"voltbus/operation"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/fleet"
+	"voltbus/uplink/lineage"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -54,7 +55,7 @@ func (r *Reporter) RemoteRequest(e *tree.Event, declared *operation.Declared) {
 }
 
 // RefusedNode reports that a node of a child is not let into the tree.
-func (r *Reporter) RefusedNode(child string, refused tree.Refused) {
+func (r *Reporter) RefusedNode(child string, refused lineage.Refused) {
 	r.opts.Audit.Gather(audit.Entry{Actor: "child:" + child, Action: "node.refused", Subject: refused.Name, Outcome: refused.Why})
 }
 

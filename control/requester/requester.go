@@ -10,6 +10,7 @@ import (
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/identity"
+	"voltbus/uplink/lineage"
 	"voltbus/uplink/tree"
 )
 
@@ -23,7 +24,7 @@ type Tree interface {
 
 // Neighbours are the nodes next to this one. Package uplink/neighbour has them.
 type Neighbours interface {
-	Parent() (tree.Above, bool)
+	Parent() (lineage.Parent, bool)
 	Grants(from tree.Hop) (identity.Grants, error)
 }
 

@@ -21,7 +21,6 @@ var (
 		"uplink/enrol.Parent":              32,
 		"uplink/federation.Federation":     33,
 		"uplink/sender.Sender":             39,
-		"uplink/tree.Tree":                 31,
 	}
 	manyLines = map[string]int{
 		"cmd/voltbus":              9807,
@@ -30,13 +29,13 @@ var (
 		"driver/modbus":            2739,
 		"identity":                 4278,
 		"ingest":                   2951,
-		"node":                     2779,
+		"node":                     2768,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4801,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
 		"lab/rig":     25,
-		"node":        76,
+		"node":        78,
 	}
 )

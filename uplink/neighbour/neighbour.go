@@ -11,7 +11,9 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/uplink/enrol"
+	"voltbus/uplink/lineage"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
@@ -45,13 +47,13 @@ type Neighbours struct{ opts Options }
 func New(o Options) *Neighbours { return &Neighbours{opts: o} }
 
 // Children lists the children that may connect, and which of them are.
-func (n *Neighbours) Children() []tree.Child {
+func (n *Neighbours) Children() []replica.Child {
 	present := n.opts.Bus.Present()
-	var list []tree.Child
+	var list []replica.Child
 	for _, c := range n.opts.Children.List() {
 		if c.State == identity.ChildApproved {
 			_, online := present[c.Caller()]
-			list = append(list, tree.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
+			list = append(list, replica.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
 		}
 	}
 	return list
@@ -67,13 +69,13 @@ func (n *Neighbours) Child(name string) (receiver.Child, bool) {
 }
 
 // Parent says how this node stands with its parent; false without one.
-func (n *Neighbours) Parent() (tree.Above, bool) {
+func (n *Neighbours) Parent() (lineage.Parent, bool) {
 	m, member := n.opts.Parent.Current()
 	if !member {
-		return tree.Above{}, false
+		return lineage.Parent{}, false
 	}
 	state, since := n.opts.Link()
-	return tree.Above{Name: m.Parent, As: m.Name, Online: state == sender.Connected, Since: since}, true
+	return lineage.Parent{Name: m.Parent, As: m.Name, Online: state == sender.Connected, Since: since}, true
 }
 
 var (

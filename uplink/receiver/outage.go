@@ -2,15 +2,11 @@ package receiver
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
-	"voltbus/internal/atomicfile"
 	"voltbus/uplink"
 )
 
@@ -43,6 +39,12 @@ type Outage struct {
 	Targets map[string]uplink.Position `json:"targets,omitempty"`
 }
 
+// Keeper keeps the outages of children. It is safe for concurrent use.
+type Keeper interface {
+	Outages() []byte // what was written last; nil for nothing
+	WriteOutages([]byte) error
+}
+
 // chronicle is what is remembered of the outages of children.
 type chronicle struct {
 	Stopped time.Time            `json:"stopped"` // when this node knew last who was there
@@ -55,17 +57,15 @@ type chronicle struct {
 	unwritten bool // the disk did not take them the last time
 }
 
-// remember reads a chronicle; without a file, or of one that cannot be read, an empty one.
-func remember(file string, log *slog.Logger) *chronicle {
+// remember reads a chronicle; of one that cannot be read, an empty one.
+func remember(kept Keeper, log *slog.Logger) *chronicle {
 	c := &chronicle{}
-	if file != "" {
-		data, err := os.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(data, c)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("the outages of children are forgotten; new ones are noted", slog.String("file", file), slog.Any("err", err))
-			c = &chronicle{}
+	if kept != nil {
+		if data := kept.Outages(); len(data) > 0 {
+			if err := json.Unmarshal(data, c); err != nil {
+				log.Warn("the outages of children are forgotten; new ones are noted", slog.Any("err", err))
+				c = &chronicle{}
+			}
 		}
 	}
 	if c.Outages == nil {
@@ -77,9 +77,6 @@ func remember(file string, log *slog.Logger) *chronicle {
 	c.away = map[string]Outage{}
 	return c
 }
-
-// CheckOutages returns what is wrong with the content of the file of outages.
-func CheckOutages(content []byte) error { return json.Unmarshal(content, &chronicle{}) }
 
 // Gone notes that a child is not connected; heard is when it last said something, zero if that is not
 // known. Of a child that never sent anything nothing is noted. What was before this node ran is not known, and is
@@ -190,21 +187,21 @@ func (r *Receiver) Outages(child string) []Outage {
 // writeOutages writes down what changed, and forgets children that are none any more; with stop also
 // until when this node ran.
 func (r *Receiver) writeOutages(stop bool) {
-	if r.cfg.Outages == "" {
+	if r.cfg.Outages == nil {
 		return
 	}
 	data := r.noted(stop)
 	if data == nil {
 		return
 	}
-	err := new(atomicfile.Writer).Write(r.cfg.Outages, data, 0o600)
+	err := r.cfg.Outages.WriteOutages(data)
 	r.mu.Lock()
 	again := r.outages.unwritten
 	r.outages.unwritten = err != nil
 	r.outages.dirty = r.outages.dirty || err != nil
 	r.mu.Unlock()
 	if err != nil && !again {
-		r.cfg.Log.Warn("the outages of children cannot be written down now; it is tried again, and they are known until this node stops", slog.String("file", r.cfg.Outages), slog.Any("err", err))
+		r.cfg.Log.Warn("the outages of children cannot be written down now; it is tried again, and they are known until this node stops", slog.Any("err", err))
 	}
 }
 

@@ -58,8 +58,8 @@ type Config struct {
 	Refused func(Refusal)
 	// File remembers by which child the blocks of an origin come; "" remembers nothing over a restart.
 	File string
-	// Outages is the file that remembers the outages of children; "" remembers none over a restart.
-	Outages string
+	// Outages keeps the outages of children over a restart; nil keeps none.
+	Outages Keeper
 	// Origins is from how many origins at most a child may send: default 20,000, two lanes of as many
 	// nodes as there may be below one.
 	Origins int

@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/point"
-	"voltbus/uplink/tree"
+	"voltbus/uplink/lineage"
+	"voltbus/uplink/replica"
 )
 
 func TestAChildThatDoesNotAnswerKeepsNobodyFromHearingWhoIsAbove(t *testing.T) {
@@ -30,7 +32,7 @@ func TestAChildThatDoesNotAnswerKeepsNobodyFromHearingWhoIsAbove(t *testing.T) {
 		campus.link(true)
 		settle()
 		for _, s := range sites[3:] {
-			if above, _ := s.tree.Ancestors(); strings.Join(above, " ") != "campus region" {
+			if above, _ := s.lineage.Ancestors(); strings.Join(above, " ") != "campus region" {
 				t.Errorf("above %s are %q, want campus and region", s.name, above)
 			}
 		}
@@ -39,29 +41,33 @@ func TestAChildThatDoesNotAnswerKeepsNobodyFromHearingWhoIsAbove(t *testing.T) {
 
 func TestWhatTheParentTellsMeanwhileCountsMoreThanItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var building *tree.Tree
 		say := func(above ...string) []byte {
-			body, err := json.Marshal(tree.Reception{Above: above})
+			body, err := json.Marshal(replica.Reception{Above: above})
 			if err != nil {
 				t.Error(err)
 			}
 			return body
 		}
-		building = tree.New(tree.Config{
-			Name: "building", Origins: func() []string { return nil }, Children: func() []tree.Child { return nil },
-			Parent: func() (tree.Above, bool) { return tree.Above{Name: "campus", As: "building", Online: true}, true },
-			Place:  func(p point.Path) point.Path { return p },
+		parent := func() (lineage.Parent, bool) {
+			return lineage.Parent{Name: "campus", As: "building", Online: true}, true
+		}
+		names := lineage.New("building", parent)
+		building := replica.NewReporter(replica.Config{
+			Own: func(context.Context) replica.Status { return replica.Status{} }, Origins: func() []string { return nil },
+			Ledger: func(context.Context) (answer.LedgerNode, error) { return answer.LedgerNode{}, nil }, Parent: parent,
 			Up: func(context.Context, string, []byte) ([]byte, error) {
 				answer := say("campus")
-				return answer, building.Above(say("campus", "region")) // it joined before the answer arrives
+				return answer, names.Above(say("campus", "region")) // it joined before the answer arrives
 			},
 			Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		})
+		}, replica.NewTable(replica.TableConfig{
+			Children: func() []replica.Child { return nil }, Place: func(p point.Path) point.Path { return p }, Lineage: names, Now: time.Now,
+		}))
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go func() { _ = building.Run(ctx) }()
 		settle()
-		if above, _ := building.Ancestors(); strings.Join(above, " ") != "campus region" {
+		if above, _ := names.Ancestors(); strings.Join(above, " ") != "campus region" {
 			t.Errorf("above it are %q, want campus and region", above)
 		}
 	})

@@ -5,60 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"voltbus/fault"
 	"voltbus/identity"
-	"voltbus/point"
+	"voltbus/uplink/replica"
 	"voltbus/wire"
 )
 
-// The methods that neighbours ask of each other.
+// RelayMethod is what neighbours ask of each other: a Request, answered with the result.
+const RelayMethod = "tree.relay"
+
+// MaxHops is how many nodes a request passes.
+const MaxHops = replica.MaxHops
+
 const (
-	ReportMethod = "tree.report" // a child of its parent: a Report, answered with a Reception
-	AboveMethod  = "tree.above"  // a parent of its child: a Reception, when those above it changed
-	RelayMethod  = "tree.relay"  // either of the other: a Request, answered with the result
+	maxName = 64  // bytes of a name
+	maxText = 300 // bytes of other texts that a neighbour sends
 )
-
-// Bounds of the tree.
-const (
-	MaxHops  = 16     // nodes that a request passes, or that stand above each other
-	MaxNodes = 10_000 // below one node
-	maxTexts = 8      // origins of a node
-	maxName  = 64     // octets of a name
-	maxText  = 300    // octets of other texts that a neighbour sends
-)
-
-// Node is a node as one above it knows it.
-type Node struct {
-	Name    string   `json:"name"`
-	Path    []string `json:"path,omitempty"`    // the nodes from below the one that tells to this one; nil: it tells of itself
-	Origins []string `json:"origins,omitempty"` // of its blocks
-	// Prefix is where its points lie at the one that tells; "" for anywhere.
-	Prefix point.Path `json:"prefix,omitempty"`
-	Away   time.Time  `json:"away,omitzero"` // since when it is not connected; zero: it is
-}
-
-// Report is what a node tells its parent: itself first, then all that it knows below.
-type Report struct {
-	Nodes []Node `json:"nodes"`
-}
-
-// Reception is the parent's answer to a Report.
-type Reception struct {
-	// Above are the parent and those above it, the nearest first.
-	Above []string `json:"above"`
-	// Refused are the nodes that the parent does not let in, and why.
-	Refused []Refused `json:"refused,omitempty"`
-}
-
-// Refused is a node that is not let into the tree.
-type Refused struct {
-	Name string `json:"name"`
-	Why  string `json:"why"`
-}
 
 // Request is something that is asked of a node of the tree.
 type Request struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/uplink/replica"
 	"voltbus/wire"
 )
 
@@ -46,7 +47,7 @@ func (t *Tree) Ask(ctx context.Context, c Caller, r Request) (json.RawMessage, e
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if t.Self(r.Node) {
+	if t.cfg.Lineage.Self(r.Node) {
 		return nil, fault.E(op, fault.Invalid, r.Node, errOwn)
 	}
 	if c.Grants != nil {
@@ -112,14 +113,14 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 	}
 	who, err := t.vouch(from, r)
 	if err != nil {
-		t.cfg.Tell(Event{From: from.Name, Request: r, Passed: !t.Self(r.Node), Err: err, Claimed: r.For})
+		t.cfg.Tell(Event{From: from.Name, Request: r, Passed: !t.cfg.Lineage.Self(r.Node), Err: err, Claimed: r.For})
 		return nil, err
 	}
 	r.For = who.String()
 	r.lower(&grants)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.Timeout*float64(time.Second)))
 	defer cancel()
-	if t.Self(r.Node) {
+	if t.cfg.Lineage.Self(r.Node) {
 		v := &Visitor{Hop: from, For: who, Role: r.role(), Own: r.Grants, Grants: grants}
 		result, err := t.here(ctx, v, r)
 		t.note(Event{From: from.Name, Request: r, Err: err})
@@ -161,10 +162,7 @@ func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage,
 		return nil, fault.E(op, fault.Timeout, r.Node, context.DeadlineExceeded)
 	}
 	next.Timeout = wait.Seconds() * part
-	node, missing, below := t.down.find(r.Node)
-	if !below && t.down.meet(t.cfg.Children(), t.cfg.Now()) { // it may have come just now
-		node, missing, below = t.down.find(r.Node)
-	}
+	node, missing, below := t.cfg.Below.Find(r.Node)
 	if below && (from.Above || !strings.EqualFold(from.Name, node.Path[0])) {
 		return t.passDown(ctx, t.nameFor(from), &next, way{node, missing})
 	}
@@ -192,7 +190,7 @@ func isFailure(err error) bool {
 }
 
 // way is how a node below is reached.
-type way struct{ node, missing Node }
+type way struct{ node, missing replica.Node }
 
 // passDown asks the child on the way to a node. self is the name that this node has for who asks.
 func (t *Tree) passDown(ctx context.Context, self string, r *Request, to way) (json.RawMessage, error) {

@@ -6,16 +6,18 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"
+	"voltbus/uplink/lineage"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -25,6 +27,9 @@ type site struct {
 	name     string // that its parent has for it
 	own      string // that it has for itself; "" for the same
 	tree     *tree.Tree
+	table    *replica.Table
+	lineage  *lineage.Lineage
+	reporter *replica.Reporter
 	parent   *site
 	children map[string]*site
 	allow    identity.Grants            // what the parent's side may do here
@@ -38,7 +43,7 @@ type site struct {
 	owners   []string      // to whom belongs what was answered here
 	visitors []*tree.Visitor
 	told     []tree.Event
-	refused  []tree.Refused
+	refused  []lineage.Refused
 	hold     chan struct{} // answers wait for it, if there is one
 	arrived  chan struct{}
 	downward int
@@ -58,30 +63,43 @@ func plant(t *testing.T, name string, parent *site) *site {
 }
 
 func (s *site) open(dir string) {
+	name := cmp.Or(s.own, s.name)
+	log := slog.New(slog.DiscardHandler)
+	file := replica.OpenFile(dir, log)
+	s.lineage = lineage.New(name, s.above)
+	s.table = replica.NewTable(replica.TableConfig{
+		Children: s.listed, Place: func(p point.Path) point.Path { return point.Path("below").Join(string(p)) }, Lineage: s.lineage,
+		Refused: func(_ string, r lineage.Refused) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.refused = append(s.refused, r)
+		},
+		Now: time.Now,
+	})
+	s.table.Load(file)
+	s.reporter = replica.NewReporter(replica.Config{
+		Own:     func(context.Context) replica.Status { return replica.Status{} },
+		Origins: func() []string { return []string{s.name + "~abc123"} },
+		Ledger:  func(context.Context) (answer.LedgerNode, error) { return answer.LedgerNode{}, nil },
+		Parent:  s.above, Up: s.askUp, Down: s.askDown, File: file, Log: log, Now: time.Now,
+	}, s.table)
 	s.tree = tree.New(tree.Config{
-		Name: cmp.Or(s.own, s.name), Origins: func() []string { return []string{s.name + "~abc123"} }, Children: s.listed, Parent: s.above,
-		Place:  func(p point.Path) point.Path { return point.Path("below").Join(string(p)) },
+		Name: name, Below: s.table, Lineage: s.lineage, Parent: s.above,
 		Grants: s.grantsOf, Up: s.askUp, Down: s.askDown, Here: s.answer,
 		Tell: func(e tree.Event) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.told = append(s.told, e)
 		},
-		Refused: func(_ string, r tree.Refused) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.refused = append(s.refused, r)
-		},
-		File: filepath.Join(dir, "tree.json"), Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 }
 
-func (s *site) listed() (list []tree.Child) {
+func (s *site) listed() (list []replica.Child) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, c := range s.children {
 		up, _ := c.connected()
-		list = append(list, tree.Child{Name: name, Prefix: point.Path("sites/" + name), Online: up})
+		list = append(list, replica.Child{Name: name, Prefix: point.Path("sites/" + name), Online: up})
 	}
 	return list
 }
@@ -92,13 +110,13 @@ func (s *site) connected() (bool, chan struct{}) {
 	return s.up, s.lost
 }
 
-func (s *site) above() (tree.Above, bool) {
+func (s *site) above() (lineage.Parent, bool) {
 	if s.parent == nil {
-		return tree.Above{}, false
+		return lineage.Parent{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return tree.Above{Name: s.parent.name, As: s.name, Online: s.up, Since: s.since}, true
+	return lineage.Parent{Name: s.parent.name, As: s.name, Online: s.up, Since: s.since}, true
 }
 
 func (s *site) link(up bool) {
@@ -126,8 +144,8 @@ func (s *site) askUp(ctx context.Context, method string, body []byte) ([]byte, e
 		return nil, fault.E("", fault.Unreachable, "", errCut)
 	}
 	hop := tree.Hop{Name: s.name}
-	if method == tree.ReportMethod {
-		return s.parent.tree.Report(s.name, body)
+	if method == replica.ReportMethod {
+		return s.parent.table.Take(s.name, body, "")
 	}
 	answer, err := over(lost, func() []byte { return s.parent.tree.Relay(ctx, hop, body) })
 	if err != nil {
@@ -140,12 +158,15 @@ func (s *site) askDown(ctx context.Context, child, method string, body []byte) (
 	s.mu.Lock()
 	c := s.children[child]
 	s.mu.Unlock()
-	if method == tree.AboveMethod {
+	switch method {
+	case replica.AboveMethod:
 		if c.deaf {
 			<-ctx.Done()
 			return nil, fault.E("", fault.Timeout, child, ctx.Err())
 		}
-		return nil, c.tree.Above(body)
+		return nil, c.lineage.Above(body)
+	case replica.FormerLedgerMethod: // nobody here says what it has
+		return nil, fault.E("", fault.NotFound, child, errCut)
 	}
 	s.mu.Lock()
 	s.downward++
@@ -196,7 +217,7 @@ func run(t *testing.T, sites ...*site) {
 	ctx, end := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, s := range sites {
-		running.Go(func() { _ = s.tree.Run(ctx) })
+		running.Go(func() { _ = s.reporter.Run(ctx) })
 	}
 	t.Cleanup(func() { end(); running.Wait() })
 }
@@ -238,14 +259,14 @@ func ask(t *testing.T, from *site, node, agent, method string) (string, error) {
 
 func TestEachNodeKnowsWhoIsBelowAndAbove(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, building *site) {
-		below := region.tree.Below()
+		below := region.table.Nodes()
 		if len(below) != 2 || below[0].Name != "campus" || below[1].Name != "building" {
 			t.Fatalf("region knows %+v, want campus and building", below)
 		}
 		if got := below[1]; strings.Join(got.Path, "/") != "campus/building" || got.Prefix != "below/sites/building" || len(got.Origins) != 1 || got.Origins[0] != "building~abc123" {
 			t.Errorf("region knows of building %+v", got)
 		}
-		above, _ := building.tree.Ancestors()
+		above, _ := building.lineage.Ancestors()
 		if strings.Join(above, " ") != "campus region" {
 			t.Errorf("above building are %q, want campus and region", above)
 		}
@@ -325,7 +346,7 @@ func TestANodeThatIsNotConnectedIsUnreachableAtOnceAndTheHopIsNamed(t *testing.T
 	inChain(t, func(t *testing.T, region, campus, building *site) {
 		building.link(false)
 		settle()
-		since := region.tree.Below()[1].Away
+		since := region.table.Nodes()[1].Away
 		if since.IsZero() {
 			t.Error("region does not know that building is away")
 		}
@@ -416,7 +437,7 @@ func TestANameStandsOnceInATree(t *testing.T) {
 		if _, err := ask(t, region, "building", "boiler", "tune"); err != nil {
 			t.Errorf("the first of the name is asked: %v", err)
 		}
-		if _, told := other.tree.Ancestors(); len(told) != 3 {
+		if _, told := other.lineage.Ancestors(); len(told) != 3 {
 			t.Errorf("harbour was told of %+v, want three", told)
 		}
 		// When the first one goes, the other one is let in.
@@ -425,8 +446,8 @@ func TestANameStandsOnceInATree(t *testing.T) {
 		campus.mu.Unlock()
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
-		if n := len(region.tree.Below()); n != 4 {
-			t.Errorf("region knows %d nodes, want campus, harbour, Building and crane: %+v", n, region.tree.Below())
+		if n := len(region.table.Nodes()); n != 4 {
+			t.Errorf("region knows %d nodes, want campus, harbour, Building and crane: %+v", n, region.table.Nodes())
 		}
 	})
 }
@@ -478,7 +499,7 @@ func TestWhoIsBelowIsKnownAfterAStart(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		for _, s := range []*site{region, campus, building} {
-			running.Go(func() { _ = s.tree.Run(ctx) })
+			running.Go(func() { _ = s.reporter.Run(ctx) })
 		}
 		settle()
 		end()

@@ -49,13 +49,13 @@ func (t *Tree) vouch(from Hop, r *Request) (identity.Principal, error) {
 
 // reached returns the name of a node as it is known here, if it is reached by a neighbour.
 func (t *Tree) reached(from Hop, name string) (string, error) {
-	if t.Self(name) {
+	if t.cfg.Lineage.Self(name) {
 		return "", errForged
 	}
 	if !from.Above && strings.EqualFold(name, from.Name) {
 		return from.Name, nil
 	}
-	child, known := t.down.behind(name)
+	child, known := t.cfg.Below.Behind(name)
 	switch {
 	case from.Above && child != "":
 		return "", errForged
@@ -63,7 +63,7 @@ func (t *Tree) reached(from Hop, name string) (string, error) {
 		return name, nil
 	case child != "" && strings.EqualFold(child, from.Name):
 		return known, nil
-	case child != "" || t.taken(name) != "":
+	case child != "" || t.cfg.Lineage.Taken(name) != "":
 		return "", errForged
 	}
 	return "", errNoNode
@@ -87,23 +87,20 @@ func (t *Tree) signed(r *Request, self string) ([]byte, error) {
 // By returns the neighbour by which a node is reached: the child on the way to it, otherwise the parent.
 // Its name is empty if there is none.
 func (t *Tree) By(name string) Hop {
-	if child, _ := t.down.behind(name); child != "" {
+	if child, _ := t.cfg.Below.Behind(name); child != "" {
 		return Hop{Name: child}
 	}
 	above, _ := t.cfg.Parent()
 	return Hop{Name: above.Name, Above: true}
 }
 
-// Branch lists the names of a child and of all below it, as they were known last.
-func (t *Tree) Branch(child string) []string { return t.down.branch(child) }
-
 // Reaches reports whether a node is connected to the tree as far as is known here: of one that is not
 // below this node, whether the parent is.
 func (t *Tree) Reaches(name string) bool {
-	if t.Self(name) {
+	if t.cfg.Lineage.Self(name) {
 		return true
 	}
-	if node, _, below := t.down.find(name); below {
+	if node, _, below := t.cfg.Below.Find(name); below {
 		return node.Away.IsZero()
 	}
 	above, is := t.cfg.Parent()

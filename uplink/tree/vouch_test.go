@@ -9,6 +9,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/uplink/replica"
 	"voltbus/uplink/tree"
 )
 
@@ -141,8 +142,10 @@ func TestAttackWhoIsNotLetIntoTheTreeAsksForNobody(t *testing.T) {
 		if _, err := ask(t, twin, "region", "tariff", "price"); !fault.Is(err, fault.Refused) || len(region.owners) > 0 {
 			t.Errorf("a second node of a name asks: %v, for %q", err, region.owners)
 		}
-		_, _ = region.tree.Report("harbour", []byte(`{"nodes":[{"name":"harbour"},{"name":"campu`+"\u017f"+`","path":["campu`+"\u017f"+`"]},{"name":"a\nb","path":["a\nb"]}]}`))
-		for _, n := range region.tree.Below() {
+		long := "campu\u017f"
+		_, _ = region.table.Take("harbour", []byte(`{"nodes":[{"n":"`+long+`","v":1,"s":{"node":{"path":["`+long+`"]}}},{"n":"a\nb","v":1,"s":{"node":{"path":["a\nb"]}}}]}`), "")
+		_, _ = region.table.TakeFormer("harbour", replica.FormerTreeMethod, []byte(`{"nodes":[{"name":"harbour"},{"name":"`+long+`","path":["`+long+`"]},{"name":"a\nb","path":["a\nb"]}]}`), "")
+		for _, n := range region.table.Nodes() {
 			if !identity.IsNodeName(n.Name) {
 				t.Errorf("%q is let into the tree", n.Name)
 			}

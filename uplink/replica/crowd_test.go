@@ -1,14 +1,13 @@
-package fleet_test
+package replica_test
 
 import (
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"voltbus/fault"
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/replica"
 )
 
 // grown returns how many octets of the heap something takes that is kept.
@@ -26,8 +25,35 @@ func grown(keep any, do func()) int64 {
 // Names of facts that are no more are kept until the parent was told: at the top nobody is told.
 func TestAttackAChildNamesEverNewFacts(t *testing.T) {
 	for _, full := range []bool{true, false} {
-		book := fleet.NewBook(time.Now)
+		table := tableOf("evil", "good")
 		name := 0
+		take := func(body string) error {
+			_, err := table.TakeFormer("evil", replica.FormerFleetMethod, []byte(body), "")
+			return err
+		}
+		if !full { // as a child of this version reports
+			version := 0
+			take = func(string) error {
+				var b strings.Builder
+				b.WriteString(`{"nodes":[{"b":0,"v":0}`)
+				for range 60 {
+					fmt.Fprintf(&b, `,{"b":%d,"v":%d,"s":{"x":1`, version, version+1)
+					for i := range 90 {
+						fmt.Fprintf(&b, `,"%060d":1`, name+i)
+					}
+					fmt.Fprintf(&b, `}},{"b":%d,"v":%d,"s":{"x":1`, version+1, version+2)
+					for range 90 {
+						fmt.Fprintf(&b, `,"%060d":null`, name)
+						name++
+					}
+					b.WriteString(`}}`)
+					version += 2
+				}
+				b.WriteString(`]}`)
+				_, err := table.Take("evil", []byte(strings.Replace(b.String(), `{"b":0,"v":0},`, "", 1)), "")
+				return err
+			}
+		}
 		report := func() string {
 			var b strings.Builder
 			fmt.Fprintf(&b, `{"nodes":[{"f":true}`)
@@ -45,9 +71,9 @@ func TestAttackAChildNamesEverNewFacts(t *testing.T) {
 			b.WriteString(`]}`)
 			return b.String()
 		}
-		took := grown(book, func() {
+		took := grown(table, func() {
 			for range 40 {
-				if _, err := book.Take("evil", []byte(report()), ""); err != nil {
+				if err := take(report()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -59,15 +85,15 @@ func TestAttackAChildNamesEverNewFacts(t *testing.T) {
 }
 
 func TestAttackAChildTellsOfLargeNodesWithoutEnd(t *testing.T) {
-	book := fleet.NewBook(time.Now)
+	table := tableOf("evil", "good")
 	var facts strings.Builder
 	for i := range 90 {
 		fmt.Fprintf(&facts, `"f%d":%q,`, i, strings.Repeat("x", 500))
 	}
 	large := strings.TrimSuffix(facts.String(), ",")
-	took := grown(book, func() {
+	took := grown(table, func() {
 		for n := range 4000 {
-			if _, err := book.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","f":true,"s":{%s}}]}`, n, large), ""); err != nil {
+			if _, err := table.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","v":1,"s":{%s}}]}`, n, large), ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -76,20 +102,20 @@ func TestAttackAChildTellsOfLargeNodesWithoutEnd(t *testing.T) {
 		t.Errorf("the nodes below one child take %d octets", took)
 	}
 	// Another child is not concerned, and one that is known cannot grow beyond either.
-	if _, err := book.Take("good", []byte(`{"nodes":[{"f":true,"s":{"version":"1"}}]}`), ""); err != nil {
+	if _, err := table.Take("good", []byte(`{"nodes":[{"v":1,"s":{"version":"1"}}]}`), ""); err != nil {
 		t.Error(err)
 	}
-	if seen, known := book.Look("good", "good"); !known || seen.Version != "1" {
+	if seen, known := table.Look("good", "good"); !known || seen.Version != "1" {
 		t.Errorf("another child is known: %v, %+v", known, seen)
 	}
-	small := fleet.NewBook(time.Now)
+	small := tableOf("evil", "good")
 	for n := range 2000 {
-		if _, err := small.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","f":true}]}`, n), ""); err != nil {
+		if _, err := small.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","v":1}]}`, n), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for n := range 2000 {
-		_, err := small.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","s":{%s}}]}`, n, large), "")
+		_, err := small.Take("evil", fmt.Appendf(nil, `{"nodes":[{"n":"n%d","b":1,"v":2,"s":{%s}}]}`, n, large), "")
 		if fault.Is(err, fault.Invalid) {
 			return
 		}

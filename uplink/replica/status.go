@@ -1,33 +1,13 @@
-// Package fleet knows how the nodes of a tree are. Each node tells its parent how it is every ten
-// seconds, only what changed, and passes on what those below it told, so that every node knows all
-// below it. The package is given a function that asks the parent, and knows no bus.
-package fleet
+package replica
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
-	"time"
 	"unicode/utf8"
 )
 
-// ReportMethod is what a child asks of its parent: a Report, answered with a Reception.
-const ReportMethod = "fleet.report"
-
-// Bounds of what a child tells.
-const (
-	maxFacts  = 96      // of a node
-	maxValue  = 512     // octets of a fact
-	maxName   = 64      // octets of the name of a node or a fact
-	maxNodes  = 10_000  // below a child
-	maxReport = 1 << 20 // octets of a report; senders stay far below
-
-	maxOctets  = 64 << 20 // of the facts of all nodes below a child, in memory
-	factOctets = 64       // of a fact beside its name and value
-)
-
 // Status is how a node is, as it says itself. What it cannot know is zero. The names of its fields in
-// JSON are the facts of a report; a node passes on facts that it does not know.
+// JSON are parts of its document; a node passes on parts that it does not know.
 type Status struct {
 	Version string   `json:"version,omitempty"` // of the program
 	Roles   []string `json:"roles,omitempty"`   // what it is there for
@@ -60,17 +40,15 @@ type Status struct {
 	Note           string   `json:"note,omitempty"`    // what a person should know, such as that it went back to an older configuration
 }
 
-// facts is a status, field by field. The values belong to the map.
-type facts map[string]json.RawMessage
-
-func factsOf(s *Status) facts {
+// parts returns a status field by field. The values belong to the map.
+func (s *Status) parts() parts {
 	s.Version, s.LinkNote, s.Note = clip(s.Version), clip(s.LinkNote), clip(s.Note)
 	text, err := json.Marshal(s)
-	var f facts
-	if err != nil || json.Unmarshal(text, &f) != nil { // texts and numbers are always written
-		return facts{}
+	var p parts
+	if err != nil || json.Unmarshal(text, &p) != nil { // texts and numbers are always written
+		return parts{}
 	}
-	return f
+	return p
 }
 
 // clip bounds a text to what fits into a fact, however it is escaped.
@@ -86,15 +64,21 @@ func clip(s string) string {
 	return s[:cut] + "…"
 }
 
-// status reads facts. What another version means by a fact that has another form is left out.
-func (f facts) status() (s Status) {
-	text, err := json.Marshal(f)
+// status reads the parts that are a status. What another version means by a part that has another form is left out.
+func (p parts) status() (s Status) {
+	own := make(parts, len(p))
+	for name, value := range p {
+		if isFact(name) {
+			own[name] = value
+		}
+	}
+	text, err := json.Marshal(own)
 	if err == nil && json.Unmarshal(text, &s) == nil {
 		return s
 	}
 	s = Status{}
-	for name, value := range f {
-		one, err := json.Marshal(facts{name: value})
+	for name, value := range own {
+		one, err := json.Marshal(parts{name: value})
 		before := s
 		if err != nil || json.Unmarshal(one, &s) != nil {
 			s = before
@@ -103,46 +87,17 @@ func (f facts) status() (s Status) {
 	return s
 }
 
-// Entry is what is told of a node.
-type Entry struct {
-	Node string `json:"n,omitempty"` // "" for the one that tells
-	Full bool   `json:"f,omitempty"` // facts that are not here are no more
-	// Age is how many milliseconds ago the node told it.
-	Age   int64 `json:"a,omitempty"`
-	Facts facts `json:"s,omitempty"` // those that changed; null for one that is no more
-}
-
-// Report is what a node tells its parent.
-type Report struct {
-	Time  time.Time `json:"time"` // the clock of the one that tells
-	Nodes []Entry   `json:"nodes"`
-}
-
-// Reception is the answer.
-type Reception struct {
-	Time time.Time `json:"time"` // the clock of the parent
-	// Again asks for everything once more: what changed is told of a node of which nothing is known.
-	Again bool `json:"again,omitempty"`
-	// Audit is the newest of what the child told as Status.Audit before this report.
-	Audit string `json:"audit,omitempty"`
-}
-
-var (
-	errReport = errors.New("is not a report of how nodes are; is the version of that node's program much newer than this one's?")
-	errLong   = errors.New("holds more than a node has to say of itself")
-)
-
-// check judges an entry that somebody sent.
-func (e *Entry) check() error {
-	if len(e.Node) > maxName || len(e.Facts) > maxFacts {
-		return errLong
-	}
-	for name, value := range e.Facts {
-		if len(name) > maxName || len(value) > maxValue {
-			return errLong
-		}
-	}
-	return nil
+// Outage is a time in which a node was not connected to its parent, as that counted it. Times are milliseconds
+// since 1970 by the parent's clock, figures are samples.
+type Outage struct {
+	From    int64  `json:"f"`
+	Unknown int64  `json:"u,omitempty"` // since when nobody knows before From; 0: From was seen
+	To      int64  `json:"t,omitempty"` // 0: it is still away
+	Waited  uint64 `json:"w,omitempty"` // that were at the node and not at its parent, when it came back
+	Coming  uint64 `json:"c,omitempty"` // of them those that are still not there
+	Missing uint64 `json:"m,omitempty"` // of them those that it could not send any more
+	Left    uint64 `json:"l,omitempty"` // of them those that were left out on purpose
+	Done    int64  `json:"d,omitempty"` // when the last was on the parent's disk; 0: not yet
 }
 
 // Rounded is a figure with so many digits that it does not change with every look.

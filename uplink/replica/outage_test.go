@@ -1,4 +1,4 @@
-package fleet_test
+package replica_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/replica"
 )
 
 func TestTheNewestOutagesOfANodeAreKnownToAllAboveItAsItsParentCountedThem(t *testing.T) {
@@ -15,41 +15,41 @@ func TestTheNewestOutagesOfANodeAreKnownToAllAboveItAsItsParentCountedThem(t *te
 		campus := plant("campus", region)
 		house := plant("house", campus)
 		room := plant("room", house)
-		most := fleet.Outage{
+		most := replica.Outage{
 			From: math.MaxInt64 >> 22, To: math.MaxInt64 >> 22, Done: math.MaxInt64 >> 22, // 2 ^ 41 ms: the year 2039
 			Waited: math.MaxUint64, Coming: math.MaxUint64, Missing: math.MaxUint64, Left: math.MaxUint64,
 		}
-		kept := []fleet.Outage{most, most, most}
-		set := func(list ...fleet.Outage) {
+		kept := []replica.Outage{most, most, most}
+		set := func(list ...replica.Outage) {
 			house.mu.Lock()
 			defer house.mu.Unlock()
-			house.outages = map[string][]fleet.Outage{"room": list}
+			house.outages = map[string][]replica.Outage{"room": list}
 		}
-		check := func(when string, want []fleet.Outage) {
+		check := func(when string, want []replica.Outage) {
 			t.Helper()
 			for _, at := range []*site{campus, region} {
 				by := "house"
 				if at == region {
 					by = "campus"
 				}
-				if far, _ := at.book.Look(by, "room"); !slices.Equal(far.Outages, want) || far.Devices != 10_000 {
+				if far, _ := at.table.Look(by, "room"); !slices.Equal(far.Outages, want) || far.Devices != 10_000 {
 					t.Errorf("%s, %s knows %+v", when, at.name, far)
 				}
 			}
 		}
-		room.set(func(s *fleet.Status) { s.Outages = []fleet.Outage{{From: 1}} }) // what it says of itself does not count
+		room.set(func(s *replica.Status) { s.Outages = []replica.Outage{{From: 1}} }) // what it says of itself does not count
 		live(t, []*site{region, campus, house, room}, func() {
 			check("before", nil)
-			set(append(kept, fleet.Outage{From: 7})...)
+			set(append(kept, replica.Outage{From: 7})...)
 		}, func() {
 			check("then", kept)
 			room.link(true) // it tells everything anew
 		}, func() {
 			check("when it came back", kept)
-			set(fleet.Outage{From: 5})
+			set(replica.Outage{From: 5})
 			room.link(false)
 		}, func() {
-			check("while it is away", []fleet.Outage{{From: 5}})
+			check("while it is away", []replica.Outage{{From: 5}})
 			set()
 		}, func() { check("when they are forgotten", nil) })
 	})

@@ -1,0 +1,141 @@
+// Package lineage knows the names of a node and of those above it, so that no name stands twice in a tree.
+package lineage
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"voltbus/fault"
+)
+
+// Bounds of the tree.
+const (
+	MaxHops = 16  // nodes that stand above each other
+	maxName = 300 // bytes of a name that the parent sends
+)
+
+// Refused is a node that is not let into the tree.
+type Refused struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// Parent is the parent of this node.
+type Parent struct {
+	Name   string    // the parent's
+	As     string    // what it calls this node
+	Online bool      // this node is connected to it
+	Since  time.Time // it is, or is not; zero: unknown
+}
+
+// Lineage knows the names of this node and of those above it. It is safe for concurrent use.
+type Lineage struct {
+	name   string
+	parent func() (Parent, bool)
+
+	mu      sync.Mutex
+	above   []string  // the parent and those above it
+	heard   uint64    // how often the parent said that this changed
+	refused []Refused // of what was reported to the parent
+	moved   bool      // above changed, and the children do not know
+}
+
+// New returns that of a node. The function returns false for a node without a parent.
+func New(name string, parent func() (Parent, bool)) *Lineage {
+	return &Lineage{name: name, parent: parent}
+}
+
+// Self reports whether this node has the name: its own, or what its parent calls it.
+func (l *Lineage) Self(name string) bool {
+	if strings.EqualFold(name, l.name) {
+		return true
+	}
+	above, is := l.parent()
+	return is && strings.EqualFold(name, above.As)
+}
+
+// Ancestors lists the nodes above this one, the nearest first, and those of this node's tree that the
+// parent does not let in.
+func (l *Lineage) Ancestors() (names []string, refused []Refused) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.above, l.refused
+}
+
+// Names lists what stands above a child: this node and those above it.
+func (l *Lineage) Names() []string {
+	names, _ := l.Ancestors()
+	return append([]string{l.name}, names[:min(len(names), MaxHops)]...)
+}
+
+// Taken says whose name it is, of this node or one above; "" of none of them.
+func (l *Lineage) Taken(name string) string {
+	if l.Self(name) {
+		return "the node " + l.name + " above it"
+	}
+	if above, is := l.parent(); is && strings.EqualFold(name, above.Name) {
+		return "the node " + above.Name + " above it"
+	}
+	names, _ := l.Ancestors()
+	for _, a := range names {
+		if strings.EqualFold(name, a) {
+			return "the node " + a + " above it"
+		}
+	}
+	return ""
+}
+
+// Above takes what the parent says of those above, without being asked.
+func (l *Lineage) Above(body []byte) error {
+	var in struct {
+		Above []string `json:"above"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return fault.E("lineage.Above", fault.Invalid, "above", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard++
+	l.rise(in.Above)
+	return nil
+}
+
+// Received takes what the parent answers to a report: who is above, and whom it does not let in. If it said since the
+// news were counted who is above, that is newer than its answer, or as new.
+func (l *Lineage) Received(above []string, refused []Refused, news uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = refused
+	if l.heard == news {
+		l.rise(above)
+	}
+}
+
+// rise notes who is above. The caller holds mu.
+func (l *Lineage) rise(above []string) {
+	above = slices.Clone(above[:min(len(above), MaxHops)])
+	for i, name := range above {
+		above[i] = strings.ToValidUTF8(name[:min(len(name), maxName)], "")
+	}
+	l.moved = l.moved || !slices.Equal(l.above, above)
+	l.above = above
+}
+
+// News returns how often the parent said who is above.
+func (l *Lineage) News() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
+}
+
+// Changed reports whether the children are to be told who is above, once.
+func (l *Lineage) Changed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	moved := l.moved
+	l.moved = false
+	return moved
+}

@@ -1,0 +1,144 @@
+package replica
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// maxDigests is how many digests of parts an answer holds; of what is beyond, all is asked for.
+const maxDigests = 8000
+
+// maxAge is how many milliseconds old a report may be said to be: a century.
+const maxAge = 100 * 365 * 24 * 3_600_000
+
+// exchange is a report of a child that is taken.
+type exchange struct {
+	forest *forest
+	branch *branch
+	in     *Report
+	now    time.Time
+	want   map[string]map[string]uint64
+	listed int // digests in want
+}
+
+// take takes the entries, as far as they are within bounds.
+func (x *exchange) take() error {
+	b := x.branch
+	b.modern, b.why = true, ""
+	if x.in.Begin {
+		b.round++
+	}
+	for i := range x.in.Nodes {
+		if err := x.entry(&x.in.Nodes[i]); err != nil {
+			return err
+		}
+	}
+	if x.in.End {
+		x.forest.drop(b, func(r *record) bool { return r.offered != b.round })
+	}
+	return nil
+}
+
+// record returns the document that an entry is of, a new one for a node that is not known yet; nil if that is not
+// to be: what is asked for again, or one node too many.
+func (x *exchange) record(e *Entry) *record {
+	b := x.branch
+	if e.Node == "" {
+		return b.child
+	}
+	r := b.nodes[key(e.Node)]
+	switch {
+	case r != nil:
+		return r
+	case len(b.nodes) >= MaxNodes || b.bytes+e.Parts.size() > maxBranch:
+		return nil // more than a tree may have; those that are known go on
+	case e.Base != 0 || e.Digest != 0:
+		x.want[e.Node] = map[string]uint64{}
+	}
+	r = newRecord(strings.Clone(e.Node))
+	r.why, r.version = whyUnknown, e.Base
+	b.nodes[key(e.Node)] = r
+	return r
+}
+
+func (x *exchange) entry(e *Entry) error {
+	b := x.branch
+	if e.Gone {
+		x.forest.drop(b, func(r *record) bool { return key(r.name) == key(e.Node) })
+		return nil
+	}
+	r := x.record(e)
+	if r == nil {
+		return nil
+	}
+	r.offered = b.round
+	switch {
+	case e.Digest != 0:
+		r.version = e.Version
+		if sum, each := r.received(); sum != e.Digest {
+			x.ask(r, e.Node, each)
+		}
+	case e.Base != r.version:
+		_, each := r.received()
+		r.version = e.Version
+		x.ask(r, e.Node, each)
+		return nil
+	default:
+		if err := x.merge(r, e); err != nil {
+			return err
+		}
+	}
+	if r.fresh = true; e.Age >= 0 {
+		r.heard, r.kept = x.now.Add(-time.Duration(min(e.Age, maxAge))*time.Millisecond), false
+	}
+	if r == b.child && !x.in.Time.IsZero() {
+		var rtt float64
+		_ = json.Unmarshal(r.parts["rtt_ms"], &rtt) // one that is not there yet is 0
+		r.skew = x.in.Time.Sub(x.now.Add(-time.Duration(rtt / 2 * float64(time.Millisecond))))
+	}
+	return nil
+}
+
+// ask asks for what differs from what this node has.
+func (x *exchange) ask(r *record, name string, each map[string]uint64) {
+	if x.listed += len(each); x.listed > maxDigests {
+		each = map[string]uint64{}
+		x.forest.merge(x.branch, r, r.without(nil, func(string) bool { return true }))
+	}
+	x.want[name] = each
+}
+
+// merge takes the parts that changed.
+func (x *exchange) merge(r *record, e *Entry) error {
+	if r == x.branch.child {
+		delete(e.Parts, outagesPart)
+	}
+	if err := r.judge(e.Parts); err != nil {
+		return err
+	}
+	if x.branch.bytes+e.Parts.size() > maxBranch {
+		return errLarge
+	}
+	r.version = e.Version
+	x.forest.merge(x.branch, r, e.Parts)
+	return nil
+}
+
+// place reads where a node stands.
+func (r *record) place(child *record) {
+	var n Node
+	if json.Unmarshal(r.parts[nodePart], &n) != nil {
+		n = Node{}
+	}
+	n.Origins = clipTexts(n.Origins, maxListed)
+	if r == child {
+		r.node.Origins = n.Origins
+		return
+	}
+	n.Name = r.name
+	if len(n.Path) > 0 {
+		n.Path = append([]string{child.name}, n.Path...)
+	}
+	r.node = n
+}

@@ -1,0 +1,123 @@
+package replica
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"voltbus/uplink/lineage"
+)
+
+// key is a name for comparing: two that differ in case only are one.
+func key(name string) string { return strings.ToLower(name) }
+
+// forest are the documents of a table.
+type forest struct {
+	self     *record
+	branches map[string]*branch // by the child's name in lower case
+	gone     []string           // nodes of which the parent is to be told that they are no more
+	news     bool               // that no file holds
+	moved    bool               // who is below, or is there, changed since that was asked
+	above    []string           // the names above a child, as the nodes were judged by them
+}
+
+// branch are the documents that come from a child.
+type branch struct {
+	child  *record
+	nodes  map[string]*record // below the child, by name in lower case
+	away   time.Time
+	came   time.Time // since when it is connected
+	round  uint64    // of offers
+	modern bool      // it reports as this package does
+	why    string    // its ledger is not known
+	judge  bool      // who stands where below it changed
+	lost   []lineage.Refused
+	bytes  int // of all its documents
+}
+
+// changed notes that who is below changed.
+func (f *forest) changed() { f.news, f.moved = true, true }
+
+// drop forgets nodes below a child.
+func (f *forest) drop(b *branch, which func(*record) bool) {
+	for k, r := range b.nodes {
+		if which(r) {
+			if r.why == "" {
+				f.gone = append(f.gone, r.name)
+			}
+			delete(b.nodes, k)
+			b.bytes -= r.size
+			b.judge = true
+			f.changed()
+		}
+	}
+}
+
+// merge takes parts of a document of a branch.
+func (f *forest) merge(b *branch, r *record, p parts) {
+	f.news = f.news || len(p) > 0
+	before := r.size
+	moved := r.merge(p)
+	b.bytes += r.size - before
+	if moved {
+		r.place(b.child)
+		b.judge = true
+		f.changed()
+	}
+}
+
+// find returns the document of a node that is let in, and the branch that it is in.
+func (f *forest) find(name string) (*branch, *record) {
+	for _, b := range f.branches {
+		if r := b.find(name); r != nil {
+			return b, r
+		}
+	}
+	return nil, nil
+}
+
+// record returns the document of a node below a child, or of the child itself; nil for one that is not let in.
+func (f *forest) record(child, node string) *record {
+	if b := f.branches[key(child)]; b != nil {
+		return b.find(node)
+	}
+	return nil
+}
+
+func (b *branch) find(name string) *record {
+	if key(b.child.name) == key(name) {
+		return b.child
+	}
+	if r := b.nodes[key(name)]; r != nil && r.why == "" {
+		return r
+	}
+	return nil
+}
+
+// sorted lists the documents of a branch that are let in, those above others first.
+func (b *branch) sorted() []*record {
+	list := []*record{b.child}
+	for _, r := range b.nodes {
+		if r.why == "" {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, byDepth)
+	return list
+}
+
+func byDepth(x, y *record) int {
+	return cmp.Or(cmp.Compare(len(x.node.Path), len(y.node.Path)), strings.Compare(x.name, y.name))
+}
+
+// at returns where a node stands now: one behind a child that is away is away since then, too.
+func (b *branch) at(r *record) Node {
+	n := r.node
+	if r == b.child {
+		n.Away = b.away
+	} else if !b.away.IsZero() && n.Away.IsZero() {
+		n.Away = b.away
+	}
+	return n
+}
