@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/lab/rig/scan"
+
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
@@ -173,14 +175,14 @@ func clients(ctx context.Context, o *Options, f *Figures) error {
 			return fmt.Errorf("make the clients' directory: %w", err)
 		}
 		meter := machine.NewMeter(os.Getpid())
-		scan := rig.Scan{Devices: devices, Points: points, Listeners: listeners, Scans: scans, Interval: 500 * time.Millisecond, Seed: 1, Dir: dir}
+		run := scan.Scan{Devices: devices, Points: points, Listeners: listeners, Scans: scans, Interval: 500 * time.Millisecond, Seed: 1, Dir: dir}
 		var peak uint64
-		scan.Watch = func(rig.Scrape) {
+		run.Watch = func(scan.Scrape) {
 			if u, err := meter.Usage(); err == nil {
 				peak = max(peak, u.Memory)
 			}
 		}
-		_, err := scan.Run(ctx)
+		_, err := run.Run(ctx)
 		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 			return err
 		}

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/lab/rig/scan"
+
 	"voltbus/fault"
-	"voltbus/lab/rig"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -18,7 +19,7 @@ type Broker struct {
 	Name string
 	Find func() error // nil if it is here, else how to get it
 	// scrape runs the scrapes of a set-up over the broker.
-	scrape func(context.Context, *Scrapes) ([]rig.Scrape, error)
+	scrape func(context.Context, *Scrapes) ([]scan.Scrape, error)
 }
 
 // Brokers returns the message buses that can be compared with.
@@ -35,11 +36,11 @@ type Scrapes struct {
 	Listeners int
 	Scans     int // that are measured; one more comes before as the warm-up
 	Dir       string
-	Watch     func(rig.Scrape) // nil for nobody
+	Watch     func(scan.Scrape) // nil for nobody
 }
 
 // Run runs the scrapes and returns one figure for each.
-func (b *Broker) Run(ctx context.Context, s *Scrapes) ([]rig.Scrape, error) { return b.scrape(ctx, s) }
+func (b *Broker) Run(ctx context.Context, s *Scrapes) ([]scan.Scrape, error) { return b.scrape(ctx, s) }
 
 // message is one device's message.
 type message struct {
@@ -75,7 +76,7 @@ type network interface {
 }
 
 // over publishes the scrapes one after another and waits for each at all listeners.
-func (s *Scrapes) over(ctx context.Context, n network) (_ []rig.Scrape, err error) {
+func (s *Scrapes) over(ctx context.Context, n network) (_ []scan.Scrape, err error) {
 	defer func() { err = errors.Join(err, n.close()) }()
 	arrived := make(chan time.Time, s.Listeners)
 	for range s.Listeners {
@@ -90,7 +91,7 @@ func (s *Scrapes) over(ctx context.Context, n network) (_ []rig.Scrape, err erro
 		}
 	}
 	messages := s.messages()
-	var scrapes []rig.Scrape
+	var scrapes []scan.Scrape
 	for i := range s.Scans + 1 {
 		one, err := s.once(ctx, n, messages, arrived)
 		if err != nil {
@@ -110,19 +111,19 @@ func (s *Scrapes) over(ctx context.Context, n network) (_ []rig.Scrape, err erro
 // scrapeTime is how long one scrape may take.
 const scrapeTime = 5 * time.Minute
 
-func (s *Scrapes) once(ctx context.Context, n network, messages []message, arrived <-chan time.Time) (rig.Scrape, error) {
+func (s *Scrapes) once(ctx context.Context, n network, messages []message, arrived <-chan time.Time) (scan.Scrape, error) {
 	began := time.Now()
 	for i := range messages {
 		if err := n.publish(ctx, &messages[i]); err != nil {
-			return rig.Scrape{}, err
+			return scan.Scrape{}, err
 		}
 	}
 	if err := n.flush(); err != nil {
-		return rig.Scrape{}, err
+		return scan.Scrape{}, err
 	}
 	late := time.NewTimer(scrapeTime)
 	defer late.Stop()
-	var one rig.Scrape
+	var one scan.Scrape
 	for range s.Listeners {
 		select {
 		case at := <-arrived:

@@ -12,11 +12,12 @@ import (
 	"os/user"
 	"path/filepath"
 
+	"voltbus/lab/rig/scan"
+
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
 	"voltbus/fault"
-	"voltbus/lab/rig"
 )
 
 const installMosquitto = "on Debian: apt-get install mosquitto"
@@ -26,7 +27,7 @@ func mosquitto() Broker {
 	return Broker{
 		Name: "Mosquitto",
 		Find: func() error { _, err := find("mosquitto", installMosquitto, "/usr/sbin"); return err },
-		scrape: func(ctx context.Context, s *Scrapes) ([]rig.Scrape, error) {
+		scrape: func(ctx context.Context, s *Scrapes) ([]scan.Scrape, error) {
 			n, err := startMosquitto(ctx, s.Dir)
 			if err != nil {
 				return nil, err

@@ -3,10 +3,11 @@ package peers_test
 import (
 	"testing"
 
+	"voltbus/lab/rig/scan"
+
 	"go.uber.org/goleak"
 
 	"voltbus/lab/peers"
-	"voltbus/lab/rig"
 	testpeers "voltbus/testing/peers"
 )
 
@@ -21,7 +22,7 @@ func TestEveryBrokerThatIsHereDeliversWholeScrapes(t *testing.T) {
 			}
 			seen := 0
 			scrapes, err := b.Run(t.Context(), &peers.Scrapes{
-				Devices: 20, Points: 18, Listeners: 3, Scans: 2, Dir: t.TempDir(), Watch: func(rig.Scrape) { seen++ },
+				Devices: 20, Points: 18, Listeners: 3, Scans: 2, Dir: t.TempDir(), Watch: func(scan.Scrape) { seen++ },
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -11,10 +11,11 @@ import (
 	"strconv"
 	"sync"
 
+	"voltbus/lab/rig/scan"
+
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"voltbus/fault"
-	"voltbus/lab/rig"
 )
 
 const installRabbit = "on Debian: apt-get install rabbitmq-server"
@@ -32,7 +33,7 @@ func rabbitMQ() Broker {
 			_, epmd := find("epmd", installRabbit)
 			return errors.Join(server, epmd)
 		},
-		scrape: func(ctx context.Context, s *Scrapes) ([]rig.Scrape, error) {
+		scrape: func(ctx context.Context, s *Scrapes) ([]scan.Scrape, error) {
 			n, err := startRabbit(ctx, s.Dir)
 			if err != nil {
 				return nil, err

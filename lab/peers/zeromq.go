@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"voltbus/lab/rig/scan"
+
 	"voltbus/fault"
 	"voltbus/lab/rig"
 )
@@ -102,7 +104,7 @@ func (h *half) stop() {
 	_ = h.cmd.Wait() // how it ended is no news to anybody
 }
 
-func scrapeZeroMQ(ctx context.Context, s *Scrapes) (_ []rig.Scrape, err error) {
+func scrapeZeroMQ(ctx context.Context, s *Scrapes) (_ []scan.Scrape, err error) {
 	z := &zmqPair{}
 	defer z.stop()
 	// Whoever waits for a line is woken by the end of the processes.
@@ -110,7 +112,7 @@ func scrapeZeroMQ(ctx context.Context, s *Scrapes) (_ []rig.Scrape, err error) {
 	if err := z.start(s); err != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
-	var scrapes []rig.Scrape
+	var scrapes []scan.Scrape
 	for i := range s.Scans + 1 {
 		one, err := z.scrape(s.Listeners)
 		if err != nil {
@@ -223,8 +225,8 @@ func (z *zmqPair) wait() error {
 	}
 }
 
-func (z *zmqPair) scrape(listeners int) (rig.Scrape, error) {
-	var one rig.Scrape
+func (z *zmqPair) scrape(listeners int) (scan.Scrape, error) {
+	var one scan.Scrape
 	if _, err := io.WriteString(z.from.in, "scrape\n"); err != nil {
 		return one, fault.E("peers.zeromq", fault.Unavailable, "", err)
 	}

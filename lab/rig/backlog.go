@@ -47,7 +47,7 @@ func (b Backlog) Record(ctx context.Context, program []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer context.AfterFunc(ctx, func() { _ = c.in.Close() })() // with which the process ends
+	defer context.AfterFunc(ctx, func() { _ = c.In.Close() })() // with which the process ends
 	var done backlogged
 	if err := c.Next(&done); err != nil {
 		_ = c.Kill() // its last words are in err

@@ -23,7 +23,7 @@ import (
 type Child struct {
 	kind   string
 	cmd    *exec.Cmd
-	in     io.WriteCloser
+	In     io.WriteCloser
 	lines  *bufio.Scanner
 	errors *LastWords
 	ended  bool
@@ -46,7 +46,7 @@ func Start(program []string, kind string, config any) (*Child, error) {
 	c.cmd = exec.Command(program[0], append(append([]string{}, program[1:]...), kind)...) //nolint:noctx // ends with its input
 	c.cmd.Stderr = c.errors
 	c.cmd.WaitDelay = stopTime
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
+	if c.In, err = c.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start the %s: %w", kind, err)
 	}
 	out, err := c.cmd.StdoutPipe()
@@ -58,7 +58,7 @@ func Start(program []string, kind string, config any) (*Child, error) {
 	}
 	c.lines = bufio.NewScanner(out)
 	c.lines.Buffer(nil, longestLine)
-	if _, err := c.in.Write(append(line, '\n')); err != nil {
+	if _, err := c.In.Write(append(line, '\n')); err != nil {
 		return nil, errors.Join(c.failed(err), c.Kill())
 	}
 	return c, nil
@@ -93,7 +93,7 @@ func (c *Child) Stop() error {
 	if c.ended {
 		return nil
 	}
-	_ = c.in.Close() // closed already when the child has gone
+	_ = c.In.Close() // closed already when the child has gone
 	late := time.AfterFunc(stopTime, func() { _ = c.cmd.Process.Kill() })
 	defer late.Stop()
 	return c.wait()
@@ -143,7 +143,7 @@ func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error 
 		return serveCrowd(ctx, in, out)
 	}
 	parts := map[string]func(context.Context, []byte, io.Writer) error{
-		listenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,
+		ListenerKind: serveListener, nodeKind: serveNode, writersKind: serveWriters, pairsKind: servePairs,
 		backlogKind: serveBacklog,
 	}
 	part, ok := parts[kind]

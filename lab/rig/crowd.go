@@ -84,7 +84,7 @@ func (g *Gathered) Look() (CrowdStatus, error) { return g.order(orderLook) }
 func (g *Gathered) Hush() (CrowdStatus, error) { return g.order(orderHush) }
 
 func (g *Gathered) order(what string) (s CrowdStatus, err error) {
-	if _, err := fmt.Fprintln(g.in, what); err != nil {
+	if _, err := fmt.Fprintln(g.In, what); err != nil {
 		return s, g.failed(err)
 	}
 	return s, g.Next(&s)

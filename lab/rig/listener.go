@@ -95,7 +95,7 @@ func (l *Listener) dial(report func(error)) (*peer.Client, error) {
 }
 
 // listen connects; emit is called with every whole scan, from one goroutine.
-func (l *Listener) listen(emit func(Arrival), report func(error)) (*peer.Client, error) {
+func (l *Listener) Listen(emit func(Arrival), report func(error)) (*peer.Client, error) {
 	client, err := l.dial(report)
 	if err != nil {
 		return nil, err
@@ -109,10 +109,10 @@ func (l *Listener) listen(emit func(Arrival), report func(error)) (*peer.Client,
 	return client, nil
 }
 
-const listenerKind = "listener"
+const ListenerKind = "listener"
 
 // said is a line of a listener's process: that it is ready, or an arrival.
-type said struct {
+type Said struct {
 	Ready   bool     `json:"ready,omitempty"`
 	Arrival *Arrival `json:"arrival,omitempty"`
 	Error   string   `json:"error,omitempty"`
@@ -122,21 +122,21 @@ type said struct {
 func serveListener(ctx context.Context, config []byte, out io.Writer) error {
 	var l Listener
 	if err := json.Unmarshal(config, &l); err != nil {
-		return fault.E("rig.Serve", fault.Invalid, listenerKind, err)
+		return fault.E("rig.Serve", fault.Invalid, ListenerKind, err)
 	}
-	lines := make(chan said, 100) // whole scans: a few a second
-	send := func(s said) {
+	lines := make(chan Said, 100) // whole scans: a few a second
+	send := func(s Said) {
 		select {
 		case lines <- s:
 		case <-ctx.Done():
 		}
 	}
-	client, err := l.listen(func(a Arrival) { send(said{Arrival: &a}) }, func(err error) { send(said{Error: err.Error()}) })
+	client, err := l.Listen(func(a Arrival) { send(Said{Arrival: &a}) }, func(err error) { send(Said{Error: err.Error()}) })
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := say(out, said{Ready: true}); err != nil {
+	if err := say(out, Said{Ready: true}); err != nil {
 		return err
 	}
 	for {

@@ -47,7 +47,7 @@ func (p Pairs) Measure(ctx context.Context) (r dnp3pairs.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer context.AfterFunc(ctx, func() { _ = c.in.Close() })() // with which the process ends
+	defer context.AfterFunc(ctx, func() { _ = c.In.Close() })() // with which the process ends
 	var m measured
 	err = c.Next(&m)
 	if err == nil && m.Error != "" {

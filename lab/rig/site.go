@@ -52,9 +52,9 @@ func (s Site) Write(dir string) (string, error) {
 	if s.Devices > 0 {
 		b.WriteString("devices:\n")
 	}
-	for line := range min(lines, s.Devices) {
-		n := s.Devices / lines
-		if line < s.Devices%lines {
+	for line := range min(Lines, s.Devices) {
+		n := s.Devices / Lines
+		if line < s.Devices%Lines {
 			n++
 		}
 		fmt.Fprintf(&b, "  - path: lab/line%d/device{n}\n    driver: sim\n    interval: %s\n    count: %d\n    record: true\n%s"+
@@ -152,3 +152,6 @@ func (r *Running) Numbers(ctx context.Context, statement string, limit int, each
 	}
 	return err
 }
+
+// Lines is how many lines the simulated devices stand on, as a site with several gateways has.
+const Lines = 64

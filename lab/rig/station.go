@@ -57,7 +57,7 @@ func (r *Running) Delays() (d Delays, err error) { return d, r.order(orderDelays
 func (r *Running) Hush() error { return r.order(orderHush, &Delays{}) }
 
 func (r *Running) order(what string, d *Delays) error {
-	if _, err := fmt.Fprintln(r.in, what); err != nil {
+	if _, err := fmt.Fprintln(r.In, what); err != nil {
 		return r.failed(err)
 	}
 	if err := r.Next(d); err != nil {

@@ -3,9 +3,10 @@ package study
 import (
 	"context"
 
+	"voltbus/lab/rig/scan"
+
 	"voltbus/lab/experiment"
 	"voltbus/lab/peers"
-	"voltbus/lab/rig"
 )
 
 // brokerPeers let other message buses run the cases of a scan. choose returns the cases of a run.
@@ -47,15 +48,15 @@ func (c *scanCase) measureOver(ctx context.Context, b *experiment.Bench, t *expe
 }
 
 // watch shows each scrape as it ends.
-func (c *scanCase) watch(t *experiment.Trial) func(rig.Scrape) {
-	return func(s rig.Scrape) {
+func (c *scanCase) watch(t *experiment.Trial) func(scan.Scrape) {
+	return func(s scan.Scrape) {
 		rate := float64(c.devices*c.listeners) / s.Slowest.Seconds()
 		t.Report(experiment.Progress{Rate: rate, Message: scrapeWords(s)})
 	}
 }
 
 // record records what the scrapes of a repeat took.
-func (c *scanCase) record(t *experiment.Trial, scrapes []rig.Scrape) {
+func (c *scanCase) record(t *experiment.Trial, scrapes []scan.Scrape) {
 	mean, slowest := 0.0, 0.0
 	for _, s := range scrapes {
 		mean += s.Mean.Seconds() / float64(len(scrapes))

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"voltbus/lab/rig/scan"
+
 	"voltbus/lab/experiment"
-	"voltbus/lab/rig"
 )
 
 // What all experiments about the interval of a scrape have in common.
@@ -68,15 +69,15 @@ func measureScans(ctx context.Context, b *experiment.Bench, cases []scanCase) er
 }
 
 func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experiment.Trial) error {
-	scan := rig.Scan{
+	run := scan.Scan{
 		Devices: c.devices, Points: c.points, Listeners: c.listeners, Scans: max(1, b.Int("scrapes")),
 		Interval: b.Duration("interval"), Seed: b.Seed(), Dir: t.Dir,
 		Watch: c.watch(t),
 	}
 	if b.Flag("listener-processes") {
-		scan.Program = b.Program()
+		run.Program = b.Program()
 	}
-	scrapes, err := scan.Run(ctx)
+	scrapes, err := run.Run(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experime
 }
 
 // scrapeWords says what a scrape took.
-func scrapeWords(s rig.Scrape) string { return fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds()) }
+func scrapeWords(s scan.Scrape) string { return fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds()) }
 
 // count writes a number with commas between thousands.
 func count(n int) string {

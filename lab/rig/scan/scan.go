@@ -1,4 +1,5 @@
-package rig
+// Package scan measures how long one scan of many simulated devices takes to reach listeners in processes of their own.
+package scan
 
 import (
 	"context"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"voltbus/lab/rig"
 
 	"voltbus/bus/peer"
 
@@ -46,9 +49,6 @@ type Scrape struct {
 	Slowest time.Duration // of the listener that had its last message last
 }
 
-// lines is how many lines the simulated devices stand on, as a site with several gateways has.
-const lines = 64
-
 // Run collects until enough scans were received, and returns one figure for each. It fails with
 // fault.Timeout when a scan does not arrive whole.
 func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
@@ -75,7 +75,7 @@ func (s *Scan) Run(ctx context.Context) (_ []Scrape, err error) {
 	defer func() { err = errors.Join(err, server.Close()) }()
 	h := newHall(s)
 	defer func() { err = errors.Join(err, h.close()) }()
-	l := Listener{Address: server.Addr(), CA: id.Certificates.CAFile(), Key: id.Admin.File(), Want: s.Devices}
+	l := rig.Listener{Address: server.Addr(), CA: id.Certificates.CAFile(), Key: id.Admin.File(), Want: s.Devices}
 	if err := h.open(l); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Scan) devices() []device.Config {
 	for i := range configs {
 		cfg := sim.NewConfig()
 		cfg.Model, cfg.Count, cfg.Seed = "random", s.Points, s.Seed+int64(i)
-		cfg.Line = "line" + strconv.Itoa(i%lines)
+		cfg.Line = "line" + strconv.Itoa(i%rig.Lines)
 		configs[i] = device.Config{
 			Path: point.Path(fmt.Sprintf("campus/building%d/device%d", i/100, i)), Kind: sim.Kind(), Driver: cfg,
 			Interval: s.Interval, Publish: device.FormScan,
@@ -136,22 +136,22 @@ func (s *Scan) devices() []device.Config {
 // hall holds the listeners.
 type hall struct {
 	scan     *Scan
-	arrivals chan Arrival
+	arrivals chan rig.Arrival
 	failed   chan error
 	done     chan struct{}
 	clients  []*peer.Client
-	children []*Child
+	children []*rig.Child
 	readers  sync.WaitGroup
 }
 
 func newHall(s *Scan) *hall {
 	return &hall{
-		scan: s, arrivals: make(chan Arrival, s.Listeners*(s.Scans+4)), failed: make(chan error, 1), done: make(chan struct{}),
+		scan: s, arrivals: make(chan rig.Arrival, s.Listeners*(s.Scans+4)), failed: make(chan error, 1), done: make(chan struct{}),
 	}
 }
 
 // open connects all listeners.
-func (h *hall) open(l Listener) error {
+func (h *hall) open(l rig.Listener) error {
 	for range h.scan.Listeners {
 		if err := h.add(l); err != nil {
 			return err
@@ -160,20 +160,20 @@ func (h *hall) open(l Listener) error {
 	return nil
 }
 
-func (h *hall) add(l Listener) error {
+func (h *hall) add(l rig.Listener) error {
 	if h.scan.Program == nil {
-		client, err := l.listen(h.arrive, h.fail)
+		client, err := l.Listen(h.arrive, h.fail)
 		if err == nil {
 			h.clients = append(h.clients, client)
 		}
 		return err
 	}
-	child, err := Start(h.scan.Program, listenerKind, l)
+	child, err := rig.Start(h.scan.Program, rig.ListenerKind, l)
 	if err != nil {
 		return err
 	}
 	h.children = append(h.children, child)
-	var s said
+	var s rig.Said
 	if err := child.Next(&s); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (h *hall) add(l Listener) error {
 	return nil
 }
 
-func (h *hall) arrive(a Arrival) {
+func (h *hall) arrive(a rig.Arrival) {
 	select {
 	case h.arrivals <- a:
 	case <-h.done:
@@ -196,9 +196,9 @@ func (h *hall) fail(err error) {
 }
 
 // read passes on what a listener's process says.
-func (h *hall) read(c *Child) {
+func (h *hall) read(c *rig.Child) {
 	for {
-		var s said
+		var s rig.Said
 		err := c.Next(&s)
 		switch {
 		case err != nil:
@@ -220,7 +220,7 @@ func (h *hall) close() error {
 	}
 	var errs []error
 	for _, c := range h.children {
-		_ = c.in.Close()
+		_ = c.In.Close()
 	}
 	h.readers.Wait()
 	for _, c := range h.children {
@@ -237,7 +237,7 @@ func (h *hall) gather(ctx context.Context) ([]Scrape, error) {
 	s := h.scan
 	late := time.NewTimer(time.Duration(s.Scans+patience)*s.Interval + time.Minute)
 	defer late.Stop()
-	slots := map[string][]Arrival{}
+	slots := map[string][]rig.Arrival{}
 	var scrapes []Scrape
 	for whole := 0; ; {
 		select {
@@ -270,7 +270,7 @@ func (h *hall) gather(ctx context.Context) ([]Scrape, error) {
 
 // scrape summarises the arrivals of one scan. The slowest counts from the earliest header that
 // anybody saw.
-func scrape(arrivals []Arrival) Scrape {
+func scrape(arrivals []rig.Arrival) Scrape {
 	var sum time.Duration
 	first, last := arrivals[0].First, arrivals[0].Last
 	for i := range arrivals {
