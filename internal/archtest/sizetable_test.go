@@ -35,7 +35,6 @@ var (
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
-		"lab/rig":     25,
 		"node":        78,
 	}
 )
