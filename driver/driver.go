@@ -72,13 +72,13 @@ type Tagger interface {
 	BuiltInTags() map[string]string
 }
 
-// Looker is a Config of a device that forgets what it has told, and whose settings somebody who only looks at
-// it must leave as they are.
-type Looker interface {
-	// Look returns a configuration of the same device for a line of its own, to read or discover what it
+// ReadOnly is a Config of a device that forgets what it has told, and whose settings a session that only reads must
+// leave as they are.
+type ReadOnly interface {
+	// ReadOnly returns a configuration of the same device for a line of its own, to read or discover what it
 	// has and then close it. Nothing that such a line does takes from the device what it keeps for
 	// others, or changes what it does for them.
-	Look() Config
+	ReadOnly() Config
 }
 
 // Problem is what is wrong with one key of a configuration.

@@ -109,7 +109,7 @@ func (z *dnp3Freeze) run(cmd *cobra.Command, what string) error {
 		return err
 	}
 	var values []reading
-	f, err := field.Open(cmd.Context(), c, c.LookConfig(), &readings{take: func(r reading) { values = append(values, r) }}, nil)
+	f, err := field.Open(cmd.Context(), c, c.ReadOnlyMaster(), &readings{take: func(r reading) { values = append(values, r) }}, nil)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (o *dnp3Operate) run(cmd *cobra.Command, args []string) error {
 	if err := confirmed(cmd, o.yes, "Operate "+what); err != nil {
 		return err
 	}
-	f, err := field.Open(cmd.Context(), c, c.LookConfig(), &readings{take: func(reading) {}}, nil)
+	f, err := field.Open(cmd.Context(), c, c.ReadOnlyMaster(), &readings{take: func(reading) {}}, nil)
 	if err != nil {
 		return err
 	}

@@ -180,7 +180,7 @@ func (d *dnp3Flags) collect(ctx context.Context, requests []*master.Request) ([]
 		return nil, 0, err
 	}
 	var values []reading
-	f, err := field.Open(ctx, c, c.LookConfig(), &readings{take: func(r reading) {
+	f, err := field.Open(ctx, c, c.ReadOnlyMaster(), &readings{take: func(r reading) {
 		if len(values) < maxReadings {
 			values = append(values, r)
 		}

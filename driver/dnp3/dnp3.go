@@ -7,7 +7,7 @@
 //     workers that all lines share (engine.go); line.go knows which stations share a line.
 //   - station.go is the association with one outstation; collector.go keeps what it said for
 //     each session.
-//   - session.go reads and listens, write.go operates. look.go is for a session that only reads. Package survey finds out which
+//   - session.go reads and listens, write.go operates. readonly.go is for a session that only reads. Package survey finds out which
 //     points a device has.
 //
 // What a device reports by itself arrives at any time and is kept until it is asked for: Read
@@ -140,7 +140,7 @@ type Config struct {
 	items    []pointlist.Item // the registry, checked, in its order
 	compiled bool
 	problems []error // of compile
-	look     bool    // nothing is taken away from the device
+	readOnly bool    // nothing is taken away from the device
 }
 
 // Poll is a read that is repeated.

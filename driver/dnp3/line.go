@@ -45,7 +45,7 @@ type line struct {
 	begun    bool  // the connection is read
 	failed   error // why the listener ended by itself
 	stations map[addresses]*remote
-	stranger string // address of the last connection that was not allowed
+	refused  string // address of the last connection that was not allowed
 }
 
 // addresses are the two ends of an association.
@@ -235,8 +235,8 @@ func (l *line) away(s *remote) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stranger != "" {
-		return fmt.Errorf("%w; the last connection from an address that allow does not hold came from %s", errAway, l.stranger)
+	if l.refused != "" {
+		return fmt.Errorf("%w; the last connection from an address that allow does not hold came from %s", errAway, l.refused)
 	}
 	return errAway
 }
@@ -249,7 +249,7 @@ func (l *line) refuse(from net.Addr) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stranger = host
+	l.refused = host
 }
 
 // tellAll says to all sessions that the line has ended.

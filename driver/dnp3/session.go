@@ -40,7 +40,7 @@ func newSession(l *line, s *remote, c *Config, values *collector) *session {
 		line: l, station: s, values: values, items: c.items, byName: make(map[string]int, len(c.items)),
 		absent: make([]time.Time, len(c.items)), scan: c.Scan, patience: time.Duration(4*(1+c.Retries)) * c.Timeout, subject: c.subject(),
 	}
-	if c.look {
+	if c.readOnly {
 		n.patience += master.HoldBack
 	}
 	for i := range c.items {

@@ -40,14 +40,14 @@ type settings struct {
 	eventsWhenTold     bool
 	timeSync           string
 	tolerate           Tolerate
-	look               bool
+	readOnly           bool
 }
 
 func (c *Config) stationSettings() settings {
 	return settings{
 		master: c.Master, outstation: c.Outstation, timeout: c.Timeout, retries: c.Retries,
 		unsolicited: listed(c.Unsolicited), polls: listedPolls(c.Polls), eventsWhenTold: c.EventsWhenTold,
-		timeSync: c.TimeSync, tolerate: c.Tolerate, look: c.look,
+		timeSync: c.TimeSync, tolerate: c.Tolerate, readOnly: c.readOnly,
 	}
 }
 
@@ -79,8 +79,8 @@ func (c *Config) PortConfig() station.Config {
 
 // MasterConfig returns the application layer of the association with the device.
 func (c *Config) MasterConfig() master.Config {
-	if c.look {
-		return c.LookConfig()
+	if c.readOnly {
+		return c.ReadOnlyMaster()
 	}
 	config := master.Config{
 		Outstation: link.Address(c.Outstation), DisableFirst: app.EventClasses, Startup: app.Integrity,

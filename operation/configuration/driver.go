@@ -91,8 +91,8 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 // keeps for others stays there: the node may collect from it, by another line.
 func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []answer.TrialPoint, total int, err error) {
 	infos := cfg.Points()
-	if l, can := cfg.(driver.Looker); can {
-		cfg = l.Look()
+	if l, can := cfg.(driver.ReadOnly); can {
+		cfg = l.ReadOnly()
 	}
 	line, err := kind.Dial(ctx, cfg)
 	if err != nil {

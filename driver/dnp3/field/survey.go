@@ -14,7 +14,7 @@ import (
 // Survey finds out which points an outstation has. It takes no events away.
 func Survey(ctx context.Context, c *dnp3.Config) ([]driver.Found, error) {
 	y := &survey.Survey{}
-	f, err := Open(ctx, c, c.LookConfig(), y, nil)
+	f, err := Open(ctx, c, c.ReadOnlyMaster(), y, nil)
 	if err != nil {
 		return nil, err
 	}

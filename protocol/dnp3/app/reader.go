@@ -44,9 +44,6 @@ func (r *Reader) Next() bool {
 // Header returns the header at which the reader stands, valid until Next is called.
 func (r *Reader) Header() *Header { return &r.reader.Header }
 
-// Err returns the error that ended the walk, a *[ParseError], nil if there was none.
-func (r *Reader) Err() error { return r.err }
-
 // reader walks the object headers of a fragment. It fills its header in place, as
 // headers are large and most fragments have many.
 type reader struct {

@@ -165,11 +165,6 @@ func ClearRestart() *Request {
 	return newRequest("clear restart", app.FuncWrite, func(w *app.Writer) error { return w.ClearRestart() })
 }
 
-// Write writes what objects writes into the request.
-func Write(objects func(w *app.Writer) error) *Request {
-	return newRequest("write", app.FuncWrite, objects)
-}
-
 // WriteDeadbands sets dead-bands of analog inputs: v is g34v1 (16 bit), g34v2 (32 bit)
 // or g34v3 (single precision); the value of each point is its dead-band.
 func WriteDeadbands(v object.Variation, points []object.Point) *Request {
@@ -215,12 +210,6 @@ func FreezeUnanswered(clears bool, objects func(w *app.Writer) error) *Request {
 		code = app.FuncFreezeClearNoAck
 	}
 	return newRequest("freeze, no answer", code, objects)
-}
-
-// Perform asks for any other function whose answer holds nothing but indications, such
-// as FuncInitializeData, FuncStartApp, FuncStopApp or FuncSaveConfig; objects may be nil.
-func Perform(code app.Function, objects func(w *app.Writer) error) *Request {
-	return newRequest(code.String(), code, objects)
 }
 
 // FreezeAt freezes what objects names at a time, and from then on every interval if

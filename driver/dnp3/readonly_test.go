@@ -118,7 +118,7 @@ func ways() map[string]way {
 // look opens a line to look at a device, with a session on it.
 func look(t *testing.T, c *Config) *session {
 	t.Helper()
-	return connect(t, c.Look().(*Config))
+	return connect(t, c.ReadOnly().(*Config))
 }
 
 // reads reads voltage and text, as a trial does.
