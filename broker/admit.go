@@ -92,21 +92,21 @@ func (b handler) login(l *link, p *packet.Connect) (who login, code packet.Code,
 
 // enter judges whether a device may have one more client, and what its will says.
 func (b handler) enter(l *link, who login, p *packet.Connect) (packet.Code, error) {
-	t := b.tenantOf(who.name)
+	t := b.tenants.of(who.name)
 	if who.name != "" {
 		k, known := b.kinds[who.kind]
 		if !known {
-			b.release(t)
+			b.tenants.release(t)
 			return packet.NotAuthorized, fmt.Errorf("is of the kind %q, which is not in mqtt.kinds", who.kind)
 		}
 		t.be(k)
 	}
 	if p.Will != nil && !t.mayPublish(string(p.Will.Topic)) {
-		b.release(t)
+		b.tenants.release(t)
 		return packet.NotAuthorized, fmt.Errorf("has a will for the topic %q, which it may not publish to", p.Will.Topic)
 	}
 	if p.Will != nil && t.kind != nil && t.kind.Payload > 0 && len(p.Will.Payload) > t.kind.Payload {
-		b.release(t)
+		b.tenants.release(t)
 		return packet.QuotaExceeded, fmt.Errorf("has a will of %d bytes, and a device of its kind may send %d", len(p.Will.Payload), t.kind.Payload)
 	}
 	own := b.table.Get(who.name + keySeparator + string(p.ClientID))
@@ -132,7 +132,7 @@ func (b handler) Open(_ *session.Conn, key string, clean bool) (*session.Session
 		b.disconnect(l, packet.SessionTakenOver)
 	}
 	if !present {
-		b.tenantOf(ownerOf(key)).sessions++
+		b.tenants.of(ownerOf(key)).sessions++
 	}
 	b.active = s
 	return s, present

@@ -98,8 +98,8 @@ type Broker struct {
 	matches  matches
 	once     map[*session.Session]session.Delivery
 	links    map[*link]struct{}
-	tenants  map[string]*tenant // by device name, "" for clients without one
-	active   *session.Session   // is in Receive
+	tenants  tenants
+	active   *session.Session // is in Receive
 	self     []session.Delivery
 	wake     []*link // have something to send that nobody knows of
 	assigned uint64
@@ -136,7 +136,7 @@ func New(cfg Config) *Broker {
 	b := &Broker{
 		cfg: cfg, kinds: map[string]*setting.Kind{}, tree: topic.NewTree[*session.Session, session.Subscription](),
 		retained: newShelf(s.Retained, s.RetainedBytes), once: map[*session.Session]session.Delivery{},
-		links: map[*link]struct{}{}, tenants: map[string]*tenant{}, bindings: map[string]*binding{},
+		links: map[*link]struct{}{}, tenants: tenants{}, bindings: map[string]*binding{},
 		config: session.Config{
 			Limits:    packet.Limits{Levels: 64, Filters: 100, UserProperties: 64},
 			MaxPacket: s.Packet, TopicAliases: 32, KeepAlive: uint16(s.KeepAlive / time.Second), MaxExpiry: uint32(s.Expiry / time.Second),
@@ -176,7 +176,7 @@ func (b *Broker) Load(ctx context.Context) error {
 		for f, sub := range s.Subscriptions() {
 			b.tree.Add(f, s, sub)
 		}
-		b.tenantOf(ownerOf(s.ID())).sessions++
+		b.tenants.of(ownerOf(s.ID())).sessions++
 		return nil
 	}, func(name string, state []byte) error {
 		m, err := session.ParseMessage(state)
@@ -267,7 +267,7 @@ func (b *Broker) tick() {
 	}
 	b.table.Tick(now)
 	b.expire(now)
-	b.stale(now)
+	b.work.add(pending{at: now}) // points that may be stale
 	b.guard.forget()
 	b.keeper.poke()
 }

@@ -138,7 +138,7 @@ func (l *link) leave() {
 	}
 	if l.tenant != nil {
 		delete(l.tenant.links, l)
-		b.release(l.tenant)
+		b.tenants.release(l.tenant)
 	}
 }
 

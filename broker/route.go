@@ -218,9 +218,9 @@ func (w watcher) Ended(s *session.Session) {
 		}
 	}
 	b.keeper.remove(s)
-	t := b.tenantOf(ownerOf(s.ID()))
+	t := b.tenants.of(ownerOf(s.ID()))
 	t.sessions--
-	b.release(t)
+	b.tenants.release(t)
 }
 
 // passOn hands what waits for a client whose session ended to another member of its shared subscription

@@ -21,20 +21,23 @@ type tenant struct {
 	points    int
 }
 
-// tenantOf returns the tenant of a device, which it makes if need be.
-func (b *Broker) tenantOf(device string) *tenant {
-	t := b.tenants[device]
+// tenants are devices by their names, "" for clients without one. The broker's lock guards them.
+type tenants map[string]*tenant
+
+// of returns the tenant of a device, which it makes if need be.
+func (m tenants) of(device string) *tenant {
+	t := m[device]
 	if t == nil {
 		t = &tenant{name: device, links: map[*link]struct{}{}}
-		b.tenants[device] = t
+		m[device] = t
 	}
 	return t
 }
 
 // release forgets a tenant that has nothing any more.
-func (b *Broker) release(t *tenant) {
+func (m tenants) release(t *tenant) {
 	if len(t.links) == 0 && t.sessions == 0 && t.points == 0 {
-		delete(b.tenants, t.name)
+		delete(m, t.name)
 	}
 }
 

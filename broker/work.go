@@ -108,7 +108,9 @@ func (b *Broker) record(ctx context.Context) {
 	defer close(b.work.done)
 	r := recording{b: b, points: map[string]int{}}
 	for ended := false; ; {
-		list := b.takeWork()
+		b.mu.Lock()
+		list := b.work.take()
+		b.mu.Unlock()
 		if len(list) == 0 {
 			if ended {
 				return
@@ -124,11 +126,8 @@ func (b *Broker) record(ctx context.Context) {
 	}
 }
 
-// takeWork takes what waits.
-func (b *Broker) takeWork() []pending {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := &b.work
+// take takes what waits.
+func (w *work) take() []pending {
 	list := w.list
 	w.list, w.spare, w.octets = w.spare[:0], nil, 0
 	if len(list) > 0 {
@@ -388,9 +387,6 @@ func (r *recording) findStale(now time.Time) {
 		r.hand(bd, false)
 	}
 }
-
-// stale has points looked at that may be stale.
-func (b *Broker) stale(now time.Time) { b.work.add(pending{at: now}) }
 
 // mostPoints is how many points a device may have.
 func (b *Broker) mostPoints(device string) int {

@@ -22,7 +22,7 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 	defer s.mu.Unlock()
 	var out store.Judgement
 	var todo []uint32
-	of := s.day(d)
+	of := s.days.of(d)
 	s.dir.Expected(d, 0, func(_, channel uint32, _ *meter.Channel) bool {
 		if !of.judged[channel] {
 			todo = append(todo, channel)

@@ -35,7 +35,7 @@ type Store struct {
 	sequence   uint64
 	histories  map[uint32]*meter.History
 	rows       uint64
-	days       map[store.Day]*day
+	days       days
 	strays     map[store.ChannelKey][]meter.Version
 	places     map[string]string // premises of service points
 	installed  meter.Installations
@@ -43,6 +43,8 @@ type Store struct {
 	exceptions []exception
 	number     uint64
 }
+
+type days map[store.Day]*day
 
 // day is which channels wait to be judged, and which were.
 type day struct {
@@ -65,7 +67,7 @@ func New(o Options) *Store {
 	}
 	c := store.NewCalendar(o.Zone)
 	return &Store{
-		now: o.Now, calendar: c, dir: directory.New(c), histories: map[uint32]*meter.History{}, days: map[store.Day]*day{},
+		now: o.Now, calendar: c, dir: directory.New(c), histories: map[uint32]*meter.History{}, days: days{},
 		strays: map[store.ChannelKey][]meter.Version{}, places: map[string]string{}, points: map[string]bool{},
 	}
 }
@@ -139,7 +141,7 @@ func (s *Store) add(ref directory.Ref, v meter.Version) error {
 		return err
 	}
 	s.rows++
-	d := s.day(s.calendar.Of(v.End.UnixMicro()))
+	d := s.days.of(s.calendar.Of(v.End.UnixMicro()))
 	d.rows++
 	if v.Stage == meter.Raw && v.Status == 0 && ref.Channel.Interval > 0 {
 		d.waiting[ref.Number]++
@@ -147,11 +149,12 @@ func (s *Store) add(ref directory.Ref, v meter.Version) error {
 	return nil
 }
 
-func (s *Store) day(d store.Day) *day {
-	if s.days[d] == nil {
-		s.days[d] = &day{waiting: map[uint32]uint64{}, judged: map[uint32]bool{}}
+// of returns a day, which it adds if need be.
+func (m days) of(d store.Day) *day {
+	if m[d] == nil {
+		m[d] = &day{waiting: map[uint32]uint64{}, judged: map[uint32]bool{}}
 	}
-	return s.days[d]
+	return m[d]
 }
 
 // Cursor implements store.Keeper.

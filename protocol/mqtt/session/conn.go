@@ -216,7 +216,7 @@ func (c *Conn) receiveDisconnect(d *packet.Decoder, f packet.Frame) error {
 		if c.session.expiry == 0 && expiry != 0 {
 			return refusal("§3.14.2.2.2", "DISCONNECT wants a session kept that was to end with the connection")
 		}
-		c.session.expiry = c.limitExpiry(expiry)
+		c.session.expiry = c.config.limitExpiry(expiry)
 	}
 	c.left = p.Code == packet.Success // [MQTT-3.1.2-10], [MQTT-3.14.4-3]
 	c.state = closed

@@ -60,7 +60,7 @@ func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([
 	s, present := c.broker.Open(c, key, p.CleanStart)
 	c.session, c.state = s, connected
 	c.heard = now.UnixNano()
-	s.attach(c, c.expiry(p), newWill(now, p.Will, key))
+	s.attach(c, c.config.expiry(c.version, p), newWill(now, p.Will, key))
 	ack := packet.Connack{SessionPresent: present, Properties: c.granted(p, id, a.Properties)}
 	out, err := ack.Append(out, c.version)
 	if err != nil {
@@ -79,10 +79,10 @@ func (c *Conn) accept(p *packet.Connect) {
 	c.aliases = min(uint16(p.Properties.UintOr(packet.TopicAliasMaximum, 0)), c.config.TopicAliases)
 }
 
-// expiry returns how long the session is kept, in seconds.
-func (c *Conn) expiry(p *packet.Connect) uint32 {
+// expiry returns how long the session of a client is kept, in seconds.
+func (c *Config) expiry(v packet.Version, p *packet.Connect) uint32 {
 	switch {
-	case c.version == packet.V5:
+	case v == packet.V5:
 		return c.limitExpiry(p.Properties.UintOr(packet.SessionExpiry, 0))
 	case p.CleanStart:
 		return 0
@@ -91,7 +91,7 @@ func (c *Conn) expiry(p *packet.Connect) uint32 {
 	}
 }
 
-func (c *Conn) limitExpiry(asked uint32) uint32 { return min(asked, or(c.config.MaxExpiry, forever)) }
+func (c *Config) limitExpiry(asked uint32) uint32 { return min(asked, or(c.MaxExpiry, forever)) }
 
 // granted returns the properties of a CONNACK (§3.2.2.3).
 func (c *Conn) granted(p *packet.Connect, id string, more packet.Properties) packet.Properties {

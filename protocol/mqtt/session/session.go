@@ -17,7 +17,7 @@ type Session struct {
 	config *Config
 	conn   *Conn // nil while the client is away
 
-	subscriptions []entry // by filter
+	subscriptions entries
 	queue         queue
 	incoming      []incoming
 	received      map[uint16]received
@@ -120,26 +120,42 @@ func (s *Session) deadline() int64 {
 // subscribe notes a subscription and reports whether it is new.
 func (s *Session) subscribe(filter string, sub Subscription) bool {
 	s.Changed |= Vital
-	i, found := s.search(filter)
+	return s.subscriptions.put(filter, sub)
+}
+
+// unsubscribe takes a subscription away and reports whether it was there.
+func (s *Session) unsubscribe(filter string) bool {
+	gone := s.subscriptions.remove(filter)
+	if gone {
+		s.Changed |= Vital
+	}
+	return gone
+}
+
+// entries are subscriptions in the order of their filters.
+type entries []entry
+
+// put adds a subscription or replaces it, and reports whether it is new.
+func (l *entries) put(filter string, sub Subscription) bool {
+	i, found := l.search(filter)
 	if found {
-		s.subscriptions[i].subscription = sub
+		(*l)[i].subscription = sub
 		return false
 	}
-	s.subscriptions = slices.Insert(s.subscriptions, i, entry{filter, sub})
+	*l = slices.Insert(*l, i, entry{filter, sub})
 	return true
 }
 
-func (s *Session) unsubscribe(filter string) bool {
-	i, found := s.search(filter)
+func (l *entries) remove(filter string) bool {
+	i, found := l.search(filter)
 	if found {
-		s.subscriptions = slices.Delete(s.subscriptions, i, i+1)
-		s.Changed |= Vital
+		*l = slices.Delete(*l, i, i+1)
 	}
 	return found
 }
 
-func (s *Session) search(filter string) (int, bool) {
-	return slices.BinarySearchFunc(s.subscriptions, filter, func(e entry, f string) int { return strings.Compare(e.filter, f) })
+func (l *entries) search(filter string) (int, bool) {
+	return slices.BinarySearchFunc(*l, filter, func(e entry, f string) int { return strings.Compare(e.filter, f) })
 }
 
 // will is the will of a connection.

@@ -60,7 +60,7 @@ func (c *Conn) subscribe(text string, sub Subscription) (asked, packet.Code, err
 	if f.Share != "" && sub.Options&packet.NoLocal != 0 {
 		return asked{}, 0, refusal("MQTT-3.8.3-4", "shared subscription %q has no local set", text)
 	}
-	if _, had := c.session.search(text); !had && len(c.session.subscriptions) >= or(c.config.MaxSubscriptions, 1000) {
+	if _, had := c.session.subscriptions.search(text); !had && len(c.session.subscriptions) >= or(c.config.MaxSubscriptions, 1000) {
 		return asked{}, packet.QuotaExceeded, nil
 	}
 	code := c.broker.Subscribe(c, f, sub)
