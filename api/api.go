@@ -125,6 +125,7 @@ func New(cfg Config) http.Handler {
 	s := &server{
 		cfg: cfg, started: cfg.Now(),
 		exports: bound.NewPlaces("exports", maxExports, eachExports), queries: bound.NewQueues("queries", eachQueries, eachWaiting, 0, queryPatience),
+		bodies:         bound.NewPlaces("bytes of bodies", maxBodies, eachBodies),
 		running:        bound.NewPlaces("requests", 0, eachRequests),
 		statements:     bound.NewQueues("statements", eachStatements, eachWaitingStatements, maxStatements, cfg.StatementPatience),
 		statementTexts: bound.NewQuotas(statementRequests, statementRate),

@@ -8,7 +8,9 @@ const (
 	eachReaders  = 64
 	maxExports   = 16
 	eachExports  = 4
-	eachRequests = 256 // that are no streams; all together have as many as there are connections
+	eachRequests = 256       // that are no streams; all together have as many as there are connections
+	eachBodies   = 512 << 20 // octets of bodies, and of what their values take when they are read, as wire.Weight has it
+	maxBodies    = 2 * eachBodies
 )
 
 // Bounds of the queries in PromQL of one person: a screen of Grafana asks many at once.

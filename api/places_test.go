@@ -3,6 +3,7 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -14,8 +15,10 @@ import (
 
 	"voltbus/api"
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
 	"voltbus/operation/history"
 )
 
@@ -166,6 +169,53 @@ func (p patientDevices) Devices(context.Context) ([]answer.Device, error) {
 	p.asked <- struct{}{}
 	<-p.now
 	return nil, nil
+}
+
+// patientRemote is other nodes, which answer when they are let.
+type patientRemote struct{ patientDevices }
+
+func (p patientRemote) Self(string) bool          { return false }
+func (p patientRemote) Role(string) identity.Role { return identity.Viewer }
+
+func (p patientRemote) Ask(context.Context, *operation.Caller, exchange.RemoteCall) (json.RawMessage, error) {
+	p.asked <- struct{}{}
+	<-p.now
+	return json.RawMessage("1"), nil
+}
+
+// Two million numbers are 4 MB of text and take more than 100 MB when they are read.
+func TestAttackBodiesOfManySmallValuesLeaveMemoryForOthers(t *testing.T) {
+	p := patientRemote{patientDevices{asked: make(chan struct{}), now: make(chan struct{})}}
+	n := start(t, func(c *api.Config) { c.Remote = p })
+	eve, ada := n.person("eve"), n.person("ada")
+	ask := func(numbers int, who option) reply {
+		body := `{"agent":"node","method":"ping","args":[` + strings.Repeat("1,", numbers) + `1]}`
+		return n.do("POST", "/api/v1/nodes/plant/call", body, who, header("Content-Type", "application/json"))
+	}
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			if got := ask(2_000_000, eve); got.StatusCode != 200 {
+				t.Errorf("a heavy call gives %d", got.StatusCode)
+				p.asked <- struct{}{}
+			}
+		})
+		<-p.asked
+	}
+	if q := ask(2_000_000, eve).problem(t); q.Status != 429 || !strings.Contains(q.Detail, "bytes of bodies") {
+		t.Errorf("one more gives %+v", q)
+	}
+	for _, who := range []option{eve, ada} {
+		running.Go(func() {
+			if got := ask(1, who); got.StatusCode != 200 {
+				t.Errorf("a light call gives %d", got.StatusCode)
+				p.asked <- struct{}{}
+			}
+		})
+		<-p.asked
+	}
+	close(p.now)
+	running.Wait()
 }
 
 func TestAttackRequestsOfOnePersonAreBounded(t *testing.T) {

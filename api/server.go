@@ -40,6 +40,7 @@ type server struct {
 	exports    *bound.Places
 	queries    *bound.Queues // in PromQL
 	running    *bound.Places // requests that are no streams
+	bodies     *bound.Places // octets of bodies that are being read or worked on
 	statements *bound.Queues // of SQL
 
 	statementTexts *bound.Quotas // in octets
@@ -131,6 +132,11 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	req := &exchange.Request{Request: r, User: user, Params: params}
 	req.Again = func() error { return s.authoriseAgain(req, rt) }
+	if user.Name != "" {
+		room, end := s.bodies.Account(user.Name)
+		defer end()
+		req.Room = room
+	}
 	if rt.Role != identity.Nobody {
 		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.door.Authorise(r, rt); return err })()
 	}

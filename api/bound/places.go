@@ -49,6 +49,19 @@ func (p *Places) Add(who string, n int64) error {
 	return nil
 }
 
+// Account returns a function that holds more places for a person, to be called by one goroutine, and one that gives all of them back.
+func (p *Places) Account(who string) (more func(n int64) error, end func()) {
+	var held int64
+	more = func(n int64) error {
+		err := p.Add(who, n)
+		if err == nil {
+			held += n
+		}
+		return err
+	}
+	return more, func() { p.Release(who, held) }
+}
+
 // Release gives back places that Add took.
 func (p *Places) Release(who string, n int64) {
 	p.mu.Lock()

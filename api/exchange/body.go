@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"voltbus/fault"
+	"voltbus/wire"
 )
 
 var (
@@ -70,12 +71,20 @@ func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, Fail(http.StatusUnsupportedMediaType, errMedia)
 	}
-	b, err := io.ReadAll(r.Body)
+	b, err := io.ReadAll(&roomy{r.Body, r.Room})
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, Fail(http.StatusRequestEntityTooLarge, fmt.Errorf("the body may have %d bytes", large.Limit))
 	}
 	if slow, ok := errors.AsType[*StatusError](err); ok {
 		return nil, slow
+	}
+	if crowded, ok := errors.AsType[*crowdedError](err); ok {
+		return nil, crowded.error
+	}
+	if err == nil && r.Room != nil {
+		if err := r.Room(int64(wire.Weight(b) - len(b))); err != nil { // a list of {} takes a hundred times its text
+			return nil, err
+		}
 	}
 	if err != nil {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", fmt.Errorf("cannot be read: %w", err))
@@ -97,6 +106,26 @@ func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", errors.New("has something behind the JSON"))
 	}
 	return b, nil
+}
+
+// roomy takes memory for what it reads.
+type roomy struct {
+	from io.Reader
+	room func(octets int64) error
+}
+
+// crowdedError says that there is no memory for a body.
+type crowdedError struct{ error }
+
+// Read implements io.Reader.
+func (b *roomy) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if n > 0 && b.room != nil {
+		if err := b.room(int64(n)); err != nil {
+			return n, &crowdedError{err}
+		}
+	}
+	return n, err
 }
 
 // NoNull refuses fields without a value: the decoder would take them for those that are left out.

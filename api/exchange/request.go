@@ -21,6 +21,8 @@ type Request struct {
 	Entry  Entry         // what the audit log is told
 	// Again recognises the sender anew and returns why they may not call the route any more: bodies may take minutes.
 	Again func() error
+	// Room takes memory for a body until the request is answered, or says that there is none; nil takes none.
+	Room func(octets int64) error
 }
 
 // Entry is what a request did, for the audit log.
