@@ -40,7 +40,7 @@ type server struct {
 	exports    *bound.Places
 	queries    *bound.Queues // in PromQL
 	running    *bound.Places // requests that are no streams
-	bodies     *bound.Places // octets of bodies that are being read or worked on
+	bodies     *bound.Places // bytes of bodies that are being read or worked on
 	statements *bound.Queues // of SQL
 
 	statementTexts *bound.Quotas // in octets
