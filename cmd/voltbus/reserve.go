@@ -114,8 +114,8 @@ func newOverride(f *flags) *cobra.Command {
 	var length time.Duration
 	var out format
 	cmd := &cobra.Command{
-		Use: "override [<pattern>]", Short: "Take points out of control, or list those that are",
-		Long: `Take points out of control: no command reaches them until the override ends or is cleared. They stay as
+		Use: "override [<pattern>]", Short: "Override points, or list the overrides",
+		Long: `Override points: no command reaches them until the override ends or is cleared. They stay as
 they are, and follow their commands again afterwards. With --failsafe every command of theirs ends and
 they go back to their defaults first. Without a pattern the overrides are listed.`,
 		Example: `  voltbus override 'site/ahu/**' --for 2h --reason "filter change"

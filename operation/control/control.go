@@ -95,7 +95,7 @@ var (
 		Summary: "The reservations that touch a path and a time", Result: "The oldest first",
 	})
 	Overrides = declareView[Nothing, answer.Holders]("control.overrides", "overrides", "GET /control/overrides", "listOverrides", operation.Spec{
-		People: true, Summary: "Points that were taken out of control", Result: "The oldest first",
+		People: true, Summary: "Overrides", Result: "The oldest first",
 	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
 		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
@@ -146,7 +146,7 @@ var (
 		Summary: "End a reservation and the commands made under it", Result: "Ended", Doc: "That of somebody else needs the role engineer.",
 	})
 	Override = declareDecision[answer.NewOverride]("control.override", "override", "POST /control/overrides", "makeOverride", operation.Spec{
-		People: true, Body: smallBody, Takes: "NewOverride", Summary: "Take points out of control, so that no command reaches them", Result: "Made",
+		People: true, Body: smallBody, Takes: "NewOverride", Summary: "Override points, so that no command reaches them", Result: "Made",
 	})
 	ClearOverride = declareDecision[Pattern]("control.override.clear", "clear_override", "DELETE /control/overrides", "clearOverride", operation.Spec{
 		People: true, Summary: "End an override", Result: "Ended",

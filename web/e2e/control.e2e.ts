@@ -269,16 +269,16 @@ describe("the overview of control", () => {
     expect(control.points.get(zone(1))?.array).toHaveLength(2);
   });
 
-  test("takes points out of control, and back", async () => {
+  test("overrides points, and back", async () => {
     const control = new Control(building);
     const { page } = await enter(control, "/control");
-    const form = page.getByRole("form", { name: "Take out of control" });
+    const form = page.getByRole("form", { name: "Override points" });
     await form.getByLabel(/^Points/).fill("campus/hq/floor 1/**");
     await form.getByLabel("Reason").fill("repair");
     await form.getByRole("button").click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("It selects 3 points that can be set; none is commanded now.").waitFor();
-    await dialog.getByRole("button", { name: "Take out of control" }).click();
+    await dialog.getByRole("button", { name: "Override" }).click();
     const list = page.getByRole("list", { name: "Overrides" });
     await list.getByText("campus/hq/floor 1/**").waitFor();
     await page.getByRole("button", { name: /^Clear the override/ }).click();
@@ -290,7 +290,7 @@ describe("the overview of control", () => {
     const { page } = await enter(busy(building), "/control", "viewer");
     await page.getByRole("region", { name: "List of held points" }).waitFor();
     const main = page.getByRole("main");
-    const offers = main.getByRole("button", { name: /Release|Approve|Refuse|Clear|Take/ });
+    const offers = main.getByRole("button", { name: /Release|Approve|Refuse|Clear|Override/ });
     expect(await offers.count()).toBe(0);
     await page.getByRole("link", { name: "Schedule" }).click();
     await page.getByText("To reserve needs the role operator; yours is viewer.").waitFor();

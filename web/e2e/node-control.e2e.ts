@@ -75,7 +75,7 @@ describe.skipIf(url === "")("control of a running node", () => {
     await page.getByRole("link", { name: /^screen test/ }).waitFor({ state: "detached" });
   });
 
-  test("follows live what somebody else does, and takes points out of control", async () => {
+  test("follows live what somebody else does, and overrides points", async () => {
     const { page } = await openPage(browser);
     await enter(page, `/point/${zone}/setback`);
     const doing = page.getByRole("status", { name: "What it is doing" });
@@ -89,7 +89,7 @@ describe.skipIf(url === "")("control of a running node", () => {
     await send("commands", { commands: [{ point: `${zone}/setback`, value: 3, level: 9 }] });
     await doing.getByText("The device reports 3 K, as it was told.").waitFor();
     await send("overrides", { pattern: `${zone}/**`, length: 600, failsafe: true });
-    await doing.getByText("Taken out of control: no command reaches it.").waitFor();
+    await doing.getByText("Overridden: no command reaches it.").waitFor();
     await enter(page, "/control");
     await page.getByRole("button", { name: `Clear the override of ${zone}/**` }).click();
     await page.getByRole("button", { name: "Clear it" }).click();

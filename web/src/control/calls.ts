@@ -19,7 +19,7 @@ import type {
 } from "../generated/api";
 import { isUnder, patternFor } from "../path";
 
-/** All that is held, waits or is out of control now. */
+/** All that is commanded, needs approval or is overridden now. */
 export interface Holdings {
   points: readonly ControlPoint[];
   /** There are more points than these. */
@@ -96,7 +96,7 @@ export const reserve = (api: Api, task: NewTask) =>
 export const cancel = (api: Api, task: string) =>
   api.send<ControlDecided>("DELETE", `control/tasks/${encodeURIComponent(task)}`);
 
-/** Takes points out of control. */
+/** Overrides points. */
 export const override = (api: Api, wanted: NewOverride) =>
   api.send<ControlDecided>("POST", "control/overrides", wanted);
 

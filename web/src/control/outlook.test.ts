@@ -102,7 +102,7 @@ describe("a command is refused", () => {
     [
       "during an override",
       { overrides: [{ requester: "person:bob", reason: "repair" }] },
-      /bob took the point out of control until it is released \(repair\)/,
+      /bob overrode the point until it is released \(repair\)/,
     ],
     [
       "within the reservation of another",

@@ -51,7 +51,7 @@ function refusalOf(point: ControlPoint, { level }: Command, viewer: Viewer): str
   const [override] = point.overrides;
   if (override) {
     const why = override.reason ? ` (${plain(override.reason)})` : "";
-    return `It would be refused: ${whoWords(override.requester, me)} took the point out of control ${untilWords(override.until, now)}${why}.`;
+    return `It would be refused: ${whoWords(override.requester, me)} overrode the point ${untilWords(override.until, now)}${why}.`;
   }
   const { window } = point;
   if (window && window.requester !== me && level > emergency) {

@@ -19,7 +19,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Points that were taken out of control, and the form to take more out. */
+/** Overrides, and the form to make another. */
 export function Overrides(props: Props) {
   const { api, overrides, me, role, now, onDone } = props;
   const [clearing, setClearing] = useState<string>();
@@ -32,11 +32,11 @@ export function Overrides(props: Props) {
   };
   return (
     <section class="card panel" aria-labelledby="overrides-title">
-      <h2 id="overrides-title">Out of control</h2>
+      <h2 id="overrides-title">Overrides</h2>
       {overrides.length === 0 && (
         <p class="quiet">
-          No override. Take points out of control while somebody works on the plant: every command
-          is refused meanwhile.
+          No override. Override points while somebody works on the plant: every command is refused
+          meanwhile.
         </p>
       )}
       <ul class="control-list" aria-label="Overrides">
@@ -86,7 +86,7 @@ interface Asked {
   selects: string;
 }
 
-/** Takes points out of control, after saying how many they are. */
+/** Overrides points, after saying how many they are. */
 function NewOverride({ api, onDone }: { api: Api; onDone(): void }) {
   const [pattern, setPattern] = useState("");
   const [length, setLength] = useState(2 * 3600);
@@ -118,7 +118,7 @@ function NewOverride({ api, onDone }: { api: Api; onDone(): void }) {
   };
   return (
     <>
-      <form class="control-form" aria-label="Take out of control" onSubmit={(e) => void look(e)}>
+      <form class="control-form" aria-label="Override points" onSubmit={(e) => void look(e)}>
         <label class="control-wide">
           Points, as a path or pattern
           <input
@@ -160,13 +160,13 @@ function NewOverride({ api, onDone }: { api: Api; onDone(): void }) {
           <span>Failsafe: commands end, and the points go back first</span>
         </label>
         <p class="actions control-wide">
-          <button type="submit">Take out of control…</button>
+          <button type="submit">Override…</button>
         </p>
       </form>
       {asked && (
         <Ask
-          title={`Take ${plain(pattern)} out of control?`}
-          label="Take out of control"
+          title={`Override ${plain(pattern)}?`}
+          label="Override"
           busy={act.busy}
           problem={plain(act.problem)}
           onDo={() => void perform()}

@@ -71,7 +71,7 @@ describe("what a point is doing", () => {
       "wait",
       "waiting",
     ],
-    ["somebody took out of control", { overrides: [{ requester: "x" }] }, "warn", "overridden"],
+    ["somebody overrides", { overrides: [{ requester: "x" }] }, "warn", "overridden"],
     ["goes back", { reverting: true }, "wait", "goes back"],
     ["was not written yet", { ...taken, output: "idle" }, "wait", "waits"],
   ];

@@ -162,7 +162,7 @@ const said = ({ failed_with: text }: ControlPoint) => (text ? ` It says: ${plain
 function calm(point: ControlPoint, wait: string): Doing {
   const held = withUnit(point.held, point.unit);
   if (point.overrides.length > 0) {
-    const frozen = "Taken out of control: no command reaches it.";
+    const frozen = "Overridden: no command reaches it.";
     return { level: "warn", word: "overridden", words: frozen };
   }
   if (point.reverting) {
