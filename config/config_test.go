@@ -268,7 +268,7 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 		}
-		l := &loader{file: "testdata/fuzz.yaml", kinds: kinds()}
+		l := &loader{place: place{file: "testdata/fuzz.yaml"}, kinds: kinds()}
 		if cfg := l.load([]byte(text)); cfg == nil && len(l.problems) == 0 {
 			t.Error("neither a configuration nor a problem")
 		}

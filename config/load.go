@@ -54,7 +54,7 @@ type Place struct {
 
 // LoadFrom is LoadText for a place. The text may name files of the file's own folder only.
 func LoadFrom(at Place, text []byte) (*Config, error) {
-	l := &loader{file: at.File, kinds: at.Kinds, closed: at.Closed}
+	l := &loader{place: place{file: at.File, closed: at.Closed}, kinds: at.Kinds}
 	defer l.close()
 	cfg := l.load(text)
 	return l.outcome(cfg)
@@ -63,7 +63,7 @@ func LoadFrom(at Place, text []byte) (*Config, error) {
 // Sections returns what the text says outside of its devices and of the files that it names, of which none is
 // touched. The error is that of LoadText.
 func Sections(file string, text []byte) (*Config, error) {
-	l := &loader{file: file}
+	l := &loader{place: place{file: file}}
 	_, cfg, _ := l.sections(text)
 	return l.outcome(cfg)
 }
@@ -103,11 +103,9 @@ type deviceFile struct {
 
 // loader gathers what the files say and all that is wrong with it.
 type loader struct {
-	file     string
+	place
 	kinds    []driver.Kind
-	closed   []string
-	folder   *folder.Folder // of the files that may be named; nil until one is
-	publish  []string       // forms of live messages of devices that name none
+	publish  []string // forms of live messages of devices that name none
 	devices  []described
 	problems []Problem
 	notes    []Problem
@@ -213,14 +211,6 @@ func (l *loader) includeFile(root *yaml.Node, key, file string) {
 	var f deviceFile
 	l.add(strictyaml.Decode(file, "", node, &f))
 	l.decodeDevices(file, &f.Devices)
-}
-
-// near returns the name as seen from the main file's directory.
-func (l *loader) near(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(filepath.Dir(l.file), name)
 }
 
 func (l *loader) add(problems []Problem) { l.problems = append(l.problems, problems...) }
