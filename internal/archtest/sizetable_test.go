@@ -5,7 +5,6 @@ var (
 	manyMethods = map[string]int{
 		"bus/client.Client":                73,
 		"cmd/voltbus.session":              33,
-		"config.loader":                    28,
 		"device.Fleet":                     32,
 		"device.line":                      73,
 		"identity.Children":                27,
@@ -21,7 +20,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"cmd/voltbus":              9807,
-		"config":                   2691,
+		"config":                   2696,
 		"device":                   3429,
 		"driver/modbus":            2739,
 		"identity":                 4278,
