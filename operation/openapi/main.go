@@ -1,5 +1,5 @@
 // Openapi writes what follows from the declarations of operations: the paths and schemas of the API's document, the requests of the document of
-// the bus, and the page that says who may ask. It runs in the module's root.
+// the bus, the operations of the Python SDK, and the page that says who may ask. It runs in the module's root.
 package main
 
 import (
@@ -32,7 +32,7 @@ func written(root string, list []operation.Declared) (map[string]string, error) 
 		return nil, err
 	}
 	nextBus, err := busDocument(string(bus), next, list)
-	return map[string]string{documentFile: next, busFile: nextBus, rightsFile: rights(list)}, err
+	return map[string]string{documentFile: next, busFile: nextBus, pythonFile: pythonDocument(next, list), rightsFile: rights(list)}, err
 }
 
 func main() {

@@ -46,6 +46,10 @@ func TestAnOperationThatIsDeclaredIsInEveryDocument(t *testing.T) {
 			"    device_rename_args:\n      type: object\n      additionalProperties: false\n      required: [device, name]\n",
 			"    device_rename_answer:\n", "    Renamed:\n",
 		},
+		pythonFile: {
+			"    async def device_rename(\n        self,\n        *,\n        device: str,\n        name: str,\n",
+			"    ) -> Renamed:\n        \"\"\"Give a device another name.\n", "        ``name``: The new last part of the path.\n",
+		},
 		rightsFile: {"| `device.rename` | `POST /devices/{device}/rename` | `device_rename` | engineer | `call node:device.rename` | `device.rename` |\n"},
 	} {
 		for _, part := range parts {

@@ -103,3 +103,29 @@ def test_nodes_below_are_asked_unless_the_answer_is_to_be_local() -> None:
             assert [a.get("local", False) for a in bus.asked] == [local] * 3
 
     asyncio.run(test())
+
+
+def test_operations_are_asked_by_what_was_given() -> None:
+    """What is left out is not sent; with a node the other one is asked."""
+    import asyncio
+    from typing import Any
+
+    from voltbus.operations import Operations
+
+    asked: list[Any] = []
+
+    class Node:
+        async def request(self, *asking: Any, **how: Any) -> Any:
+            asked.append((asking, how))
+            return {"samples": []}
+
+    async def ask() -> None:
+        operations = Operations(Node())  # type: ignore[arg-type]
+        assert await operations.history_latest(pattern="a/**") == {"samples": []}
+        await operations.document_delete(name="limits", node="plant-1")
+
+    asyncio.run(ask())
+    assert asked == [
+        (("node", "latest", (), {"pattern": "a/**"}), {"timeout": 30}),
+        (("plant-1/node", "config_delete", (), {"name": "limits"}), {"timeout": 30}),
+    ]

@@ -16,6 +16,7 @@ MODULES = (
     "voltbus.grant",
     "voltbus.document",
     "voltbus.control",
+    "voltbus.operations",
     "voltbus.schedule",
     "voltbus.clock",
     "voltbus.path",

@@ -29,6 +29,7 @@ from .document import Documents
 from .errors import Corrupt, Error, Invalid, Refused, Timeout, Unreachable
 from .grant import Fence, Standing, publish_subjects, subscribe_subjects
 from .model import Alert, Method, Peer, Sample, Scan, Value
+from .operations import Operations
 from .path import subject, token
 from .recorder import Recorder
 
@@ -60,6 +61,7 @@ class Bus(Listening, History, Control, Far):
         self.node_name = ""
         self.standing = Standing()
         self.documents = Documents(self)
+        self.operations = Operations(self)
         self.stopping = asyncio.Event()  # the node asked this agent to end
         self.on_error: Callable[[Error], None] | None = None
         self._transport = transport
