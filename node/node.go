@@ -137,9 +137,9 @@ type Node struct {
 	tree       *tree.Tree
 	liveUp     *live.Up
 	liveHub    *live.Hub
-	kept       *replica.File // what is known of the nodes below
+	kept       *replica.File // what is known of the descendants
 	lineage    *lineage.Lineage
-	nodes      *replica.Table // the nodes below
+	nodes      *replica.Table // the descendants
 	reporter   *replica.Reporter
 	links      *fleet.Links
 	ledgers    *uplinkledger.Ledger

@@ -52,10 +52,10 @@ func (n *Node) openTree(context.Context) error {
 // Tree asks the nodes around this one.
 func (n *Node) Tree() *tree.Tree { return n.tree }
 
-// Lineage returns what is known of the nodes above this one.
+// Lineage returns what is known of the ancestors.
 func (n *Node) Lineage() *lineage.Lineage { return n.lineage }
 
-// Subtree returns what is known of the nodes below this one.
+// Subtree returns what is known of the descendants.
 func (n *Node) Subtree() *replica.Table { return n.nodes }
 
 // ownOrigins lists the names of this node's origins.

@@ -20,9 +20,9 @@ type Config struct {
 	Stores bool                                             // this node has a store
 	// Above returns how many samples of each origin the parent has; nil without a parent.
 	Above func() map[string]uint64
-	// Below lists the accounts of the nodes below, as they reported them last.
+	// Below lists the accounts of the descendants, as they reported them last.
 	Below func() []answer.LedgerNode
-	// Refresh has the nodes below report, as far as they do so in time.
+	// Refresh has the descendants report, as far as they do so in time.
 	Refresh func(context.Context)
 	Now     func() time.Time
 }

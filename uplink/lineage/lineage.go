@@ -57,7 +57,7 @@ func (l *Lineage) Self(name string) bool {
 	return is && strings.EqualFold(name, above.As)
 }
 
-// Ancestors lists the nodes above this one, the nearest first, and those of this node's tree that the
+// Ancestors lists the ancestors, the nearest first, and those of this node's tree that the
 // parent does not let in.
 func (l *Lineage) Ancestors() (names []string, refused []Refused) {
 	l.mu.Lock()

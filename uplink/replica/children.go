@@ -186,7 +186,7 @@ func (r *Reporter) save(ctx context.Context) (done bool) {
 		return true
 	}
 	if err := r.cfg.File.writeTable(r.table.state()); err != nil {
-		r.cfg.Log.WarnContext(ctx, "what is known of the nodes below cannot be kept; after a start it is known when they come", slog.Any("err", err))
+		r.cfg.Log.WarnContext(ctx, "what is known of the descendants cannot be kept; after a start it is known when they come", slog.Any("err", err))
 		return false
 	}
 	return true

@@ -40,7 +40,7 @@ type keptNode struct {
 	Parts   parts      `json:"parts,omitempty"`
 }
 
-var errNoContent = errors.New("does not hold what is known of nodes below")
+var errNoContent = errors.New("does not hold what is known of descendants")
 
 func parseContent(data []byte) (*content, error) {
 	var c *content
@@ -77,7 +77,7 @@ func OpenFile(dir string, log *slog.Logger) *File {
 		f.kept, f.former, err = readFormer(dir), true, nil
 	}
 	if err != nil {
-		log.Warn("what was known of the nodes below cannot be read; they report it again", slog.Any("err", err))
+		log.Warn("what was known of the descendants cannot be read; they report it again", slog.Any("err", err))
 	}
 	return f
 }
@@ -125,7 +125,7 @@ func (f *File) write() error {
 	return nil
 }
 
-// state returns what is known of the nodes below, for a file.
+// state returns what is known of the descendants, for a file.
 func (t *Table) state() map[string]*keptBranch {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -39,7 +39,7 @@ type branch struct {
 // changed notes that who is below changed.
 func (f *forest) changed() { f.news, f.moved = true, true }
 
-// drop forgets nodes below a child.
+// drop forgets descendants of a child.
 func (f *forest) drop(b *branch, which func(*record) bool) {
 	for k, r := range b.nodes {
 		if which(r) {
@@ -77,7 +77,7 @@ func (f *forest) find(name string) (*branch, *record) {
 	return nil, nil
 }
 
-// record returns the document of a node below a child, or of the child itself; nil for one that is not let in.
+// record returns the document of a descendant of a child, or of the child itself; nil for one that is not let in.
 func (f *forest) record(child, node string) *record {
 	if b := f.branches[key(child)]; b != nil {
 		return b.find(node)

@@ -21,9 +21,9 @@ import (
 
 // The methods of the former version.
 const (
-	FormerTreeMethod   = "tree.report"  // of a child: the nodes below it
-	FormerFleetMethod  = "fleet.report" // of a child: how it and those below it are
-	FormerLedgerMethod = "tree.ledger"  // of a parent: the ledgers of a child and those below it
+	FormerTreeMethod   = "tree.report"  // of a child: its descendants
+	FormerFleetMethod  = "fleet.report" // of a child: how it and its descendants are
+	FormerLedgerMethod = "tree.ledger"  // of a parent: the ledgers of a child and its descendants
 )
 
 type formerNodes struct {

@@ -38,7 +38,7 @@ func accountParts(n *answer.LedgerNode) parts {
 // OwnLedger takes the ledger of this node.
 func (t *Table) OwnLedger(n *answer.LedgerNode) { t.own(accountParts(n), ofLedger) }
 
-// Accounts lists the ledgers of all nodes below this one, as they reported them last.
+// Accounts lists the ledgers of all descendants, as they reported them last.
 func (t *Table) Accounts() []answer.LedgerNode {
 	var list []answer.LedgerNode
 	for _, n := range t.Nodes() {

@@ -1,4 +1,4 @@
-// Package replica keeps at each node a document of itself and of every node below it: where it stands in the
+// Package replica keeps at each node a document of itself and of every descendant: where it stands in the
 // tree, how it is, how its origins stand in its ledger, and when its parent saw it away. A child sends its parent
 // what changed in these documents; on each connection both first compare what they have, so that only
 // what differs travels. The package is given functions that ask the neighbours, and knows no bus.
@@ -33,7 +33,7 @@ const (
 	maxOfOrigin = 2 << 10  // bytes of a part about an origin
 	maxLarge    = 64 << 10 // bytes of the parts node and ledger
 	maxReport   = 1 << 20  // bytes of a report; senders stay far below
-	maxBranch   = 64 << 20 // bytes of all documents of a child and those below it
+	maxBranch   = 64 << 20 // bytes of all documents of a child and its descendants
 	maxListed   = 8        // origins of a node that are listed
 	maxText     = 300      // bytes of other texts that a neighbour sends
 )

@@ -127,7 +127,7 @@ func (t *Table) Take(child string, body []byte, audit string) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// with has something done to the documents of a child, and those below it judged.
+// with has something done to the documents of a child, and its descendants judged.
 func (t *Table) with(child string, do func(*branch) error, refused *[]lineage.Refused) error {
 	above := t.cfg.Lineage.Names()
 	t.mu.Lock()
@@ -180,7 +180,7 @@ func (t *Table) Self() Seen {
 	return t.forest.self.seen()
 }
 
-// Look returns what is known of a node below a child, or of the child itself; false if nothing is.
+// Look returns what is known of a descendant of a child, or of the child itself; false if nothing is.
 func (t *Table) Look(child, node string) (Seen, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +191,7 @@ func (t *Table) Look(child, node string) (Seen, bool) {
 	return r.seen(), true
 }
 
-// Waiting returns how many samples wait, as they reported, at the nodes below each child; names of children are
+// Waiting returns how many samples wait, as they reported, at the descendants of each child; names of children are
 // in lower case. What waits at the children themselves does not count.
 func (t *Table) Waiting() map[string]uint64 {
 	t.mu.Lock()
@@ -208,7 +208,7 @@ func (t *Table) Waiting() map[string]uint64 {
 	return out
 }
 
-// Nodes lists all nodes below this one, those above others first, children in order of their names.
+// Nodes lists all descendants, those above others first, children in order of their names.
 func (t *Table) Nodes() []Node {
 	t.meet()
 	t.mu.Lock()

@@ -59,8 +59,8 @@ type Event struct {
 // Config is what a Tree needs. All functions must be there; they are safe for concurrent use.
 type Config struct {
 	Name    string                        // of this node
-	Below   *replica.Table                // the nodes below this one
-	Lineage *lineage.Lineage              // those above it
+	Below   *replica.Table                // the descendants
+	Lineage *lineage.Lineage              // its ancestors
 	Parent  func() (lineage.Parent, bool) // false: it has none
 	Grants  func(Hop) (identity.Grants, error)
 	// Up asks the parent, as a connection to it does: fault.Unreachable, at once, without one.
