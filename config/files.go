@@ -13,7 +13,7 @@ const maxInclude = 64 << 20
 // place is where the configuration stands, with the files beside it that it may name.
 type place struct {
 	file   string
-	closed []string       // files that may not be named
+	closed []string       // folders that hold no files of a configuration
 	folder *folder.Folder // nil until a file is named
 }
 
