@@ -56,7 +56,7 @@ func pythonDocument(http string, list []operation.Declared) string {
 			all.pythonType(&types, name)
 		}
 	}
-	return pythonHead + types.String() + "\n" + pythonClass + methods.String() + "\n\n__all__ = [\"Operations\"]\n"
+	return pythonHead + "\n" + pythonClass + strings.TrimSuffix(methods.String(), "\n") + types.String() + "\n\n\n__all__ = [\"Operations\"]\n"
 }
 
 // pythonName is a name that Python allows.

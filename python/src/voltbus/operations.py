@@ -13,363 +13,6 @@ from typing import Any, TypedDict
 from ._asking import Asking
 
 
-Aggregate = TypedDict(
-    "Aggregate",
-    {
-        "series": "list[Summary]",
-        "completeness": "float | None",
-        "from": "str",
-        "to": "str",
-        "step": "float",
-        "step_name": "str",
-        "zone": "str",
-        "next": "str",
-        "sources": "list[Source]",
-    },
-    total=False,
-)
-
-
-class Bucket(TypedDict, total=False):
-    """Bucket of an answer, or of an argument."""
-
-    start: str
-    end: str
-    count: int
-    bad: int
-    expected: int | None
-    mean: float | None
-    min: float | None
-    max: float | None
-    sum: float | None
-    first: float | None
-    last: float | None
-    values: dict[str, float | None]
-
-
-class CommandResults(TypedDict, total=False):
-    """CommandResults of an answer, or of an argument."""
-
-    results: list[Commanded]
-
-
-class Commanded(TypedDict, total=False):
-    """Commanded of an answer, or of an argument."""
-
-    id: str
-    point: str
-    status: str
-    wins: bool
-    until: str | None
-    later: str | None
-    repeat: bool
-    output: str
-    reported: Any
-    error: ControlError | None
-
-
-class ControlDecided(TypedDict, total=False):
-    """ControlDecided of an answer, or of an argument."""
-
-    status: str
-    until: str | None
-    lost: list[ControlHolder]
-    points: int
-
-
-class ControlError(TypedDict, total=False):
-    """ControlError of an answer, or of an argument."""
-
-    kind: str
-    message: str
-    why: str
-    missing: str
-    holders: list[ControlHolder]
-
-
-ControlHolder = TypedDict(
-    "ControlHolder",
-    {
-        "requester": "str",
-        "task": "str",
-        "command": "str",
-        "path": "str",
-        "level": "int",
-        "from": "str | None",
-        "until": "str | None",
-        "reason": "str",
-    },
-    total=False,
-)
-
-
-class ControlPoint(TypedDict, total=False):
-    """ControlPoint of an answer, or of an argument."""
-
-    point: str
-    device: str
-    unit: str
-    kind: str
-    writable: bool
-    default: Any
-    revert: str
-    policy: ControlPolicy | None
-    array: list[ControlSlot]
-    overrides: list[ControlHolder]
-    window: ControlHolder | None
-    wish: Any
-    reverting: bool
-    output: str
-    held: Any
-    reported: Any
-    observed: Any
-    later: str | None
-    failures: int
-    failed_with: str
-
-
-ControlPolicy = TypedDict(
-    "ControlPolicy",
-    {
-        "reservation": "bool",
-        "approval": "bool",
-        "longest": "float",
-        "range": "ControlRange | None",
-        "rate": "Rate | None",
-        "assert": "str",
-        "assert_pause": "float",
-        "tolerance": "float",
-        "min_on": "float",
-        "min_off": "float",
-        "interlocks": "list[Interlock]",
-    },
-    total=False,
-)
-
-
-class ControlRange(TypedDict, total=False):
-    """ControlRange of an answer, or of an argument."""
-
-    min: float | None
-    max: float | None
-
-
-class ControlReading(TypedDict, total=False):
-    """ControlReading of an answer, or of an argument."""
-
-    point: str
-    time: str | None
-    value: Any
-    kind: str
-    quality: str
-    error: ControlError | None
-
-
-class ControlReadings(TypedDict, total=False):
-    """ControlReadings of an answer, or of an argument."""
-
-    readings: list[ControlReading]
-
-
-ControlSlot = TypedDict(
-    "ControlSlot",
-    {
-        "requester": "str",
-        "task": "str",
-        "command": "str",
-        "path": "str",
-        "level": "int",
-        "from": "str | None",
-        "until": "str | None",
-        "reason": "str",
-        "value": "Any",
-    },
-    total=False,
-)
-
-
-class ControlTask(TypedDict, total=False):
-    """ControlTask of an answer, or of an argument."""
-
-    task: str
-    requester: str
-    priority: str
-    reason: str
-    windows: list[ControlWindow]
-    active: list[ControlWindow]
-    started: bool
-    preempted: bool
-
-
-class ControlTasks(TypedDict, total=False):
-    """ControlTasks of an answer, or of an argument."""
-
-    tasks: list[ControlTask]
-
-
-ControlWindow = TypedDict(
-    "ControlWindow",
-    {
-        "path": "str",
-        "from": "str",
-        "to": "str",
-    },
-    total=False,
-)
-
-
-class Document(TypedDict, total=False):
-    """Document of an answer, or of an argument."""
-
-    owner: str
-    name: str
-    type: str
-    text: str | None
-    version: int
-    by: str
-    at: str
-    note: str
-    deleted: bool
-    content: Any
-
-
-class Documents(TypedDict, total=False):
-    """Documents of an answer, or of an argument."""
-
-    documents: list[Document]
-
-
-class Interlock(TypedDict, total=False):
-    """Interlock of an answer, or of an argument."""
-
-    guards: ControlRange | None
-    other: str
-    needs: ControlRange
-
-
-class Latest(TypedDict, total=False):
-    """Latest of an answer, or of an argument."""
-
-    samples: list[Sample]
-    sources: list[Source]
-
-
-class NewCommand(TypedDict, total=False):
-    """NewCommand of an answer, or of an argument."""
-
-    id: str
-    point: str
-    value: Any
-    level: int
-    lease: float
-    reason: str
-    task: str
-
-
-class Point(TypedDict, total=False):
-    """Point of an answer, or of an argument."""
-
-    path: str
-    kind: str
-    unit: str
-    description: str
-    writable: bool
-    device: str
-    interval: float
-    tags: dict[str, str]
-
-
-class Points(TypedDict, total=False):
-    """Points of an answer, or of an argument."""
-
-    points: list[Point]
-    next: str
-
-
-Range = TypedDict(
-    "Range",
-    {
-        "series": "list[Series]",
-        "completeness": "float | None",
-        "from": "str",
-        "to": "str",
-        "step": "float | None",
-        "next": "str",
-        "sources": "list[Source]",
-    },
-    total=False,
-)
-
-
-class Rate(TypedDict, total=False):
-    """Rate of an answer, or of an argument."""
-
-    most: float
-    per: float
-
-
-class Sample(TypedDict, total=False):
-    """Sample of an answer, or of an argument."""
-
-    point: str
-    time: str
-    value: Any
-    kind: str
-    quality: str
-
-
-class Series(TypedDict, total=False):
-    """Series of an answer, or of an argument."""
-
-    point: str
-    unit: str
-    kind: str
-    samples: list[Any]
-    expected: int | None
-    present: int
-    extra: int
-    bad: int
-    truncated: bool
-
-
-Source = TypedDict(
-    "Source",
-    {
-        "node": "str",
-        "state": "str",
-        "from": "str | None",
-        "to": "str | None",
-        "samples": "int",
-        "since": "str | None",
-        "waiting": "int",
-        "missing": "str",
-        "why": "str",
-    },
-    total=False,
-)
-
-
-class Summary(TypedDict, total=False):
-    """Summary of an answer, or of an argument."""
-
-    point: str
-    unit: str
-    buckets: list[Bucket]
-    expected: int | None
-    present: int
-    extra: int
-    bad: int
-
-
-class WhoHolds(TypedDict, total=False):
-    """WhoHolds of an answer, or of an argument."""
-
-    points: list[ControlPoint]
-    tasks: list[ControlTask]
-    overrides: list[ControlHolder]
-    next: str
-
-
 class Operations:
     """The operations of a node, for the agent of a bus."""
 
@@ -888,6 +531,363 @@ class Operations:
         }
         answer: Points = await self._ask("points", given, node, timeout)
         return answer
+
+
+Aggregate = TypedDict(
+    "Aggregate",
+    {
+        "series": "list[Summary]",
+        "completeness": "float | None",
+        "from": "str",
+        "to": "str",
+        "step": "float",
+        "step_name": "str",
+        "zone": "str",
+        "next": "str",
+        "sources": "list[Source]",
+    },
+    total=False,
+)
+
+
+class Bucket(TypedDict, total=False):
+    """Bucket of an answer, or of an argument."""
+
+    start: str
+    end: str
+    count: int
+    bad: int
+    expected: int | None
+    mean: float | None
+    min: float | None
+    max: float | None
+    sum: float | None
+    first: float | None
+    last: float | None
+    values: dict[str, float | None]
+
+
+class CommandResults(TypedDict, total=False):
+    """CommandResults of an answer, or of an argument."""
+
+    results: list[Commanded]
+
+
+class Commanded(TypedDict, total=False):
+    """Commanded of an answer, or of an argument."""
+
+    id: str
+    point: str
+    status: str
+    wins: bool
+    until: str | None
+    later: str | None
+    repeat: bool
+    output: str
+    reported: Any
+    error: ControlError | None
+
+
+class ControlDecided(TypedDict, total=False):
+    """ControlDecided of an answer, or of an argument."""
+
+    status: str
+    until: str | None
+    lost: list[ControlHolder]
+    points: int
+
+
+class ControlError(TypedDict, total=False):
+    """ControlError of an answer, or of an argument."""
+
+    kind: str
+    message: str
+    why: str
+    missing: str
+    holders: list[ControlHolder]
+
+
+ControlHolder = TypedDict(
+    "ControlHolder",
+    {
+        "requester": "str",
+        "task": "str",
+        "command": "str",
+        "path": "str",
+        "level": "int",
+        "from": "str | None",
+        "until": "str | None",
+        "reason": "str",
+    },
+    total=False,
+)
+
+
+class ControlPoint(TypedDict, total=False):
+    """ControlPoint of an answer, or of an argument."""
+
+    point: str
+    device: str
+    unit: str
+    kind: str
+    writable: bool
+    default: Any
+    revert: str
+    policy: ControlPolicy | None
+    array: list[ControlSlot]
+    overrides: list[ControlHolder]
+    window: ControlHolder | None
+    wish: Any
+    reverting: bool
+    output: str
+    held: Any
+    reported: Any
+    observed: Any
+    later: str | None
+    failures: int
+    failed_with: str
+
+
+ControlPolicy = TypedDict(
+    "ControlPolicy",
+    {
+        "reservation": "bool",
+        "approval": "bool",
+        "longest": "float",
+        "range": "ControlRange | None",
+        "rate": "Rate | None",
+        "assert": "str",
+        "assert_pause": "float",
+        "tolerance": "float",
+        "min_on": "float",
+        "min_off": "float",
+        "interlocks": "list[Interlock]",
+    },
+    total=False,
+)
+
+
+class ControlRange(TypedDict, total=False):
+    """ControlRange of an answer, or of an argument."""
+
+    min: float | None
+    max: float | None
+
+
+class ControlReading(TypedDict, total=False):
+    """ControlReading of an answer, or of an argument."""
+
+    point: str
+    time: str | None
+    value: Any
+    kind: str
+    quality: str
+    error: ControlError | None
+
+
+class ControlReadings(TypedDict, total=False):
+    """ControlReadings of an answer, or of an argument."""
+
+    readings: list[ControlReading]
+
+
+ControlSlot = TypedDict(
+    "ControlSlot",
+    {
+        "requester": "str",
+        "task": "str",
+        "command": "str",
+        "path": "str",
+        "level": "int",
+        "from": "str | None",
+        "until": "str | None",
+        "reason": "str",
+        "value": "Any",
+    },
+    total=False,
+)
+
+
+class ControlTask(TypedDict, total=False):
+    """ControlTask of an answer, or of an argument."""
+
+    task: str
+    requester: str
+    priority: str
+    reason: str
+    windows: list[ControlWindow]
+    active: list[ControlWindow]
+    started: bool
+    preempted: bool
+
+
+class ControlTasks(TypedDict, total=False):
+    """ControlTasks of an answer, or of an argument."""
+
+    tasks: list[ControlTask]
+
+
+ControlWindow = TypedDict(
+    "ControlWindow",
+    {
+        "path": "str",
+        "from": "str",
+        "to": "str",
+    },
+    total=False,
+)
+
+
+class Document(TypedDict, total=False):
+    """Document of an answer, or of an argument."""
+
+    owner: str
+    name: str
+    type: str
+    text: str | None
+    version: int
+    by: str
+    at: str
+    note: str
+    deleted: bool
+    content: Any
+
+
+class Documents(TypedDict, total=False):
+    """Documents of an answer, or of an argument."""
+
+    documents: list[Document]
+
+
+class Interlock(TypedDict, total=False):
+    """Interlock of an answer, or of an argument."""
+
+    guards: ControlRange | None
+    other: str
+    needs: ControlRange
+
+
+class Latest(TypedDict, total=False):
+    """Latest of an answer, or of an argument."""
+
+    samples: list[Sample]
+    sources: list[Source]
+
+
+class NewCommand(TypedDict, total=False):
+    """NewCommand of an answer, or of an argument."""
+
+    id: str
+    point: str
+    value: Any
+    level: int
+    lease: float
+    reason: str
+    task: str
+
+
+class Point(TypedDict, total=False):
+    """Point of an answer, or of an argument."""
+
+    path: str
+    kind: str
+    unit: str
+    description: str
+    writable: bool
+    device: str
+    interval: float
+    tags: dict[str, str]
+
+
+class Points(TypedDict, total=False):
+    """Points of an answer, or of an argument."""
+
+    points: list[Point]
+    next: str
+
+
+Range = TypedDict(
+    "Range",
+    {
+        "series": "list[Series]",
+        "completeness": "float | None",
+        "from": "str",
+        "to": "str",
+        "step": "float | None",
+        "next": "str",
+        "sources": "list[Source]",
+    },
+    total=False,
+)
+
+
+class Rate(TypedDict, total=False):
+    """Rate of an answer, or of an argument."""
+
+    most: float
+    per: float
+
+
+class Sample(TypedDict, total=False):
+    """Sample of an answer, or of an argument."""
+
+    point: str
+    time: str
+    value: Any
+    kind: str
+    quality: str
+
+
+class Series(TypedDict, total=False):
+    """Series of an answer, or of an argument."""
+
+    point: str
+    unit: str
+    kind: str
+    samples: list[Any]
+    expected: int | None
+    present: int
+    extra: int
+    bad: int
+    truncated: bool
+
+
+Source = TypedDict(
+    "Source",
+    {
+        "node": "str",
+        "state": "str",
+        "from": "str | None",
+        "to": "str | None",
+        "samples": "int",
+        "since": "str | None",
+        "waiting": "int",
+        "missing": "str",
+        "why": "str",
+    },
+    total=False,
+)
+
+
+class Summary(TypedDict, total=False):
+    """Summary of an answer, or of an argument."""
+
+    point: str
+    unit: str
+    buckets: list[Bucket]
+    expected: int | None
+    present: int
+    extra: int
+    bad: int
+
+
+class WhoHolds(TypedDict, total=False):
+    """WhoHolds of an answer, or of an argument."""
+
+    points: list[ControlPoint]
+    tasks: list[ControlTask]
+    overrides: list[ControlHolder]
+    next: str
 
 
 __all__ = ["Operations"]
