@@ -14,7 +14,7 @@ type Changes struct {
 	Removed []point.Path // devices to stop
 	Changed []point.Path // devices to stop and start
 	Restart []string     // sections that only a new start of the node takes over
-	Allow   bool         // what nodes above may do here, uplink.allow, which holds at once
+	Allow   bool         // what ancestors may do here, uplink.allow, which holds at once
 }
 
 // Empty reports whether nothing differs.

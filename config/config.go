@@ -39,7 +39,7 @@ type Config struct {
 	// MQTT says what clients of the MQTT broker may do, and how their messages become points. There is a broker where
 	// listen.mqtt, listen.mqtts or listen.mqtt_websocket says so.
 	MQTT setting.Section `yaml:"mqtt"`
-	// Uplink says what is sent to the node above this one, if there is one, and how.
+	// Uplink says what is sent to the parent, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
 	// Live says in which forms the readings of devices appear on the bus.
 	Live Live `yaml:"live"`
@@ -290,16 +290,16 @@ type Uplink struct {
 	LiveRate Size `yaml:"live_rate" example:"64KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
-	// Silence is how long nothing may be heard of the node above before this one connects anew, and,
+	// Silence is how long nothing may be heard of the parent before this one connects anew, and,
 	// half as long again, of a node or agent below before it counts as gone. The node must be started anew.
 	Silence time.Duration `yaml:"silence" example:"30s"`
-	// Allow are capabilities, as "voltbus children grant" takes them: what the nodes above may do
-	// here, and at nodes below this one (call node/agent:method). If it is left out they may read and
-	// subscribe to what is sent, and ask nodes below what only reads, but call and command nothing;
+	// Allow are capabilities, as "voltbus children grant" takes them: what ancestors may do
+	// here, and at descendants of this node (call node/agent:method). If it is left out they may read and
+	// subscribe to what is sent, and ask descendants what only reads, but call and command nothing;
 	// [] allows nothing. A change holds with a reload.
 	Allow []string `yaml:"allow" example:"[\"read **\", \"call boiler:tune\", \"command campus/b1/**@8\"]"`
-	// Hear are places at the node above: of the points and topics at them and below them this node gets the live
-	// messages, under the paths that they have there. The node above must let this one subscribe to them
+	// Hear are places at the parent: of the points and topics at them and below them this node gets the live
+	// messages, under the paths that they have there. The parent must let this one subscribe to them
 	// ("voltbus children grant NAME subscribe weather"). Nothing if left out.
 	Hear []point.Path `yaml:"hear" example:"[weather]"`
 }

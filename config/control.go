@@ -19,7 +19,7 @@ type Control struct {
 	// Absence is how long an agent may be gone from the bus before all its commands and
 	// reservations end. Leases end earlier.
 	Absence time.Duration `yaml:"absence" example:"1m"`
-	// Approval is how long a command waits for a second person.
+	// Approval is how long a command waits for approval.
 	Approval time.Duration `yaml:"approval" example:"1h"`
 	// Handover is what is left to a running task that gives way to one of priority high.
 	Handover time.Duration `yaml:"handover" example:"1m"`

@@ -96,7 +96,7 @@ func badCapability(text string) string {
 		}
 		return "says nothing of what it is for; write such as read campus/**, call boiler:tune or command campus/b1/**@8"
 	case "publish", "record":
-		return "cannot be allowed: nodes above neither publish nor record here; take it away"
+		return "cannot be allowed: ancestors neither publish nor record here; take it away"
 	}
 	return "is no capability; write such as read campus/**, subscribe campus/**, call boiler:tune, command campus/b1/**@8, hold tune or administer"
 }

@@ -133,7 +133,7 @@ told who called, and with which arguments.
 
 With --node the agent is one of another node, below or above this one; the agent "node" is that node
 itself. The nodes on the way must allow it: see "voltbus children grant", and uplink.allow in the
-configuration of the node below.`,
+configuration of the child node.`,
 		Example: `  voltbus agent call boiler-watch limit 80.5
   voltbus agent call boiler-watch tune device=campus/b1/boiler limit=15
   voltbus agent call boiler-watch limit 80.5 --node plant-1

@@ -136,7 +136,7 @@ func newChildrenGrant(f *flags, verb, short string) *cobra.Command {
 
 func newChildrenConfine(f *flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "confine <name> <prefix>", Short: `Take points of a node below a path only, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
+		Use: "confine <name> <prefix>", Short: `Take points of a child below a path only, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {
 				_, err := client.Do(ctx, s.Client, children.Confine, children.Prefix{Node: children.Node{Name: args[0]}, Prefix: args[1]})

@@ -91,7 +91,7 @@ func newQuery(f *flags) *cobra.Command {
 }
 
 func localFlag(cmd *cobra.Command, local *bool) {
-	cmd.Flags().BoolVar(local, "local", false, "do not ask nodes below for what they have not sent yet")
+	cmd.Flags().BoolVar(local, "local", false, "do not ask descendants for what they have not sent yet")
 }
 
 // newestOf bounds an answer: at most limit samples of each point, the oldest or the newest.
@@ -129,7 +129,7 @@ func (s session) printSamples(ctx context.Context, sel client.Span, bound newest
 	return nil
 }
 
-// reportSources says on standard error which nodes below took part, and because of which of them
+// reportSources says on standard error which descendants took part, and because of which of them
 // something is missing.
 func (s session) reportSources(list []answer.Source) {
 	for _, from := range list {

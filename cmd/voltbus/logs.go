@@ -22,7 +22,7 @@ func newLogs(f *flags) *cobra.Command {
 		Use: "logs [agent]", Short: "Show the node's own log, or what an agent printed", Args: cobra.MaximumNArgs(1),
 		Long: `Show the newest records of the node's own log, or, with the name of an agent, what that printed. The
 node keeps its newest records in memory, up to 1 MiB, while it runs; reading them needs the role engineer, and the audit
-log is told who does. With --node it is the log of another node, which must allow the nodes above it
+log is told who does. With --node it is the log of another node, which must allow its ancestors
 "call node:log".`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {

@@ -195,7 +195,7 @@ func newLedger(f *flags) *cobra.Command {
 	asJSON, local := false, false
 	cmd := &cobra.Command{
 		Use: "ledger", Short: "Show that nothing was lost, or what was", Args: cobra.NoArgs,
-		Long: `Show that nothing was lost, or what was: of this node and of every node below it, for each origin what
+		Long: `Show that nothing was lost, or what was: of this node and of every descendant, for each origin what
 was produced and acknowledged there, and what is stored, left out, missing or on its way at each node. Nodes
 that do not answer are shown with what they said last.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

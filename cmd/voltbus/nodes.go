@@ -19,8 +19,8 @@ import (
 func newNodes(f *flags) *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "nodes [name]", Short: "Show this node and all below it: how they are and what waits", Args: cobra.MaximumNArgs(1),
-		Long: `Show this node and all below it, as they said last: each reports every ten seconds. Of a node that is
+		Use: "nodes [name]", Short: "Show this node and all its descendants: status and backlog", Args: cobra.MaximumNArgs(1),
+		Long: `Show this node and all its descendants, with their last report: each reports every ten seconds. Of a node that is
 away the last that is known is shown, and since when it is away. With a name, all about that node.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.where.with(cmd, func(ctx context.Context, s session) error {

@@ -119,7 +119,7 @@ func (s session) heldAs(ctx context.Context, list *answer.Nodes, requester strin
 	return kind + ":" + list.Nodes[0].Name + "/" + name, nil
 }
 
-// releaseAt ends what is held at another node; nil if nothing is held there any more. A node above that lets
+// releaseAt ends what is held at another node; nil if nothing is held there any more. A parent that lets
 // this one ask for nothing holds nothing of it.
 func (s session) releaseAt(ctx context.Context, node string, chosen answer.CommandSelection, who string, above bool) *left {
 	there := s.At(node)

@@ -198,7 +198,7 @@ func newApprove(f *flags) *cobra.Command {
 	var no bool
 	var out format
 	cmd := &cobra.Command{
-		Use: "approve [<requester> <id>]", Short: "Approve a command that waits for a second person, or list those that wait",
+		Use: "approve [<requester> <id>]", Short: "Approve a command that needs approval, or list those that wait",
 		Example: `  voltbus approve
   voltbus approve agent:tune 7YB2
   voltbus approve agent:tune 7YB2 --no`,

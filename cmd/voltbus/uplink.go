@@ -78,7 +78,7 @@ func showLive(l *answer.LiveLink, line func(name, text string)) {
 	}
 }
 
-// withheldWords says what a node below does not let go up live, and what would let it.
+// withheldWords says what a child node does not let go up live, and what would let it.
 func withheldWords(w *answer.LiveWithheld) string {
 	how := "does not come"
 	if w.Part {
@@ -87,7 +87,7 @@ func withheldWords(w *answer.LiveWithheld) string {
 	return fmt.Sprintf("%s %s: %s does not let it go up live; add %q to its uplink.allow", w.Subject, how, w.Node, w.Allow)
 }
 
-// watchWithheld tells once of each node below that withholds live values of a pattern, until ctx ends. It looks again and again,
+// watchWithheld tells once of each child node that withholds live values of a pattern, until ctx ends. It looks again and again,
 // less and less often: a child is told after a moment what is wanted, and may come later.
 func watchWithheld(ctx context.Context, s session, pattern string) {
 	said := map[string]bool{}

@@ -221,7 +221,7 @@ func (w *where) withClient(cmd *cobra.Command, work func(context.Context, *clien
 
 // letBy adds to a refusal what has another node let it.
 func letBy(err error, node, capability string) error {
-	return fmt.Errorf("%w; node %s lets those above it with an entry of uplink.allow in its configuration: %q, and those below it with: voltbus children grant <child> %q",
+	return fmt.Errorf("%w; node %s lets its ancestors with an entry of uplink.allow in its configuration: %q, and its descendants with: voltbus children grant <child> %q",
 		err, plain(node), plain(capability), plain(capability))
 }
 

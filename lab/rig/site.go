@@ -27,7 +27,7 @@ type Site struct {
 	Seed     int64
 
 	Name    string        // of the node; "" for lab
-	Bus     bool          // whether it listens for nodes below it
+	Bus     bool          // whether it listens for children
 	NoStore bool          // whether it only keeps a log
 	Stagger time.Duration // over which the devices are spread; 0 reads all at once
 	LogSize string        // bound of the log; "" for 8GiB
@@ -72,7 +72,7 @@ type Running struct {
 	*Child
 	*client.Client
 	URL       string // of its API
-	Bus       string // where nodes below it find it; "" if they do not
+	Bus       string // where its children find it; "" if they do not
 	transport *http.Transport
 }
 

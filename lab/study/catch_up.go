@@ -19,7 +19,7 @@ func catchUp() experiment.Experiment {
 		Title:    "A node returns after an outage while others report as before",
 		Question: "How fast does the centre take what one node recorded during an outage, and how much later do live samples of others arrive meanwhile?",
 		Method: []string{
-			"The centre and all nodes below it are processes of their own. One node records a backlog while its cable is pulled: devices of 18 points, read once a minute, twelve of the points measured values with one digit behind the point and some noise, six of them states. The others read simulated devices each interval, one after another.",
+			"The centre and all its descendants are processes of their own. One node records a backlog while its cable is pulled: devices of 18 points, read once a minute, twelve of the points measured values with one digit behind the point and some noise, six of them states. The others read simulated devices each interval, one after another.",
 			"Delays of the others, from a sample's time to the commit in the centre's store, are counted through a window before the cable is plugged, and then until the centre's log has the backlog, and the store too.",
 			"The metric is the backlog divided by the time from when the first of it was acknowledged until all was: on the centre's disk, not yet in its store. The octets on the wire are all that went up the cable, TLS and greeting included.",
 			"Then the accounts of all nodes are closed and compared with the centre's, and the rows counted.",

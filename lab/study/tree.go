@@ -47,7 +47,7 @@ func (t *tree) add(n *rig.Running, name string) {
 	t.nodes, t.names, t.meters = append(t.nodes, n), append(t.names, name), append(t.meters, machine.NewMeter(n.Process()))
 }
 
-// graft starts a node below another one, which takes its points below prefix.
+// graft starts a child of another node, which takes its points below prefix.
 func (t *tree) graft(ctx context.Context, parent *rig.Running, site rig.Site, name, prefix string) (*rig.Running, error) {
 	place, err := parent.Provision(ctx, filepath.Join(t.trial.Dir, "bundles"), name, prefix, "")
 	if err != nil {

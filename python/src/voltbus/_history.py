@@ -37,7 +37,7 @@ class History:
     async def latest(self, points: str | Iterable[str], *, local: bool = False) -> Newest:
         """Return the newest sample of each point, by its path; a text is a pattern.
 
-        Points without any sample are left out. Nodes below are asked for what they have not sent yet,
+        Points without any sample are left out. Descendants are asked for what they have not sent yet,
         and ``sources`` of the answer says how that went; with ``local`` nobody is asked.
         """
         ask = _points(points) | _given({"local": local or None})
@@ -57,7 +57,7 @@ class History:
         """Return the samples from ``start`` until before ``end``, and how complete they are.
 
         A text is a pattern. ``limit`` bounds the samples of each point; a series that it cut says
-        ``truncated``. Without ``end`` the range ends now. Nodes below are asked for what they have not
+        ``truncated``. Without ``end`` the range ends now. Descendants are asked for what they have not
         sent yet, which takes two seconds at most, and ``sources`` of the answer says how that went;
         with ``local`` nobody is asked.
         """
@@ -85,7 +85,7 @@ class History:
         """Return a summary of each step, such as ``"15m"``, ``"1h"`` or ``"1d"``.
 
         ``functions`` are further figures, by name; ``zone`` is a time zone, such as
-        ``Europe/Berlin``, in which days and months begin. Nodes below are asked as for a ``range``;
+        ``Europe/Berlin``, in which days and months begin. Descendants are asked as for a ``range``;
         with ``local`` nobody is.
         """
         text = step if isinstance(step, str) else f"{step.total_seconds():g}s"

@@ -221,7 +221,7 @@ class Latest(msgspec.Struct, frozen=True):
 class Newest(dict[str, Sample]):
     """The newest sample of each point, by its path.
 
-    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    ``sources`` are descendants that have points of it, whose samples may be missing.
     """
 
     def __init__(self, samples: Mapping[str, Sample], sources: tuple[Source, ...] = ()) -> None:
@@ -251,7 +251,7 @@ class Series(msgspec.Struct, frozen=True):
 class Range(msgspec.Struct, frozen=True):
     """The samples of several points. ``completeness`` is 0 to 1, None if no interval is known.
 
-    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    ``sources`` are descendants that have points of it, whose samples may be missing.
     """
 
     series: tuple[Series, ...] = ()
@@ -311,7 +311,7 @@ class Summary(msgspec.Struct, frozen=True):
 class Aggregate(msgspec.Struct, frozen=True):
     """Several points in steps. ``step`` is in seconds, on average for days and months.
 
-    ``sources`` are the nodes below that have points of it, whose samples may be missing.
+    ``sources`` are descendants that have points of it, whose samples may be missing.
     """
 
     series: tuple[Summary, ...] = ()
