@@ -10,6 +10,7 @@ import (
 	"voltbus/api"
 	"voltbus/api/exchange"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 // login returns the option that sends the cookie of a new session.
@@ -228,7 +229,7 @@ func TestEveryAnswerIsSafeInABrowser(t *testing.T) {
 func TestTLSMakesTheCookieSecure(t *testing.T) {
 	n := start(t)
 	dir := t.TempDir()
-	certs, err := identity.OpenCertificates(dir, "n", nil, time.Now)
+	certs, err := pki.Open(dir, "n", nil, time.Now)
 	must(t, err)
 	server := &http.Server{Handler: n.server.Config.Handler, TLSConfig: certs.ServerConfig()}
 	url, stop := serveTLS(t, server)

@@ -12,6 +12,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 // An authority that others trust is never replaced by another one because its files are damaged or deleted.
@@ -38,7 +39,7 @@ func TestAttackAnAuthorityThatIsTrustedIsNotReplacedUnasked(t *testing.T) {
 		} {
 			t.Run(tt.name+" "+way, func(t *testing.T) {
 				dir, h := filepath.Join(t.TempDir(), "tls"), newHand()
-				first, err := identity.OpenCertificates(dir, "n", nil, h.now)
+				first, err := pki.Open(dir, "n", nil, h.now)
 				if err != nil || !first.Made() {
 					t.Fatal("the first start:", err)
 				}
@@ -47,7 +48,7 @@ func TestAttackAnAuthorityThatIsTrustedIsNotReplacedUnasked(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				second, err := identity.OpenCertificates(dir, "n", nil, h.now)
+				second, err := pki.Open(dir, "n", nil, h.now)
 				if !tt.again {
 					if !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), "run: mv '"+dir+"'") {
 						t.Fatalf("it gives %v", err)
@@ -69,7 +70,7 @@ func TestAttackAnAuthorityThatIsTrustedIsNotReplacedUnasked(t *testing.T) {
 
 func TestAFirstStartThatWasKilledIsMadeGood(t *testing.T) {
 	dir, h := t.TempDir(), newHand()
-	first, err := identity.OpenCertificates(dir, "n", nil, h.now)
+	first, err := pki.Open(dir, "n", nil, h.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestAFirstStartThatWasKilledIsMadeGood(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	second, err := identity.OpenCertificates(dir, "n", nil, h.now)
+	second, err := pki.Open(dir, "n", nil, h.now)
 	if err != nil || second.Fingerprint() == first.Fingerprint() || !second.Made() {
 		t.Error(err)
 	}

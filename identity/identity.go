@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity/keyfile"
+	"voltbus/identity/pki"
 )
 
 // Files in the data directory.
@@ -39,7 +41,7 @@ type Options struct {
 type Identity struct {
 	Node         *Key
 	Admin        *Key
-	Certificates *Certificates
+	Certificates *pki.Certificates
 	Logins       *Logins
 }
 
@@ -70,17 +72,17 @@ func Open(ctx context.Context, o Options) (*Identity, error) {
 }
 
 // certificates opens those of the node.
-func (o *Options) certificates() (*Certificates, error) {
+func (o *Options) certificates() (*pki.Certificates, error) {
 	dir := filepath.Join(o.Dir, TLSFolder)
 	if there, err := os.ReadDir(dir); o.Looks && len(there) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
 		passing, err := os.MkdirTemp("", "voltbus-tls-")
 		if err != nil {
-			return nil, fileFault("identity.Open", dir, err)
+			return nil, keyfile.Fault("identity.Open", dir, err)
 		}
 		defer func() { _ = os.RemoveAll(passing) }()
 		dir = passing
 	}
-	return OpenCertificates(dir, o.Node, o.Names, o.Now)
+	return pki.Open(dir, o.Node, o.Names, o.Now)
 }
 
 // enlist puts the two keys on the list of the bus.
@@ -104,7 +106,7 @@ func (id *Identity) admitAdmin(ctx context.Context, o Options) error {
 	if fault.Is(err, fault.NotFound) {
 		token = newSecret()
 		if err = o.Accounts.DropTokens(ctx, AdminName); err == nil {
-			err = writeFile(file, []byte(token+"\n"), privateMode)
+			err = keyfile.Write(file, []byte(token+"\n"), keyfile.Private)
 		}
 	}
 	if err != nil {
@@ -119,7 +121,7 @@ func (id *Identity) admitAdmin(ctx context.Context, o Options) error {
 // ReadToken returns the API token in file. A file that others may read gives fault.Refused, an
 // absent one fault.NotFound, one without a token fault.Corrupt.
 func ReadToken(file string) (string, error) {
-	b, err := readPrivate(file)
+	b, err := keyfile.Read(file)
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -294,7 +295,7 @@ func TestSignaturesVerify(t *testing.T) {
 	}
 }
 
-func handshake(t *testing.T, certs *identity.Certificates, client *tls.Config) (*x509.Certificate, error) {
+func handshake(t *testing.T, certs *pki.Certificates, client *tls.Config) (*x509.Certificate, error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -324,7 +325,7 @@ func handshake(t *testing.T, certs *identity.Certificates, client *tls.Config) (
 
 func TestTheServerIsTrustedByEveryNameOfIt(t *testing.T) {
 	h := newHand()
-	certs, err := identity.OpenCertificates(t.TempDir(), "plant-7", []string{"voltbus.example", "192.0.2.7", "not a name"}, h.now)
+	certs, err := pki.Open(t.TempDir(), "plant-7", []string{"voltbus.example", "192.0.2.7", "not a name"}, h.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func TestCertificatesAreRenewed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, h := t.TempDir(), newHand()
-			certs, err := identity.OpenCertificates(dir, "n", nil, h.now)
+			certs, err := pki.Open(dir, "n", nil, h.now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -381,7 +382,7 @@ func TestCertificatesAreRenewed(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(dir, tt.damage), []byte("garbage"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if certs, err = identity.OpenCertificates(dir, "n", nil, h.now); err != nil {
+				if certs, err = pki.Open(dir, "n", nil, h.now); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"voltbus/fault"
+	"voltbus/identity/keyfile"
 )
 
 // Key is an Ed25519 key pair in the nkey form of a bus user. It is immutable and safe for
@@ -36,7 +37,7 @@ func OpenKey(file string) (*Key, error) {
 	if err != nil {
 		return nil, fault.E("identity.OpenKey", fault.Internal, file, fmt.Errorf("make a key: %w", err))
 	}
-	if err := writeFile(file, append(seed, '\n'), privateMode); err != nil {
+	if err := keyfile.Write(file, append(seed, '\n'), keyfile.Private); err != nil {
 		return nil, err
 	}
 	return ReadKey(file)
@@ -44,7 +45,7 @@ func OpenKey(file string) (*Key, error) {
 
 // ReadKey reads the key in file; fault.NotFound if it does not exist.
 func ReadKey(file string) (*Key, error) {
-	b, err := readPrivate(file)
+	b, err := keyfile.Read(file)
 	if err != nil {
 		return nil, err
 	}

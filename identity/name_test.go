@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 func TestLocalNamesAreTheHostNameAndTheAddressesOfInterfaces(t *testing.T) {
-	names := identity.LocalNames()
+	names := pki.LocalNames()
 	host, err := os.Hostname()
 	must(t, err)
 	if !slices.Contains(names, host) {
@@ -38,7 +38,7 @@ func TestNamesStandInTheCertificateAsWhatTheyAre(t *testing.T) {
 		"voltbus.example", "my_host", "192.0.2.7", "::ffff:192.0.2.8", "2001:DB8:0:0::7", "192.0.2.7",
 		"not a name", "a..b", "-a", ".", "", "fe80::1%eth0", "a*b",
 	}
-	certs, err := identity.OpenCertificates(t.TempDir(), "plant-7", more, h.now)
+	certs, err := pki.Open(t.TempDir(), "plant-7", more, h.now)
 	must(t, err)
 	config := certs.ClientConfig()
 	config.ServerName, config.Time = "localhost", h.now
@@ -75,13 +75,13 @@ func TestOtherNamesRenewTheServerCertificateOnly(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, h := t.TempDir(), newHand()
-			first, err := identity.OpenCertificates(dir, "n", tt.before, h.now)
+			first, err := pki.Open(dir, "n", tt.before, h.now)
 			must(t, err)
 			config := first.ClientConfig()
 			config.ServerName, config.Time = "localhost", h.now
 			before, err := handshake(t, first, config)
 			must(t, err)
-			second, err := identity.OpenCertificates(dir, "n", tt.after, h.now)
+			second, err := pki.Open(dir, "n", tt.after, h.now)
 			must(t, err)
 			after, err := handshake(t, second, config) // trusts the authority of before
 			must(t, err)

@@ -5,6 +5,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/operation/declared"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/membership"
@@ -53,7 +54,7 @@ func aboutChildren(n *Node, p *declared.Parts) {
 	}
 	p.Children.Door.Node, p.Children.Door.Authority = n.opts.Config.Node.Name, certs
 	p.Children.Door.Addresses = func() []string {
-		return append([]string{}, enrol.Reachable(n.bus.Addr(), identity.LocalNames())...)
+		return append([]string{}, enrol.Reachable(n.bus.Addr(), pki.LocalNames())...)
 	}
 }
 

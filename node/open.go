@@ -19,6 +19,7 @@ import (
 	"voltbus/fault"
 	"voltbus/history/ledger"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
@@ -81,9 +82,9 @@ func certified(l config.Listen) []string {
 		}
 		switch ip := net.ParseIP(host); {
 		case ip == nil:
-			return append(identity.LocalNames(), host)
+			return append(pki.LocalNames(), host)
 		case !ip.IsLoopback():
-			return identity.LocalNames()
+			return pki.LocalNames()
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"voltbus/fault"
 	"voltbus/history"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/internal/datadir"
 	"voltbus/internal/quarantine"
 	"voltbus/recorder"
@@ -45,16 +46,16 @@ func smallFiles() []quarantine.File {
 		{Name: replica.FileName, Check: replica.Check, Lost: "the nodes below are known again when they connect, and earlier outages of children are forgotten"},
 		{Name: AddressFile, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
-		{Name: tls + identity.AuthorityFile, Check: identity.CheckCertificate, Copy: tls + identity.AuthorityCopy, Needed: true},
-		{Name: tls + identity.AuthorityKey, Check: identity.CheckPrivateKey, Copy: tls + identity.AuthorityKeyCopy, Needed: true},
-		{Name: tls + identity.AuthorityCopy, Check: identity.CheckCertificate, Lost: "it is written anew"},
-		{Name: tls + identity.AuthorityKeyCopy, Check: identity.CheckPrivateKey, Lost: "it is written anew"},
+		{Name: tls + pki.AuthorityFile, Check: pki.CheckCertificate, Copy: tls + pki.AuthorityCopy, Needed: true},
+		{Name: tls + pki.AuthorityKey, Check: pki.CheckPrivateKey, Copy: tls + pki.AuthorityKeyCopy, Needed: true},
+		{Name: tls + pki.AuthorityCopy, Check: pki.CheckCertificate, Lost: "it is written anew"},
+		{Name: tls + pki.AuthorityKeyCopy, Check: pki.CheckPrivateKey, Lost: "it is written anew"},
 		{
-			Name: tls + "ca-endorsed.pem", Check: identity.CheckCertificate,
+			Name: tls + "ca-endorsed.pem", Check: pki.CheckCertificate,
 			Lost: "who knows only the authority before this one does not believe in it",
 		},
-		{Name: tls + "server.pem", Check: identity.CheckCertificate, Lost: "it was issued anew"},
-		{Name: tls + "server.key", Check: identity.CheckPrivateKey, Lost: "it was made anew"},
+		{Name: tls + "server.pem", Check: pki.CheckCertificate, Lost: "it was issued anew"},
+		{Name: tls + "server.key", Check: pki.CheckPrivateKey, Lost: "it was made anew"},
 		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
 		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
 		{Name: journal.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},

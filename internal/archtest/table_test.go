@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
-		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity", "agent/...", "meter/...",
+		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health", "presence", "service/...", "verdict",
 		"audit/...", "document", "operation/...", "broker/...",
 	}
@@ -48,6 +48,8 @@ var table = []rule{
 	{"audit/packed", nil, nil, "a file of JSON lines knows nothing of the log"},
 	{"audit/allowance", nil, nil, "a bound knows nothing of the log"},
 	{"audit", nouns, parts, "whatever happens is told to the audit log; it asks nobody"},
+	{"identity/keyfile", []string{"fault"}, nil, "secrets are files; what stands in them is not its business"},
+	{"identity/pki", []string{"identity/keyfile", "fault"}, parts, "certificates know no accounts and no capabilities"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
@@ -90,7 +92,7 @@ var table = []rule{
 	{"api/listener", []string{"api", "fault"}, parts, "a socket needs a handler and certificates, nothing else of the node"},
 	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/admission", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
-	{"uplink/enrol", []string{"identity", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
+	{"uplink/enrol", []string{"identity", "identity/pki", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
 	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/..."}, "a bundle is files; who the parent is and what it knows is given to it"},
 	{"deploy/systemd", nil, nil, "a file for others, which the program carries"},
 	{"uplink/window", nil, nil, "a window is a number that learns from answers"},
@@ -137,7 +139,7 @@ var table = []rule{
 	{"operation/processes", []string{"operation", "api/answer", "agent/...", "query", "identity", "fault"}, parts, "installed agents are run by agent; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},
 	{"operation/auditlog", []string{"operation", "audit", "query", "api/answer", "identity", "point", "fault"}, parts, "the log of who did what is asked like every other part"},
-	{"operation/children", []string{"operation", "uplink/enrol", "api/answer", "identity", "point", "fault"}, parts, "nodes below are known to identity; how it was asked for, nobody here knows"},
+	{"operation/children", []string{"operation", "uplink/enrol", "api/answer", "identity", "identity/pki", "point", "fault"}, parts, "nodes below are known to identity; how it was asked for, nobody here knows"},
 	{"operation/agents", []string{"operation", "api/answer", "identity", "wire", "fault"}, parts, "agents are known to identity and reached by functions; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
 	{"operation/metering", []string{"operation", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},

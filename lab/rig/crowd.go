@@ -14,6 +14,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/internal/memory"
 	"voltbus/operation/children"
 	"voltbus/uplink/sender"
@@ -100,7 +101,7 @@ func serveCrowd(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fault.E("rig.Serve", fault.Invalid, crowdKind, err)
 	}
 	memory.Tune()
-	trust, err := identity.ParseTrust(c.Fingerprint, c.Authority)
+	trust, err := pki.ParseTrust(c.Fingerprint, c.Authority)
 	if err != nil {
 		return err
 	}

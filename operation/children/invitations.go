@@ -8,6 +8,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/uplink/enrol"
@@ -108,7 +109,7 @@ func (p *Part) invite(ctx context.Context, c *operation.Call, in *Wish) (answer.
 	if err := code.Validate(); err != nil {
 		return answer.Invited{}, err
 	}
-	if code.Fingerprint, err = identity.ParseFingerprint(p.Door.Authority.Fingerprint()); err != nil {
+	if code.Fingerprint, err = pki.ParseFingerprint(p.Door.Authority.Fingerprint()); err != nil {
 		return answer.Invited{}, err
 	}
 	made, secret, err := p.Children.Invite(ctx, wish)

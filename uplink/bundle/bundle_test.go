@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/deploy/systemd"
-	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/uplink/bundle"
 	"voltbus/uplink/enrol"
 )
@@ -34,7 +34,7 @@ func read(t testing.TB, path ...string) string {
 // written writes the bundle of a node and returns where.
 func written(t testing.TB, dir, name string) *bundle.Bundle {
 	t.Helper()
-	certs, err := identity.OpenCertificates(filepath.Join(t.TempDir(), "tls"), "campus", nil, time.Now)
+	certs, err := pki.Open(filepath.Join(t.TempDir(), "tls"), "campus", nil, time.Now)
 	must(t, err)
 	_, err = bundle.Key(dir, name)
 	must(t, err)

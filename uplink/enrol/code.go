@@ -14,13 +14,14 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 // Code is what a person carries from the parent to the child: where the parent is, how it is
 // recognised, and the secret of the invitation.
 type Code struct {
 	Addresses   []string // host:port of the parent's bus, in the order to try
-	Fingerprint identity.Fingerprint
+	Fingerprint pki.Fingerprint
 	Secret      identity.InviteSecret
 }
 
@@ -120,7 +121,7 @@ func decode(b []byte) (*Code, bool) {
 	if len(b) != len(c.Fingerprint)+len(c.Secret) {
 		return nil, false
 	}
-	c.Fingerprint, c.Secret = identity.Fingerprint(b[:32]), identity.InviteSecret(b[32:])
+	c.Fingerprint, c.Secret = pki.Fingerprint(b[:32]), identity.InviteSecret(b[32:])
 	return c, true
 }
 

@@ -12,16 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/peer"
-
-	"voltbus/bus/permit"
-
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
+	"voltbus/bus/peer"
+	"voltbus/bus/permit"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/uplink/enrol"
 	"voltbus/wire"
 )
@@ -42,7 +40,7 @@ func must(t testing.TB, err error) {
 type house struct {
 	t        testing.TB
 	bus      *bus.Bus
-	certs    *identity.Certificates
+	certs    *pki.Certificates
 	children *identity.Children
 	refused  chan bus.Violation
 	tls      string
@@ -57,7 +55,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 	t.Cleanup(func() { _ = store.Close() })
 	h.children, err = identity.OpenChildren(t.Context(), store, c.now)
 	must(t, err)
-	h.certs, err = identity.OpenCertificates(h.tls, name, nil, c.now)
+	h.certs, err = pki.Open(h.tls, name, nil, c.now)
 	must(t, err)
 	key, err := identity.OpenKey(filepath.Join(dir, "node.nk"))
 	must(t, err)
@@ -94,7 +92,7 @@ func (h *house) code(wish identity.Invitation) *enrol.Code {
 	}
 	_, secret, err := h.children.Invite(h.t.Context(), wish)
 	must(h.t, err)
-	fingerprint, err := identity.ParseFingerprint(h.certs.Fingerprint())
+	fingerprint, err := pki.ParseFingerprint(h.certs.Fingerprint())
 	must(h.t, err)
 	return &enrol.Code{Addresses: []string{h.bus.Addr()}, Fingerprint: fingerprint, Secret: secret}
 }
@@ -134,7 +132,7 @@ func (h *house) joined(name string) (*enrol.Parent, string) {
 
 func TestACodeSurvivesMailsAndIsRefusedWhenItDoesNot(t *testing.T) {
 	c := &enrol.Code{
-		Addresses: []string{"campus.example.org:4222", "10.0.0.1:4222"}, Fingerprint: identity.Fingerprint{1, 2, 3}, Secret: identity.NewInviteSecret(),
+		Addresses: []string{"campus.example.org:4222", "10.0.0.1:4222"}, Fingerprint: pki.Fingerprint{1, 2, 3}, Secret: identity.NewInviteSecret(),
 	}
 	text := c.String()
 	got, err := enrol.ParseCode(" " + text[:40] + "\r\n  " + text[40:] + "\n")

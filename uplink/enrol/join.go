@@ -11,6 +11,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 )
 
 // Door is a connection on which another node can be asked.
@@ -86,7 +87,7 @@ func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish 
 	if err != nil {
 		return nil, 0, fault.E("enrol.Join", fault.Invalid, wish.Name, err)
 	}
-	config := identity.Trust{Fingerprint: code.Fingerprint}.ClientConfig(p.now, nil)
+	config := pki.Trust{Fingerprint: code.Fingerprint}.ClientConfig(p.now, nil)
 	door, at, err := dialAny(ctx, code.Addresses, func(ctx context.Context, address string) (Door, error) {
 		return dial(ctx, address, config.Clone(), inviter, identity.InvitePrefix+id)
 	})

@@ -18,6 +18,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/internal/atomicfile"
 	"voltbus/internal/keymutex"
 	"voltbus/point"
@@ -110,7 +111,7 @@ func parseMembership(content []byte) (m Membership, err error) {
 	if err := json.Unmarshal(content, &m); err != nil {
 		return m, fmt.Errorf("%w: %w", errMembership, err)
 	}
-	if _, err := identity.ParseTrust(m.Fingerprint, m.Authority); err != nil || m.Name == "" || len(m.Addresses) == 0 {
+	if _, err := pki.ParseTrust(m.Fingerprint, m.Authority); err != nil || m.Name == "" || len(m.Addresses) == 0 {
 		return m, errMembership
 	}
 	return m, nil
@@ -205,7 +206,7 @@ func (p *Parent) TLS() (*tls.Config, error) {
 	if !member {
 		return nil, fault.E("enrol.TLS", fault.NotFound, ParentFile, errNoParent)
 	}
-	trust, err := identity.ParseTrust(m.Fingerprint, m.Authority)
+	trust, err := pki.ParseTrust(m.Fingerprint, m.Authority)
 	if err != nil {
 		return nil, err
 	}

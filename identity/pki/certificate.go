@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"crypto/ecdsa"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity/keyfile"
 )
 
 const (
@@ -109,17 +110,17 @@ func (i *issued) save(certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(keyFile, key, privateMode); err != nil {
+	if err := keyfile.Write(keyFile, key, keyfile.Private); err != nil {
 		return err
 	}
-	return writeFile(certFile, cert, publicMode)
+	return keyfile.Write(certFile, cert, keyfile.Public)
 }
 
 // encode returns both in PEM.
 func (i *issued) encode() (cert, key []byte, err error) {
 	der, err := x509.MarshalPKCS8PrivateKey(i.key)
 	if err != nil {
-		return nil, nil, fault.E("identity.encode", fault.Internal, i.cert.Subject.CommonName, err)
+		return nil, nil, fault.E("pki.encode", fault.Internal, i.cert.Subject.CommonName, err)
 	}
 	key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.cert.Raw}), key, nil
@@ -129,24 +130,24 @@ var errPair = errors.New("certificate and key do not fit")
 
 // load reads a pair. fault.NotFound and fault.Corrupt ask for a new one.
 func load(certFile, keyFile string) (*issued, error) {
-	keyPEM, err := readPrivate(keyFile)
+	keyPEM, err := keyfile.Read(keyFile)
 	if err != nil {
 		return nil, err
 	}
 	certPEM, err := os.ReadFile(certFile)
 	if err != nil {
-		return nil, fileFault("identity.load", certFile, err)
+		return nil, keyfile.Fault("pki.load", certFile, err)
 	}
 	cert, err := parseCert(certPEM)
 	if err != nil {
-		return nil, fault.E("identity.load", fault.Corrupt, certFile, err)
+		return nil, fault.E("pki.load", fault.Corrupt, certFile, err)
 	}
 	key, err := parseKey(keyPEM)
 	if err != nil {
-		return nil, fault.E("identity.load", fault.Corrupt, keyFile, err)
+		return nil, fault.E("pki.load", fault.Corrupt, keyFile, err)
 	}
 	if public, ok := cert.PublicKey.(*ecdsa.PublicKey); !ok || !public.Equal(key.Public()) {
-		return nil, fault.E("identity.load", fault.Corrupt, keyFile, errPair)
+		return nil, fault.E("pki.load", fault.Corrupt, keyFile, errPair)
 	}
 	return &issued{cert: cert, key: key}, nil
 }

@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"crypto/sha256"
@@ -33,11 +33,11 @@ func (c *Certificates) IssueDevice(device string) (DeviceCertificate, error) {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}, c.authority)
 	if err != nil {
-		return DeviceCertificate{}, fault.E("identity.IssueDevice", fault.Internal, device, err)
+		return DeviceCertificate{}, fault.E("pki.IssueDevice", fault.Internal, device, err)
 	}
 	key, err := x509.MarshalPKCS8PrivateKey(i.key)
 	if err != nil {
-		return DeviceCertificate{}, fault.E("identity.IssueDevice", fault.Internal, device, err)
+		return DeviceCertificate{}, fault.E("pki.IssueDevice", fault.Internal, device, err)
 	}
 	return DeviceCertificate{
 		Certificate: encodeCert(i.cert), Key: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})),

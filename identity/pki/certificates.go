@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity/keyfile"
 )
 
 // Certificates are the node's own authority and the server certificate that it signed, in a
@@ -35,14 +36,14 @@ type Certificates struct {
 	made      bool // the authority is a new one that continues no other
 }
 
-// OpenCertificates reads the certificates in dir, which is made if absent, and makes or renews
+// Open reads the certificates in dir, which is made if absent, and makes or renews
 // what is missing, damaged, near its end or made for other names. An authority that was in use and cannot be read, nor its
 // copy, gives fault.Corrupt: nobody who trusts it would believe another one. The server answers to localhost, the
 // loopback addresses, the machine's host name, the node's name, and the further names (host
 // names or addresses). now is the clock.
-func OpenCertificates(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
+func Open(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fileFault("identity.OpenCertificates", dir, err)
+		return nil, keyfile.Fault("pki.Open", dir, err)
 	}
 	c := &Certificates{dir: dir, node: node, names: serverNames(node, names), now: now}
 	if _, err := c.current(); err != nil {
@@ -122,7 +123,7 @@ func (c *Certificates) endorse(a, before *issued, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(c.endorsementFile(), []byte(encodeCert(e)), publicMode)
+	return keyfile.Write(c.endorsementFile(), []byte(encodeCert(e)), keyfile.Public)
 }
 
 // endorsement reads what the authority before said of this one; nil if it said nothing.

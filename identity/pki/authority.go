@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity/keyfile"
 )
 
 // Files of the authority below the folder of certificates. The copies take the place of the others if those are lost or damaged.
@@ -74,7 +75,7 @@ func (c *Certificates) readAuthority() (*issued, error) {
 	if !used {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
-	return nil, fault.E("identity.readAuthority", fault.Corrupt, c.dir, fmt.Errorf("the node's authority cannot be read (%w), nor its copy, and "+
+	return nil, fault.E("pki.readAuthority", fault.Corrupt, c.dir, fmt.Errorf("the node's authority cannot be read (%w), nor its copy, and "+
 		"children and programs that trust it would not believe a new one: put ca.pem and ca.key back from a copy, or, for a new "+
 		"authority, whose ca.pem they all must get, run: mv '%s' '%s.before'", err, c.dir, c.dir))
 }
@@ -90,14 +91,14 @@ func (c *Certificates) keepAuthority(a *issued) error {
 		content []byte
 		mode    fs.FileMode
 	}{ // the keys first: a crash leaves a pair that does not fit, which load reports, beside a copy that does
-		{AuthorityKey, key, privateMode},
-		{AuthorityFile, cert, publicMode},
-		{AuthorityKeyCopy, key, privateMode},
-		{AuthorityCopy, cert, publicMode},
+		{AuthorityKey, key, keyfile.Private},
+		{AuthorityFile, cert, keyfile.Public},
+		{AuthorityKeyCopy, key, keyfile.Private},
+		{AuthorityCopy, cert, keyfile.Public},
 	} {
 		read := os.ReadFile
-		if f.mode == privateMode {
-			read = readPrivate
+		if f.mode == keyfile.Private {
+			read = keyfile.Read
 		}
 		there, err := read(c.file(f.name))
 		if fault.Is(err, fault.Refused) {
@@ -106,7 +107,7 @@ func (c *Certificates) keepAuthority(a *issued) error {
 		if err == nil && bytes.Equal(there, f.content) {
 			continue
 		}
-		if err := writeFile(c.file(f.name), f.content, f.mode); err != nil {
+		if err := keyfile.Write(c.file(f.name), f.content, f.mode); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"crypto/sha256"
@@ -27,7 +27,7 @@ var errFingerprint = errors.New("is no fingerprint; it has 64 hexadecimal digits
 func ParseFingerprint(text string) (f Fingerprint, err error) {
 	b, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(b) != len(f) {
-		return f, fault.E("identity.ParseFingerprint", fault.Invalid, "fingerprint", errFingerprint)
+		return f, fault.E("pki.ParseFingerprint", fault.Invalid, "fingerprint", errFingerprint)
 	}
 	return Fingerprint(b), nil
 }
@@ -51,7 +51,7 @@ func ParseTrust(fingerprint, authorities string) (t Trust, err error) {
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return t, fault.E("identity.ParseTrust", fault.Corrupt, "authority", err)
+			return t, fault.E("pki.ParseTrust", fault.Corrupt, "authority", err)
 		}
 		t.Authorities = append(t.Authorities, cert)
 	}
@@ -86,15 +86,15 @@ func (t Trust) ClientConfig(now func() time.Time, learn func(authority string)) 
 // verify returns the authority that signed the first certificate of a chain, if it is trusted.
 func (t Trust) verify(chain []*x509.Certificate, now time.Time) (*x509.Certificate, error) {
 	if len(chain) < 2 {
-		return nil, fault.E("identity.verify", fault.Refused, "certificate", errImpostor)
+		return nil, fault.E("pki.verify", fault.Refused, "certificate", errImpostor)
 	}
 	server, ca := chain[0], chain[1]
 	if !t.trusts(ca, chain[2:], now) || server.CheckSignatureFrom(ca) != nil {
-		return nil, fault.E("identity.verify", fault.Refused, "certificate", errImpostor)
+		return nil, fault.E("pki.verify", fault.Refused, "certificate", errImpostor)
 	}
 	for _, c := range []*x509.Certificate{server, ca} {
 		if now.Before(c.NotBefore) || now.After(c.NotAfter) {
-			return nil, fault.E("identity.verify", fault.Refused, "certificate", fmt.Errorf(
+			return nil, fault.E("pki.verify", fault.Refused, "certificate", fmt.Errorf(
 				"%w It holds from %s to %s, and it is %s here", errTimes,
 				c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)))
 		}

@@ -1,4 +1,4 @@
-package identity
+package pki
 
 import (
 	"crypto/x509"

@@ -1,4 +1,5 @@
-package identity
+// Package keyfile reads and writes the files of a node's secrets: whole or not at all, and for its owner alone.
+package keyfile
 
 import (
 	"errors"
@@ -12,48 +13,50 @@ import (
 )
 
 const (
-	privateMode fs.FileMode = 0o600
-	publicMode  fs.FileMode = 0o644
-	maxKeyFile              = 64 << 10
+	// Private is the mode of a secret.
+	Private fs.FileMode = 0o600
+	// Public is the mode of what everybody may read.
+	Public     fs.FileMode = 0o644
+	maxKeyFile             = 64 << 10
 )
 
-// readPrivate returns the content of a file that only its owner may read. Others' access gives
+// Read returns the content of a file that only its owner may read. Others' access gives
 // fault.Refused, an absent file fault.NotFound.
-func readPrivate(file string) ([]byte, error) {
+func Read(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil, fileFault("identity.readPrivate", file, err)
+		return nil, Fault("keyfile.Read", file, err)
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fault.E("identity.readPrivate", fault.Invalid, file,
+		return nil, fault.E("keyfile.Read", fault.Invalid, file,
 			errors.New("is not a regular file"))
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fault.E("identity.readPrivate", fault.Refused, file, fmt.Errorf(
+		return nil, fault.E("keyfile.Read", fault.Refused, file, fmt.Errorf(
 			"other users of this machine can read this secret (mode %04o); run: chmod 600 '%s'",
 			info.Mode().Perm(), file))
 	case info.Size() > maxKeyFile:
-		return nil, fault.E("identity.readPrivate", fault.Corrupt, file,
+		return nil, fault.E("keyfile.Read", fault.Corrupt, file,
 			errors.New("is too large for a key"))
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fileFault("identity.readPrivate", file, err)
+		return nil, Fault("keyfile.Read", file, err)
 	}
 	return b, nil
 }
 
-// writeFile puts the content in place in one step, durably: a crash leaves the old file or the
+// Write puts the content in place in one step, durably: a crash leaves the old file or the
 // new one, and a secret is at no moment readable by others.
-func writeFile(file string, content []byte, mode fs.FileMode) error {
+func Write(file string, content []byte, mode fs.FileMode) error {
 	if err := (atomicfile.Writer{}).Write(file, content, mode); err != nil {
-		return fileFault("identity.writeFile", file, err)
+		return Fault("keyfile.Write", file, err)
 	}
 	return nil
 }
 
-// fileFault gives an error of the file system its kind and says what to do.
-func fileFault(op, file string, err error) error {
+// Fault gives an error of the file system its kind and says what to do.
+func Fault(op, file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.E(op, fault.NotFound, file, fmt.Errorf("there is no such file or folder: %w", err))
