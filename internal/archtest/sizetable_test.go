@@ -23,14 +23,15 @@ var (
 		"config":                   2696,
 		"device":                   3429,
 		"driver/modbus":            2739,
-		"identity":                 4278,
+		"identity":                 3507,
 		"ingest":                   2951,
-		"node":                     2768,
+		"node":                     2771,
 		"protocol/dnp3/outstation": 3565,
 		"store/duckdb":             4801,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
-		"node":        78,
+		"lab/rig":     21,
+		"node":        79,
 	}
 )
