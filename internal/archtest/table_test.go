@@ -93,7 +93,7 @@ var table = []rule{
 	{"service", []string{"operation", "uplink/tree", "identity", "presence", "document", "ingest", "ingest/admission", "query", "catalog", "control/access", "api/answer", "api/shape", "wire", "point", "fault"}, parts, "what agents ask of the node is answered by the parts that know; nobody here knows the bus"},
 
 	{"uplink/enrol", []string{"identity", "identity/pki", "wire", "point", "fault"}, parts, "enrolment is given functions that ask; it knows no bus"},
-	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/..."}, "a bundle is files; who the parent is and what it knows is given to it"},
+	{"uplink/bundle", []string{"uplink/enrol", "deploy/systemd", "identity", "point", "fault"}, []string{"cmd/...", "identity/pki"}, "a bundle is files; who the parent is and what it knows is given to it"},
 	{"deploy/systemd", nil, nil, "a file for others, which the program carries"},
 	{"uplink/window", nil, nil, "a window is a number that learns from answers"},
 	{"uplink/sender", []string{"uplink", "uplink/window", "wire", "point", "fault"}, parts, "the sender reads a log and is given the connection; it knows no bus"},
