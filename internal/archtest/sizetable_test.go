@@ -12,7 +12,7 @@ var (
 		"ingest.Parser":                    30,
 		"node.Node":                        103,
 		"protocol/dnp3/channel.conn":       33,
-		"protocol/dnp3/outstation.Session": 73,
+		"protocol/dnp3/outstation.Session": 72,
 		"protocol/mqtt/session.Session":    27,
 		"uplink/enrol.Parent":              32,
 		"uplink/federation.Federation":     33,
@@ -26,7 +26,7 @@ var (
 		"identity":                 3507,
 		"ingest":                   2951,
 		"node":                     2771,
-		"protocol/dnp3/outstation": 3565,
+		"protocol/dnp3/outstation": 3008,
 		"store/duckdb":             4801,
 	}
 	manyImports = map[string]int{

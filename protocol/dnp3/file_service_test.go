@@ -19,10 +19,11 @@ import (
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
 // serving returns a pair whose outstation serves files.
-func serving(t *testing.T, service outstation.FileService) *pair {
+func serving(t *testing.T, service filetransfer.Service) *pair {
 	t.Helper()
 	c := plant(1)
 	c.Files = service
@@ -56,7 +57,7 @@ func (p *pair) fetch(name string, key uint32) (string, error) {
 
 func TestFilesOfEverySizeAreReadAndWritten(t *testing.T) {
 	dir, f := writable(t)
-	p := serving(t, outstation.FileService{Files: f})
+	p := serving(t, filetransfer.Service{Files: f})
 	for _, size := range []int{0, 1, 1023, 1024, 1025, 2048, 20_000} {
 		want := strings.Repeat("0123456789", size/10+1)[:size]
 		if _, err := p.ask(master.WriteFile("/log.txt", 0, strings.NewReader(want), uint32(size))); err != nil {
@@ -73,7 +74,7 @@ func TestFilesOfEverySizeAreReadAndWritten(t *testing.T) {
 
 func TestFileTransfersSurviveALineThatLosesFrames(t *testing.T) {
 	dir, f := writable(t)
-	p := serving(t, outstation.FileService{Files: f})
+	p := serving(t, filetransfer.Service{Files: f})
 	n := 0
 	p.spoil = func(octets []byte) [][]byte {
 		if n++; n%3 == 0 {
@@ -95,7 +96,7 @@ func TestFileTransfersSurviveALineThatLosesFrames(t *testing.T) {
 
 func TestDirectoriesAndFilesAreDescribed(t *testing.T) {
 	changed := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
-	p := serving(t, outstation.FileService{Files: fstest.MapFS{
+	p := serving(t, filetransfer.Service{Files: fstest.MapFS{
 		"logs/a.txt": {Data: []byte("12345"), Mode: 0o640, ModTime: changed},
 		"logs/b.txt": {Data: []byte("1"), ModTime: changed},
 	}})
@@ -126,27 +127,27 @@ func TestWhatCannotBeDoneWithFilesIsRefusedByItsStatus(t *testing.T) {
 	drop := func([]byte) error { return nil }
 	cases := []struct {
 		name    string
-		service outstation.FileService
+		service filetransfer.Service
 		request *master.Request
 		status  file.Status
 	}{
-		{"a file that is not there", outstation.FileService{Files: f}, master.ReadFile("none", 0, 10, drop), file.NotFound},
-		{"a name that leads out", outstation.FileService{Files: f}, master.ReadFile("../../etc/passwd", 0, 10, drop), file.NotFound},
-		{"a link that leads out", outstation.FileService{Files: f}, master.ReadDirectory("out", 0, 10, func(file.Descriptor) {}), file.Fatal},
-		{"writing where one may only read", outstation.FileService{Files: readOnly}, master.WriteFile("a", 0, strings.NewReader(""), 0), file.PermissionDenied},
-		{"deleting where one may only read", outstation.FileService{Files: readOnly}, master.DeleteFile("a", 0), file.PermissionDenied},
-		{"deleting a directory", outstation.FileService{Files: f}, master.DeleteFile("sub", 0), file.PermissionDenied},
-		{"writing a directory", outstation.FileService{Files: f}, master.WriteFile("sub", 0, strings.NewReader(""), 0), file.PermissionDenied},
-		{"information about nothing", outstation.FileService{Files: f}, master.FileInfo("none", func(file.Descriptor) {}), file.NotFound},
-		{"a file above the bound", outstation.FileService{Files: f, MaxSize: 5}, master.WriteFile("b", 0, strings.NewReader("123456"), 6), file.BufferOverrun},
+		{"a file that is not there", filetransfer.Service{Files: f}, master.ReadFile("none", 0, 10, drop), file.NotFound},
+		{"a name that leads out", filetransfer.Service{Files: f}, master.ReadFile("../../etc/passwd", 0, 10, drop), file.NotFound},
+		{"a link that leads out", filetransfer.Service{Files: f}, master.ReadDirectory("out", 0, 10, func(file.Descriptor) {}), file.Fatal},
+		{"writing where one may only read", filetransfer.Service{Files: readOnly}, master.WriteFile("a", 0, strings.NewReader(""), 0), file.PermissionDenied},
+		{"deleting where one may only read", filetransfer.Service{Files: readOnly}, master.DeleteFile("a", 0), file.PermissionDenied},
+		{"deleting a directory", filetransfer.Service{Files: f}, master.DeleteFile("sub", 0), file.PermissionDenied},
+		{"writing a directory", filetransfer.Service{Files: f}, master.WriteFile("sub", 0, strings.NewReader(""), 0), file.PermissionDenied},
+		{"information about nothing", filetransfer.Service{Files: f}, master.FileInfo("none", func(file.Descriptor) {}), file.NotFound},
+		{"a file above the bound", filetransfer.Service{Files: f, MaxSize: 5}, master.WriteFile("b", 0, strings.NewReader("123456"), 6), file.BufferOverrun},
 		{
 			"opening without a key",
-			outstation.FileService{Files: f, Authenticate: func(string, string) bool { return true }},
+			filetransfer.Service{Files: f, Authenticate: func(string, string) bool { return true }},
 			master.ReadFile("a", 7, 10, drop), file.PermissionDenied,
 		},
 		{
 			"a wrong password",
-			outstation.FileService{Files: f, Authenticate: func(_, password string) bool { return password == "x" }},
+			filetransfer.Service{Files: f, Authenticate: func(_, password string) bool { return password == "x" }},
 			master.AuthenticateFile("me", "y"), file.PermissionDenied,
 		},
 	}
@@ -162,7 +163,7 @@ func TestWhatCannotBeDoneWithFilesIsRefusedByItsStatus(t *testing.T) {
 }
 
 func TestAKeyIsGoodForOneOpening(t *testing.T) {
-	p := serving(t, outstation.FileService{
+	p := serving(t, filetransfer.Service{
 		Files:        fstest.MapFS{"a": {Data: []byte("content")}},
 		Authenticate: func(user, password string) bool { return user == "me" && password == "secret" },
 	})
@@ -183,7 +184,7 @@ func failing() *bytes.Reader { return bytes.NewReader(make([]byte, 1500)) }
 
 func TestAnAbortedOrAbandonedTransferLeavesNothing(t *testing.T) {
 	dir, f := writable(t)
-	p := serving(t, outstation.FileService{Files: f, Timeout: 10 * time.Second})
+	p := serving(t, filetransfer.Service{Files: f, Timeout: 10 * time.Second})
 	if _, err := p.ask(master.WriteFile("a", 0, failing(), 3000)); err == nil {
 		t.Error("a source that ended early was written")
 	}

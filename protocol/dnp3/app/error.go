@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 
 	"voltbus/protocol/dnp3/object"
@@ -77,4 +78,12 @@ func (e *ParseError) IIN() IIN {
 	default:
 		return IINParameterError
 	}
+}
+
+// ErrorIIN returns the indication with which an unreadable request is refused.
+func ErrorIIN(err error) IIN {
+	if parse := (*ParseError)(nil); errors.As(err, &parse) {
+		return parse.IIN()
+	}
+	return IINParameterError
 }

@@ -19,6 +19,7 @@ import (
 	"voltbus/protocol/dnp3/folder"
 	"voltbus/protocol/dnp3/master"
 	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 	"voltbus/testing/peers"
 )
@@ -78,7 +79,7 @@ func TestAForeignMasterReadsAndWritesFilesOfOurOutstation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = files.Close() }()
-	o, err := outstation.New(outstation.Config{Files: outstation.FileService{Files: files}})
+	o, err := outstation.New(outstation.Config{Files: filetransfer.Service{Files: files}})
 	if err != nil {
 		t.Fatal(err)
 	}

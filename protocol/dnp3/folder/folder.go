@@ -11,7 +11,7 @@ import (
 	"path"
 	"sync"
 
-	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
 // Folder is a directory that masters may read, and write if it was opened for that. It
@@ -28,7 +28,7 @@ type Writable struct {
 	busy map[string]bool // names being written
 }
 
-var _ outstation.UploadFS = (*Writable)(nil)
+var _ filetransfer.UploadFS = (*Writable)(nil)
 
 // Open opens a directory for reading.
 func Open(name string) (*Folder, error) {
@@ -71,7 +71,7 @@ const partSuffix = ".part"
 
 // Create begins a file, which takes its name when it is complete, or writes behind the
 // end of one.
-func (f *Writable) Create(name string, behind bool) (outstation.Upload, error) {
+func (f *Writable) Create(name string, behind bool) (filetransfer.Upload, error) {
 	if info, err := f.root.Lstat(name); err == nil && !info.Mode().IsRegular() || path.Ext(name) == partSuffix {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrPermission}
 	}
@@ -104,7 +104,7 @@ func (f *Writable) unlock(name string) {
 
 // locked is an upload that keeps others off its name.
 type locked struct {
-	outstation.Upload
+	filetransfer.Upload
 
 	folder *Writable
 	name   string
@@ -120,7 +120,7 @@ func (l *locked) Abort() {
 	l.Upload.Abort()
 }
 
-func (f *Writable) create(name string, behind bool) (outstation.Upload, error) {
+func (f *Writable) create(name string, behind bool) (filetransfer.Upload, error) {
 	const ownerOnly = 0o600
 	if behind {
 		file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE, ownerOnly)

@@ -34,7 +34,7 @@ func activated(f app.Fragment) ([]string, app.IIN) {
 	var names []string
 	for h, err := range f.Headers() {
 		if err != nil {
-			return nil, parseIIN(err)
+			return nil, app.ErrorIIN(err)
 		}
 		for o := range h.Objects() {
 			switch {

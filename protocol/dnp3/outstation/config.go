@@ -9,6 +9,7 @@ import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
 // Config describes an outstation.
@@ -34,7 +35,7 @@ type Config struct {
 	// TimeSync is how often the master is asked for the time (IIN1.4), 0 for never.
 	TimeSync time.Duration
 	// Files are served to all masters.
-	Files FileService
+	Files filetransfer.Service
 	// Callbacks connect the application.
 	Callbacks Callbacks
 }
@@ -122,7 +123,7 @@ func (c *Config) validate() error {
 	if err := c.validateAttributes(); err != nil {
 		return err
 	}
-	if err := c.Files.validate(); err != nil {
+	if err := c.Files.Validate(); err != nil {
 		return err
 	}
 	for i := range c.Points {

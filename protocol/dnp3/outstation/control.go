@@ -65,7 +65,7 @@ func checkControls(f app.Fragment) app.IIN {
 	for h, err := range f.Headers() {
 		var iin app.IIN
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		if pattern, iin = checkControl(h, pattern); iin != 0 {
 			return iin

@@ -1,12 +1,12 @@
 package outstation
 
 import (
-	"errors"
 	"time"
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 )
 
@@ -17,7 +17,7 @@ func (s *Session) execute(now time.Time, f app.Fragment, err error, out *station
 	}
 	if err != nil {
 		if f.Function.Answered() {
-			s.reply(f, parseIIN(err), nil, out)
+			s.reply(f, app.ErrorIIN(err), nil, out)
 		}
 		return
 	}
@@ -45,13 +45,24 @@ func (s *Session) execute(now time.Time, f app.Fragment, err error, out *station
 // readOrWrite carries out FC 1 and 2, which are also those of blocks of files.
 func (s *Session) readOrWrite(now time.Time, f app.Fragment, out *station.Output) {
 	switch {
-	case isBlock(f):
+	case filetransfer.IsBlock(f):
 		s.fileRequest(now, f, out)
 	case f.Function == app.FuncRead:
 		s.read(now, f, out)
 	default:
 		s.reply(f, s.writeRequest(now, f), nil, out)
 	}
+}
+
+// fileRequest answers FC 25 to 30, and reads and writes of blocks.
+func (s *Session) fileRequest(now time.Time, f app.Fragment, out *station.Output) {
+	const overhead = 4 + 3 + 1 + 2 + 8 // fragment, object header, count, size, block
+	answer, iin := s.files.Answer(now, f, cap(out.Scratch())-overhead)
+	if answer == nil {
+		s.reply(f, iin, nil, out)
+		return
+	}
+	s.reply(f, 0, func(w *app.Writer) error { return w.Free(answer) }, out)
 }
 
 // perform carries out the requests whose answer is nothing but the indications.
@@ -165,7 +176,7 @@ func (s *Session) assign(f app.Fragment) app.IIN {
 	known := false
 	for h, err := range f.Headers() {
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		if c, ok := classOf(h.Variation); ok {
 			class, known = c&app.EventClasses, true
@@ -214,12 +225,4 @@ func (s *Session) assignHeader(h app.Header, at slot, class app.Classes) app.IIN
 		table[i].class = class
 	}
 	return 0
-}
-
-// parseIIN returns the indication with which an unreadable request is refused.
-func parseIIN(err error) app.IIN {
-	if parse := (*app.ParseError)(nil); errors.As(err, &parse) {
-		return parse.IIN()
-	}
-	return app.IINParameterError
 }

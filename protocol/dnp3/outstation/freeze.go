@@ -54,7 +54,7 @@ func (o *Outstation) freezeRequest(now time.Time, f app.Fragment) app.IIN {
 	}
 	for h, err := range f.Headers() {
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		t, iin := o.freezeTarget(h)
 		if iin != 0 {
@@ -92,7 +92,7 @@ func (o *Outstation) scheduleFreeze(now time.Time, f app.Fragment) app.IIN {
 	known := false
 	for h, err := range f.Headers() {
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		if h.Variation == object.G50V2 {
 			for raw := range h.Objects() {

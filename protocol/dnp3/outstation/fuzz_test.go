@@ -8,6 +8,7 @@ import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 )
 
@@ -78,7 +79,7 @@ func newDevice(tb testing.TB, change func(c *Config, sc *SessionConfig)) *device
 
 // everything turns on what a master can reach beside points.
 func everything(c *Config, _ *SessionConfig) {
-	c.Files = FileService{
+	c.Files = filetransfer.Service{
 		Files:        fstest.MapFS{"a": {Data: []byte("content")}, "sub/b": {Data: make([]byte, 3000)}},
 		Authenticate: func(user, _ string) bool { return user != "" },
 	}

@@ -7,6 +7,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
 // Outstation is a device: its database, and a [Session] for each of its masters. Its
@@ -16,7 +17,7 @@ type Outstation struct {
 	limits      map[object.Kind]int
 	selectFor   time.Duration
 	maxControls int
-	files       FileService
+	files       filetransfer.Service
 	noText      []byte // what a string is that was never set
 	timeSync    time.Duration
 	attributes  attributeSets
@@ -41,7 +42,7 @@ func New(c Config) (*Outstation, error) {
 		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: c.attributeSets(),
 		files: c.Files,
 	}
-	o.files.setDefaults()
+	o.files.SetDefaults()
 	o.tx.outstation = o
 	if !c.EmptyStrings {
 		o.noText = []byte{0}
@@ -67,9 +68,8 @@ func (o *Outstation) Session(c SessionConfig) (*Session, error) {
 	if c.ConfirmTimeout == 0 {
 		c.ConfirmTimeout = defaultConfirm
 	}
-	s := &Session{outstation: o, config: c, restarted: true, events: newEvents(o.limits)}
+	s := &Session{outstation: o, config: c, restarted: true, events: newEvents(o.limits), files: filetransfer.NewFiles(&o.files)}
 	s.unsolicited.null = c.Unsolicited
-	s.files.service = &o.files
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sessions = append(o.sessions, s)

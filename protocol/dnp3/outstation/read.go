@@ -45,7 +45,7 @@ func (s *Session) planRead(f app.Fragment) app.IIN {
 	var iin app.IIN
 	for h, err := range f.Headers() {
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		iin |= s.planHeader(h)
 		if len(s.plan) > maxItems {

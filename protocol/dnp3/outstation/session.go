@@ -6,6 +6,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 )
 
@@ -31,7 +32,7 @@ type Session struct {
 	unsolicited unsolicited
 	selected    selection
 	recorded    time.Time // when FC 24 recorded the time
-	files       files
+	files       filetransfer.Files
 }
 
 // request identifies a request, to recognize a repeated one.
@@ -87,7 +88,7 @@ func (s *Session) Close(time.Time) {
 	s.deferred = nil
 	s.answer = nil
 	s.plan = nil
-	s.files.closeAll()
+	s.files.CloseAll()
 	if s.response.buffer != nil {
 		s.response = response{}
 		s.events.putBack()
@@ -105,7 +106,7 @@ func (s *Session) Deadline() time.Time {
 	if s.unsolicited.buffer == nil {
 		due = station.Earlier(due, station.Earlier(s.unsolicited.hold, s.unsolicited.pause))
 	}
-	due = station.Earlier(due, s.files.deadline())
+	due = station.Earlier(due, s.files.Deadline())
 	return station.Earlier(due, s.outstation.deadline())
 }
 
@@ -115,7 +116,7 @@ func (s *Session) Tick(now time.Time, out *station.Output) {
 	o.mu.Lock()
 	o.tick(now)
 	if s.open {
-		s.files.expire(now)
+		s.files.Expire(now)
 		if station.Due(s.response.due, now) {
 			s.abandon(out)
 		}

@@ -14,7 +14,7 @@ func (s *Session) writeRequest(now time.Time, f app.Fragment) app.IIN {
 	}
 	for h, err := range f.Headers() {
 		if err != nil {
-			return parseIIN(err)
+			return app.ErrorIIN(err)
 		}
 		if iin := s.writeHeader(now, h); iin != 0 {
 			return iin

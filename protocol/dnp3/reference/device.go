@@ -9,6 +9,7 @@ import (
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
 	"voltbus/protocol/dnp3/outstation"
+	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 	"voltbus/protocol/dnp3/transport"
 )
@@ -30,7 +31,7 @@ func newDevice() *device { return &device{clock: time.Date(2026, 1, 1, 0, 0, 0, 
 func configuration() outstation.Config {
 	c := outstation.Config{
 		Attributes: map[uint8]object.Attribute{252: {Type: object.AttributeText, Data: []byte("maker")}},
-		Files:      outstation.FileService{Files: fstest.MapFS{"a": {Data: []byte("content")}}},
+		Files:      filetransfer.Service{Files: fstest.MapFS{"a": {Data: []byte("content")}}},
 		Callbacks: outstation.Callbacks{
 			Operate:  func(*outstation.Tx, outstation.Command) object.Status { return object.StatusSuccess },
 			SetTime:  func(time.Time) bool { return true },

@@ -1,4 +1,4 @@
-package outstation
+package filetransfer
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package outstation
+package filetransfer
 
 import (
 	"crypto/rand"
@@ -15,9 +15,9 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// files is what a master does with files.
-type files struct {
-	service *FileService
+// Files is what a master does with files.
+type Files struct {
+	service *Service
 	open    []*transfer
 	handle  uint32   // given last
 	keys    []uint32 // given to the user and not used yet
@@ -26,25 +26,27 @@ type files struct {
 // maxKeys bounds the keys that are kept for a master.
 const maxKeys = 4
 
-// fileRequest answers FC 25 to 30, and reads and writes of blocks.
-func (s *Session) fileRequest(now time.Time, f app.Fragment, out *station.Output) {
-	o, iin := s.fileObject(f)
+// NewFiles returns a master's use of a service, nothing open.
+func NewFiles(service *Service) Files { return Files{service: service} }
+
+// Answer carries out FC 25 to 30, and reads and writes of blocks of at most room octets. It
+// returns the answer, or the indication with which the request is refused.
+func (t *Files) Answer(now time.Time, f app.Fragment, room int) (app.FreeObject, app.IIN) {
+	o, iin := t.object(f)
 	if iin != 0 {
-		s.reply(f, iin, nil, out)
-		return
+		return nil, iin
 	}
-	s.files.expire(now)
-	answer := s.files.perform(now, f.Function, o, blockRoom(out))
+	t.Expire(now)
+	answer := t.perform(now, f.Function, o, room)
 	if answer == nil {
-		s.reply(f, app.IINObjectUnknown, nil, out)
-		return
+		return nil, app.IINObjectUnknown
 	}
-	s.reply(f, 0, func(w *app.Writer) error { return w.Free(answer) }, out)
+	return answer, 0
 }
 
-// fileObject returns the object of a request, which has one.
-func (s *Session) fileObject(f app.Fragment) (object.Raw, app.IIN) {
-	if s.files.service.Files == nil {
+// object returns the object of a request, which has one.
+func (t *Files) object(f app.Fragment) (object.Raw, app.IIN) {
+	if t.service.Files == nil {
 		if f.Function == app.FuncRead || f.Function == app.FuncWrite {
 			return object.Raw{}, app.IINObjectUnknown
 		}
@@ -54,7 +56,7 @@ func (s *Session) fileObject(f app.Fragment) (object.Raw, app.IIN) {
 	n := uint64(0)
 	for h, err := range f.Headers() {
 		if err != nil {
-			return object.Raw{}, parseIIN(err)
+			return object.Raw{}, app.ErrorIIN(err)
 		}
 		for o := range h.Objects() {
 			found = o
@@ -67,22 +69,16 @@ func (s *Session) fileObject(f app.Fragment) (object.Raw, app.IIN) {
 	return found, 0
 }
 
-// isBlock reports whether a read or write is about a block of a file.
-func isBlock(f app.Fragment) bool {
+// IsBlock reports whether a read or write is about a block of a file.
+func IsBlock(f app.Fragment) bool {
 	for h, err := range f.Headers() {
 		return err == nil && h.Variation == object.G70V5
 	}
 	return false
 }
 
-// blockRoom returns how many octets of a block fit into an answer.
-func blockRoom(out *station.Output) int {
-	const overhead = 4 + 3 + 1 + 2 + 8 // fragment, object header, count, size, block
-	return cap(out.Scratch()) - overhead
-}
-
 // perform carries a request out and returns the answer, nil if it is none of this object.
-func (t *files) perform(now time.Time, function app.Function, o object.Raw, room int) app.FreeObject {
+func (t *Files) perform(now time.Time, function app.Function, o object.Raw, room int) app.FreeObject {
 	switch {
 	case function == app.FuncOpenFile && o.Variation == object.G70V3:
 		return t.openFile(now, o, room)
@@ -126,7 +122,7 @@ func localName(name string) string {
 // smallestBlock is the least that a master may ask for.
 const smallestBlock = 16
 
-func (t *files) openFile(now time.Time, o object.Raw, room int) app.FreeObject {
+func (t *Files) openFile(now time.Time, o object.Raw, room int) app.FreeObject {
 	c, err := file.ParseCommand(o)
 	name := localName(c.Name)
 	switch {
@@ -152,7 +148,7 @@ func (t *files) openFile(now time.Time, o object.Raw, room int) app.FreeObject {
 }
 
 // begin opens a file in the mode asked for.
-func (t *files) begin(c file.Command, name string) (*transfer, file.Status) {
+func (t *Files) begin(c file.Command, name string) (*transfer, file.Status) {
 	switch c.Mode {
 	case file.ModeRead:
 		opened, err := openContent(t.service.Files, name)
@@ -173,7 +169,7 @@ func (t *files) begin(c file.Command, name string) (*transfer, file.Status) {
 }
 
 // allowed uses up a key, if one is needed.
-func (t *files) allowed(key uint32) bool {
+func (t *Files) allowed(key uint32) bool {
 	if t.service.Authenticate == nil {
 		return true
 	}
@@ -185,7 +181,7 @@ func (t *files) allowed(key uint32) bool {
 	return true
 }
 
-func (t *files) authenticate(o object.Raw) app.FreeObject {
+func (t *Files) authenticate(o object.Raw) app.FreeObject {
 	a, err := file.ParseAuth(o)
 	if err != nil {
 		return nil
@@ -205,7 +201,7 @@ func (t *files) authenticate(o object.Raw) app.FreeObject {
 }
 
 // find returns an open file and its place, nil if there is none of this handle.
-func (t *files) find(handle uint32) (int, *transfer) {
+func (t *Files) find(handle uint32) (int, *transfer) {
 	for i, opened := range t.open {
 		if opened.handle == handle {
 			return i, opened
@@ -214,7 +210,7 @@ func (t *files) find(handle uint32) (int, *transfer) {
 	return 0, nil
 }
 
-func (t *files) closeFile(o object.Raw, keep bool) app.FreeObject {
+func (t *Files) closeFile(o object.Raw, keep bool) app.FreeObject {
 	c, err := file.ParseCommandStatus(o)
 	if err != nil {
 		return nil
@@ -230,14 +226,14 @@ func (t *files) closeFile(o object.Raw, keep bool) app.FreeObject {
 }
 
 // unknown returns the status of a handle that no file has: it had one, or never did.
-func (t *files) unknown(handle uint32) file.Status {
+func (t *Files) unknown(handle uint32) file.Status {
 	if handle > 0 && handle <= t.handle {
 		return file.HandleExpired
 	}
 	return file.InvalidHandle
 }
 
-func (t *files) deleteFile(o object.Raw) app.FreeObject {
+func (t *Files) deleteFile(o object.Raw) app.FreeObject {
 	c, err := file.ParseCommand(o)
 	name := localName(c.Name)
 	from, ok := t.service.Files.(UploadFS)
@@ -250,7 +246,7 @@ func (t *files) deleteFile(o object.Raw) app.FreeObject {
 	return answered(fileStatus(from.Remove(name)), c.Request)
 }
 
-func (t *files) fileInfo(o object.Raw) app.FreeObject {
+func (t *Files) fileInfo(o object.Raw) app.FreeObject {
 	d, err := file.ParseDescriptor(o)
 	name := localName(d.Name)
 	if err != nil || name == "" {
@@ -265,7 +261,7 @@ func (t *files) fileInfo(o object.Raw) app.FreeObject {
 	return answer
 }
 
-func (t *files) readBlock(now time.Time, o object.Raw) app.FreeObject {
+func (t *Files) readBlock(now time.Time, o object.Raw) app.FreeObject {
 	b, err := file.ParseBlock(o)
 	if err != nil {
 		return nil
@@ -285,7 +281,7 @@ func (t *files) readBlock(now time.Time, o object.Raw) app.FreeObject {
 	return block
 }
 
-func (t *files) writeBlock(now time.Time, o object.Raw) app.FreeObject {
+func (t *Files) writeBlock(now time.Time, o object.Raw) app.FreeObject {
 	b, err := file.ParseBlock(o)
 	if err != nil {
 		return nil
@@ -303,8 +299,8 @@ func (t *files) writeBlock(now time.Time, o object.Raw) app.FreeObject {
 	return answer
 }
 
-// expire closes the files that were left alone.
-func (t *files) expire(now time.Time) {
+// Expire closes the files that were left alone.
+func (t *Files) Expire(now time.Time) {
 	t.open = slices.DeleteFunc(t.open, func(opened *transfer) bool {
 		late := station.Due(opened.due, now)
 		if late {
@@ -314,8 +310,8 @@ func (t *files) expire(now time.Time) {
 	})
 }
 
-// deadline returns when a file that is left alone is closed.
-func (t *files) deadline() time.Time {
+// Deadline returns when a file that is left alone is closed.
+func (t *Files) Deadline() time.Time {
 	var due time.Time
 	for _, opened := range t.open {
 		due = station.Earlier(due, opened.due)
@@ -323,8 +319,8 @@ func (t *files) deadline() time.Time {
 	return due
 }
 
-// closeAll drops everything, as the master is gone.
-func (t *files) closeAll() {
+// CloseAll drops everything, as the master is gone.
+func (t *Files) CloseAll() {
 	for _, opened := range t.open {
 		_ = opened.end(false)
 	}

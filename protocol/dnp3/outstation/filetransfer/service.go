@@ -1,4 +1,4 @@
-package outstation
+package filetransfer
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FileService describes what an outstation serves as files (clause 5, g70). The zero
+// Service describes what an outstation serves as files (clause 5, g70). The zero
 // value serves none.
-type FileService struct {
+type Service struct {
 	// Files holds the files and directories. Names that masters use, with slashes or
 	// backslashes and maybe absolute, become names as package fs has them, so that none
 	// leads out of it. If it is an [UploadFS] masters may write and delete. It is called
@@ -55,14 +55,16 @@ const (
 
 var errFiles = errors.New("needs bounds of files that are zero or more")
 
-func (f *FileService) validate() error {
+// Validate says which bound to change.
+func (f *Service) Validate() error {
 	if f.MaxOpen < 0 || f.MaxSize < 0 || f.Timeout < 0 {
 		return fmt.Errorf("outstation: %w", errFiles)
 	}
 	return nil
 }
 
-func (f *FileService) setDefaults() {
+// SetDefaults replaces bounds that were left out.
+func (f *Service) SetDefaults() {
 	if f.MaxOpen == 0 {
 		f.MaxOpen = defaultMaxOpen
 	}
