@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"voltbus/config"
+	"voltbus/config/edit"
 	"voltbus/driver/all"
 	"voltbus/lab/demo"
 )
@@ -41,7 +42,7 @@ func TestTheDemonstrationKeepsTheDevicesThatWereAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, _, err := config.AddDevice(config.Place{File: file, Kinds: all.Kinds()}, text, config.NewDevice{
+	next, _, err := edit.AddDevice(config.Place{File: file, Kinds: all.Kinds()}, text, edit.NewDevice{
 		Path: "mine/zone", Driver: "sim", Config: []byte(`{"model":"zone"}`),
 	})
 	if err != nil {

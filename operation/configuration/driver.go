@@ -10,6 +10,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/config"
+	"voltbus/config/edit"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/operation"
@@ -44,7 +45,7 @@ func (p devices) add(ctx context.Context, c *operation.Call, in *Device) (answer
 	if err != nil {
 		return answer.ConfigApplied{}, err
 	}
-	next, cfg, err := config.AddDevice(p.place(), text, config.NewDevice{Path: in.Path, Driver: in.Driver, Interval: in.Interval, Config: in.Config})
+	next, cfg, err := edit.AddDevice(p.place(), text, edit.NewDevice{Path: in.Path, Driver: in.Driver, Interval: in.Interval, Config: in.Config})
 	if err != nil {
 		return answer.ConfigApplied{}, p.invalid(err, text)
 	}
@@ -61,7 +62,7 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 	if i < 0 {
 		return answer.Trial{}, fault.E("device.try", fault.NotFound, in.Kind, errKind)
 	}
-	d, notes, err := config.ReadDevice(p.place(), config.NewDevice{Path: "try", Driver: in.Kind, Config: in.Config})
+	d, notes, err := edit.ReadDevice(p.place(), edit.NewDevice{Path: "try", Driver: in.Kind, Config: in.Config})
 	if err != nil {
 		return answer.Trial{}, p.invalid(err, nil)
 	}

@@ -1,4 +1,5 @@
-package config
+// Package edit adds devices to the text of a configuration, which keeps its comments and the rest of what people wrote.
+package edit
 
 import (
 	"bytes"
@@ -9,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
@@ -27,14 +29,14 @@ var errPlace = errors.New("its devices stand in a form that cannot be added to; 
 // ReadDevice checks a device alone, as if it stood in the file, and returns it, with notes on what of its lists was
 // left out. The keys of the
 // problems are those of the device, such as "config.address", and they have no line.
-func ReadDevice(at Place, d NewDevice) (*Device, Problems, error) {
+func ReadDevice(at config.Place, d NewDevice) (*config.Device, config.Problems, error) {
 	text, err := d.text(yaml.SequenceNode)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, err := LoadFrom(at, slices.Concat([]byte("devices:\n"), text))
-	if list, ok := errors.AsType[Problems](err); ok {
-		return nil, nil, fault.E("config.ReadDevice", fault.Invalid, d.Path, bare(list, at.File))
+	cfg, err := config.LoadFrom(at, slices.Concat([]byte("devices:\n"), text))
+	if list, ok := errors.AsType[config.Problems](err); ok {
+		return nil, nil, fault.E("edit.ReadDevice", fault.Invalid, d.Path, bare(list, at.File))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -43,8 +45,8 @@ func ReadDevice(at Place, d NewDevice) (*Device, Problems, error) {
 }
 
 // bare makes the problems of a single device its own.
-func bare(list Problems, file string) Problems {
-	out := make(Problems, len(list))
+func bare(list config.Problems, file string) config.Problems {
+	out := make(config.Problems, len(list))
 	for i, p := range list {
 		p.Key = strings.TrimPrefix(strings.TrimPrefix(p.Key, "devices[0]"), ".")
 		if p.File == file {
@@ -58,9 +60,9 @@ func bare(list Problems, file string) Problems {
 // AddDevice returns the text of the file with one device more, behind those that stand in it, and
 // what it then says. Comments and the rest of the text stay as they are where the devices stand one
 // below the other; a list in brackets is written anew.
-func AddDevice(at Place, text []byte, d NewDevice) ([]byte, *Config, error) {
-	const op = "config.AddDevice"
-	before, err := LoadFrom(at, text)
+func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Config, error) {
+	const op = "edit.AddDevice"
+	before, err := config.LoadFrom(at, text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +81,7 @@ func AddDevice(at Place, text []byte, d NewDevice) ([]byte, *Config, error) {
 		if failed != nil {
 			continue
 		}
-		after, failed := LoadFrom(at, next)
+		after, failed := config.LoadFrom(at, next)
 		if failed != nil {
 			err = failed
 		} else if added(before, after, d) {
@@ -90,8 +92,8 @@ func AddDevice(at Place, text []byte, d NewDevice) ([]byte, *Config, error) {
 }
 
 // added reports whether the device is all that the configurations differ in.
-func added(before, after *Config, d NewDevice) bool {
-	c := Compare(before, after)
+func added(before, after *config.Config, d NewDevice) bool {
+	c := config.Compare(before, after)
 	return slices.Equal(c.Added, []point.Path{point.Path(d.Path)}) && len(c.Changed)+len(c.Removed)+len(c.Restart) == 0
 }
 
@@ -118,7 +120,7 @@ func (d NewDevice) appendTo(devices *yaml.Node) error {
 	if len(bytes.TrimSpace(d.Config)) > 0 {
 		section, err := fromJSON(d.Config)
 		if err != nil {
-			return fault.E("config.AddDevice", fault.Invalid, "config", err)
+			return fault.E("edit.AddDevice", fault.Invalid, "config", err)
 		}
 		add("config", section)
 	}
@@ -141,7 +143,7 @@ func encode(node *yaml.Node) ([]byte, error) {
 	enc.SetIndent(2)
 	err := errors.Join(enc.Encode(node), enc.Close())
 	if err != nil {
-		return nil, fault.E("config.AddDevice", fault.Invalid, "", fmt.Errorf("cannot be written as YAML: %w", err))
+		return nil, fault.E("edit.AddDevice", fault.Invalid, "", fmt.Errorf("cannot be written as YAML: %w", err))
 	}
 	return b.Bytes(), nil
 }

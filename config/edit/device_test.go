@@ -1,4 +1,4 @@
-package config_test
+package edit_test
 
 import (
 	"encoding/json"
@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"voltbus/config"
+	"voltbus/config/edit"
 	"voltbus/driver/all"
 	"voltbus/fault"
 )
 
-func newZone() config.NewDevice {
-	return config.NewDevice{Path: "site/new", Driver: "sim", Interval: "10s", Config: []byte(`{"model":"zone","seed":7}`)}
+func newZone() edit.NewDevice {
+	return edit.NewDevice{Path: "site/new", Driver: "sim", Interval: "10s", Config: []byte(`{"model":"zone","seed":7}`)}
 }
 
 func TestADeviceIsAddedBehindTheOthers(t *testing.T) {
@@ -55,7 +56,7 @@ func TestADeviceIsAddedBehindTheOthers(t *testing.T) {
 		"empty keys":    {"devices: {}\n", "devices:\n" + keys("  ")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, cfg, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), newZone())
+			text, cfg, err := edit.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), newZone())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +71,7 @@ func TestADeviceIsAddedBehindTheOthers(t *testing.T) {
 }
 
 func TestADeviceIsAddedToTheTemplate(t *testing.T) {
-	text, _, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, config.Template(), newZone())
+	text, _, err := edit.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, config.Template(), newZone())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,28 +84,28 @@ func TestADeviceThatCannotBeAddedIsRefused(t *testing.T) {
 	const before = "devices:\n  - {path: site/new, driver: sim}\n"
 	for name, tt := range map[string]struct {
 		before string
-		change func(*config.NewDevice)
+		change func(*edit.NewDevice)
 		kind   fault.Kind
 		want   string
 	}{
-		"a path that is taken":         {before, func(*config.NewDevice) {}, fault.Conflict, "voltbus.yaml:2"},
-		"a file that is wrong already": {"devices: 5\n", func(*config.NewDevice) {}, fault.Invalid, "voltbus.yaml:1"},
-		"a device without a path":      {"", func(d *config.NewDevice) { d.Path = "" }, fault.Invalid, "path: is missing"},
-		"an unknown driver":            {"", func(d *config.NewDevice) { d.Driver = "fax" }, fault.Invalid, `driver: "fax" is not a driver`},
-		"an unknown key":               {"", func(d *config.NewDevice) { d.Config = []byte(`{"x":1}`) }, fault.Invalid, "config.x: unknown key"},
-		"a value of the wrong type":    {"", func(d *config.NewDevice) { d.Config = []byte(`{"seed":"many"}`) }, fault.Invalid, "config.seed: "},
-		"a list for a section":         {"", func(d *config.NewDevice) { d.Config = []byte(`[1]`) }, fault.Invalid, "must be a JSON object"},
-		"a section that is cut":        {"", func(d *config.NewDevice) { d.Config = []byte(`{"model":`) }, fault.Invalid, "must be a JSON object"},
-		"two sections":                 {"", func(d *config.NewDevice) { d.Config = []byte(`{} {}`) }, fault.Invalid, "behind"},
+		"a path that is taken":         {before, func(*edit.NewDevice) {}, fault.Conflict, "voltbus.yaml:2"},
+		"a file that is wrong already": {"devices: 5\n", func(*edit.NewDevice) {}, fault.Invalid, "voltbus.yaml:1"},
+		"a device without a path":      {"", func(d *edit.NewDevice) { d.Path = "" }, fault.Invalid, "path: is missing"},
+		"an unknown driver":            {"", func(d *edit.NewDevice) { d.Driver = "fax" }, fault.Invalid, `driver: "fax" is not a driver`},
+		"an unknown key":               {"", func(d *edit.NewDevice) { d.Config = []byte(`{"x":1}`) }, fault.Invalid, "config.x: unknown key"},
+		"a value of the wrong type":    {"", func(d *edit.NewDevice) { d.Config = []byte(`{"seed":"many"}`) }, fault.Invalid, "config.seed: "},
+		"a list for a section":         {"", func(d *edit.NewDevice) { d.Config = []byte(`[1]`) }, fault.Invalid, "must be a JSON object"},
+		"a section that is cut":        {"", func(d *edit.NewDevice) { d.Config = []byte(`{"model":`) }, fault.Invalid, "must be a JSON object"},
+		"two sections":                 {"", func(d *edit.NewDevice) { d.Config = []byte(`{} {}`) }, fault.Invalid, "behind"},
 		"a section without end": {
-			"", func(d *config.NewDevice) { d.Config = []byte(strings.Repeat(`{"a":`, 1000)) }, fault.Invalid, "nested more than 32 deep",
+			"", func(d *edit.NewDevice) { d.Config = []byte(strings.Repeat(`{"a":`, 1000)) }, fault.Invalid, "nested more than 32 deep",
 		},
-		"an interval without a unit": {"", func(d *config.NewDevice) { d.Interval = "10" }, fault.Invalid, "interval: "},
+		"an interval without a unit": {"", func(d *edit.NewDevice) { d.Interval = "10" }, fault.Invalid, "interval: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newZone()
 			tt.change(&d)
-			_, _, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), d)
+			_, _, err := edit.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), d)
 			if !fault.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %v with %q", err, tt.kind, tt.want)
 			}
@@ -125,7 +126,7 @@ func TestAnyTextSurvivesTheFile(t *testing.T) {
 		}
 		d := newZone()
 		d.Config = section
-		text, cfg, err := config.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte("devices:\n  a: {driver: sim}\n"), d)
+		text, cfg, err := edit.AddDevice(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte("devices:\n  a: {driver: sim}\n"), d)
 		if err != nil {
 			if _, ok := errors.AsType[config.Problems](err); ok {
 				return // a control character that YAML cannot hold
@@ -136,22 +137,4 @@ func TestAnyTextSurvivesTheFile(t *testing.T) {
 			r.Fatalf("%q became %q in\n%s", want, got, text)
 		}
 	})
-}
-
-func TestColumnsPointAtTheKey(t *testing.T) {
-	text := config.Lines([]byte("devices:\n  ä: {interval: 1}\n\tx"))
-	for _, tt := range []struct {
-		p    config.Problem
-		want int
-	}{
-		{config.Problem{Line: 2, Key: "devices.ä.interval"}, 7},
-		{config.Problem{Line: 2, Key: "devices[0]"}, 3},
-		{config.Problem{Line: 3, Key: ""}, 2},
-		{config.Problem{Line: 9}, 0},
-		{config.Problem{Line: 0}, 0},
-	} {
-		if got := text.Column(tt.p); got != tt.want {
-			t.Errorf("%+v stands in column %d, want %d", tt.p, got, tt.want)
-		}
-	}
 }
