@@ -20,7 +20,6 @@ var (
 	}
 	manyLines = map[string]int{
 		"cmd/voltbus":              9807,
-		"config":                   2696,
 		"device":                   3429,
 		"driver/modbus":            2739,
 		"identity":                 3507,
