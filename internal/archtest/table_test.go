@@ -149,7 +149,7 @@ var table = []rule{
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
-	{"config/edit", []string{"config", "point", "fault"}, nil, "a device is added to a text; what the text means is asked of config"},
+	{"config/edit", []string{"config", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
 	{"config/reference", []string{"config", "broker/setting", "meter/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
