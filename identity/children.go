@@ -51,8 +51,7 @@ type Children struct {
 	changing sync.Mutex // one change at a time, up to its announcement
 
 	mu        sync.RWMutex
-	byName    map[string]*Child
-	byKey     map[string]*Child // previous keys too
+	known     childIndex
 	invites   map[string]*Invitation
 	inviteKey map[string]*Invitation
 	listeners []func(ChildChange)
@@ -69,11 +68,11 @@ func OpenChildren(ctx context.Context, storage ChildStorage, now func() time.Tim
 		return nil, err
 	}
 	r := &Children{
-		storage: storage, now: now, byName: map[string]*Child{}, byKey: map[string]*Child{},
+		storage: storage, now: now, known: childIndex{byName: map[string]*Child{}, byKey: map[string]*Child{}},
 		invites: map[string]*Invitation{}, inviteKey: map[string]*Invitation{},
 	}
 	for i := range children {
-		r.enter(&children[i])
+		r.known.enter(&children[i])
 	}
 	for i := range invitations {
 		r.invites[invitations[i].ID], r.inviteKey[invitations[i].Public] = &invitations[i], &invitations[i]
@@ -93,7 +92,7 @@ func (r *Children) Notify(f func(ChildChange)) {
 func (r *Children) Child(name string) (Child, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if c := r.byName[strings.ToLower(name)]; c != nil {
+	if c := r.known.byName[strings.ToLower(name)]; c != nil {
 		return *c, nil
 	}
 	return Child{}, fault.E("identity.Child", fault.NotFound, name, errNoChild)
@@ -103,7 +102,7 @@ func (r *Children) Child(name string) (Child, error) {
 func (r *Children) ByKey(public string) (Child, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if c := r.byKey[public]; c != nil {
+	if c := r.known.byKey[public]; c != nil {
 		return *c, true
 	}
 	return Child{}, false
@@ -112,8 +111,8 @@ func (r *Children) ByKey(public string) (Child, bool) {
 // List returns all children by name, the revoked ones too.
 func (r *Children) List() []Child {
 	r.mu.RLock()
-	list := make([]Child, 0, len(r.byName))
-	for _, c := range r.byName {
+	list := make([]Child, 0, len(r.known.byName))
+	for _, c := range r.known.byName {
 		list = append(list, *c)
 	}
 	r.mu.RUnlock()
@@ -296,10 +295,10 @@ func (r *Children) put(ctx context.Context, change ChildChange, invite *Invitati
 		return err
 	}
 	r.mu.Lock()
-	if old := r.byName[strings.ToLower(change.After.Name)]; old != nil {
-		r.leave(old)
+	if old := r.known.byName[strings.ToLower(change.After.Name)]; old != nil {
+		r.known.leave(old)
 	}
-	r.enter(&change.After)
+	r.known.enter(&change.After)
 	if invite != nil {
 		r.invites[invite.ID], r.inviteKey[invite.Public] = invite, invite
 	}
@@ -338,23 +337,8 @@ func (r *Children) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	r.mu.Lock()
-	r.leave(&before)
+	r.known.leave(&before)
 	r.mu.Unlock()
 	r.announce(ChildChange{Before: before})
 	return nil
-}
-
-func (r *Children) enter(c *Child) {
-	r.byName[strings.ToLower(c.Name)], r.byKey[c.Public] = c, c
-	for _, key := range c.Previous {
-		r.byKey[key] = c
-	}
-}
-
-func (r *Children) leave(c *Child) {
-	delete(r.byName, strings.ToLower(c.Name))
-	delete(r.byKey, c.Public)
-	for _, key := range c.Previous {
-		delete(r.byKey, key)
-	}
 }

@@ -37,25 +37,25 @@ func TestPasswordsWithSomethingOfTheirOwnAreTaken(t *testing.T) {
 // Many passwords at once wait for memory and the processor only so long as somebody would wait for them.
 func TestAttackMorePasswordsThanCanBeJudgedAreRefused(t *testing.T) {
 	l := NewLogins(nil, time.Now)
-	l.hashing <- struct{}{} // one is judged, and takes its time
+	l.hashing.turn <- struct{}{} // one is judged, and takes its time
 	waiting := make(chan error, maxHashing)
 	for range maxHashing {
-		go func() { waiting <- l.acquire(t.Context()) }()
+		go func() { waiting <- l.hashing.acquire(t.Context()) }()
 	}
-	for len(l.queue) < maxHashing {
+	for len(l.hashing.queue) < maxHashing {
 		runtime.Gosched()
 	}
-	if err := l.acquire(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "try again") {
+	if err := l.hashing.acquire(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("one more gets %v", err)
 	}
-	<-l.hashing
+	<-l.hashing.turn
 	for range maxHashing {
 		if err := <-waiting; err != nil {
 			t.Error(err)
 		}
-		l.release()
+		l.hashing.release()
 	}
-	if len(l.queue) > 0 || len(l.hashing) > 0 {
-		t.Errorf("%d wait and %d are judged afterwards", len(l.queue), len(l.hashing))
+	if len(l.hashing.queue) > 0 || len(l.hashing.turn) > 0 {
+		t.Errorf("%d wait and %d are judged afterwards", len(l.hashing.queue), len(l.hashing.turn))
 	}
 }

@@ -24,14 +24,13 @@ const maxUserName = 64
 type Logins struct {
 	accounts Accounts
 	now      func() time.Time
-	people   sync.Mutex    // one change of people at a time: there is always an administrator
-	hashing  chan struct{} // holds an entry while a password is hashed
-	queue    chan struct{} // holds an entry for each password that is hashed or waits for it
+	people   sync.Mutex // one change of people at a time: there is always an administrator
+	hashing  hashing
 }
 
 // NewLogins returns the logins of the accounts. now is the clock, such as time.Now.
 func NewLogins(accounts Accounts, now func() time.Time) *Logins {
-	return &Logins{accounts: accounts, now: now, hashing: make(chan struct{}, 1), queue: make(chan struct{}, maxHashing)}
+	return &Logins{accounts: accounts, now: now, hashing: newHashing()}
 }
 
 // Issue makes a token for the user, who is added or changed to the role, and returns it in

@@ -230,10 +230,10 @@ func (l *Logins) verify(ctx context.Context, name, password string) (User, error
 	if encoded == "" {
 		encoded = nobodysPassword
 	}
-	if err := l.acquire(ctx); err != nil {
+	if err := l.hashing.acquire(ctx); err != nil {
 		return User{}, err
 	}
-	defer l.release()
+	defer l.hashing.release()
 	right, err := verifyPassword(encoded, password)
 	if err != nil {
 		return User{}, fault.E("identity.verify", fault.Corrupt, name, err)
@@ -245,35 +245,10 @@ func (l *Logins) verify(ctx context.Context, name, password string) (User, error
 }
 
 func (l *Logins) putPassword(ctx context.Context, u User, password string) error {
-	if err := l.acquire(ctx); err != nil {
+	if err := l.hashing.acquire(ctx); err != nil {
 		return err
 	}
 	encoded := hashPassword(password)
-	l.release()
+	l.hashing.release()
 	return l.accounts.PutPassword(ctx, u, encoded)
 }
-
-// maxHashing is how many passwords are hashed or wait for it: with 19 MiB and tens of milliseconds each, what is
-// more would wait for a second and longer.
-const maxHashing = 32
-
-var errHashing = errors.New("too many passwords are judged at this moment; try again in a few seconds")
-
-// acquire waits for the right to hash: one password at a time, since each takes memory.
-func (l *Logins) acquire(ctx context.Context) error {
-	const op = "identity.acquire"
-	select {
-	case l.queue <- struct{}{}:
-	default:
-		return fault.E(op, fault.Unavailable, "", errHashing)
-	}
-	select {
-	case l.hashing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		<-l.queue
-		return fault.E(op, fault.KindOf(ctx.Err()), "", ctx.Err())
-	}
-}
-
-func (l *Logins) release() { <-l.hashing; <-l.queue }
