@@ -16,13 +16,17 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/answer"
 	web "voltbus/api/client"
 	"voltbus/bus/client"
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation"
 	agentsop "voltbus/operation/agents"
 	"voltbus/operation/alerts"
+	historyop "voltbus/operation/history"
+	"voltbus/operation/points"
 	"voltbus/point"
 	"voltbus/testing/link"
 	"voltbus/wire"
@@ -213,7 +217,7 @@ func TestWhatIsNotGrantedIsRefusedByName(t *testing.T) {
 	refusedFor(t, err, "subscribe site/**")
 	sample := point.Sample{Point: "site/x", Time: time.Now(), Value: point.FloatOf(1)}
 	refusedFor(t, c.Record(wait(t), []point.Sample{sample}, ""), "record site/x")
-	_, err = c.Latest(wait(t), "site/x")
+	_, err = client.Do(wait(t), c, historyop.Latest, newest("site/x"))
 	refusedFor(t, err, "read site/x")
 	for range 3 { // and what is granted goes on
 		if err := errors.Join(c.Publish(scan("own/x")), c.Send("own/note", 7, nil), c.Health("good", nil, 0)); err != nil {
@@ -272,7 +276,7 @@ func TestASecondConnectionOfANameIsAConflict(t *testing.T) {
 	if _, err := client.Connect(wait(t), o); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "connected already") {
 		t.Errorf("the second gives %v", err)
 	}
-	if _, err := first.Peers(wait(t)); err != nil {
+	if err := first.Call(wait(t), wire.NodeName, "peers", nil); err != nil {
 		t.Errorf("the first is disturbed: %v", err)
 	}
 	stranger := access(t, cfg, "stranger")
@@ -280,6 +284,16 @@ func TestASecondConnectionOfANameIsAConflict(t *testing.T) {
 	if _, err := client.Connect(wait(t), stranger); !fault.Is(err, fault.Refused) {
 		t.Errorf("a stranger gives %v", err)
 	}
+}
+
+// newest asks for the newest samples of points.
+func newest(paths ...string) historyop.Now {
+	return historyop.Now{Selection: historyop.Selection{Points: paths}}
+}
+
+func peersOf(t testing.TB, c *client.Client) (list []answer.Peer, err error) {
+	t.Helper()
+	return list, c.Call(wait(t), wire.NodeName, "peers", &list)
 }
 
 func TestRecordKeepsAllOrNothingOnce(t *testing.T) {
@@ -313,10 +327,10 @@ func TestRecordKeepsAllOrNothingOnce(t *testing.T) {
 		t.Errorf("a point of a device gives %v, %+v", err, failure)
 	}
 	eventually(t, "the history has them", func() bool {
-		l, err := c.LatestMatching(wait(t), "calc")
+		l, err := client.Do(wait(t), c, historyop.Latest, historyop.Now{Selection: historyop.Selection{Pattern: new("calc")}})
 		return err == nil && len(l.Samples) == len(good)
 	})
-	l, err := c.Latest(wait(t), "calc/float", "calc/int", "calc/none", "calc/text")
+	l, err := client.Do(wait(t), c, historyop.Latest, newest("calc/float", "calc/int", "calc/none", "calc/text"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,14 +342,16 @@ func TestRecordKeepsAllOrNothingOnce(t *testing.T) {
 	if !maps.Equal(want, got) {
 		t.Errorf("the history has %v", got)
 	}
-	rg, err := c.Range(wait(t), client.Span{Pattern: "**", From: at, To: time.Now()})
+	span := historyop.Span{Selection: historyop.Selection{Pattern: new("**")}, From: operation.Time(at.Format(time.RFC3339Nano))}
+	rg, err := client.Do(wait(t), c, historyop.Range, historyop.Stretch{Span: span})
 	if err != nil || len(rg.Series) != len(good) || len(rg.Series[0].Samples) != 1 {
 		t.Errorf("%d series, %v", len(rg.Series), err)
 	}
-	if p, err := c.Points(wait(t), "", ""); err != nil || len(p.Points) != len(good) {
+	if p, err := client.Do(wait(t), c, points.List, points.Filter{}); err != nil || len(p.Points) != len(good) {
 		t.Errorf("%d points, %v", len(p.Points), err)
 	}
-	if a, err := c.Aggregate(wait(t), client.Span{Points: []point.Path{"calc/float"}}, "1h", "", "p50"); err != nil || len(a.Series) != 1 || a.Series[0].Present != 1 {
+	span = historyop.Span{Selection: historyop.Selection{Points: []string{"calc/float"}}}
+	if a, err := client.Do(wait(t), c, historyop.Aggregate, historyop.Steps{Span: span, Step: "1h", Functions: []string{"p50"}}); err != nil || len(a.Series) != 1 || a.Series[0].Present != 1 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -368,10 +384,10 @@ func TestPeersAndAlertsAreShown(t *testing.T) {
 		return err == nil && len(a.Alerts) == 2 && a.Alerts[0].Key == "flow/low"
 	})
 	eventually(t, "the node knows the health", func() bool { // it comes on a path of its own
-		peers, err := c.Peers(wait(t))
+		peers, err := peersOf(t, c)
 		return err == nil && len(peers) == 1 && peers[0].Status != "unknown"
 	})
-	peers, err := c.Peers(wait(t))
+	peers, err := peersOf(t, c)
 	if err != nil || len(peers) != 1 || !peers[0].Online || peers[0].Status != "bad" || string(peers[0].Context) != `"no flow"` || peers[0].Version != "1.2" {
 		t.Errorf("peers are %+v, %v", peers, err)
 	}

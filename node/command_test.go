@@ -39,6 +39,20 @@ func wish(path point.Path, value float64) client.Command {
 	return client.Command{Point: path, Value: point.FloatOf(value), Lease: time.Hour}
 }
 
+// reserve reserves a point, a device or a branch from now on.
+func reserve(t testing.TB, c *client.Client, task answer.NewTask, path string, until time.Time) (answer.Decided, error) {
+	t.Helper()
+	task.Windows = []answer.Window{{Path: path, To: until.UTC().Format(time.RFC3339Nano)}}
+	return client.Do(wait(t), c, control.Reserve, task)
+}
+
+// release ends the own commands of a point.
+func release(t testing.TB, c *client.Client, path string) error {
+	t.Helper()
+	_, err := client.Do(wait(t), c, control.Release, answer.CommandSelection{Point: path})
+	return err
+}
+
 func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 	cfg := load(t, t.TempDir(), rooms)
 	r := run(t, cfg)
@@ -47,7 +61,8 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 	if err != nil || done.Status != "accepted" || !done.Wins || done.Output != "held" || string(done.Reported) != "22.5" || done.Until == nil {
 		t.Errorf("gives %+v, %v", done, err)
 	}
-	readings, err := tune.Get(wait(t), "b/room1/setpoint", "b/room2/setpoint", "b/room1/none")
+	read, err := client.Do(wait(t), tune, control.Get, control.Points{Points: []string{"b/room1/setpoint", "b/room2/setpoint", "b/room1/none"}})
+	readings := read.Readings
 	if err != nil || string(readings[0].Value) != "22.5" || readings[1].Error == nil || readings[1].Error.Missing != "read b/room2/setpoint" || readings[2].Error.Kind != "not-found" {
 		t.Errorf("reads %+v, %v", readings, err)
 	}
@@ -60,14 +75,14 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 		_, err := tune.Write(wait(t), c)
 		refusedFor(t, err, capability)
 	}
-	if _, err := tune.Reserve(wait(t), "all", "", "", client.Window{Path: "b", To: time.Now().Add(time.Hour)}); identity.MissingOf(err) != "command b@16" {
+	if _, err := reserve(t, tune, answer.NewTask{Task: "all"}, "b", time.Now().Add(time.Hour)); identity.MissingOf(err) != "command b@16" {
 		t.Errorf("a reservation of too much gives %v", err)
 	}
 	r.hears(t, "control.command", "b/room2/setpoint", "missing: command b/room2/setpoint@16")
-	if err := tune.Release(wait(t), "b/room1/setpoint"); err != nil {
+	if err := release(t, tune, "b/room1/setpoint"); err != nil {
 		t.Error(err)
 	}
-	if err := tune.Release(wait(t), "b/room1/setpoint"); !fault.Is(err, fault.NotFound) {
+	if err := release(t, tune, "b/room1/setpoint"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a second release gives %v", err)
 	}
 }
@@ -118,10 +133,10 @@ func TestWhoStandsInTheWayIsSaid(t *testing.T) {
 	r := run(t, cfg)
 	first, second := join(t, r, cfg, "first", commands("b/**")), join(t, r, cfg, "second", commands("b/**"))
 	until := time.Now().Add(time.Hour)
-	if _, err := first.Reserve(wait(t), "mine", "low", "a test", client.Window{Path: "b/room1", To: until}); err != nil {
+	if _, err := reserve(t, first, answer.NewTask{Task: "mine", Priority: "low", Reason: "a test"}, "b/room1", until); err != nil {
 		t.Fatal(err)
 	}
-	_, reserving := second.Reserve(wait(t), "theirs", "low", "", client.Window{Path: "b/room1/setpoint", To: until})
+	_, reserving := reserve(t, second, answer.NewTask{Task: "theirs", Priority: "low"}, "b/room1/setpoint", until)
 	_, writing := second.Write(wait(t), wish("b/room1/setpoint", 20))
 	for why, err := range map[string]error{"conflict": reserving, "reserved": writing} {
 		f, ok := errors.AsType[*wire.Failure](err)
@@ -129,18 +144,17 @@ func TestWhoStandsInTheWayIsSaid(t *testing.T) {
 			t.Errorf("gives %v, %+v", err, f)
 		}
 	}
-	var who answer.Who
-	who, err := second.Who(wait(t), "b/room1/setpoint")
+	who, err := client.Do(wait(t), second, control.Who, control.Path{Path: "b/room1/setpoint"})
 	if err != nil || len(who.Tasks) != 1 || who.Tasks[0].Requester != "agent:first" || len(who.Points) != 1 || who.Points[0].Window == nil {
 		t.Errorf("who says %+v, %v", who, err)
 	}
-	if err := second.Cancel(wait(t), "mine"); !fault.Is(err, fault.Refused) {
+	if _, err := client.Do(wait(t), second, control.Cancel, control.Task{Task: "mine"}); !fault.Is(err, fault.Refused) {
 		t.Errorf("to cancel another's task gives %v", err)
 	}
-	if err := first.Cancel(wait(t), "mine"); err != nil {
+	if _, err := client.Do(wait(t), first, control.Cancel, control.Task{Task: "mine"}); err != nil {
 		t.Error(err)
 	}
-	if list, err := first.Schedule(wait(t), ""); err != nil || len(list.Tasks) != 0 {
+	if list, err := client.Do(wait(t), first, control.Tasks, control.Span{}); err != nil || len(list.Tasks) != 0 {
 		t.Errorf("the schedule is %+v, %v", list, err)
 	}
 }

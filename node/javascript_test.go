@@ -15,6 +15,7 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/testing/peers"
+	"voltbus/wire"
 )
 
 // The example in docs/examples/node is an agent by a plain NATS client: nothing of it is ours.
@@ -85,7 +86,8 @@ func callJavaScript(t *testing.T, c *client.Client) {
 	if err := c.Call(wait(t), "example", "ping", &pong); err != nil || pong != "pong" {
 		t.Errorf("ping is answered by %q, %v", pong, err)
 	}
-	if methods, err := c.Inspect(wait(t), "example"); err != nil || len(methods) != 3 {
+	var methods []wire.Method
+	if err := c.Call(wait(t), "example", "inspect", &methods); err != nil || len(methods) != 3 {
 		t.Errorf("inspect lists %v, %v", methods, err)
 	}
 	if err := c.Call(wait(t), "example", "boil", nil); !fault.Is(err, fault.NotFound) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -34,7 +33,7 @@ func Tell[In any](ctx context.Context, c *Client, op operation.Operation[In, ope
 // ask asks for a declared operation, and returns the response of a success. The caller closes its body.
 func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (*http.Response, error) {
 	d := op.Declared()
-	args, err := argumentsOf(&d, in)
+	args, err := d.Given(in)
 	if err != nil {
 		return nil, err
 	}
@@ -86,26 +85,6 @@ func textsOf(f *operation.Field, value json.RawMessage) []string {
 		return []string{strings.Join(list, ",")}
 	}
 	return list
-}
-
-// argumentsOf returns the arguments that are not left at their zero values.
-func argumentsOf(d *operation.Declared, in any) (operation.Arguments, error) {
-	text, err := json.Marshal(in)
-	args := operation.Arguments{}
-	if err == nil {
-		err = json.Unmarshal(text, &args)
-	}
-	if err != nil {
-		return nil, fault.E("client.Do", fault.Invalid, d.Name, fmt.Errorf("the arguments cannot be written: %w", err))
-	}
-	for i := range d.Fields {
-		f := &d.Fields[i]
-		switch text := string(args[f.Name]); {
-		case text == "null", !f.Pointer && (text == `""` || text == "0" || text == "false"):
-			delete(args, f.Name)
-		}
-	}
-	return args, nil
 }
 
 // textOf returns an argument as it stands in an address.

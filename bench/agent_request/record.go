@@ -11,6 +11,7 @@ import (
 	"voltbus/bus/client"
 	"voltbus/identity"
 	"voltbus/point"
+	"voltbus/wire"
 )
 
 // record has an agent record one reading a call, first without a key and then with a new one each.
@@ -57,7 +58,7 @@ func recordMany(ctx context.Context, c *client.Client, calls, at int, keyed bool
 				if keyed {
 					args["key"] = fmt.Sprintf("%d-%d", run, n)
 				}
-				errs[i] = c.Node(ctx, "record", args, nil)
+				errs[i] = c.CallNamed(ctx, wire.NodeName, "record", nil, args)
 			}
 		})
 	}

@@ -75,11 +75,12 @@ type Client struct {
 	conn  *nats.Conn
 	inbox string // the subject before the number of a call
 
-	calls    calls
-	refusals refusals
-	methods  methods
-	configs  configs
-	alerts   alerts
+	calls        calls
+	declarations declarations
+	refusals     refusals
+	methods      methods
+	configs      configs
+	alerts       alerts
 
 	standing  atomic.Pointer[identity.Standing]
 	fresh     chan struct{} // a new connection, holds one

@@ -30,13 +30,6 @@ func (c *Command) request() answer.NewCommand {
 	}
 }
 
-// Get reads points from their devices now, each answered by itself.
-func (c *Client) Get(ctx context.Context, points ...point.Path) ([]answer.Reading, error) {
-	var out answer.Readings
-	err := c.Node(ctx, "get", map[string]any{"points": points}, &out)
-	return out.Readings, err
-}
-
 // Write has a command carried out, and waits for what the device says. The error is that of the result:
 // what refused it, or why the device did not take it. With the status "failed" the device said no, for now or for
 // good: the command is gone, and what was commanded before stays. With the status "accepted" the device was not reached, and the
@@ -74,13 +67,6 @@ func (c *Client) patience(ctx context.Context) time.Duration {
 	return max(0, min(longest/2, 30*time.Second))
 }
 
-// ask calls a method of the node with the fields of a struct as arguments by name.
-func (c *Client) ask(ctx context.Context, method string, kwargs, result any) error {
-	return c.call(ctx, wire.NodeName, method, result, struct {
-		Kwargs any `json:"kwargs"`
-	}{kwargs})
-}
-
 // FailedCommand returns why a command was refused or not carried out, as a fault; nil if neither.
 // A *wire.Failure in the chain says why in one word, and who stands in the way.
 func FailedCommand(r *answer.Commanded) error {
@@ -92,59 +78,6 @@ func FailedCommand(r *answer.Commanded) error {
 		f.Holders, _ = json.Marshal(r.Error.Holders) // texts and numbers
 	}
 	return failureError(wire.NodeName, "set", f)
-}
-
-// Release ends the own command on a point, of all levels.
-func (c *Client) Release(ctx context.Context, p point.Path) error {
-	return c.Node(ctx, "release", map[string]any{"point": p}, nil)
-}
-
-// ReleaseAll ends all own commands and reservations.
-func (c *Client) ReleaseAll(ctx context.Context) error {
-	return c.Node(ctx, "release", map[string]any{"all": true}, nil)
-}
-
-// Renew gives the leases of the own commands on a point a new length from now on. fault.NotFound says
-// that they have ended.
-func (c *Client) Renew(ctx context.Context, p point.Path, lease time.Duration) error {
-	return c.Node(ctx, "renew", map[string]any{"point": p, "lease": lease.Seconds()}, nil)
-}
-
-// Window is a point, a device or a branch for a time; To does not belong to it.
-type Window struct {
-	Path     point.Path
-	From, To time.Time // From may be zero: now
-}
-
-// Reserve asks for windows, all or none. The priority is "high", which takes the place of others, "low",
-// which gives way until it begins, or "low-preempt", which always gives way. fault.Conflict says that
-// others stand in the way, which the *wire.Failure in its chain lists.
-func (c *Client) Reserve(ctx context.Context, task, priority, reason string, windows ...Window) (answer.Decided, error) {
-	in := answer.NewTask{Task: task, Priority: priority, Reason: reason, Windows: make([]answer.Window, len(windows))}
-	for i, w := range windows {
-		in.Windows[i] = answer.Window{Path: string(w.Path), To: w.To.UTC().Format(time.RFC3339Nano)}
-		if !w.From.IsZero() {
-			in.Windows[i].From = w.From.UTC().Format(time.RFC3339Nano)
-		}
-	}
-	var out answer.Decided
-	err := c.ask(ctx, "reserve", in, &out)
-	return out, err
-}
-
-// Cancel ends an own reservation, and the commands made under it.
-func (c *Client) Cancel(ctx context.Context, task string) error {
-	return c.Node(ctx, "cancel", map[string]any{"task": task}, nil)
-}
-
-// Who says who holds a point, a device or a branch, until when and why.
-func (c *Client) Who(ctx context.Context, path point.Path) (w answer.Who, err error) {
-	return w, c.Node(ctx, "who", map[string]any{"path": path}, &w)
-}
-
-// Schedule lists the reservations that touch a path now or later; "" for every path.
-func (c *Client) Schedule(ctx context.Context, path point.Path) (t answer.Tasks, err error) {
-	return t, c.Node(ctx, "schedule", map[string]any{"path": path}, &t)
 }
 
 var errLease = errors.New("a command that is held needs a lease of a second at least, so that it ends if this program does")

@@ -3,7 +3,7 @@ package archtest
 // What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
 var (
 	manyMethods = map[string]int{
-		"bus/client.Client":                73,
+		"bus/client.Client":                57,
 		"cmd/voltbus.session":              33,
 		"device.Fleet":                     32,
 		"device.line":                      73,

@@ -64,7 +64,7 @@ var table = []rule{
 	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"device", []string{"driver", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
-	{"bus/client", []string{"bus/...", "api/answer", "wire", "point", "fault", "identity"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API"},
+	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "bus/..."}, parts, "the bus carries, it decides nothing"},
 	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
 	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
