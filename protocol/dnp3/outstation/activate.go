@@ -4,21 +4,18 @@ import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/file"
 	"voltbus/protocol/dnp3/object"
-	"voltbus/protocol/dnp3/station"
 )
 
 // activate answers FC 31: configurations are named by files (g70v8) or by octet strings
 // (g110), and each gets a status.
-func (s *Session) activate(f app.Fragment, out *station.Output) {
-	call := s.outstation.callbacks.Activate
+func (o *Outstation) activate(f app.Fragment) (app.FreeObject, app.IIN) {
+	call := o.callbacks.Activate
 	if call == nil {
-		s.reply(f, app.IINNoFunction, nil, out)
-		return
+		return nil, app.IINNoFunction
 	}
 	names, iin := activated(f)
 	if iin != 0 {
-		s.reply(f, iin, nil, out)
-		return
+		return nil, iin
 	}
 	var answer object.Activation
 	for _, name := range names {
@@ -26,7 +23,7 @@ func (s *Session) activate(f app.Fragment, out *station.Output) {
 		answer.Delay = max(answer.Delay, delay)
 		answer.Statuses = append(answer.Statuses, status)
 	}
-	s.reply(f, 0, func(w *app.Writer) error { return w.Free(answer) }, out)
+	return answer, 0
 }
 
 // activated returns the names in an activation.

@@ -76,10 +76,10 @@ func (sets attributeSets) of(h app.Header) []uint8 {
 }
 
 // planAttributes plans the device attributes of the sets that a header names.
-func (s *Session) planAttributes(h app.Header) app.IIN {
+func (r *reader) planAttributes(h app.Header) app.IIN {
 	number := h.Variation.Number()
-	planned := len(s.plan)
-	for _, set := range s.outstation.attributes.of(h) {
+	planned := len(r.plan)
+	for _, set := range r.outstation.attributes.of(h) {
 		it := item{source: fromAttributes, set: set, from: int32(number), to: int32(number) + 1}
 		switch number {
 		case allAttributes:
@@ -87,22 +87,22 @@ func (s *Session) planAttributes(h app.Header) app.IIN {
 		case attributeNames:
 			it.source = fromAttributeList
 		default:
-			if _, ok := s.outstation.attributes[set][number]; !ok {
+			if _, ok := r.outstation.attributes[set][number]; !ok {
 				continue
 			}
 		}
-		s.plan = append(s.plan, it)
+		r.plan = append(r.plan, it)
 	}
-	if len(s.plan) == planned {
+	if len(r.plan) == planned {
 		return app.IINObjectUnknown
 	}
 	return 0
 }
 
-func (s *Session) writeAttributes(w *app.Writer, it *item) bool {
+func (r *reader) writeAttributes(w *app.Writer, it *item) bool {
 	for ; it.from < it.to; it.from++ {
-		a, ok := s.outstation.attributes[it.set][uint8(it.from)]
-		if ok && !s.written(w, w.Attribute(uint32(it.set), uint8(it.from), a)) {
+		a, ok := r.outstation.attributes[it.set][uint8(it.from)]
+		if ok && !written(w, w.Attribute(uint32(it.set), uint8(it.from), a)) {
 			return false
 		}
 	}
@@ -110,13 +110,13 @@ func (s *Session) writeAttributes(w *app.Writer, it *item) bool {
 }
 
 // attributeList says which attributes a set has.
-func (s *Session) attributeList(set uint8) object.Attribute {
+func (r *reader) attributeList(set uint8) object.Attribute {
 	writable := byte(0)
-	if s.outstation.callbacks.WriteAttribute != nil {
+	if r.outstation.callbacks.WriteAttribute != nil {
 		writable = 1
 	}
 	var list []byte
-	for _, number := range slices.Sorted(maps.Keys(s.outstation.attributes[set])) {
+	for _, number := range slices.Sorted(maps.Keys(r.outstation.attributes[set])) {
 		list = append(list, number, writable)
 	}
 	kind := object.AttributeList
@@ -127,13 +127,13 @@ func (s *Session) attributeList(set uint8) object.Attribute {
 }
 
 // writeAttribute handles a write of g0.
-func (s *Session) writeAttribute(h app.Header) app.IIN {
-	call := s.outstation.callbacks.WriteAttribute
+func (w *writes) writeAttribute(h app.Header) app.IIN {
+	call := w.outstation.callbacks.WriteAttribute
 	number := h.Variation.Number()
 	for o := range h.Objects() {
 		a, ok := o.Attribute()
 		set := uint8(o.Index)
-		_, exists := s.outstation.attributes[set][number]
+		_, exists := w.outstation.attributes[set][number]
 		if !ok || o.Index > 255 || !exists || call == nil {
 			return app.IINParameterError
 		}
@@ -141,7 +141,7 @@ func (s *Session) writeAttribute(h app.Header) app.IIN {
 		if !call(set, number, a) {
 			return app.IINParameterError
 		}
-		s.outstation.attributes[set][number] = a
+		w.outstation.attributes[set][number] = a
 	}
 	return 0
 }

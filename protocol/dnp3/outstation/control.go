@@ -22,12 +22,12 @@ type selection struct {
 func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 	if iin := checkControls(f); iin != 0 {
 		if f.Function != app.FuncDirectOperateNoAck {
-			s.reply(f, iin, nil, out)
+			s.solicited.reply(f, iin, nil, out)
 		}
 		return
 	}
 	run := controls{session: s, now: now, ok: true}
-	run.force, run.phase = s.admit(now, f)
+	run.force, run.phase = s.selected.admit(now, f)
 	if out == nil {
 		run.carryOut(f)
 		return
@@ -35,7 +35,7 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 	w := app.NewResponse(out.Scratch(), f.Control.Sequence().Single(), app.FuncResponse, 0)
 	echo := w.Bytes()
 	if f.Function != app.FuncDirectOperateNoAck && len(echo)+len(f.Objects) > cap(echo) {
-		s.reply(f, app.IINParameterError, nil, out)
+		s.solicited.reply(f, app.IINParameterError, nil, out)
 		return
 	}
 	answer := append(echo, f.Objects...)
@@ -52,11 +52,11 @@ func (s *Session) control(now time.Time, f app.Fragment, out *station.Output) {
 		return
 	}
 	control := f.Control.Sequence().Single()
-	if s.broadcast == broadcastConfirm {
+	if s.indications.broadcast == broadcastConfirm {
 		control |= app.CON
 	}
-	head := app.NewResponse(answer[:0], control, app.FuncResponse, s.iin()|run.refused)
-	s.send(answer[:len(head.Bytes())+len(f.Objects)], out)
+	head := app.NewResponse(answer[:0], control, app.FuncResponse, s.indications.iin()|run.refused)
+	s.solicited.send(answer[:len(head.Bytes())+len(f.Objects)], out)
 }
 
 // checkControls refuses a request with anything but commands before one is carried out.
@@ -93,7 +93,7 @@ func checkControl(h app.Header, pattern patternState) (patternState, app.IIN) {
 
 // admit returns the phase of a request, and the status with which all of its commands
 // are refused, if it is not 0.
-func (s *Session) admit(now time.Time, f app.Fragment) (object.Status, Phase) {
+func (s *selection) admit(now time.Time, f app.Fragment) (object.Status, Phase) {
 	switch f.Function {
 	case app.FuncSelect:
 		return 0, Selecting
@@ -101,8 +101,8 @@ func (s *Session) admit(now time.Time, f app.Fragment) (object.Status, Phase) {
 	default:
 		return 0, Direct
 	}
-	was := s.selected
-	s.selected.valid = false
+	was := *s
+	s.valid = false
 	switch {
 	case !was.valid || f.Control.Sequence() != was.sequence.Next() || !bytes.Equal(was.objects, f.Objects):
 		return object.StatusNoSelect, Operating
@@ -163,7 +163,7 @@ func (run *controls) one(c Command) object.Status {
 	run.n++
 	status := run.force
 	if status == 0 {
-		status = run.session.command(c, run.n)
+		status = run.session.outstation.command(c, run.n)
 	}
 	run.ok = run.ok && status == object.StatusSuccess
 	if status == object.StatusNotSupported {
@@ -185,20 +185,20 @@ func pointsOf(h app.Header) []object.Point {
 }
 
 // command asks the application.
-func (s *Session) command(c Command, n int) object.Status {
-	call := &s.outstation.callbacks
+func (o *Outstation) command(c Command, n int) object.Status {
+	call := &o.callbacks
 	switch {
-	case n > s.outstation.maxControls:
+	case n > o.maxControls:
 		return object.StatusTooManyObjects
 	case call.Operate == nil:
 		return object.StatusNotSupported
 	case c.Phase == Selecting && call.Select != nil:
 		return call.Select(c)
 	case c.Phase == Selecting:
-		return s.selectable(c)
+		return o.selectable(c)
 	}
-	status := call.Operate(&s.outstation.tx, c)
-	s.outstation.reportCommand(c, status)
+	status := call.Operate(&o.tx, c)
+	o.reportCommand(c, status)
 	return status
 }
 
@@ -214,12 +214,12 @@ func (o *Outstation) reportCommand(c Command, status object.Status) {
 }
 
 // selectable is the answer to a select if the application has none of its own.
-func (s *Session) selectable(c Command) object.Status {
+func (o *Outstation) selectable(c Command) object.Status {
 	at := slotBinaryOutput
 	if c.Kind == object.KindAnalogCommand {
 		at = slotAnalogOutput
 	}
-	if s.outstation.database.find(at, c.Index) == nil {
+	if o.database.find(at, c.Index) == nil {
 		return object.StatusNotSupported
 	}
 	return object.StatusSuccess

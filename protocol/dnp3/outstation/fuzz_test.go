@@ -114,7 +114,7 @@ func (d *device) play(script []byte) []byte {
 			message.Octets = append([]byte{byte(app.Sequence(op >> 4).Single())}, data...)
 		}
 	case 4:
-		message.Octets = append([]byte{byte(d.s.response.sequence.Single()), 0}, data...)
+		message.Octets = append([]byte{byte(d.s.solicited.response.sequence.Single()), 0}, data...)
 	case 5:
 		message.Octets = []byte{byte(d.s.unsolicited.sequence.Single() | app.UNS), 0}
 	case 6:
@@ -181,7 +181,7 @@ func (d *device) check(t *testing.T) {
 	if waiting != d.s.events.waiting || sent != d.s.events.sent {
 		t.Fatalf("%v wait and %d are sent, the counts say %v and %d", waiting, sent, d.s.events.waiting, d.s.events.sent)
 	}
-	if outstanding := d.s.response.buffer != nil || d.s.unsolicited.buffer != nil; sent > 0 && !outstanding {
+	if outstanding := d.s.solicited.response.buffer != nil || d.s.unsolicited.buffer != nil; sent > 0 && !outstanding {
 		t.Fatalf("%d events are sent and nothing waits for a confirmation", sent)
 	}
 }

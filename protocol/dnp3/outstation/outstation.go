@@ -68,8 +68,7 @@ func (o *Outstation) Session(c SessionConfig) (*Session, error) {
 	if c.ConfirmTimeout == 0 {
 		c.ConfirmTimeout = defaultConfirm
 	}
-	s := &Session{outstation: o, config: c, restarted: true, events: newEvents(o.limits), files: filetransfer.NewFiles(&o.files)}
-	s.unsolicited.null = c.Unsolicited
+	s := newSession(o, c)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sessions = append(o.sessions, s)

@@ -32,47 +32,56 @@ const (
 	fromIndications
 )
 
-// maxItems bounds what one request can make the session remember.
+// reader turns a read into a plan and writes what the plan says, fragment by fragment.
+type reader struct {
+	outstation  *Outstation
+	events      *events
+	indications *indications
+	plan        []item  // what is left of a read
+	refused     app.IIN // what of it was refused
+}
+
+// maxItems bounds what one request can make a session remember.
 const maxItems = 512
 
 // planRead turns the object headers of a read into a plan. Nothing is left of the plan
 // if any header cannot be answered.
-func (s *Session) planRead(f app.Fragment) app.IIN {
-	s.plan = s.plan[:0]
-	if s.plan == nil {
-		s.plan = make([]item, 0, 4)
+func (r *reader) planRead(f app.Fragment) app.IIN {
+	r.plan = r.plan[:0]
+	if r.plan == nil {
+		r.plan = make([]item, 0, 4)
 	}
 	var iin app.IIN
 	for h, err := range f.Headers() {
 		if err != nil {
 			return app.ErrorIIN(err)
 		}
-		iin |= s.planHeader(h)
-		if len(s.plan) > maxItems {
-			s.plan = s.plan[:0]
+		iin |= r.planHeader(h)
+		if len(r.plan) > maxItems {
+			r.plan = r.plan[:0]
 			return app.IINParameterError
 		}
 	}
 	return iin
 }
 
-func (s *Session) planHeader(h app.Header) app.IIN {
+func (r *reader) planHeader(h app.Header) app.IIN {
 	if class, ok := classOf(h.Variation); ok {
-		return s.planClass(h, class)
+		return r.planClass(h, class)
 	}
 	v := h.Variation
 	switch v.Kind() {
 	case object.KindAttribute:
-		return s.planAttributes(h)
+		return r.planAttributes(h)
 	case object.KindTime:
 		if v == object.G50V4 {
-			return s.planTable(h, slotTime, fromTable)
+			return r.planTable(h, slotTime, fromTable)
 		}
-		return s.planSingle(h, fromClock, v == object.G50V1)
+		return r.planSingle(h, fromClock, v == object.G50V1)
 	case object.KindIndications:
-		return s.planSingle(h, fromIndications, true)
+		return r.planSingle(h, fromIndications, true)
 	case object.KindDeadband:
-		return s.planTable(h, slotAnalog, fromDeadbands)
+		return r.planTable(h, slotAnalog, fromDeadbands)
 	default:
 	}
 	at := slotOf(v.Kind())
@@ -80,28 +89,28 @@ func (s *Session) planHeader(h app.Header) app.IIN {
 	case at == slots:
 		return app.IINObjectUnknown
 	case v.Event():
-		return s.planEvents(h, at)
+		return r.planEvents(h, at)
 	default:
-		return s.planTable(h, at, fromTable)
+		return r.planTable(h, at, fromTable)
 	}
 }
 
-func (s *Session) planSingle(_ app.Header, from source, known bool) app.IIN {
+func (r *reader) planSingle(_ app.Header, from source, known bool) app.IIN {
 	if !known {
 		return app.IINObjectUnknown
 	}
-	s.plan = append(s.plan, item{source: from})
+	r.plan = append(r.plan, item{source: from})
 	return 0
 }
 
-func (s *Session) planClass(h app.Header, class app.Classes) app.IIN {
+func (r *reader) planClass(h app.Header, class app.Classes) app.IIN {
 	if class == app.Class0 {
 		if h.Qualifier != app.AllObjects {
 			return app.IINParameterError
 		}
 		for at := range slotValues {
-			if n := len(s.outstation.database.tables[at]); n > 0 {
-				s.plan = append(s.plan, item{
+			if n := len(r.outstation.database.tables[at]); n > 0 {
+				r.plan = append(r.plan, item{
 					source: fromTable, slot: at, to: int32(n), class0: true, limit: math.MaxUint32,
 				})
 			}
@@ -113,22 +122,22 @@ func (s *Session) planClass(h app.Header, class app.Classes) app.IIN {
 		return app.IINParameterError
 	}
 	// Classes asked for together are reported together, in the order of time.
-	if n := len(s.plan); n > 0 && limit == math.MaxUint32 {
-		if before := &s.plan[n-1]; before.source == fromEvents && before.slots == allSlots && before.limit == limit {
+	if n := len(r.plan); n > 0 && limit == math.MaxUint32 {
+		if before := &r.plan[n-1]; before.source == fromEvents && before.slots == allSlots && before.limit == limit {
 			before.classes |= class
 			return 0
 		}
 	}
-	s.plan = append(s.plan, item{source: fromEvents, slots: allSlots, classes: class, limit: limit})
+	r.plan = append(r.plan, item{source: fromEvents, slots: allSlots, classes: class, limit: limit})
 	return 0
 }
 
-func (s *Session) planEvents(h app.Header, at slot) app.IIN {
+func (r *reader) planEvents(h app.Header, at slot) app.IIN {
 	limit, ok := limitOf(h)
 	if !ok {
 		return app.IINParameterError
 	}
-	s.plan = append(s.plan, item{
+	r.plan = append(r.plan, item{
 		source: fromEvents, slots: at.set(), classes: app.EventClasses, limit: limit, variation: h.Variation.Number(),
 	})
 	return 0
@@ -147,8 +156,8 @@ func limitOf(h app.Header) (uint32, bool) {
 }
 
 // planTable plans current values or dead-bands: all, a range, a list or a number of them.
-func (s *Session) planTable(h app.Header, at slot, from source) app.IIN {
-	table := s.outstation.database.tables[at]
+func (r *reader) planTable(h app.Header, at slot, from source) app.IIN {
+	table := r.outstation.database.tables[at]
 	it := item{
 		source: from, slot: at, variation: h.Variation.Number(), to: int32(len(table)), limit: math.MaxUint32,
 	}
@@ -161,12 +170,12 @@ func (s *Session) planTable(h app.Header, at slot, from source) app.IIN {
 	switch {
 	case h.Qualifier == app.AllObjects:
 	case h.Qualifier.Ranged() && h.Qualifier <= app.Range32:
-		first, last := s.outstation.database.between(at, h.Start, h.Stop)
+		first, last := r.outstation.database.between(at, h.Start, h.Stop)
 		if it.from, it.to = int32(first), int32(last); first == last {
 			return app.IINParameterError
 		}
 	case h.Qualifier.Prefixed():
-		return s.planList(h, it)
+		return r.planList(h, it)
 	default:
 		limit, ok := limitOf(h)
 		if !ok {
@@ -174,23 +183,23 @@ func (s *Session) planTable(h app.Header, at slot, from source) app.IIN {
 		}
 		it.limit = limit
 	}
-	s.plan = append(s.plan, it)
+	r.plan = append(r.plan, it)
 	return 0
 }
 
-func (s *Session) planList(h app.Header, it item) app.IIN {
+func (r *reader) planList(h app.Header, it item) app.IIN {
 	var iin app.IIN
 	for o := range h.Objects() {
-		if len(s.plan) > maxItems {
+		if len(r.plan) > maxItems {
 			return app.IINParameterError
 		}
-		first, last := s.outstation.database.between(it.slot, o.Index, o.Index)
+		first, last := r.outstation.database.between(it.slot, o.Index, o.Index)
 		if first == last {
 			iin = app.IINParameterError
 			continue
 		}
 		it.from, it.to = int32(first), int32(last)
-		s.plan = append(s.plan, it)
+		r.plan = append(r.plan, it)
 	}
 	return iin
 }

@@ -1,7 +1,6 @@
 package outstation
 
 import (
-	"hash/crc32"
 	"time"
 
 	"voltbus/protocol/dnp3/app"
@@ -18,45 +17,30 @@ type Session struct {
 	wake       func()
 	open       bool
 	fresh      bool // events came that the session was not woken for
-	restarted  bool // the master has not cleared IIN1.7 yet
-	broadcast  broadcastState
 	events     events
+	deferred   []byte // a read that waits for an unsolicited confirmation
+	source     link.Address
 
-	last        request  // the request answered last
-	answer      []byte   // its answer, if it must be repeated rather than made again
-	plan        []item   // what is left of a read
-	refused     app.IIN  // what of it was refused
-	response    response // a fragment that waits for its confirmation
-	deferred    []byte   // a read that waits for an unsolicited confirmation
-	source      link.Address
+	indications indications
+	reader      reader
+	writes      writes
+	solicited   solicited
 	unsolicited unsolicited
 	selected    selection
-	recorded    time.Time // when FC 24 recorded the time
 	files       filetransfer.Files
 }
 
-// request identifies a request, to recognize a repeated one.
-type request struct {
-	valid    bool
-	sequence app.Sequence
-	size     int
-	sum      uint32
+func newSession(o *Outstation, c SessionConfig) *Session {
+	s := &Session{outstation: o, config: c, events: newEvents(o.limits), files: filetransfer.NewFiles(&o.files)}
+	s.indications = indications{outstation: o, events: &s.events, restarted: true}
+	s.reader = reader{outstation: o, events: &s.events, indications: &s.indications}
+	s.writes = writes{outstation: o, indications: &s.indications}
+	s.solicited = solicited{config: &s.config, events: &s.events, indications: &s.indications, reader: &s.reader}
+	s.unsolicited = unsolicited{
+		config: &s.config, events: &s.events, indications: &s.indications, reader: &s.reader, null: c.Unsolicited,
+	}
+	return s
 }
-
-// response is a solicited fragment whose confirmation is awaited.
-type response struct {
-	buffer   *station.Buffer
-	sequence app.Sequence
-	due      time.Time
-}
-
-type broadcastState uint8
-
-const (
-	broadcastNone    broadcastState = iota
-	broadcastTell                   // set IIN1.0 in the next response
-	broadcastConfirm                // and until the master confirms one
-)
 
 // SetWake implements [station.Machine].
 func (s *Session) SetWake(wake func()) {
@@ -71,9 +55,9 @@ func (s *Session) Open(now time.Time, out *station.Output) {
 	s.outstation.mu.Lock()
 	defer s.outstation.mu.Unlock()
 	s.open = true
-	s.last.valid = false
+	s.solicited.last.valid = false
 	if s.unsolicited.buffer != nil {
-		s.resendUnsolicited(now, out)
+		s.unsolicited.resend(now, out)
 	}
 	s.proceed(now, out)
 }
@@ -86,13 +70,8 @@ func (s *Session) Close(time.Time) {
 	s.open = false
 	s.selected.valid = false
 	s.deferred = nil
-	s.answer = nil
-	s.plan = nil
 	s.files.CloseAll()
-	if s.response.buffer != nil {
-		s.response = response{}
-		s.events.putBack()
-	}
+	s.solicited.drop()
 }
 
 // Deadline implements [station.Machine].
@@ -102,10 +81,7 @@ func (s *Session) Deadline() time.Time {
 	if !s.open {
 		return time.Time{}
 	}
-	due := station.Earlier(s.response.due, s.unsolicited.due)
-	if s.unsolicited.buffer == nil {
-		due = station.Earlier(due, station.Earlier(s.unsolicited.hold, s.unsolicited.pause))
-	}
+	due := station.Earlier(s.solicited.response.due, s.unsolicited.deadline())
 	due = station.Earlier(due, s.files.Deadline())
 	return station.Earlier(due, s.outstation.deadline())
 }
@@ -117,11 +93,11 @@ func (s *Session) Tick(now time.Time, out *station.Output) {
 	o.tick(now)
 	if s.open {
 		s.files.Expire(now)
-		if station.Due(s.response.due, now) {
-			s.abandon(out)
+		if station.Due(s.solicited.response.due, now) {
+			s.solicited.abandon(out)
 		}
 		if station.Due(s.unsolicited.due, now) {
-			s.expireUnsolicited(now, out)
+			s.unsolicited.expire(now, s.deferred != nil, out)
 		}
 		s.proceed(now, out)
 	}
@@ -141,7 +117,7 @@ func (s *Session) release() {
 
 // wants reports whether there is something to report that waits for nothing.
 func (s *Session) wants() bool {
-	return s.open && s.config.Unsolicited && s.response.buffer == nil && s.unsolicited.buffer == nil &&
+	return s.open && s.config.Unsolicited && !s.solicited.waits() && s.unsolicited.buffer == nil &&
 		s.events.any(s.unsolicited.enabled)
 }
 
@@ -180,13 +156,13 @@ func (s *Session) receive(now time.Time, m station.Message, out *station.Output)
 
 // request handles a request to this outstation alone.
 func (s *Session) request(now time.Time, octets []byte, f app.Fragment, err error, out *station.Output) {
-	r := request{valid: true, sequence: f.Control.Sequence(), size: len(octets), sum: crc32.ChecksumIEEE(octets)}
-	if r == s.last && s.repeat(f, out) {
+	r := requestOf(octets, f)
+	if r == s.solicited.last && s.solicited.repeat(f, out) {
 		return
 	}
-	s.abandon(out)
-	s.last = r
-	s.answer = s.answer[:0]
+	s.solicited.abandon(out)
+	s.solicited.last = r
+	s.solicited.answer = s.solicited.answer[:0]
 	s.deferred = nil
 	if f.Function != app.FuncOperate {
 		s.selected.valid = false
@@ -198,60 +174,25 @@ func (s *Session) request(now time.Time, octets []byte, f app.Fragment, err erro
 	s.execute(now, f, err, out)
 }
 
-// repeat answers a repeated request as before without doing anything again, false if
-// it is a read whose answer can be made again.
-func (s *Session) repeat(f app.Fragment, out *station.Output) bool {
-	switch {
-	case s.response.buffer != nil:
-		out.Send(s.response.buffer.Octets)
-	case len(s.answer) > 0:
-		out.Send(s.answer)
-	default:
-		return f.Function != app.FuncRead
-	}
-	return true
-}
-
-// abandon gives up waiting for a confirmation: the events wait again.
-func (s *Session) abandon(out *station.Output) {
-	s.plan = nil
-	if s.response.buffer == nil {
-		return
-	}
-	out.Pool().Return(s.response.buffer)
-	s.response = response{}
-	s.events.putBack()
-}
-
 // confirmed handles a confirmation.
 func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 	if c.Unsolicited() {
-		s.confirmUnsolicited(now, c.Sequence(), out)
+		s.tellConfirmed(s.unsolicited.confirm(c.Sequence(), out))
 		return
 	}
-	if s.response.buffer == nil {
-		if c.Sequence() == s.last.sequence { // of an answer that told of a broadcast
-			s.broadcast = broadcastNone
-		}
+	next, ok := s.solicited.confirm(c, out)
+	if !ok {
 		return
 	}
-	if c.Sequence() != s.response.sequence {
-		return
-	}
-	sequence := s.response.sequence.Next()
-	out.Pool().Return(s.response.buffer)
-	s.response = response{}
-	s.forget()
-	s.broadcast = broadcastNone
-	if s.plan != nil {
-		s.respond(now, sequence, false, out)
+	s.tellConfirmed(s.events.confirm())
+	s.indications.broadcast = broadcastNone
+	if s.reader.plan != nil {
+		s.solicited.respond(now, next, false, out)
 	}
 }
 
-// forget drops the events that the master confirmed, and says so.
-func (s *Session) forget() { s.confirmedEvents(s.events.confirm()) }
-
-func (s *Session) confirmedEvents(n int) {
+// tellConfirmed tells the application how many events the master confirmed.
+func (s *Session) tellConfirmed(n int) {
 	if call := s.outstation.callbacks.Confirmed; call != nil && n > 0 {
 		call(&s.outstation.tx, s.source, n)
 	}
@@ -259,7 +200,7 @@ func (s *Session) confirmedEvents(n int) {
 
 // proceed begins what the session can do by itself.
 func (s *Session) proceed(now time.Time, out *station.Output) {
-	if !s.open || s.response.buffer != nil || s.unsolicited.buffer != nil {
+	if !s.open || s.solicited.waits() || s.unsolicited.buffer != nil {
 		return
 	}
 	if s.deferred != nil {
@@ -268,23 +209,11 @@ func (s *Session) proceed(now time.Time, out *station.Output) {
 		if f, err := app.Parse(octets); err == nil {
 			s.execute(now, f, nil, out)
 		}
-		if s.response.buffer != nil {
+		if s.solicited.waits() {
 			return
 		}
 	}
-	s.startUnsolicited(now, out)
-}
-
-// iin returns the indications for a response.
-func (s *Session) iin() app.IIN {
-	iin := s.outstation.indications | s.events.iin()
-	if s.restarted {
-		iin |= app.IINDeviceRestart
-	}
-	if s.broadcast != broadcastNone {
-		iin |= app.IINBroadcast
-	}
-	return iin
+	s.unsolicited.start(now, out)
 }
 
 // Waiting returns the indications of the classes with events that were not sent yet.
@@ -299,5 +228,5 @@ func (s *Session) Waiting() app.IIN {
 func (s *Session) Restarted() bool {
 	s.outstation.mu.Lock()
 	defer s.outstation.mu.Unlock()
-	return s.restarted
+	return s.indications.restarted
 }

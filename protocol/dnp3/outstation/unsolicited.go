@@ -11,6 +11,11 @@ import (
 
 // unsolicited is the state of reporting unasked (clause 4.2.2).
 type unsolicited struct {
+	config      *SessionConfig
+	events      *events
+	indications *indications
+	reader      *reader
+
 	null     bool            // the empty report after a start is not confirmed yet
 	enabled  app.Classes     // by the master
 	buffer   *station.Buffer // the report that waits for its confirmation
@@ -23,131 +28,138 @@ type unsolicited struct {
 	withdrawn bool // the last report was ended by the master, whose confirmation may be under way
 }
 
-// startUnsolicited sends a report if there is a reason to.
-func (s *Session) startUnsolicited(now time.Time, out *station.Output) {
-	u := &s.unsolicited
+// start sends a report if there is a reason to.
+func (u *unsolicited) start(now time.Time, out *station.Output) {
 	switch {
-	case !s.config.Unsolicited || now.Before(u.pause):
+	case !u.config.Unsolicited || now.Before(u.pause):
 		return
 	case u.null:
 		u.pause = time.Time{}
-		s.sendUnsolicited(now, 0, out)
-	case s.events.any(u.enabled) && s.collected(now):
+		u.send(now, 0, out)
+	case u.events.any(u.enabled) && u.collected(now):
 		u.hold, u.pause = time.Time{}, time.Time{}
-		s.sendUnsolicited(now, u.enabled, out)
+		u.send(now, u.enabled, out)
 	}
 }
 
 // collected reports whether events have been held long enough.
-func (s *Session) collected(now time.Time) bool {
-	u := &s.unsolicited
+func (u *unsolicited) collected(now time.Time) bool {
 	switch {
-	case s.config.Holdoff == 0:
+	case u.config.Holdoff == 0:
 		return true
-	case s.config.HoldoffEvents > 0 && s.events.count(u.enabled) >= s.config.HoldoffEvents:
+	case u.config.HoldoffEvents > 0 && u.events.count(u.enabled) >= u.config.HoldoffEvents:
 		return true
 	case u.hold.IsZero():
-		u.hold = now.Add(s.config.Holdoff)
+		u.hold = now.Add(u.config.Holdoff)
 	}
 	return !now.Before(u.hold)
 }
 
-func (s *Session) sendUnsolicited(now time.Time, classes app.Classes, out *station.Output) {
-	u := &s.unsolicited
+func (u *unsolicited) send(now time.Time, classes app.Classes, out *station.Output) {
 	u.buffer, u.withdrawn = out.Pool().Borrow(), false
 	control := u.sequence.Single() | app.CON | app.UNS
 	w := app.NewResponse(u.buffer.Octets, control, app.FuncUnsolicitedResponse, 0)
 	if classes != 0 {
-		s.writeEvents(&w, &item{slots: allSlots, classes: classes, limit: math.MaxUint32})
+		u.reader.writeEvents(&w, &item{slots: allSlots, classes: classes, limit: math.MaxUint32})
 	}
-	w.SetIIN(s.iin())
-	s.events.told = s.events.overflow
+	w.SetIIN(u.indications.iin())
+	u.events.told = u.events.overflow
 	u.buffer.Octets = w.Bytes()
 	u.retries = 0
-	u.due = now.Add(s.config.ConfirmTimeout)
+	u.due = now.Add(u.config.ConfirmTimeout)
 	out.Send(u.buffer.Octets)
 }
 
-// resendUnsolicited repeats the report octet by octet: the master knows by that that it
-// is the same.
-func (s *Session) resendUnsolicited(now time.Time, out *station.Output) {
-	s.unsolicited.due = now.Add(s.config.ConfirmTimeout)
-	out.Send(s.unsolicited.buffer.Octets)
+// resend repeats the report octet by octet, so that the master knows that it is the same.
+func (u *unsolicited) resend(now time.Time, out *station.Output) {
+	u.due = now.Add(u.config.ConfirmTimeout)
+	out.Send(u.buffer.Octets)
 }
 
-// expireUnsolicited repeats a report that was not confirmed, or gives it up: after the
+// expire repeats a report that was not confirmed, or gives it up: after the
 // last repetition, or because a read waits for it.
-func (s *Session) expireUnsolicited(now time.Time, out *station.Output) {
-	u := &s.unsolicited
+func (u *unsolicited) expire(now time.Time, deferred bool, out *station.Output) {
 	u.retries++
-	if s.deferred == nil && (s.config.Retries == 0 || u.retries <= s.config.Retries) {
-		s.resendUnsolicited(now, out)
+	if !deferred && (u.config.Retries == 0 || u.retries <= u.config.Retries) {
+		u.resend(now, out)
 		return
 	}
-	s.endUnsolicited(out)
-	s.events.putBack()
-	if s.deferred == nil {
-		u.pause = now.Add(s.config.ConfirmTimeout)
+	u.end(out)
+	u.events.putBack()
+	if !deferred {
+		u.pause = now.Add(u.config.ConfirmTimeout)
 	}
 }
 
-// endUnsolicited closes the report; the next one has the next sequence number.
-func (s *Session) endUnsolicited(out *station.Output) {
-	u := &s.unsolicited
+// end closes the report; the next one has the next sequence number.
+func (u *unsolicited) end(out *station.Output) {
 	out.Pool().Return(u.buffer)
 	u.buffer, u.due = nil, time.Time{}
 	u.sequence = u.sequence.Next()
 }
 
-func (s *Session) confirmUnsolicited(_ time.Time, sequence app.Sequence, out *station.Output) {
-	u := &s.unsolicited
+// confirm takes a confirmation and returns how many events it confirms.
+func (u *unsolicited) confirm(sequence app.Sequence, out *station.Output) int {
 	switch {
 	case u.buffer == nil && u.withdrawn && sequence.Next() == u.sequence:
 		u.withdrawn = false
-		s.confirmedEvents(s.events.arrived())
-		return
+		return u.events.arrived()
 	case u.buffer == nil || sequence != u.sequence:
-		return
+		return 0
 	}
 	u.null = false
-	s.endUnsolicited(out)
-	s.forget()
-	s.broadcast = broadcastNone
+	u.end(out)
+	u.indications.broadcast = broadcastNone
+	return u.events.confirm()
 }
 
-// cancelUnsolicited ends a report that the master no longer wants. It may have it already, and its confirmation
+// deadline returns when the session has to look after its reports.
+func (u *unsolicited) deadline() time.Time {
+	if u.buffer != nil {
+		return u.due
+	}
+	return station.Earlier(u.due, station.Earlier(u.hold, u.pause))
+}
+
+// cancel ends a report that the master no longer wants. It may have it already, and its confirmation
 // have crossed the request: then the events are not sent once more.
-func (s *Session) cancelUnsolicited(out *station.Output) {
-	if s.unsolicited.buffer == nil || s.unsolicited.null {
+func (u *unsolicited) cancel(out *station.Output) {
+	if u.buffer == nil || u.null {
 		return
 	}
-	s.endUnsolicited(out)
-	s.events.withdraw()
-	s.unsolicited.withdrawn = true
+	u.end(out)
+	u.events.withdraw()
+	u.withdrawn = true
 }
 
-// enable handles FC 20 and 21.
-func (s *Session) enable(f app.Fragment, on bool, out *station.Output) app.IIN {
-	if !s.config.Unsolicited {
-		return app.IINNoFunction
+// enable handles FC 20.
+func (u *unsolicited) enable(f app.Fragment) app.IIN {
+	classes, iin := u.classes(f)
+	u.enabled |= classes
+	return iin
+}
+
+// disable handles FC 21, but for the report that waits for its confirmation.
+func (u *unsolicited) disable(f app.Fragment) app.IIN {
+	classes, iin := u.classes(f)
+	u.enabled &^= classes
+	return iin
+}
+
+// classes returns the event classes that a request is about, none if it is refused.
+func (u *unsolicited) classes(f app.Fragment) (app.Classes, app.IIN) {
+	if !u.config.Unsolicited {
+		return 0, app.IINNoFunction
 	}
 	var classes app.Classes
 	for h, err := range f.Headers() {
 		class, ok := classOf(h.Variation)
 		if err != nil || !ok || class == app.Class0 || h.Qualifier != app.AllObjects {
-			return app.IINParameterError
+			return 0, app.IINParameterError
 		}
 		classes |= class
 	}
-	if on {
-		s.unsolicited.enabled |= classes
-		return 0
-	}
-	s.unsolicited.enabled &^= classes
-	if s.events.sent > 0 && s.response.buffer == nil && out != nil {
-		s.cancelUnsolicited(out)
-	}
-	return 0
+	return classes, 0
 }
 
 // isFull reports whether an error only says that the fragment is full.
