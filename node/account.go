@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/device"
+	"voltbus/uplink/sender"
 	"voltbus/uplink/shape"
 )
 
@@ -30,17 +31,20 @@ func (n *Node) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
 }
 
 // heldAbove returns how many samples of each origin the parent has.
-func (n *Node) heldAbove() map[string]uint64 {
+func heldAbove(up *sender.Sender) map[string]uint64 {
 	out := map[string]uint64{}
-	for _, o := range n.sender.Status().Origins {
+	for _, o := range up.Status().Origins {
 		out[o.Name] = o.Position.Samples
 	}
 	return out
 }
 
+// devices implements exposition.Devices.
+type devices struct{ fleet *device.Fleet }
+
 // Devices implements exposition.Devices.
-func (n *Node) Devices(context.Context) ([]answer.Device, error) {
-	states := n.fleet.Devices()
+func (d devices) Devices(context.Context) ([]answer.Device, error) {
+	states := d.fleet.Devices()
 	slices.SortFunc(states, func(a, b device.State) int { return cmp.Compare(a.Path, b.Path) })
 	out := make([]answer.Device, len(states))
 	for i, s := range states {

@@ -12,7 +12,7 @@ import (
 	"voltbus/uplink/fleet"
 )
 
-func (n *Node) openAudit(ctx context.Context) error {
+func openAudit(ctx context.Context, n *Node) error {
 	var err error
 	if n.audit, err = audit.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
@@ -24,12 +24,12 @@ func (n *Node) openAudit(ctx context.Context) error {
 	return nil
 }
 
-// tellStart writes into the audit log, once, that the node runs, and how it ended before.
-func (n *Node) tellStart(ctx context.Context) {
-	n.begun.Do(func() { n.tellBefore(ctx) })
+// reportStart reports, once, that the node runs, and how it ended before.
+func (n *Node) reportStart(ctx context.Context) {
+	n.begun.Do(func() { reportBefore(ctx, n) })
 }
 
-func (n *Node) tellBefore(ctx context.Context) {
+func reportBefore(ctx context.Context, n *Node) {
 	before, s := "stopped", n.audit.Status()
 	switch {
 	case s.Head.Seq == 0 && s.Damage == "":
@@ -41,11 +41,11 @@ func (n *Node) tellBefore(ctx context.Context) {
 		defer n.settings.TellBack(ctx, n.opts.WentBack, nil)
 	}
 	n.report.Node(ctx, "node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before})
-	n.tellDamaged(ctx)
+	n.damage.report(ctx, n)
 }
 
 // openHeads compares the audit log with what the catalogue knows of it.
-func (n *Node) openHeads(ctx context.Context) error {
+func openHeads(ctx context.Context, n *Node) error {
 	origin, err := datadir.Origin(n.opts.Config.Node.Data)
 	if err != nil { // told when the numbers of blocks are sought
 		origin = ""

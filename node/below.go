@@ -8,6 +8,7 @@ import (
 	"voltbus/bus"
 	"voltbus/identity"
 	"voltbus/point"
+	"voltbus/recorder"
 	"voltbus/uplink"
 	"voltbus/uplink/children"
 	"voltbus/uplink/neighbour"
@@ -20,7 +21,7 @@ import (
 const originsFile = "origins.json"
 
 // openReceiver lets children send their blocks.
-func (n *Node) openReceiver(context.Context) error {
+func openReceiver(_ context.Context, n *Node) error {
 	n.neighbours = neighbour.New(neighbour.Options{
 		Children: n.children, Parent: n.parent, Bus: n.bus,
 		Link:    func() (sender.State, time.Time) { return n.sender.State() },
@@ -32,9 +33,9 @@ func (n *Node) openReceiver(context.Context) error {
 	})
 	n.kept = replica.OpenFile(n.opts.Config.Node.Data, n.log)
 	n.receiver = receiver.New(receiver.Config{
-		Name: n.opts.Config.Node.Name, Child: n.neighbours.Child, Own: n.isOwn, Know: func(ctx context.Context, child string, paths []point.Path) error {
+		Name: n.opts.Config.Node.Name, Child: n.neighbours.Child, Own: func(origin string) bool { return isOwn(n.recorder.Lanes(), origin) }, Know: func(ctx context.Context, child string, paths []point.Path) error {
 			return n.served.Know(ctx, child, paths)
-		}, Meter: n.meterFits, Refused: n.report.Blocks,
+		}, Meter: n.meters.Fits, Refused: n.report.Blocks,
 		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.history.Name, Log: n.log,
 		Outages: n.kept,
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
@@ -48,18 +49,13 @@ func (n *Node) openReceiver(context.Context) error {
 }
 
 // isOwn reports whether an origin is one of this node's own.
-func (n *Node) isOwn(origin string) bool {
-	for _, s := range n.recorder.Lanes() {
+func isOwn(lanes []recorder.Stats, origin string) bool {
+	for _, s := range lanes {
 		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin || point.MeterOrigin(s.Origin) == origin {
 			return true
 		}
 	}
 	return false
-}
-
-// meterFits judges readings of meters that a child sends.
-func (n *Node) meterFits(b *point.Block, from func(origin string) bool) error {
-	return n.meters.Fits(b, from)
 }
 
 // Below returns what came from each child since the start.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"voltbus/api/answer"
+	"voltbus/bus"
 	"voltbus/identity"
 	"voltbus/identity/pki"
 	"voltbus/operation/declared"
@@ -12,7 +13,7 @@ import (
 )
 
 // openChildren lets other nodes become children of this one, and this one the child of another.
-func (n *Node) openChildren(ctx context.Context) error {
+func openChildren(ctx context.Context, n *Node) error {
 	var err error
 	if n.children, err = identity.OpenChildren(ctx, n.catalog, now); err != nil {
 		return err
@@ -23,7 +24,7 @@ func (n *Node) openChildren(ctx context.Context) error {
 }
 
 // childChanged makes a change of a child or an invitation hold for those who are connected.
-func (n *Node) childChanged(c identity.ChildChange) {
+func childChanged(n *Node, c identity.ChildChange) {
 	n.rights.ChildChanged(c)
 	if n.liveHub != nil {
 		n.liveHub.Changed()
@@ -44,7 +45,7 @@ func aboutChildren(n *Node, p *declared.Parts) {
 		Node: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Fingerprint: certs.Fingerprint, Parent: n.parent, Sender: n.sender,
 		Blocks: n.blocks, Live: n.liveUp, Left: func() { n.reviewer.Remote() },
 	})
-	p.Children.Children, p.Children.Online, p.Children.Now = n.children, n.connections, now
+	p.Children.Children, p.Children.Online, p.Children.Now = n.children, func() map[string]*answer.AgentOnline { return connections(n.bus) }, now
 	p.Children.Refusals = func() map[string]error {
 		refusals := map[string]error{}
 		for name, counts := range n.receiver.Status() {
@@ -59,9 +60,9 @@ func aboutChildren(n *Node, p *declared.Parts) {
 }
 
 // connections returns who is connected, by the name as a caller.
-func (n *Node) connections() map[string]*answer.AgentOnline {
+func connections(b *bus.Bus) map[string]*answer.AgentOnline {
 	out := map[string]*answer.AgentOnline{}
-	for _, p := range n.bus.Online() {
+	for _, p := range b.Online() {
 		out[p.Name] = &answer.AgentOnline{Since: p.Since.UTC(), Address: p.Address, In: answer.Traffic(p.In), Out: answer.Traffic(p.Out)}
 	}
 	return out

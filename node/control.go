@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 
+	"voltbus/bus"
 	"voltbus/config"
 	"voltbus/control"
 	"voltbus/control/access"
@@ -12,10 +13,11 @@ import (
 	"voltbus/control/requester"
 	"voltbus/health"
 	"voltbus/point"
+	"voltbus/uplink/replica"
 )
 
 // openControl makes the desk that decides about commands, with what was commanded before.
-func (n *Node) openControl(ctx context.Context) error {
+func openControl(ctx context.Context, n *Node) error {
 	if n.opts.Idle {
 		return nil
 	}
@@ -28,7 +30,9 @@ func (n *Node) openControl(ctx context.Context) error {
 	var err error
 	n.desk, err = dispatch.Open(ctx, dispatch.Config{
 		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
-		Online: requesters.Present, Absence: cfg.Absence, Record: n.recordCommands,
+		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
+			return recordCommands(ctx, n, fresh, samples)
+		},
 		Amiss:  n.mismatch.Update,
 		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
@@ -36,16 +40,15 @@ func (n *Node) openControl(ctx context.Context) error {
 		return err
 	}
 	n.reviewer = &requester.Reviewer{Directory: requesters, Dispatcher: n.desk}
-	n.outlet.hear = n.desk.Hear
-	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.report.Control, Freeze: n.fleet.Freeze, Below: n.branches})
+	n.outlet.hear, n.plant.commands = n.desk.Hear, n.desk
+	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.report.Control, Freeze: n.fleet.Freeze, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
 	return nil
 }
 
 // branches lists where the points of nodes below this one lie.
-func (n *Node) branches() []access.Branch {
+func branches(below []replica.Node) []access.Branch {
 	var list []access.Branch
-	below := n.nodes.Nodes()
 	for i := range below {
 		list = append(list, access.Branch{Node: below[i].Name, Prefix: below[i].Prefix})
 	}
@@ -66,16 +69,8 @@ func controlled(cfg *config.Config) []dispatch.Point {
 	return points
 }
 
-// declare tells the desk of the points of a changed configuration.
-func (n *Node) declare(ctx context.Context, cfg *config.Config) error {
-	if n.desk == nil {
-		return nil
-	}
-	return n.desk.Declare(ctx, controlled(cfg))
-}
-
 // recordCommands keeps what points are commanded.
-func (n *Node) recordCommands(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
+func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []point.Sample) error {
 	if len(fresh) > 0 {
 		if err := n.catalog.Upsert(ctx, fresh); err != nil {
 			return err
@@ -88,8 +83,8 @@ func (n *Node) recordCommands(ctx context.Context, fresh []point.Info, samples [
 const announcements = 1024
 
 // announceControl tells on the bus what happens to points, until ctx ends.
-func (n *Node) announceControl(ctx context.Context) error {
-	w := n.desk.Watch(announcements)
+func announceControl(ctx context.Context, commands *dispatch.Dispatcher, to *bus.Bus) error {
+	w := commands.Watch(announcements)
 	defer w.Close()
 	for {
 		select {
@@ -98,7 +93,7 @@ func (n *Node) announceControl(ctx context.Context) error {
 		case events, open := <-w.C:
 			for i := range events {
 				m := dispatch.MessageOf(&events[i])
-				_ = n.bus.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot take is lost by design
+				_ = to.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot take is lost by design
 			}
 			if !open {
 				<-ctx.Done()

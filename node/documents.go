@@ -5,14 +5,15 @@ import (
 	"log/slog"
 	"strings"
 
+	"voltbus/bus"
 	"voltbus/document"
 	"voltbus/wire"
 )
 
-// tellOfDocument tells an agent that one of its documents means something else now.
-func (n *Node) tellOfDocument(c document.Change) {
+// notifyOfDocument notifies an agent that one of its documents means something else now. to is nil before the bus is open.
+func notifyOfDocument(to *bus.Bus, log *slog.Logger, c document.Change) {
 	agent, ok := strings.CutPrefix(c.Owner, "agent/")
-	if !ok || n.bus == nil {
+	if !ok || to == nil {
 		return
 	}
 	body, err := json.Marshal(struct {
@@ -22,9 +23,9 @@ func (n *Node) tellOfDocument(c document.Change) {
 		Version int    `json:"version"`
 	}{c.Owner, c.Name, c.Action, c.Version})
 	if err == nil {
-		err = n.bus.Notify(agent, wire.NewsConfig, body)
+		err = to.Notify(agent, wire.NewsConfig, body)
 	}
 	if err != nil { // the agent asks again when it returns
-		n.log.Warn("an agent is not told of its document", slog.String("agent", agent), slog.String("document", c.Name), slog.Any("err", err))
+		log.Warn("an agent is not told of its document", slog.String("agent", agent), slog.String("document", c.Name), slog.Any("err", err))
 	}
 }

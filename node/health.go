@@ -5,14 +5,15 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/health"
+	"voltbus/verdict"
 )
 
 // openHealth has the health of this node judged.
-func (n *Node) openHealth(context.Context) error {
+func openHealth(_ context.Context, n *Node) error {
 	n.health = health.New(health.Parts{
 		Started: n.started, Recorder: n.recorder, Account: n.account, History: n.history, Sink: n.sink, Heads: n.heads, Control: n.desk,
 		Mismatch: n.mismatch, Fleet: n.fleet, Presence: n.presence, Agents: n.agents, Supervisor: n.supervisor, Parent: n.parent,
-		Sender: n.sender, Settings: n.settings, Online: n.bus.Present, Files: n.fileFacts, Damage: n.catalog.Damage,
+		Sender: n.sender, Settings: n.settings, Online: n.bus.Present, Files: func() []verdict.File { return n.damage.facts(n.opts.Config.Node.Data, n.parent) }, Damage: n.catalog.Damage,
 		MQTT: func() error {
 			if n.mqtt == nil {
 				return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // beginStore begins to open the store, which takes as long as opening other parts where there are many points.
-func (n *Node) beginStore(ctx context.Context) error {
+func beginStore(ctx context.Context, n *Node) error {
 	cfg := n.opts.Config.Store
 	retention := store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)}
 	n.history = history.Begin(ctx, history.Options{
@@ -26,7 +26,7 @@ func (n *Node) beginStore(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) openStore(ctx context.Context) error {
+func openStore(ctx context.Context, n *Node) error {
 	err := n.history.Open(ctx)
 	if kept := n.history.Store(); err == nil && kept != nil {
 		n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Leaves: point.IsMeterOrigin, Log: n.log}, n.blocks, kept)

@@ -10,17 +10,17 @@ import (
 	"voltbus/uplink/fleet"
 )
 
-// turnedBelow notes that the link of a child was made or lost.
-func (n *Node) turnedBelow(p bus.ConnectionEvent) {
+// childLink notes that the link of a child was made or lost.
+func childLink(links *fleet.Links, p bus.ConnectionEvent) {
 	if child, is := strings.CutPrefix(p.Name, identity.ChildPrefix); is {
-		n.links.Note(fleet.Turn{
+		links.Note(fleet.Turn{
 			Neighbour: child, Up: p.Ended == "", Reason: p.Ended, Address: p.Address, Key: identity.KeyPrint(p.Key),
 		})
 	}
 }
 
-// turnedAbove notes that the parent was reached or lost.
-func (n *Node) turnedAbove(parent string, lost error) {
+// parentLink notes that the parent was reached or lost.
+func parentLink(links *fleet.Links, parent string, lost error) {
 	t := fleet.Turn{Neighbour: parent, Above: true, Up: lost == nil}
 	if lost != nil {
 		t.Reason = lost.Error()
@@ -28,5 +28,5 @@ func (n *Node) turnedAbove(parent string, lost error) {
 			t.Reason = f.Err.Error() // whose link it is stands beside it
 		}
 	}
-	n.links.Note(t)
+	links.Note(t)
 }

@@ -9,16 +9,18 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink/live"
+	"voltbus/uplink/receiver"
 )
 
 // openLive lets live messages go between this node and those around it.
-func (n *Node) openLive(context.Context) error {
+func openLive(_ context.Context, n *Node) error {
+	tap := func() (live.Tap, error) { return newLiveTap(n.bus) }
 	n.liveUp = live.NewUp(live.UpConfig{
-		Tap: n.liveTap, Rules: n.liveRules, Hear: n.opts.Config.Uplink.Hear, Rate: int64(n.opts.Config.Uplink.LiveRate),
+		Tap: tap, Rules: func() live.Rules { return liveRules(n) }, Hear: n.opts.Config.Uplink.Hear, Rate: int64(n.opts.Config.Uplink.LiveRate),
 		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Below: func() []live.Withheld { return n.liveHub.Withheld() }, Log: n.log,
 	})
 	n.liveHub = live.NewHub(live.HubConfig{
-		Name: n.opts.Config.Node.Name, Tap: n.liveTap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: n.liveChild,
+		Name: n.opts.Config.Node.Name, Tap: tap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: func(name string) (live.Child, bool) { return liveChild(n.neighbours.Child(name)) },
 		Behind: func(child, node string) bool {
 			return slices.ContainsFunc(n.nodes.Branch(child), func(name string) bool { return strings.EqualFold(name, node) })
 		},
@@ -28,7 +30,7 @@ func (n *Node) openLive(context.Context) error {
 }
 
 // liveRules say which live messages go to the parent.
-func (n *Node) liveRules() live.Rules {
+func liveRules(n *Node) live.Rules {
 	above, _ := n.neighbours.Parent()
 	grants, err := allowed(&n.Config().Uplink)
 	if err != nil { // judged when the configuration was read
@@ -38,8 +40,7 @@ func (n *Node) liveRules() live.Rules {
 }
 
 // liveChild returns what live messages a child may send and hear.
-func (n *Node) liveChild(name string) (live.Child, bool) {
-	c, known := n.neighbours.Child(name)
+func liveChild(c receiver.Child, known bool) (live.Child, bool) {
 	return live.Child{Publish: publishable(&c.Grants), Subscribe: identity.Grants{Subscribe: c.Grants.Subscribe, Administer: c.Grants.Administer}}, known
 }
 
@@ -59,8 +60,8 @@ func (n *Node) behind(name string) bool {
 // liveTap implements live.Tap over the bus.
 type liveTap struct{ *bus.Tap }
 
-func (n *Node) liveTap() (live.Tap, error) {
-	t, err := n.bus.NewTap()
+func newLiveTap(b *bus.Bus) (live.Tap, error) {
+	t, err := b.NewTap()
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,14 @@ import (
 	"voltbus/broker/front"
 	"voltbus/device"
 	"voltbus/fault"
+	"voltbus/identity/pki"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
 	"voltbus/protocol/websocket"
 )
 
 // openMQTT opens the broker and listens for its clients, if the configuration wants one.
-func (n *Node) openMQTT(ctx context.Context) error {
+func openMQTT(ctx context.Context, n *Node) error {
 	cfg := n.opts.Config
 	if !cfg.Listen.Broker() || n.opts.Idle {
 		return nil
@@ -26,7 +27,7 @@ func (n *Node) openMQTT(ctx context.Context) error {
 	section := cfg.MQTT
 	n.files, section.Clients = n.files.Split(section.Clients)
 	f, err := front.Open(ctx, front.Config{
-		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: n.deviceTLS,
+		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n.identity.Certificates) },
 		Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
 		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
 	})
@@ -38,8 +39,8 @@ func (n *Node) openMQTT(ctx context.Context) error {
 }
 
 // letMQTT lets MQTT clients in by WebSocket, at /mqtt, beside what a handler does.
-func (n *Node) letMQTT(next http.Handler) http.Handler {
-	if n.mqtt == nil || !n.opts.Config.Listen.MQTTWebSocket {
+func letMQTT(broker *front.Front, next http.Handler) http.Handler {
+	if broker == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,17 +53,17 @@ func (n *Node) letMQTT(next http.Handler) http.Handler {
 			return
 		}
 		peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-		n.mqtt.Attend(r.Context(), conn, peer.Addr(), true)
+		broker.Attend(r.Context(), conn, peer.Addr(), true)
 	})
 }
 
 // deviceTLS is what TLS with devices needs. Many of them know no TLS 1.3.
-func (n *Node) deviceTLS() (*tls.Config, error) {
+func deviceTLS(certificates *pki.Certificates) (*tls.Config, error) {
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM([]byte(n.identity.Certificates.Authority())) {
+	if !pool.AppendCertsFromPEM([]byte(certificates.Authority())) {
 		return nil, fault.E("node.Open", fault.Internal, "ca.pem", errors.New("the authority's certificate cannot be read"))
 	}
-	c := n.identity.Certificates.ServerConfig()
+	c := certificates.ServerConfig()
 	c.MinVersion, c.ClientAuth, c.ClientCAs = tls.VersionTLS12, tls.VerifyClientCertIfGiven, pool
 	return c, nil
 }
@@ -76,7 +77,7 @@ func (n *Node) MQTTAddr(secure bool) string {
 }
 
 // fillMQTT has a part answer about the broker, if there is one.
-func (n *Node) fillMQTT(p *mqtt.Part) {
+func fillMQTT(n *Node, p *mqtt.Part) {
 	if n.mqtt == nil {
 		return
 	}

@@ -44,7 +44,6 @@ import (
 	"voltbus/internal/descriptor"
 	"voltbus/internal/logbook"
 	"voltbus/internal/memory"
-	"voltbus/internal/quarantine"
 	"voltbus/meter/system"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
@@ -106,8 +105,7 @@ type Node struct {
 	started time.Time
 
 	claim      *datadir.Claim
-	damaged    []quarantine.Finding // small files that were set aside at this start
-	ran        bool                 // an earlier start has used the data directory
+	damage     damage
 	audit      *audit.Log
 	report     *report.Reporter
 	heads      *head.Heads
@@ -152,6 +150,7 @@ type Node struct {
 	meters     *system.System // nil for a node that is no metering data system
 	outlet     *outlet
 	fleet      *device.Fleet
+	plant      *plant
 	journal    *journal.Journal
 	desk       *dispatch.Dispatcher // nil for an idle node
 	control    *access.Access       // nil for an idle node
@@ -164,26 +163,23 @@ type Node struct {
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
-	begun  sync.Once  // the audit log is told of the start
-	reload sync.Mutex // one change of the configuration at a time
-	mu     sync.Mutex
-	config *config.Config
+	begun sync.Once // the audit log is told of the start
 }
 
 // Open makes a node from its configuration: it claims the data directory, opens log and store,
 // and listens; nothing is read from devices before Run. An error is a sentence that says what to
 // do. Close it, or Run it, which closes it.
 func Open(ctx context.Context, o Options) (*Node, error) {
-	n := &Node{opts: o, log: o.Log, config: o.Config, started: time.Now()}
+	n := &Node{opts: o, log: o.Log, started: time.Now()}
 	if !o.Idle {
 		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logOctets, operation.SecretName)
 		n.log = slog.New(n.logbook)
 	}
-	for _, open := range []func(context.Context) error{
-		n.shareFiles,
-		n.openDirectory, n.setAsideDamaged, n.openAudit, n.beginStore, n.openIdentity, n.openHeads, n.openChildren, n.openBus, n.openStore, n.openRecorder, func(ctx context.Context) error { return openMetering(ctx, n) }, n.openFleet, n.openReceiver, n.openUplink, n.openTree, n.openControl, n.openLive, n.openReports, n.openMQTT, n.openService, n.openAgents, n.openHealth, n.openServer,
+	for _, open := range []func(context.Context, *Node) error{
+		shareFiles,
+		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openControl, openLive, openReports, openMQTT, openService, openAgents, openHealth, openServer,
 	} {
-		if err := open(ctx); err != nil {
+		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
 		}
 	}
@@ -228,7 +224,7 @@ func (n *Node) Close() error {
 		errs = append(errs, n.audit.Close())
 	}
 	if n.claim != nil {
-		errs = append(errs, n.forgetAddresses(), n.claim.Release())
+		errs = append(errs, forgetAddresses(n.opts.Config.Node.Data), n.claim.Release())
 	}
 	return errors.Join(errs...)
 }
@@ -246,7 +242,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("memory", memory.Follow)
 	start("audit", n.audit.Run)
-	n.tellStart(ctx)
+	n.reportStart(ctx)
 	start("audit heads", n.heads.Run)
 	start("links", n.links.Run)
 	if n.sink != nil {
@@ -274,13 +270,15 @@ func (n *Node) Run(ctx context.Context) error {
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
 	if n.desk != nil {
-		start("announcements", n.announceControl)
+		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.desk, n.bus) })
 		start("control", n.desk.Run)
 	}
 	if n.supervisor != nil {
 		start("agents", n.supervisor.Run)
 	}
-	start("approval", n.awaitApproval)
+	start("approval", func(ctx context.Context) error {
+		return n.parent.Run(ctx, session.Knock, func(err error) { n.log.InfoContext(ctx, "the node above was asked", slog.Any("err", err)) })
+	})
 	if n.settings != nil && !n.opts.Idle {
 		start("trial", n.settings.Run)
 	}
@@ -352,11 +350,7 @@ func (s *stage) stop() error {
 }
 
 // Config returns the configuration in use.
-func (n *Node) Config() *config.Config {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.config
-}
+func (n *Node) Config() *config.Config { return n.plant.current() }
 
 // Handler answers the API without a socket.
 func (n *Node) Handler() http.Handler { return n.server.Handler() }

@@ -27,7 +27,7 @@ import (
 )
 
 // shareFiles shares the files that the process may open, before anything takes some.
-func (n *Node) shareFiles(ctx context.Context) error {
+func shareFiles(ctx context.Context, n *Node) error {
 	limit, err := descriptor.Limit()
 	if err != nil {
 		return fault.E("node.Open", fault.Internal, "", err)
@@ -39,7 +39,7 @@ func (n *Node) shareFiles(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) openDirectory(context.Context) error {
+func openDirectory(_ context.Context, n *Node) error {
 	dir := n.opts.Config.Node.Data
 	claim, err := datadir.Take(dir)
 	switch {
@@ -55,12 +55,12 @@ func (n *Node) openDirectory(context.Context) error {
 	return nil
 }
 
-func (n *Node) openIdentity(ctx context.Context) error {
+func openIdentity(ctx context.Context, n *Node) error {
 	var err error
 	if n.catalog, err = catalog.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
 	}
-	n.docs = document.New(n.catalog, now, n.tellOfDocument)
+	n.docs = document.New(n.catalog, now, func(c document.Change) { notifyOfDocument(n.bus, n.log, c) })
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
 		Names: certified(n.opts.Config.Listen), Looks: n.opts.Idle,
@@ -90,14 +90,14 @@ func certified(l config.Listen) []string {
 	return nil
 }
 
-func (n *Node) openBus(ctx context.Context) error {
+func openBus(ctx context.Context, n *Node) error {
 	var err error
 	flood := n.opts.Config.Agents.Flood
 	admitted := &keyholder.Source{Agents: n.agents, Children: n.children, Members: n.catalog, Now: now, Log: n.log}
 	n.bus, err = bus.Open(bus.Config{
 		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
-		Key: n.identity.Node, Admit: admitted.Of, Refused: n.report.Violation, Event: n.turnedBelow, Log: n.log,
+		Key: n.identity.Node, Admit: admitted.Of, Refused: n.report.Violation, Event: func(e bus.ConnectionEvent) { childLink(n.links, e) }, Log: n.log,
 		Silence: n.opts.Config.Uplink.Silence * 3 / 2, Connections: n.files.Bus,
 		Limits: bus.Limits{
 			Messages: int64(flood.Messages), Bytes: int64(flood.Bytes), Subscriptions: flood.Subscriptions, Connections: flood.Connections,
@@ -108,12 +108,12 @@ func (n *Node) openBus(ctx context.Context) error {
 	}
 	n.rights = &keyholder.Changes{Bus: n.bus, Forget: func(agent string) { n.service.Forget(agent) }, Log: n.log}
 	n.agents.Notify(n.rights.AgentChanged)
-	n.children.Notify(n.childChanged)
+	n.children.Notify(func(c identity.ChildChange) { childChanged(n, c) })
 	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }
 
-func (n *Node) openRecorder(ctx context.Context) error {
+func openRecorder(ctx context.Context, n *Node) error {
 	start, err := n.history.FindStart(ctx, n.blocks, n.opts.Config.Node.Name)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (n *Node) openRecorder(ctx context.Context) error {
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
-		Room: n.checkRoom, Log: n.log, Mark: start.Mark,
+		Room: func() error { return checkSpace(n.room, n.opts.Config.Node.Data) }, Log: n.log, Mark: start.Mark,
 	}, n.blocks, start.Start)
 	n.account = ledger.New(ledger.Options{
 		Origin: n.origin, Blocks: n.blocks, Recorder: n.recorder, Sink: n.sink, History: n.history, Catalog: n.catalog,
@@ -131,26 +131,26 @@ func (n *Node) openRecorder(ctx context.Context) error {
 	return nil
 }
 
-// checkRoom reports a disk that is too full to record.
-func (n *Node) checkRoom() error {
-	if err := n.room.Check(); err != nil {
-		return fault.E("node.checkRoom", fault.Unavailable, n.opts.Config.Node.Data, fmt.Errorf("recording is paused: %w", err))
+// checkSpace reports a disk that is too full to record.
+func checkSpace(free *datadir.Room, dir string) error {
+	if err := free.Check(); err != nil {
+		return fault.E("node.checkSpace", fault.Unavailable, dir, fmt.Errorf("recording is paused: %w", err))
 	}
 	return nil
 }
 
-func (n *Node) openFleet(ctx context.Context) error {
+func openFleet(ctx context.Context, n *Node) error {
 	n.outlet = newOutlet(n.bus, n.recorder)
 	n.fleet = device.New(n.outlet, n.log, device.Limits{})
+	n.plant = &plant{
+		kinds: n.opts.Kinds, fleet: n.fleet, catalog: n.catalog, log: n.log, config: n.opts.Config,
+		allowed: func() {
+			n.reviewer.Remote()
+			n.liveUp.Review()
+		},
+	}
 	if n.opts.Idle {
 		return nil
 	}
-	devices, err := n.deviceConfigs(n.opts.Config)
-	if err != nil {
-		return err
-	}
-	if err := n.describe(ctx, n.opts.Config); err != nil {
-		return err
-	}
-	return n.fleet.Apply(devices)
+	return n.plant.start(ctx)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // newOperations returns what this node can be asked for by declared operations.
-func (n *Node) newOperations(calls *agentcall.Calls) *operation.Table {
+func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	settings := operation.Absent((&configuration.Part{}).Operations())
 	if n.opts.File != "" {
 		n.settings = openSettings(n)
@@ -22,9 +22,9 @@ func (n *Node) newOperations(calls *agentcall.Calls) *operation.Table {
 	}
 	var p declared.Parts
 	p.Control.Access, p.Control.Now = n.control, now
-	n.fillMQTT(&p.MQTT)
+	fillMQTT(n, &p.MQTT)
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
-	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = n, n, n, nodes{n}, n.opts.Version
+	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = devices{n.fleet}, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
 	if kept := n.history.Store(); kept != nil {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(kept, n.catalog, query.DefaultLimits(), now), n.wide, kept
@@ -38,7 +38,7 @@ func (n *Node) newOperations(calls *agentcall.Calls) *operation.Table {
 	}
 	p.Audit.Log, p.Audit.Now = n.audit, now
 	p.People.People, p.People.Node, p.Tokens.Tokens = requester.People{Logins: n.identity.Logins, Reviewer: n.reviewer}, n.opts.Config.Node.Name, n.identity.Logins
-	p.Agents.Registry, p.Agents.Online, p.Agents.Calls = n.agents, n.connections, calls
+	p.Agents.Registry, p.Agents.Online, p.Agents.Calls = n.agents, func() map[string]*answer.AgentOnline { return connections(n.bus) }, calls
 	aboutChildren(n, &p)
 	p.Agents.Peers = func() ([]answer.Peer, error) { return n.service.Peers() }
 	aboutAlerts(n, &p)
@@ -52,7 +52,7 @@ func (n *Node) newOperations(calls *agentcall.Calls) *operation.Table {
 func openSettings(n *Node) *configuration.Part {
 	part := configuration.New(configuration.Options{
 		File: n.opts.File, Data: n.opts.Config.Node.Data, Kinds: n.opts.Kinds,
-		Running: n.Config, Apply: n.apply, Allowed: allowed, Log: n.log, Now: now,
+		Running: n.Config, Apply: n.plant.apply, Allowed: allowed, Log: n.log, Now: now,
 		Tell: n.report.Node,
 	})
 	if n.opts.WentBack != nil {

@@ -34,11 +34,11 @@ type Addresses struct {
 	Started time.Time `json:"started"`
 }
 
-func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requests end with the server, not with Open
+func openServer(_ context.Context, n *Node) error { //nolint:contextcheck // requests end with the server, not with Open
 	limits := n.opts.Config.Ingest
 	cfg := api.Config{
 		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
-		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n.health, Devices: n,
+		Points: n.catalog, Live: n.bus, Bus: inspector{n.bus}, Ledger: n, Health: n.health, Devices: devices{n.fleet},
 		Admission: n.admission, Meters: messagesTo(n.meters), Repeats: n.catalog.Repeats(limits.Retry), Agents: n.agents, Remote: n.asker, Nodes: nodes{n},
 		Rates: intake.Rates{Requests: float64(limits.Requests), Samples: float64(limits.Samples)}, Bounds: limits.Bounds(),
 		Audit: n.audit, Operations: n.asked, Control: n.control, Version: n.opts.Version, Page: web.Handler(), Log: n.log,
@@ -65,12 +65,16 @@ func (n *Node) openServer(context.Context) error { //nolint:contextcheck // requ
 		return err
 	}
 	cfg.Hosts = n.server.Hosts()
-	n.server.Answer(n.letMQTT(api.New(cfg)), n.identity.Certificates.ServerConfig, n.log)
-	return n.announce()
+	handler := api.New(cfg)
+	if n.opts.Config.Listen.MQTTWebSocket {
+		handler = letMQTT(n.mqtt, handler)
+	}
+	n.server.Answer(handler, n.identity.Certificates.ServerConfig, n.log)
+	return announce(n)
 }
 
 // announce writes the addresses for the programs on this machine.
-func (n *Node) announce() error {
+func announce(n *Node) error {
 	data, err := json.Marshal(Addresses{
 		Name: n.opts.Config.Node.Name, HTTP: n.server.URL(), Bus: listener.FromHere(n.bus.Addr()), MQTT: n.MQTTAddr(false), MQTTS: n.MQTTAddr(true), Process: os.Getpid(), Started: n.started,
 	})
@@ -84,8 +88,8 @@ func (n *Node) announce() error {
 	return nil
 }
 
-func (n *Node) forgetAddresses() error {
-	err := os.Remove(filepath.Join(n.opts.Config.Node.Data, AddressFile))
+func forgetAddresses(dir string) error {
+	err := os.Remove(filepath.Join(dir, AddressFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -18,14 +18,14 @@ import (
 )
 
 // openService lets the node answer agents, and hear how they are.
-func (n *Node) openService(ctx context.Context) error {
+func openService(ctx context.Context, n *Node) error {
 	var err error
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
 		return err
 	}
 	n.asker = &remote.Asker{Tree: n.tree, Roles: func(method string) identity.Role { return n.service.Role(method) }}
 	calls := &agentcall.Calls{Agents: n.agents, Bus: n.bus}
-	n.asked = n.newOperations(calls)
+	n.asked = newOperations(n, calls)
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Admission: n.admission, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),
@@ -34,7 +34,7 @@ func (n *Node) openService(ctx context.Context) error {
 	}
 	n.service = service.New(cfg)
 	n.answerer = &remote.Answerer{Operations: n.asked, Service: n.service, Registry: n.agents, Agents: calls, Bus: n.bus}
-	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, n.hear)
+	_, err = n.bus.Messages([]point.Pattern{wire.HealthTopic, wire.AlertTopic + "/**"}, func(m bus.Message) { receiveState(n, m) })
 	if err != nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func (n *Node) answer(ctx context.Context, r *dispatch.Request, later func(work 
 	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park, Later: later})
 }
 
-// hear takes what an agent says of its health or of an alert. What is wrong is its business.
-func (n *Node) hear(m bus.Message) {
+// receiveState receives the health or an alert of an agent. What is wrong with it is the agent's business.
+func receiveState(n *Node, m bus.Message) {
 	if strings.Contains(m.From, "/") {
 		return // an agent of another node, which knows how it is
 	}
 	var err error
 	if m.Topic == wire.HealthTopic {
 		if err = n.presence.Health(m.From, m.Data); err == nil {
-			n.heardOf(m.From, m.Data)
+			heardOf(n.supervisor, m.From, m.Data)
 		}
 	} else {
 		err = n.presence.Alert(m.From, strings.TrimPrefix(string(m.Topic), wire.AlertTopic+"/"), m.Data)

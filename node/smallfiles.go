@@ -63,7 +63,7 @@ func smallFiles() []quarantine.File {
 }
 
 // setAsideDamaged sets small files aside that are damaged. A node that only looks at its data changes nothing.
-func (n *Node) setAsideDamaged(ctx context.Context) error {
+func setAsideDamaged(ctx context.Context, n *Node) error {
 	if n.opts.Idle {
 		return nil
 	}
@@ -74,48 +74,54 @@ func (n *Node) setAsideDamaged(ctx context.Context) error {
 			files[i].Database = false
 		}
 	} else {
-		n.ran = true
+		n.damage.ran = true
 	}
 	var err error
-	if n.damaged, err = quarantine.Files(dir, files, now()); err != nil {
+	if n.damage.found, err = quarantine.Files(dir, files, now()); err != nil {
 		return fault.E("node.Open", fault.Corrupt, dir, err)
 	}
-	for i := range n.damaged {
-		f := &n.damaged[i]
+	for i := range n.damage.found {
+		f := &n.damage.found[i]
 		n.log.WarnContext(ctx, "a damaged file was set aside", slog.String("file", f.File), slog.String("aside", f.Aside), slog.String("detail", f.String()))
 	}
 	return nil
 }
 
-// tellDamaged writes into the audit log what was set aside at this start, and that nobody trusts the authority yet.
-func (n *Node) tellDamaged(ctx context.Context) {
-	for i := range n.damaged {
-		f := &n.damaged[i]
+// damage is what was wrong with small files at this start.
+type damage struct {
+	found []quarantine.Finding
+	ran   bool // an earlier start has used the data directory
+}
+
+// report writes into the audit log what was set aside, and that nobody trusts the authority yet.
+func (d *damage) report(ctx context.Context, n *Node) {
+	for i := range d.found {
+		f := &d.found[i]
 		n.report.About(ctx, "state.damaged", f.File, errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
 	}
-	if d := n.catalog.Damage(); d != nil {
-		err := errors.New("it was damaged (" + d.Reason + ") and is set aside")
-		n.report.About(ctx, "state.damaged", catalog.File, err, map[string]any{"aside": filepath.Base(d.File)})
+	if c := n.catalog.Damage(); c != nil {
+		err := errors.New("it was damaged (" + c.Reason + ") and is set aside")
+		n.report.About(ctx, "state.damaged", catalog.File, err, map[string]any{"aside": filepath.Base(c.File)})
 	}
-	if n.ran && n.identity.Certificates.Made() {
+	if d.ran && n.identity.Certificates.Made() {
 		const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
 		n.report.About(ctx, "state.authority", identity.TLSFolder, errors.New(text), map[string]any{"fingerprint": n.identity.Certificates.Fingerprint()})
 		n.log.WarnContext(ctx, text)
 	}
 }
 
-// fileFacts says which small files were set aside, as long as these lie in the data directory, and whether the key for
+// facts says which small files were set aside, as long as these lie in the data directory, and whether the key for
 // the parent can be read.
-func (n *Node) fileFacts() []verdict.File {
+func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
 	var list []verdict.File
-	if _, member := n.parent.Current(); member {
-		if _, err := n.parent.Keys(); err != nil {
+	if _, member := parent.Current(); member {
+		if _, err := parent.Keys(); err != nil {
 			list = append(list, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
 		}
 	}
-	for _, f := range quarantine.Kept(n.opts.Config.Node.Data, smallFiles()) {
-		if i := slices.IndexFunc(n.damaged, func(d quarantine.Finding) bool { return d.Aside == f.Aside }); i >= 0 {
-			f = n.damaged[i]
+	for _, f := range quarantine.Kept(dir, smallFiles()) {
+		if i := slices.IndexFunc(d.found, func(known quarantine.Finding) bool { return known.Aside == f.Aside }); i >= 0 {
+			f = d.found[i]
 		}
 		list = append(list, verdict.File{
 			Name: f.File, Sentence: f.String() + "; move " + f.Aside + " out of the data directory when you have seen to it",

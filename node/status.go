@@ -34,7 +34,7 @@ func (g *gauge) look() float64 {
 }
 
 // openReports lets this node report to its parent, and children to it.
-func (n *Node) openReports(context.Context) error {
+func openReports(_ context.Context, n *Node) error {
 	use := new(gauge)
 	n.reporter = replica.NewReporter(replica.Config{
 		Own:     func(ctx context.Context) replica.Status { return n.status(ctx, use) },

@@ -20,7 +20,7 @@ import (
 )
 
 // openAgents opens the supervisor of the agents that are installed here, if the node has one.
-func (n *Node) openAgents(context.Context) error {
+func openAgents(_ context.Context, n *Node) error {
 	if len(n.opts.AgentExec) == 0 || n.opts.Idle {
 		return nil
 	}
@@ -33,20 +33,21 @@ func (n *Node) openAgents(context.Context) error {
 		Memory: int64(cfg.Memory), Files: cfg.Files, Processes: cfg.Processes, FileSize: int64(cfg.FileSize), Nice: cfg.Nice, Restart: agent.Restart(cfg.Restart),
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
-		News: n.askToEnd, Audit: n.report.Process, Log: n.log,
-		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: n.sdk, Identities: registered{n.agents}, Documents: configured{n.docs}},
+		News: func(agent string) {
+			_ = n.bus.Notify(agent, wire.NewsStop, nil) // who is not connected gets a signal, too
+		}, Audit: n.report.Process, Log: n.log,
+		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: func() (string, []byte, error) { return sdk(cfg.SDK, n.opts.SDK) }, Identities: registered{n.agents}, Documents: configured{n.docs}},
 	})
 	return err
 }
 
 // sdk returns the wheel of the Python SDK: the one that the configuration names, or the program's.
-func (n *Node) sdk() (name string, wheel []byte, err error) {
-	file := n.opts.Config.Agents.SDK
+func sdk(file string, builtIn func() (string, []byte, error)) (name string, wheel []byte, err error) {
 	if file == "" {
-		if n.opts.SDK == nil {
+		if builtIn == nil {
 			return "", nil, fault.E("node.sdk", fault.Unavailable, "", errors.New("this program has no Python SDK; name its wheel in agents.sdk"))
 		}
-		if name, wheel, err = n.opts.SDK(); err != nil {
+		if name, wheel, err = builtIn(); err != nil {
 			return "", nil, fault.E("node.sdk", fault.Unavailable, "", fmt.Errorf("%w; or name its wheel in agents.sdk", err))
 		}
 		return name, wheel, nil
@@ -58,18 +59,13 @@ func (n *Node) sdk() (name string, wheel []byte, err error) {
 	return filepath.Base(file), wheel, nil
 }
 
-// askToEnd tells an agent over the bus that it shall end.
-func (n *Node) askToEnd(name string) {
-	_ = n.bus.Notify(name, wire.NewsStop, nil) // who is not connected gets a signal, too
-}
-
 // heardOf tells the supervisor that an agent said how it is.
-func (n *Node) heardOf(name string, health []byte) {
+func heardOf(agents *agent.Supervisor, name string, health []byte) {
 	var m struct {
 		Interval float64 `json:"interval"`
 	}
-	if n.supervisor != nil && json.Unmarshal(health, &m) == nil {
-		n.supervisor.Heard(name, time.Duration(m.Interval*float64(time.Second)))
+	if agents != nil && json.Unmarshal(health, &m) == nil {
+		agents.Heard(name, time.Duration(m.Interval*float64(time.Second)))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // openTree lets this node and those around it ask each other.
-func (n *Node) openTree(context.Context) error {
+func openTree(_ context.Context, n *Node) error {
 	if _, err := allowed(&n.opts.Config.Uplink); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (n *Node) openTree(context.Context) error {
 		n.wide = n.below
 	}
 	n.ledgers = uplinkledger.New(uplinkledger.Config{
-		Name: n.opts.Config.Node.Name, Own: n.account.Own, Stores: n.history.Store() != nil, Above: n.heldAbove, Below: n.nodes.Accounts,
+		Name: n.opts.Config.Node.Name, Own: n.account.Own, Stores: n.history.Store() != nil, Above: func() map[string]uint64 { return heldAbove(n.sender) }, Below: n.nodes.Accounts,
 		Refresh: func(ctx context.Context) { n.reporter.Refresh(ctx) }, Now: now,
 	})
 	return nil

@@ -19,7 +19,7 @@ import (
 const uplinkFile = "uplink.json"
 
 // openUplink makes what sends the log to the parent. It dials nobody.
-func (n *Node) openUplink(context.Context) error {
+func openUplink(_ context.Context, n *Node) error {
 	cfg := n.opts.Config.Uplink
 	renames := make([]uplink.Rename, len(cfg.Rename))
 	for i, r := range cfg.Rename {
@@ -34,7 +34,7 @@ func (n *Node) openUplink(context.Context) error {
 	n.sender = sender.New(sender.Config{
 		Dial: dialer.Dial, Own: n.ownPositions, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return session.Descriptions(ctx, n.catalog) },
 		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
-		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: n.turnedAbove, Log: n.log,
+		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
 	}, n.blocks)
 	return nil
 }

@@ -1,0 +1,122 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"voltbus/catalog"
+	"voltbus/config"
+	"voltbus/control/dispatch"
+	"voltbus/device"
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// plant is the configuration in use: the devices, their points, and what may be commanded. It is safe for concurrent use.
+type plant struct {
+	kinds   []driver.Kind
+	fleet   *device.Fleet
+	catalog *catalog.Catalog
+	// allowed is told when what nodes above may do here has changed.
+	allowed func()
+	log     *slog.Logger
+
+	commands *dispatch.Dispatcher // set before the first change; nil for an idle node
+
+	reload sync.Mutex // one change at a time
+	mu     sync.Mutex
+	config *config.Config
+}
+
+// current returns the configuration in use.
+func (p *plant) current() *config.Config {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.config
+}
+
+// start has the devices of the first configuration read, once the fleet runs.
+func (p *plant) start(ctx context.Context) error {
+	devices, err := p.devices(p.config)
+	if err != nil {
+		return err
+	}
+	if err := p.describe(ctx, p.config); err != nil {
+		return err
+	}
+	return p.fleet.Apply(devices)
+}
+
+// apply takes a changed configuration: devices are added, removed and restarted without a missed scan of the others.
+// Sections that need a new start are named in the answer and stay as they were.
+func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, error) {
+	p.reload.Lock()
+	defer p.reload.Unlock()
+	before := p.current()
+	changes := config.Compare(before, cfg)
+	if _, err := allowed(&cfg.Uplink); err != nil {
+		return changes, err
+	}
+	devices, err := p.devices(cfg)
+	if err != nil {
+		return changes, err
+	}
+	if err := p.describe(ctx, cfg); err != nil {
+		return changes, err
+	}
+	if err := p.fleet.Apply(devices); err != nil {
+		return changes, err
+	}
+	if p.commands != nil {
+		if err := p.commands.Declare(ctx, controlled(cfg)); err != nil {
+			return changes, err
+		}
+	}
+	next := *before
+	next.Devices, next.Include = cfg.Devices, cfg.Include
+	next.Uplink.Allow = cfg.Uplink.Allow // what is taken away is taken at once
+	p.mu.Lock()
+	p.config = &next
+	p.mu.Unlock()
+	if changes.Allow {
+		p.allowed()
+	}
+	p.log.InfoContext(ctx, "configuration applied", slog.Int("added", len(changes.Added)),
+		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),
+		slog.Any("needs_restart", changes.Restart))
+	return changes, nil
+}
+
+// devices turns the configured devices into what the fleet takes.
+func (p *plant) devices(cfg *config.Config) ([]device.Config, error) {
+	devices := make([]device.Config, 0, len(cfg.Devices))
+	for i := range cfg.Devices {
+		d := &cfg.Devices[i]
+		at := slices.IndexFunc(p.kinds, func(k driver.Kind) bool { return k.Name == d.Driver })
+		if at < 0 {
+			return nil, fault.E("node.Open", fault.Invalid, string(d.Path), fmt.Errorf("there is no driver %q", d.Driver))
+		}
+		devices = append(devices, device.Config{
+			Path: d.Path, Kind: p.kinds[at], Driver: d.Config,
+			Interval: d.Interval, Group: d.Group, Stagger: d.Stagger, Timeout: d.Timeout,
+			Offset: d.Offset, StaleAfter: d.StaleAfter,
+			Publish: forms(d.Publish), Record: d.Record, ReadAtStart: d.ReadAtStart && d.Stagger == 0,
+			Subscribe: d.Subscribe, Disabled: d.Disabled,
+		})
+	}
+	return devices, nil
+}
+
+// describe makes the catalogue list exactly the points of the configured devices, and what
+// programs record.
+func (p *plant) describe(ctx context.Context, cfg *config.Config) error {
+	var infos []point.Info
+	for i := range cfg.Devices {
+		infos = append(infos, pointInfos(&cfg.Devices[i])...)
+	}
+	return p.catalog.Keep(ctx, infos)
+}
