@@ -8,7 +8,7 @@ var (
 		"device.Fleet":                  32,
 		"device.line":                   73,
 		"ingest.Parser":                 30,
-		"node.Node":                     103,
+		"node.Node":                     46,
 		"protocol/dnp3/channel.conn":    33,
 		"protocol/mqtt/session.Session": 27,
 		"uplink/enrol.Parent":           32,
@@ -21,7 +21,7 @@ var (
 		"driver/modbus":            2739,
 		"identity":                 3534,
 		"ingest":                   2951,
-		"node":                     2771,
+		"node":                     2806,
 		"protocol/dnp3/outstation": 3118,
 		"store/duckdb":             4801,
 	}
