@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/point"
 )
 
@@ -98,7 +99,7 @@ func TestScalingByAnotherRegister(t *testing.T) {
 		"scale_reg_pow_10() of a negative exponent": {"scale_reg_pow_10(k)", -3, point.FloatOf(0.1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := register{layout: layout{form: formInt, words: 1}}
+			r := register{layout: layout.Layout{Form: layout.Int, Words: 1}}
 			var err error
 			if r.change, err = parseTransform(&Entry{Transform: c.transform}, r.layout); err != nil {
 				t.Fatal(err)
@@ -124,7 +125,7 @@ func drawEntry(t *rapid.T) Entry {
 func TestWhatWasEncodedDecodesToTheSameWords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := compileOne(t, drawEntry(rt))
-		words := make([]uint16, r.layout.words)
+		words := make([]uint16, r.layout.Words)
 		for i := range words {
 			words[i] = rapid.Uint16().Draw(rt, "word")
 		}
@@ -142,7 +143,7 @@ func TestWhatWasEncodedDecodesToTheSameWords(t *testing.T) {
 		if back, _ := r.decode(again, 0); back != v {
 			rt.Fatalf("%v became %v", v, back)
 		}
-		if v.Kind() == point.Int && r.layout.join(again) != r.layout.join(words) {
+		if v.Kind() == point.Int && r.layout.Join(again) != r.layout.Join(words) {
 			rt.Fatalf("words %x became %x", words, again)
 		}
 	})
@@ -206,8 +207,8 @@ func TestABitFieldLeavesTheOtherBitsAlone(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		whole := layout{words: 2, order: r.layout.order}
-		before, after := whole.join(current), whole.join(words)
+		whole := layout.Layout{Words: 2, Order: r.layout.Order}
+		before, after := whole.Join(current), whole.Join(words)
 		if after&^0xFF000 != before&^0xFF000 || after>>12&0xFF != uint64(v) {
 			rt.Fatalf("%x became %x for the field %x", before, after, v)
 		}
@@ -230,7 +231,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		r := &c.registers[0]
-		words := make([]uint16, r.layout.words)
+		words := make([]uint16, r.layout.Words)
 		for i := range words {
 			words[i] = uint16(raw >> (16 * (i % 4)))
 		}
@@ -247,7 +248,7 @@ func BenchmarkDecode(b *testing.B) {
 	} {
 		b.Run(e.Type+e.Scale+e.Bit, func(b *testing.B) {
 			r := compileOne(b, e)
-			words := make([]uint16, r.layout.words)
+			words := make([]uint16, r.layout.Words)
 			words[0] = 0x4142
 			b.ReportAllocs()
 			for b.Loop() {

@@ -12,7 +12,7 @@ func (c *Config) Encode(place int, v point.Value) (point.Value, error) {
 	if !r.writable || r.change.other != "" {
 		return v, nil
 	}
-	words, err := r.encode(v, make([]uint16, r.layout.words), 0)
+	words, err := r.encode(v, make([]uint16, r.layout.Words), 0)
 	if err != nil {
 		return v, err
 	}

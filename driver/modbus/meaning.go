@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/point"
 )
 
@@ -32,18 +33,18 @@ func Meanings(words []uint16, types ...string) ([]Meaning, error) {
 	}
 	var out []Meaning
 	for _, name := range types {
-		l, _, err := parseType(name)
+		l, _, err := layout.Parse(name)
 		if err != nil {
 			return nil, err
 		}
-		if l.words > len(words) {
+		if l.Words > len(words) {
 			continue
 		}
 		orders := Orders()
 		switch {
-		case l.form == formText:
+		case l.Form == layout.Text:
 			orders = []string{"ABCD", "BADC"} // a text has no order of words
-		case l.words == 1:
+		case l.Words == 1:
 			orders = []string{""}
 		}
 		for _, order := range orders {
@@ -53,14 +54,14 @@ func Meanings(words []uint16, types ...string) ([]Meaning, error) {
 	return out, nil
 }
 
-func meaning(name, order string, l layout, words []uint16) Meaning {
-	l.order, _ = parseOrder(order) // one of Orders
+func meaning(name, order string, l layout.Layout, words []uint16) Meaning {
+	l.Order, _ = layout.ParseOrder(order) // one of Orders
 	m := Meaning{Type: name, Order: order}
-	if l.form == formText {
-		if text, ok := l.text(words); ok {
+	if l.Form == layout.Text {
+		if text, ok := l.Text(words); ok {
 			m.Value = point.TextOf(text)
 		}
-	} else if v, ok := l.value(l.join(words)); ok {
+	} else if v, ok := l.Value(l.Join(words)); ok {
 		m.Value = v
 	}
 	return m
@@ -68,18 +69,18 @@ func meaning(name, order string, l layout, words []uint16) Meaning {
 
 // Encode returns the words that stand for a value of a type in a byte order. The error says what to write instead.
 func Encode(typeName, order, text string) ([]uint16, error) {
-	l, ordered, err := parseType(typeName)
+	l, ordered, err := layout.Parse(typeName)
 	if err != nil {
 		return nil, fmt.Errorf("type %w", err)
 	}
-	o, err := parseOrder(order)
+	o, err := layout.ParseOrder(order)
 	if err != nil {
 		return nil, fmt.Errorf("byte order %w", err)
 	}
 	if !ordered {
-		l.order = o
+		l.Order = o
 	}
-	v, err := parseValue(text, l.kind())
+	v, err := parseValue(text, l.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +89,11 @@ func Encode(typeName, order, text string) ([]uint16, error) {
 
 // WordsOf returns how many registers a type takes; 0 for one that is not known.
 func WordsOf(typeName string) int {
-	l, _, err := parseType(typeName)
+	l, _, err := layout.Parse(typeName)
 	if err != nil {
 		return 0
 	}
-	return l.words
+	return l.Words
 }
 
 // ParseWords reads raw words: 0x41ac, 16812, or several in one such as 41ac0000 with an even number of bytes.

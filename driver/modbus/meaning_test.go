@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/point"
 )
 
@@ -87,7 +88,7 @@ func TestAreasAndWordsAreReadOrRefused(t *testing.T) {
 
 func TestATextThatIsNotUTF8IsNamedWithTheTypeToWrite(t *testing.T) {
 	s, names := newTestSession(0)
-	l, err := textLayout("string[8]")
+	l, _, err := layout.Parse("string[8]")
 	if err != nil {
 		t.Fatal(err)
 	}

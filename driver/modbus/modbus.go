@@ -10,7 +10,8 @@
 //     request, and what to split when a device refuses one.
 //
 // The rest is the protocol's own matter: registry.go and columns.go read register lists,
-// register.go checks one, decode.go and transform.go turn registers into values and back.
+// register.go checks one, transform.go and decode.go turn registers into values and back, by
+// their layout (package layout).
 //
 // Nothing here logs, retries for long, schedules or starts a goroutine: the device owner does.
 package modbus
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/driver/modbus/layout"
 	"voltbus/driver/registry"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
@@ -37,9 +39,8 @@ const (
 )
 
 const (
-	defaultPort  = "502"
-	maxRegisters = 125 // Modbus Application Protocol V1.1b3, 6.3
-	maxUnit      = 255
+	defaultPort = "502"
+	maxUnit     = 255
 )
 
 // Kind returns the Modbus driver.
@@ -105,7 +106,7 @@ func NewConfig() *Config {
 	return &Config{
 		Transport: transportTCP, Unit: 1, Timeout: time.Second,
 		Baudrate: 19200, Databits: 8, Parity: "none", Stopbits: 1,
-		Addressing: "offset", ByteOrder: "ABCD", MaxRegisters: maxRegisters,
+		Addressing: "offset", ByteOrder: "ABCD", MaxRegisters: layout.MaxRegisters,
 	}
 }
 
@@ -159,11 +160,11 @@ func (c *Config) Validate() []error {
 	add(c.Stopbits != 1 && c.Stopbits != 2, "stopbits", "%d is not possible; write 1 or 2", c.Stopbits)
 	oneOf("parity", c.Parity, "none", "even", "odd")
 	oneOf("addressing", c.Addressing, "offset", "offset_plus", "address")
-	if _, err := parseOrder(c.ByteOrder); err != nil {
+	if _, err := layout.ParseOrder(c.ByteOrder); err != nil {
 		add(true, "byte_order", "%v", err)
 	}
-	add(c.MaxRegisters < 1 || c.MaxRegisters > maxRegisters, "max_registers", "%d is out of range; write a number from 1 to 125", c.MaxRegisters)
-	add(c.MaxGap < 0 || c.MaxGap >= maxRegisters, "max_gap", "%d is out of range; write a number from 0 to 124", c.MaxGap)
+	add(c.MaxRegisters < 1 || c.MaxRegisters > layout.MaxRegisters, "max_registers", "%d is out of range; write a number from 1 to 125", c.MaxRegisters)
+	add(c.MaxGap < 0 || c.MaxGap >= layout.MaxRegisters, "max_gap", "%d is out of range; write a number from 0 to 124", c.MaxGap)
 	add(len(c.Registry.Entries) == 0 && !registry.Wrong(c.Registry.problems) && c.Registry.File == "", "registry",
 		"is empty; write a list of registers, or the name of a CSV or YAML file")
 	c.compile()

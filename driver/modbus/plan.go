@@ -41,7 +41,7 @@ func newPlanner(registers []register, most, gap int) *planner {
 	slices.SortStableFunc(p.order, func(a, b int) int {
 		ra, rb := &registers[a], &registers[b]
 		return cmp.Or(cmp.Compare(ra.table, rb.table), cmp.Compare(ra.address, rb.address),
-			cmp.Compare(ra.layout.words, rb.layout.words))
+			cmp.Compare(ra.layout.Words, rb.layout.Words))
 	})
 	for at, i := range p.order {
 		p.place[i] = at
@@ -93,7 +93,7 @@ func (p *planner) joins(members []int, i int) bool {
 }
 
 // end is the address behind the register.
-func (r *register) end() int { return int(r.address) + r.layout.words }
+func (r *register) end() int { return int(r.address) + r.layout.Words }
 
 // cover returns the request for members, which are in order.
 func (p *planner) cover(members []int) request {
@@ -122,7 +122,7 @@ func (p *planner) cut(members []int) int {
 	best, middle := 0, len(members)/2
 	for i := 1; i < len(members); i++ {
 		a, b := &p.registers[members[i-1]], &p.registers[members[i]]
-		if a.address == b.address && a.layout.words == b.layout.words {
+		if a.address == b.address && a.layout.Words == b.layout.Words {
 			continue
 		}
 		if best == 0 || abs(i-middle) < abs(best-middle) {

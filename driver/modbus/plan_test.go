@@ -6,14 +6,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"voltbus/driver/modbus/layout"
 )
 
 func at(t table, address, words int) register {
-	form := formUint
+	form := layout.Uint
 	if t.bits() {
-		form = formBool
+		form = layout.Bool
 	}
-	return register{name: fmt.Sprintf("%s%d", t, address), table: t, address: uint16(address), layout: layout{form: form, words: words}}
+	return register{name: fmt.Sprintf("%s%d", t, address), table: t, address: uint16(address), layout: layout.Layout{Form: form, Words: words}}
 }
 
 // run is a request without its members.

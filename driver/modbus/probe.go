@@ -9,6 +9,7 @@ import (
 
 	wire "github.com/simonvetter/modbus"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/fault"
 )
 
@@ -22,7 +23,7 @@ type Area struct {
 // ParseArea reads "holding:0", "input:30-39" or "coil:8-15": a table, and numbers on the wire from 0.
 func ParseArea(text string) (Area, error) {
 	name, numbers, found := strings.Cut(text, ":")
-	t, err := parseTable(name, layout{}, false)
+	t, err := parseTable(name, layout.Layout{}, false)
 	if err != nil || !found || name == "" {
 		return Area{}, fmt.Errorf("%q is no area; write a table and numbers, such as holding:0-9, input:30, coil:0-7 or discrete:3", text)
 	}
@@ -72,7 +73,7 @@ func (p *Probe) Close() error { return p.line.Close() }
 // error is of the kinds of Session.Read; fault.Rejected stands for an exception of the device, which Exception names.
 func (p *Probe) Read(ctx context.Context, unit uint8, a Area) ([]uint16, error) {
 	s := &session{line: p.line, unit: unit}
-	t, err := parseTable(a.Table, layout{}, false)
+	t, err := parseTable(a.Table, layout.Layout{}, false)
 	if err != nil {
 		return nil, fault.E("modbus.Probe", fault.Invalid, a.String(), err)
 	}

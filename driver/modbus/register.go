@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/point"
 )
 
@@ -36,7 +37,7 @@ type register struct {
 	name        string
 	table       table
 	address     uint16 // on the wire, from 0
-	layout      layout
+	layout      layout.Layout
 	change      transform
 	unit        string
 	description string
@@ -58,7 +59,7 @@ func (r *register) kind() point.Kind {
 	if r.change.kind != point.None {
 		return r.change.kind
 	}
-	return r.layout.kind()
+	return r.layout.Kind()
 }
 
 // compile checks the registry once and keeps registers and problems.
@@ -169,6 +170,34 @@ func (c *Config) check(e *Entry) (r register, problems []error) {
 	return r, problems
 }
 
+// layout reads the entry's type, byte order and bits.
+func (e *Entry) layout(deviceOrder string) (layout.Layout, error) {
+	ord, err := layout.ParseOrder(deviceOrder)
+	if err != nil {
+		ord = layout.Order{} // reported for the device already
+	}
+	l, ordered, err := layout.Parse(e.Type)
+	if err != nil {
+		return layout.Layout{Words: 1}, err
+	}
+	if !ordered {
+		l.Order = ord
+	}
+	if e.ByteOrder != "" {
+		if l.Order, err = layout.ParseOrder(e.ByteOrder); err != nil {
+			return l, err
+		}
+	}
+	mixed, err := parseBool(e.MixedEndian)
+	if err != nil {
+		return l, fmt.Errorf("mixed_endian: %w", err)
+	}
+	if mixed {
+		l.Order.Words = !l.Order.Words
+	}
+	return l, l.SetBits(e.Bit)
+}
+
 // parseLimit reads the end of a range; nil for none.
 func parseLimit(s string) (*float64, error) {
 	if s == "" {
@@ -188,9 +217,9 @@ func checkName(name string) error {
 	return point.Path(name).Validate()
 }
 
-func (c *Config) checkSize(l layout) error {
-	if most := max(1, min(c.MaxRegisters, maxRegisters)); l.words > most {
-		return fmt.Errorf("takes %d registers, but one request reads at most %d; write a shorter string or a larger max_registers", l.words, most)
+func (c *Config) checkSize(l layout.Layout) error {
+	if most := max(1, min(c.MaxRegisters, layout.MaxRegisters)); l.Words > most {
+		return fmt.Errorf("takes %d registers, but one request reads at most %d; write a shorter string or a larger max_registers", l.Words, most)
 	}
 	return nil
 }
@@ -208,7 +237,7 @@ func parseBool(s string) (bool, error) {
 
 // parseTable takes the table's name. Without one, bits and registers that can be written are
 // coils and holding registers, the others discrete inputs and input registers.
-func parseTable(name string, l layout, writable bool) (table, error) {
+func parseTable(name string, l layout.Layout, writable bool) (table, error) {
 	switch strings.ToLower(strings.ReplaceAll(name, " ", "_")) {
 	case "coil", "coils", "discrete_output_coils":
 		return coil, nil
@@ -219,7 +248,7 @@ func parseTable(name string, l layout, writable bool) (table, error) {
 	case "holding", "holding_register", "holding_registers", "analog_output_holding_registers":
 		return holding, nil
 	case "":
-		return defaultTable(l.form == formBool && !l.isField(), writable), nil
+		return defaultTable(l.Form == layout.Bool && !l.IsField(), writable), nil
 	}
 	return holding, fmt.Errorf("%q is not known; write coil, discrete, input or holding", name)
 }
@@ -243,15 +272,15 @@ func checkWritable(t table, writable bool) error {
 	return nil
 }
 
-func checkTable(t table, l layout) error {
-	if t.bits() && (l.form != formBool || l.isField()) {
+func checkTable(t table, l layout.Layout) error {
+	if t.bits() && (l.Form != layout.Bool || l.IsField()) {
 		return fmt.Errorf("%s holds single bits; write the type bool without bit, or the table input or holding", t)
 	}
 	return nil
 }
 
 // parseAddress turns the registry's address into the one on the wire.
-func parseAddress(s, addressing string, t table, l layout) (uint16, error) {
+func parseAddress(s, addressing string, t table, l layout.Layout) (uint16, error) {
 	if s == "" {
 		return 0, errors.New("is missing; write the register's number")
 	}
@@ -273,8 +302,8 @@ func parseAddress(s, addressing string, t table, l layout) (uint16, error) {
 		}
 	}
 	last := int64(first) + math.MaxUint16
-	if n < int64(first) || n+int64(l.words)-1 > last {
-		return 0, fmt.Errorf("%s is out of range for the table %s; write a number from %d to %d", s, t, first, last-int64(l.words)+1)
+	if n < int64(first) || n+int64(l.Words)-1 > last {
+		return 0, fmt.Errorf("%s is out of range for the table %s; write a number from %d to %d", s, t, first, last-int64(l.Words)+1)
 	}
 	return uint16(n - int64(first)), nil
 }

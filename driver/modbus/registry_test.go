@@ -31,7 +31,7 @@ func summaries(c *Config) []summary {
 	var out []summary
 	for i := range c.registers {
 		r := &c.registers[i]
-		out = append(out, summary{r.name, r.table.String(), r.address, r.layout.words, r.kind().String(), r.unit, r.writable, r.preset.String()})
+		out = append(out, summary{r.name, r.table.String(), r.address, r.layout.Words, r.kind().String(), r.unit, r.writable, r.preset.String()})
 	}
 	return out
 }

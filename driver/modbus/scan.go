@@ -66,7 +66,7 @@ func (sc *scan) take(r *request, words []uint16) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	for _, i := range r.members {
 		from := int(s.registers[i].address) - int(r.first)
-		s.results[i] = result{words: words[from : from+s.registers[i].layout.words], quality: point.Good, time: now}
+		s.results[i] = result{words: words[from : from+s.registers[i].layout.Words], quality: point.Good, time: now}
 		s.refusals[i] = refusal{}
 	}
 }

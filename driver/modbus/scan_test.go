@@ -12,6 +12,7 @@ import (
 	wire "github.com/simonvetter/modbus"
 
 	"voltbus/driver"
+	"voltbus/driver/modbus/layout"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -26,7 +27,7 @@ func newTestSession(addresses ...int) (*session, []string) {
 		s.byName[r.name] = i
 		names = append(names, r.name)
 	}
-	s.planner = newPlanner(s.registers, maxRegisters, 0)
+	s.planner = newPlanner(s.registers, layout.MaxRegisters, 0)
 	s.results, s.refusals = make([]result, len(addresses)), make([]refusal, len(addresses))
 	return s, names
 }

@@ -11,6 +11,7 @@ import (
 	wire "github.com/simonvetter/modbus"
 
 	"voltbus/driver"
+	"voltbus/driver/modbus/layout"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -130,9 +131,9 @@ func (s *session) sample(r int, into *point.Sample) {
 
 // doubt notes a text that is not in its encoding, if there is nothing worse to say.
 func (s *session) doubt(r int) {
-	if l := &s.registers[r].layout; l.form == formText && s.diagnosis == nil {
+	if l := &s.registers[r].layout; l.Form == layout.Text && s.diagnosis == nil {
 		s.diagnosis = fault.E("", fault.Corrupt, "", fmt.Errorf(
-			"%s is not UTF-8; if the device writes ISO 8859-1, its type is string[%d,latin1]", s.registers[r].name, l.size))
+			"%s is not UTF-8; if the device writes ISO 8859-1, its type is string[%d,latin1]", s.registers[r].name, l.Size))
 	}
 }
 

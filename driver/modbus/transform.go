@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/driver/modbus/layout"
 	"voltbus/point"
 )
 
@@ -37,7 +38,7 @@ type transform struct {
 }
 
 // parseTransform reads the columns scale, offset and transform, and checks them against the type.
-func parseTransform(e *Entry, l layout) (transform, error) {
+func parseTransform(e *Entry, l layout.Layout) (transform, error) {
 	if e.Transform == "" {
 		return parseLinear(e, l)
 	}
@@ -94,7 +95,7 @@ func parseFactor(s string) (float64, error) {
 }
 
 // parseLinear reads the columns scale and offset.
-func parseLinear(e *Entry, l layout) (transform, error) {
+func parseLinear(e *Entry, l layout.Layout) (transform, error) {
 	if e.Scale == "" && e.Offset == "" {
 		return transform{}, nil
 	}
@@ -114,13 +115,13 @@ func parseLinear(e *Entry, l layout) (transform, error) {
 }
 
 // check reports a transform that does not go with the type.
-func (tr transform) check(l layout, e *Entry) error {
+func (tr transform) check(l layout.Layout, e *Entry) error {
 	words := map[operation]int{mod10k: 2, mod10k48: 4, mod10k64: 4, decimalSigned: 1}[tr.op]
 	writable, _ := parseBool(e.Writable)
 	switch {
-	case l.kind() == point.Text || l.kind() == point.Bool:
+	case l.Kind() == point.Text || l.Kind() == point.Bool:
 		return fmt.Errorf("cannot scale the type %q; remove it or write a type that is a number", e.Type)
-	case words > 0 && (l.words != words || l.form == formFloat || l.isField()):
+	case words > 0 && (l.Words != words || l.Form == layout.Float || l.IsField()):
 		return fmt.Errorf("%s needs a whole number of %d bits; write the type int%d", e.Transform, 16*words, 16*words)
 	case writable && tr.op == mod10k48:
 		return fmt.Errorf("%s can only be read, as one of its four registers is not its own; write writable: false", e.Transform)
@@ -131,11 +132,11 @@ func (tr transform) check(l layout, e *Entry) error {
 }
 
 // apply returns the value of the raw bits; false if there is none.
-func (tr transform) apply(l layout, raw uint64, other float64) (point.Value, bool) {
+func (tr transform) apply(l layout.Layout, raw uint64, other float64) (point.Value, bool) {
 	if tr.op == asIs {
-		return l.value(raw)
+		return l.Value(raw)
 	}
-	f := l.number(raw)
+	f := l.Number(raw)
 	switch tr.op {
 	case mod10k, mod10k48, mod10k64:
 		return point.IntOf(tr.digits(raw)), true
@@ -231,7 +232,7 @@ func (tr transform) undo(v point.Value, other float64) (point.Value, error) {
 	}
 	f, ok := v.Number()
 	if !ok || math.IsNaN(f) {
-		return v, errNotNumber
+		return v, layout.ErrNotNumber
 	}
 	switch tr.op {
 	case linear, linearInt:

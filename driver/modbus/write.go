@@ -85,7 +85,7 @@ func (s *session) before(ctx context.Context, r *register) (other float64, curre
 			return 0, nil, errNoScale
 		}
 	}
-	if r.layout.isField() {
+	if r.layout.IsField() {
 		current, err = s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	}
 	return other, current, err

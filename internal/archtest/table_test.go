@@ -61,6 +61,8 @@ var table = []rule{
 	{"driver/registry", []string{"driver"}, nil, "how lists of points are written is the same for every driver; what their columns mean is not"},
 	{"driver", nouns, nil, "the contract"},
 	{"driver/dnp3/...", []string{"driver", "driver/registry", "driver/dnp3/...", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
+	{"driver/modbus/layout", []string{"point"}, nil, "what words mean needs neither registry nor wire"},
+	{"driver/modbus", []string{"driver", "driver/registry", "driver/modbus/layout", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"device", []string{"driver", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
