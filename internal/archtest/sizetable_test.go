@@ -18,7 +18,6 @@ var (
 	manyLines = map[string]int{
 		"cmd/voltbus":              9807,
 		"device":                   3429,
-		"driver/modbus":            2739,
 		"identity":                 3534,
 		"ingest":                   2951,
 		"node":                     2806,
