@@ -62,7 +62,7 @@ var table = []rule{
 	{"driver", nouns, nil, "the contract"},
 	{"driver/dnp3/...", []string{"driver", "driver/registry", "driver/dnp3/...", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/modbus/layout", []string{"point"}, nil, "what words mean needs neither registry nor wire"},
-	{"driver/modbus", []string{"driver", "driver/registry", "driver/modbus/layout", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
+	{"driver/modbus", []string{"driver", "driver/registry", "driver/modbus/layout", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"device", []string{"driver", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
