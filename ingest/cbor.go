@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"voltbus/fault"
+	"voltbus/ingest/jsontext"
+	"voltbus/ingest/scalar"
 	"voltbus/point"
 )
 
@@ -50,7 +52,7 @@ type head struct {
 func (c *cbor) check() error {
 	err := c.skip(0)
 	if err == nil && c.i < len(c.b) {
-		err = errBehind
+		err = jsontext.ErrBehind
 	}
 	if err != nil {
 		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not CBOR that can be read: octet %d %w", c.i+1, err))
@@ -61,7 +63,7 @@ func (c *cbor) check() error {
 
 func (c *cbor) head() (h head, err error) {
 	if c.i >= len(c.b) {
-		return h, errEarly
+		return h, jsontext.ErrEarly
 	}
 	h.major, h.info = c.b[c.i]>>5, c.b[c.i]&31
 	c.i++
@@ -75,7 +77,7 @@ func (c *cbor) head() (h head, err error) {
 		return h, errCBOR
 	}
 	if len(c.b)-c.i < size {
-		return h, errEarly
+		return h, jsontext.ErrEarly
 	}
 	for range size {
 		h.arg = h.arg<<8 | uint64(c.b[c.i])
@@ -87,7 +89,7 @@ func (c *cbor) head() (h head, err error) {
 // skip steps over an item and checks it.
 func (c *cbor) skip(depth int) error {
 	if depth > maxDepth {
-		return errDeep
+		return jsontext.ErrDeep
 	}
 	h, err := c.head()
 	if err != nil {
@@ -111,7 +113,7 @@ func (c *cbor) skip(depth int) error {
 func (c *cbor) skipString(h head) error {
 	if h.info != indefinite {
 		if h.arg > uint64(len(c.b)-c.i) {
-			return errEarly
+			return jsontext.ErrEarly
 		}
 		c.i += int(h.arg)
 		return nil
@@ -218,16 +220,16 @@ func (c *cbor) value() (v fieldContent, err error) {
 	return v, err
 }
 
-// wholeNumber makes a value of an integer as number does.
+// wholeNumber makes a value of an integer as scalar.Number does.
 func wholeNumber(h head) (point.Value, error) {
 	if h.arg > math.MaxInt64 {
-		return point.Value{}, errTooLarge
+		return point.Value{}, scalar.ErrTooLarge
 	}
 	n := int64(h.arg)
 	if h.major == majorNegative {
 		n = -1 - n
 	}
-	if n > exactInt || n < -exactInt {
+	if n > scalar.ExactInt || n < -scalar.ExactInt {
 		return point.IntOf(n), nil
 	}
 	return point.FloatOf(float64(n)), nil
@@ -248,7 +250,7 @@ func simple(h head) (point.Value, error) {
 		return point.Value{}, errFieldType
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return point.Value{}, errNotFinite
+		return point.Value{}, scalar.ErrNotFinite
 	}
 	return point.FloatOf(f), nil
 }
@@ -293,7 +295,7 @@ func (c *cbor) decimal() (v fieldContent, err error) {
 	if !ok || !numeric || exponent.text != nil || mantissa.text != nil || e < -400 || e > 400 {
 		return v, errFieldType
 	}
-	f, err := parseFloat(fmt.Appendf(nil, "%de%d", m, e))
+	f, err := scalar.Float(fmt.Appendf(nil, "%de%d", m, e))
 	v.number = point.FloatOf(f)
 	return v, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"voltbus/fault"
+	"voltbus/ingest/scalar"
 	"voltbus/internal/plural"
 	"voltbus/point"
 )
@@ -117,6 +118,13 @@ func (t *table) quoted(i int) (int, error) {
 	return 0, errQuote
 }
 
+// sheet reads the readings of one table.
+type sheet struct {
+	*Parser
+	table   *table
+	columns []string // their names
+}
+
 // parseCSV reads a table. The first line decides which form it has.
 func (p *Parser) parseCSV(body []byte) error {
 	t, header, err := openTable(body)
@@ -127,11 +135,12 @@ func (p *Parser) parseCSV(body []byte) error {
 	for i, c := range header {
 		names[i] = string(c.b)
 	}
-	read, err := p.columns(names)
+	s := &sheet{Parser: p, table: t, columns: names}
+	read, err := s.form()
 	if err != nil {
 		return fault.E("ingest.Parse", fault.Invalid, "body", err)
 	}
-	return p.rows(t, len(names), read)
+	return s.rows(read)
 }
 
 // openTable reads a table up to the names of its columns, and returns them.
@@ -168,23 +177,23 @@ func CutRecord(body []byte, comma byte) []byte {
 	return t.rest
 }
 
-func (p *Parser) rows(t *table, columns int, read func(int, []cell) error) error {
+func (s *sheet) rows(read func(int, []cell) error) error {
 	for {
-		cells, line, err := t.next()
+		cells, line, err := s.table.next()
 		if line == 0 {
 			return nil
 		}
-		if err == nil && len(cells) != columns {
-			err = fmt.Errorf("has %s, and the first line %d", plural.Of(len(cells), "cell"), columns)
+		if err == nil && len(cells) != len(s.columns) {
+			err = fmt.Errorf("has %s, and the first line %d", plural.Of(len(cells), "cell"), len(s.columns))
 		}
 		if err != nil {
-			p.refuse(line, "", err)
+			s.refuse(line, "", err)
 			continue
 		}
 		if err := read(line, cells); err != nil {
-			p.refuse(line, "", err)
+			s.refuse(line, "", err)
 		}
-		if err := p.spill(); err != nil {
+		if err := s.spill(); err != nil {
 			return err
 		}
 	}
@@ -203,11 +212,11 @@ func separator(b []byte) byte {
 	return best
 }
 
-// columns returns how to read a line under the names of the columns.
-func (p *Parser) columns(names []string) (func(int, []cell) error, error) {
+// form returns how to read a line under the names of the columns.
+func (s *sheet) form() (func(int, []cell) error, error) {
 	at := map[string]int{}
-	for i, n := range names {
-		key := lower(n)
+	for i, n := range s.columns {
+		key := scalar.Lower(n)
 		if _, twice := at[n]; twice {
 			return nil, fmt.Errorf("%q %w", clip(n), errTwice)
 		}
@@ -223,18 +232,18 @@ func (p *Parser) columns(names []string) (func(int, []cell) error, error) {
 	_, long := at["point"]
 	_, valued := at["value"]
 	if long && valued {
-		return p.longForm(names, at)
+		return s.longForm(at)
 	}
-	if long || len(names) < 2 {
+	if long || len(s.columns) < 2 {
 		return nil, errHeader
 	}
-	return p.wideForm(names, when)
+	return s.wideForm(when)
 }
 
 // longForm reads lines of one reading.
-func (p *Parser) longForm(names []string, at map[string]int) (func(int, []cell) error, error) {
-	for _, n := range names {
-		switch lower(n) {
+func (s *sheet) longForm(at map[string]int) (func(int, []cell) error, error) {
+	for _, n := range s.columns {
+		switch scalar.Lower(n) {
 		case "point", "time", "value", "quality", "kind", "unit":
 		default:
 			return nil, fmt.Errorf("%q: %w", clip(n), errColumns)
@@ -252,19 +261,19 @@ func (p *Parser) longForm(names []string, at map[string]int) (func(int, []cell) 
 			name: cells[point].b, time: cells[when].b, quality: optional(cells, "quality"),
 			kind: optional(cells, "kind"), unit: optional(cells, "unit"),
 		}
-		if err := p.row(line, &r, cells[value]); err != nil {
-			p.refuse(line, string(r.name), err)
+		if err := s.row(line, &r, cells[value]); err != nil {
+			s.refuse(line, string(r.name), err)
 		}
 		return nil
 	}, nil
 }
 
-func (p *Parser) row(line int, r *reading, c cell) error {
-	path, err := p.names.path(r.name)
+func (s *sheet) row(line int, r *reading, c cell) error {
+	path, err := s.names.path(r.name)
 	if err != nil {
 		return err
 	}
-	at, err := p.cellTime(r.time)
+	at, err := s.cellTime(r.time)
 	if err != nil {
 		return err
 	}
@@ -279,14 +288,14 @@ func (p *Parser) row(line int, r *reading, c cell) error {
 	case v.Kind() == point.None && !quality.IsBad():
 		return errNoReading
 	}
-	p.unitOf(path, r.unit)
-	p.add(line, &point.Sample{Point: path, Time: sampleTime(at), Value: v, Quality: quality})
+	s.unitOf(path, r.unit)
+	s.add(line, &point.Sample{Point: path, Time: sampleTime(at), Value: v, Quality: quality})
 	return nil
 }
 
 // cellTime reads a time, which must be there.
 func (p *Parser) cellTime(b []byte) (int64, error) {
-	at, err := p.clock.read(b, p.unit)
+	at, err := p.clock.Read(b, p.unit)
 	if err != nil {
 		return 0, fmt.Errorf("%.40q %w", b, err)
 	}
@@ -294,19 +303,19 @@ func (p *Parser) cellTime(b []byte) (int64, error) {
 }
 
 // wideForm reads lines of one time, with a column for each point. Empty cells are no readings.
-func (p *Parser) wideForm(names []string, when int) (func(int, []cell) error, error) {
-	paths := make([]point.Path, len(names))
-	for i, n := range names {
+func (s *sheet) wideForm(when int) (func(int, []cell) error, error) {
+	paths := make([]point.Path, len(s.columns))
+	for i, n := range s.columns {
 		if i == when {
 			continue
 		}
 		var err error
-		if paths[i], err = p.names.path([]byte(n)); err != nil {
+		if paths[i], err = s.names.path([]byte(n)); err != nil {
 			return nil, fmt.Errorf("column %d: %w", i+1, err)
 		}
 	}
 	return func(line int, cells []cell) error {
-		us, err := p.cellTime(cells[when].b)
+		us, err := s.cellTime(cells[when].b)
 		if err != nil {
 			return err
 		}
@@ -317,10 +326,10 @@ func (p *Parser) wideForm(names []string, when int) (func(int, []cell) error, er
 			}
 			v, err := cellValue(c, nil)
 			if err != nil {
-				p.refuse(line, string(paths[i]), err)
+				s.refuse(line, string(paths[i]), err)
 				continue
 			}
-			p.add(line, &point.Sample{Point: paths[i], Time: t, Value: v})
+			s.add(line, &point.Sample{Point: paths[i], Time: t, Value: v})
 		}
 		return nil
 	}, nil
@@ -333,23 +342,23 @@ func cellValue(c cell, kind []byte) (v point.Value, err error) {
 	case "none":
 		kind = nil
 	case "text":
-		return text(c.b)
+		return scalar.Text(c.b)
 	}
 	switch {
 	case len(c.b) == 0 && !c.quoted:
 		return point.Value{}, nil
-	case !c.quoted && notFinite(c.b):
-		return v, errNotFinite
+	case !c.quoted && scalar.NotFinite(c.b):
+		return v, scalar.ErrNotFinite
 	case strings.IndexByte("0123456789+-.", first(c.b)) >= 0:
-		if v, err = number(c.b); errors.Is(err, errNumber) && c.quoted {
-			v, err = text(c.b)
-		} else if errors.Is(err, errNumber) {
+		if v, err = scalar.Number(c.b); errors.Is(err, scalar.ErrNumber) && c.quoted {
+			v, err = scalar.Text(c.b)
+		} else if errors.Is(err, scalar.ErrNumber) {
 			err = fmt.Errorf("%.40q %w", c.b, errCellNumber)
 		}
-	case len(c.b) <= len("false") && (lower(string(c.b)) == "true" || lower(string(c.b)) == "false"):
+	case len(c.b) <= len("false") && (scalar.Lower(string(c.b)) == "true" || scalar.Lower(string(c.b)) == "false"):
 		v = point.BoolOf(len(c.b) == len("true"))
 	default:
-		v, err = text(c.b)
+		v, err = scalar.Text(c.b)
 	}
 	if err != nil {
 		return v, err

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/ingest/jsontext"
+	"voltbus/ingest/scalar"
 	"voltbus/point"
 )
 
@@ -29,18 +31,11 @@ const (
 
 // Bounds of what is read.
 const (
-	MaxLine   = 1 << 20  // octets of a line of text
-	MaxText   = 64 << 10 // octets of a text value
-	MaxErrors = 100      // errors that are listed; the rest is counted
-	maxDepth  = 16       // of nested JSON and CBOR
-	batchSize = 32 << 10 // samples that are handed over at once
-)
-
-// The times that are taken, in microseconds: the years 1980 to 2199. Times in the wrong unit end
-// up in January 1970 or far in the future.
-const (
-	firstTime = 315_532_800_000_000
-	endTime   = 7_258_118_400_000_000
+	MaxLine   = 1 << 20           // octets of a line of text
+	MaxText   = scalar.MaxText    // octets of a text value
+	MaxErrors = 100               // errors that are listed; the rest is counted
+	maxDepth  = jsontext.MaxDepth // of nested CBOR
+	batchSize = 32 << 10          // samples that are handed over at once
 )
 
 // Options say how a body is read.
@@ -131,7 +126,7 @@ type Parser struct {
 	batch Batch
 	names names
 	lines lineCache
-	clock clock
+	clock scalar.Clock
 	dated map[point.Path]point.Stamp // of readings at Options.Now
 }
 
@@ -171,7 +166,7 @@ func (p *Parser) begin(f Format, o Options, take func(*Batch) error, report *Rep
 	}
 	p.batch.Report = report
 	p.names.under = o.Under
-	p.clock = clock{last: p.clock.last[:0]}
+	p.clock.Reset()
 	clear(p.dated)
 	return nil
 }

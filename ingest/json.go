@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"voltbus/fault"
+	"voltbus/ingest/jsontext"
+	"voltbus/ingest/scalar"
 	"voltbus/point"
 )
 
@@ -32,35 +34,41 @@ type reading struct {
 	unit    []byte
 }
 
+// jsonReader reads the readings of one body in Voltbus's own JSON.
+type jsonReader struct {
+	*Parser
+	n int // of the readings so far
+}
+
 // parseJSON reads Voltbus's own JSON.
 func (p *Parser) parseJSON(body []byte) error {
-	s := &scanner{b: body}
-	if err := s.check(); err != nil {
+	s := jsontext.New(body)
+	if err := s.Check(); err != nil {
 		return err
 	}
-	n := 0
-	if s.accept('[') {
-		return p.samples(s, &n)
+	r := &jsonReader{Parser: p}
+	if s.Accept('[') {
+		return r.samples(s)
 	}
-	if !s.accept('{') {
+	if !s.Accept('{') {
 		return fault.E("ingest.Parse", fault.Invalid, "body", errShape)
 	}
 	found := false
-	for name, ok := s.key(); ok; name, ok = s.key() {
-		read := p.samples
+	for name, ok := s.Key(); ok; name, ok = s.Key() {
+		read := r.samples
 		switch string(name) {
 		case "samples":
 		case "series":
-			read = p.allSeries
+			read = r.allSeries
 		default: // such as what an answer about a range has beside its series
-			s.raw()
+			s.Raw()
 			continue
 		}
 		found = true
-		if !s.accept('[') {
+		if !s.Accept('[') {
 			return fault.E("ingest.Parse", fault.Invalid, "body", errShape)
 		}
-		if err := read(s, &n); err != nil {
+		if err := read(s); err != nil {
 			return err
 		}
 	}
@@ -70,23 +78,23 @@ func (p *Parser) parseJSON(body []byte) error {
 	return nil
 }
 
-// samples reads an array of objects; n counts readings.
-func (p *Parser) samples(s *scanner, n *int) error {
-	for s.item() {
-		*n++
-		if s.peek() != '{' {
-			s.raw()
-			p.refuse(*n, "", errObject)
+// samples reads an array of objects.
+func (j *jsonReader) samples(s *jsontext.Scanner) error {
+	for s.Item() {
+		j.n++
+		if s.Peek() != '{' {
+			s.Raw()
+			j.refuse(j.n, "", errObject)
 			continue
 		}
 		r, err := readObject(s)
 		if err == nil {
-			err = p.reading(*n, &r)
+			err = j.reading(&r)
 		}
 		if err != nil {
-			p.refuse(*n, string(r.name), err)
+			j.refuse(j.n, string(r.name), err)
 		}
-		if err := p.spill(); err != nil {
+		if err := j.spill(); err != nil {
 			return err
 		}
 	}
@@ -94,13 +102,13 @@ func (p *Parser) samples(s *scanner, n *int) error {
 }
 
 // readObject reads a reading that is an object. It always steps over the whole of it.
-func readObject(s *scanner) (r reading, err error) {
-	s.accept('{')
-	for name, ok := s.key(); ok; name, ok = s.key() {
-		quoted := s.peek() == '"'
-		v := s.raw()
+func readObject(s *jsontext.Scanner) (r reading, err error) {
+	s.Accept('{')
+	for name, ok := s.Key(); ok; name, ok = s.Key() {
+		quoted := s.Peek() == '"'
+		v := s.Raw()
 		if quoted && string(name) != "value" {
-			v = unquoteJSON(v)
+			v = jsontext.Unquote(v)
 		}
 		var e error
 		switch string(name) {
@@ -134,62 +142,64 @@ func must(quoted bool) error {
 }
 
 // allSeries reads an array of series, as the answer to a range has them.
-func (p *Parser) allSeries(s *scanner, n *int) error {
-	for s.item() {
-		if s.peek() != '{' {
-			s.raw()
-			*n++
-			p.refuse(*n, "", errObject)
+func (j *jsonReader) allSeries(s *jsontext.Scanner) error {
+	for s.Item() {
+		if s.Peek() != '{' {
+			s.Raw()
+			j.n++
+			j.refuse(j.n, "", errObject)
 			continue
 		}
-		if err := p.oneSeries(s, n); err != nil {
+		if err := j.oneSeries(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Parser) oneSeries(s *scanner, n *int) error {
+func (j *jsonReader) oneSeries(s *jsontext.Scanner) error {
 	var r reading
 	var tuples []byte
-	s.accept('{')
-	for name, ok := s.key(); ok; name, ok = s.key() {
-		quoted := s.peek() == '"'
-		v := s.raw()
+	s.Accept('{')
+	for name, ok := s.Key(); ok; name, ok = s.Key() {
+		quoted := s.Peek() == '"'
+		v := s.Raw()
 		switch {
 		case string(name) == "samples":
 			tuples = v
 		case !quoted:
 		case string(name) == "point":
-			r.name = unquoteJSON(v)
+			r.name = jsontext.Unquote(v)
 		case string(name) == "kind":
-			r.kind = unquoteJSON(v)
+			r.kind = jsontext.Unquote(v)
 		case string(name) == "unit":
-			r.unit = unquoteJSON(v)
+			r.unit = jsontext.Unquote(v)
 		}
 	}
 	if string(r.kind) == "none" { // a range says so of a point without a fixed kind
 		r.kind = nil
 	}
 	if len(tuples) == 0 || tuples[0] != '[' {
-		*n++
-		p.refuse(*n, string(r.name), errShape)
+		j.n++
+		j.refuse(j.n, string(r.name), errShape)
 		return nil
 	}
-	return p.tuples(&scanner{b: tuples, i: 1}, r, n)
+	inside := jsontext.New(tuples)
+	inside.Accept('[')
+	return j.tuples(inside, r)
 }
 
-func (p *Parser) tuples(s *scanner, r reading, n *int) error {
-	for s.item() {
-		*n++
+func (j *jsonReader) tuples(s *jsontext.Scanner, r reading) error {
+	for s.Item() {
+		j.n++
 		err := readTuple(s, &r)
 		if err == nil {
-			err = p.reading(*n, &r)
+			err = j.reading(&r)
 		}
 		if err != nil {
-			p.refuse(*n, string(r.name), err)
+			j.refuse(j.n, string(r.name), err)
 		}
-		if err := p.spill(); err != nil {
+		if err := j.spill(); err != nil {
 			return err
 		}
 	}
@@ -197,18 +207,18 @@ func (p *Parser) tuples(s *scanner, r reading, n *int) error {
 }
 
 // readTuple reads time, value and quality. It always steps over the whole tuple.
-func readTuple(s *scanner, r *reading) error {
+func readTuple(s *jsontext.Scanner, r *reading) error {
 	r.time, r.value, r.quality = nil, nil, nil
-	if !s.accept('[') {
-		s.raw()
+	if !s.Accept('[') {
+		s.Raw()
 		return errTuple
 	}
 	parts := 0
-	for ; s.item(); parts++ {
-		quoted := s.peek() == '"'
-		v := s.raw()
+	for ; s.Item(); parts++ {
+		quoted := s.Peek() == '"'
+		v := s.Raw()
 		if quoted && parts != 1 {
-			v = unquoteJSON(v)
+			v = jsontext.Unquote(v)
 		}
 		switch parts {
 		case 0:
@@ -226,12 +236,12 @@ func readTuple(s *scanner, r *reading) error {
 }
 
 // reading checks a reading and appends it.
-func (p *Parser) reading(n int, r *reading) error {
-	path, err := p.names.path(r.name)
+func (j *jsonReader) reading(r *reading) error {
+	path, err := j.names.path(r.name)
 	if err != nil {
 		return err
 	}
-	at, err := p.when(r.time)
+	at, err := j.when(r.time)
 	if err != nil {
 		return err
 	}
@@ -249,8 +259,8 @@ func (p *Parser) reading(n int, r *reading) error {
 	if value.Kind() == point.None && !quality.IsBad() {
 		return errNoReading
 	}
-	p.unitOf(path, r.unit)
-	p.add(n, &point.Sample{Point: path, Time: sampleTime(at), Value: value, Quality: quality})
+	j.unitOf(path, r.unit)
+	j.add(j.n, &point.Sample{Point: path, Time: sampleTime(at), Value: value, Quality: quality})
 	return nil
 }
 
@@ -281,15 +291,15 @@ func jsonValue(raw, kind []byte) (v point.Value, err error) {
 	case 't', 'f':
 		v = point.BoolOf(raw[0] == 't')
 	case '"':
-		b := unquoteJSON(raw)
+		b := jsontext.Unquote(raw)
 		if string(kind) != "text" && (string(b) == "NaN" || string(b) == "+Inf" || string(b) == "-Inf") {
-			return v, errNotFinite // which is how answers of the API write them
+			return v, scalar.ErrNotFinite // which is how answers of the API write them
 		}
-		v, err = text(b)
+		v, err = scalar.Text(b)
 	case '{', '[':
 		return v, errJSONValue
 	default:
-		v, err = number(raw)
+		v, err = scalar.Number(raw)
 	}
 	if err != nil {
 		return v, err
@@ -329,7 +339,7 @@ func (p *Parser) unitOf(path point.Path, unit []byte) {
 	if len(unit) == 0 || len(unit) > maxUnit || p.batch.Units[path] == string(unit) {
 		return
 	}
-	if v, err := text(unit); err == nil {
+	if v, err := scalar.Text(unit); err == nil {
 		if p.batch.Units == nil {
 			p.batch.Units = map[point.Path]string{}
 		}

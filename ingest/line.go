@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"voltbus/ingest/scalar"
 	"voltbus/point"
 )
 
@@ -16,7 +17,6 @@ var (
 	errFieldKey   = errors.New("a field needs a name and a value: field=value")
 	errFieldValue = errors.New("is no value; write 21.5, 21i, true or \"text\"")
 	errQuote      = errors.New("a text is not closed by a quote")
-	errStamp      = errors.New("the time behind the fields must be a whole number")
 	errTag        = errors.New("a tag needs a key and a value: tag=value")
 	errNoMeasure  = errors.New("begins with no measurement")
 )
@@ -143,7 +143,7 @@ func (p *Parser) field(n int, s *series, name, value []byte) error {
 		p.add(n, &point.Sample{Point: path, Value: v})
 		return nil
 	}
-	if errors.Is(err, errFieldValue) || errors.Is(err, errNumber) {
+	if errors.Is(err, errFieldValue) || errors.Is(err, scalar.ErrNumber) {
 		return fmt.Errorf("%s: %.40q %w", clip(string(name)), value, errFieldValue)
 	}
 	p.refuse(n, string(path), err)
@@ -155,18 +155,7 @@ func (p *Parser) stamp(b []byte) (int64, error) {
 	if len(b) == 0 {
 		return p.now, nil
 	}
-	if bytes.Equal(b, p.clock.last) {
-		return p.clock.at, nil
-	}
-	n, err := parseInt(b)
-	if err != nil {
-		return 0, errStamp
-	}
-	at, err := micros(n, p.unit)
-	if err == nil {
-		p.clock.last, p.clock.at = append(p.clock.last[:0], b...), at
-	}
-	return at, err
+	return p.clock.Whole(b, p.unit)
 }
 
 // cutValue returns the value at the beginning of b as it is written, and what stands behind it.
@@ -200,16 +189,16 @@ func fieldValue(b []byte) (point.Value, error) {
 	}
 	switch last := b[len(b)-1]; {
 	case last-'0' <= 9:
-		f, err := parseFloat(b)
+		f, err := scalar.Float(b)
 		return point.FloatOf(f), err
 	case last == 'i' && len(b) > 1:
-		n, err := parseInt(b[:len(b)-1])
+		n, err := scalar.Int(b[:len(b)-1])
 		return point.IntOf(n), err
 	case last == 'u' && b[0] != '-':
-		n, err := parseInt(b[:len(b)-1])
+		n, err := scalar.Int(b[:len(b)-1])
 		return point.IntOf(n), err
 	case b[0] == '"':
-		return text(unquote(b[1 : len(b)-1]))
+		return scalar.Text(unquote(b[1 : len(b)-1]))
 	}
 	switch string(b) {
 	case "t", "T", "true", "True", "TRUE":
@@ -217,10 +206,10 @@ func fieldValue(b []byte) (point.Value, error) {
 	case "f", "F", "false", "False", "FALSE":
 		return point.BoolOf(false), nil
 	}
-	if notFinite(b) {
-		return point.Value{}, errNotFinite
+	if scalar.NotFinite(b) {
+		return point.Value{}, scalar.ErrNotFinite
 	}
-	f, err := parseFloat(b) // such as "21."
+	f, err := scalar.Float(b) // such as "21."
 	return point.FloatOf(f), err
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/ingest/jsontext"
+	"voltbus/ingest/scalar"
 	"voltbus/point"
 )
 
@@ -108,7 +110,7 @@ func (k *pack) set(l label, v *fieldContent) error {
 			return err
 		}
 		r.values++
-		r.value, err = text(data)
+		r.value, err = scalar.Text(data)
 		return err
 	case vitalLabel:
 		return errVital
@@ -136,7 +138,7 @@ func (k *pack) setText(l label, t []byte) (err error) {
 		r.unit = t
 	default: // stringValue
 		r.values++
-		r.value, err = text(t)
+		r.value, err = scalar.Text(t)
 	}
 	return err
 }
@@ -225,7 +227,7 @@ func (k *pack) resolveValue() point.Value {
 
 func (k *pack) emit(n int, at int64, v point.Value, u []byte) error {
 	if f, ok := v.Number(); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		return errTooLarge
+		return scalar.ErrTooLarge
 	}
 	path, err := k.names.path(k.joined)
 	if err != nil {
@@ -239,12 +241,12 @@ func (k *pack) emit(n int, at int64, v point.Value, u []byte) error {
 // resolveTime turns seconds into microseconds. Small ones are relative to now.
 func (k *pack) resolveTime(seconds float64) (int64, error) {
 	if seconds >= relativeBefore {
-		return floatMicros(seconds, time.Second)
+		return scalar.FloatMicros(seconds, time.Second)
 	}
 	if seconds < -relativeBefore*32 { // centuries
-		return 0, errTimeRange
+		return 0, scalar.ErrTimeRange
 	}
-	return inRange(k.now + int64(math.Round(seconds*1e6)))
+	return scalar.InRange(k.now + int64(math.Round(seconds*1e6)))
 }
 
 // validName reports whether a resolved name has only the characters that RFC 8428 allows.
@@ -278,15 +280,15 @@ func (k *pack) close(n int, err error) error {
 
 // parseSenML reads SenML as JSON.
 func (p *Parser) parseSenML(body []byte) error {
-	s := &scanner{b: body}
-	if err := s.check(); err != nil {
+	s := jsontext.New(body)
+	if err := s.Check(); err != nil {
 		return err
 	}
-	if !s.accept('[') {
+	if !s.Accept('[') {
 		return fault.E("ingest.Parse", fault.Invalid, "body", errPack)
 	}
 	k := &pack{Parser: p}
-	for n := 1; s.item(); n++ {
+	for n := 1; s.Item(); n++ {
 		if err := k.close(n, k.readJSON(s)); err != nil {
 			return err
 		}
@@ -295,14 +297,14 @@ func (p *Parser) parseSenML(body []byte) error {
 }
 
 // readJSON reads the fields of a record. It always steps over the whole of it.
-func (k *pack) readJSON(s *scanner) (err error) {
-	if s.peek() != '{' {
-		s.raw()
+func (k *pack) readJSON(s *jsontext.Scanner) (err error) {
+	if s.Peek() != '{' {
+		s.Raw()
 		return errRecord
 	}
-	s.accept('{')
-	for field, ok := s.key(); ok; field, ok = s.key() {
-		raw := s.raw()
+	s.Accept('{')
+	for field, ok := s.Key(); ok; field, ok = s.Key() {
+		raw := s.Raw()
 		l := labelOf(field)
 		if l == otherLabel {
 			continue
@@ -321,13 +323,13 @@ func (k *pack) readJSON(s *scanner) (err error) {
 func senmlValue(raw []byte) (v fieldContent, err error) {
 	switch raw[0] {
 	case '"':
-		v.text = unquoteJSON(raw)
+		v.text = jsontext.Unquote(raw)
 	case 't', 'f':
 		v.number = point.BoolOf(raw[0] == 't')
 	case 'n', '{', '[':
 		return v, errFieldType
 	default:
-		v.number, err = number(raw)
+		v.number, err = scalar.Number(raw)
 	}
 	return v, err
 }

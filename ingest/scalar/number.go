@@ -1,4 +1,6 @@
-package ingest
+// Package scalar reads numbers, texts and times as programs write them, whatever the format that they stand in. What it
+// reads is hostile: it bounds texts and takes no number that is not finite.
+package scalar
 
 import (
 	"errors"
@@ -9,35 +11,39 @@ import (
 	"voltbus/point"
 )
 
+// The reasons why a value is refused.
 var (
-	errNotFinite = errors.New("NaN and infinities are not recorded; leave the reading out, or send no value with the quality bad")
-	errNumber    = errors.New("is not a number")
-	errTooLarge  = errors.New("does not fit into a 64-bit number")
+	ErrNotFinite = errors.New("NaN and infinities are not recorded; leave the reading out, or send no value with the quality bad")
+	ErrNumber    = errors.New("is not a number")
+	ErrTooLarge  = errors.New("does not fit into a 64-bit number")
 	errLongText  = errors.New("a text value has at most 64 KiB; send what it refers to instead")
 	errTextUTF8  = errors.New("a text value must be valid UTF-8")
 )
 
+// MaxText is how many octets a text value has at most.
+const MaxText = 64 << 10
+
 // exactDigits is how many decimal digits a float64 holds exactly.
 const exactDigits = 15
 
-// exactInt is the largest n up to which a float64 holds all whole numbers.
-const exactInt = 1 << 53
+// ExactInt is the largest n up to which a float64 holds all whole numbers.
+const ExactInt = 1 << 53
 
-// parseFloat reads a decimal number. Readings have few digits, for which one division gives the
+// Float reads a decimal number. Readings have few digits, for which one division gives the
 // exact answer; the rest goes the general way.
-func parseFloat(b []byte) (float64, error) {
+func Float(b []byte) (float64, error) {
 	if f, ok := shortFloat(b); ok {
 		return f, nil
 	}
 	if !decimal(b) {
-		return 0, errNumber
+		return 0, ErrNumber
 	}
 	f, err := strconv.ParseFloat(string(b), 64)
 	switch {
 	case err == nil && (math.IsNaN(f) || math.IsInf(f, 0)), errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0):
-		return 0, errTooLarge
+		return 0, ErrTooLarge
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		return 0, errNumber
+		return 0, ErrNumber
 	}
 	return f, nil
 }
@@ -93,23 +99,23 @@ func decimal(b []byte) bool {
 	return digits
 }
 
-// parseInt reads a whole number with an optional sign.
-func parseInt(b []byte) (int64, error) {
+// Int reads a whole number with an optional sign.
+func Int(b []byte) (int64, error) {
 	i := 0
 	negative := len(b) > 0 && b[0] == '-'
 	if negative || (len(b) > 0 && b[0] == '+') {
 		i++
 	}
 	if i == len(b) {
-		return 0, errNumber
+		return 0, ErrNumber
 	}
 	var n uint64
 	for _, c := range b[i:] {
 		if c-'0' > 9 {
-			return 0, errNumber
+			return 0, ErrNumber
 		}
 		if n > (math.MaxUint64-9)/10 {
-			return 0, errTooLarge
+			return 0, ErrTooLarge
 		}
 		n = n*10 + uint64(c-'0')
 	}
@@ -117,28 +123,28 @@ func parseInt(b []byte) (int64, error) {
 	case negative && n <= 1<<63:
 		return -int64(n), nil
 	case negative || n > math.MaxInt64:
-		return 0, errTooLarge
+		return 0, ErrTooLarge
 	}
 	return int64(n), nil
 }
 
-// number makes a value of a number that says nothing of its kind: a Float, or an Int if it is a
+// Number makes a value of a number that says nothing of its kind: a Float, or an Int if it is a
 // whole number that a Float cannot hold.
-func number(b []byte) (point.Value, error) {
-	f, err := parseFloat(b)
+func Number(b []byte) (point.Value, error) {
+	f, err := Float(b)
 	if err != nil {
 		return point.Value{}, err
 	}
-	if f >= exactInt || f <= -exactInt {
-		if n, err := parseInt(b); err == nil && n != exactInt && n != -exactInt {
+	if f >= ExactInt || f <= -ExactInt {
+		if n, err := Int(b); err == nil && n != ExactInt && n != -ExactInt {
 			return point.IntOf(n), nil
 		}
 	}
 	return point.FloatOf(f), nil
 }
 
-// text makes a checked Text of octets that are not kept.
-func text(b []byte) (point.Value, error) {
+// Text makes a checked Text of octets that are not kept.
+func Text(b []byte) (point.Value, error) {
 	switch {
 	case len(b) > MaxText:
 		return point.Value{}, errLongText
@@ -148,23 +154,23 @@ func text(b []byte) (point.Value, error) {
 	return point.TextOf(string(b)), nil
 }
 
-// notFinite reports whether a text is how programs write NaN and the infinities.
-func notFinite(b []byte) bool {
+// NotFinite reports whether a text is how programs write NaN and the infinities.
+func NotFinite(b []byte) bool {
 	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
 		b = b[1:]
 	}
 	if len(b) < 3 || len(b) > len("infinity") {
 		return false
 	}
-	switch lower(string(b)) {
+	switch Lower(string(b)) {
 	case "nan", "inf", "infinity":
 		return true
 	}
 	return false
 }
 
-// lower is strings.ToLower for a few ASCII letters.
-func lower(s string) string {
+// Lower is strings.ToLower for a few ASCII letters.
+func Lower(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if c >= 'A' && c <= 'Z' {

@@ -1,4 +1,5 @@
-package ingest
+// Package jsontext walks over JSON without copying it. Whoever walks meets names and values where they stand in the text.
+package jsontext
 
 import (
 	"bytes"
@@ -9,31 +10,38 @@ import (
 	"voltbus/fault"
 )
 
+// MaxDepth is how deep JSON may be nested.
+const MaxDepth = 16
+
+// The reasons why a text is no JSON that can be read.
 var (
 	errSyntax = errors.New("does not belong there")
-	errEarly  = errors.New("ends too early")
-	errDeep   = fmt.Errorf("is nested more than %d deep", maxDepth)
-	errBehind = errors.New("has something behind the JSON")
+	ErrEarly  = errors.New("ends too early")
+	ErrDeep   = fmt.Errorf("is nested more than %d deep", MaxDepth)
+	ErrBehind = errors.New("has something behind the JSON")
 )
 
-// scanner walks over JSON. check comes first; after it the other methods meet well-formed JSON
+// Scanner walks over JSON. Check comes first; after it the other methods meet well-formed JSON
 // and may trust it.
-type scanner struct {
+type Scanner struct {
 	b []byte
 	i int
 }
 
-// check reports what is wrong with the whole text.
-func (s *scanner) check() error {
+// New returns a Scanner at the beginning of a text.
+func New(text []byte) *Scanner { return &Scanner{b: text} }
+
+// Check reports what is wrong with the whole text.
+func (s *Scanner) Check() error {
 	err := s.skip(0)
 	if err == nil {
 		if s.space(); s.i < len(s.b) {
-			err = errBehind
+			err = ErrBehind
 		}
 	}
 	if err != nil {
 		if s.i >= len(s.b) {
-			err = errEarly
+			err = ErrEarly
 		}
 		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not JSON that can be read: octet %d %w", s.i+1, err))
 	}
@@ -41,7 +49,7 @@ func (s *scanner) check() error {
 	return nil
 }
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
 		case ' ', '\n', '\r', '\t':
@@ -52,8 +60,8 @@ func (s *scanner) space() {
 	}
 }
 
-// peek returns the next octet that is no space; 0 at the end.
-func (s *scanner) peek() byte {
+// Peek returns the next octet that is no space; 0 at the end.
+func (s *Scanner) Peek() byte {
 	s.space()
 	if s.i < len(s.b) {
 		return s.b[s.i]
@@ -61,9 +69,9 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// accept steps over an octet if it comes next.
-func (s *scanner) accept(c byte) bool {
-	if s.peek() != c {
+// Accept steps over an octet if it comes next.
+func (s *Scanner) Accept(c byte) bool {
+	if s.Peek() != c {
 		return false
 	}
 	s.i++
@@ -71,11 +79,11 @@ func (s *scanner) accept(c byte) bool {
 }
 
 // skip steps over a value and checks it.
-func (s *scanner) skip(depth int) error {
-	if depth > maxDepth {
-		return errDeep
+func (s *Scanner) skip(depth int) error {
+	if depth > MaxDepth {
+		return ErrDeep
 	}
-	switch c := s.peek(); {
+	switch c := s.Peek(); {
 	case c == '{':
 		return s.skipObject(depth)
 	case c == '[':
@@ -94,52 +102,52 @@ func (s *scanner) skip(depth int) error {
 	return errSyntax
 }
 
-func (s *scanner) skipObject(depth int) error {
+func (s *Scanner) skipObject(depth int) error {
 	s.i++
-	if s.accept('}') {
+	if s.Accept('}') {
 		return nil
 	}
 	for {
-		if s.peek() != '"' {
+		if s.Peek() != '"' {
 			return errSyntax
 		}
 		if err := s.skipString(); err != nil {
 			return err
 		}
-		if !s.accept(':') {
+		if !s.Accept(':') {
 			return errSyntax
 		}
 		if err := s.skip(depth + 1); err != nil {
 			return err
 		}
-		if s.accept('}') {
+		if s.Accept('}') {
 			return nil
 		}
-		if !s.accept(',') {
+		if !s.Accept(',') {
 			return errSyntax
 		}
 	}
 }
 
-func (s *scanner) skipArray(depth int) error {
+func (s *Scanner) skipArray(depth int) error {
 	s.i++
-	if s.accept(']') {
+	if s.Accept(']') {
 		return nil
 	}
 	for {
 		if err := s.skip(depth + 1); err != nil {
 			return err
 		}
-		if s.accept(']') {
+		if s.Accept(']') {
 			return nil
 		}
-		if !s.accept(',') {
+		if !s.Accept(',') {
 			return errSyntax
 		}
 	}
 }
 
-func (s *scanner) skipString() error {
+func (s *Scanner) skipString() error {
 	for s.i++; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; {
 		case c == '"':
@@ -153,13 +161,13 @@ func (s *scanner) skipString() error {
 			return errSyntax
 		}
 	}
-	return errEarly
+	return ErrEarly
 }
 
-func (s *scanner) skipEscape() error {
+func (s *Scanner) skipEscape() error {
 	s.i++
 	if s.i >= len(s.b) {
-		return errEarly
+		return ErrEarly
 	}
 	switch s.b[s.i] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -167,7 +175,7 @@ func (s *scanner) skipEscape() error {
 	case 'u':
 		for range 4 {
 			if s.i++; s.i >= len(s.b) {
-				return errEarly
+				return ErrEarly
 			}
 			if c := s.b[s.i] | 0x20; c-'0' > 9 && c-'a' > 5 {
 				return errSyntax
@@ -178,7 +186,7 @@ func (s *scanner) skipEscape() error {
 	return errSyntax
 }
 
-func (s *scanner) skipNumber() error {
+func (s *Scanner) skipNumber() error {
 	if s.b[s.i] == '-' {
 		s.i++
 	}
@@ -203,7 +211,7 @@ func (s *scanner) skipNumber() error {
 	return nil
 }
 
-func (s *scanner) digits() int {
+func (s *Scanner) digits() int {
 	from := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
 		s.i++
@@ -211,10 +219,10 @@ func (s *scanner) digits() int {
 	return s.i - from
 }
 
-func (s *scanner) word(w string) error {
+func (s *Scanner) word(w string) error {
 	for j := range len(w) {
 		if s.i >= len(s.b) {
-			return errEarly
+			return ErrEarly
 		}
 		if s.b[s.i] != w[j] {
 			return errSyntax
@@ -224,38 +232,38 @@ func (s *scanner) word(w string) error {
 	return nil
 }
 
-// raw returns a value as it is written.
-func (s *scanner) raw() []byte {
+// Raw returns a value as it is written.
+func (s *Scanner) Raw() []byte {
 	s.space()
 	from := s.i
 	_ = s.skip(0) // checked before
 	return s.b[from:s.i]
 }
 
-// key returns the next name of an object and steps over its colon; false at the object's end.
+// Key returns the next name of an object and steps over its colon; false at the object's end.
 // Call it after the opening brace, and again after each value.
-func (s *scanner) key() ([]byte, bool) {
-	if s.accept('}') {
+func (s *Scanner) Key() ([]byte, bool) {
+	if s.Accept('}') {
 		return nil, false
 	}
-	s.accept(',')
-	name := unquoteJSON(s.raw())
-	s.accept(':')
+	s.Accept(',')
+	name := Unquote(s.Raw())
+	s.Accept(':')
 	return name, true
 }
 
-// item reports whether an array has one more; call it after the opening bracket, and again after
+// Item reports whether an array has one more; call it after the opening bracket, and again after
 // each value.
-func (s *scanner) item() bool {
-	if s.accept(']') {
+func (s *Scanner) Item() bool {
+	if s.Accept(']') {
 		return false
 	}
-	s.accept(',')
+	s.Accept(',')
 	return true
 }
 
-// unquoteJSON returns what a string that was checked says.
-func unquoteJSON(raw []byte) []byte {
+// Unquote returns what a string that was checked says.
+func Unquote(raw []byte) []byte {
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
