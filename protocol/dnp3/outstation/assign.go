@@ -1,6 +1,9 @@
 package outstation
 
-import "voltbus/protocol/dnp3/app"
+import (
+	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/outstation/database"
+)
 
 // assign handles FC 22: a class header, then the points that go into it.
 func (o *Outstation) assign(f app.Fragment) app.IIN {
@@ -14,47 +17,19 @@ func (o *Outstation) assign(f app.Fragment) app.IIN {
 			class, known = c&app.EventClasses, true
 			continue
 		}
-		at := slotOf(h.Variation.Kind())
+		at := database.SlotOf(h.Variation.Kind())
 		switch {
-		case !known || at == slots:
+		case !known || at == database.Slots:
 			return app.IINObjectUnknown
-		case h.Variation.Event(), class != 0 && traitsTable[at].event == 0:
+		case h.Variation.Event(), class != 0 && database.TraitsOf(at).Event == 0:
 			return app.IINParameterError
 		}
-		if iin := o.assignHeader(h, at, class); iin != 0 {
+		if iin := o.database.Assign(h, at, class); iin != 0 {
 			return iin
 		}
 		if call := o.callbacks.Changed; call != nil {
-			call(&o.tx, traitsTable[at].kind)
+			call(&o.tx, database.TraitsOf(at).Kind)
 		}
-	}
-	return 0
-}
-
-func (o *Outstation) assignHeader(h app.Header, at slot, class app.Classes) app.IIN {
-	table := o.database.tables[at]
-	from, to := 0, len(table)
-	switch {
-	case h.Qualifier == app.AllObjects:
-	case h.Qualifier.Ranged():
-		from, to = o.database.between(at, h.Start, h.Stop)
-	case h.Qualifier.Prefixed():
-		for point := range h.Objects() {
-			r := o.database.find(at, point.Index)
-			if r == nil {
-				return app.IINParameterError
-			}
-			r.class = class
-		}
-		return 0
-	default:
-		return app.IINParameterError
-	}
-	if from == to {
-		return app.IINParameterError
-	}
-	for i := from; i < to; i++ {
-		table[i].class = class
 	}
 	return 0
 }

@@ -9,6 +9,9 @@ import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/attribute"
+	"voltbus/protocol/dnp3/outstation/database"
+	"voltbus/protocol/dnp3/outstation/event"
 	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
@@ -85,8 +88,6 @@ type SessionConfig struct {
 
 // Defaults.
 const (
-	defaultEvents   = 1000
-	maxEvents       = 1 << 24
 	defaultSelect   = 10 * time.Second
 	defaultConfirm  = 5 * time.Second
 	defaultControls = 64
@@ -107,20 +108,20 @@ var (
 
 func (c *Config) validate() error {
 	for kind, limit := range c.EventLimits {
-		switch s := slotOf(kind); {
-		case s == slots:
+		switch s := database.SlotOf(kind); {
+		case s == database.Slots:
 			return fmt.Errorf("outstation: event limit of %v %w", kind, errKind)
-		case traitsTable[s].event == 0:
+		case database.TraitsOf(s).Event == 0:
 			return fmt.Errorf("outstation: event limit of %v: %w", kind, errStatic)
 		}
-		if limit < 0 || limit > maxEvents {
+		if limit < 0 || limit > event.MaxLimit {
 			return fmt.Errorf("outstation: %v: %w", kind, errLimit)
 		}
 	}
 	if c.SelectTimeout < 0 || c.MaxControls < 0 || c.TimeSync < 0 {
 		return fmt.Errorf("outstation: %w", errNegative)
 	}
-	if err := c.validateAttributes(); err != nil {
+	if err := attribute.Validate(c.Attributes, c.PrivateAttributes); err != nil {
 		return err
 	}
 	if err := c.Files.Validate(); err != nil {
@@ -135,23 +136,23 @@ func (c *Config) validate() error {
 }
 
 func (p *PointConfig) validate() error {
-	s := slotOf(p.Kind)
+	s := database.SlotOf(p.Kind)
 	switch {
-	case s >= slotValues:
+	case s >= database.Values:
 		return errKind
 	case p.Index > math.MaxUint16:
 		return errIndex
 	case !single(p.Class) || !single(p.CommandClass):
 		return errClass
-	case traitsTable[s].event == 0 && (p.Class != 0 || p.Event != 0):
+	case database.TraitsOf(s).Event == 0 && (p.Class != 0 || p.Event != 0):
 		return errStatic
-	case p.CommandClass != 0 && commandSlot(s) == slots:
+	case p.CommandClass != 0 && database.CommandSlot(s) == database.Slots:
 		return errCommand
-	case p.CommandClass != 0 && !fits(p.CommandEvent, traitsTable[commandSlot(s)].event):
+	case p.CommandClass != 0 && !fits(p.CommandEvent, database.TraitsOf(database.CommandSlot(s)).Event):
 		return errVariation
-	case !fits(p.Static, traitsTable[s].static) || !fits(p.Event, traitsTable[s].event):
+	case !fits(p.Static, database.TraitsOf(s).Static) || !fits(p.Event, database.TraitsOf(s).Event):
 		return errVariation
-	case s == slotTime && p.Static != 0 && p.Static != object.G50V4:
+	case s == database.Time && p.Static != 0 && p.Static != object.G50V4:
 		return errVariation
 	case p.Deadband < 0 || math.IsNaN(p.Deadband):
 		return errDeadband

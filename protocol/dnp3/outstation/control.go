@@ -6,6 +6,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/database"
 	"voltbus/protocol/dnp3/station"
 )
 
@@ -204,22 +205,22 @@ func (o *Outstation) command(c Command, n int) object.Status {
 
 // reportCommand makes the event that belongs to a command.
 func (o *Outstation) reportCommand(c Command, status object.Status) {
-	at, value := slotBinaryCommand, object.Bool(c.CROB.Code.On())
+	at, value := database.BinaryCommand, object.Bool(c.CROB.Code.On())
 	if c.Kind == object.KindAnalogCommand {
-		at, value = slotAnalogCommand, c.Value
+		at, value = database.AnalogCommand, c.Value
 	}
-	if r := o.database.find(at, c.Index); r != nil {
+	if r := o.database.Find(at, c.Index); r != nil {
 		o.report(at, r, &object.Point{Value: value, Time: object.TimestampOf(c.Time), Status: status}, nil)
 	}
 }
 
 // selectable is the answer to a select if the application has none of its own.
 func (o *Outstation) selectable(c Command) object.Status {
-	at := slotBinaryOutput
+	at := database.BinaryOutput
 	if c.Kind == object.KindAnalogCommand {
-		at = slotAnalogOutput
+		at = database.AnalogOutput
 	}
-	if o.database.find(at, c.Index) == nil {
+	if o.database.Find(at, c.Index) == nil {
 		return object.StatusNotSupported
 	}
 	return object.StatusSuccess

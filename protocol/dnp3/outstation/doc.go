@@ -9,6 +9,9 @@
 // events come and are bounded for each kind of point; the oldest event makes room for
 // the newest, and the master is told (IIN2.3).
 //
+// What it holds is in packages of its own: points in database, events in event, device
+// attributes in attribute and files in filetransfer.
+//
 // A Session is a pure state machine, see package station: it opens nothing, starts
 // nothing and reads no clock.
 package outstation

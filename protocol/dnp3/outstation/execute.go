@@ -88,7 +88,7 @@ func (s *Session) perform(now time.Time, f app.Fragment, out *station.Output) ap
 // disable handles FC 21.
 func (s *Session) disable(f app.Fragment, out *station.Output) app.IIN {
 	iin := s.unsolicited.disable(f)
-	if iin == 0 && s.events.sent > 0 && !s.solicited.waits() && out != nil {
+	if iin == 0 && s.events.Sent() > 0 && !s.solicited.waits() && out != nil {
 		s.unsolicited.cancel(out)
 	}
 	return iin

@@ -5,6 +5,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/database"
 	"voltbus/protocol/dnp3/station"
 )
 
@@ -17,7 +18,7 @@ type freezing struct {
 
 // target is what a freeze is about: positions of a table.
 type target struct {
-	slot     slot
+	slot     database.Slot
 	from, to int
 }
 
@@ -26,24 +27,18 @@ const maxFreezes = 16
 
 // freezeTarget reads the header of what is to be frozen.
 func (o *Outstation) freezeTarget(h app.Header) (target, app.IIN) {
-	at := slotOf(h.Variation.Kind())
-	if at == slots || h.Variation.Event() || traitsTable[at].frozen == slots {
+	at := database.SlotOf(h.Variation.Kind())
+	if at == database.Slots || h.Variation.Event() || database.TraitsOf(at).Frozen == database.Slots {
 		return target{}, app.IINObjectUnknown
 	}
-	t := target{slot: at, to: len(o.database.tables[at])}
-	switch {
-	case t.to == 0:
+	if len(o.database.Table(at)) == 0 {
 		return target{}, app.IINObjectUnknown
-	case h.Qualifier == app.AllObjects:
-	case h.Qualifier.Ranged():
-		t.from, t.to = o.database.between(at, h.Start, h.Stop)
-	default:
+	}
+	from, to, ok := o.database.Span(h, at)
+	if !ok {
 		return target{}, app.IINParameterError
 	}
-	if t.from == t.to {
-		return target{}, app.IINParameterError
-	}
-	return t, 0
+	return target{slot: at, from: from, to: to}, 0
 }
 
 // freezeRequest handles FC 7 to 10.
@@ -67,17 +62,17 @@ func (o *Outstation) freezeRequest(now time.Time, f app.Fragment) app.IIN {
 
 // freeze copies current values to the frozen points of the same index.
 func (o *Outstation) freeze(now time.Time, t target, clears bool) {
-	frozen := traitsTable[t.slot].frozen
+	frozen := database.TraitsOf(t.slot).Frozen
 	stamp := object.TimestampOf(now)
 	for i := t.from; i < t.to; i++ {
-		r := &o.database.tables[t.slot][i]
-		if into := o.database.find(frozen, uint32(r.index)); into != nil {
-			o.put(frozen, into, &object.Point{Value: r.value(), Time: stamp, Index: uint32(r.index), Flags: r.flags}, Force)
+		r := &o.database.Table(t.slot)[i]
+		if into := o.database.Find(frozen, uint32(r.Index)); into != nil {
+			o.put(frozen, into, &object.Point{Value: r.Value(), Time: stamp, Index: uint32(r.Index), Flags: r.Flags}, Force)
 		}
 		if clears {
-			p := r.point()
+			p := r.Point()
 			p.Value, p.Time = object.Unsigned(0), stamp
-			if t.slot == slotAnalog {
+			if t.slot == database.Analog {
 				p.Value = object.Float(0)
 			}
 			o.put(t.slot, r, &p, Detect)

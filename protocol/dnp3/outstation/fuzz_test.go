@@ -8,6 +8,7 @@ import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/database"
 	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 )
@@ -45,10 +46,10 @@ func newDevice(tb testing.TB, change func(c *Config, sc *SessionConfig)) *device
 			WriteString: func(tx *Tx, i uint32, text []byte) bool { return tx.SetString(i, text, Detect) },
 		},
 	}
-	for s := range slotValues {
+	for s := range database.Values {
 		for i := range uint32(3) {
-			p := PointConfig{Kind: traitsTable[s].kind, Index: i}
-			if traitsTable[s].event != 0 {
+			p := PointConfig{Kind: database.TraitsOf(s).Kind, Index: i}
+			if database.TraitsOf(s).Event != 0 {
 				p.Class = app.Class1 << i
 			}
 			c.Points = append(c.Points, p)
@@ -85,7 +86,7 @@ func everything(c *Config, _ *SessionConfig) {
 	}
 	c.Callbacks.Activate = func(name string) (time.Duration, uint8) { return time.Second, uint8(len(name)) }
 	for i := range c.Points {
-		if commandSlot(slotOf(c.Points[i].Kind)) != slots {
+		if database.CommandSlot(database.SlotOf(c.Points[i].Kind)) != database.Slots {
 			c.Points[i].CommandClass = app.Class2
 		}
 	}
@@ -158,30 +159,10 @@ func FuzzOutstationSurvivesHostileMasters(f *testing.F) {
 // check compares the counts of the event buffers with what is in them.
 func (d *device) check(t *testing.T) {
 	t.Helper()
-	var waiting [3]int
-	sent := 0
-	var kept [slots]int32
-	live := 0
-	for i := range d.s.events.n {
-		ev := d.s.events.at(i)
-		switch ev.state {
-		case eventWaiting:
-			waiting[ev.class]++
-		case eventSent:
-			sent++
-		case eventGone:
-			continue
-		}
-		kept[ev.slot]++
-		live++
+	if err := d.s.events.Check(); err != nil {
+		t.Fatal(err)
 	}
-	if live != d.s.events.live || kept != d.s.events.kept {
-		t.Fatalf("%d events by kind %v, the counts say %d and %v", live, kept, d.s.events.live, d.s.events.kept)
-	}
-	if waiting != d.s.events.waiting || sent != d.s.events.sent {
-		t.Fatalf("%v wait and %d are sent, the counts say %v and %d", waiting, sent, d.s.events.waiting, d.s.events.sent)
-	}
-	if outstanding := d.s.solicited.response.buffer != nil || d.s.unsolicited.buffer != nil; sent > 0 && !outstanding {
-		t.Fatalf("%d events are sent and nothing waits for a confirmation", sent)
+	if outstanding := d.s.solicited.response.buffer != nil || d.s.unsolicited.buffer != nil; d.s.events.Sent() > 0 && !outstanding {
+		t.Fatalf("%d events are sent and nothing waits for a confirmation", d.s.events.Sent())
 	}
 }

@@ -3,12 +3,13 @@ package outstation
 import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/outstation/event"
 )
 
 // indications are those that one master gets: of the device, of its events, of a restart and of broadcasts.
 type indications struct {
 	outstation *Outstation
-	events     *events
+	events     *event.Buffer
 	restarted  bool // the master has not cleared IIN1.7 yet
 	broadcast  broadcastState
 }
@@ -32,7 +33,7 @@ func (i *indications) heard(address link.Address) {
 
 // iin returns the indications for a response.
 func (i *indications) iin() app.IIN {
-	iin := i.outstation.indications | i.events.iin()
+	iin := i.outstation.indications | i.events.IIN()
 	if i.restarted {
 		iin |= app.IINDeviceRestart
 	}

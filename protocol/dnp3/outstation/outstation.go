@@ -7,6 +7,8 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/attribute"
+	"voltbus/protocol/dnp3/outstation/database"
 	"voltbus/protocol/dnp3/outstation/filetransfer"
 )
 
@@ -20,11 +22,11 @@ type Outstation struct {
 	files       filetransfer.Service
 	noText      []byte // what a string is that was never set
 	timeSync    time.Duration
-	attributes  attributeSets
+	attributes  attribute.Sets
 
 	mu          sync.Mutex
 	tx          Tx // handed to functions of the application
-	database    database
+	database    database.Database
 	sessions    []*Session
 	indications app.IIN
 	timeDue     time.Time // when to ask for the time again
@@ -39,7 +41,7 @@ func New(c Config) (*Outstation, error) {
 	}
 	o := &Outstation{
 		callbacks: c.Callbacks, limits: c.EventLimits, selectFor: c.SelectTimeout,
-		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: c.attributeSets(),
+		maxControls: c.MaxControls, timeSync: c.TimeSync, attributes: attribute.NewSets(c.Attributes, c.PrivateAttributes),
 		files: c.Files,
 	}
 	o.files.SetDefaults()
@@ -56,7 +58,7 @@ func New(c Config) (*Outstation, error) {
 	if o.timeSync > 0 {
 		o.indications = app.IINNeedTime
 	}
-	return o, o.database.load(c.Points)
+	return o, load(&o.database, c.Points)
 }
 
 // Session adds a session with a master. It keeps events from now on, whether or not

@@ -5,19 +5,22 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/attribute"
+	"voltbus/protocol/dnp3/outstation/database"
+	"voltbus/protocol/dnp3/outstation/event"
 )
 
 // item is a part of what a read asks for.
 type item struct {
 	source    source
-	slot      slot
-	variation uint8       // 0 for each point's own
-	slots     slotSet     // of events
-	classes   app.Classes // of events
-	set       uint8       // of attributes
-	limit     uint32      // of events and of points
-	from, to  int32       // positions in the table, or attribute numbers
-	class0    bool        // leave hidden points out
+	slot      database.Slot
+	variation uint8        // 0 for each point's own
+	slots     database.Set // of events
+	classes   app.Classes  // of events
+	set       uint8        // of attributes
+	limit     uint32       // of events and of points
+	from, to  int32        // positions in the table, or attribute numbers
+	class0    bool         // leave hidden points out
 }
 
 type source uint8
@@ -35,7 +38,7 @@ const (
 // reader turns a read into a plan and writes what the plan says, fragment by fragment.
 type reader struct {
 	outstation  *Outstation
-	events      *events
+	events      *event.Buffer
 	indications *indications
 	plan        []item  // what is left of a read
 	refused     app.IIN // what of it was refused
@@ -75,18 +78,18 @@ func (r *reader) planHeader(h app.Header) app.IIN {
 		return r.planAttributes(h)
 	case object.KindTime:
 		if v == object.G50V4 {
-			return r.planTable(h, slotTime, fromTable)
+			return r.planTable(h, database.Time, fromTable)
 		}
 		return r.planSingle(h, fromClock, v == object.G50V1)
 	case object.KindIndications:
 		return r.planSingle(h, fromIndications, true)
 	case object.KindDeadband:
-		return r.planTable(h, slotAnalog, fromDeadbands)
+		return r.planTable(h, database.Analog, fromDeadbands)
 	default:
 	}
-	at := slotOf(v.Kind())
+	at := database.SlotOf(v.Kind())
 	switch {
-	case at == slots:
+	case at == database.Slots:
 		return app.IINObjectUnknown
 	case v.Event():
 		return r.planEvents(h, at)
@@ -108,8 +111,8 @@ func (r *reader) planClass(h app.Header, class app.Classes) app.IIN {
 		if h.Qualifier != app.AllObjects {
 			return app.IINParameterError
 		}
-		for at := range slotValues {
-			if n := len(r.outstation.database.tables[at]); n > 0 {
+		for at := range database.Values {
+			if n := len(r.outstation.database.Table(at)); n > 0 {
 				r.plan = append(r.plan, item{
 					source: fromTable, slot: at, to: int32(n), class0: true, limit: math.MaxUint32,
 				})
@@ -123,22 +126,22 @@ func (r *reader) planClass(h app.Header, class app.Classes) app.IIN {
 	}
 	// Classes asked for together are reported together, in the order of time.
 	if n := len(r.plan); n > 0 && limit == math.MaxUint32 {
-		if before := &r.plan[n-1]; before.source == fromEvents && before.slots == allSlots && before.limit == limit {
+		if before := &r.plan[n-1]; before.source == fromEvents && before.slots == database.All && before.limit == limit {
 			before.classes |= class
 			return 0
 		}
 	}
-	r.plan = append(r.plan, item{source: fromEvents, slots: allSlots, classes: class, limit: limit})
+	r.plan = append(r.plan, item{source: fromEvents, slots: database.All, classes: class, limit: limit})
 	return 0
 }
 
-func (r *reader) planEvents(h app.Header, at slot) app.IIN {
+func (r *reader) planEvents(h app.Header, at database.Slot) app.IIN {
 	limit, ok := limitOf(h)
 	if !ok {
 		return app.IINParameterError
 	}
 	r.plan = append(r.plan, item{
-		source: fromEvents, slots: at.set(), classes: app.EventClasses, limit: limit, variation: h.Variation.Number(),
+		source: fromEvents, slots: at.Set(), classes: app.EventClasses, limit: limit, variation: h.Variation.Number(),
 	})
 	return 0
 }
@@ -156,12 +159,12 @@ func limitOf(h app.Header) (uint32, bool) {
 }
 
 // planTable plans current values or dead-bands: all, a range, a list or a number of them.
-func (r *reader) planTable(h app.Header, at slot, from source) app.IIN {
-	table := r.outstation.database.tables[at]
+func (r *reader) planTable(h app.Header, at database.Slot, from source) app.IIN {
+	table := r.outstation.database.Table(at)
 	it := item{
 		source: from, slot: at, variation: h.Variation.Number(), to: int32(len(table)), limit: math.MaxUint32,
 	}
-	if at == slotString {
+	if at == database.String {
 		it.variation = 0
 	}
 	if len(table) == 0 {
@@ -170,7 +173,7 @@ func (r *reader) planTable(h app.Header, at slot, from source) app.IIN {
 	switch {
 	case h.Qualifier == app.AllObjects:
 	case h.Qualifier.Ranged() && h.Qualifier <= app.Range32:
-		first, last := r.outstation.database.between(at, h.Start, h.Stop)
+		first, last := r.outstation.database.Between(at, h.Start, h.Stop)
 		if it.from, it.to = int32(first), int32(last); first == last {
 			return app.IINParameterError
 		}
@@ -193,7 +196,7 @@ func (r *reader) planList(h app.Header, it item) app.IIN {
 		if len(r.plan) > maxItems {
 			return app.IINParameterError
 		}
-		first, last := r.outstation.database.between(it.slot, o.Index, o.Index)
+		first, last := r.outstation.database.Between(it.slot, o.Index, o.Index)
 		if first == last {
 			iin = app.IINParameterError
 			continue
@@ -202,6 +205,30 @@ func (r *reader) planList(h app.Header, it item) app.IIN {
 		r.plan = append(r.plan, it)
 	}
 	return iin
+}
+
+// planAttributes plans the device attributes of the sets that a header names.
+func (r *reader) planAttributes(h app.Header) app.IIN {
+	number := h.Variation.Number()
+	planned := len(r.plan)
+	for _, set := range r.outstation.attributes.Of(h) {
+		it := item{source: fromAttributes, set: set, from: int32(number), to: int32(number) + 1}
+		switch number {
+		case attribute.All:
+			it.from, it.to = 0, attribute.All
+		case attribute.Names:
+			it.source = fromAttributeList
+		default:
+			if _, ok := r.outstation.attributes[set][number]; !ok {
+				continue
+			}
+		}
+		r.plan = append(r.plan, it)
+	}
+	if len(r.plan) == planned {
+		return app.IINObjectUnknown
+	}
+	return 0
 }
 
 // classOf returns the class that an object of group 60 stands for.

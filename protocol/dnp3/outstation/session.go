@@ -5,6 +5,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/link"
+	"voltbus/protocol/dnp3/outstation/event"
 	"voltbus/protocol/dnp3/outstation/filetransfer"
 	"voltbus/protocol/dnp3/station"
 )
@@ -17,7 +18,7 @@ type Session struct {
 	wake       func()
 	open       bool
 	fresh      bool // events came that the session was not woken for
-	events     events
+	events     event.Buffer
 	deferred   []byte // a read that waits for an unsolicited confirmation
 	source     link.Address
 
@@ -31,7 +32,7 @@ type Session struct {
 }
 
 func newSession(o *Outstation, c SessionConfig) *Session {
-	s := &Session{outstation: o, config: c, events: newEvents(o.limits), files: filetransfer.NewFiles(&o.files)}
+	s := &Session{outstation: o, config: c, events: event.NewBuffer(o.limits), files: filetransfer.NewFiles(&o.files)}
 	s.indications = indications{outstation: o, events: &s.events, restarted: true}
 	s.reader = reader{outstation: o, events: &s.events, indications: &s.indications}
 	s.writes = writes{outstation: o, indications: &s.indications}
@@ -118,7 +119,7 @@ func (s *Session) release() {
 // wants reports whether there is something to report that waits for nothing.
 func (s *Session) wants() bool {
 	return s.open && s.config.Unsolicited && !s.solicited.waits() && s.unsolicited.buffer == nil &&
-		s.events.any(s.unsolicited.enabled)
+		s.events.Any(s.unsolicited.enabled)
 }
 
 // Receive implements [station.Machine].
@@ -184,7 +185,7 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 	if !ok {
 		return
 	}
-	s.tellConfirmed(s.events.confirm())
+	s.tellConfirmed(s.events.Confirm())
 	s.indications.broadcast = broadcastNone
 	if s.reader.plan != nil {
 		s.solicited.respond(now, next, false, out)
@@ -220,7 +221,7 @@ func (s *Session) proceed(now time.Time, out *station.Output) {
 func (s *Session) Waiting() app.IIN {
 	s.outstation.mu.Lock()
 	defer s.outstation.mu.Unlock()
-	return s.events.iin() & app.IINEvents
+	return s.events.IIN() & app.IINEvents
 }
 
 // Restarted reports whether the master was told of a restart, or will be, and has not

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/outstation/event"
 	"voltbus/protocol/dnp3/station"
 )
 
 // solicited answers requests (clause 4.2.2), and repeats an answer that was lost.
 type solicited struct {
 	config      *SessionConfig
-	events      *events
+	events      *event.Buffer
 	indications *indications
 	reader      *reader
 	last        request  // the request answered last
@@ -101,7 +102,7 @@ func (a *solicited) respond(now time.Time, sequence app.Sequence, first bool, ou
 	if a.reader.plan == nil {
 		control |= app.FIN
 	}
-	if a.events.sent > 0 || a.reader.plan != nil || a.indications.broadcast == broadcastConfirm {
+	if a.events.Sent() > 0 || a.reader.plan != nil || a.indications.broadcast == broadcastConfirm {
 		control |= app.CON
 	}
 	w.SetControl(control)
@@ -113,7 +114,7 @@ func (a *solicited) respond(now time.Time, sequence app.Sequence, first bool, ou
 		out.Pool().Return(buffer)
 		return
 	}
-	a.events.told = a.events.overflow
+	a.events.Tell()
 	a.response = response{buffer: buffer, sequence: sequence, due: now.Add(a.config.ConfirmTimeout)}
 }
 
@@ -139,7 +140,7 @@ func (a *solicited) abandon(out *station.Output) {
 	}
 	out.Pool().Return(a.response.buffer)
 	a.response = response{}
-	a.events.putBack()
+	a.events.PutBack()
 }
 
 // confirm takes the confirmation of the fragment that waits for one, and returns the sequence number of the next.
@@ -166,6 +167,6 @@ func (a *solicited) drop() {
 	a.reader.plan = nil
 	if a.waits() {
 		a.response = response{}
-		a.events.putBack()
+		a.events.PutBack()
 	}
 }

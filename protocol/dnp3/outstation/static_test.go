@@ -9,6 +9,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/attribute"
 )
 
 // quiet is a database of two integers and a repeating time, and of two sets of attributes.
@@ -159,10 +160,10 @@ func TestConfigurationsOfObjectsWithoutEventsAreRefused(t *testing.T) {
 		"a time with an event variation":  {Config{Points: []PointConfig{{Kind: object.KindTime, Event: object.G50V4}}}, errStatic},
 		"a time in another variation":     {Config{Points: []PointConfig{{Kind: object.KindTime, Static: object.G50V1}}}, errVariation},
 		"an event limit for integers":     {Config{EventLimits: map[object.Kind]int{object.KindInteger: 5}}, errStatic},
-		"an attribute that asks for all":  {Config{Attributes: map[uint8]object.Attribute{254: {}}}, errAttribute},
-		"an attribute without a number":   {Config{PrivateAttributes: map[uint8]map[uint8]object.Attribute{1: {0: {}}}}, errAttribute},
+		"an attribute that asks for all":  {Config{Attributes: map[uint8]object.Attribute{254: {}}}, attribute.ErrNumber},
+		"an attribute without a number":   {Config{PrivateAttributes: map[uint8]map[uint8]object.Attribute{1: {0: {}}}}, attribute.ErrNumber},
 		"an attribute that is too long":   {Config{Attributes: map[uint8]object.Attribute{252: long}}, object.ErrValue},
-		"the set of the standard twice":   {Config{PrivateAttributes: map[uint8]map[uint8]object.Attribute{0: {}}}, errSet},
+		"the set of the standard twice":   {Config{PrivateAttributes: map[uint8]map[uint8]object.Attribute{0: {}}}, attribute.ErrSet},
 		"one integer twice at its index":  {Config{Points: []PointConfig{{Kind: object.KindInteger}, {Kind: object.KindInteger}}}, errIndex},
 		"a select time-out that is below": {Config{SelectTimeout: -time.Second}, errNegative},
 	}

@@ -3,6 +3,7 @@ package outstation
 import (
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/database"
 )
 
 // Mode says when an update makes an event.
@@ -28,11 +29,11 @@ type Tx struct {
 // Set changes a point: p.Index names it, p.Value, p.Flags and p.Time are its new state.
 // Points without a class make no events. It returns false if there is no such point.
 func (tx *Tx) Set(kind object.Kind, p object.Point, mode Mode) bool {
-	s := slotOf(kind)
-	if s >= slotString {
+	s := database.SlotOf(kind)
+	if s >= database.String {
 		return false
 	}
-	r := tx.outstation.database.find(s, p.Index)
+	r := tx.outstation.database.Find(s, p.Index)
 	if r == nil {
 		return false
 	}
@@ -45,19 +46,14 @@ func (tx *Tx) Set(kind object.Kind, p object.Point, mode Mode) bool {
 // another length.
 func (tx *Tx) SetString(index uint32, text []byte, mode Mode) bool {
 	o := tx.outstation
-	r := o.database.find(slotString, index)
+	r := o.database.Find(database.String, index)
 	if r == nil || len(text) == 0 && o.noText != nil || len(text) > 255 {
 		return false
 	}
-	changed := string(o.database.texts[index]) != string(text)
-	if changed {
-		if o.database.texts == nil {
-			o.database.texts = make(map[uint32][]byte)
-		}
-		o.database.texts[index] = append([]byte(nil), text...)
-	}
-	if r.class != 0 && (mode == Force || mode == Detect && changed) {
-		o.report(slotString, r, &object.Point{Index: index}, o.database.texts[index])
+	changed := o.database.SetText(index, text)
+	if r.Class != 0 && (mode == Force || mode == Detect && changed) {
+		stored, _ := o.database.Text(index)
+		o.report(database.String, r, &object.Point{Index: index}, stored)
 	}
 	return true
 }
@@ -65,64 +61,64 @@ func (tx *Tx) SetString(index uint32, text []byte, mode Mode) bool {
 // SetTime changes a repeating time (g50v4). It returns false if there is no such point or
 // its start is more than 48 bits of milliseconds.
 func (tx *Tx) SetTime(index uint32, t object.IndexedTime) bool {
-	r := tx.outstation.database.find(slotTime, index)
+	r := tx.outstation.database.Find(database.Time, index)
 	if r == nil || t.Start.Milliseconds > object.MaxMilliseconds {
 		return false
 	}
-	r.setTime(t)
+	r.SetTime(t)
 	return true
 }
 
 // Time returns a repeating time, false if there is no such point.
 func (tx *Tx) Time(index uint32) (object.IndexedTime, bool) {
-	r := tx.outstation.database.find(slotTime, index)
+	r := tx.outstation.database.Find(database.Time, index)
 	if r == nil {
 		return object.IndexedTime{}, false
 	}
-	return r.indexedTime(), true
+	return r.IndexedTime(), true
 }
 
 // Get returns the current state of a point, false if there is none.
 func (tx *Tx) Get(kind object.Kind, index uint32) (object.Point, bool) {
-	s := slotOf(kind)
-	if s >= slotString {
+	s := database.SlotOf(kind)
+	if s >= database.String {
 		return object.Point{}, false
 	}
-	r := tx.outstation.database.find(s, index)
+	r := tx.outstation.database.Find(s, index)
 	if r == nil {
 		return object.Point{}, false
 	}
-	return r.point(), true
+	return r.Point(), true
 }
 
 // Class returns the event class and dead-band of a point, which masters may change;
 // false if there is no such point.
 func (tx *Tx) Class(kind object.Kind, index uint32) (class app.Classes, deadband float64, ok bool) {
-	s := slotOf(kind)
-	if s >= slots {
+	s := database.SlotOf(kind)
+	if s >= database.Slots {
 		return 0, 0, false
 	}
-	r := tx.outstation.database.find(s, index)
+	r := tx.outstation.database.Find(s, index)
 	if r == nil {
 		return 0, 0, false
 	}
-	return r.class, r.deadband, true
+	return r.Class, r.Deadband, true
 }
 
 // put stores a value and makes the event that belongs to it.
-func (o *Outstation) put(s slot, r *record, p *object.Point, mode Mode) {
-	makes := r.class != 0 && (mode == Force || mode == Detect && r.exceeds(p))
-	r.bits, r.kind, r.flags, r.time = p.Value.Bits(), p.Value.Kind(), p.Flags, stamp(p.Time)
+func (o *Outstation) put(s database.Slot, r *database.Record, p *object.Point, mode Mode) {
+	makes := r.Class != 0 && (mode == Force || mode == Detect && r.Exceeds(p))
+	r.Store(p)
 	if makes {
-		r.reported = p.Value.Float()
+		r.SetReported(p.Value)
 		o.report(s, r, p, nil)
 	}
 }
 
 // report gives an event to every session.
-func (o *Outstation) report(s slot, r *record, p *object.Point, text []byte) {
+func (o *Outstation) report(s database.Slot, r *database.Record, p *object.Point, text []byte) {
 	for _, session := range o.sessions {
-		session.events.add(s, r, p, text)
+		session.events.Add(s, r, p, text)
 		session.fresh = true
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"voltbus/protocol/dnp3/app"
+	"voltbus/protocol/dnp3/outstation/database"
+	"voltbus/protocol/dnp3/outstation/event"
 	"voltbus/protocol/dnp3/station"
 )
 
 // unsolicited is the state of reporting unasked (clause 4.2.2).
 type unsolicited struct {
 	config      *SessionConfig
-	events      *events
+	events      *event.Buffer
 	indications *indications
 	reader      *reader
 
@@ -36,7 +38,7 @@ func (u *unsolicited) start(now time.Time, out *station.Output) {
 	case u.null:
 		u.pause = time.Time{}
 		u.send(now, 0, out)
-	case u.events.any(u.enabled) && u.collected(now):
+	case u.events.Any(u.enabled) && u.collected(now):
 		u.hold, u.pause = time.Time{}, time.Time{}
 		u.send(now, u.enabled, out)
 	}
@@ -47,7 +49,7 @@ func (u *unsolicited) collected(now time.Time) bool {
 	switch {
 	case u.config.Holdoff == 0:
 		return true
-	case u.config.HoldoffEvents > 0 && u.events.count(u.enabled) >= u.config.HoldoffEvents:
+	case u.config.HoldoffEvents > 0 && u.events.Count(u.enabled) >= u.config.HoldoffEvents:
 		return true
 	case u.hold.IsZero():
 		u.hold = now.Add(u.config.Holdoff)
@@ -60,10 +62,10 @@ func (u *unsolicited) send(now time.Time, classes app.Classes, out *station.Outp
 	control := u.sequence.Single() | app.CON | app.UNS
 	w := app.NewResponse(u.buffer.Octets, control, app.FuncUnsolicitedResponse, 0)
 	if classes != 0 {
-		u.reader.writeEvents(&w, &item{slots: allSlots, classes: classes, limit: math.MaxUint32})
+		u.reader.writeEvents(&w, &item{slots: database.All, classes: classes, limit: math.MaxUint32})
 	}
 	w.SetIIN(u.indications.iin())
-	u.events.told = u.events.overflow
+	u.events.Tell()
 	u.buffer.Octets = w.Bytes()
 	u.retries = 0
 	u.due = now.Add(u.config.ConfirmTimeout)
@@ -85,7 +87,7 @@ func (u *unsolicited) expire(now time.Time, deferred bool, out *station.Output) 
 		return
 	}
 	u.end(out)
-	u.events.putBack()
+	u.events.PutBack()
 	if !deferred {
 		u.pause = now.Add(u.config.ConfirmTimeout)
 	}
@@ -103,14 +105,14 @@ func (u *unsolicited) confirm(sequence app.Sequence, out *station.Output) int {
 	switch {
 	case u.buffer == nil && u.withdrawn && sequence.Next() == u.sequence:
 		u.withdrawn = false
-		return u.events.arrived()
+		return u.events.Arrived()
 	case u.buffer == nil || sequence != u.sequence:
 		return 0
 	}
 	u.null = false
 	u.end(out)
 	u.indications.broadcast = broadcastNone
-	return u.events.confirm()
+	return u.events.Confirm()
 }
 
 // deadline returns when the session has to look after its reports.
@@ -128,7 +130,7 @@ func (u *unsolicited) cancel(out *station.Output) {
 		return
 	}
 	u.end(out)
-	u.events.withdraw()
+	u.events.Withdraw()
 	u.withdrawn = true
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/object"
+	"voltbus/protocol/dnp3/outstation/database"
 )
 
 // writes carries out what a master writes (FC 2).
@@ -91,12 +92,12 @@ func (w *writes) writeTime(now time.Time, h app.Header) app.IIN {
 
 func (w *writes) writeDeadband(h app.Header) app.IIN {
 	for p := range h.Points() { // all or none
-		if w.outstation.database.find(slotAnalog, p.Index) == nil || !(p.Value.Float() >= 0) {
+		if w.outstation.database.Find(database.Analog, p.Index) == nil || !(p.Value.Float() >= 0) {
 			return app.IINParameterError
 		}
 	}
 	for p := range h.Points() {
-		w.outstation.database.find(slotAnalog, p.Index).deadband = p.Value.Float()
+		w.outstation.database.Find(database.Analog, p.Index).Deadband = p.Value.Float()
 	}
 	if call := w.outstation.callbacks.Changed; call != nil {
 		call(&w.outstation.tx, object.KindAnalogInput)
@@ -110,7 +111,7 @@ func (w *writes) writeString(h app.Header) app.IIN {
 		return app.IINObjectUnknown
 	}
 	for o := range h.Objects() {
-		if w.outstation.database.find(slotString, o.Index) == nil || !call(&w.outstation.tx, o.Index, o.Data) {
+		if w.outstation.database.Find(database.String, o.Index) == nil || !call(&w.outstation.tx, o.Index, o.Data) {
 			return app.IINParameterError
 		}
 	}
@@ -123,7 +124,7 @@ func (w *writes) writeInteger(h app.Header) app.IIN {
 		return app.IINObjectUnknown
 	}
 	for p := range h.Points() {
-		known := w.outstation.database.find(slotInteger, p.Index) != nil
+		known := w.outstation.database.Find(database.Integer, p.Index) != nil
 		if !known || !call(&w.outstation.tx, p.Index, uint8(p.Value.Uint())) {
 			return app.IINParameterError
 		}
@@ -138,7 +139,7 @@ func (w *writes) writeIndexedTime(h app.Header) app.IIN {
 	}
 	for o := range h.Objects() {
 		t, ok := o.IndexedTime()
-		known := w.outstation.database.find(slotTime, o.Index) != nil
+		known := w.outstation.database.Find(database.Time, o.Index) != nil
 		if !ok || !known || !call(&w.outstation.tx, o.Index, t) {
 			return app.IINParameterError
 		}
@@ -152,4 +153,24 @@ func (o *Outstation) synchronized(now time.Time) {
 	if o.timeSync > 0 {
 		o.timeDue = now.Add(o.timeSync)
 	}
+}
+
+// writeAttribute handles a write of g0.
+func (w *writes) writeAttribute(h app.Header) app.IIN {
+	call := w.outstation.callbacks.WriteAttribute
+	number := h.Variation.Number()
+	for o := range h.Objects() {
+		a, ok := o.Attribute()
+		set := uint8(o.Index)
+		_, exists := w.outstation.attributes[set][number]
+		if !ok || o.Index > 255 || !exists || call == nil {
+			return app.IINParameterError
+		}
+		a.Data = append([]byte(nil), a.Data...)
+		if !call(set, number, a) {
+			return app.IINParameterError
+		}
+		w.outstation.attributes[set][number] = a
+	}
+	return 0
 }
