@@ -91,7 +91,6 @@ var (
 	ErrLength    = errors.New("the length in the header is not that of the datagram")
 	ErrTruncated = errors.New("the datagram ends too early")
 	ErrFunction  = errors.New("unknown BVLC function")
-	ErrAddress   = errors.New("no IPv4 address")
 )
 
 // Message is a datagram. Which fields mean something depends on the function.
@@ -198,15 +197,4 @@ func appendAddress(b []byte, a netip.AddrPort) []byte {
 	}
 	octets := ip.As4()
 	return binary.BigEndian.AppendUint16(append(b, octets[:]...), a.Port())
-}
-
-// AppendMAC writes an address as the MAC of six octets that network layer addresses use (J.1.2).
-func AppendMAC(b []byte, a netip.AddrPort) []byte { return appendAddress(b, a) }
-
-// ParseMAC reads the MAC of a B/IP station.
-func ParseMAC(p []byte) (netip.AddrPort, error) {
-	if len(p) != address {
-		return netip.AddrPort{}, fmt.Errorf("%w: %d octets instead of 6", ErrAddress, len(p))
-	}
-	return readAddress(p), nil
 }

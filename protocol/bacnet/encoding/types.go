@@ -143,9 +143,6 @@ type DateTime struct {
 	Time Time
 }
 
-// DateTimeOf returns date and time of day, in the time's own zone.
-func DateTimeOf(t time.Time) DateTime { return DateTime{DateOf(t), TimeOf(t)} }
-
 // In returns the instant in a zone; false if a field is not specified or has no such value.
 func (d DateTime) In(zone *time.Location) (time.Time, bool) {
 	if d.Date.Year == Wildcard || d.Date.Month < 1 || d.Date.Month > 12 || d.Date.Day < 1 || d.Date.Day > 31 ||

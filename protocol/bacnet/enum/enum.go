@@ -41,15 +41,6 @@ type Unit uint32
 // String returns the standard's name, such as it is written in the clause, or the number.
 func (u Unit) String() string { return unitTable().name(uint32(u)) }
 
-// ParseUnit reads a name, such as degrees-celsius, or a number up to 65535.
-func ParseUnit(text string) (Unit, error) {
-	n, ok := unitTable().parse(text, 65535)
-	if !ok {
-		return 0, fmt.Errorf("unknown unit %q: write a name of the standard, such as degrees-celsius, or a number", text)
-	}
-	return Unit(n), nil
-}
-
 // ErrorClass groups error codes (clause 18).
 type ErrorClass uint16
 
