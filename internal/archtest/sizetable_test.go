@@ -15,12 +15,11 @@ var (
 		"uplink/sender.Sender":          39,
 	}
 	manyLines = map[string]int{
-		"cmd/voltbus":              9807,
-		"device":                   3429,
-		"identity":                 3534,
-		"node":                     2806,
-		"protocol/dnp3/outstation": 3118,
-		"store/duckdb":             4801,
+		"cmd/voltbus":  9807,
+		"device":       3429,
+		"identity":     3534,
+		"node":         2806,
+		"store/duckdb": 4801,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
