@@ -90,7 +90,7 @@ func BenchmarkScan(b *testing.B) {
 	out := &counter{}
 	f := benchFleet(b, out, time.Minute)
 	var lines []*line
-	for _, u := range f.units {
+	for _, u := range f.roster.units {
 		u.line.adopt(b.Context())
 		lines = append(lines, u.line)
 	}

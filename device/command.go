@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"voltbus/driver"
 	"voltbus/fault"
@@ -29,7 +28,7 @@ var (
 // the device is disabled or too many requests wait; Unreachable while the line or the device is
 // left alone after it did not answer; else the driver's. It is safe for concurrent use.
 func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]point.Sample, error) {
-	u := f.unitAt(device)
+	u := f.roster.unitAt(device)
 	if u == nil {
 		return nil, fault.E("device.Read", fault.NotFound, string(device), errors.New("there is no such device"))
 	}
@@ -59,7 +58,7 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 // that is read-only. Timeout, Canceled, Corrupt and Internal leave it open whether the device took the
 // value; after every other kind it did not. It is safe for concurrent use.
 func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (point.Value, error) {
-	u, i := f.pointAt(path)
+	u, i := f.roster.pointAt(path)
 	if u == nil {
 		return point.Value{}, fault.E("device.Write", fault.NotFound, string(path), errNoDevice)
 	}
@@ -82,7 +81,7 @@ type write struct {
 func (w *write) do(lineCtx context.Context, l *line) error {
 	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask)) //nolint:contextcheck // that of the caller ends it, too
 	if err == nil && w.reported.Kind() != point.None {
-		l.confirm(w.unit, w.index, w.reported, now)
+		l.publisher.confirm(w.unit, w.index, w.reported, now)
 	}
 	return err
 }
@@ -115,15 +114,6 @@ func onBehalf(caller context.Context, ask asking) asking {
 	}
 }
 
-// confirm emits the value that a point has after a write.
-func (l *line) confirm(u *unit, i int, v point.Value, now instant) {
-	u.mu.Lock()
-	l.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
-	u.mu.Unlock()
-	l.stamp(u, u.paths[i:i+1], l.written[:], now)
-	l.deliver(u, time.Time{}, l.written[:], now)
-}
-
 // request has do run on the device's line, and waits for it.
 func (f *Fleet) request(ctx context.Context, u *unit, do func(context.Context, *line) error) error {
 	if err := f.askable(u); err != nil {
@@ -141,11 +131,11 @@ func (f *Fleet) askable(u *unit) error {
 	switch {
 	case u.line == nil:
 		return fault.E("device.request", fault.Unavailable, "", errDisabled)
-	case f.over():
+	case f.roster.over():
 		return fault.E("device.request", fault.Unavailable, "", errOver)
 	}
-	if overdue, hung := u.line.hung(f.clock.now()); hung {
-		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.hungText(overdue)))
+	if overdue, hung := u.line.calls.hung(f.clock.now()); hung {
+		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.calls.hungText(overdue)))
 	}
 	return nil
 }
@@ -184,13 +174,13 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 		err = context.Canceled // nobody listens
 	case u.isRetired():
 		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
-	case l.resting(now):
+	case l.conn.resting(now):
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
-			"its line is lost (%w); it is tried again at %s", l.down, now.text(l.restUntil)))
-	case u.silence.timeouts > 0 && now.steady < l.gate:
+			"its line is lost (%w); it is tried again at %s", l.conn.down, now.text(l.conn.restUntil)))
+	case u.silence.timeouts > 0 && now.steady < l.silences.gate:
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
 			"it did not answer %s; it may be asked again at %s",
-			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.text(l.gate)))
+			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.text(l.silences.gate)))
 	default:
 		err = r.do(ctx, l)
 	}

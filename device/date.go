@@ -39,21 +39,7 @@ func (d *date) behind(now time.Time) time.Time {
 	return now
 }
 
-// date gives a sample that a device reported the time of its arrival, if it has none, and one that no other
-// sample of the point has.
-func (l *line) date(u *unit, place int, s *point.Sample) {
-	if s.Time.IsZero() {
-		s.Time = l.clock.now().wall
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.dates == nil {
-		u.dates = make([]date, len(u.paths))
-	}
-	u.dates[place].put(s)
-}
-
-// dateScan is date for a scan of all points. It costs nothing for devices whose samples have the times of
+// dateScan gives the samples of a scan of all points times that no others of their points have. It costs nothing for devices whose samples have the times of
 // their arrival.
 func (u *unit) dateScan(samples []point.Sample, now instant) {
 	u.mu.Lock()

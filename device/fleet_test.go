@@ -310,7 +310,7 @@ func TestADeviceThatNamesNoLineHasOneOfItsOwn(t *testing.T) {
 			t.Errorf("%s is on the line %q", s.Path, s.Line)
 		}
 	}
-	if len(f.lines) != 2 {
-		t.Errorf("there are %d lines, want 2", len(f.lines))
+	if len(f.roster.lines) != 2 {
+		t.Errorf("there are %d lines, want 2", len(f.roster.lines))
 	}
 }

@@ -17,7 +17,7 @@ var errNoFreezer = errors.New("its driver cannot freeze counters; devices of the
 // the line is lost meanwhile: the outcome is unknown then. It waits until ctx ends at most. Errors are those of Write.
 func (f *Fleet) Freeze(ctx context.Context, device point.Path, clears bool) ([]point.Sample, error) {
 	const op = "device.Freeze"
-	u := f.unitAt(device)
+	u := f.roster.unitAt(device)
 	if u == nil {
 		return nil, fault.E(op, fault.NotFound, string(device), errNoDevice)
 	}
@@ -51,8 +51,8 @@ func (z *freeze) do(lineCtx context.Context, l *line) error {
 		s.Time = u.dateNow(place, s.Quality, s.Value, now)
 	}
 	u.mu.Unlock()
-	l.stamp(u, paths, z.shown, now)
-	l.deliver(u, time.Time{}, z.shown, now)
+	l.publisher.stamp(u, paths, z.shown, now)
+	l.publisher.deliver(u, time.Time{}, z.shown, now)
 	return nil
 }
 

@@ -1,66 +1,49 @@
 package device
 
 import (
-	"container/heap"
 	"context"
-	"log/slog"
-	"sync/atomic"
 	"time"
 
-	"voltbus/driver"
 	"voltbus/point"
 )
 
 // lineKey tells lines apart.
 type lineKey struct{ kind, name string }
 
-// line is one physical line with its devices. All its work is done by one goroutine, in run;
-// the fields below the mailbox belong to that.
+// line is one physical line with its devices. All its work is done by one goroutine, in run, which also owns the parts below the
+// mailbox; only calls may be asked by others.
 type line struct {
 	key    lineKey
 	limits Limits
 	clock  *clock
-	out    *outlets
-	log    *slog.Logger
 	leave  func(*line) bool // asks to end a line without devices
 	box    *mailbox
 
-	busy   atomic.Int64         // steady moment from which the driver counts as hung; 0: not in the driver
-	busyOn atomic.Pointer[unit] // the device that the driver is busy with; nil for the line itself
-
-	units    []*unit
-	agenda   agenda  // of the units that are read
-	probes   []*unit // silent units whose turn has come, in order
-	deaf     int     // units that are to be listened to and have no subscription
-	turn     int     // of those
-	news     []*unit // being taken
-	jumps    uint64  // of the clock, as far as seen
-	scanLast bool    // a slot was served last: a request goes first
-
-	link      driver.Line
-	proven    bool          // the link gave an answer since it was dialled
-	down      error         // why there is no link
-	redial    backoff       // distance between dials
-	restUntil time.Duration // no dial before
-	gate      time.Duration // no probe before
-	mute      int           // probes without an answer since the last answer of any device
-	noise     doubling
-	told      bool // the present loss was logged
-
-	scan    point.Scan      // lent to the outlet, one at a time
-	written [1]point.Sample // likewise
-
-	reports     []point.Sample // being taken from one device, each point once
-	reportPaths []point.Path   // of reports
-	inReports   map[int]bool   // by the place in the unit's points
+	units     []*unit
+	scanLast  bool // a slot was served last: a request goes first
+	calls     calls
+	conn      connection
+	timetable timetable
+	silences  silences
+	listener  listener
+	reports   reports
+	publisher publisher
+	trouble   troubleLog
 }
 
 func (f *Fleet) newLine(key lineKey) *line {
-	return &line{
-		key: key, limits: f.limits, clock: f.clock, out: f.out, log: f.log, leave: f.leave,
-		box:    newMailbox(f.limits.Queue),
-		redial: backoff{first: f.limits.RedialFirst, most: f.limits.RedialMost},
+	l := &line{
+		key: key, limits: f.limits, clock: f.clock, leave: f.roster.leave,
+		box:       newMailbox(f.limits.Queue),
+		calls:     calls{line: key.name, clock: f.clock},
+		timetable: timetable{clock: f.clock},
+		silences:  silences{clock: f.clock, distance: f.limits.Probe},
+		publisher: publisher{clock: f.clock, out: f.out, recordBad: f.limits.RecordBad},
+		trouble:   troubleLog{log: f.log, line: key.name, kind: key.kind},
 	}
+	l.conn = connection{line: l, redial: backoff{first: f.limits.RedialFirst, most: f.limits.RedialMost}}
+	l.listener.line, l.reports.line = l, l
+	return l
 }
 
 // run serves the line until ctx ends or no device is left on it.
@@ -69,15 +52,15 @@ func (l *line) run(ctx context.Context) {
 	defer cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	l.jumps = l.clock.jumps.Load()
+	l.timetable.jumps = l.clock.jumps.Load()
 	for ctx.Err() == nil {
 		l.adopt(ctx)
 		if len(l.units) == 0 && l.leave(l) {
 			return
 		}
-		l.hear(ctx)
+		l.listener.receive(ctx)
 		now := l.clock.now()
-		l.follow(now)
+		l.timetable.follow(now)
 		if l.step(ctx, now) {
 			continue
 		}
@@ -94,7 +77,7 @@ func (l *line) run(ctx context.Context) {
 // end closes everything, and answers whoever waits.
 func (l *line) end(ctx context.Context) {
 	l.box.close()
-	l.hangUp(ctx)
+	l.conn.hangUp(ctx)
 }
 
 // adopt takes over the wanted devices, if they changed. On a line that stays open nothing is heard between
@@ -104,11 +87,11 @@ func (l *line) adopt(ctx context.Context) {
 	if !fresh {
 		return
 	}
-	if l.link != nil {
-		defer l.pause(l.units[0])()
+	if l.conn.link != nil {
+		defer l.conn.pause(l.units[0])()
 	}
 	l.exchange(ctx, wanted)
-	l.settle(ctx)
+	l.conn.openPaused(ctx)
 }
 
 // exchange makes the wanted devices those of the line. Devices that stay notice nothing. A line on which
@@ -122,14 +105,13 @@ func (l *line) exchange(ctx context.Context, wanted []*unit) {
 	kept := make(map[*unit]bool, len(l.units))
 	for _, u := range l.units {
 		if kept[u] = staying[u]; !kept[u] {
-			l.takeLast(ctx, u)
-			l.closeSession(u)
+			l.reports.takeLast(ctx, u)
+			l.conn.closeSession(u)
 		}
 	}
 	if len(kept) > 0 && !anyTrue(kept) {
-		l.hangUp(ctx)
-		l.redial.reset()
-		l.restUntil = 0
+		l.conn.hangUp(ctx)
+		l.conn.forget()
 	}
 	for _, u := range wanted {
 		if !kept[u] {
@@ -161,47 +143,17 @@ func (l *line) join(u *unit, now instant) {
 	u.heard = max(now.steady, 1)
 }
 
-// rebuild makes agenda, probes and the count of the deaf those of the present devices.
+// rebuild makes timetable, probes and the count of missing subscriptions those of the present devices.
 func (l *line) rebuild(staying map[*unit]bool) {
-	l.agenda, l.deaf = l.agenda[:0], 0
-	for _, u := range l.units {
-		if u.cfg.Interval > 0 {
-			l.agenda = append(l.agenda, u)
-		}
-		if u.listens && !u.subscribed {
-			l.deaf++
-		}
-	}
-	heap.Init(&l.agenda)
-	waiting := l.probes[:0]
-	for _, u := range l.probes {
-		if staying[u] {
-			waiting = append(waiting, u)
-		}
-	}
-	clear(l.probes[len(waiting):])
-	l.probes = waiting
-}
-
-// follow plans every slot anew after the wall clock jumped.
-func (l *line) follow(now instant) {
-	jumps := l.clock.jumps.Load()
-	if jumps == l.jumps {
-		return
-	}
-	l.jumps = jumps
-	for _, u := range l.agenda {
-		if !u.at.IsZero() {
-			u.plan(now)
-		}
-	}
-	heap.Init(&l.agenda)
+	l.timetable.fill(l.units)
+	l.listener.count(l.units)
+	l.silences.keep(staying)
 }
 
 // step does the next thing that is due, and reports whether there was one. Slots and requests
 // alternate, so that neither holds up the other; probes and new subscriptions get the rest.
 func (l *line) step(ctx context.Context, now instant) bool {
-	slotDue := len(l.agenda) > 0 && !l.agenda[0].at.After(now.wall)
+	slotDue := l.timetable.due(now)
 	if !slotDue || l.scanLast {
 		if r := l.box.take(); r != nil {
 			l.scanLast = false
@@ -210,47 +162,31 @@ func (l *line) step(ctx context.Context, now instant) bool {
 		}
 	}
 	switch {
-	case slotDue && !l.starved(now):
+	case slotDue && !l.silences.starved(now):
 		l.scanLast = true
-		l.visit(ctx, l.agenda[0], now)
+		l.visit(ctx, l.timetable.next(), now)
 		return true
-	case l.probeReady(now):
-		l.probe(ctx)
+	case l.silences.ready(now):
+		u := l.silences.take()
+		l.scanSlot(ctx, u, u.silence.owed)
 		return true
 	}
-	return l.listen(ctx, now)
+	return l.listener.listen(ctx, now)
 }
 
-// visit serves the slot of the device that stands first in the agenda.
+// visit serves the slot of the device that comes first in the timetable.
 func (l *line) visit(ctx context.Context, u *unit, now instant) {
-	slot := l.advance(u, now)
+	slot := l.timetable.advance(u, now)
 	switch {
-	case l.resting(now):
-		l.skip(u, slot, point.BadUnreachable, now)
+	case l.conn.resting(now):
+		l.publisher.skip(u, slot, point.BadUnreachable, now)
 	case u.silence.timeouts > 0:
-		l.visitSilent(u, slot, now)
+		if skipped, skip := l.silences.visit(u, slot); skip {
+			l.publisher.skip(u, skipped, u.silence.quality, now)
+		}
 	default:
 		l.scanSlot(ctx, u, slot)
 	}
-}
-
-// advance returns the slot to serve now, which is the latest one, and plans the next.
-func (l *line) advance(u *unit, now instant) time.Time {
-	u.served = now.steady
-	var slot time.Time
-	if u.at.IsZero() {
-		u.plan(now)
-	} else {
-		slot = u.schedule.last(now.wall)
-		if missed := slot.Sub(u.at) / u.cfg.Interval; missed > 0 {
-			u.mu.Lock()
-			u.state.Overruns += uint64(missed)
-			u.mu.Unlock()
-		}
-		u.at = slot.Add(u.cfg.Interval)
-	}
-	heap.Fix(&l.agenda, 0)
-	return slot
 }
 
 // longestWait bounds a wait for nothing.
@@ -258,12 +194,5 @@ const longestWait = 24 * time.Hour
 
 // untilNext returns how long nothing is due.
 func (l *line) untilNext(now instant) time.Duration {
-	wait := longestWait
-	if len(l.agenda) > 0 {
-		wait = min(wait, l.agenda[0].at.Sub(now.wall))
-	}
-	if len(l.probes) > 0 {
-		wait = min(wait, l.gate-now.steady)
-	}
-	return max(min(wait, l.untilListen(now)), 0)
+	return max(min(longestWait, l.timetable.until(now), l.silences.until(now), l.listener.until(now)), 0)
 }

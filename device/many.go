@@ -40,7 +40,7 @@ func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, tell func(pla
 	calls := newBatch(ctx, f, len(settings))
 	for k := range settings {
 		s := &settings[k]
-		u, i := f.pointAt(s.Point)
+		u, i := f.roster.pointAt(s.Point)
 		if u == nil {
 			tell(k, Outcome{Err: fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)})
 			continue
@@ -99,7 +99,7 @@ type place struct{ index, place int }
 func (f *Fleet) byDevice(paths []point.Path, readings []Reading) map[*unit][]place {
 	groups := make(map[*unit][]place)
 	for k, path := range paths {
-		u, i := f.pointAt(path)
+		u, i := f.roster.pointAt(path)
 		if u == nil {
 			readings[k].Err = fault.E("device.Read", fault.NotFound, string(path), errNoDevice)
 			continue
@@ -115,7 +115,7 @@ func reading(ctx context.Context, u *unit, paths []point.Path, names []string, s
 		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
 			read, err := readAll(ctx, u, s, names)
 			if err == nil {
-				l.stamp(u, paths, read, l.clock.now())
+				l.publisher.stamp(u, paths, read, l.clock.now())
 				*samples = slices.Clone(read)
 			}
 			return err

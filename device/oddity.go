@@ -32,7 +32,7 @@ func (u *unit) countMisdated(ctx context.Context) {
 	}
 }
 
-// oddity is something that a driver counts, and how it is told.
+// oddity is something that a driver counts, and how it is logged.
 type oddity struct {
 	sum     *uint64 // in the state of the device
 	noise   *doubling
@@ -45,7 +45,7 @@ type oddity struct {
 // countOddity adds up what came since count was called last, and tells it.
 func (u *unit) countOddity(ctx context.Context, count func() uint64, o oddity) {
 	l, n := u.line, uint64(0)
-	if err := l.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {
+	if err := l.calls.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {
 		return
 	}
 	now := l.clock.now()
@@ -55,7 +55,7 @@ func (u *unit) countOddity(ctx context.Context, count func() uint64, o oddity) {
 	u.blame(err, now)
 	u.mu.Unlock()
 	if o.noise.due(now.steady) {
-		l.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)), //nolint:sloglint // one of two constants
+		l.trouble.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)), //nolint:sloglint // one of two constants
 			slog.String("driver", l.key.kind), slog.Uint64("count", o.noise.count), slog.Any("err", err))
 	}
 }

@@ -2,9 +2,7 @@ package device
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -25,21 +23,21 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	})
 	if u.overheard {
 		samples = slices.Clone(samples) // they are the session's until it is called again
-		_ = l.takeReports(ctx, u)       // what is wrong the read has said
+		_ = l.reports.take(ctx, u)      // what is wrong the read has said
 	}
 	switch {
 	case err == nil:
-		l.stamp(u, u.paths, samples, now)
+		l.publisher.stamp(u, u.paths, samples, now)
 		u.dateScan(samples, now)
 		u.countMisdated(ctx)
-		l.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
-		l.deliver(u, slot, samples, now)
+		l.trouble.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
+		l.publisher.deliver(u, slot, samples, now)
 	case ctx.Err() != nil:
 	case Declined(err):
 		l.refused(ctx, u, err, now)
-		l.deliverBad(u, slot, qualityOf(err), now)
+		l.publisher.deliverBad(u, slot, qualityOf(err), now)
 	default:
-		l.deliverBad(u, slot, qualityOf(err), now)
+		l.publisher.deliverBad(u, slot, qualityOf(err), now)
 	}
 }
 
@@ -67,83 +65,5 @@ func (l *line) refused(ctx context.Context, u *unit, err error, now instant) {
 	u.become(Online, now)
 	u.mu.Unlock()
 	u.diagnosis = err
-	l.diagnose(ctx, u, true)
-}
-
-// diagnose keeps why a device that answers has bad points, or none that can be read, and logs it when it is news.
-func (l *line) diagnose(ctx context.Context, u *unit, none bool) {
-	text, kind := "", fault.Internal
-	if u.diagnosis != nil {
-		text, kind = l.explain(u), kindOf(u.diagnosis)
-	}
-	u.mu.Lock()
-	news := u.state.Problem != text
-	u.state.Problem, u.state.ProblemKind, u.state.Refuses = text, kind, none && text != ""
-	u.mu.Unlock()
-	if news && text != "" && text != u.diagnosed {
-		u.diagnosed = text
-		message := "device answers, but not for all points"
-		if none {
-			message = "device answers, but gives no point"
-		}
-		l.log.WarnContext(ctx, message, //nolint:sloglint // one of two constants
-			slog.String("device", string(u.cfg.Path)), slog.String("driver", l.key.kind), slog.String("err", text))
-	}
-}
-
-// explain adds to a diagnosis which setting of the device bounds it.
-func (l *line) explain(u *unit) string {
-	if errors.Is(u.diagnosis, driver.ErrScanCut) {
-		return fmt.Sprintf("%v; it may take %v: raise devices.%s.timeout, or read less", u.diagnosis, u.cfg.Timeout, u.cfg.Path)
-	}
-	return u.diagnosis.Error()
-}
-
-// stamp gives samples their full paths, and the time of the answer where the driver has none.
-func (l *line) stamp(u *unit, paths []point.Path, samples []point.Sample, now instant) {
-	for i := range samples {
-		s := &samples[i]
-		s.Point = paths[i]
-		if s.Time.IsZero() {
-			s.Time = now.wall
-		}
-	}
-	if backs := l.clock.backs.Load(); backs != u.clock {
-		u.clock = backs
-		doubt(samples)
-	}
-}
-
-// doubt marks samples as taken by a clock that has just gone back.
-func doubt(samples []point.Sample) {
-	for i := range samples {
-		if samples[i].Quality.IsGood() {
-			samples[i].Quality = point.UncertainClock
-		}
-	}
-}
-
-// deliver emits a scan with values.
-func (l *line) deliver(u *unit, slot time.Time, samples []point.Sample, now instant) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.scanned(now)
-	l.scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
-	l.out.emit(u, &l.scan, true)
-	l.scan.Samples = nil
-}
-
-// deliverBad emits a scan without values.
-func (l *line) deliverBad(u *unit, slot time.Time, q point.Quality, now instant) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	l.out.emitBad(u, slot, q, now, l.limits.RecordBad)
-}
-
-// skip serves a slot without asking the device.
-func (l *line) skip(u *unit, slot time.Time, q point.Quality, now instant) {
-	u.mu.Lock()
-	u.state.Skipped++
-	u.mu.Unlock()
-	l.deliverBad(u, slot, q, now)
+	l.trouble.diagnose(ctx, u, true)
 }

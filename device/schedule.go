@@ -42,32 +42,3 @@ func spread(place int, period time.Duration) time.Duration {
 	moment, _ := bits.Mul64(bits.Reverse64(uint64(place)), uint64(period))
 	return time.Duration(moment)
 }
-
-// agenda is a heap of the devices that are to be read, the next one first; of several at one
-// time the one that was served longest ago, then the one that was configured first.
-type agenda []*unit
-
-func (a agenda) Len() int { return len(a) }
-
-func (a agenda) Less(i, j int) bool {
-	if order := a[i].at.Compare(a[j].at); order != 0 {
-		return order < 0
-	}
-	if a[i].served != a[j].served {
-		return a[i].served < a[j].served
-	}
-	return a[i].order < a[j].order
-}
-
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-
-// Push implements heap.Interface.
-func (a *agenda) Push(x any) { *a = append(*a, x.(*unit)) }
-
-// Pop implements heap.Interface.
-func (a *agenda) Pop() any {
-	last := len(*a) - 1
-	u := (*a)[last]
-	*a = (*a)[:last]
-	return u
-}

@@ -1,8 +1,6 @@
 package device
 
 import (
-	"container/heap"
-	"context"
 	"slices"
 	"time"
 
@@ -14,7 +12,7 @@ type silence struct {
 	timeouts int           // in a row; 0: the device is not silent
 	skip     int           // slots to pass before the next probe
 	quality  point.Quality // what its slots give meanwhile
-	waiting  bool          // it is in the line's probes
+	waiting  bool          // a probe of it waits
 	owed     time.Time     // the slot that its probe is for
 }
 
@@ -36,80 +34,110 @@ func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 	}
 }
 
-// hush makes a device silent after it did not answer for a while.
-func (l *line) hush(ctx context.Context, u *unit, q point.Quality, took time.Duration) {
-	u.silence.deepen(q, u.cfg.Interval, l.limits.Probe)
-	l.mute++
+// silences are the probes of a line's silent devices: they wait until nothing else is due, and leave the others most of the time.
+type silences struct {
+	clock    *clock
+	distance time.Duration // longest one between two probes of a device
+	probes   []*unit       // silent units whose turn has come, in order
+	gate     time.Duration // no probe before
+	mute     int           // probes without an answer since the last answer of any device
+}
+
+// deepen makes a device silent after it did not answer for a while. It returns whether the line is to be dialled anew, because none
+// of its devices answers.
+func (s *silences) deepen(u *unit, units []*unit, q point.Quality, took time.Duration) (redial bool) {
+	u.silence.deepen(q, u.cfg.Interval, s.distance)
+	s.mute++
 	switch {
-	case l.someAnswer():
-		l.gate = l.clock.now().steady + probeShare*took
-	case l.mute >= probesToRedial:
-		l.mute = 0
-		l.hangUp(ctx)
+	case someAnswer(units):
+		s.gate = s.clock.now().steady + probeShare*took
+	case s.mute >= probesToRedial:
+		s.mute = 0
+		return true
+	}
+	return false
+}
+
+// keep drops the probes of devices that are not staying.
+func (s *silences) keep(staying map[*unit]bool) {
+	waiting := s.probes[:0]
+	for _, u := range s.probes {
+		if staying[u] {
+			waiting = append(waiting, u)
+		}
+	}
+	clear(s.probes[len(waiting):])
+	s.probes = waiting
+}
+
+// visit serves a slot of a silent device: it queues a probe for it, or returns the slot to be skipped.
+func (s *silences) visit(u *unit, slot time.Time) (skipped time.Time, skip bool) {
+	own := &u.silence
+	switch {
+	case own.waiting:
+		skipped, own.owed = own.owed, slot
+		return skipped, true
+	case own.skip > 0:
+		own.skip--
+		return slot, true
+	}
+	own.waiting, own.owed = true, slot
+	s.probes = append(s.probes, u)
+	return time.Time{}, false
+}
+
+// ready reports whether a silent device may be asked now.
+func (s *silences) ready(now instant) bool { return len(s.probes) > 0 && now.steady >= s.gate }
+
+// starved reports whether a probe has to go before slots, because the line is never idle.
+func (s *silences) starved(now instant) bool {
+	return s.ready(now) && now.steady >= s.gate+s.distance
+}
+
+// until returns how long no probe is due.
+func (s *silences) until(now instant) time.Duration {
+	if len(s.probes) == 0 {
+		return longestWait
+	}
+	return s.gate - now.steady
+}
+
+// take returns the silent device that has waited longest.
+func (s *silences) take() *unit {
+	u := s.probes[0]
+	s.probes = s.probes[1:]
+	u.silence.waiting = false
+	return u
+}
+
+// end ends a device's silence. It returns the slot that its probe was for, if it waited for one.
+func (s *silences) end(u *unit) (owed time.Time, waited bool) {
+	owed, waited = u.silence.owed, u.silence.waiting
+	if waited {
+		s.probes = slices.DeleteFunc(s.probes, func(p *unit) bool { return p == u })
+	}
+	u.silence = silence{}
+	return owed, waited
+}
+
+// endAll ends the silence of all devices, after skip was called for each slot whose probe waits: the line is lost, so that nobody answers,
+// and when it is back everybody is asked.
+func (s *silences) endAll(units []*unit, skip func(u *unit, owed time.Time)) {
+	for _, u := range s.probes {
+		skip(u, u.silence.owed)
+	}
+	s.probes, s.mute = nil, 0
+	for _, u := range units {
+		u.silence = silence{}
 	}
 }
 
-// someAnswer reports whether any device of the line is not silent.
-func (l *line) someAnswer() bool {
-	for _, u := range l.units {
+// someAnswer reports whether any of the devices is not silent.
+func someAnswer(units []*unit) bool {
+	for _, u := range units {
 		if u.silence.timeouts == 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// visitSilent serves a slot of a silent device: with a bad scan, or by queuing a probe for it.
-func (l *line) visitSilent(u *unit, slot time.Time, now instant) {
-	s := &u.silence
-	switch {
-	case s.waiting:
-		l.skip(u, s.owed, s.quality, now)
-		s.owed = slot
-	case s.skip > 0:
-		s.skip--
-		l.skip(u, slot, s.quality, now)
-	default:
-		s.waiting, s.owed = true, slot
-		l.probes = append(l.probes, u)
-	}
-}
-
-// probeReady reports whether a silent device may be asked now.
-func (l *line) probeReady(now instant) bool { return len(l.probes) > 0 && now.steady >= l.gate }
-
-// starved reports whether a probe has to go before slots, because the line is never idle.
-func (l *line) starved(now instant) bool {
-	return l.probeReady(now) && now.steady >= l.gate+l.limits.Probe
-}
-
-// probe asks the silent device that has waited longest.
-func (l *line) probe(ctx context.Context) {
-	u := l.probes[0]
-	l.probes = l.probes[1:]
-	u.silence.waiting = false
-	l.scanSlot(ctx, u, u.silence.owed)
-}
-
-// wake ends a device's silence. If it waits for a probe, because it answered a request before
-// that, the slot is served as usual instead.
-func (l *line) wake(u *unit) {
-	if u.silence.waiting {
-		l.probes = slices.DeleteFunc(l.probes, func(p *unit) bool { return p == u })
-		u.at = u.silence.owed
-		heap.Init(&l.agenda)
-	}
-	u.silence = silence{}
-}
-
-// endSilence forgets who was silent: the line is lost, so that nobody answers, and when it is
-// back everybody is asked.
-func (l *line) endSilence(now instant) {
-	for _, u := range l.probes {
-		l.skip(u, u.silence.owed, point.BadUnreachable, now)
-	}
-	l.probes, l.mute = nil, 0
-	for _, u := range l.units {
-		u.silence = silence{}
-	}
 }

@@ -65,7 +65,7 @@ type State struct {
 // Devices returns the state of every device, in the order of the last Apply. It is safe for
 // concurrent use and waits for no driver.
 func (f *Fleet) Devices() []State {
-	units := f.wantedUnits()
+	units := f.roster.wantedUnits()
 	now := f.clock.now()
 	states := make([]State, len(units))
 	for i, u := range units {
@@ -82,10 +82,10 @@ func (u *unit) snapshot(now instant) State {
 	if u.line == nil {
 		return state
 	}
-	if overdue, hung := u.line.hung(now); hung {
+	if overdue, hung := u.line.calls.hung(now); hung {
 		state.Status = Hung
 		state.Since = now.wall.Add(-overdue)
-		state.LastError = u.line.hungText(overdue)
+		state.LastError = u.line.calls.hungText(overdue)
 		state.LastErrorKind = fault.Internal
 		state.LastErrorTime = now.wall
 	}

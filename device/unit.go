@@ -32,7 +32,7 @@ type unit struct {
 	lossNoise doubling // of reports that were lost
 	dateNoise doubling // of times that are not believed
 	noNoise   doubling // of requests that were declined
-	told      bool     // the present trouble was logged
+	logged    bool     // the present trouble was logged
 	diagnosis error    // why the last read left points bad although the device answered
 	diagnosed string   // that was logged last
 

@@ -1,0 +1,98 @@
+package device
+
+import (
+	"context"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/point"
+)
+
+// attempt lets ask talk to the device within its time-out, and draws the conclusions: for the line
+// when it is lost, for the device when it is silent. With again, a line that worked and is lost
+// now is dialled and asked once more. It returns when the attempt ended. The error is ask's, or
+// says why the device could not be reached. When ctx ends meanwhile, nothing is concluded.
+func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (instant, error) {
+	begin := l.clock.now()
+	err := l.try(ctx, u, begin, ask)
+	if again && isLineLost(err) && l.conn.proven && ctx.Err() == nil {
+		l.conn.hangUp(ctx)
+		err = l.try(ctx, u, l.clock.now(), ask)
+	}
+	now := l.clock.now()
+	if err == nil || ctx.Err() == nil {
+		l.conclude(ctx, u, err, begin, now)
+	}
+	return now, err
+}
+
+// asking is one conversation with a device.
+type asking func(ctx context.Context, s driver.Session) error
+
+// try opens what has to be open and lets ask talk to the device once.
+func (l *line) try(ctx context.Context, u *unit, now instant, ask asking) error {
+	if !l.conn.isOpen(u) {
+		if err := l.conn.reach(ctx, u); err != nil {
+			return err
+		}
+		now = l.clock.now()
+	}
+	limited := newDeadline(ctx, u.cfg.Timeout)
+	defer limited.end()
+	return l.calls.guardUntil(u, now.steady+hangAfter(u), func() error { //nolint:contextcheck // limited is ctx with a deadline
+		return ask(limited, u.session)
+	})
+}
+
+// conclude keeps the books after an attempt.
+func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now instant) {
+	took := now.steady - begin.steady
+	u.mu.Lock()
+	u.state.Latency = took
+	switch {
+	case err == nil:
+		u.answered(now)
+	case Declined(err):
+		u.declined(err, now)
+	case !isAbandoned(err):
+		u.failed(err, now)
+	}
+	u.mu.Unlock()
+	switch {
+	case err == nil:
+		l.answered(ctx, u)
+	case isLineLost(err):
+		l.conn.lose(ctx, err)
+	case isCrash(err):
+		l.conn.lose(ctx, err)
+		l.silence(ctx, u, qualityOf(err), took)
+		l.trouble.complain(ctx, u, err, now)
+	case isAbandoned(err):
+	case isOfScan(err): // what it means is said where the scan is
+	case Declined(err):
+		l.trouble.declined(ctx, u, err, now)
+	case isSilence(err):
+		l.silence(ctx, u, qualityOf(err), took)
+		l.trouble.complain(ctx, u, err, now)
+	default:
+		l.trouble.complain(ctx, u, err, now)
+	}
+}
+
+// silence notes that a device did not answer for a while.
+func (l *line) silence(ctx context.Context, u *unit, q point.Quality, took time.Duration) {
+	if l.silences.deepen(u, l.units, q, took) {
+		l.conn.hangUp(ctx)
+	}
+}
+
+// answered ends the trouble of the device and of the line. If the device waits for a probe, because it answered a request
+// before that, the slot is served as usual instead.
+func (l *line) answered(ctx context.Context, u *unit) {
+	l.conn.answered()
+	l.silences.mute = 0
+	if owed, waited := l.silences.end(u); waited {
+		l.timetable.bringBack(u, owed)
+	}
+	l.trouble.back(ctx, u)
+}

@@ -1,0 +1,68 @@
+package device
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"voltbus/fault"
+)
+
+// calls makes the calls of a line's goroutine into its driver, one at a time. It turns a panic into an error, and shows others
+// when the driver does not return.
+type calls struct {
+	line  string // its name
+	clock *clock
+	until atomic.Int64         // steady moment from which the driver counts as hung; 0: not in the driver
+	on    atomic.Pointer[unit] // the device that the driver is busy with; nil for the line itself
+}
+
+// guard calls a driver, turns its panic into an error, and lets others see when it hangs.
+func (c *calls) guard(u *unit, call func() error) error {
+	return c.guardUntil(u, c.clock.now().steady+hangAfter(u), call)
+}
+
+// guardUntil is guard for a call that hangs if it has not returned at a moment.
+func (c *calls) guardUntil(u *unit, moment time.Duration, call func() error) (err error) {
+	c.on.Store(u)
+	c.until.Store(int64(moment))
+	defer func() {
+		c.until.Store(0)
+		if value := recover(); value != nil {
+			err = fault.E("device.call", fault.Internal, string(u.cfg.Path), newCrash(value))
+		}
+	}()
+	return call()
+}
+
+// nested makes do, which calls the driver from within a call of it, and then shows the outer call again.
+func (c *calls) nested(do func()) {
+	until, on := c.until.Load(), c.on.Load()
+	do()
+	c.on.Store(on)
+	c.until.Store(until)
+}
+
+// running reports whether the line's goroutine is in a driver. It is safe for concurrent use.
+func (c *calls) running() bool { return c.until.Load() != 0 }
+
+// hangAfter returns how long a driver may stay away.
+func hangAfter(u *unit) time.Duration { return 2 * u.cfg.Timeout }
+
+// hung reports whether the driver has been away for too long, and by how much. It is safe for
+// concurrent use.
+func (c *calls) hung(now instant) (time.Duration, bool) {
+	since := time.Duration(c.until.Load())
+	return now.steady - since, since != 0 && now.steady > since
+}
+
+// hungText says so for people. It is safe for concurrent use.
+func (c *calls) hungText(overdue time.Duration) string {
+	subject := "the line"
+	if u := c.on.Load(); u != nil {
+		subject = string(u.cfg.Path)
+		overdue += hangAfter(u)
+	}
+	return fmt.Sprintf("line %s stands still: its driver has been busy with %s for %v and does not return; "+
+		"restart the node if it stays so", c.line, subject, overdue.Truncate(time.Second))
+}

@@ -1,0 +1,177 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// connection is the link of a line, with the sessions on it: it is dialled when it is needed, and rests after it was lost.
+type connection struct {
+	line      *line
+	link      driver.Line
+	proven    bool          // the link gave an answer since it was dialled
+	down      error         // why there is no link
+	redial    backoff       // distance between dials
+	restUntil time.Duration // no dial before
+}
+
+func (c *connection) isOpen(u *unit) bool { return u.session != nil && c.link != nil }
+
+// reach dials the line and opens the device's session, as far as they are not open. On a new line the
+// sessions of all devices that report by themselves are opened before anything is heard.
+func (c *connection) reach(ctx context.Context, u *unit) error {
+	if c.isOpen(u) {
+		return nil
+	}
+	if !u.isFree() {
+		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path),
+			errors.New("its session under the previous configuration is still being closed"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
+	defer cancel()
+	fresh := c.link == nil
+	if fresh {
+		if err := c.dial(ctx, u); err != nil {
+			return err
+		}
+	}
+	defer c.pause(u)()
+	if fresh {
+		c.openPaused(ctx)
+	}
+	switch {
+	case c.isOpen(u):
+		return nil
+	case c.link == nil: // nobody stayed
+		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
+	}
+	return c.admit(ctx, u)
+}
+
+// dial opens the line. Every error means that there is none.
+func (c *connection) dial(ctx context.Context, u *unit) error {
+	var link driver.Line
+	err := c.line.calls.guard(u, func() (err error) {
+		link, err = u.cfg.Kind.Dial(ctx, u.cfg.Driver)
+		return err
+	})
+	if err == nil && link == nil {
+		err = fmt.Errorf("driver %s dialled nothing: this is a defect of the driver", c.line.key.kind)
+	}
+	if err != nil && !isLineLost(err) && !isCrash(err) {
+		err = fault.E("device.dial", kindOf(err), c.line.key.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
+	}
+	if err == nil {
+		c.link, c.proven = link, false
+	}
+	return err
+}
+
+// open begins a session with the device, the only one that exists.
+func (c *connection) open(ctx context.Context, u *unit) error {
+	if !u.claim() {
+		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
+	}
+	var session driver.Session
+	err := c.line.calls.guard(u, func() (err error) {
+		session, err = c.link.Open(ctx, u.cfg.Driver)
+		return err
+	})
+	if err == nil && session == nil {
+		err = fmt.Errorf("driver %s opened nothing: this is a defect of the driver", c.line.key.kind)
+	}
+	if err != nil {
+		u.release()
+		return err
+	}
+	u.session = session
+	c.line.listener.collect(ctx, u)
+	return nil
+}
+
+// resting reports whether the line is lost and must not be dialled yet.
+func (c *connection) resting(now instant) bool { return c.link == nil && now.steady < c.restUntil }
+
+// untilDial returns until when the line is not dialled; 0 if it is open.
+func (c *connection) untilDial() time.Duration {
+	if c.link != nil {
+		return 0
+	}
+	return c.restUntil
+}
+
+// answered notes that a device answered: the link works.
+func (c *connection) answered() {
+	c.proven, c.down = true, nil
+	c.redial.reset()
+}
+
+// forget lets the line be dialled at once, as if it had never been lost.
+func (c *connection) forget() {
+	c.redial.reset()
+	c.restUntil = 0
+}
+
+// lose closes a line that is lost. One that worked may be dialled again at once: many devices
+// close a connection that was idle. Otherwise its devices are offline, and it rests.
+func (c *connection) lose(ctx context.Context, err error) {
+	now := c.line.clock.now()
+	c.drain(ctx)
+	worked := c.proven
+	c.hangUp(ctx)
+	c.down = err
+	if worked {
+		c.restUntil = 0
+		return
+	}
+	rest := c.redial.next()
+	c.restUntil = now.steady + rest
+	c.line.silences.endAll(c.line.units, func(u *unit, owed time.Time) {
+		c.line.publisher.skip(u, owed, point.BadUnreachable, now)
+	})
+	for _, u := range c.line.units {
+		u.mu.Lock()
+		if u.state.Status != Offline {
+			u.blame(err, now)
+			u.become(Offline, now)
+		}
+		if u.cfg.Interval == 0 || u.listens { // others when their slot comes
+			c.line.publisher.emitBad(u, time.Time{}, point.BadUnreachable, now)
+		}
+		u.mu.Unlock()
+	}
+	c.line.trouble.loss(ctx, err, len(c.line.units), rest, now)
+}
+
+// hangUp closes all sessions and the line, after what they heard was taken. What closing says no longer
+// matters.
+func (c *connection) hangUp(ctx context.Context) {
+	c.drain(ctx)
+	for _, u := range c.line.units {
+		c.closeSession(u)
+	}
+	if c.link != nil {
+		_ = c.line.calls.guard(c.line.units[0], c.link.Close)
+	}
+	c.link, c.proven = nil, false
+}
+
+// closeSession ends the session of one device, if it has one.
+func (c *connection) closeSession(u *unit) {
+	if u.session == nil {
+		return
+	}
+	_ = c.line.calls.guard(u, u.session.Close)
+	u.session, u.overheard = nil, false
+	if u.subscribed {
+		u.subscribed = false
+		c.line.listener.missing++
+	}
+	u.release()
+}

@@ -1,0 +1,199 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/fault"
+)
+
+// listener subscribes to the devices of a line that report by themselves, and receives what they report.
+type listener struct {
+	line    *line
+	missing int     // units that are to be listened to and have no subscription
+	turn    int     // of those
+	news    []*unit // being received from
+}
+
+// count counts the subscriptions that are missing.
+func (s *listener) count(units []*unit) {
+	s.missing = 0
+	for _, u := range units {
+		if u.listens && !u.subscribed {
+			s.missing++
+		}
+	}
+}
+
+// listen subscribes to one of the devices that report by themselves and are not heard yet. It
+// returns false if there is none whose time has come.
+func (s *listener) listen(ctx context.Context, now instant) bool {
+	u := s.next(now)
+	if u == nil || s.line.conn.resting(now) {
+		return false
+	}
+	if err := s.subscribe(ctx, u); err != nil && ctx.Err() == nil {
+		s.failed(ctx, u, err)
+	}
+	return true
+}
+
+// next returns the next device to subscribe to, or nil.
+func (s *listener) next(now instant) *unit {
+	if s.missing == 0 {
+		return nil
+	}
+	for range s.line.units {
+		s.turn = (s.turn + 1) % len(s.line.units)
+		if u := s.line.units[s.turn]; u.listens && !u.subscribed && now.steady >= u.listenAt {
+			return u
+		}
+	}
+	return nil
+}
+
+// until returns how long there is nobody to subscribe to.
+func (s *listener) until(now instant) time.Duration {
+	wait := longestWait
+	if s.missing == 0 {
+		return wait
+	}
+	for _, u := range s.line.units {
+		if at := max(u.listenAt, s.line.conn.untilDial()); u.listens && !u.subscribed && at > now.steady {
+			wait = min(wait, at-now.steady)
+		}
+	}
+	return wait
+}
+
+// subscribe has a device tell the mailbox when it has something to say.
+func (s *listener) subscribe(ctx context.Context, u *unit) error {
+	if err := s.line.conn.reach(ctx, u); err != nil || u.subscribed {
+		return err
+	}
+	return s.subscribeOpen(ctx, u)
+}
+
+// subscribeOpen is subscribe for a device whose session is open.
+func (s *listener) subscribeOpen(ctx context.Context, u *unit) error {
+	session, can := u.session.(driver.Subscriber)
+	if !can {
+		u.listens = false
+		s.missing--
+		return fault.E("device.listen", fault.Invalid, string(u.cfg.Path), fmt.Errorf(
+			"driver %s cannot subscribe; remove subscribe and give an interval", u.cfg.Kind.Name))
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
+	defer cancel()
+	s.confirmOnDisk(ctx, u)
+	err := s.line.calls.guard(u, func() error {
+		return session.Subscribe(ctx, u.names, func() { s.line.box.tell(u) })
+	})
+	if err == nil {
+		u.subscribed = true
+		s.missing--
+	}
+	return err
+}
+
+// collect has the session of a device that is only scanned keep what it reports all the same: a read may bring events,
+// which the device does not say again.
+func (s *listener) collect(ctx context.Context, u *unit) {
+	session, can := u.session.(driver.Forgetful)
+	if !can || u.listens {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
+	defer cancel()
+	s.confirmOnDisk(ctx, u)
+	u.overheard = s.line.calls.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.tell(u) }) }) == nil
+}
+
+// failed draws the conclusions when a device that reports by itself is not heard.
+func (s *listener) failed(ctx context.Context, u *unit, err error) {
+	now := s.line.clock.now()
+	u.listenAt = now.steady + u.again.next()
+	s.line.conclude(ctx, u, err, now, now)
+	if !s.line.conn.resting(now) { // else that was said when the line was lost
+		s.line.publisher.deliverBad(u, time.Time{}, qualityOf(err), now)
+	}
+}
+
+// receive takes what devices have reported. Those that say more meanwhile wait for the next call.
+func (s *listener) receive(ctx context.Context) {
+	s.news = s.line.box.takeNews(s.news)
+	for _, u := range s.news {
+		switch {
+		case ctx.Err() != nil:
+		case u.subscribed:
+			s.receiveFrom(ctx, u)
+		case u.overheard:
+			_ = s.line.reports.take(ctx, u) // what is wrong the next read says
+		}
+	}
+}
+
+// receiveFrom emits what one device has reported, and draws the conclusions.
+func (s *listener) receiveFrom(ctx context.Context, u *unit) {
+	err := s.line.reports.take(ctx, u)
+	if err == nil {
+		err = u.meanwhile
+	}
+	u.meanwhile = nil
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.failed(ctx, u, err)
+	default:
+		s.answered(ctx, u)
+		s.diagnose(ctx, u)
+	}
+}
+
+// answered notes that a device is there.
+func (s *listener) answered(ctx context.Context, u *unit) {
+	now := s.line.clock.now()
+	s.line.answered(ctx, u)
+	u.again.reset()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.become(Online, now)
+}
+
+// confirmOnDisk has a device told that its reports arrived when they are on disk, if its driver can and they are recorded.
+func (s *listener) confirmOnDisk(ctx context.Context, u *unit) {
+	if session, can := u.session.(driver.Careful); can && u.cfg.Record {
+		ctx = context.WithoutCancel(ctx)
+		_ = s.line.calls.guard(u, func() error { session.Careful(func() { s.receiveMeanwhile(ctx) }); return nil })
+	}
+}
+
+// receiveMeanwhile takes reports while a driver waits for an answer, which a device may hold back until its reports are kept.
+func (s *listener) receiveMeanwhile(ctx context.Context) {
+	s.line.calls.nested(func() {
+		for _, u := range s.line.box.takeNews(nil) {
+			if !u.subscribed && !u.overheard {
+				continue
+			}
+			if err := s.line.reports.take(ctx, u); err != nil && u.subscribed {
+				u.meanwhile = err
+				s.line.box.tell(u)
+			}
+		}
+	})
+}
+
+// diagnose keeps what is wrong for a device that is not scanned. What was found stays until the driver knows better.
+func (s *listener) diagnose(ctx context.Context, u *unit) {
+	session, can := u.session.(driver.Lacking)
+	if !can || u.cfg.Interval > 0 {
+		return
+	}
+	known, lacks := false, error(nil)
+	if err := s.line.calls.guard(u, func() error { known, lacks = session.Lacks(); return nil }); err == nil && known {
+		u.diagnosis = lacks
+		s.line.trouble.diagnose(ctx, u, false)
+	}
+}

@@ -1,0 +1,80 @@
+package device
+
+import (
+	"time"
+
+	"voltbus/point"
+)
+
+// publisher emits the scans of a line.
+type publisher struct {
+	clock     *clock
+	out       *outlets
+	recordBad time.Duration // distance between recorded scans of a device that stays bad
+
+	scan    point.Scan      // lent to the outlet, one at a time
+	written [1]point.Sample // likewise
+}
+
+// stamp gives samples their full paths, and the time of the answer where the driver has none.
+func (p *publisher) stamp(u *unit, paths []point.Path, samples []point.Sample, now instant) {
+	for i := range samples {
+		s := &samples[i]
+		s.Point = paths[i]
+		if s.Time.IsZero() {
+			s.Time = now.wall
+		}
+	}
+	if backs := p.clock.backs.Load(); backs != u.clock {
+		u.clock = backs
+		doubt(samples)
+	}
+}
+
+// doubt marks samples as taken by a clock that has just gone back.
+func doubt(samples []point.Sample) {
+	for i := range samples {
+		if samples[i].Quality.IsGood() {
+			samples[i].Quality = point.UncertainClock
+		}
+	}
+}
+
+// deliver emits a scan with values.
+func (p *publisher) deliver(u *unit, slot time.Time, samples []point.Sample, now instant) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.scanned(now)
+	p.scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
+	p.out.emit(u, &p.scan, true)
+	p.scan.Samples = nil
+}
+
+// deliverBad emits a scan without values.
+func (p *publisher) deliverBad(u *unit, slot time.Time, q point.Quality, now instant) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	p.emitBad(u, slot, q, now)
+}
+
+// skip serves a slot without asking the device.
+func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now instant) {
+	u.mu.Lock()
+	u.state.Skipped++
+	u.mu.Unlock()
+	p.deliverBad(u, slot, q, now)
+}
+
+// emitBad is deliverBad where the unit's mutex is held.
+func (p *publisher) emitBad(u *unit, slot time.Time, q point.Quality, now instant) {
+	p.out.emitBad(u, slot, q, now, p.recordBad)
+}
+
+// confirm emits the value that a point has after a write.
+func (p *publisher) confirm(u *unit, i int, v point.Value, now instant) {
+	u.mu.Lock()
+	p.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
+	u.mu.Unlock()
+	p.stamp(u, u.paths[i:i+1], p.written[:], now)
+	p.deliver(u, time.Time{}, p.written[:], now)
+}

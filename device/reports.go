@@ -1,0 +1,144 @@
+package device
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"voltbus/driver"
+	"voltbus/point"
+)
+
+// reports takes the samples that devices send by themselves, and emits them: those of one device at a time, in scans that hold each
+// point once.
+type reports struct {
+	line    *line
+	samples []point.Sample // being taken from one device
+	paths   []point.Path   // of samples
+	seen    map[int]bool   // by the place in the unit's points
+}
+
+// take emits what one device has reported. The error says why it is not heard any more.
+func (r *reports) take(ctx context.Context, u *unit) error {
+	session, _ := u.session.(driver.Subscriber)
+	limited := newDeadline(ctx, u.cfg.Timeout)
+	defer limited.end()
+	err := r.line.calls.guard(u, func() error {
+		return session.Take(limited, func(s point.Sample) { r.add(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
+	})
+	r.deliver(ctx, u)
+	r.keep(u, func() {})
+	u.countOddities(ctx)
+	return err
+}
+
+// add keeps one sample that the device sent by itself. A scan holds each point once: a second
+// report of one begins the next.
+func (r *reports) add(ctx context.Context, u *unit, s point.Sample) {
+	i, known := r.indexOf(u)[string(s.Point)]
+	if !known {
+		r.line.trouble.log.DebugContext(ctx, "report of an unknown point", slog.String("device", string(u.cfg.Path)), slog.String("point", string(s.Point)))
+		return
+	}
+	if r.seen[i] {
+		r.deliver(ctx, u)
+	}
+	if r.seen == nil {
+		r.seen = make(map[int]bool)
+	}
+	r.seen[i] = true
+	r.date(u, i, &s)
+	r.samples, r.paths = append(r.samples, s), append(r.paths, u.paths[i])
+}
+
+// date gives a sample that a device reported the time of its arrival, if it has none, and one that no other
+// sample of the point has.
+func (r *reports) date(u *unit, place int, s *point.Sample) {
+	if s.Time.IsZero() {
+		s.Time = r.line.clock.now().wall
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.dates == nil {
+		u.dates = make([]date, len(u.paths))
+	}
+	u.dates[place].put(s)
+}
+
+// deliver emits what was reported so far.
+func (r *reports) deliver(ctx context.Context, u *unit) {
+	if len(r.samples) == 0 {
+		return
+	}
+	now := r.line.clock.now()
+	r.line.listener.answered(ctx, u)
+	r.line.publisher.stamp(u, r.paths, r.samples, now)
+	u.mu.Lock()
+	u.state.Reports += uint64(len(r.samples))
+	u.state.LastRead = now.wall
+	u.mu.Unlock()
+	r.line.publisher.deliver(u, time.Time{}, r.samples, now)
+	clear(r.seen)
+	r.samples, r.paths = r.samples[:0], r.paths[:0]
+}
+
+func (r *reports) indexOf(u *unit) map[string]int {
+	if u.index == nil {
+		u.index = make(map[string]int, len(u.names))
+		for i, name := range u.names {
+			u.index[name] = i
+		}
+	}
+	return u.index
+}
+
+// settle has the device told of what was taken when that is on disk, and then calls done.
+func (r *reports) keep(u *unit, done func()) (waits bool) {
+	session, can := u.session.(driver.Careful)
+	if !can {
+		return false
+	}
+	var kept func()
+	if err := r.line.calls.guard(u, func() error { kept = session.Keep(); return nil }); err != nil || kept == nil {
+		return false
+	}
+	u.mu.Lock()
+	unkept := u.unkept
+	u.unkept = false
+	u.mu.Unlock()
+	if unkept { // the device says it again
+		return false
+	}
+	r.line.publisher.out.Settle(func() {
+		kept()
+		done()
+	})
+	return true
+}
+
+// lastKept is how long a session that is to be closed stays until what it heard is on disk. Later the device says it
+// again, to the next session.
+const lastKept = time.Second
+
+// keepLast waits until what a device said last is on disk.
+func (r *reports) keepLast(u *unit) {
+	done := make(chan struct{})
+	if !r.keep(u, func() { close(done) }) {
+		return
+	}
+	timer := time.NewTimer(lastKept)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// takeLast takes what a device has said, before its session is closed: the device may have been told that
+// it arrived, and does not say it again. Why it says no more is known, or no longer matters.
+func (r *reports) takeLast(ctx context.Context, u *unit) {
+	if u.subscribed || u.overheard {
+		_ = r.take(context.WithoutCancel(ctx), u)
+		r.keepLast(u)
+	}
+}

@@ -1,0 +1,221 @@
+package device
+
+import (
+	"sync"
+
+	"voltbus/point"
+)
+
+// roster is which devices there are, and which lines they are on. It is safe for concurrent use.
+type roster struct {
+	newLine func(lineKey) *line
+	changed chan struct{} // there are lines to start, or one ended
+
+	mu     sync.Mutex
+	phase  phase
+	units  []*unit // in the order of the configuration; replaced, never changed
+	byPath map[point.Path]*unit
+	lines  map[lineKey]*line
+	fresh  []*line // made, but not started
+	seats  seating
+}
+
+// phase says how far the run is.
+type phase uint8
+
+const (
+	created phase = iota
+	started
+	ended
+)
+
+func newRoster(newLine func(lineKey) *line) *roster {
+	return &roster{
+		newLine: newLine, changed: make(chan struct{}, 1),
+		byPath: make(map[point.Path]*unit), lines: make(map[lineKey]*line),
+	}
+}
+
+// set makes devices, which are checked, the wanted ones, and hands every line its own.
+func (r *roster) set(devices []Config) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.phase == ended {
+		return
+	}
+	r.seats = r.seats.reseat(devices)
+	units := make([]*unit, len(devices))
+	byPath := make(map[point.Path]*unit, len(devices))
+	for i, c := range devices {
+		units[i] = r.unitFor(c, i)
+		byPath[c.Path] = units[i]
+	}
+	for path, old := range r.byPath {
+		if byPath[path] != old {
+			old.retire()
+		}
+	}
+	r.units, r.byPath = units, byPath
+	r.assign()
+}
+
+// unitFor returns the present unit if it can stay, else a new one.
+func (r *roster) unitFor(c Config, order int) *unit {
+	old := r.byPath[c.Path]
+	place := r.seats[c.Path].place
+	if old != nil && old.cfg.same(c) && old.schedule == newSchedule(c, place) {
+		return old
+	}
+	u := newUnit(c, order, place)
+	u.before = old
+	if !c.Disabled {
+		u.line = r.lineFor(c)
+	}
+	return u
+}
+
+// lineFor returns the line that a device belongs to.
+func (r *roster) lineFor(c Config) *line {
+	key := lineKey{kind: c.Kind.Name, name: c.lineName()}
+	l := r.lines[key]
+	if l == nil {
+		l = r.newLine(key)
+		r.lines[key] = l
+		r.fresh = append(r.fresh, l)
+		r.announce()
+	}
+	return l
+}
+
+// announce makes Run look for lines to start.
+func (r *roster) announce() {
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// assign hands every line its devices.
+func (r *roster) assign() {
+	onLine := make(map[*line][]*unit, len(r.lines))
+	for _, u := range r.units {
+		if u.line != nil {
+			onLine[u.line] = append(onLine[u.line], u)
+		}
+	}
+	for _, l := range r.lines {
+		l.box.want(onLine[l])
+	}
+}
+
+// enter begins the only run, and reports whether it is the first.
+func (r *roster) enter() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.phase != created {
+		return false
+	}
+	r.phase = started
+	return true
+}
+
+// leaveAll refuses new requests, and answers those that wait, also on lines that stand still.
+func (r *roster) leaveAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.phase = ended
+	for _, l := range r.lines {
+		l.box.close()
+	}
+}
+
+// over reports whether the run has ended.
+func (r *roster) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.phase == ended
+}
+
+// stuck returns the names of the lines whose goroutine is in a driver.
+func (r *roster) stuck() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for _, l := range r.lines {
+		if l.calls.running() {
+			names = append(names, l.key.name)
+		}
+	}
+	return names
+}
+
+// takeFresh returns the lines that are to be started.
+func (r *roster) takeFresh() []*line {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := r.fresh
+	r.fresh = nil
+	return fresh
+}
+
+// leave lets a line without devices end, unless it has just got new ones.
+func (r *roster) leave(l *line) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !l.box.closeUnlessWanted() {
+		return false
+	}
+	delete(r.lines, l.key)
+	return true
+}
+
+// nudgeAll makes the goroutine of every line look at its mailbox and its timetable.
+func (r *roster) nudgeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lines {
+		l.box.nudge()
+	}
+}
+
+// hungLines returns the lines that stand still.
+func (r *roster) hungLines(now instant) []*line {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []*line
+	for _, l := range r.lines {
+		if _, hung := l.calls.hung(now); hung {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// wantedUnits returns the devices in the order of the configuration.
+func (r *roster) wantedUnits() []*unit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.units
+}
+
+// unitAt returns the device with the path, or nil.
+func (r *roster) unitAt(device point.Path) *unit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byPath[device]
+}
+
+// pointAt returns the device that has the point, and which of its points it is. Names of points
+// may contain slashes, so every parent may be the device; the longest wins.
+func (r *roster) pointAt(path point.Path) (*unit, int) {
+	for device := path.Parent(); device != ""; device = device.Parent() {
+		u := r.unitAt(device)
+		if u == nil {
+			continue
+		}
+		if i := u.find(string(path[len(device)+1:])); i >= 0 {
+			return u, i
+		}
+	}
+	return nil, -1
+}

@@ -1,0 +1,109 @@
+package device
+
+import (
+	"container/heap"
+	"time"
+)
+
+// timetable says which device of a line is read when.
+type timetable struct {
+	clock  *clock
+	agenda agenda // of the units that are read
+	jumps  uint64 // of the clock, as far as seen
+}
+
+// fill makes the timetable that of the devices.
+func (t *timetable) fill(units []*unit) {
+	t.agenda = t.agenda[:0]
+	for _, u := range units {
+		if u.cfg.Interval > 0 {
+			t.agenda = append(t.agenda, u)
+		}
+	}
+	heap.Init(&t.agenda)
+}
+
+// due reports whether the slot of a device has come.
+func (t *timetable) due(now instant) bool {
+	return len(t.agenda) > 0 && !t.agenda[0].at.After(now.wall)
+}
+
+// next returns the device whose slot comes first.
+func (t *timetable) next() *unit { return t.agenda[0] }
+
+// until returns how long no slot is due.
+func (t *timetable) until(now instant) time.Duration {
+	if len(t.agenda) == 0 {
+		return longestWait
+	}
+	return t.agenda[0].at.Sub(now.wall)
+}
+
+// follow plans every slot anew after the wall clock jumped.
+func (t *timetable) follow(now instant) {
+	jumps := t.clock.jumps.Load()
+	if jumps == t.jumps {
+		return
+	}
+	t.jumps = jumps
+	for _, u := range t.agenda {
+		if !u.at.IsZero() {
+			u.plan(now)
+		}
+	}
+	heap.Init(&t.agenda)
+}
+
+// advance returns the slot to serve now for the device that comes first, which is the latest one, and plans the next.
+func (t *timetable) advance(u *unit, now instant) time.Time {
+	u.served = now.steady
+	var slot time.Time
+	if u.at.IsZero() {
+		u.plan(now)
+	} else {
+		slot = u.schedule.last(now.wall)
+		if missed := slot.Sub(u.at) / u.cfg.Interval; missed > 0 {
+			u.mu.Lock()
+			u.state.Overruns += uint64(missed)
+			u.mu.Unlock()
+		}
+		u.at = slot.Add(u.cfg.Interval)
+	}
+	heap.Fix(&t.agenda, 0)
+	return slot
+}
+
+// bringBack plans a slot that was put off for now.
+func (t *timetable) bringBack(u *unit, slot time.Time) {
+	u.at = slot
+	heap.Init(&t.agenda)
+}
+
+// agenda is a heap of the devices that are to be read, the next one first; of several at one
+// time the one that was served longest ago, then the one that was configured first.
+type agenda []*unit
+
+func (a agenda) Len() int { return len(a) }
+
+func (a agenda) Less(i, j int) bool {
+	if order := a[i].at.Compare(a[j].at); order != 0 {
+		return order < 0
+	}
+	if a[i].served != a[j].served {
+		return a[i].served < a[j].served
+	}
+	return a[i].order < a[j].order
+}
+
+func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+
+// Push implements heap.Interface.
+func (a *agenda) Push(x any) { *a = append(*a, x.(*unit)) }
+
+// Pop implements heap.Interface.
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	u := (*a)[last]
+	*a = (*a)[:last]
+	return u
+}
