@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
+	"voltbus/internal/deadline"
 	"voltbus/point"
 )
 
@@ -12,14 +15,14 @@ import (
 // when it is lost, for the device when it is silent. With again, a line that worked and is lost
 // now is dialled and asked once more. It returns when the attempt ended. The error is ask's, or
 // says why the device could not be reached. When ctx ends meanwhile, nothing is concluded.
-func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (instant, error) {
-	begin := l.clock.now()
+func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (clock.Instant, error) {
+	begin := l.clock.Now()
 	err := l.try(ctx, u, begin, ask)
-	if again && isLineLost(err) && l.conn.proven && ctx.Err() == nil {
+	if again && trouble.IsLineLost(err) && l.conn.proven && ctx.Err() == nil {
 		l.conn.hangUp(ctx)
-		err = l.try(ctx, u, l.clock.now(), ask)
+		err = l.try(ctx, u, l.clock.Now(), ask)
 	}
-	now := l.clock.now()
+	now := l.clock.Now()
 	if err == nil || ctx.Err() == nil {
 		l.conclude(ctx, u, err, begin, now)
 	}
@@ -30,49 +33,49 @@ func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (in
 type asking func(ctx context.Context, s driver.Session) error
 
 // try opens what has to be open and lets ask talk to the device once.
-func (l *line) try(ctx context.Context, u *unit, now instant, ask asking) error {
+func (l *line) try(ctx context.Context, u *unit, now clock.Instant, ask asking) error {
 	if !l.conn.isOpen(u) {
 		if err := l.conn.reach(ctx, u); err != nil {
 			return err
 		}
-		now = l.clock.now()
+		now = l.clock.Now()
 	}
-	limited := newDeadline(ctx, u.cfg.Timeout)
-	defer limited.end()
-	return l.calls.guardUntil(u, now.steady+hangAfter(u), func() error { //nolint:contextcheck // limited is ctx with a deadline
+	limited := deadline.New(ctx, u.cfg.Timeout)
+	defer limited.End()
+	return l.calls.guardUntil(u, now.Steady+hangAfter(u), func() error { //nolint:contextcheck // limited is ctx with a deadline
 		return ask(limited, u.session)
 	})
 }
 
 // conclude keeps the books after an attempt.
-func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now instant) {
-	took := now.steady - begin.steady
+func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now clock.Instant) {
+	took := now.Steady - begin.Steady
 	u.mu.Lock()
 	u.state.Latency = took
 	switch {
 	case err == nil:
 		u.answered(now)
-	case Declined(err):
+	case trouble.Declined(err):
 		u.declined(err, now)
-	case !isAbandoned(err):
+	case !trouble.IsAbandoned(err):
 		u.failed(err, now)
 	}
 	u.mu.Unlock()
 	switch {
 	case err == nil:
 		l.answered(ctx, u)
-	case isLineLost(err):
+	case trouble.IsLineLost(err):
 		l.conn.lose(ctx, err)
-	case isCrash(err):
+	case trouble.IsCrash(err):
 		l.conn.lose(ctx, err)
-		l.silence(ctx, u, qualityOf(err), took)
+		l.silence(ctx, u, trouble.QualityOf(err), took)
 		l.trouble.complain(ctx, u, err, now)
-	case isAbandoned(err):
-	case isOfScan(err): // what it means is said where the scan is
-	case Declined(err):
+	case trouble.IsAbandoned(err):
+	case trouble.IsOfScan(err): // what it means is said where the scan is
+	case trouble.Declined(err):
 		l.trouble.declined(ctx, u, err, now)
-	case isSilence(err):
-		l.silence(ctx, u, qualityOf(err), took)
+	case trouble.IsSilence(err):
+		l.silence(ctx, u, trouble.QualityOf(err), took)
 		l.trouble.complain(ctx, u, err, now)
 	default:
 		l.trouble.complain(ctx, u, err, now)

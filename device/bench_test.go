@@ -97,7 +97,7 @@ func BenchmarkScan(b *testing.B) {
 	ctx := b.Context()
 	scan := func() {
 		for _, l := range lines {
-			l.visit(ctx, l.units[0], f.clock.now())
+			l.visit(ctx, l.units[0], f.clock.Now())
 		}
 	}
 	scan()

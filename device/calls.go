@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/fault"
 )
 
@@ -12,14 +14,14 @@ import (
 // when the driver does not return.
 type calls struct {
 	line  string // its name
-	clock *clock
+	clock *clock.Clock
 	until atomic.Int64         // steady moment from which the driver counts as hung; 0: not in the driver
 	on    atomic.Pointer[unit] // the device that the driver is busy with; nil for the line itself
 }
 
 // guard calls a driver, turns its panic into an error, and lets others see when it hangs.
 func (c *calls) guard(u *unit, call func() error) error {
-	return c.guardUntil(u, c.clock.now().steady+hangAfter(u), call)
+	return c.guardUntil(u, c.clock.Now().Steady+hangAfter(u), call)
 }
 
 // guardUntil is guard for a call that hangs if it has not returned at a moment.
@@ -29,7 +31,7 @@ func (c *calls) guardUntil(u *unit, moment time.Duration, call func() error) (er
 	defer func() {
 		c.until.Store(0)
 		if value := recover(); value != nil {
-			err = fault.E("device.call", fault.Internal, string(u.cfg.Path), newCrash(value))
+			err = fault.E("device.call", fault.Internal, string(u.cfg.Path), trouble.NewCrash(value))
 		}
 	}()
 	return call()
@@ -51,9 +53,9 @@ func hangAfter(u *unit) time.Duration { return 2 * u.cfg.Timeout }
 
 // hung reports whether the driver has been away for too long, and by how much. It is safe for
 // concurrent use.
-func (c *calls) hung(now instant) (time.Duration, bool) {
+func (c *calls) hung(now clock.Instant) (time.Duration, bool) {
 	since := time.Duration(c.until.Load())
-	return now.steady - since, since != 0 && now.steady > since
+	return now.Steady - since, since != 0 && now.Steady > since
 }
 
 // hungText says so for people. It is safe for concurrent use.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -71,7 +72,7 @@ func TestASlowDriftOfTheClockIsNoJump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})
 		start := time.Now()
-		s.clock.wall = func(now time.Time) time.Time { return onWall(now).Add(-now.Sub(start) / 2000) }
+		s.clock.Wall = func(now time.Time) time.Time { return clock.OnWall(now).Add(-now.Sub(start) / 2000) }
 		s.apply(s.device("l", "d", every(time.Hour)))
 		if err := s.runFor(24*time.Hour + time.Minute); err != nil {
 			t.Fatal(err)
@@ -79,7 +80,7 @@ func TestASlowDriftOfTheClockIsNoJump(t *testing.T) {
 		if diff := cmp.Diff(slots("b/d", point.Good, time.Hour, time.Hour, 24), s.out.scansOf("b/d")); diff != "" {
 			t.Error(diff)
 		}
-		if n := s.clock.jumps.Load(); n != 0 {
+		if n := s.clock.Jumps.Load(); n != 0 {
 			t.Errorf("%d jumps", n)
 		}
 	})

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/deadline"
 	"voltbus/internal/plural"
 	"voltbus/point"
 )
@@ -45,7 +48,7 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 	var samples []point.Sample
 	err := f.request(ctx, u, reading(ctx, u, paths, names, &samples))
 	if err != nil {
-		return nil, fault.E("device.Read", kindOf(err), string(device), err)
+		return nil, fault.E("device.Read", trouble.KindOf(err), string(device), err)
 	}
 	return samples, nil
 }
@@ -64,7 +67,7 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	}
 	w := &write{caller: ctx, unit: u, index: i, value: v}
 	if err := f.request(ctx, u, w.do); err != nil {
-		return point.Value{}, fault.E("device.Write", kindOf(err), string(path), err)
+		return point.Value{}, fault.E("device.Write", trouble.KindOf(err), string(path), err)
 	}
 	return w.reported, nil
 }
@@ -92,7 +95,7 @@ func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
 		return fault.E("device.write", fault.Refused, "", errNoWriter)
 	}
 	w.reported, err = writer.Write(ctx, w.unit.names[w.index], w.value)
-	if isLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
 		err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
 	}
 	return err
@@ -101,14 +104,14 @@ func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
 // onBehalf lets ask end also when the caller gives up, and marks its error then, or if what was asked was declined.
 func onBehalf(caller context.Context, ask asking) asking {
 	return func(ctx context.Context, s driver.Session) error {
-		both := newJoint(ctx, caller)
-		defer both.end()
+		both := deadline.Join(ctx, caller)
+		defer both.End()
 		err := ask(both, s) //nolint:contextcheck // both is ctx, which ends with the caller too
 		if err != nil && caller.Err() != nil {
-			return abandoned{fault.E("device.request", kindOf(caller.Err()), "", err)}
+			return trouble.Abandon(fault.E("device.request", trouble.KindOf(caller.Err()), "", err))
 		}
-		if isDeclined(err) {
-			return declined{error: err}
+		if trouble.IsRefusal(err) {
+			return trouble.Decline(err)
 		}
 		return err
 	}
@@ -134,7 +137,7 @@ func (f *Fleet) askable(u *unit) error {
 	case f.roster.over():
 		return fault.E("device.request", fault.Unavailable, "", errOver)
 	}
-	if overdue, hung := u.line.calls.hung(f.clock.now()); hung {
+	if overdue, hung := u.line.calls.hung(f.clock.Now()); hung {
 		return fault.E("device.request", fault.Unavailable, "", errors.New(u.line.calls.hungText(overdue)))
 	}
 	return nil
@@ -162,11 +165,11 @@ func (r *request) wait(ctx context.Context) error {
 
 // late says that who asked did not wait any longer.
 func (r *request) late(ctx context.Context) error {
-	return fault.E("device.request", kindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
+	return fault.E("device.request", trouble.KindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
 }
 
 // serve answers a request.
-func (l *line) serve(ctx context.Context, r *request, now instant) {
+func (l *line) serve(ctx context.Context, r *request, now clock.Instant) {
 	u := r.unit
 	var err error
 	switch {
@@ -176,11 +179,11 @@ func (l *line) serve(ctx context.Context, r *request, now instant) {
 		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
 	case l.conn.resting(now):
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
-			"its line is lost (%w); it is tried again at %s", l.conn.down, now.text(l.conn.restUntil)))
-	case u.silence.timeouts > 0 && now.steady < l.silences.gate:
+			"its line is lost (%w); it is tried again at %s", l.conn.down, now.Text(l.conn.restUntil)))
+	case u.silence.timeouts > 0 && now.Steady < l.silences.gate:
 		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
 			"it did not answer %s; it may be asked again at %s",
-			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.text(l.silences.gate)))
+			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.Text(l.silences.gate)))
 	default:
 		err = r.do(ctx, l)
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"voltbus/device/schedule"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -168,4 +169,18 @@ func check(devices []Config) ([]Config, error) {
 		checked[i] = c.withDefaults()
 	}
 	return checked, errors.Join(problems...)
+}
+
+// schedule returns the slots of a device that has the given place in its group.
+func (c Config) schedule(place int) schedule.Schedule {
+	return schedule.New(c.Interval, c.Offset+schedule.Spread(place, c.Stagger))
+}
+
+// members returns which groups the devices are in.
+func members(devices []Config) []schedule.Member {
+	of := make([]schedule.Member, len(devices))
+	for i, c := range devices {
+		of[i] = schedule.Member{Path: c.Path, Group: c.Group}
+	}
+	return of
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"voltbus/device/backoff"
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -15,10 +18,10 @@ import (
 type connection struct {
 	line      *line
 	link      driver.Line
-	proven    bool          // the link gave an answer since it was dialled
-	down      error         // why there is no link
-	redial    backoff       // distance between dials
-	restUntil time.Duration // no dial before
+	proven    bool             // the link gave an answer since it was dialled
+	down      error            // why there is no link
+	redial    backoff.Attempts // distance between dials
+	restUntil time.Duration    // no dial before
 }
 
 func (c *connection) isOpen(u *unit) bool { return u.session != nil && c.link != nil }
@@ -64,8 +67,8 @@ func (c *connection) dial(ctx context.Context, u *unit) error {
 	if err == nil && link == nil {
 		err = fmt.Errorf("driver %s dialled nothing: this is a defect of the driver", c.line.key.kind)
 	}
-	if err != nil && !isLineLost(err) && !isCrash(err) {
-		err = fault.E("device.dial", kindOf(err), c.line.key.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
+	if err != nil && !trouble.IsLineLost(err) && !trouble.IsCrash(err) {
+		err = fault.E("device.dial", trouble.KindOf(err), c.line.key.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	}
 	if err == nil {
 		c.link, c.proven = link, false
@@ -96,7 +99,9 @@ func (c *connection) open(ctx context.Context, u *unit) error {
 }
 
 // resting reports whether the line is lost and must not be dialled yet.
-func (c *connection) resting(now instant) bool { return c.link == nil && now.steady < c.restUntil }
+func (c *connection) resting(now clock.Instant) bool {
+	return c.link == nil && now.Steady < c.restUntil
+}
 
 // untilDial returns until when the line is not dialled; 0 if it is open.
 func (c *connection) untilDial() time.Duration {
@@ -109,19 +114,19 @@ func (c *connection) untilDial() time.Duration {
 // answered notes that a device answered: the link works.
 func (c *connection) answered() {
 	c.proven, c.down = true, nil
-	c.redial.reset()
+	c.redial.Reset()
 }
 
 // forget lets the line be dialled at once, as if it had never been lost.
 func (c *connection) forget() {
-	c.redial.reset()
+	c.redial.Reset()
 	c.restUntil = 0
 }
 
 // lose closes a line that is lost. One that worked may be dialled again at once: many devices
 // close a connection that was idle. Otherwise its devices are offline, and it rests.
 func (c *connection) lose(ctx context.Context, err error) {
-	now := c.line.clock.now()
+	now := c.line.clock.Now()
 	c.drain(ctx)
 	worked := c.proven
 	c.hangUp(ctx)
@@ -130,8 +135,8 @@ func (c *connection) lose(ctx context.Context, err error) {
 		c.restUntil = 0
 		return
 	}
-	rest := c.redial.next()
-	c.restUntil = now.steady + rest
+	rest := c.redial.Next()
+	c.restUntil = now.Steady + rest
 	c.line.silences.endAll(c.line.units, func(u *unit, owed time.Time) {
 		c.line.publisher.skip(u, owed, point.BadUnreachable, now)
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -41,11 +42,11 @@ func (d *date) behind(now time.Time) time.Time {
 
 // dateScan gives the samples of a scan of all points times that no others of their points have. It costs nothing for devices whose samples have the times of
 // their arrival.
-func (u *unit) dateScan(samples []point.Sample, now instant) {
+func (u *unit) dateScan(samples []point.Sample, now clock.Instant) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.dates == nil {
-		if !slices.ContainsFunc(samples, func(s point.Sample) bool { return s.Time.After(now.wall) }) {
+		if !slices.ContainsFunc(samples, func(s point.Sample) bool { return s.Time.After(now.Wall) }) {
 			return
 		}
 		u.dates = make([]date, len(u.paths))
@@ -56,11 +57,11 @@ func (u *unit) dateScan(samples []point.Sample, now instant) {
 }
 
 // dateNow returns a time for what the node itself says of a point now. The mutex is held.
-func (u *unit) dateNow(place int, q point.Quality, v point.Value, now instant) time.Time {
+func (u *unit) dateNow(place int, q point.Quality, v point.Value, now clock.Instant) time.Time {
 	if u.dates == nil {
-		return now.wall
+		return now.Wall
 	}
-	s := point.Sample{Time: u.dates[place].behind(now.wall), Quality: q, Value: v}
+	s := point.Sample{Time: u.dates[place].behind(now.Wall), Quality: q, Value: v}
 	u.dates[place].put(&s)
 	return s.Time
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -32,7 +33,7 @@ func TestADeviceThatDeclinesOneRequestStaysOnline(t *testing.T) {
 				defer stop()
 				pass(11 * time.Second)
 				s.plant.script("d", func(context.Context) error { return err })
-				if _, got := s.Write(t.Context(), "b/d/p", point.IntOf(7)); kindOf(got) != kindOf(err) {
+				if _, got := s.Write(t.Context(), "b/d/p", point.IntOf(7)); trouble.KindOf(got) != trouble.KindOf(err) {
 					t.Errorf("the write gave %v", got)
 				}
 				got := s.stateOf("b/d")
@@ -91,10 +92,10 @@ func TestAScanThatIsAnsweredWithAnErrorLeavesADeviceOnlineAndSaysWhich(t *testin
 				s.plant.script("d", func(context.Context) error { return err })
 				pass(30 * time.Second)
 				got := s.stateOf("b/d")
-				if got.Status != Online || !got.Refuses || got.Problem != err.Error() || got.ProblemKind != kindOf(err) || got.Failures != 3 {
+				if got.Status != Online || !got.Refuses || got.Problem != err.Error() || got.ProblemKind != trouble.KindOf(err) || got.Failures != 3 {
 					t.Errorf("%v, refuses %v, %d failures, problem %q (%v)", got.Status, got.Refuses, got.Failures, got.Problem, got.ProblemKind)
 				}
-				if scans := s.out.scansOf("b/d"); scans[len(scans)-1].Quality != qualityOf(err) {
+				if scans := s.out.scansOf("b/d"); scans[len(scans)-1].Quality != trouble.QualityOf(err) {
 					t.Errorf("scans: %v", scans)
 				}
 				if n, told := s.log.count("does not answer"), s.log.count("device answers, but gives no point"); n != 0 || told != 1 {

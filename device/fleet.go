@@ -9,13 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/fault"
 )
 
 // Fleet owns the sessions of all devices of a node. Its methods are safe for concurrent use.
 type Fleet struct {
 	limits Limits
-	clock  *clock
+	clock  *clock.Clock
 	out    *outlets
 	log    *slog.Logger
 	roster *roster
@@ -24,7 +25,7 @@ type Fleet struct {
 // New returns a fleet without devices that emits to out. It starts nothing.
 func New(out Outlet, log *slog.Logger, limits Limits) *Fleet {
 	limits = limits.withDefaults()
-	f := &Fleet{limits: limits, clock: newClock(limits.Jump), out: newOutlets(out), log: log}
+	f := &Fleet{limits: limits, clock: clock.New(limits.Jump), out: newOutlets(out), log: log}
 	f.roster = newRoster(f.newLine)
 	return f
 }

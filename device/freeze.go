@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -23,7 +24,7 @@ func (f *Fleet) Freeze(ctx context.Context, device point.Path, clears bool) ([]p
 	}
 	z := &freeze{caller: ctx, unit: u, clears: clears}
 	if err := f.request(ctx, u, z.do); err != nil {
-		return nil, fault.E(op, kindOf(err), string(device), err)
+		return nil, fault.E(op, trouble.KindOf(err), string(device), err)
 	}
 	return z.shown, nil
 }
@@ -62,7 +63,7 @@ func (z *freeze) ask(ctx context.Context, s driver.Session) error {
 		return fault.E("device.freeze", fault.Refused, "", errNoFreezer)
 	}
 	shown, err := freezer.Freeze(ctx, z.clears)
-	if isLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
 		return fault.E("device.freeze", fault.Timeout, "", err)
 	}
 	z.shown = append(z.shown[:0], shown...)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"voltbus/device/backoff"
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -15,7 +17,7 @@ type lineKey struct{ kind, name string }
 type line struct {
 	key    lineKey
 	limits Limits
-	clock  *clock
+	clock  *clock.Clock
 	leave  func(*line) bool // asks to end a line without devices
 	box    *mailbox
 
@@ -41,7 +43,7 @@ func (f *Fleet) newLine(key lineKey) *line {
 		publisher: publisher{clock: f.clock, out: f.out, recordBad: f.limits.RecordBad},
 		trouble:   troubleLog{log: f.log, line: key.name, kind: key.kind},
 	}
-	l.conn = connection{line: l, redial: backoff{first: f.limits.RedialFirst, most: f.limits.RedialMost}}
+	l.conn = connection{line: l, redial: backoff.Attempts{First: f.limits.RedialFirst, Most: f.limits.RedialMost}}
 	l.listener.line, l.reports.line = l, l
 	return l
 }
@@ -52,14 +54,14 @@ func (l *line) run(ctx context.Context) {
 	defer cancel()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	l.timetable.jumps = l.clock.jumps.Load()
+	l.timetable.jumps = l.clock.Jumps.Load()
 	for ctx.Err() == nil {
 		l.adopt(ctx)
 		if len(l.units) == 0 && l.leave(l) {
 			return
 		}
 		l.listener.receive(ctx)
-		now := l.clock.now()
+		now := l.clock.Now()
 		l.timetable.follow(now)
 		if l.step(ctx, now) {
 			continue
@@ -97,7 +99,7 @@ func (l *line) adopt(ctx context.Context) {
 // exchange makes the wanted devices those of the line. Devices that stay notice nothing. A line on which
 // none stays is dialled again, because its own settings may have changed.
 func (l *line) exchange(ctx context.Context, wanted []*unit) {
-	now := l.clock.now()
+	now := l.clock.Now()
 	staying := make(map[*unit]bool, len(wanted))
 	for _, u := range wanted {
 		staying[u] = true
@@ -132,15 +134,15 @@ func anyTrue(set map[*unit]bool) bool {
 }
 
 // join prepares a new device.
-func (l *line) join(u *unit, now instant) {
-	u.clock = l.clock.backs.Load()
-	u.again = backoff{first: l.limits.RedialFirst, most: l.limits.RedialMost}
+func (l *line) join(u *unit, now clock.Instant) {
+	u.clock = l.clock.Backs.Load()
+	u.again = backoff.Attempts{First: l.limits.RedialFirst, Most: l.limits.RedialMost}
 	if !u.cfg.ReadAtStart {
 		u.plan(now)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.heard = max(now.steady, 1)
+	u.heard = max(now.Steady, 1)
 }
 
 // rebuild makes timetable, probes and the count of missing subscriptions those of the present devices.
@@ -152,7 +154,7 @@ func (l *line) rebuild(staying map[*unit]bool) {
 
 // step does the next thing that is due, and reports whether there was one. Slots and requests
 // alternate, so that neither holds up the other; probes and new subscriptions get the rest.
-func (l *line) step(ctx context.Context, now instant) bool {
+func (l *line) step(ctx context.Context, now clock.Instant) bool {
 	slotDue := l.timetable.due(now)
 	if !slotDue || l.scanLast {
 		if r := l.box.take(); r != nil {
@@ -175,7 +177,7 @@ func (l *line) step(ctx context.Context, now instant) bool {
 }
 
 // visit serves the slot of the device that comes first in the timetable.
-func (l *line) visit(ctx context.Context, u *unit, now instant) {
+func (l *line) visit(ctx context.Context, u *unit, now clock.Instant) {
 	slot := l.timetable.advance(u, now)
 	switch {
 	case l.conn.resting(now):
@@ -193,6 +195,6 @@ func (l *line) visit(ctx context.Context, u *unit, now instant) {
 const longestWait = 24 * time.Hour
 
 // untilNext returns how long nothing is due.
-func (l *line) untilNext(now instant) time.Duration {
+func (l *line) untilNext(now clock.Instant) time.Duration {
 	return max(min(longestWait, l.timetable.until(now), l.silences.until(now), l.listener.until(now)), 0)
 }

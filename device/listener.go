@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 )
@@ -29,7 +31,7 @@ func (s *listener) count(units []*unit) {
 
 // listen subscribes to one of the devices that report by themselves and are not heard yet. It
 // returns false if there is none whose time has come.
-func (s *listener) listen(ctx context.Context, now instant) bool {
+func (s *listener) listen(ctx context.Context, now clock.Instant) bool {
 	u := s.next(now)
 	if u == nil || s.line.conn.resting(now) {
 		return false
@@ -41,13 +43,13 @@ func (s *listener) listen(ctx context.Context, now instant) bool {
 }
 
 // next returns the next device to subscribe to, or nil.
-func (s *listener) next(now instant) *unit {
+func (s *listener) next(now clock.Instant) *unit {
 	if s.missing == 0 {
 		return nil
 	}
 	for range s.line.units {
 		s.turn = (s.turn + 1) % len(s.line.units)
-		if u := s.line.units[s.turn]; u.listens && !u.subscribed && now.steady >= u.listenAt {
+		if u := s.line.units[s.turn]; u.listens && !u.subscribed && now.Steady >= u.listenAt {
 			return u
 		}
 	}
@@ -55,14 +57,14 @@ func (s *listener) next(now instant) *unit {
 }
 
 // until returns how long there is nobody to subscribe to.
-func (s *listener) until(now instant) time.Duration {
+func (s *listener) until(now clock.Instant) time.Duration {
 	wait := longestWait
 	if s.missing == 0 {
 		return wait
 	}
 	for _, u := range s.line.units {
-		if at := max(u.listenAt, s.line.conn.untilDial()); u.listens && !u.subscribed && at > now.steady {
-			wait = min(wait, at-now.steady)
+		if at := max(u.listenAt, s.line.conn.untilDial()); u.listens && !u.subscribed && at > now.Steady {
+			wait = min(wait, at-now.Steady)
 		}
 	}
 	return wait
@@ -113,11 +115,11 @@ func (s *listener) collect(ctx context.Context, u *unit) {
 
 // failed draws the conclusions when a device that reports by itself is not heard.
 func (s *listener) failed(ctx context.Context, u *unit, err error) {
-	now := s.line.clock.now()
-	u.listenAt = now.steady + u.again.next()
+	now := s.line.clock.Now()
+	u.listenAt = now.Steady + u.again.Next()
 	s.line.conclude(ctx, u, err, now, now)
 	if !s.line.conn.resting(now) { // else that was said when the line was lost
-		s.line.publisher.deliverBad(u, time.Time{}, qualityOf(err), now)
+		s.line.publisher.deliverBad(u, time.Time{}, trouble.QualityOf(err), now)
 	}
 }
 
@@ -154,9 +156,9 @@ func (s *listener) receiveFrom(ctx context.Context, u *unit) {
 
 // answered notes that a device is there.
 func (s *listener) answered(ctx context.Context, u *unit) {
-	now := s.line.clock.now()
+	now := s.line.clock.Now()
 	s.line.answered(ctx, u)
-	u.again.reset()
+	u.again.Reset()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.become(Online, now)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -48,7 +49,7 @@ func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, tell func(pla
 		w := &write{caller: ctx, unit: u, index: i, value: s.Value}
 		calls.add(u, w.do, func(err error) {
 			if err != nil {
-				tell(k, Outcome{Err: fault.E("device.Write", kindOf(err), string(s.Point), err)})
+				tell(k, Outcome{Err: fault.E("device.Write", trouble.KindOf(err), string(s.Point), err)})
 				return
 			}
 			tell(k, Outcome{Value: w.reported})
@@ -81,7 +82,7 @@ func (f *Fleet) ReadMany(ctx context.Context, paths []point.Path) []Reading {
 		calls.add(u, reading(ctx, u, full, names, &samples), func(err error) {
 			for i, w := range wanted {
 				if err != nil {
-					readings[w.place].Err = fault.E("device.Read", kindOf(err), string(full[i]), err)
+					readings[w.place].Err = fault.E("device.Read", trouble.KindOf(err), string(full[i]), err)
 					continue
 				}
 				readings[w.place].Sample = samples[i]
@@ -115,7 +116,7 @@ func reading(ctx context.Context, u *unit, paths []point.Path, names []string, s
 		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
 			read, err := readAll(ctx, u, s, names)
 			if err == nil {
-				l.publisher.stamp(u, paths, read, l.clock.now())
+				l.publisher.stamp(u, paths, read, l.clock.Now())
 				*samples = slices.Clone(read)
 			}
 			return err

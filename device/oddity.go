@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"voltbus/device/backoff"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/internal/plural"
@@ -35,7 +36,7 @@ func (u *unit) countMisdated(ctx context.Context) {
 // oddity is something that a driver counts, and how it is logged.
 type oddity struct {
 	sum     *uint64 // in the state of the device
-	noise   *doubling
+	noise   *backoff.Messages
 	kind    fault.Kind
 	noun    string
 	message string // of the log
@@ -48,14 +49,14 @@ func (u *unit) countOddity(ctx context.Context, count func() uint64, o oddity) {
 	if err := l.calls.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {
 		return
 	}
-	now := l.clock.now()
+	now := l.clock.Now()
 	err := fault.E("device.listen", o.kind, string(u.cfg.Path), fmt.Errorf("%s %s", plural.Were(n, o.noun), o.advice))
 	u.mu.Lock()
 	*o.sum += n
 	u.blame(err, now)
 	u.mu.Unlock()
-	if o.noise.due(now.steady) {
+	if o.noise.Due(now.Steady) {
 		l.trouble.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)), //nolint:sloglint // one of two constants
-			slog.String("driver", l.key.kind), slog.Uint64("count", o.noise.count), slog.Any("err", err))
+			slog.String("driver", l.key.kind), slog.Uint64("count", o.noise.Count), slog.Any("err", err))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -49,8 +50,8 @@ func (o *outlets) emit(u *unit, scan *point.Scan, record bool) {
 }
 
 // emitBad says that the device has no values at a slot. The unit's mutex is held.
-func (o *outlets) emitBad(u *unit, slot time.Time, q point.Quality, now instant, every time.Duration) {
-	record := u.turnedBad(q, now.steady, every)
+func (o *outlets) emitBad(u *unit, slot time.Time, q point.Quality, now clock.Instant, every time.Duration) {
+	record := u.turnedBad(q, now.Steady, every)
 	if u.cfg.Publish == 0 && !record {
 		return
 	}
@@ -59,7 +60,7 @@ func (o *outlets) emitBad(u *unit, slot time.Time, q point.Quality, now instant,
 	for i, path := range u.paths {
 		samples = append(samples, point.Sample{Point: path, Time: u.dateNow(i, q, point.Value{}, now), Quality: q})
 	}
-	*scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
+	*scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.Wall, Samples: samples}
 	o.emit(u, scan, record)
 	o.scans.Put(scan)
 }

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"voltbus/device/clock"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -405,7 +406,7 @@ func newSite(tb testing.TB, limits Limits) *site {
 	tb.Helper()
 	s := &site{plant: newPlant(tb), out: &collector{start: time.Now().UTC()}, log: &journal{}}
 	s.Fleet = New(s.out, slog.New(slog.NewTextHandler(s.log, nil)), limits)
-	s.clock.wall = func(now time.Time) time.Time { return onWall(now).Add(time.Duration(s.skew.Load())) }
+	s.clock.Wall = func(now time.Time) time.Time { return clock.OnWall(now).Add(time.Duration(s.skew.Load())) }
 	return s
 }
 

@@ -3,12 +3,13 @@ package device
 import (
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
 // publisher emits the scans of a line.
 type publisher struct {
-	clock     *clock
+	clock     *clock.Clock
 	out       *outlets
 	recordBad time.Duration // distance between recorded scans of a device that stays bad
 
@@ -17,15 +18,15 @@ type publisher struct {
 }
 
 // stamp gives samples their full paths, and the time of the answer where the driver has none.
-func (p *publisher) stamp(u *unit, paths []point.Path, samples []point.Sample, now instant) {
+func (p *publisher) stamp(u *unit, paths []point.Path, samples []point.Sample, now clock.Instant) {
 	for i := range samples {
 		s := &samples[i]
 		s.Point = paths[i]
 		if s.Time.IsZero() {
-			s.Time = now.wall
+			s.Time = now.Wall
 		}
 	}
-	if backs := p.clock.backs.Load(); backs != u.clock {
+	if backs := p.clock.Backs.Load(); backs != u.clock {
 		u.clock = backs
 		doubt(samples)
 	}
@@ -41,24 +42,24 @@ func doubt(samples []point.Sample) {
 }
 
 // deliver emits a scan with values.
-func (p *publisher) deliver(u *unit, slot time.Time, samples []point.Sample, now instant) {
+func (p *publisher) deliver(u *unit, slot time.Time, samples []point.Sample, now clock.Instant) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.scanned(now)
-	p.scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.wall, Samples: samples}
+	p.scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.Wall, Samples: samples}
 	p.out.emit(u, &p.scan, true)
 	p.scan.Samples = nil
 }
 
 // deliverBad emits a scan without values.
-func (p *publisher) deliverBad(u *unit, slot time.Time, q point.Quality, now instant) {
+func (p *publisher) deliverBad(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	p.emitBad(u, slot, q, now)
 }
 
 // skip serves a slot without asking the device.
-func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now instant) {
+func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
 	u.mu.Lock()
 	u.state.Skipped++
 	u.mu.Unlock()
@@ -66,12 +67,12 @@ func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now instant) 
 }
 
 // emitBad is deliverBad where the unit's mutex is held.
-func (p *publisher) emitBad(u *unit, slot time.Time, q point.Quality, now instant) {
+func (p *publisher) emitBad(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
 	p.out.emitBad(u, slot, q, now, p.recordBad)
 }
 
 // confirm emits the value that a point has after a write.
-func (p *publisher) confirm(u *unit, i int, v point.Value, now instant) {
+func (p *publisher) confirm(u *unit, i int, v point.Value, now clock.Instant) {
 	u.mu.Lock()
 	p.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
 	u.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"voltbus/driver"
+	"voltbus/internal/deadline"
 	"voltbus/point"
 )
 
@@ -21,8 +22,8 @@ type reports struct {
 // take emits what one device has reported. The error says why it is not heard any more.
 func (r *reports) take(ctx context.Context, u *unit) error {
 	session, _ := u.session.(driver.Subscriber)
-	limited := newDeadline(ctx, u.cfg.Timeout)
-	defer limited.end()
+	limited := deadline.New(ctx, u.cfg.Timeout)
+	defer limited.End()
 	err := r.line.calls.guard(u, func() error {
 		return session.Take(limited, func(s point.Sample) { r.add(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
 	})
@@ -55,7 +56,7 @@ func (r *reports) add(ctx context.Context, u *unit, s point.Sample) {
 // sample of the point has.
 func (r *reports) date(u *unit, place int, s *point.Sample) {
 	if s.Time.IsZero() {
-		s.Time = r.line.clock.now().wall
+		s.Time = r.line.clock.Now().Wall
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -70,12 +71,12 @@ func (r *reports) deliver(ctx context.Context, u *unit) {
 	if len(r.samples) == 0 {
 		return
 	}
-	now := r.line.clock.now()
+	now := r.line.clock.Now()
 	r.line.listener.answered(ctx, u)
 	r.line.publisher.stamp(u, r.paths, r.samples, now)
 	u.mu.Lock()
 	u.state.Reports += uint64(len(r.samples))
-	u.state.LastRead = now.wall
+	u.state.LastRead = now.Wall
 	u.mu.Unlock()
 	r.line.publisher.deliver(u, time.Time{}, r.samples, now)
 	clear(r.seen)

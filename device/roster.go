@@ -3,6 +3,8 @@ package device
 import (
 	"sync"
 
+	"voltbus/device/clock"
+	"voltbus/device/schedule"
 	"voltbus/point"
 )
 
@@ -17,7 +19,7 @@ type roster struct {
 	byPath map[point.Path]*unit
 	lines  map[lineKey]*line
 	fresh  []*line // made, but not started
-	seats  seating
+	places schedule.Places
 }
 
 // phase says how far the run is.
@@ -43,7 +45,7 @@ func (r *roster) set(devices []Config) {
 	if r.phase == ended {
 		return
 	}
-	r.seats = r.seats.reseat(devices)
+	r.places = r.places.Assign(members(devices))
 	units := make([]*unit, len(devices))
 	byPath := make(map[point.Path]*unit, len(devices))
 	for i, c := range devices {
@@ -62,8 +64,8 @@ func (r *roster) set(devices []Config) {
 // unitFor returns the present unit if it can stay, else a new one.
 func (r *roster) unitFor(c Config, order int) *unit {
 	old := r.byPath[c.Path]
-	place := r.seats[c.Path].place
-	if old != nil && old.cfg.same(c) && old.schedule == newSchedule(c, place) {
+	place := r.places.Of(c.Path)
+	if old != nil && old.cfg.same(c) && old.schedule == c.schedule(place) {
 		return old
 	}
 	u := newUnit(c, order, place)
@@ -179,7 +181,7 @@ func (r *roster) nudgeAll() {
 }
 
 // hungLines returns the lines that stand still.
-func (r *roster) hungLines(now instant) []*line {
+func (r *roster) hungLines(now clock.Instant) []*line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var lines []*line

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
@@ -16,8 +18,8 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	var samples []point.Sample
 	now, err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
 		samples, err = readAll(ctx, u, s, u.names)
-		if isAnswer(err) {
-			return declined{error: err, scan: true}
+		if trouble.IsAnswer(err) {
+			return trouble.DeclineScan(err)
 		}
 		return err
 	})
@@ -33,11 +35,11 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 		l.trouble.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
 		l.publisher.deliver(u, slot, samples, now)
 	case ctx.Err() != nil:
-	case Declined(err):
+	case trouble.Declined(err):
 		l.refused(ctx, u, err, now)
-		l.publisher.deliverBad(u, slot, qualityOf(err), now)
+		l.publisher.deliverBad(u, slot, trouble.QualityOf(err), now)
 	default:
-		l.publisher.deliverBad(u, slot, qualityOf(err), now)
+		l.publisher.deliverBad(u, slot, trouble.QualityOf(err), now)
 	}
 }
 
@@ -59,7 +61,7 @@ func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]
 func hasValue(s point.Sample) bool { return !s.Quality.IsBad() }
 
 // refused draws the conclusions when a scan was answered with an error: the device is there, and gives nothing.
-func (l *line) refused(ctx context.Context, u *unit, err error, now instant) {
+func (l *line) refused(ctx context.Context, u *unit, err error, now clock.Instant) {
 	l.answered(ctx, u)
 	u.mu.Lock()
 	u.become(Online, now)

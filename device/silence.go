@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -36,7 +37,7 @@ func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 
 // silences are the probes of a line's silent devices: they wait until nothing else is due, and leave the others most of the time.
 type silences struct {
-	clock    *clock
+	clock    *clock.Clock
 	distance time.Duration // longest one between two probes of a device
 	probes   []*unit       // silent units whose turn has come, in order
 	gate     time.Duration // no probe before
@@ -50,7 +51,7 @@ func (s *silences) deepen(u *unit, units []*unit, q point.Quality, took time.Dur
 	s.mute++
 	switch {
 	case someAnswer(units):
-		s.gate = s.clock.now().steady + probeShare*took
+		s.gate = s.clock.Now().Steady + probeShare*took
 	case s.mute >= probesToRedial:
 		s.mute = 0
 		return true
@@ -87,19 +88,19 @@ func (s *silences) visit(u *unit, slot time.Time) (skipped time.Time, skip bool)
 }
 
 // ready reports whether a silent device may be asked now.
-func (s *silences) ready(now instant) bool { return len(s.probes) > 0 && now.steady >= s.gate }
+func (s *silences) ready(now clock.Instant) bool { return len(s.probes) > 0 && now.Steady >= s.gate }
 
 // starved reports whether a probe has to go before slots, because the line is never idle.
-func (s *silences) starved(now instant) bool {
-	return s.ready(now) && now.steady >= s.gate+s.distance
+func (s *silences) starved(now clock.Instant) bool {
+	return s.ready(now) && now.Steady >= s.gate+s.distance
 }
 
 // until returns how long no probe is due.
-func (s *silences) until(now instant) time.Duration {
+func (s *silences) until(now clock.Instant) time.Duration {
 	if len(s.probes) == 0 {
 		return longestWait
 	}
-	return s.gate - now.steady
+	return s.gate - now.Steady
 }
 
 // take returns the silent device that has waited longest.

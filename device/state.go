@@ -3,6 +3,7 @@ package device
 import (
 	"time"
 
+	"voltbus/device/clock"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -66,7 +67,7 @@ type State struct {
 // concurrent use and waits for no driver.
 func (f *Fleet) Devices() []State {
 	units := f.roster.wantedUnits()
-	now := f.clock.now()
+	now := f.clock.Now()
 	states := make([]State, len(units))
 	for i, u := range units {
 		states[i] = u.snapshot(now)
@@ -75,7 +76,7 @@ func (f *Fleet) Devices() []State {
 }
 
 // snapshot returns the unit's state, as hung if its line's driver is overdue.
-func (u *unit) snapshot(now instant) State {
+func (u *unit) snapshot(now clock.Instant) State {
 	u.mu.Lock()
 	state := u.state
 	u.mu.Unlock()
@@ -84,10 +85,10 @@ func (u *unit) snapshot(now instant) State {
 	}
 	if overdue, hung := u.line.calls.hung(now); hung {
 		state.Status = Hung
-		state.Since = now.wall.Add(-overdue)
+		state.Since = now.Wall.Add(-overdue)
 		state.LastError = u.line.calls.hungText(overdue)
 		state.LastErrorKind = fault.Internal
-		state.LastErrorTime = now.wall
+		state.LastErrorTime = now.Wall
 	}
 	return state
 }

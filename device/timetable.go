@@ -3,11 +3,13 @@ package device
 import (
 	"container/heap"
 	"time"
+
+	"voltbus/device/clock"
 )
 
 // timetable says which device of a line is read when.
 type timetable struct {
-	clock  *clock
+	clock  *clock.Clock
 	agenda agenda // of the units that are read
 	jumps  uint64 // of the clock, as far as seen
 }
@@ -24,24 +26,24 @@ func (t *timetable) fill(units []*unit) {
 }
 
 // due reports whether the slot of a device has come.
-func (t *timetable) due(now instant) bool {
-	return len(t.agenda) > 0 && !t.agenda[0].at.After(now.wall)
+func (t *timetable) due(now clock.Instant) bool {
+	return len(t.agenda) > 0 && !t.agenda[0].at.After(now.Wall)
 }
 
 // next returns the device whose slot comes first.
 func (t *timetable) next() *unit { return t.agenda[0] }
 
 // until returns how long no slot is due.
-func (t *timetable) until(now instant) time.Duration {
+func (t *timetable) until(now clock.Instant) time.Duration {
 	if len(t.agenda) == 0 {
 		return longestWait
 	}
-	return t.agenda[0].at.Sub(now.wall)
+	return t.agenda[0].at.Sub(now.Wall)
 }
 
 // follow plans every slot anew after the wall clock jumped.
-func (t *timetable) follow(now instant) {
-	jumps := t.clock.jumps.Load()
+func (t *timetable) follow(now clock.Instant) {
+	jumps := t.clock.Jumps.Load()
 	if jumps == t.jumps {
 		return
 	}
@@ -55,13 +57,13 @@ func (t *timetable) follow(now instant) {
 }
 
 // advance returns the slot to serve now for the device that comes first, which is the latest one, and plans the next.
-func (t *timetable) advance(u *unit, now instant) time.Time {
-	u.served = now.steady
+func (t *timetable) advance(u *unit, now clock.Instant) time.Time {
+	u.served = now.Steady
 	var slot time.Time
 	if u.at.IsZero() {
 		u.plan(now)
 	} else {
-		slot = u.schedule.last(now.wall)
+		slot = u.schedule.Last(now.Wall)
 		if missed := slot.Sub(u.at) / u.cfg.Interval; missed > 0 {
 			u.mu.Lock()
 			u.state.Overruns += uint64(missed)

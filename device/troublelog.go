@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"time"
 
+	"voltbus/device/backoff"
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
 	"voltbus/driver"
 	"voltbus/fault"
 )
@@ -15,7 +18,7 @@ import (
 type troubleLog struct {
 	log        *slog.Logger
 	line, kind string // name of the line, and of its driver
-	noise      doubling
+	noise      backoff.Messages
 	lost       bool // the present loss of the line was logged
 }
 
@@ -32,38 +35,38 @@ func (t *troubleLog) back(ctx context.Context, u *unit) {
 }
 
 // loss logs that a line with so many devices is lost and rests, if it is new enough.
-func (t *troubleLog) loss(ctx context.Context, err error, devices int, rest time.Duration, now instant) {
-	if t.noise.due(now.steady) {
+func (t *troubleLog) loss(ctx context.Context, err error, devices int, rest time.Duration, now clock.Instant) {
+	if t.noise.Due(now.Steady) {
 		t.lost = true
 		t.log.WarnContext(ctx, "line is lost",
 			slog.String("line", t.line), slog.String("driver", t.kind), slog.Int("devices", devices),
-			slog.Uint64("count", t.noise.count), slog.Duration("retry", rest),
-			slog.String("kind", kindOf(err).String()), slog.Any("err", err))
+			slog.Uint64("count", t.noise.Count), slog.Duration("retry", rest),
+			slog.String("kind", trouble.KindOf(err).String()), slog.Any("err", err))
 	}
 }
 
 // complain logs a device's trouble, if it is new enough.
-func (t *troubleLog) complain(ctx context.Context, u *unit, err error, now instant) {
-	if !u.noise.due(now.steady) {
+func (t *troubleLog) complain(ctx context.Context, u *unit, err error, now clock.Instant) {
+	if !u.noise.Due(now.Steady) {
 		return
 	}
 	u.logged = true
 	facts := []slog.Attr{
 		slog.String("device", string(u.cfg.Path)), slog.String("driver", t.kind),
-		slog.Uint64("count", u.noise.count), slog.String("kind", kindOf(err).String()), slog.Any("err", err),
+		slog.Uint64("count", u.noise.Count), slog.String("kind", trouble.KindOf(err).String()), slog.Any("err", err),
 	}
-	if c := crashOf(err); c != nil {
-		t.log.LogAttrs(ctx, slog.LevelError, "driver crashed", append(facts, slog.String("stack", string(c.stack)))...)
+	if c := trouble.CrashOf(err); c != nil {
+		t.log.LogAttrs(ctx, slog.LevelError, "driver crashed", append(facts, slog.String("stack", string(c.Stack)))...)
 		return
 	}
 	t.log.LogAttrs(ctx, slog.LevelWarn, "device does not answer as it should", facts...)
 }
 
 // declined logs a request that was answered with no, if it is new enough. The device answers.
-func (t *troubleLog) declined(ctx context.Context, u *unit, err error, now instant) {
-	if u.noNoise.due(now.steady) {
+func (t *troubleLog) declined(ctx context.Context, u *unit, err error, now clock.Instant) {
+	if u.noNoise.Due(now.Steady) {
 		t.log.WarnContext(ctx, "device does not do what was asked", slog.String("device", string(u.cfg.Path)), slog.String("driver", t.kind),
-			slog.Uint64("count", u.noNoise.count), slog.String("kind", kindOf(err).String()), slog.Any("err", err))
+			slog.Uint64("count", u.noNoise.Count), slog.String("kind", trouble.KindOf(err).String()), slog.Any("err", err))
 	}
 }
 
@@ -71,7 +74,7 @@ func (t *troubleLog) declined(ctx context.Context, u *unit, err error, now insta
 func (t *troubleLog) diagnose(ctx context.Context, u *unit, none bool) {
 	text, kind := "", fault.Internal
 	if u.diagnosis != nil {
-		text, kind = explain(u), kindOf(u.diagnosis)
+		text, kind = explain(u), trouble.KindOf(u.diagnosis)
 	}
 	u.mu.Lock()
 	news := u.state.Problem != text

@@ -4,8 +4,11 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/device/backoff"
+	"voltbus/device/clock"
+	"voltbus/device/schedule"
+	"voltbus/device/trouble"
 	"voltbus/driver"
-	"voltbus/fault"
 	"voltbus/point"
 )
 
@@ -16,25 +19,25 @@ type unit struct {
 	order    int   // in the configuration
 	names    []string
 	paths    []point.Path
-	schedule schedule
+	schedule schedule.Schedule
 
 	// Used by the line's goroutine only.
 	session   driver.Session
 	at        time.Time     // when the agenda has it next
 	served    time.Duration // when it was last
 	silence   silence
-	listens   bool           // whether it is to be listened to
-	listenAt  time.Duration  // not before
-	again     backoff        // between attempts to listen
-	index     map[string]int // of names, for reports; made when first needed
-	clock     uint64         // jumps back that were seen
-	noise     doubling
-	lossNoise doubling // of reports that were lost
-	dateNoise doubling // of times that are not believed
-	noNoise   doubling // of requests that were declined
-	logged    bool     // the present trouble was logged
-	diagnosis error    // why the last read left points bad although the device answered
-	diagnosed string   // that was logged last
+	listens   bool             // whether it is to be listened to
+	listenAt  time.Duration    // not before
+	again     backoff.Attempts // between attempts to listen
+	index     map[string]int   // of names, for reports; made when first needed
+	clock     uint64           // jumps back that were seen
+	noise     backoff.Messages
+	lossNoise backoff.Messages // of reports that were lost
+	dateNoise backoff.Messages // of times that are not believed
+	noNoise   backoff.Messages // of requests that were declined
+	logged    bool             // the present trouble was logged
+	diagnosis error            // why the last read left points bad although the device answered
+	diagnosed string           // that was logged last
 
 	subscribed bool  // its session says when there is news
 	meanwhile  error // why it was not heard, noticed while the line was busy
@@ -57,7 +60,7 @@ type unit struct {
 func newUnit(c Config, order, place int) *unit {
 	infos := c.Driver.Points()
 	u := &unit{
-		cfg: c, order: order, schedule: newSchedule(c, place), listens: c.Subscribe,
+		cfg: c, order: order, schedule: c.schedule(place), listens: c.Subscribe,
 		names: make([]string, len(infos)), paths: make([]point.Path, len(infos)),
 	}
 	for i := range infos {
@@ -128,9 +131,9 @@ func (u *unit) isClaimed() bool {
 }
 
 // plan sets when the unit is read next.
-func (u *unit) plan(now instant) {
+func (u *unit) plan(now clock.Instant) {
 	if u.cfg.Interval > 0 {
-		u.at = u.schedule.next(now.wall)
+		u.at = u.schedule.Next(now.Wall)
 	}
 }
 
@@ -145,14 +148,14 @@ func (u *unit) find(name string) int {
 }
 
 // answered counts a request that was answered. The mutex is held.
-func (u *unit) answered(now instant) {
+func (u *unit) answered(now clock.Instant) {
 	u.state.Reads++
-	u.state.LastRead = now.wall
+	u.state.LastRead = now.Wall
 	u.become(Online, now)
 }
 
 // failed counts a request that was not. The mutex is held.
-func (u *unit) failed(err error, now instant) {
+func (u *unit) failed(err error, now clock.Instant) {
 	u.state.Failures++
 	u.state.Problem, u.state.Refuses = "", false // it does not answer, which is the trouble now
 	u.blame(err, now)
@@ -160,27 +163,27 @@ func (u *unit) failed(err error, now instant) {
 }
 
 // declined counts a request that was answered with no: the status stays what it was. The mutex is held.
-func (u *unit) declined(err error, now instant) {
+func (u *unit) declined(err error, now clock.Instant) {
 	u.state.Failures++
 	u.blame(err, now)
 }
 
 // blame keeps an error for people. The mutex is held.
-func (u *unit) blame(err error, now instant) {
+func (u *unit) blame(err error, now clock.Instant) {
 	u.state.LastError = err.Error()
-	u.state.LastErrorKind = kindOf(err)
-	u.state.LastErrorTime = now.wall
+	u.state.LastErrorKind = trouble.KindOf(err)
+	u.state.LastErrorTime = now.Wall
 }
 
-func (u *unit) become(s Status, now instant) {
+func (u *unit) become(s Status, now clock.Instant) {
 	if u.state.Status != s {
-		u.state.Status, u.state.Since = s, now.wall
+		u.state.Status, u.state.Since = s, now.Wall
 	}
 }
 
 // scanned notes that a scan with values goes out. The mutex is held.
-func (u *unit) scanned(now instant) {
-	u.heard, u.stale, u.bad = now.steady, false, point.Good
+func (u *unit) scanned(now clock.Instant) {
+	u.heard, u.stale, u.bad = now.Steady, false, point.Good
 }
 
 // turnedBad notes that a scan without values goes out, and reports whether it is to be recorded.
@@ -192,25 +195,4 @@ func (u *unit) turnedBad(q point.Quality, now, every time.Duration) bool {
 	}
 	u.heard, u.stale, u.bad = now, q == point.BadStale, q
 	return record
-}
-
-// qualityOf returns what an error of a whole request says about the points.
-func qualityOf(err error) point.Quality {
-	if isLineLost(err) {
-		return point.BadUnreachable
-	}
-	switch kindOf(err) {
-	case fault.Timeout:
-		return point.BadTimeout
-	case fault.Unreachable, fault.Unavailable:
-		return point.BadUnreachable
-	case fault.Rejected, fault.Refused:
-		return point.BadDevice
-	case fault.Invalid, fault.NotFound:
-		return point.BadConfig
-	case fault.Corrupt:
-		return point.BadValue
-	case fault.Internal, fault.Conflict, fault.Canceled:
-	}
-	return point.Bad
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"voltbus/device/backoff"
+	"voltbus/device/clock"
 	"voltbus/point"
 )
 
@@ -13,12 +15,12 @@ const watchPeriod = time.Second
 
 // watch looks after all lines from a goroutine of its own.
 type watch struct {
-	clock     *clock
+	clock     *clock.Clock
 	roster    *roster
 	out       *outlets
 	log       *slog.Logger
 	recordBad time.Duration // distance between recorded scans of a device that stays bad
-	noises    map[*line]*doubling
+	noises    map[*line]*backoff.Messages
 }
 
 // run notices, for all lines, what their goroutines cannot notice while they wait: a jump of
@@ -26,18 +28,18 @@ type watch struct {
 func (w *watch) run(ctx context.Context) {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
-	w.noises = make(map[*line]*doubling)
-	jumps := w.clock.jumps.Load()
+	w.noises = make(map[*line]*backoff.Messages)
+	jumps := w.clock.Jumps.Load()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := w.clock.follow()
-		if seen := w.clock.jumps.Load(); seen != jumps {
+		now := w.clock.Follow()
+		if seen := w.clock.Jumps.Load(); seen != jumps {
 			jumps = seen
-			w.log.WarnContext(ctx, "clock jumped, schedules are planned anew", slog.Time("now", now.wall))
+			w.log.WarnContext(ctx, "clock jumped, schedules are planned anew", slog.Time("now", now.Wall))
 			w.roster.nudgeAll()
 		}
 		w.reportHung(ctx, now)
@@ -46,15 +48,15 @@ func (w *watch) run(ctx context.Context) {
 }
 
 // reportHung logs lines that stand still, each first and then at doubling distance.
-func (w *watch) reportHung(ctx context.Context, now instant) {
+func (w *watch) reportHung(ctx context.Context, now clock.Instant) {
 	for _, l := range w.roster.hungLines(now) {
 		noise := w.noises[l]
 		if noise == nil {
-			noise = &doubling{}
+			noise = &backoff.Messages{}
 			w.noises[l] = noise
 		}
 		overdue, _ := l.calls.hung(now)
-		if noise.due(now.steady) {
+		if noise.Due(now.Steady) {
 			w.log.ErrorContext(ctx, "line stands still", slog.String("line", l.key.name),
 				slog.String("driver", l.key.kind), slog.String("err", l.calls.hungText(overdue)))
 		}
@@ -67,13 +69,13 @@ func (w *watch) reportHung(ctx context.Context, now instant) {
 }
 
 // reportStale emits a bad scan for each device that gave none for too long, once.
-func (w *watch) reportStale(now instant) {
+func (w *watch) reportStale(now clock.Instant) {
 	for _, u := range w.roster.wantedUnits() {
 		if u.line == nil || u.cfg.StaleAfter <= 0 {
 			continue
 		}
 		u.mu.Lock()
-		if u.heard > 0 && !u.stale && !u.retired && now.steady-u.heard > u.cfg.StaleAfter {
+		if u.heard > 0 && !u.stale && !u.retired && now.Steady-u.heard > u.cfg.StaleAfter {
 			w.out.emitBad(u, time.Time{}, point.BadStale, now, w.recordBad)
 		}
 		u.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/control"
 	"voltbus/device"
+	"voltbus/device/trouble"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -91,7 +92,7 @@ func (o *outbox) write(ctx context.Context, writes []control.Write, patience tim
 		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value}
 	}
 	o.devices.WriteEach(ctx, settings, func(i int, is device.Outcome) {
-		o.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: is.Value, Err: is.Err, Declined: device.Declined(is.Err), Partial: device.Partial(is.Err)}})
+		o.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: is.Value, Err: is.Err, Declined: trouble.Declined(is.Err), Partial: trouble.Partial(is.Err)}})
 	})
 }
 
@@ -104,7 +105,7 @@ func (o *outbox) read(ctx context.Context, reads []control.Write) {
 		paths[i] = reads[i].Point
 	}
 	for i, r := range o.devices.ReadMany(ctx, paths) {
-		is := control.Outcome{Write: reads[i].ID, Value: r.Sample.Value, Err: r.Err, Declined: device.Declined(r.Err)}
+		is := control.Outcome{Write: reads[i].ID, Value: r.Sample.Value, Err: r.Err, Declined: trouble.Declined(r.Err)}
 		if q := r.Sample.Quality; is.Err == nil && q.IsBad() {
 			is.Err = fault.E("dispatch.read", fault.Unavailable, string(paths[i]), errors.New("it cannot be read: "+q.String()))
 		}

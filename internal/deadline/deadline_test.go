@@ -1,4 +1,4 @@
-package device
+package deadline
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 
 func TestADeadlineIsAContextLikeThoseOfTheStandardLibrary(t *testing.T) {
 	for name, c := range map[string]struct {
-		then func(d *deadline, cancelParent func())
+		then func(d *Context, cancelParent func())
 		want error
 	}{
-		"before its time it lives":          {func(*deadline, func()) { pass(time.Second - 1) }, nil},
-		"at its time it is exceeded":        {func(*deadline, func()) { pass(time.Second) }, context.DeadlineExceeded},
-		"with its parent it is canceled":    {func(_ *deadline, cancel func()) { cancel() }, context.Canceled},
-		"after its end it is canceled":      {func(d *deadline, _ func()) { d.end() }, context.Canceled},
-		"the first reason stays the reason": {func(_ *deadline, cancel func()) { cancel(); pass(2 * time.Second) }, context.Canceled},
+		"before its time it lives":          {func(*Context, func()) { pass(time.Second - 1) }, nil},
+		"at its time it is exceeded":        {func(*Context, func()) { pass(time.Second) }, context.DeadlineExceeded},
+		"with its parent it is canceled":    {func(_ *Context, cancel func()) { cancel() }, context.Canceled},
+		"after its end it is canceled":      {func(d *Context, _ func()) { d.End() }, context.Canceled},
+		"the first reason stays the reason": {func(_ *Context, cancel func()) { cancel(); pass(2 * time.Second) }, context.Canceled},
 	} {
 		for use, waitFirst := range map[string]bool{"asked": false, "waited for": true} {
 			t.Run(name+", "+use, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					parent, cancel := context.WithCancel(t.Context())
 					defer cancel()
-					d := newDeadline(parent, time.Second)
-					defer d.end()
+					d := New(parent, time.Second)
+					defer d.End()
 					var child context.Context
 					if waitFirst {
 						var stop func()
@@ -60,8 +60,8 @@ func TestADeadlineIsNoLaterThanThatOfItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		d := newDeadline(parent, time.Minute)
-		defer d.end()
+		d := New(parent, time.Minute)
+		defer d.End()
 		if at, ok := d.Deadline(); !ok || time.Until(at) != time.Second {
 			t.Errorf("deadline in %v", time.Until(at))
 		}
@@ -72,3 +72,5 @@ func TestADeadlineIsNoLaterThanThatOfItsParent(t *testing.T) {
 		}
 	})
 }
+
+func pass(d time.Duration) { <-time.After(d) }

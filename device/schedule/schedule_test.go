@@ -1,4 +1,4 @@
-package device
+package schedule
 
 import (
 	"slices"
@@ -36,11 +36,11 @@ func TestSlotsAreMultiplesOfTheIntervalSince1970PlusTheOffset(t *testing.T) {
 		"one microsecond before is the former": {time.Second, 0, "2026-03-01T12:00:00.999999Z", "2026-03-01T12:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSchedule(Config{Interval: c.interval, Offset: c.offset}, 0)
-			if got, want := s.last(at(t, c.now)), at(t, c.last); !got.Equal(want) {
+			s := New(c.interval, c.offset)
+			if got, want := s.Last(at(t, c.now)), at(t, c.last); !got.Equal(want) {
 				t.Errorf("last slot at %s: got %v, want %v", c.now, got, want)
 			}
-			if got, want := s.next(at(t, c.now)), at(t, c.last).Add(c.interval); !got.Equal(want) {
+			if got, want := s.Next(at(t, c.now)), at(t, c.last).Add(c.interval); !got.Equal(want) {
 				t.Errorf("next slot at %s: got %v, want %v", c.now, got, want)
 			}
 		})
@@ -50,7 +50,7 @@ func TestSlotsAreMultiplesOfTheIntervalSince1970PlusTheOffset(t *testing.T) {
 func TestPlacesInAGroupHalveTheWidestGap(t *testing.T) {
 	var got []time.Duration
 	for place := range 8 {
-		got = append(got, spread(place, 8*time.Second))
+		got = append(got, Spread(place, 8*time.Second))
 	}
 	want := []time.Duration{0, 4e9, 2e9, 6e9, 1e9, 5e9, 3e9, 7e9}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -64,7 +64,7 @@ func TestAnyNumberOfDevicesIsSpreadEvenlyToAFactorOfTwo(t *testing.T) {
 		const period = time.Hour
 		moments := []time.Duration{period} // the next round's first
 		for place := range n {
-			moments = append(moments, spread(place, period))
+			moments = append(moments, Spread(place, period))
 		}
 		slices.Sort(moments)
 		widest := time.Duration(0)
@@ -78,64 +78,26 @@ func TestAnyNumberOfDevicesIsSpreadEvenlyToAFactorOfTwo(t *testing.T) {
 }
 
 func TestDevicesKeepTheirPlaceWhenOthersComeAndGo(t *testing.T) {
-	config := func(paths ...string) []Config {
-		var devices []Config
+	config := func(paths ...string) []Member {
+		var devices []Member
 		for _, p := range paths {
-			devices = append(devices, Config{Path: point.Path(p), Group: p[:1]})
+			devices = append(devices, Member{Path: point.Path(p), Group: p[:1]})
 		}
 		return devices
 	}
-	places := func(s seating) map[string]int {
+	places := func(s Places) map[string]int {
 		got := make(map[string]int)
-		for path, seat := range s {
-			got[string(path)] = seat.place
+		for path := range s {
+			got[string(path)] = s.Of(path)
 		}
 		return got
 	}
-	first := seating(nil).reseat(config("a1", "b1", "a2", "a3"))
+	first := Places(nil).Assign(config("a1", "b1", "a2", "a3"))
 	if diff := cmp.Diff(map[string]int{"a1": 0, "a2": 1, "a3": 2, "b1": 0}, places(first)); diff != "" {
 		t.Errorf("places follow the order within the group:\n%s", diff)
 	}
-	second := first.reseat(config("a9", "a3", "a1", "a8", "b1"))
+	second := first.Assign(config("a9", "a3", "a1", "a8", "b1"))
 	if diff := cmp.Diff(map[string]int{"a1": 0, "a9": 1, "a3": 2, "a8": 3, "b1": 0}, places(second)); diff != "" {
 		t.Errorf("newcomers take the free places:\n%s", diff)
-	}
-}
-
-func TestBackOffGrowsToItsBoundAndIsJittered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b := backoff{first: time.Second, most: time.Minute}
-		tries := rapid.IntRange(1, 200).Draw(t, "tries")
-		for i := range tries {
-			full := time.Minute
-			if i < 6 {
-				full = time.Second << i
-			}
-			if d := b.next(); d < full/2 || d > full {
-				t.Fatalf("distance %d is %v, want %v to %v", i, d, full/2, full)
-			}
-		}
-		b.reset()
-		if d := b.next(); d > time.Second {
-			t.Fatalf("after a reset the distance is %v", d)
-		}
-	})
-}
-
-func TestEqualMessagesAreLoggedAtDoublingDistanceUntilAnHourOfQuiet(t *testing.T) {
-	var d doubling
-	var logged []int
-	now := time.Duration(0)
-	for i := 1; i <= 20; i++ {
-		now += time.Minute
-		if d.due(now) {
-			logged = append(logged, i)
-		}
-	}
-	if diff := cmp.Diff([]int{1, 2, 4, 8, 16}, logged); diff != "" {
-		t.Error(diff)
-	}
-	if !d.due(now + 2*time.Hour) {
-		t.Error("the first message after a quiet time was not logged")
 	}
 }

@@ -1,4 +1,5 @@
-package device
+// Package deadline has contexts with a deadline that cost nothing until somebody waits for their end.
+package deadline
 
 import (
 	"context"
@@ -6,10 +7,10 @@ import (
 	"time"
 )
 
-// deadline is a context that ends at a time, like that of context.WithDeadline, or with another one,
-// but takes a timer and tells its parents of itself only when somebody waits for its end. Most reads do not: drivers give the time to their socket.
-// With ten thousand lines that are read at the same moment this is a quarter of the owner's work.
-type deadline struct {
+// Context is a context that ends at a time, like that of context.WithDeadline, or with another one,
+// but takes a timer and registers with its parents only when somebody waits for its end. Most reads do not: drivers give the time to their socket.
+// With ten thousand lines that are read at the same moment this is a quarter of the work.
+type Context struct {
 	context.Context //nolint:containedctx // it is a context, and this is its parent
 
 	at    time.Time       // zero: when the parent does
@@ -21,17 +22,18 @@ type deadline struct {
 	stop  context.CancelFunc
 }
 
-func newDeadline(parent context.Context, limit time.Duration) *deadline {
-	return &deadline{Context: parent, at: time.Now().Add(limit)}
+// New returns a context that ends after a limit, or with its parent. End releases it.
+func New(parent context.Context, limit time.Duration) *Context {
+	return &Context{Context: parent, at: time.Now().Add(limit)}
 }
 
-// newJoint returns a context that ends with each of two, and has the values of the first.
-func newJoint(parent, other context.Context) *deadline {
-	return &deadline{Context: parent, other: other}
+// Join returns a context that ends with each of two, and has the values of the first.
+func Join(parent, other context.Context) *Context {
+	return &Context{Context: parent, other: other}
 }
 
 // Deadline implements context.Context.
-func (d *deadline) Deadline() (time.Time, bool) {
+func (d *Context) Deadline() (time.Time, bool) {
 	at, ok := d.Context.Deadline()
 	if !d.at.IsZero() && (!ok || d.at.Before(at)) {
 		at, ok = d.at, true
@@ -46,10 +48,10 @@ func (d *deadline) Deadline() (time.Time, bool) {
 }
 
 // Done implements context.Context.
-func (d *deadline) Done() <-chan struct{} { return d.arm().Done() }
+func (d *Context) Done() <-chan struct{} { return d.arm().Done() }
 
 // Err implements context.Context.
-func (d *deadline) Err() error {
+func (d *Context) Err() error {
 	switch {
 	case !d.lives(), d.Context.Err() != nil, d.other != nil && d.other.Err() != nil, !d.at.IsZero() && !time.Now().Before(d.at):
 		return d.arm().Err()
@@ -58,7 +60,7 @@ func (d *deadline) Err() error {
 }
 
 // Value implements context.Context.
-func (d *deadline) Value(key any) any {
+func (d *Context) Value(key any) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.armed != nil {
@@ -67,14 +69,14 @@ func (d *deadline) Value(key any) any {
 	return d.Context.Value(key)
 }
 
-func (d *deadline) lives() bool {
+func (d *Context) lives() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.armed == nil && !d.ended
 }
 
 // arm returns a context of the standard library that ends when d does.
-func (d *deadline) arm() context.Context {
+func (d *Context) arm() context.Context {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.armed != nil {
@@ -101,8 +103,8 @@ func (d *deadline) arm() context.Context {
 	return d.armed
 }
 
-// end releases it, and ends it for whoever has kept it.
-func (d *deadline) end() {
+// End releases it, and ends it for whoever has kept it.
+func (d *Context) End() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ended = true
