@@ -47,7 +47,7 @@ func (l *line) try(ctx context.Context, u *unit, now clock.Instant, ask asking) 
 	})
 }
 
-// conclude keeps the books after an attempt.
+// conclude updates the state of device and line after an attempt.
 func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now clock.Instant) {
 	took := now.Steady - begin.Steady
 	u.mu.Lock()

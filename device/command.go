@@ -145,7 +145,7 @@ func (f *Fleet) askable(u *unit) error {
 
 func newRequest(ctx context.Context, u *unit, do func(context.Context, *line) error) *request {
 	done := make(chan error, 1)
-	return &request{unit: u, do: do, done: done, tell: func(err error) { done <- err }, dropped: func() bool { return ctx.Err() != nil }}
+	return &request{unit: u, do: do, done: done, answer: func(err error) { done <- err }, dropped: func() bool { return ctx.Err() != nil }}
 }
 
 // wait returns the answer to a queued request.
@@ -163,7 +163,7 @@ func (r *request) wait(ctx context.Context) error {
 	}
 }
 
-// late says that who asked did not wait any longer.
+// late is the answer when the caller did not wait any longer.
 func (r *request) late(ctx context.Context) error {
 	return fault.E("device.request", trouble.KindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.key.name, ctx.Err()))
 }

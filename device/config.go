@@ -12,7 +12,7 @@ import (
 	"voltbus/point"
 )
 
-// Forms says in which forms a device's samples go to the live side. Zero is none.
+// Forms are the forms in which the samples of a device are published. Zero is none.
 type Forms uint8
 
 // The forms of live messages.
@@ -33,7 +33,7 @@ type Config struct {
 	Kind   driver.Kind   // the driver
 	Driver driver.Config // loaded and validated
 
-	Interval time.Duration // between two reads; 0 with Subscribe: never read, only heard
+	Interval time.Duration // between two reads; 0 with Subscribe: never read, only subscribed to
 	Offset   time.Duration // added to every slot; a group is moved as a whole by equal offsets
 	Group    string        // devices of one group are spread over Stagger
 

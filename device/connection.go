@@ -27,7 +27,7 @@ type connection struct {
 func (c *connection) isOpen(u *unit) bool { return u.session != nil && c.link != nil }
 
 // reach dials the line and opens the device's session, as far as they are not open. On a new line the
-// sessions of all devices that report by themselves are opened before anything is heard.
+// sessions of all devices that report by themselves are opened before anything is received.
 func (c *connection) reach(ctx context.Context, u *unit) error {
 	if c.isOpen(u) {
 		return nil
@@ -154,8 +154,8 @@ func (c *connection) lose(ctx context.Context, err error) {
 	c.line.trouble.loss(ctx, err, len(c.line.units), rest, now)
 }
 
-// hangUp closes all sessions and the line, after what they heard was taken. What closing says no longer
-// matters.
+// hangUp closes all sessions and the line, after the reports they hold were taken. Errors of closing
+// no longer matter.
 func (c *connection) hangUp(ctx context.Context) {
 	c.drain(ctx)
 	for _, u := range c.line.units {
@@ -173,7 +173,7 @@ func (c *connection) closeSession(u *unit) {
 		return
 	}
 	_ = c.line.calls.guard(u, u.session.Close)
-	u.session, u.overheard = nil, false
+	u.session, u.collects = nil, false
 	if u.subscribed {
 		u.subscribed = false
 		c.line.listener.missing++

@@ -47,7 +47,7 @@
 //
 // # Reports
 //
-// A session that reports by itself (driver.Subscriber) keeps what it hears, and tells the mailbox
+// A session that reports by itself (driver.Subscriber) keeps what it receives, and notifies the mailbox
 // of its line that there is news. The line's goroutine waits for its mailbox anyhow, so it waits
 // for all its devices at once, and takes news before anything else. An event waits for the request
 // under way on its line at most. Sessions of such devices are opened, and opened again, without
@@ -55,7 +55,7 @@
 //
 // A device whose report was acknowledged does not say it again, and several devices of the
 // configuration may share it. So the line of a driver that can (driver.Pauser) is paused while
-// sessions change: nothing is heard before all devices that report are subscribed, nor between the last
-// report of one whose configuration changed and the first under the new one. What a session heard is
+// sessions change: nothing is received before all devices that report are subscribed, nor between the last
+// report of one whose configuration changed and the first under the new one. What a session received is
 // taken before it is closed, whatever the reason: a line that is lost, a change, the end of Run.
 package device

@@ -82,8 +82,8 @@ func (l *line) end(ctx context.Context) {
 	l.conn.hangUp(ctx)
 }
 
-// adopt takes over the wanted devices, if they changed. On a line that stays open nothing is heard between
-// the last word of those that leave and the first of those that come.
+// adopt takes over the wanted devices, if they changed. On a line that stays open nothing is received between
+// the last report of those that leave and the first of those that come.
 func (l *line) adopt(ctx context.Context) {
 	wanted, fresh := l.box.takeWanted()
 	if !fresh {
@@ -142,7 +142,7 @@ func (l *line) join(u *unit, now clock.Instant) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.heard = max(now.Steady, 1)
+	u.lastScan = max(now.Steady, 1)
 }
 
 // rebuild makes timetable, probes and the count of missing subscriptions those of the present devices.

@@ -29,7 +29,7 @@ func (s *listener) count(units []*unit) {
 	}
 }
 
-// listen subscribes to one of the devices that report by themselves and are not heard yet. It
+// listen subscribes to one of the devices that report by themselves and have no subscription yet. It
 // returns false if there is none whose time has come.
 func (s *listener) listen(ctx context.Context, now clock.Instant) bool {
 	u := s.next(now)
@@ -70,7 +70,7 @@ func (s *listener) until(now clock.Instant) time.Duration {
 	return wait
 }
 
-// subscribe has a device tell the mailbox when it has something to say.
+// subscribe has the session of a device notify the mailbox when there are reports.
 func (s *listener) subscribe(ctx context.Context, u *unit) error {
 	if err := s.line.conn.reach(ctx, u); err != nil || u.subscribed {
 		return err
@@ -91,7 +91,7 @@ func (s *listener) subscribeOpen(ctx context.Context, u *unit) error {
 	defer cancel()
 	s.confirmOnDisk(ctx, u)
 	err := s.line.calls.guard(u, func() error {
-		return session.Subscribe(ctx, u.names, func() { s.line.box.tell(u) })
+		return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) })
 	})
 	if err == nil {
 		u.subscribed = true
@@ -110,15 +110,15 @@ func (s *listener) collect(ctx context.Context, u *unit) {
 	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
 	s.confirmOnDisk(ctx, u)
-	u.overheard = s.line.calls.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.tell(u) }) }) == nil
+	u.collects = s.line.calls.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) }) }) == nil
 }
 
-// failed draws the conclusions when a device that reports by itself is not heard.
+// failed draws the conclusions when a device that reports by itself cannot be received from.
 func (s *listener) failed(ctx context.Context, u *unit, err error) {
 	now := s.line.clock.Now()
 	u.listenAt = now.Steady + u.again.Next()
 	s.line.conclude(ctx, u, err, now, now)
-	if !s.line.conn.resting(now) { // else that was said when the line was lost
+	if !s.line.conn.resting(now) { // else a bad scan was published when the line was lost
 		s.line.publisher.deliverBad(u, time.Time{}, trouble.QualityOf(err), now)
 	}
 }
@@ -131,8 +131,8 @@ func (s *listener) receive(ctx context.Context) {
 		case ctx.Err() != nil:
 		case u.subscribed:
 			s.receiveFrom(ctx, u)
-		case u.overheard:
-			_ = s.line.reports.take(ctx, u) // what is wrong the next read says
+		case u.collects:
+			_ = s.line.reports.take(ctx, u) // the next read shows what is wrong
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (s *listener) answered(ctx context.Context, u *unit) {
 	u.become(Online, now)
 }
 
-// confirmOnDisk has a device told that its reports arrived when they are on disk, if its driver can and they are recorded.
+// confirmOnDisk has reports of a device confirmed to it when they are on disk, if its driver can and they are recorded.
 func (s *listener) confirmOnDisk(ctx context.Context, u *unit) {
 	if session, can := u.session.(driver.Careful); can && u.cfg.Record {
 		ctx = context.WithoutCancel(ctx)
@@ -176,12 +176,12 @@ func (s *listener) confirmOnDisk(ctx context.Context, u *unit) {
 func (s *listener) receiveMeanwhile(ctx context.Context) {
 	s.line.calls.nested(func() {
 		for _, u := range s.line.box.takeNews(nil) {
-			if !u.subscribed && !u.overheard {
+			if !u.subscribed && !u.collects {
 				continue
 			}
 			if err := s.line.reports.take(ctx, u); err != nil && u.subscribed {
 				u.meanwhile = err
-				s.line.box.tell(u)
+				s.line.box.notify(u)
 			}
 		}
 	})

@@ -34,25 +34,25 @@ func (f *Fleet) WriteMany(ctx context.Context, settings []Setting) []Outcome {
 	return outcomes
 }
 
-// WriteEach is WriteMany for who wants each outcome as soon as it is there: tell is called once for
+// WriteEach is WriteMany for who wants each outcome as soon as it is there: notify is called once for
 // each setting, with its place, by many goroutines at once and before WriteEach returns. It must not
 // wait, since a line waits for it.
-func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, tell func(place int, o Outcome)) {
+func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, notify func(place int, o Outcome)) {
 	calls := newBatch(ctx, f, len(settings))
 	for k := range settings {
 		s := &settings[k]
 		u, i := f.roster.pointAt(s.Point)
 		if u == nil {
-			tell(k, Outcome{Err: fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)})
+			notify(k, Outcome{Err: fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)})
 			continue
 		}
 		w := &write{caller: ctx, unit: u, index: i, value: s.Value}
 		calls.add(u, w.do, func(err error) {
 			if err != nil {
-				tell(k, Outcome{Err: fault.E("device.Write", trouble.KindOf(err), string(s.Point), err)})
+				notify(k, Outcome{Err: fault.E("device.Write", trouble.KindOf(err), string(s.Point), err)})
 				return
 			}
-			tell(k, Outcome{Value: w.reported})
+			notify(k, Outcome{Value: w.reported})
 		})
 	}
 	calls.run(ctx)
@@ -148,7 +148,7 @@ func (b *batch) add(u *unit, do func(context.Context, *line) error, answer func(
 		return
 	}
 	r := &request{unit: u, do: do, dropped: b.given}
-	r.tell = func(err error) {
+	r.answer = func(err error) {
 		answer(err)
 		b.answered()
 	}

@@ -7,7 +7,7 @@ import (
 	"voltbus/driver"
 )
 
-// pause keeps the line from hearing, if its driver can, until the returned function is called. u names
+// pause keeps the line from receiving, if its driver can, until the returned function is called. u names
 // it while the driver is busy.
 func (c *connection) pause(u *unit) (resume func()) {
 	link, can := c.link.(driver.Pauser)
@@ -22,7 +22,7 @@ func (c *connection) pause(u *unit) (resume func()) {
 }
 
 // openPaused opens, on a line that is paused, the sessions of all devices that report by themselves: they may
-// share what is heard, and what was acknowledged comes once. If the configuration changes meanwhile, it
+// share what is received, and what was acknowledged comes once. If the configuration changes meanwhile, it
 // does so for those of the next one.
 func (c *connection) openPaused(ctx context.Context) {
 	for {
@@ -40,8 +40,8 @@ func (c *connection) openPaused(ctx context.Context) {
 	}
 }
 
-// openAll opens what is not open, also devices that are only scanned: they may share what is heard. Whoever cannot be opened now is tried again, and complained about, as if
-// alone.
+// openAll opens what is not open, also devices that are only scanned: they may share what is received.
+// Whoever cannot be opened now is tried again, and logged, as if alone.
 func (c *connection) openAll(ctx context.Context) {
 	for _, u := range c.line.units {
 		if u.session == nil && u.isFree() {
@@ -64,7 +64,7 @@ func (c *connection) admit(ctx context.Context, u *unit) error {
 	return c.line.listener.subscribeOpen(ctx, u)
 }
 
-// drain takes what all devices of a line have said, before the line is closed. It leaves the line paused.
+// drain takes what all devices of a line have reported, before the line is closed. It leaves the line paused.
 func (c *connection) drain(ctx context.Context) {
 	if c.link == nil {
 		return

@@ -12,11 +12,11 @@ import (
 
 // request is one read or write that somebody waits for.
 type request struct {
-	unit *unit
-	do   func(ctx context.Context, l *line) error // runs on the line's goroutine
-	done chan error                               // of a single request: buffered; gets the answer
-	tell func(error)                              // takes the answer; does not wait
-	said atomic.Bool                              // it was answered
+	unit     *unit
+	do       func(ctx context.Context, l *line) error // runs on the line's goroutine
+	done     chan error                               // of a single request: buffered; gets the answer
+	answer   func(error)                              // takes the answer; does not wait
+	answered atomic.Bool                              // it was answered
 
 	dropped func() bool // whether the caller gave up
 	next    *request    // to be queued when this one was answered: a call for many points
@@ -24,8 +24,8 @@ type request struct {
 
 // reply answers a request, unless it was answered before.
 func (r *request) reply(err error) {
-	if r.said.CompareAndSwap(false, true) {
-		r.tell(err)
+	if r.answered.CompareAndSwap(false, true) {
+		r.answer(err)
 	}
 }
 
@@ -33,13 +33,13 @@ func (r *request) reply(err error) {
 // It refuses requests beyond its limit. It is safe for concurrent use.
 type mailbox struct {
 	limit int
-	wake  chan struct{} // tells the goroutine to look
+	wake  chan struct{} // makes the goroutine look
 
 	mu       sync.Mutex
 	wanted   []*unit
 	fresh    bool // wanted was not taken yet
 	requests []*request
-	news     []*unit // that have something to say, each once
+	news     []*unit // that have reports, each once
 	closed   bool
 }
 
@@ -55,8 +55,8 @@ func (m *mailbox) nudge() {
 	}
 }
 
-// tell notes that a device has something to say.
-func (m *mailbox) tell(u *unit) {
+// notify notes that a device has reports.
+func (m *mailbox) notify(u *unit) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !u.hasNews && !m.closed {
@@ -66,7 +66,7 @@ func (m *mailbox) tell(u *unit) {
 	}
 }
 
-// takeNews returns the devices that have something to say, in order. The slice of the last call is
+// takeNews returns the devices that have reports, in order. The slice of the last call is
 // used again.
 func (m *mailbox) takeNews(last []*unit) []*unit {
 	clear(last)

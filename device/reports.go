@@ -19,7 +19,7 @@ type reports struct {
 	seen    map[int]bool   // by the place in the unit's points
 }
 
-// take emits what one device has reported. The error says why it is not heard any more.
+// take emits what one device has reported. The error says why nothing more comes.
 func (r *reports) take(ctx context.Context, u *unit) error {
 	session, _ := u.session.(driver.Subscriber)
 	limited := deadline.New(ctx, u.cfg.Timeout)
@@ -29,7 +29,7 @@ func (r *reports) take(ctx context.Context, u *unit) error {
 	})
 	r.deliver(ctx, u)
 	r.keep(u, func() {})
-	u.countOddities(ctx)
+	u.countAnomalies(ctx)
 	return err
 }
 
@@ -93,7 +93,7 @@ func (r *reports) indexOf(u *unit) map[string]int {
 	return u.index
 }
 
-// settle has the device told of what was taken when that is on disk, and then calls done.
+// keep confirms what was taken to the device when that is on disk, and then calls done.
 func (r *reports) keep(u *unit, done func()) (waits bool) {
 	session, can := u.session.(driver.Careful)
 	if !can {
@@ -107,7 +107,7 @@ func (r *reports) keep(u *unit, done func()) (waits bool) {
 	unkept := u.unkept
 	u.unkept = false
 	u.mu.Unlock()
-	if unkept { // the device says it again
+	if unkept { // the device repeats it
 		return false
 	}
 	r.line.publisher.out.Settle(func() {
@@ -117,11 +117,11 @@ func (r *reports) keep(u *unit, done func()) (waits bool) {
 	return true
 }
 
-// lastKept is how long a session that is to be closed stays until what it heard is on disk. Later the device says it
-// again, to the next session.
+// lastKept is how long a session that is to be closed stays until its reports are on disk. Later the device
+// repeats them, to the next session.
 const lastKept = time.Second
 
-// keepLast waits until what a device said last is on disk.
+// keepLast waits until the last reports of a device are on disk.
 func (r *reports) keepLast(u *unit) {
 	done := make(chan struct{})
 	if !r.keep(u, func() { close(done) }) {
@@ -135,10 +135,10 @@ func (r *reports) keepLast(u *unit) {
 	}
 }
 
-// takeLast takes what a device has said, before its session is closed: the device may have been told that
-// it arrived, and does not say it again. Why it says no more is known, or no longer matters.
+// takeLast takes what a device has reported, before its session is closed: what was acknowledged to the device it does
+// not repeat. Why nothing more comes is known, or no longer matters.
 func (r *reports) takeLast(ctx context.Context, u *unit) {
-	if u.subscribed || u.overheard {
+	if u.subscribed || u.collects {
 		_ = r.take(context.WithoutCancel(ctx), u)
 		r.keepLast(u)
 	}

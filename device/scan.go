@@ -23,9 +23,9 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 		}
 		return err
 	})
-	if u.overheard {
+	if u.collects {
 		samples = slices.Clone(samples) // they are the session's until it is called again
-		_ = l.reports.take(ctx, u)      // what is wrong the read has said
+		_ = l.reports.take(ctx, u)      // the read shows what is wrong
 	}
 	switch {
 	case err == nil:

@@ -39,22 +39,22 @@ type unit struct {
 	diagnosis error            // why the last read left points bad although the device answered
 	diagnosed string           // that was logged last
 
-	subscribed bool  // its session says when there is news
-	meanwhile  error // why it was not heard, noticed while the line was busy
-	overheard  bool  // it is not to be listened to, and its session keeps reports for the next scan
+	subscribed bool  // its session notifies of reports
+	meanwhile  error // why nothing more comes, noticed while the line was busy
+	collects   bool  // it is not to be listened to, and its session keeps reports for the next scan
 	hasNews    bool  // it is in the mailbox's news; guarded by that
 
-	mu      sync.Mutex // guards what follows, and orders what the line and the watch emit
-	state   State
-	bad     point.Quality // quality of the last scan, if it was bad
-	badAt   time.Duration // when bad scans were last recorded
-	heard   time.Duration // last scan of any quality
-	stale   bool          // reported as stale since then
-	before  *unit         // the unit that this one replaces, until that is released
-	claimed bool          // a session is open or being opened
-	retired bool          // the configuration has changed: no new session
-	unkept  bool          // samples could not be recorded
-	dates   []date        // of its points, by place; nil until one of them has a time of its own
+	mu       sync.Mutex // guards what follows, and orders what the line and the watch emit
+	state    State
+	bad      point.Quality // quality of the last scan, if it was bad
+	badAt    time.Duration // when bad scans were last recorded
+	lastScan time.Duration // last scan of any quality
+	stale    bool          // reported as stale since then
+	before   *unit         // the unit that this one replaces, until that is released
+	claimed  bool          // a session is open or being opened
+	retired  bool          // the configuration has changed: no new session
+	unkept   bool          // samples could not be recorded
+	dates    []date        // of its points, by place; nil until one of them has a time of its own
 }
 
 func newUnit(c Config, order, place int) *unit {
@@ -183,7 +183,7 @@ func (u *unit) become(s Status, now clock.Instant) {
 
 // scanned notes that a scan with values goes out. The mutex is held.
 func (u *unit) scanned(now clock.Instant) {
-	u.heard, u.stale, u.bad = now.Steady, false, point.Good
+	u.lastScan, u.stale, u.bad = now.Steady, false, point.Good
 }
 
 // turnedBad notes that a scan without values goes out, and reports whether it is to be recorded.
@@ -193,6 +193,6 @@ func (u *unit) turnedBad(q point.Quality, now, every time.Duration) bool {
 	if record {
 		u.badAt = now
 	}
-	u.heard, u.stale, u.bad = now, q == point.BadStale, q
+	u.lastScan, u.stale, u.bad = now, q == point.BadStale, q
 	return record
 }

@@ -75,7 +75,7 @@ func (w *watch) reportStale(now clock.Instant) {
 			continue
 		}
 		u.mu.Lock()
-		if u.heard > 0 && !u.stale && !u.retired && now.Steady-u.heard > u.cfg.StaleAfter {
+		if u.lastScan > 0 && !u.stale && !u.retired && now.Steady-u.lastScan > u.cfg.StaleAfter {
 			w.out.emitBad(u, time.Time{}, point.BadStale, now, w.recordBad)
 		}
 		u.mu.Unlock()

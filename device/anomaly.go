@@ -11,11 +11,11 @@ import (
 	"voltbus/internal/plural"
 )
 
-// countOddities notes what a driver counts beside samples: reports that were lost before they could be taken, and times
+// countAnomalies notes what a driver counts beside samples: reports that were lost before they could be taken, and times
 // that were not believed.
-func (u *unit) countOddities(ctx context.Context) {
+func (u *unit) countAnomalies(ctx context.Context) {
 	if s, can := u.session.(driver.Lossy); can {
-		u.countOddity(ctx, s.Lost, oddity{
+		u.countAnomaly(ctx, s.Lost, anomaly{
 			sum: &u.state.Lost, noise: &u.lossNoise, kind: fault.Unavailable, noun: "report", message: "reports were lost",
 			advice: "lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less",
 		})
@@ -23,18 +23,18 @@ func (u *unit) countOddities(ctx context.Context) {
 	u.countMisdated(ctx)
 }
 
-// countMisdated is countOddities for times alone: a scan loses no reports.
+// countMisdated is countAnomalies for times alone: a scan loses no reports.
 func (u *unit) countMisdated(ctx context.Context) {
 	if s, can := u.session.(driver.Dated); can {
-		u.countOddity(ctx, s.Misdated, oddity{
+		u.countAnomaly(ctx, s.Misdated, anomaly{
 			sum: &u.state.Misdated, noise: &u.dateNoise, kind: fault.Invalid, noun: "time", message: "times of the device are not believed",
 			advice: "out of bounds and got the time of arrival; set the device's clock to UTC, or its clock_ahead and clock_behind",
 		})
 	}
 }
 
-// oddity is something that a driver counts, and how it is logged.
-type oddity struct {
+// anomaly is something that a driver counts, and how it is logged.
+type anomaly struct {
 	sum     *uint64 // in the state of the device
 	noise   *backoff.Messages
 	kind    fault.Kind
@@ -43,8 +43,8 @@ type oddity struct {
 	advice  string
 }
 
-// countOddity adds up what came since count was called last, and tells it.
-func (u *unit) countOddity(ctx context.Context, count func() uint64, o oddity) {
+// countAnomaly adds up what came since count was called last, and logs it.
+func (u *unit) countAnomaly(ctx context.Context, count func() uint64, o anomaly) {
 	l, n := u.line, uint64(0)
 	if err := l.calls.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {
 		return
