@@ -5,8 +5,6 @@ var (
 	manyMethods = map[string]int{
 		"bus/client.Client":             57,
 		"cmd/voltbus.session":           33,
-		"device.Fleet":                  32,
-		"device.line":                   73,
 		"node.Node":                     46,
 		"protocol/dnp3/channel.conn":    33,
 		"protocol/mqtt/session.Session": 27,
@@ -16,7 +14,7 @@ var (
 	}
 	manyLines = map[string]int{
 		"cmd/voltbus":  9807,
-		"device":       3429,
+		"device":       3268,
 		"identity":     3534,
 		"node":         2806,
 		"store/duckdb": 4801,
