@@ -5,6 +5,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/health"
+	"voltbus/health/ownstatus"
 	"voltbus/verdict"
 )
 
@@ -20,8 +21,13 @@ func openHealth(_ context.Context, n *Node) error {
 			}
 			return n.mqtt.Trouble()
 		},
-		Children: n.childFacts, Count: n.countNodes, Now: now,
+		Children: n.descendants.Facts, Count: n.descendants.Count, Now: now,
 	})
+	n.own = &ownstatus.Own{
+		Version: n.opts.Version.Version, Data: n.opts.Config.Node.Data, Started: n.started, Config: n.Config, Health: n.health, Heads: n.heads,
+		Audit: n.audit, Presence: n.presence, Fleet: n.fleet, Settings: n.settings, Agents: n.agents, Supervisor: n.supervisor, History: n.history,
+		Parent: n.parent, Neighbours: n.neighbours, Link: n.link,
+	}
 	return nil
 }
 

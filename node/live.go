@@ -10,6 +10,7 @@ import (
 	"voltbus/point"
 	"voltbus/uplink/live"
 	"voltbus/uplink/receiver"
+	"voltbus/uplink/tree"
 )
 
 // openLive lets live messages go between this node and those around it.
@@ -17,7 +18,7 @@ func openLive(_ context.Context, n *Node) error {
 	tap := func() (live.Tap, error) { return newLiveTap(n.bus) }
 	n.liveUp = live.NewUp(live.UpConfig{
 		Tap: tap, Rules: func() live.Rules { return liveRules(n) }, Hear: n.opts.Config.Uplink.Hear, Rate: int64(n.opts.Config.Uplink.LiveRate),
-		Behind: n.behind, Turned: func() { n.liveHub.Changed() }, Below: func() []live.Withheld { return n.liveHub.Withheld() }, Log: n.log,
+		Behind: func(name string) bool { return behind(n.tree, name) }, Turned: func() { n.liveHub.Changed() }, Below: func() []live.Withheld { return n.liveHub.Withheld() }, Log: n.log,
 	})
 	n.liveHub = live.NewHub(live.HubConfig{
 		Name: n.opts.Config.Node.Name, Tap: tap, Send: n.bus.SendFlow, Connected: n.bus.Flows, Child: func(name string) (live.Child, bool) { return liveChild(n.neighbours.Child(name)) },
@@ -53,8 +54,8 @@ func publishable(g *identity.Grants) []point.Pattern {
 }
 
 // behind reports whether a node is this one, or below it.
-func (n *Node) behind(name string) bool {
-	return n.tree.Self(name) || !n.tree.By(name).Above
+func behind(t *tree.Tree, name string) bool {
+	return t.Self(name) || !t.By(name).Above
 }
 
 // liveTap implements live.Tap over the bus.

@@ -36,6 +36,7 @@ import (
 	"voltbus/document"
 	"voltbus/driver"
 	"voltbus/health"
+	"voltbus/health/ownstatus"
 	"voltbus/history"
 	"voltbus/history/ledger"
 	"voltbus/identity"
@@ -53,6 +54,7 @@ import (
 	"voltbus/service"
 	"voltbus/sink"
 	"voltbus/uplink/children"
+	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/fleet"
@@ -63,6 +65,7 @@ import (
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/remote"
 	"voltbus/uplink/replica"
+	"voltbus/uplink/router"
 	"voltbus/uplink/sender"
 	"voltbus/uplink/session"
 	"voltbus/uplink/tree"
@@ -104,62 +107,66 @@ type Node struct {
 	logbook *logbook.Book // nil for an idle node
 	started time.Time
 
-	claim      *datadir.Claim
-	damage     damage
-	audit      *audit.Log
-	report     *report.Reporter
-	heads      *head.Heads
-	docs       *document.Store
-	asked      *operation.Table // what this node can be asked for
-	room       *datadir.Room
-	files      descriptor.Shares
-	catalog    *catalog.Catalog
-	identity   *identity.Identity
-	agents     *identity.Registry
-	children   *identity.Children
-	host       *enrol.Host
-	parent     *enrol.Parent
-	rights     *keyholder.Changes
-	neighbours *neighbour.Neighbours
-	asker      *remote.Asker
-	answerer   *remote.Answerer
-	reviewer   *requester.Reviewer // nil for an idle node
-	bus        *bus.Bus
-	blocks     *blocklog.Log
-	history    *history.History
-	account    *ledger.Ledger
-	origin     string // what the directory's own blocks are called
-	recorder   *recorder.Recorder
-	receiver   *receiver.Receiver
-	sender     *sender.Sender
-	tree       *tree.Tree
-	liveUp     *live.Up
-	liveHub    *live.Hub
-	kept       *replica.File // what is known of the descendants
-	lineage    *lineage.Lineage
-	nodes      *replica.Table // the descendants
-	reporter   *replica.Reporter
-	links      *fleet.Links
-	ledgers    *uplinkledger.Ledger
-	below      *federation.Federation // answers the parent
-	wide       *federation.Federation // the same; nil without a store
-	admission  *admission.Admission
-	presence   *presence.Room
-	service    *service.Service
-	sink       *sink.Sink     // nil without a store
-	meters     *system.System // nil for a node that is no metering data system
-	outlet     *outlet
-	fleet      *device.Fleet
-	plant      *plant
-	journal    *journal.Journal
-	desk       *dispatch.Dispatcher // nil for an idle node
-	control    *access.Access       // nil for an idle node
-	server     *listener.Listener
-	settings   *configuration.Part // nil for a node without a file
-	mqtt       *front.Front        // nil for a node without a broker
-	mismatch   *mismatch.Alert
-	health     *health.Health
-	served     *children.Children // answers the children
+	claim       *datadir.Claim
+	damage      damage
+	audit       *audit.Log
+	report      *report.Reporter
+	heads       *head.Heads
+	docs        *document.Store
+	asked       *operation.Table // what this node can be asked for
+	room        *datadir.Room
+	files       descriptor.Shares
+	catalog     *catalog.Catalog
+	identity    *identity.Identity
+	agents      *identity.Registry
+	children    *identity.Children
+	host        *enrol.Host
+	parent      *enrol.Parent
+	rights      *keyholder.Changes
+	neighbours  *neighbour.Neighbours
+	asker       *remote.Asker
+	answerer    *remote.Answerer
+	reviewer    *requester.Reviewer // nil for an idle node
+	bus         *bus.Bus
+	blocks      *blocklog.Log
+	history     *history.History
+	account     *ledger.Ledger
+	origin      string // what the directory's own blocks are called
+	recorder    *recorder.Recorder
+	receiver    *receiver.Receiver
+	sender      *sender.Sender
+	tree        *tree.Tree
+	liveUp      *live.Up
+	liveHub     *live.Hub
+	kept        *replica.File // what is known of the descendants
+	lineage     *lineage.Lineage
+	nodes       *replica.Table           // the descendants
+	descendants *descendants.Descendants // nodes, as others see them
+	reporter    *replica.Reporter
+	own         *ownstatus.Own  // what the parent is told of this node
+	link        *ownstatus.Link // and of the way to the parent
+	router      *router.Router  // has requests answered
+	links       *fleet.Links
+	ledgers     *uplinkledger.Ledger
+	below       *federation.Federation // answers the parent
+	wide        *federation.Federation // the same; nil without a store
+	admission   *admission.Admission
+	presence    *presence.Room
+	service     *service.Service
+	sink        *sink.Sink     // nil without a store
+	meters      *system.System // nil for a node that is no metering data system
+	outlet      *outlet
+	fleet       *device.Fleet
+	plant       *plant
+	journal     *journal.Journal
+	desk        *dispatch.Dispatcher // nil for an idle node
+	control     *access.Access       // nil for an idle node
+	server      *listener.Listener
+	settings    *configuration.Part // nil for a node without a file
+	mqtt        *front.Front        // nil for a node without a broker
+	mismatch    *mismatch.Alert
+	health      *health.Health
+	served      *children.Children // answers the children
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 

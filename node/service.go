@@ -12,8 +12,8 @@ import (
 	"voltbus/presence"
 	"voltbus/service"
 	"voltbus/service/agentcall"
-	"voltbus/uplink/children"
 	"voltbus/uplink/remote"
+	"voltbus/uplink/router"
 	"voltbus/wire"
 )
 
@@ -38,28 +38,21 @@ func openService(ctx context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
+	n.router = &router.Router{
+		Host: n.host, Served: n.served, Enrolment: n.parent, Tree: n.tree, Lineage: n.lineage, Table: n.nodes, Reporter: n.reporter, Heads: n.heads,
+		Neighbours: n.neighbours, Federation: n.below,
+		Allowed: func() (identity.Grants, error) { return allowed(&n.Config().Uplink) },
+		Agents: func(ctx context.Context, r *dispatch.Request, later func(work func())) []byte {
+			return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park, Later: later})
+		},
+	}
 	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		var later []func()
-		_ = r.Respond(n.answer(ctx, &r, func(work func()) { later = append(later, work) })) // who asked may be gone
+		_ = r.Respond(n.router.Answer(ctx, &r, func(work func()) { later = append(later, work) })) // who asked may be gone
 		for _, work := range later {
 			work()
 		}
 	})
-}
-
-// answer answers a request: of a child or the holder of an invitation what concerns their enrolment,
-// everything else as for agents. Later is handed work for when the answer is sent.
-func (n *Node) answer(ctx context.Context, r *dispatch.Request, later func(work func())) []byte {
-	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && n.host.Answers(r.Method)) {
-		return n.host.Answer(ctx, r.From, r.Method, r.Data)
-	}
-	if children.Answers(r) {
-		return n.served.Answer(ctx, r)
-	}
-	if strings.HasPrefix(r.From, identity.ChildPrefix) && answersTree(r) {
-		return n.answerTree(ctx, r)
-	}
-	return n.service.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data, Park: r.Park, Later: later})
 }
 
 // receiveState receives the health or an alert of an agent. What is wrong with it is the agent's business.

@@ -3,21 +3,16 @@ package node
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
-	"strings"
-	"time"
 
-	"voltbus/bus/dispatch"
-	"voltbus/fault"
-	"voltbus/identity"
-	"voltbus/uplink"
-	"voltbus/uplink/federation"
+	"voltbus/audit/report"
+	"voltbus/operation"
+	"voltbus/uplink/descendants"
 	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/lineage"
+	"voltbus/uplink/live"
 	"voltbus/uplink/replica"
 	"voltbus/uplink/tree"
-	"voltbus/wire"
 )
 
 // openTree lets this node and those around it ask each other.
@@ -26,9 +21,14 @@ func openTree(_ context.Context, n *Node) error {
 		return err
 	}
 	n.lineage = lineage.New(n.opts.Config.Node.Name, n.neighbours.Parent)
+	n.descendants = &descendants.Descendants{
+		Name: n.opts.Config.Node.Name, Children: n.children, Neighbours: n.neighbours, Receiver: n.receiver, Served: n.served,
+		Present: n.bus.Present, Live: func() map[string]live.Status { return n.liveHub.Status() },
+	}
 	n.nodes = replica.NewTable(replica.TableConfig{
-		Children: n.watchChildren, Place: n.sender.Above, Lineage: n.lineage, Outages: n.outagesOf, Refused: n.report.RefusedNode, Now: now,
+		Children: n.descendants.Watch, Place: n.sender.Above, Lineage: n.lineage, Outages: n.descendants.Outages, Refused: n.report.RefusedNode, Now: now,
 	})
+	n.descendants.Table = n.nodes
 	n.nodes.Load(n.kept)
 	n.tree = tree.New(tree.Config{
 		Name: n.opts.Config.Node.Name, Below: n.nodes, Lineage: n.lineage, Parent: n.neighbours.Parent,
@@ -36,9 +36,9 @@ func openTree(_ context.Context, n *Node) error {
 			return n.answerer.Answer(ctx, v, r)
 		},
 		Reads: func(method string) bool { return slices.Contains(readers(), method) },
-		Tell:  n.remoteRequest,
+		Tell:  func(e tree.Event) { reportRemote(n.asked, n.report, e) },
 	})
-	n.below = n.newFederation()
+	n.below = newFederation(n)
 	if n.history.Store() != nil {
 		n.wide = n.below
 	}
@@ -58,81 +58,11 @@ func (n *Node) Lineage() *lineage.Lineage { return n.lineage }
 // Subtree returns what is known of the descendants.
 func (n *Node) Subtree() *replica.Table { return n.nodes }
 
-// ownOrigins lists the names of this node's origins.
-func (n *Node) ownOrigins() []string {
-	var names []string
-	for _, lane := range n.recorder.Lanes() {
-		names = append(names, lane.Origin)
-	}
-	return names
-}
-
-// watchChildren lists the children as childrenNow does, and notes those that are away.
-func (n *Node) watchChildren() []replica.Child {
-	list := n.neighbours.Children()
-	for _, c := range list {
-		if !c.Online {
-			seen, _ := n.nodes.Look(c.Name, c.Name)
-			if seen.Kept { // what was before this node ran says nothing of since when it is away
-				seen.Heard = time.Time{}
-			}
-			n.receiver.Gone(c.Name, seen.Heard)
-		}
-	}
-	return list
-}
-
-// remoteRequest has a request through the tree in the audit log.
-func (n *Node) remoteRequest(e tree.Event) {
-	if d, is := n.asked.Remote(e.Request.Method); is {
-		n.report.RemoteRequest(&e, &d)
+// reportRemote has a request through the tree in the audit log.
+func reportRemote(asked *operation.Table, to *report.Reporter, e tree.Event) {
+	if d, is := asked.Remote(e.Request.Method); is {
+		to.RemoteRequest(&e, &d)
 		return
 	}
-	n.report.RemoteRequest(&e, nil)
-}
-
-// answersTree reports whether a request of a neighbour is one about the tree.
-func answersTree(r *dispatch.Request) bool {
-	switch r.Method {
-	case replica.ReportMethod, replica.AboveMethod, tree.RelayMethod, federation.Method, replica.FormerTreeMethod, replica.FormerFleetMethod, replica.FormerLedgerMethod:
-		return true
-	}
-	return false
-}
-
-var errFromBelow = errors.New("is nothing that a node is asked from below")
-
-// answerTree answers a child's request about the tree.
-func (n *Node) answerTree(ctx context.Context, r *dispatch.Request) []byte {
-	child := strings.TrimPrefix(r.From, identity.ChildPrefix)
-	if r.Method == tree.RelayMethod {
-		return n.tree.Relay(ctx, tree.Hop{Name: child}, r.Data)
-	}
-	switch r.Method {
-	case replica.ReportMethod, replica.FormerTreeMethod, replica.FormerFleetMethod:
-		return n.answerReport(ctx, r)
-	}
-	return uplink.Refusal(fault.E("node.answerTree", fault.Refused, r.Method, errFromBelow))
-}
-
-// answerParentTree answers the parent's request about the tree.
-func (n *Node) answerParentTree(ctx context.Context, r *dispatch.Request) []byte {
-	result, err := []byte("null"), error(nil)
-	switch r.Method {
-	case tree.RelayMethod:
-		m, _ := n.parent.Current()
-		return n.tree.Relay(ctx, tree.Hop{Name: m.Parent, Above: true}, r.Data)
-	case federation.Method:
-		return n.answerHistory(ctx, r)
-	case replica.ReportMethod:
-		n.reporter.Flush(ctx, r.Data)
-	case replica.FormerLedgerMethod:
-		result, err = n.reporter.FormerLedgers(ctx, r.Data)
-	default:
-		err = n.lineage.Above(r.Data)
-	}
-	if err != nil {
-		return uplink.Refusal(err)
-	}
-	return wire.AppendResult(nil, result)
+	to.RemoteRequest(&e, nil)
 }

@@ -21,7 +21,7 @@ var (
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
 		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
-		"api/...", "web", "python", "ingest/...", "health", "presence", "service/...", "verdict",
+		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
 		"audit/...", "document", "operation/...", "broker/...",
 	}
 )
@@ -53,6 +53,7 @@ var table = []rule{
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
+	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
 	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
@@ -110,6 +111,8 @@ var table = []rule{
 	{"uplink/federation", []string{"query", "store", "store/overlay", "catalog", "identity", "wire", "point", "fault"}, parts, "federation completes answers of a query by functions that ask nodes below; it knows no bus and no engine of a store"},
 	{"uplink/neighbour", []string{"bus", "uplink/...", "identity/...", "wire", "fault"}, parts, "parent and children are reached over the bus; what they may do here is decided in one place"},
 	{"uplink/remote", []string{"api/exchange", "api/answer", "operation", "service", "uplink/tree", "identity/...", "wire", "fault"}, parts, "requests from and to other nodes meet what is asked here; the bus is given to it"},
+	{"uplink/descendants", []string{"api/answer", "verdict", "uplink/...", "identity/...", "fault"}, parts, "what the nodes below report and what is seen of children meet here, for the API, for health and for federation"},
+	{"uplink/router", []string{"bus/...", "uplink/...", "identity/...", "wire", "fault"}, parts, "requests of neighbours come over the bus; the parts that answer them are given to it"},
 	{"uplink/session", []string{"bus", "bus/...", "catalog", "uplink/...", "identity/...", "fault"}, parts, "the connection to the parent is made over the bus; what goes over it is given to it"},
 	{"uplink/shape", []string{"api/answer", "uplink", "uplink/live", "uplink/sender"}, parts, "links are shown in the shapes of the API"},
 	{"uplink/membership", []string{"api/answer", "uplink/...", "identity/...", "fault"}, parts, "joining and leaving are done by enrol and session, and answered in the shapes of the API"},

@@ -1,0 +1,138 @@
+// Package ownstatus says how a node is, as it reports it to its parent.
+package ownstatus
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"voltbus/agent"
+	"voltbus/audit"
+	"voltbus/audit/head"
+	"voltbus/config"
+	"voltbus/device"
+	"voltbus/health"
+	"voltbus/history"
+	"voltbus/identity"
+	"voltbus/internal/host"
+	"voltbus/operation/configuration"
+	"voltbus/presence"
+	"voltbus/uplink/enrol"
+	"voltbus/uplink/neighbour"
+	"voltbus/uplink/replica"
+)
+
+// Own knows the parts of this node that its status comes from. It is safe for concurrent use.
+type Own struct {
+	Version    string
+	Data       string // the data directory
+	Started    time.Time
+	Config     func() *config.Config // in use
+	Health     *health.Health
+	Heads      *head.Heads
+	Audit      *audit.Log
+	Presence   *presence.Room
+	Fleet      *device.Fleet
+	Settings   *configuration.Part // nil for a node without a file
+	Agents     *identity.Registry
+	Supervisor *agent.Supervisor // nil for a node that runs no agents
+	History    *history.History
+	Parent     *enrol.Parent
+	Neighbours *neighbour.Neighbours
+	Link       *Link
+
+	use gauge
+}
+
+// gauge measures how much of the processors this process uses between two looks.
+type gauge struct {
+	mu   sync.Mutex
+	at   time.Time
+	used time.Duration
+}
+
+func (g *gauge) look() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, used := time.Now(), host.Processor()
+	before, had := used-g.used, !g.at.IsZero()
+	took := now.Sub(g.at)
+	g.at, g.used = now, used
+	if !had || took <= 0 {
+		return 0
+	}
+	return before.Seconds() / took.Seconds()
+}
+
+// figures is to how many digits a figure is told that changes all the time.
+const figures = 3
+
+// Status says how this node is.
+func (o *Own) Status(ctx context.Context) replica.Status {
+	s := replica.Status{
+		Version: o.Version, Roles: o.roles(), Started: o.Started.Unix(),
+		Memory: int64(replica.Rounded(float64(host.Memory()), figures)), CPU: math.Round(o.use.look()*100) / 100,
+		Alerts: len(o.Presence.List()), Health: o.Health.Health(ctx).Status, Audit: o.Heads.Own(),
+	}
+	free, size := host.FreeSpace(o.Data)
+	s.Disk, s.DiskSize = int64(replica.Rounded(float64(free), figures)), size
+	if t, known := host.Temperature(host.System()); known {
+		t = math.Round(2*t) / 2
+		s.Temperature = &t
+	}
+	for _, d := range o.Fleet.Devices() {
+		s.Devices++
+		s.Points += d.Points
+		if d.Status == device.Offline || d.Status == device.Hung || d.Refuses {
+			s.DevicesFailing++
+		}
+	}
+	s.Agents, s.AgentsFailing = o.failingAgents()
+	if o.Settings != nil {
+		s.Note = o.Settings.Note()
+	}
+	if damage := o.Audit.Status().Damage; s.Note == "" && damage != "" {
+		s.Note = "the audit log is damaged: " + damage
+	}
+	o.Link.Add(ctx, &s)
+	return s
+}
+
+// roles says in words what this node is there for, by what it is made of.
+func (o *Own) roles() []string {
+	cfg := o.Config()
+	_, member := o.Parent.Current()
+	var words []string
+	for _, r := range []struct {
+		word string
+		is   bool
+	}{
+		{"collector", len(cfg.Devices) > 0},
+		{"concentrator", len(o.Neighbours.Children()) > 0},
+		{"store", o.History.Store() != nil},
+		{"agents", len(o.Agents.List()) > 0},
+		{"child", member},
+	} {
+		if r.is {
+			words = append(words, r.word)
+		}
+	}
+	return words
+}
+
+// failingAgents counts the agents, and those that do not work.
+func (o *Own) failingAgents() (all, failing int) {
+	names := map[string]bool{}
+	if o.Supervisor != nil {
+		for _, a := range o.Supervisor.List() {
+			names[a.Name] = true
+		}
+	}
+	for _, a := range o.Agents.List() {
+		if a.Active() {
+			names[a.Name] = true
+		}
+	}
+	return len(names), len(o.Health.Agents())
+}
