@@ -5,7 +5,6 @@ var (
 	manyMethods = map[string]int{
 		"bus/client.Client":             57,
 		"cmd/voltbus.session":           33,
-		"node.Node":                     46,
 		"protocol/dnp3/channel.conn":    33,
 		"protocol/mqtt/session.Session": 27,
 		"uplink/enrol.Parent":           32,
@@ -16,12 +15,11 @@ var (
 		"cmd/voltbus":  9807,
 		"device":       3268,
 		"identity":     3534,
-		"node":         2806,
 		"store/duckdb": 4801,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 68,
 		"lab/rig":     21,
-		"node":        79,
+		"node":        81,
 	}
 )
