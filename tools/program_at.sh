@@ -14,7 +14,7 @@ if [ ! -x "$program" ]; then
   tree=$(mktemp -d)
   trap 'git worktree remove --force "$tree/voltbus" 2>/dev/null; rm -rf "$tree"; git worktree prune' EXIT
   git worktree add --quiet --detach "$tree/voltbus" "$commit"
-  go -C "$tree/voltbus" build -trimpath -ldflags "-X main.release=${commit:0:12}" -o "$program.new" ./cmd/voltbus
+  go -C "$tree/voltbus" build -trimpath -ldflags "-X main.release=${commit:0:12} -X voltbus/cmd/voltbus/shell.release=${commit:0:12}" -o "$program.new" ./cmd/voltbus
   mv "$program.new" "$program"
 fi
 echo "$program"

@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/lab/capacity"
 )
 
 func newLabCapacity() *cobra.Command {
-	var w where
+	var w shell.Where
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "capacity", Short: "Measure how many devices, points and clients this machine carries",
@@ -25,17 +26,17 @@ without a node it is only printed. The node may run meanwhile; then its load cou
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return measureCapacity(cmd, &w, asJSON) },
 	}
-	cmd.Flags().StringVarP(&w.config, "config", "c", "", "configuration of the node on this machine (default voltbus.yaml, else that of the demonstration)")
-	cmd.Flags().StringVar(&w.data, "data", "", "data directory of the node on this machine")
+	cmd.Flags().StringVarP(&w.Config, "config", "c", "", "configuration of the node on this machine (default voltbus.yaml, else that of the demonstration)")
+	cmd.Flags().StringVar(&w.Data, "data", "", "data directory of the node on this machine")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml")
 	_ = cmd.MarkFlagDirname("data")
 	return cmd
 }
 
-func measureCapacity(cmd *cobra.Command, w *where, asJSON bool) (err error) {
-	data, err := w.directory()
-	if err != nil && (w.config != "" || !fault.Is(err, fault.NotFound)) {
+func measureCapacity(cmd *cobra.Command, w *shell.Where, asJSON bool) (err error) {
+	data, err := w.Directory()
+	if err != nil && (w.Config != "" || !fault.Is(err, fault.NotFound)) {
 		return err
 	}
 	self, err := os.Executable()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/cmd/voltbus/commands"
+	"voltbus/cmd/voltbus/shell"
 )
 
 func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
@@ -26,7 +28,7 @@ func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
 		{answer.Commanded{Point: "p", Status: "accepted", Wins: true, Output: "failed", Error: &answer.ControlError{Kind: "unreachable", Message: "no route"}}, exitUnreachable},
 	} {
 		code := 0
-		if err := unfulfilled(&tt.result); err != nil {
+		if err := commands.Unfulfilled(&tt.result); err != nil {
 			code = exitCode(err)
 		}
 		if code != tt.code {
@@ -38,15 +40,15 @@ func TestAttackASetThatTheDeviceCutsDoesNotExitWithZero(t *testing.T) {
 func TestNegativeNumbersAreArguments(t *testing.T) {
 	root := newRoot()
 	for _, tt := range [][2][]string{
-		{{"set", "p", "-7"}, {"set", "p", shield + "-7"}},
-		{{"set", "p", "-.5", "q", "-1e3", "--lease", "5m"}, {"set", "p", shield + "-.5", "q", shield + "-1e3", "--lease", "5m"}},
+		{{"set", "p", "-7"}, {"set", "p", shell.Shield + "-7"}},
+		{{"set", "p", "-.5", "q", "-1e3", "--lease", "5m"}, {"set", "p", shell.Shield + "-.5", "q", shell.Shield + "-1e3", "--lease", "5m"}},
 		{{"set", "p", "7", "--level", "-3"}, {"set", "p", "7", "--level", "-3"}},
-		{{"modbus", "write", "holding:1", "-7"}, {"modbus", "write", "holding:1", shield + "-7"}},
-		{{"modbus", "decode", "-7"}, {"modbus", "decode", shield + "-7"}},
-		{{"dnp3", "operate", "analog", "2", "-7"}, {"dnp3", "operate", "analog", "2", shield + "-7"}},
+		{{"modbus", "write", "holding:1", "-7"}, {"modbus", "write", "holding:1", shell.Shield + "-7"}},
+		{{"modbus", "decode", "-7"}, {"modbus", "decode", shell.Shield + "-7"}},
+		{{"dnp3", "operate", "analog", "2", "-7"}, {"dnp3", "operate", "analog", "2", shell.Shield + "-7"}},
 		{{"get", "-7"}, {"get", "-7"}},
 	} {
-		got := shielded(root, tt[0])
+		got := shell.Shielded(root, tt[0])
 		for i := range got {
 			if got[i] != tt[1][i] {
 				t.Errorf("%q is %q", tt[0], got)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -20,11 +21,8 @@ import (
 	"voltbus/node"
 )
 
-// demoDir is where the demonstration lives if nobody says otherwise.
-const demoDir = "voltbus-demo"
-
-func newDemo(f *flags) *cobra.Command {
-	site := demo.Site{Dir: demoDir, HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"}
+func newDemo(f *shell.Flags) *cobra.Command {
+	site := demo.Site{Dir: shell.DemoDir, HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration site, without any hardware",
@@ -41,11 +39,11 @@ devices that you added. The site itself is written anew.`,
 	return cmd
 }
 
-func runDemo(cmd *cobra.Command, f *flags, site demo.Site) (err error) {
+func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site) (err error) {
 	if !cmd.Flags().Changed("log-level") {
-		f.logLevel = "warn"
+		f.LogLevel = "warn"
 	}
-	log, err := f.logger()
+	log, err := f.Logger()
 	if err != nil {
 		return err
 	}
@@ -54,7 +52,7 @@ func runDemo(cmd *cobra.Command, f *flags, site demo.Site) (err error) {
 	}
 	for flag, address := range map[string]string{"--http": site.HTTP, "--bus": site.Bus} {
 		if err := new(config.Address).UnmarshalText([]byte(address)); err != nil {
-			return usage(fmt.Errorf("%s: %w", flag, err))
+			return shell.Usage(fmt.Errorf("%s: %w", flag, err))
 		}
 	}
 	self, err := os.Executable()
@@ -123,7 +121,7 @@ func programName() string {
 
 // configArgument is what a command needs to find the demonstration from here.
 func configArgument(file string) string {
-	if file == filepath.Join(demoDir, demo.ConfigFile) {
+	if file == filepath.Join(shell.DemoDir, demo.ConfigFile) {
 		return ""
 	}
 	return " -c " + file

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"voltbus/cmd/voltbus/dnp3tool"
 	"voltbus/driver/dnp3/field"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
@@ -107,13 +108,13 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	d := dnp3Flags{tcp: address, master: 1, outstation: 10, timeout: 30 * time.Second}
-	c, err := d.config()
+	d := dnp3tool.Dnp3Flags{Tcp: address, Master: 1, Outstation: 10, Timeout: 30 * time.Second}
+	c, err := d.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// own is the outstation's own master, which is there until what it waits for has come.
-	own := func(fits func(reading) bool) {
+	own := func(fits func(dnp3tool.Reading) bool) {
 		ready, came := make(chan struct{}, 1), make(chan struct{}, 1)
 		signal := func(to chan struct{}) {
 			select {
@@ -127,7 +128,7 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 				signal(ready)
 			}
 		}
-		f, err := field.Open(t.Context(), c, m, &readings{take: func(r reading) {
+		f, err := field.Open(t.Context(), c, m, &dnp3tool.Readings{Take: func(r dnp3tool.Reading) {
 			if fits(r) {
 				signal(came)
 			}
@@ -146,13 +147,13 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 			}
 		}
 	}
-	own(func(reading) bool { return true }) // reports are enabled
+	own(func(dnp3tool.Reading) bool { return true }) // reports are enabled
 	device.Update(func(tx *outstation.Tx) {
 		tx.Set(object.KindAnalogInput, object.Point{Value: object.Signed(42), Flags: object.FlagOnline}, outstation.Force)
 	})
-	values, _, err := d.collect(t.Context(), []*master.Request{master.ReadClasses(app.Class0)})
-	if err != nil || len(values) != 1 || values[0].variation.Event() || values[0].point.Value.Int() != 42 {
+	values, _, err := d.Collect(t.Context(), []*master.Request{master.ReadClasses(app.Class0)})
+	if err != nil || len(values) != 1 || values[0].Variation.Event() || values[0].Point.Value.Int() != 42 {
 		t.Errorf("the read gives %+v, %v", values, err)
 	}
-	own(func(r reading) bool { return r.variation.Event() && r.point.Value.Int() == 42 })
+	own(func(r dnp3tool.Reading) bool { return r.Variation.Event() && r.Point.Value.Int() == 42 })
 }

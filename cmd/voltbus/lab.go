@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/lab/experiment"
 	"voltbus/lab/report"
@@ -30,7 +31,7 @@ const labDir = "voltbus-lab"
 // labPartCommand is the hidden subcommand that plays a part of an experiment.
 const labPartCommand = "lab-part"
 
-func newLab(f *flags) *cobra.Command {
+func newLab(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Measure Voltbus against published tables, on this machine",
@@ -46,7 +47,7 @@ how it was measured, on what, and what the figures do not say.
 	}
 	cmd.AddCommand(newLabList(), newLabShow(), newLabRun(f), newLabReport(), newLabCapacity())
 	for _, sub := range cmd.Commands() {
-		strictArgs(sub)
+		shell.StrictArgs(sub)
 	}
 	return cmd
 }
@@ -70,23 +71,23 @@ func newKeeper(data string) (*runs.Keeper, error) {
 }
 
 func newLabList() *cobra.Command {
-	var form format
+	var form shell.Format
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the experiments", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := form.open(cmd.OutOrStdout(), "experiment", "question")
+			out, err := form.Open(cmd.OutOrStdout(), "experiment", "question")
 			if err != nil {
 				return err
 			}
 			for _, e := range study.List() {
-				if err := out.row(e.Name, e.Question); err != nil {
+				if err := out.Row(e.Name, e.Question); err != nil {
 					return err
 				}
 			}
-			return out.end()
+			return out.End()
 		},
 	}
-	form.register(cmd)
+	form.Register(cmd)
 	return cmd
 }
 
@@ -164,7 +165,7 @@ type labOrder struct {
 	progress bool
 }
 
-func newLabRun(f *flags) *cobra.Command {
+func newLabRun(f *shell.Flags) *cobra.Command {
 	o := labOrder{out: labDir}
 	cmd := &cobra.Command{
 		Use: "run EXPERIMENT", Short: "Run an experiment and write its report",
@@ -174,9 +175,9 @@ nothing. Let the machine do nothing else meanwhile: the report shows its load.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("log-level") {
-				f.logLevel = "warn"
+				f.LogLevel = "warn"
 			}
-			log, err := f.logger()
+			log, err := f.Logger()
 			if err != nil {
 				return err
 			}
@@ -237,20 +238,20 @@ func (o *labOrder) run(cmd *cobra.Command, name string, log *slog.Logger) error 
 // prepare fills in what the command line does not say.
 func (o *labOrder) prepare(log *slog.Logger) error {
 	if o.opts.Repeats < 0 {
-		return usage(fmt.Errorf("--repeats %d is out of range; write 1 or more", o.opts.Repeats))
+		return shell.Usage(fmt.Errorf("--repeats %d is out of range; write 1 or more", o.opts.Repeats))
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	v := version()
+	v := shell.Version()
 	o.opts.Program, o.opts.Command, o.opts.Log = []string{self, labPartCommand}, o.command(), log
 	o.opts.Version, o.opts.Commit = v.Version, v.Commit
 	o.opts.Set = map[string]string{}
 	for _, s := range o.set {
 		name, value, found := strings.Cut(s, "=")
 		if !found {
-			return usage(fmt.Errorf("--set %q: write name=value", s))
+			return shell.Usage(fmt.Errorf("--set %q: write name=value", s))
 		}
 		o.opts.Set[name] = value
 	}
@@ -304,7 +305,7 @@ newest run.`,
 				return err
 			}
 			if len(args) == 0 {
-				return listRuns(cmd, out, ids, format{json: asJSON})
+				return listRuns(cmd, out, ids, shell.Format{Json: asJSON})
 			}
 			var results []*experiment.Result
 			for _, id := range args {
@@ -329,11 +330,11 @@ newest run.`,
 	return cmd
 }
 
-func listRuns(cmd *cobra.Command, dir string, ids []string, form format) error {
-	if form.name == "" {
-		form.name = "table"
+func listRuns(cmd *cobra.Command, dir string, ids []string, form shell.Format) error {
+	if form.Name == "" {
+		form.Name = "table"
 	}
-	out, err := form.open(cmd.OutOrStdout(), "run", "started", "repeats", "quick", "report")
+	out, err := form.Open(cmd.OutOrStdout(), "run", "started", "repeats", "quick", "report")
 	if err != nil {
 		return err
 	}
@@ -344,12 +345,12 @@ func listRuns(cmd *cobra.Command, dir string, ids []string, form format) error {
 			cmd.PrintErrln(err)
 			continue
 		}
-		err = out.row(id, r.Started.Format(time.RFC3339), strconv.Itoa(r.Repeats), strconv.FormatBool(r.Quick), filepath.Join(folder, report.PageFile))
+		err = out.Row(id, r.Started.Format(time.RFC3339), strconv.Itoa(r.Repeats), strconv.FormatBool(r.Quick), filepath.Join(folder, report.PageFile))
 		if err != nil {
 			return err
 		}
 	}
-	return out.end()
+	return out.End()
 }
 
 // readRun reads a run by its name and writes its page anew.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"voltbus/cmd/voltbus/commands"
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/internal/memory"
 )
@@ -25,9 +27,6 @@ const (
 	exitWaiting     = 7
 )
 
-// errInterrupted is the error of work that a signal ended before it was done, which others have to know.
-var errInterrupted = errors.New("interrupted; run the same command again to go on")
-
 func main() {
 	memory.Tune()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -35,8 +34,8 @@ func main() {
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
 	root := newRoot()
-	root.SetArgs(shielded(root, os.Args[1:]))
-	if err := root.ExecuteContext(ctx); err != nil && (ctx.Err() == nil || errors.Is(err, errInterrupted)) {
+	root.SetArgs(shell.Shielded(root, os.Args[1:]))
+	if err := root.ExecuteContext(ctx); err != nil && (ctx.Err() == nil || errors.Is(err, shell.ErrInterrupted)) {
 		fmt.Fprintln(os.Stderr, "voltbus: "+err.Error())
 		os.Exit(exitCode(err)) //nolint:gocritic // nothing is left to be released
 	}
@@ -46,13 +45,13 @@ func exitCode(err error) int {
 	if strings.HasPrefix(err.Error(), "unknown command") {
 		return exitUsage
 	}
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, commands.ErrDiffers) {
 		return exitDiffers
 	}
-	if errors.Is(err, errStands) {
+	if errors.Is(err, commands.ErrStands) {
 		return exitRefused
 	}
-	if errors.Is(err, errWaiting) {
+	if errors.Is(err, commands.ErrWaiting) {
 		return exitWaiting
 	}
 	switch fault.KindOf(err) {

@@ -5,24 +5,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/data"
 	"voltbus/cmd/voltbus/meters"
+	"voltbus/cmd/voltbus/shell"
 )
 
-func newMeter(f *flags) *cobra.Command {
+func newMeter(f *shell.Flags) *cobra.Command {
 	return meters.New(&meters.Program{
-		With: f.where.withClient,
+		With: f.Where.WithClient,
 		Table: func(cmd *cobra.Command) func(io.Writer, ...string) (meters.Rows, error) {
-			out := &format{}
-			out.register(cmd)
+			out := &shell.Format{}
+			out.Register(cmd)
 			return func(w io.Writer, columns ...string) (meters.Rows, error) {
-				rows, err := out.open(w, columns...)
+				rows, err := out.Open(w, columns...)
 				if err != nil {
 					return meters.Rows{}, err
 				}
-				return meters.Rows{Row: rows.row, End: rows.end}, nil
+				return meters.Rows{Row: rows.Row, End: rows.End}, nil
 			}
 		},
-		Open:     func(name string) (io.ReadCloser, error) { return openFile(name) },
-		Complete: func(cmd *cobra.Command) { f.where.register(cmd); strictArgs(cmd) },
+		Open:     func(name string) (io.ReadCloser, error) { return data.OpenFile(name) },
+		Complete: func(cmd *cobra.Command) { f.Where.Register(cmd); shell.StrictArgs(cmd) },
 	})
 }

@@ -1,24 +1,21 @@
 package main
 
 import (
-	"fmt"
-	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/agents"
 	"voltbus/cmd/voltbus/call"
+	"voltbus/cmd/voltbus/commands"
 	"voltbus/cmd/voltbus/convert"
-	"voltbus/fault"
+	"voltbus/cmd/voltbus/data"
+	"voltbus/cmd/voltbus/dnp3tool"
+	"voltbus/cmd/voltbus/modbustool"
+	"voltbus/cmd/voltbus/nodes"
+	"voltbus/cmd/voltbus/settings"
+	"voltbus/cmd/voltbus/shell"
 )
-
-// flags are those that every subcommand has.
-type flags struct {
-	logLevel  string
-	logFormat string
-	where     where
-}
 
 const exitCodes = `0  all is well
 1  something failed; the message says what
@@ -30,7 +27,7 @@ const exitCodes = `0  all is well
 7  a command was accepted, and a rate, a minimum time or a pause holds it back`
 
 func newRoot() *cobra.Command {
-	f := &flags{}
+	f := &shell.Flags{}
 	root := &cobra.Command{
 		Use:   "voltbus",
 		Short: "Collect data from devices, meters and substations, keep it durably, show it",
@@ -44,94 +41,44 @@ durably and shows it.
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	root.SetOut(os.Stdout)
-	root.SetFlagErrorFunc(wrongFlag)
-	calling := call.New(&call.Program{With: f.where.withClient, Show: func(cmd *cobra.Command, text string) { cmd.Println(plainLines(text)) }})
+	root.SetFlagErrorFunc(shell.WrongFlag)
+	calling := call.New(&call.Program{With: f.Where.WithClient, Show: func(cmd *cobra.Command, text string) { cmd.Println(shell.PlainLines(text)) }})
 	p := root.PersistentFlags()
-	p.StringVar(&f.logLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
-	p.StringVar(&f.logFormat, "log-format", "text", "form of log messages: text or json")
+	p.StringVar(&f.LogLevel, "log-level", "info", "least important log messages shown: debug, info, warn, error")
+	p.StringVar(&f.LogFormat, "log-format", "text", "form of log messages: text or json")
 	root.AddGroup(&cobra.Group{ID: "node", Title: "Run a node:"}, &cobra.Group{ID: "data", Title: "Look at its data:"},
 		&cobra.Group{ID: "nodes", Title: "Join nodes:"}, &cobra.Group{ID: "control", Title: "Command its devices:"})
 	for _, cmd := range []*cobra.Command{
-		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), newUser(f), newAgent(f), newToken(f), newAudit(f), newConfig(f), newMQTT(f), convert.New(),
+		newRun(f), newDemo(f), newInit(), newCheck(), newReload(f), settings.NewUser(f), agents.NewAgent(f), settings.NewToken(f), settings.NewAudit(f), settings.NewConfig(f), settings.NewMQTT(f), convert.New(),
 	} {
 		cmd.GroupID = "node"
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newPoints(f), newTail(f), newQuery(f), newExport(f), newImport(f), newSQL(f), newLedger(f), newHealth(f), newDevices(f), newAlerts(f), newMeter(f), f.where.elsewhere(newLogs(f)), f.where.elsewhere(calling),
+		data.NewPoints(f), data.NewTail(f), data.NewQuery(f), data.NewExport(f), data.NewImport(f), data.NewSQL(f), data.NewLedger(f), data.NewHealth(f), data.NewDevices(f), data.NewAlerts(f), newMeter(f), f.Where.Elsewhere(data.NewLogs(f)), f.Where.Elsewhere(calling),
 	} {
 		cmd.GroupID = "data"
-		f.where.register(cmd)
+		f.Where.Register(cmd)
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newNodes(f), newInvite(f), newChildren(f), newProvision(f), newJoin(f), newLeave(f), newUplink(f),
+		nodes.NewNodes(f), nodes.NewInvite(f), nodes.NewChildren(f), nodes.NewProvision(f), nodes.NewJoin(f), nodes.NewLeave(f), nodes.NewUplink(f),
 	} {
 		cmd.GroupID = "nodes"
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		newGet(f), newSet(f), newApprove(f), f.where.elsewhere(newRelease(f)), f.where.elsewhere(newRevert(f)), f.where.elsewhere(newWho(f)), f.where.elsewhere(newReserve(f)),
-		f.where.elsewhere(newCancel(f)), f.where.elsewhere(newSchedule(f)), f.where.elsewhere(newOverride(f)),
+		commands.NewGet(f), commands.NewSet(f), commands.NewApprove(f), f.Where.Elsewhere(commands.NewRelease(f)), f.Where.Elsewhere(commands.NewRevert(f)), f.Where.Elsewhere(commands.NewWho(f)), f.Where.Elsewhere(commands.NewReserve(f)),
+		f.Where.Elsewhere(commands.NewCancel(f)), f.Where.Elsewhere(commands.NewSchedule(f)), f.Where.Elsewhere(commands.NewOverride(f)),
 	} {
 		cmd.GroupID = "control"
-		f.where.register(cmd)
+		f.Where.Register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(newDNP3(f), newModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), newAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(dnp3tool.NewDNP3(f), modbustool.NewModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
-		strictArgs(cmd)
-		strictGroup(cmd)
+		shell.StrictArgs(cmd)
+		shell.StrictGroup(cmd)
 	}
 	return root
-}
-
-// strictArgs makes a wrong number of arguments wrong use, with the way out.
-func strictArgs(cmd *cobra.Command) {
-	check := cmd.Args
-	if check == nil {
-		return
-	}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return wrongArgs(cmd, args, err)
-		}
-		return nil
-	}
-}
-
-// strictGroup makes an unknown subcommand wrong use; without one a group shows its help.
-func strictGroup(cmd *cobra.Command) {
-	for _, sub := range cmd.Commands() {
-		strictGroup(sub)
-	}
-	if !cmd.HasSubCommands() || cmd.Runnable() {
-		return
-	}
-	cmd.DisableFlagsInUseLine = true
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usage(fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath()))
-		}
-		return cmd.Help()
-	}
-}
-
-// usage marks an error as wrong use of the command line.
-func usage(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
-
-// logger returns the log of the program, on standard error.
-func (f *flags) logger() (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
-		return nil, usage(fmt.Errorf("--log-level %q is not known; write debug, info, warn or error", f.logLevel))
-	}
-	opts := &slog.HandlerOptions{Level: level}
-	switch strings.ToLower(f.logFormat) {
-	case "text":
-		return slog.New(slog.NewTextHandler(os.Stderr, opts)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, opts)), nil
-	}
-	return nil, usage(fmt.Errorf("--log-format %q is not known; write text or json", f.logFormat))
 }

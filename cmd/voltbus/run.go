@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/agents"
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/driver/all"
@@ -20,7 +22,7 @@ import (
 	"voltbus/python"
 )
 
-func newRun(f *flags) *cobra.Command {
+func newRun(f *shell.Flags) *cobra.Command {
 	file := "voltbus.yaml"
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -29,7 +31,7 @@ func newRun(f *flags) *cobra.Command {
 SIGHUP, or "voltbus reload": devices that did not change go on without a missed scan.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := f.logger()
+			log, err := f.Logger()
 			if err != nil {
 				return err
 			}
@@ -70,7 +72,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 		return err
 	}
 	defer func() { err = errors.Join(err, lab.Close()) }()
-	exec, err := agentExec()
+	exec, err := agents.AgentExec()
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	// What the node keeps is nobody else's, agents with users of their own included.
 	syscall.Umask(0o077)
 	n, err := node.Open(ctx, node.Options{
-		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: version(), Lab: lab, AgentExec: exec, Statement: statement, SDK: python.Wheel, WentBack: back,
+		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: shell.Version(), Lab: lab, AgentExec: exec, Statement: statement, SDK: python.Wheel, WentBack: back,
 	})
 	if err != nil {
 		return err

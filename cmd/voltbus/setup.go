@@ -5,20 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"voltbus/api/answer"
+	"voltbus/cmd/voltbus/settings"
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/config"
 	"voltbus/driver/all"
 	"voltbus/fault"
-	"voltbus/internal/datadir"
 	"voltbus/internal/plural"
-	"voltbus/node"
 )
 
 func newInit() *cobra.Command {
@@ -103,20 +99,20 @@ func checkJSON(cmd *cobra.Command, _ *config.Config, err error) error {
 	return fault.E("check", fault.Invalid, "", errors.New("the configuration has problems"))
 }
 
-func newReload(f *flags) *cobra.Command {
+func newReload(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Let a running node on this machine read its configuration again",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.where.node != "" {
-				return reloadElsewhere(f, cmd)
+			if f.Where.Node != "" {
+				return settings.ReloadElsewhere(f, cmd)
 			}
-			dir, err := f.where.directory()
+			dir, err := f.Where.Directory()
 			if err != nil {
 				return err
 			}
-			addresses, err := readAddresses(dir)
+			addresses, err := shell.ReadAddresses(dir)
 			if err != nil {
 				return err
 			}
@@ -127,40 +123,8 @@ func newReload(f *flags) *cobra.Command {
 			return nil
 		},
 	}
-	f.where.register(cmd)
-	return f.where.elsewhere(cmd)
-}
-
-// readAddresses returns how the node that runs on a data directory is reached.
-func readAddresses(dir string) (node.Addresses, error) {
-	var a node.Addresses
-	if !datadir.InUse(dir) {
-		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("no node runs on this data directory"))
-	}
-	data, err := os.ReadFile(filepath.Join(dir, node.AddressFile))
-	if err != nil {
-		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("the node that uses this data directory is just starting; try again"))
-	}
-	if err := json.Unmarshal(data, &a); err != nil {
-		return a, fault.E("voltbus", fault.Corrupt, filepath.Join(dir, node.AddressFile), err)
-	}
-	return a, nil
-}
-
-// release is set by the linker.
-var release = "dev" //nolint:gochecknoglobals // the linker needs a variable
-
-// version describes this program.
-func version() answer.Version {
-	v := answer.Version{Version: release, Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Commit = s.Value
-			}
-		}
-	}
-	return v
+	f.Where.Register(cmd)
+	return f.Where.Elsewhere(cmd)
 }
 
 func newVersion() *cobra.Command {
@@ -176,7 +140,7 @@ func newVersion() *cobra.Command {
 			case bill:
 				return writeText(cmd.OutOrStdout(), billOfMaterials)
 			}
-			v := version()
+			v := shell.Version()
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
 			}

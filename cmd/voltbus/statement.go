@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/agent/jail"
+	"voltbus/cmd/voltbus/agents"
 	"voltbus/store/duckdb"
 )
 
@@ -37,6 +38,6 @@ func statementExec() (func(read []string, write string) []string, error) {
 		if err != nil {
 			return nil
 		}
-		return []string{self, agentExecCommand, string(spec)}
+		return []string{self, agents.AgentExecCommand, string(spec)}
 	}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"voltbus/agent/jail"
+	"voltbus/cmd/voltbus/agents"
 	"voltbus/store/duckdb/statement"
 )
 
@@ -40,7 +41,7 @@ type attempts struct {
 
 // probe runs in the process of a statement. It prints a line for each attempt: its name and what came of it.
 func probe() {
-	if len(os.Args) > 1 && os.Args[1] == agentExecCommand {
+	if len(os.Args) > 1 && os.Args[1] == agents.AgentExecCommand {
 		main()
 		return
 	}

@@ -1,0 +1,57 @@
+package data
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+	"voltbus/cmd/voltbus/shell"
+	"voltbus/operation/alerts"
+)
+
+func NewAlerts(f *shell.Flags) *cobra.Command {
+	var out shell.Format
+	cmd := &cobra.Command{
+		Use: "alerts", Short: "List what agents want people to know",
+		Long: `List the open alerts of agents: the most severe first, of these the newest. An alert stays open, also
+over restarts, until its agent says that it is over. Clearing one asks its agent: while that says that it lasts, or
+does not say, it stays open. An alert of an agent that is not connected is open again when the agent returns.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return listAlerts(s, ctx, &out) })
+		},
+	}
+	out.Register(cmd)
+	clearing := &cobra.Command{
+		Use: "clear <agent> <key>", Short: "End an alert, unless its agent says that it lasts", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				return client.Tell(ctx, s.Client, alerts.Clear, alerts.Alert{Agent: args[0], Key: args[1]})
+			})
+		},
+	}
+	f.Where.Register(clearing)
+	shell.StrictArgs(clearing)
+	cmd.AddCommand(clearing)
+	return cmd
+}
+
+func listAlerts(s shell.Session, ctx context.Context, out *shell.Format) error {
+	list, err := client.Do(ctx, s.Client, alerts.List, struct{}{})
+	if err != nil {
+		return err
+	}
+	rows, err := out.Open(s.OutOrStdout(), "severity", "agent", "key", "text", "since", "last", "count")
+	if err != nil {
+		return err
+	}
+	for _, a := range list.Alerts {
+		err := rows.Row(a.Severity, a.Agent, a.Key, a.Text, a.First.Format(time.RFC3339), a.Last.Format(time.RFC3339), a.Count)
+		if err != nil {
+			return err
+		}
+	}
+	return rows.End()
+}

@@ -1,0 +1,66 @@
+package data
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/cmd/voltbus/shell"
+	"voltbus/internal/plural"
+)
+
+func NewHealth(f *shell.Flags) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "health", Aliases: []string{"overview"}, Short: "Say whether all is well, and what is not", Args: cobra.NoArgs,
+		Long: `Say whether all is well at a node, and what is not: what does not answer, is not recorded or not carried out, open
+alerts, and what waits for somebody. The overview of the page, /api/v1/health and the metrics count the same. What is critical comes first.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				h, err := s.Client.Health(ctx)
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					return json.NewEncoder(cmd.OutOrStdout()).Encode(h)
+				}
+				return printHealth(cmd, &h)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printHealth(cmd *cobra.Command, h *answer.Health) error {
+	verdict := "all is well"
+	if n := len(h.Concerns); n > 0 {
+		verdict = plural.Of(n, "concern")
+	} else if h.Status != "ok" {
+		verdict = h.Status
+	}
+	cmd.Printf("%s: %s\n", verdict, shell.Plain(h.Summary))
+	if len(h.Concerns) == 0 {
+		return nil
+	}
+	cmd.Println()
+	var out shell.Format
+	out.Name = "table"
+	rows, err := out.Open(cmd.OutOrStdout(), "SEVERITY", "PART", "SINCE", "CONCERN")
+	if err != nil {
+		return err
+	}
+	for i := range h.Concerns {
+		c, since := &h.Concerns[i], ""
+		if c.Since != nil {
+			since = c.Since.Format(time.RFC3339)
+		}
+		if err := rows.Row(c.Severity, c.Part, since, c.Sentence); err != nil {
+			return err
+		}
+	}
+	return rows.End()
+}

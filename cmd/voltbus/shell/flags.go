@@ -1,0 +1,158 @@
+package shell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/internal/datadir"
+	"voltbus/node"
+)
+
+// flags are those that every subcommand has.
+type Flags struct {
+	LogLevel  string
+	LogFormat string
+	Where     Where
+}
+
+// strictArgs makes a wrong number of arguments wrong use, with the way out.
+func StrictArgs(cmd *cobra.Command) {
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return wrongArgs(cmd, args, err)
+		}
+		return nil
+	}
+}
+
+// strictGroup makes an unknown subcommand wrong use; without one a group shows its help.
+func StrictGroup(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		StrictGroup(sub)
+	}
+	if !cmd.HasSubCommands() || cmd.Runnable() {
+		return
+	}
+	cmd.DisableFlagsInUseLine = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return Usage(fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath()))
+		}
+		return cmd.Help()
+	}
+}
+
+// usage marks an error as wrong use of the command line.
+func Usage(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
+
+// logger returns the log of the program, on standard error.
+func (f *Flags) Logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
+		return nil, Usage(fmt.Errorf("--log-level %q is not known; write debug, info, warn or error", f.LogLevel))
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	switch strings.ToLower(f.LogFormat) {
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, opts)), nil
+	}
+	return nil, Usage(fmt.Errorf("--log-format %q is not known; write text or json", f.LogFormat))
+}
+
+// readAddresses returns how the node that runs on a data directory is reached.
+func ReadAddresses(dir string) (node.Addresses, error) {
+	var a node.Addresses
+	if !datadir.InUse(dir) {
+		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("no node runs on this data directory"))
+	}
+	data, err := os.ReadFile(filepath.Join(dir, node.AddressFile))
+	if err != nil {
+		return a, fault.E("voltbus", fault.Unreachable, dir, errors.New("the node that uses this data directory is just starting; try again"))
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		return a, fault.E("voltbus", fault.Corrupt, filepath.Join(dir, node.AddressFile), err)
+	}
+	return a, nil
+}
+
+// errInterrupted is the error of work that a signal ended before it was done, which others have to know.
+var ErrInterrupted = errors.New("interrupted; run the same command again to go on")
+
+// release is set by the linker.
+var release = "dev" //nolint:gochecknoglobals // the linker needs a variable
+
+// version describes this program.
+func Version() answer.Version {
+	v := answer.Version{Version: release, Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v.Commit = s.Value
+			}
+		}
+	}
+	return v
+}
+
+func Yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "NO"
+}
+
+func PrintJSON(cmd *cobra.Command, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("show JSON: %w", err)
+	}
+	cmd.Println(PlainLines(string(b)))
+	return nil
+}
+
+// nodeFlag lets a command be about another node.
+func NodeFlag(cmd *cobra.Command, node *string) {
+	cmd.Flags().StringVar(node, "node", "", "ask this node of the tree instead, by its name")
+}
+
+// plainLines is plain, but for the ends of lines.
+func PlainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = Plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TimeText(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+func Terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// demoDir is where the demonstration lives if nobody says otherwise.
+const DemoDir = "voltbus-demo"

@@ -1,0 +1,61 @@
+package shell
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// wrongArgs says what belongs after a command. err is what cobra says of it.
+func wrongArgs(cmd *cobra.Command, args []string, err error) error {
+	_, takes, _ := strings.Cut(cmd.Use, " ")
+	text := err.Error()
+	counted := strings.HasPrefix(text, "accepts ") || strings.HasPrefix(text, "requires ")
+	switch {
+	case counted && len(args) == 0:
+		err = fmt.Errorf("say %s", takes)
+	case counted:
+		err = fmt.Errorf("takes %s, and %d words are there; put one with spaces in quotes", takes, len(args))
+	case strings.HasPrefix(text, "unknown command") && !cmd.HasSubCommands() && len(args) > 0:
+		err = fmt.Errorf("%q does not belong here", args[0])
+	}
+	return Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+}
+
+var wrongValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[^"]*)" flag: `)
+
+// wrongFlag says what the value of a flag looks like. err is what cobra says of it.
+func WrongFlag(cmd *cobra.Command, err error) error {
+	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+		form := "another value"
+		switch flag := cmd.Flag(strings.TrimPrefix(m[2], "--")); {
+		case flag == nil:
+		case flag.Value.Type() == "duration":
+			form = "a time such as 30s or 5m"
+		case strings.HasPrefix(flag.Value.Type(), "int"), strings.HasPrefix(flag.Value.Type(), "uint"):
+			form = "a whole number"
+		case strings.HasPrefix(flag.Value.Type(), "float"):
+			form = "a number"
+		case flag.Value.Type() == "bool":
+			form = "true or false"
+		}
+		err = fmt.Errorf("%s is %s, and must be %s", m[2], m[1], form)
+	}
+	return Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+}
+
+// apart returns an error if more than one of the flags is given, which exclude each other.
+func Apart(cmd *cobra.Command, names ...string) error {
+	var given []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) < 2 {
+		return nil
+	}
+	return Usage(fmt.Errorf("%s exclude each other: leave all but one away", strings.Join(given, " and ")))
+}
