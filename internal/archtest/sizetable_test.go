@@ -4,7 +4,6 @@ package archtest
 var (
 	manyMethods = map[string]int{
 		"bus/client.Client":             57,
-		"cmd/voltbus.session":           33,
 		"protocol/dnp3/channel.conn":    33,
 		"protocol/mqtt/session.Session": 27,
 		"uplink/enrol.Parent":           32,
@@ -12,13 +11,12 @@ var (
 		"uplink/sender.Sender":          39,
 	}
 	manyLines = map[string]int{
-		"cmd/voltbus":  9807,
 		"device":       3268,
 		"identity":     3534,
 		"store/duckdb": 4801,
 	}
 	manyImports = map[string]int{
-		"cmd/voltbus": 68,
+		"cmd/voltbus": 30,
 		"lab/rig":     21,
 		"node":        81,
 	}
