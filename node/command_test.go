@@ -57,7 +57,7 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 	cfg := load(t, t.TempDir(), rooms)
 	r := run(t, cfg)
 	tune := join(t, r, cfg, "tune", commands("b/room1"))
-	done, err := tune.Write(wait(t), wish("b/room1/setpoint", 22.5))
+	done, err := tune.Control().Write(wait(t), wish("b/room1/setpoint", 22.5))
 	if err != nil || done.Status != "accepted" || !done.Wins || done.Output != "held" || string(done.Reported) != "22.5" || done.Until == nil {
 		t.Errorf("gives %+v, %v", done, err)
 	}
@@ -72,7 +72,7 @@ func TestAgentsCommandWhatTheyAreGranted(t *testing.T) {
 		"command b/room2/setpoint@16": wish("b/room2/setpoint", 20), "command b/room1/setpoint@9": urgent,
 		"command b/room1/setpoint@16": wish("b/room1/setpoint", 27),
 	} {
-		_, err := tune.Write(wait(t), c)
+		_, err := tune.Control().Write(wait(t), c)
 		refusedFor(t, err, capability)
 	}
 	if _, err := reserve(t, tune, answer.NewTask{Task: "all"}, "b", time.Now().Add(time.Hour)); identity.MissingOf(err) != "command b@16" {
@@ -108,7 +108,7 @@ func TestManyCommandsAreEachAnswered(t *testing.T) {
 		list[i].ID = fmt.Sprint("many-", i)
 	}
 	for _, repeat := range []bool{false, true} {
-		results, err := tune.WriteMany(wait(t), list)
+		results, err := tune.Control().WriteMany(wait(t), list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestManyCommandsAreEachAnswered(t *testing.T) {
 			t.Errorf("gives %q", got)
 		}
 	}
-	if _, err := tune.WriteMany(wait(t), make([]client.Command, 10_001)); !fault.Is(err, fault.Invalid) {
+	if _, err := tune.Control().WriteMany(wait(t), make([]client.Command, 10_001)); !fault.Is(err, fault.Invalid) {
 		t.Errorf("too many give %v", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestWhoStandsInTheWayIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, reserving := reserve(t, second, answer.NewTask{Task: "theirs", Priority: "low"}, "b/room1/setpoint", until)
-	_, writing := second.Write(wait(t), wish("b/room1/setpoint", 20))
+	_, writing := second.Control().Write(wait(t), wish("b/room1/setpoint", 20))
 	for why, err := range map[string]error{"conflict": reserving, "reserved": writing} {
 		f, ok := errors.AsType[*wire.Failure](err)
 		if !ok || !fault.Is(err, fault.Conflict) || f.Why != why || !strings.Contains(string(f.Holders), `"requester":"agent:first","task":"mine","path":"b/room1"`) {
@@ -165,7 +165,7 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 	tune := join(t, r, cfg, "tune", commands("b/**"))
 	short := wish("b/room1/setpoint", 22)
 	short.Lease = 6 * time.Second // renewed after two
-	err := tune.Hold(wait(t), short, func(ctx context.Context) error {
+	err := tune.Control().Hold(wait(t), short, func(ctx context.Context) error {
 		before := r.until(t, "b/room1/setpoint")
 		eventually(t, "it is renewed", func() bool { return ctx.Err() != nil || !r.until(t, "b/room1/setpoint").Equal(before) })
 		return context.Cause(ctx)
@@ -176,7 +176,7 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 	if held, err := api.Do(wait(t), r.Client, control.Held, control.Requester{Requester: "agent:tune"}); err != nil || len(held.Commands) > 0 {
 		t.Errorf("held are %+v, %v", held, err)
 	}
-	err = tune.Hold(wait(t), short, func(ctx context.Context) error {
+	err = tune.Control().Hold(wait(t), short, func(ctx context.Context) error {
 		if _, err := api.Do(ctx, r.Client, control.Release, answer.CommandSelection{Requester: "agent:tune", All: true}); err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func TestAHeldPointIsGivenBackWhenTheWorkEnds(t *testing.T) {
 	if !fault.Is(err, fault.NotFound) {
 		t.Errorf("a lease that was lost gives %v", err)
 	}
-	if err := tune.Hold(wait(t), client.Command{Point: "b/room1/setpoint", Value: point.FloatOf(20)}, nil); !fault.Is(err, fault.Invalid) {
+	if err := tune.Control().Hold(wait(t), client.Command{Point: "b/room1/setpoint", Value: point.FloatOf(20)}, nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("without a lease it gives %v", err)
 	}
 }

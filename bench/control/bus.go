@@ -92,7 +92,7 @@ func (b *bench) asked(ctx context.Context, agent *client.Client) error {
 			commands[i] = client.Command{Point: path, Value: point.FloatOf(float64(20 + round%5))}
 		}
 		start, begin := processor(), time.Now()
-		results, err := agent.WriteMany(ctx, commands)
+		results, err := agent.Control().WriteMany(ctx, commands)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (b *bench) singly(ctx context.Context, agent *client.Client) error {
 		callers.Go(func() {
 			for n := 0; time.Since(begin) < b.time; n++ {
 				path := b.points[k+n%(len(b.points)/b.callers)*b.callers] // its own ones
-				if _, err := agent.Write(ctx, client.Command{Point: path, Value: point.FloatOf(float64(20 + n%7))}); err != nil {
+				if _, err := agent.Control().Write(ctx, client.Command{Point: path, Value: point.FloatOf(float64(20 + n%7))}); err != nil {
 					failed.Store(&err)
 					return
 				}

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/nats-io/nats.go"
+
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/wire"
 )
 
-// alerts are those that this client has raised, and that last.
+// alerts raises alerts, and knows those that last, as the node asks for them again.
 type alerts struct {
+	link *link
+
 	mu   sync.Mutex
 	open map[string]json.RawMessage
 }
@@ -27,7 +31,7 @@ func (c *Client) Alert(key, severity, text string) error {
 	}
 	c.alerts.mu.Lock()
 	defer c.alerts.mu.Unlock()
-	if err := c.alert(key, raw); err != nil {
+	if err := c.alerts.send(key, raw); err != nil {
 		return err
 	}
 	if c.alerts.open == nil {
@@ -44,11 +48,11 @@ func (c *Client) ClearAlert(key string) error {
 	c.alerts.mu.Lock()
 	defer c.alerts.mu.Unlock()
 	delete(c.alerts.open, key)
-	return c.alert(key, overMessage)
+	return c.alerts.send(key, overMessage)
 }
 
 // answer says whether an alert lasts that a person wants to be over.
-func (a *alerts) answer(c *Client, news []byte) error {
+func (a *alerts) answer(news []byte) error {
 	var about struct {
 		Key string `json:"key"`
 	}
@@ -61,12 +65,18 @@ func (a *alerts) answer(c *Client, news []byte) error {
 	if !lasts {
 		message = overMessage
 	}
-	return c.alert(about.Key, message)
+	return a.send(about.Key, message)
 }
 
-func (c *Client) alert(key string, message json.RawMessage) error {
+// send tells the node of an alert, which every agent may.
+func (a *alerts) send(key string, message json.RawMessage) error {
+	const op = "client.Alert"
 	if key == "" {
-		return fault.E("client.Alert", fault.Invalid, c.opts.Name, errKey)
+		return fault.E(op, fault.Invalid, a.link.opts.Name, errKey)
 	}
-	return c.Send(point.Path(wire.AlertTopic).Join(key), message, nil)
+	topic := point.Path(wire.AlertTopic).Join(key)
+	if err := topic.Validate(); err != nil {
+		return fault.E(op, fault.Invalid, string(topic), err)
+	}
+	return a.link.send(op, &nats.Msg{Subject: wire.MessageSubject(a.link.opts.Name, topic), Data: message}, nil)
 }

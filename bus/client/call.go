@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +17,11 @@ import (
 	"voltbus/wire"
 )
 
-// calls are the calls that wait for an answer.
+// calls sends calls to agents and to the node, and knows those that wait for an answer.
 type calls struct {
+	link  *link
+	inbox string // the subject before the number of a call
+
 	mu   sync.Mutex
 	next uint64
 	open map[uint64]*waiting
@@ -35,7 +39,9 @@ type result struct {
 	err  error
 }
 
-func (c *calls) init() {
+func (c *calls) init(l *link) {
+	c.link = l
+	c.inbox = wire.InboxPrefix + wire.Token(l.opts.Name) + "." + rand.Text() + "."
 	c.open = map[uint64]*waiting{}
 	c.pool.New = func() any { return &waiting{done: make(chan result, 1)} }
 }
@@ -129,26 +135,31 @@ func (c *calls) answer(m *nats.Msg) {
 // a *RemoteError if the method itself failed.
 func (c *Client) Call(ctx context.Context, agent, method string, result any, args ...any) error {
 	if len(args) == 0 {
-		return c.call(ctx, agent, method, result, nil)
+		return c.calls.call(ctx, agent, method, result, nil)
 	}
-	return c.call(ctx, agent, method, result, struct {
+	return c.calls.call(ctx, agent, method, result, struct {
 		Args []any `json:"args"`
 	}{args})
 }
 
 // CallNamed is Call with arguments by name.
 func (c *Client) CallNamed(ctx context.Context, agent, method string, result any, args map[string]any) error {
-	if len(args) == 0 {
-		return c.call(ctx, agent, method, result, nil)
-	}
-	return c.call(ctx, agent, method, result, struct {
-		Kwargs map[string]any `json:"kwargs"`
-	}{args})
+	return c.calls.call(ctx, agent, method, result, byName(args))
 }
 
-// Node asks the node itself, as CallNamed does an agent.
-func (c *Client) Node(ctx context.Context, method string, args map[string]any, result any) error {
-	return c.CallNamed(ctx, wire.NodeName, method, result, args)
+// node asks the node itself, with arguments by name.
+func (c *calls) node(ctx context.Context, method string, args map[string]any, result any) error {
+	return c.call(ctx, wire.NodeName, method, result, byName(args))
+}
+
+// byName returns what is written of arguments by name; nil for none.
+func byName(args map[string]any) any {
+	if len(args) == 0 {
+		return nil
+	}
+	return struct {
+		Kwargs map[string]any `json:"kwargs"`
+	}{args}
 }
 
 // far is a request that the node passes on to another one.
@@ -162,7 +173,7 @@ type far struct {
 }
 
 // callFar has the node call an agent of another one, which is written node/agent.
-func (c *Client) callFar(ctx context.Context, callee, method string, result any, body []byte) error {
+func (c *calls) callFar(ctx context.Context, callee, method string, result any, body []byte) error {
 	f := far{Method: method}
 	f.Node, f.Agent, _ = strings.Cut(callee, "/")
 	if len(body) > 0 {
@@ -170,7 +181,7 @@ func (c *Client) callFar(ctx context.Context, callee, method string, result any,
 			return fault.E("client.Call", fault.Invalid, callee+":"+method, err)
 		}
 	}
-	wait := c.opts.Timeout
+	wait := c.link.opts.Timeout
 	if end, bounded := ctx.Deadline(); bounded {
 		wait = time.Until(end)
 	}
@@ -196,7 +207,7 @@ const (
 )
 
 // call calls with arguments as they are written; nil for none.
-func (c *Client) call(ctx context.Context, agent, method string, result, args any) error {
+func (c *calls) call(ctx context.Context, agent, method string, result, args any) error {
 	var body []byte
 	if args != nil {
 		var err error
@@ -211,7 +222,7 @@ func (c *Client) call(ctx context.Context, agent, method string, result, args an
 }
 
 // callWith calls with the body of the request; nil for none.
-func (c *Client) callWith(ctx context.Context, agent, method string, result any, body []byte) error {
+func (c *calls) callWith(ctx context.Context, agent, method string, result any, body []byte) error {
 	data, err := c.request(ctx, agent, method, body)
 	if err != nil {
 		return err
@@ -243,22 +254,22 @@ func decodeReply(agent, method string, data []byte, result any) error {
 }
 
 // request sends a request and waits for the body of its answer.
-func (c *Client) request(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
+func (c *calls) request(ctx context.Context, agent, method string, body []byte) ([]byte, error) {
 	const op = "client.Call"
 	if err := ctx.Err(); err != nil {
 		return nil, fault.E(op, fault.KindOf(err), agent+":"+method, err)
 	}
-	subject := wire.CallSubject(agent, c.opts.Name, method)
-	id, w := c.calls.enter(subject)
-	if err := c.conn.PublishRequest(subject, c.inbox+strconv.FormatUint(id, 36), body); err != nil {
-		if !c.calls.leave(id) {
+	subject := wire.CallSubject(agent, c.link.opts.Name, method)
+	id, w := c.enter(subject)
+	if err := c.link.conn.PublishRequest(subject, c.inbox+strconv.FormatUint(id, 36), body); err != nil {
+		if !c.leave(id) {
 			<-w.done
 		}
-		c.calls.again(w)
-		return nil, c.sendError(op, err)
+		c.again(w)
+		return nil, c.link.sendError(op, err)
 	}
 	r := c.await(ctx, id, w)
-	c.calls.again(w)
+	c.again(w)
 	switch {
 	case r.err == nil:
 		return r.data, nil
@@ -269,10 +280,10 @@ func (c *Client) request(ctx context.Context, agent, method string, body []byte)
 }
 
 // await returns the answer, or why there is none in time.
-func (c *Client) await(ctx context.Context, id uint64, w *waiting) result {
+func (c *calls) await(ctx context.Context, id uint64, w *waiting) result {
 	var late <-chan time.Time
 	if _, bounded := ctx.Deadline(); !bounded {
-		timer := time.NewTimer(c.opts.Timeout)
+		timer := time.NewTimer(c.link.opts.Timeout)
 		defer timer.Stop()
 		late = timer.C
 	}
@@ -284,7 +295,7 @@ func (c *Client) await(ctx context.Context, id uint64, w *waiting) result {
 		err = ctx.Err()
 	case <-late:
 	}
-	if !c.calls.leave(id) {
+	if !c.leave(id) {
 		return <-w.done // it came at the last moment
 	}
 	return result{err: fault.E("client.Call", fault.KindOf(err), w.subject, fmt.Errorf(

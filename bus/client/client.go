@@ -7,19 +7,17 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"voltbus/api/answer"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -71,20 +69,14 @@ const sdkName = "voltbus-go"
 // subscriptions; meanwhile calls and messages fail with fault.Unreachable. Its methods are safe for
 // concurrent use.
 type Client struct {
-	opts  Options
-	conn  *nats.Conn
-	inbox string // the subject before the number of a call
-
+	link         link
 	calls        calls
-	declarations declarations
-	refusals     refusals
+	presence     presence
 	methods      methods
 	configs      configs
 	alerts       alerts
+	declarations declarations
 
-	standing  atomic.Pointer[identity.Standing]
-	fresh     chan struct{} // a new connection, holds one
-	renew     chan struct{} // the standing changed, holds one
 	stopping  chan struct{} // the node asks the agent to end
 	stopOnce  sync.Once
 	closeOnce sync.Once
@@ -111,37 +103,36 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Report == nil {
 		o.Report = func(error) {}
 	}
-	c := &Client{
-		opts: o, inbox: wire.InboxPrefix + wire.Token(o.Name) + "." + rand.Text() + ".",
-		fresh: make(chan struct{}, 1), renew: make(chan struct{}, 1), stopping: make(chan struct{}),
-	}
-	c.calls.init()
-	c.refusals.init()
-	c.methods.init(o.Handlers)
-	c.standing.Store(&identity.Standing{})
+	c := &Client{stopping: make(chan struct{})}
+	c.link.opts = o
+	c.link.refusals.init()
+	c.calls.init(&c.link)
+	c.presence.init(&c.link, &c.calls, func() { c.configs.tell(ConfigChange{Action: ConfigMissed}) })
+	c.methods.init(&c.link, &c.calls, &c.presence)
+	c.alerts.link = &c.link
 	var err error
-	if c.conn, err = nats.Connect("tls://"+o.Address, c.options(ctx)...); err != nil {
-		return nil, c.connectError(op, err)
+	if c.link.conn, err = nats.Connect("tls://"+o.Address, append(options(ctx, &o),
+		nats.ErrorHandler(c.onError), nats.DisconnectErrHandler(c.onDisconnect),
+		nats.ReconnectHandler(func(*nats.Conn) { signal(c.presence.fresh) }))...); err != nil {
+		return nil, connectError(op, &o, err)
 	}
 	if err := c.open(ctx); err != nil {
-		c.conn.Close()
+		c.link.conn.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Client) options(ctx context.Context) []nats.Option {
+func options(ctx context.Context, o *Options) []nats.Option {
 	timeout := dialTimeout
 	if at, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, max(time.Until(at), time.Millisecond))
 	}
 	return []nats.Option{
-		nats.Name(c.opts.Name), nats.Secure(&tls.Config{RootCAs: c.opts.CA, MinVersion: tls.VersionTLS13}),
-		nats.Nkey(c.opts.Key.Public(), c.opts.Key.Sign), nats.Timeout(timeout),
+		nats.Name(o.Name), nats.Secure(&tls.Config{RootCAs: o.CA, MinVersion: tls.VersionTLS13}),
+		nats.Nkey(o.Key.Public(), o.Key.Sign), nats.Timeout(timeout),
 		nats.MaxReconnects(-1), nats.CustomReconnectDelay(pause), nats.ReconnectBufSize(-1),
 		nats.IgnoreAuthErrorAbort(), // an agent that is admitted again later returns
-		nats.ErrorHandler(c.onError), nats.DisconnectErrHandler(c.onDisconnect),
-		nats.ReconnectHandler(func(*nats.Conn) { signal(c.fresh) }),
 		nats.PingInterval(20 * time.Second), nats.MaxPingsOutstanding(2),
 	}
 }
@@ -152,29 +143,29 @@ func pause(attempts int) time.Duration {
 }
 
 // connectError names why there is no connection.
-func (c *Client) connectError(op string, err error) error {
+func connectError(op string, o *Options, err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		return fault.E(op, fault.Refused, c.opts.Name, fmt.Errorf(
-			"the node does not know the key %s, or it was revoked; register it with voltbus agent register", c.opts.Key.Public()))
+		return fault.E(op, fault.Refused, o.Name, fmt.Errorf(
+			"the node does not know the key %s, or it was revoked; register it with voltbus agent register", o.Key.Public()))
 	case errors.Is(err, nats.ErrBadSubject):
-		return fault.E(op, fault.Invalid, c.opts.Name, err)
+		return fault.E(op, fault.Invalid, o.Name, err)
 	}
-	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("no connection to the node: %w", trouble.Of(err)))
+	return fault.E(op, fault.Unreachable, o.Address, fmt.Errorf("no connection to the node: %w", trouble.Of(err)))
 }
 
 // open subscribes to what every agent hears, and says hello.
 func (c *Client) open(ctx context.Context) error { //nolint:contextcheck // what it starts lives until Close
 	const op = "client.Connect"
-	self := wire.Token(c.opts.Name)
+	self := wire.Token(c.link.opts.Name)
 	for subject, receive := range map[string]nats.MsgHandler{
-		c.inbox + "*":                   c.calls.answer,
+		c.calls.inbox + "*":             c.calls.answer,
 		wire.NewsPrefix + self + ".*":   c.onNews,
-		wire.CallPrefix + self + ".*.*": c.onRequest,
+		wire.CallPrefix + self + ".*.*": c.methods.onRequest,
 	} {
-		sub, err := c.conn.Subscribe(subject, receive)
+		sub, err := c.link.conn.Subscribe(subject, receive)
 		if err != nil {
-			return fault.E(op, fault.Unreachable, c.opts.Address, trouble.Of(err))
+			return fault.E(op, fault.Unreachable, c.link.opts.Address, trouble.Of(err))
 		}
 		if err := sub.SetPendingLimits(-1, pendingBytes); err != nil {
 			return fault.E(op, fault.Internal, subject, err)
@@ -183,87 +174,76 @@ func (c *Client) open(ctx context.Context) error { //nolint:contextcheck // what
 			c.methods.sub = sub
 		}
 	}
-	if err := c.hello(ctx); err != nil {
+	if err := c.presence.hello(ctx); err != nil {
 		return err
 	}
-	c.methods.standard(c)
+	c.methods.standard()
 	run, end := context.WithCancel(context.Background())
 	c.end = end
-	c.running.Go(func() { c.attend(run) })
+	c.running.Go(func() { c.presence.attend(run) })
 	return nil
 }
 
 // Close ends the connection, after what was published is sent, and waits for calls that are being
 // answered. Calls that wait fail with fault.Canceled.
 // Closing it again does nothing.
-func (c *Client) Close() { c.closeOnce.Do(c.close) }
-
-func (c *Client) close() {
-	c.end()
-	c.leave()
-	if c.conn.IsConnected() {
-		_ = c.conn.FlushTimeout(time.Second) // what cannot be sent any more is lost with the connection
-	}
-	c.conn.Close()
-	c.calls.fail(fault.E("client.Close", fault.Canceled, c.opts.Name, errClosed))
-	c.running.Wait()
-}
-
-// leave ends the answering of calls: whoever calls from now on hears that nobody is there.
-func (c *Client) leave() {
-	gone := make(chan struct{})
-	c.methods.sub.SetClosedHandler(func(string) { close(gone) })
-	err := c.methods.sub.Drain() // what came already is answered: that it is too late
-	c.methods.close()
-	if err != nil || !c.conn.IsConnected() {
-		return
-	}
-	select {
-	case <-gone:
-	case <-time.After(leaveTimeout):
-	}
+func (c *Client) Close() {
+	c.closeOnce.Do(func() {
+		c.end()
+		c.methods.leave()
+		if c.link.conn.IsConnected() {
+			_ = c.link.conn.FlushTimeout(time.Second) // what cannot be sent any more is lost with the connection
+		}
+		c.link.conn.Close()
+		c.calls.fail(fault.E("client.Close", fault.Canceled, c.link.opts.Name, errClosed))
+		c.running.Wait()
+	})
 }
 
 var errClosed = errors.New("the connection to the node was closed")
 
 // Name returns the agent's name.
-func (c *Client) Name() string { return c.opts.Name }
+func (c *Client) Name() string { return c.link.opts.Name }
 
 // Standing returns what the agent may do, as the node said last. It must not be changed.
-func (c *Client) Standing() *identity.Standing { return c.standing.Load() }
+func (c *Client) Standing() *identity.Standing { return c.presence.standing.Load() }
 
 // Stopping is closed when the node asks the agent to end.
 func (c *Client) Stopping() <-chan struct{} { return c.stopping }
 
 // Connected reports whether there is a connection now.
-func (c *Client) Connected() bool { return c.conn.IsConnected() }
+func (c *Client) Connected() bool { return c.link.conn.IsConnected() }
 
 func (c *Client) onDisconnect(_ *nats.Conn, err error) {
 	if err == nil {
 		err = errClosed
 	}
-	lost := fault.E("client", fault.Unreachable, c.opts.Address, fmt.Errorf(
+	lost := fault.E("client", fault.Unreachable, c.link.opts.Address, fmt.Errorf(
 		"the connection to the node was lost before the answer; whether it was carried out is unknown: %w", err))
 	c.calls.fail(lost)
-	if !c.conn.IsClosed() {
-		c.opts.Report(fault.E("client", fault.Unreachable, c.opts.Address, fmt.Errorf("the connection to the node was lost and comes back by itself: %w", err)))
+	if !c.link.conn.IsClosed() {
+		c.link.opts.Report(fault.E("client", fault.Unreachable, c.link.opts.Address, fmt.Errorf("the connection to the node was lost and comes back by itself: %w", err)))
 	}
 }
 
-// hello says who connected, and keeps the standing.
-func (c *Client) hello(ctx context.Context) error {
-	var h answer.Hello
-	host, pid := whoami()
-	if err := c.Node(ctx, "hello", map[string]any{"sdk": sdkName, "pid": pid, "host": host, "version": c.opts.Version}, &h); err != nil {
-		return err
-	}
-	c.standing.Store(&h.Standing)
-	return nil
-}
-
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
+// onNews takes what the node tells.
+func (c *Client) onNews(m *nats.Msg) {
+	kind := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	switch kind {
+	case wire.NewsStanding:
+		signal(c.presence.renew)
+	case wire.NewsStop:
+		c.stopOnce.Do(func() { close(c.stopping) })
+	case wire.NewsAlert:
+		if err := c.alerts.answer(m.Data); err != nil {
+			c.link.opts.Report(err)
+		}
+	case wire.NewsConfig:
+		var change ConfigChange
+		if err := json.Unmarshal(m.Data, &change); err != nil {
+			c.link.opts.Report(fault.E("client.news", fault.Corrupt, kind, err))
+			return
+		}
+		c.configs.tell(change)
 	}
 }

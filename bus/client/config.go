@@ -17,7 +17,7 @@ type Config struct {
 // Config returns the newest version of one of the agent's own documents, such as "config";
 // fault.NotFound if there is none.
 func (c *Client) Config(ctx context.Context, name string) (d Config, err error) {
-	return d, c.Node(ctx, "config_get", map[string]any{"name": name}, &d)
+	return d, c.calls.node(ctx, "config_get", map[string]any{"name": name}, &d)
 }
 
 // ConfigChange tells of a configuration document that changed.

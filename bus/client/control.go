@@ -30,12 +30,19 @@ func (c *Command) request() answer.NewCommand {
 	}
 }
 
+// Control commands points for an agent. Who holds what, releases and reservations are asked for with Do, by the declarations of package
+// operation/control.
+type Control struct{ calls *calls }
+
+// Control returns what the agent commands points by.
+func (c *Client) Control() *Control { return &Control{&c.calls} }
+
 // Write has a command carried out, and waits for what the device says. The error is that of the result:
 // what refused it, or why the device did not take it. With the status "failed" the device said no, for now or for
 // good: the command is gone, and what was commanded before stays. With the status "accepted" the device was not reached, and the
 // command is tried again while it holds. A command whose outcome does not come in time has the output "writing", and no error. One that a second
 // person must approve has the status "pending".
-func (c *Client) Write(ctx context.Context, command Command) (answer.Commanded, error) {
+func (c *Control) Write(ctx context.Context, command Command) (answer.Commanded, error) {
 	results, err := c.WriteMany(ctx, []Command{command})
 	if err != nil {
 		return answer.Commanded{}, err
@@ -46,7 +53,7 @@ func (c *Client) Write(ctx context.Context, command Command) (answer.Commanded, 
 // WriteMany is Write for up to 10,000 commands at once, each with a result of its own, in order; see
 // FailedCommand. The error says that it is not known what became of them: Write them again, with the same
 // identifiers if they have some.
-func (c *Client) WriteMany(ctx context.Context, commands []Command) ([]answer.Commanded, error) {
+func (c *Control) WriteMany(ctx context.Context, commands []Command) ([]answer.Commanded, error) {
 	wait := c.patience(ctx).Seconds()
 	in := answer.NewCommands{Commands: make([]answer.NewCommand, len(commands)), Wait: &wait}
 	for i := range commands {
@@ -54,13 +61,13 @@ func (c *Client) WriteMany(ctx context.Context, commands []Command) ([]answer.Co
 	}
 	var out answer.CommandResults
 	body := append(in.AppendJSON([]byte(`{"kwargs":`)), '}')
-	err := c.callWith(ctx, wire.NodeName, "set_many", &out, body)
+	err := c.calls.callWith(ctx, wire.NodeName, "set_many", &out, body)
 	return out.Results, err
 }
 
 // patience is how long the node is to wait for devices, so that its answer comes in time.
-func (c *Client) patience(ctx context.Context) time.Duration {
-	longest := c.opts.Timeout
+func (c *Control) patience(ctx context.Context) time.Duration {
+	longest := c.calls.link.opts.Timeout
 	if end, bounded := ctx.Deadline(); bounded {
 		longest = time.Until(end)
 	}
@@ -85,7 +92,7 @@ var errLease = errors.New("a command that is held needs a lease of a second at l
 // Hold has a command with a lease carried out, renews the lease while work runs, and releases the command
 // when work returns. The context of work ends when the lease is lost; Hold then returns why. A node that
 // does not answer for a while is asked again, as long as the lease lasts.
-func (c *Client) Hold(ctx context.Context, command Command, work func(ctx context.Context) error) error {
+func (c *Control) Hold(ctx context.Context, command Command, work func(ctx context.Context) error) error {
 	if command.Lease < time.Second {
 		return fault.E("client.Hold", fault.Invalid, string(command.Point), errLease)
 	}
@@ -103,9 +110,9 @@ func (c *Client) Hold(ctx context.Context, command Command, work func(ctx contex
 	lost := context.Cause(held)
 	lose(nil)
 	<-renewing
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.opts.Timeout)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.calls.link.opts.Timeout)
 	defer cancel()
-	released := c.Node(ending, "release", map[string]any{"id": done.ID}, nil)
+	released := c.calls.node(ending, "release", map[string]any{"id": done.ID}, nil)
 	if fault.Is(released, fault.NotFound) { // it has ended already
 		released = nil
 	}
@@ -116,7 +123,7 @@ func (c *Client) Hold(ctx context.Context, command Command, work func(ctx contex
 }
 
 // renewing renews a lease until held ends, three times in its length.
-func (c *Client) renewing(held context.Context, id string, lease time.Duration, lose context.CancelCauseFunc) {
+func (c *Control) renewing(held context.Context, id string, lease time.Duration, lose context.CancelCauseFunc) {
 	tick := time.NewTicker(lease / 3)
 	defer tick.Stop()
 	ends := time.Now().Add(lease)
@@ -128,7 +135,7 @@ func (c *Client) renewing(held context.Context, id string, lease time.Duration, 
 		}
 		ctx, cancel := context.WithTimeout(held, lease/3)
 		asked := time.Now()
-		err := c.Node(ctx, "renew", map[string]any{"id": id}, nil)
+		err := c.calls.node(ctx, "renew", map[string]any{"id": id}, nil)
 		cancel()
 		switch {
 		case err == nil:

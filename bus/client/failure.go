@@ -9,7 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/plural"
@@ -125,19 +124,19 @@ func (c *Client) onError(_ *nats.Conn, sub *nats.Subscription, err error) {
 	subject, publish, ok := violation(err.Error())
 	switch {
 	case ok && publish && c.calls.refuse(subject):
-	case ok && c.refusals.take(subject):
+	case ok && c.link.refusals.take(subject):
 	case ok:
 		why := missing("client", capability(subject, publish))
 		if publish {
-			c.refusals.keep(subject, why)
+			c.link.refusals.keep(subject, why)
 		}
-		c.opts.Report(why)
+		c.link.opts.Report(why)
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
 		lost, _ := sub.Dropped()
-		c.opts.Report(fault.E("client", fault.Unavailable, sub.Subject, fmt.Errorf(
+		c.link.opts.Report(fault.E("client", fault.Unavailable, sub.Subject, fmt.Errorf(
 			"%s lost, not taken in time; take them faster, or ask for fewer", plural.Were(lost, "message"))))
 	default:
-		c.opts.Report(fault.E("client", fault.Unavailable, c.opts.Address, err))
+		c.link.opts.Report(fault.E("client", fault.Unavailable, c.link.opts.Address, err))
 	}
 }
 
@@ -172,51 +171,4 @@ func pathOf(subject string) string {
 		}
 	}
 	return strings.Join(parts, "/")
-}
-
-// certain sends something that the grants do not seem to allow, and waits for the server's word. It
-// returns the subjects that were refused.
-func (c *Client) certain(op string, send func() error) (map[string]bool, error) {
-	r := &c.refusals
-	r.doubt.Lock()
-	defer r.doubt.Unlock()
-	r.mu.Lock()
-	r.heard = map[string]bool{}
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		r.heard = nil
-		r.mu.Unlock()
-	}()
-	before := c.conn.LastError()
-	err := send()
-	if err == nil {
-		err = c.conn.FlushTimeout(c.opts.Timeout)
-	}
-	if err != nil {
-		return nil, c.sendError(op, err)
-	}
-	// The server's word came before the answer to the flush, but may not have come by its
-	// goroutine yet: the connection has it as its last error.
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if last := c.conn.LastError(); last != nil && last != before { //nolint:errorlint // is it another one
-		if subject, _, ok := violation(last.Error()); ok {
-			r.heard[subject] = true
-		}
-	}
-	return r.heard, nil
-}
-
-// sendError names why something could not be sent.
-func (c *Client) sendError(op string, err error) error {
-	switch {
-	case errors.Is(err, nats.ErrMaxPayload):
-		return fault.E(op, fault.Invalid, c.opts.Name, fmt.Errorf("the message is larger than the node takes (%d bytes); send it in parts", c.conn.MaxPayload()))
-	case errors.Is(err, nats.ErrBadSubject):
-		return fault.E(op, fault.Invalid, c.opts.Name, trouble.Of(err))
-	case errors.Is(err, nats.ErrTimeout):
-		return fault.E(op, fault.Timeout, c.opts.Address, trouble.Of(err))
-	}
-	return fault.E(op, fault.Unreachable, c.opts.Address, fmt.Errorf("there is no connection to the node now: %w", trouble.Of(err)))
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -104,8 +105,12 @@ func (r *Request) named() (map[string]any, error) {
 	return values, nil
 }
 
-// methods are what an agent answers.
+// methods answers the calls to an agent, by the methods that it offers.
 type methods struct {
+	link     *link
+	calls    *calls
+	presence *presence
+
 	mu   sync.RWMutex
 	list map[string]*Method
 
@@ -113,7 +118,7 @@ type methods struct {
 	end     context.CancelFunc
 	sub     *nats.Subscription // to calls
 	most    int
-	calls   chan *nats.Msg // to who is free
+	queue   chan *nats.Msg // to who is free
 	running sync.WaitGroup
 
 	starting sync.Mutex
@@ -121,35 +126,51 @@ type methods struct {
 	closed   bool
 }
 
-func (m *methods) init(most int) {
-	m.list = map[string]*Method{}
-	m.ctx, m.end = context.WithCancel(context.Background())
-	m.most, m.calls = most, make(chan *nats.Msg)
+func (a *methods) init(l *link, c *calls, p *presence) {
+	a.link, a.calls, a.presence = l, c, p
+	a.list = map[string]*Method{}
+	a.ctx, a.end = context.WithCancel(context.Background())
+	a.most, a.queue = l.opts.Handlers, make(chan *nats.Msg)
 }
 
 // close waits for the calls that run.
-func (m *methods) close() {
-	m.starting.Lock()
-	m.closed = true // nobody starts any more
-	m.starting.Unlock()
-	m.end()
-	m.running.Wait()
+func (a *methods) close() {
+	a.starting.Lock()
+	a.closed = true // nobody starts any more
+	a.starting.Unlock()
+	a.end()
+	a.running.Wait()
+}
+
+// leave ends the answering of calls: whoever calls from now on hears that nobody is there.
+func (a *methods) leave() {
+	gone := make(chan struct{})
+	a.sub.SetClosedHandler(func(string) { close(gone) })
+	err := a.sub.Drain() // what came already is answered: that it is too late
+	a.close()
+	if err != nil || !a.link.conn.IsConnected() {
+		return
+	}
+	select {
+	case <-gone:
+	case <-time.After(leaveTimeout):
+	}
 }
 
 // start lets one more goroutine answer, beginning with a call; false if as many run as may.
-func (m *methods) start(call *nats.Msg, answer func(*nats.Msg)) bool {
-	m.starting.Lock()
-	defer m.starting.Unlock()
-	if m.closed || m.started == m.most {
+func (a *methods) start(call *nats.Msg, answer func(*nats.Msg)) bool {
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	if a.closed || a.started == a.most {
 		return false
 	}
-	m.started++
-	m.running.Go(func() {
+	a.started++
+	a.running.Go(func() {
 		for {
 			answer(call)
 			select {
-			case call = <-m.calls:
-			case <-m.ctx.Done():
+			case call = <-a.queue:
+			case <-a.ctx.Done():
 				return
 			}
 		}
@@ -164,16 +185,19 @@ var (
 
 // Handle offers a method to others. Whoever is granted to call it may; it is answered from now on.
 func (c *Client) Handle(m Method) error {
-	const op = "client.Handle"
 	if !validMethod(m.Name) || m.Do == nil {
-		return fault.E(op, fault.Invalid, m.Name, errMethod)
+		return fault.E("client.Handle", fault.Invalid, m.Name, errMethod)
 	}
-	c.methods.mu.Lock()
-	defer c.methods.mu.Unlock()
-	if c.methods.list[m.Name] != nil {
-		return fault.E(op, fault.Conflict, m.Name, errTaken)
+	return c.methods.add(&m)
+}
+
+func (a *methods) add(method *Method) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.list[method.Name] != nil {
+		return fault.E("client.Handle", fault.Conflict, method.Name, errTaken)
 	}
-	c.methods.list[m.Name] = &m
+	a.list[method.Name] = method
 	return nil
 }
 
@@ -187,20 +211,20 @@ func validMethod(name string) bool {
 }
 
 // standard adds what every agent answers.
-func (m *methods) standard(c *Client) {
-	_ = c.Handle(Method{Name: "ping", Doc: "Answer.", Result: "text", Do: func(context.Context, *Request) (any, error) {
+func (a *methods) standard() {
+	_ = a.add(&Method{Name: "ping", Doc: "Answer.", Result: "text", Do: func(context.Context, *Request) (any, error) {
 		return "pong", nil
 	}}) // the names are good, and free
-	_ = c.Handle(Method{Name: "inspect", Doc: "List the methods.", Result: "list", Do: func(context.Context, *Request) (any, error) {
-		return m.inspect(), nil
+	_ = a.add(&Method{Name: "inspect", Doc: "List the methods.", Result: "list", Do: func(context.Context, *Request) (any, error) {
+		return a.inspect(), nil
 	}})
 }
 
-func (m *methods) inspect() []wire.Method {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	list := make([]wire.Method, 0, len(m.list))
-	for _, method := range m.list {
+func (a *methods) inspect() []wire.Method {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	list := make([]wire.Method, 0, len(a.list))
+	for _, method := range a.list {
 		params := method.Params
 		if params == nil {
 			params = []wire.Param{}
@@ -213,35 +237,35 @@ func (m *methods) inspect() []wire.Method {
 
 // onRequest takes a call. When as many run as may, those that come wait in the subscription, which
 // is bounded.
-func (c *Client) onRequest(m *nats.Msg) {
+func (a *methods) onRequest(m *nats.Msg) {
 	if !answerable(m) {
 		return
 	}
 	select {
-	case c.methods.calls <- m:
+	case a.queue <- m:
 		return
 	default:
 	}
-	if c.methods.start(m, c.answerCall) {
+	if a.start(m, a.answerCall) {
 		return
 	}
 	select {
-	case c.methods.calls <- m:
-	case <-c.methods.ctx.Done():
-		c.respond(m, encodeFailure(fault.E("client.Handle", fault.Unreachable, c.opts.Name, errLeaving)))
+	case a.queue <- m:
+	case <-a.ctx.Done():
+		a.respond(m, encodeFailure(fault.E("client.Handle", fault.Unreachable, a.link.opts.Name, errLeaving)))
 	}
 }
 
 var errLeaving = errors.New("the agent is ending; nothing was done")
 
-func (c *Client) answerCall(m *nats.Msg) { c.respond(m, c.serve(m)) }
+func (a *methods) answerCall(m *nats.Msg) { a.respond(m, a.serve(m)) }
 
-func (c *Client) respond(m *nats.Msg, body []byte) {
+func (a *methods) respond(m *nats.Msg, body []byte) {
 	if m.Reply == "" {
 		return
 	}
-	if err := c.conn.Publish(m.Reply, body); err != nil {
-		c.opts.Report(c.sendError("client.Handle", err))
+	if err := a.link.conn.Publish(m.Reply, body); err != nil {
+		a.link.opts.Report(a.link.sendError("client.Handle", err))
 	}
 }
 
@@ -256,17 +280,17 @@ func answerable(m *nats.Msg) bool {
 }
 
 // serve answers a call.
-func (c *Client) serve(msg *nats.Msg) []byte {
+func (a *methods) serve(msg *nats.Msg) []byte {
 	call, err := wire.ParseCall(msg.Subject)
 	if err != nil {
 		return encodeFailure(err)
 	}
 	from, name := call.Caller, call.Method
-	c.methods.mu.RLock()
-	m := c.methods.list[name]
-	c.methods.mu.RUnlock()
+	a.mu.RLock()
+	m := a.list[name]
+	a.mu.RUnlock()
 	if m == nil {
-		return encodeFailure(fault.E("client.Handle", fault.NotFound, c.opts.Name+":"+name, errors.New("there is no such method; inspect lists those that there are")))
+		return encodeFailure(fault.E("client.Handle", fault.NotFound, a.link.opts.Name+":"+name, errors.New("there is no such method; inspect lists those that there are")))
 	}
 	args, err := wire.ParseArguments(msg.Data)
 	if err != nil {
@@ -276,27 +300,27 @@ func (c *Client) serve(msg *nats.Msg) []byte {
 	if afar := msg.Header.Get(wire.CallerHeader); afar != "" && from == wire.NodeName { // nobody else is believed
 		r.From = afar
 	}
-	if err := c.mayCall(m, r); err != nil {
+	if err := a.mayCall(m, r); err != nil {
 		if fault.Is(err, fault.Refused) {
-			c.tellRefusal(m.Name, from, err)
+			a.tellRefusal(m.Name, from, err)
 		}
 		return encodeFailure(err)
 	}
-	return c.do(m, r)
+	return a.do(m, r)
 }
 
 // mayCall judges a caller by what the node says that it is bound to. The node asks for everybody.
-func (c *Client) mayCall(m *Method, r *Request) error {
+func (a *methods) mayCall(m *Method, r *Request) error {
 	if r.by == wire.NodeName {
 		return nil
 	}
-	bound, known := c.Standing().Callers[r.by]
+	bound, known := a.presence.standing.Load().Callers[r.by]
 	if !known {
 		// The server let it pass, so it may have been granted just now.
-		if err := c.askStanding(c.methods.ctx); err != nil {
+		if err := a.presence.askStanding(a.ctx); err != nil {
 			return err
 		}
-		bound = c.Standing().Callers[r.by]
+		bound = a.presence.standing.Load().Callers[r.by]
 	}
 	if bound.Administer || (m.Needs == "" && free(bound.Call, m.Name)) {
 		return nil
@@ -307,9 +331,9 @@ func (c *Client) mayCall(m *Method, r *Request) error {
 	}
 	grants := bound.Grants()
 	for i := range grants.Call {
-		grants.Call[i].Agent = c.opts.Name // it is about this agent, whether it says so or not
+		grants.Call[i].Agent = a.link.opts.Name // it is about this agent, whether it says so or not
 	}
-	if err := grants.MayCall(c.opts.Name, m.Name, values); err != nil || m.Needs == "" {
+	if err := grants.MayCall(a.link.opts.Name, m.Name, values); err != nil || m.Needs == "" {
 		return err
 	}
 	return grants.Holds(m.Needs, values)
@@ -323,28 +347,28 @@ func free(grants []identity.CallGrant, method string) bool {
 }
 
 // tellRefusal lets the node know, for its audit log. It waits for nothing.
-func (c *Client) tellRefusal(method, from string, err error) {
+func (a *methods) tellRefusal(method, from string, err error) {
 	capability := identity.MissingOf(err)
-	c.methods.running.Go(func() {
-		told := c.Node(c.methods.ctx, "refused", map[string]any{"method": method, "from": from, "missing": capability}, nil)
-		if told != nil && c.methods.ctx.Err() == nil {
-			c.opts.Report(told)
+	a.running.Go(func() {
+		told := a.calls.node(a.ctx, "refused", map[string]any{"method": method, "from": from, "missing": capability}, nil)
+		if told != nil && a.ctx.Err() == nil {
+			a.link.opts.Report(told)
 		}
 	})
 }
 
 // do runs a method.
-func (c *Client) do(m *Method, r *Request) (body []byte) {
+func (a *methods) do(m *Method, r *Request) (body []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			f := &wire.Failure{Kind: wire.RemoteKind, Type: "panic", Message: fmt.Sprint(cause)}
-			if bound := c.Standing().Callers[r.by]; bound.Grants().Holds("trace", nil) == nil {
+			if bound := a.presence.standing.Load().Callers[r.by]; bound.Grants().Holds("trace", nil) == nil {
 				f.Trace = string(debug.Stack())
 			}
 			body = encodeReply(wire.Reply{Error: f})
 		}
 	}()
-	result, err := m.Do(c.methods.ctx, r)
+	result, err := m.Do(a.ctx, r)
 	if err != nil {
 		return encodeFailure(err)
 	}

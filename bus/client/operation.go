@@ -30,7 +30,7 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 	if _, none := result.(*operation.None); none {
 		result = nil
 	}
-	return out, c.callWith(ctx, wire.NodeName, op.Method, result, named(d, args))
+	return out, c.calls.callWith(ctx, wire.NodeName, op.Method, result, named(d, args))
 }
 
 // declarations are those of operations that were asked for, by their names. To make one takes as long as a short call.

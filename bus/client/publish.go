@@ -22,7 +22,7 @@ func (c *Client) Publish(scan *point.Scan) error {
 		return fault.E("client.Publish", fault.Invalid, string(scan.Device), err)
 	}
 	subject := wire.Subject(wire.ScanPrefix, scan.Device)
-	return c.send("client.Publish", &nats.Msg{Subject: subject, Data: wire.AppendScan(nil, scan)}, c.Standing().Grants.MayPublish(scan.Device))
+	return c.link.send("client.Publish", &nats.Msg{Subject: subject, Data: wire.AppendScan(nil, scan)}, c.Standing().Grants.MayPublish(scan.Device))
 }
 
 // Header are the headers of a message, which are the users' own.
@@ -39,8 +39,8 @@ func (c *Client) Send(topic point.Path, body any, header Header) error {
 	if err != nil {
 		return fault.E(op, fault.Invalid, string(topic), fmt.Errorf("the message cannot be written as JSON: %w", err))
 	}
-	m := &nats.Msg{Subject: wire.MessageSubject(c.opts.Name, topic), Data: data, Header: header}
-	return c.send(op, m, mayPublish(&c.Standing().Grants, topic))
+	m := &nats.Msg{Subject: wire.MessageSubject(c.link.opts.Name, topic), Data: data, Header: header}
+	return c.link.send(op, m, mayPublish(&c.Standing().Grants, topic))
 }
 
 // mayPublish knows the topics that are open to every agent.
@@ -59,25 +59,4 @@ func encodeBody(body any) ([]byte, error) {
 		return b, nil
 	}
 	return json.Marshal(body)
-}
-
-// send sends a message. In doubt whether it is allowed, it waits for the server's word.
-func (c *Client) send(op string, m *nats.Msg, doubt error) error {
-	if err := c.refusals.overdue(m.Subject); err != nil {
-		return err
-	}
-	if doubt == nil {
-		if err := c.conn.PublishMsg(m); err != nil {
-			return c.sendError(op, err)
-		}
-		return nil
-	}
-	refused, err := c.certain(op, func() error { return c.conn.PublishMsg(m) })
-	if err != nil {
-		return err
-	}
-	if refused[m.Subject] {
-		return doubt
-	}
-	return nil
 }

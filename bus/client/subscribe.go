@@ -46,10 +46,10 @@ func (s *Subscription) Lost() int {
 // is too slow, messages are lost and counted. It fails with fault.Refused if a pattern is not
 // granted.
 func (c *Client) Subscribe(sel wire.Selection, deliver func([]point.Sample)) (*Subscription, error) {
-	return c.subscribe("client.Subscribe", c.wantsAll(&sel), func(m *nats.Msg) {
+	return c.link.subscribe("client.Subscribe", wantsAll(&c.Standing().Grants, &sel), func(m *nats.Msg) {
 		samples, err := samplesOf(m)
 		if err != nil {
-			c.opts.Report(fault.E("client.Subscribe", fault.Corrupt, m.Subject, err))
+			c.link.opts.Report(fault.E("client.Subscribe", fault.Corrupt, m.Subject, err))
 			return
 		}
 		if samples = slices.DeleteFunc(samples, func(s point.Sample) bool { return !sel.Selects(s.Point) }); len(samples) > 0 {
@@ -71,7 +71,7 @@ func PrefixSelection(text string) wire.Selection {
 // Scans is Subscribe with the messages as they are, without points that are not selected. deliver
 // must not change them. See docs/formats/live.md.
 func (c *Client) Scans(sel wire.Selection, deliver func(json.RawMessage)) (*Subscription, error) {
-	return c.subscribe("client.Subscribe", c.wantsAll(&sel), func(m *nats.Msg) {
+	return c.link.subscribe("client.Subscribe", wantsAll(&c.Standing().Grants, &sel), func(m *nats.Msg) {
 		if p, err := wire.ParseSubject(wire.PointPrefix, m.Subject); err == nil {
 			if sel.Selects(p) {
 				deliver(m.Data)
@@ -99,19 +99,18 @@ type want struct {
 }
 
 // wantsAll returns the subjects for a selection.
-func (c *Client) wantsAll(sel *wire.Selection) (wanted []want) {
+func wantsAll(g *identity.Grants, sel *wire.Selection) (wanted []want) {
 	if len(sel.Patterns) == 0 {
-		return c.wants("")
+		return wants(g, "")
 	}
 	for _, p := range sel.Patterns {
-		wanted = append(wanted, c.wants(p)...)
+		wanted = append(wanted, wants(g, p)...)
 	}
 	return wanted
 }
 
 // wants returns the subjects for a pattern: of scans, or of single points if only those are granted.
-func (c *Client) wants(pattern point.Pattern) []want {
-	g := &c.Standing().Grants
+func wants(g *identity.Grants, pattern point.Pattern) []want {
 	prefix := pattern.Prefix()
 	if !scansGranted(g, prefix) {
 		if subject, ok := patternSubject(wire.PointPrefix, pattern); ok && g.MaySubscribe(point.Path(pattern)) == nil {
@@ -166,40 +165,6 @@ func patternSubject(prefix string, pattern point.Pattern) (string, bool) {
 	return prefix + strings.Join(parts, "."), true
 }
 
-// subscribe subscribes to all that is wanted, and waits until the server knows it.
-func (c *Client) subscribe(op string, wanted []want, receive nats.MsgHandler) (*Subscription, error) {
-	s := &Subscription{}
-	seen := map[string]bool{}
-	refused, err := c.certain(op, func() error {
-		for _, w := range wanted {
-			if seen[w.subject] {
-				continue
-			}
-			seen[w.subject] = true
-			sub, err := c.conn.Subscribe(w.subject, receive)
-			if err != nil {
-				return err
-			}
-			s.subs = append(s.subs, sub)
-			if err := sub.SetPendingLimits(-1, pendingBytes); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		s.Stop()
-		return nil, err
-	}
-	for _, w := range wanted {
-		if refused[w.subject] && !w.optional {
-			s.Stop()
-			return nil, missing(op, "subscribe "+string(w.pattern))
-		}
-	}
-	return s, nil
-}
-
 // Message is a free message of an agent.
 type Message struct {
 	From   string // the node made sure of it
@@ -227,7 +192,7 @@ func (c *Client) Messages(pattern point.Pattern, deliver func(Message)) (*Subscr
 		base := wire.Subject(wire.MessagePrefix+"*.", pattern.Prefix())
 		wanted = []want{{base, pattern, doubt, false}, {base + ".>", pattern, doubt, false}}
 	}
-	return c.subscribe("client.Messages", wanted, func(m *nats.Msg) {
+	return c.link.subscribe("client.Messages", wanted, func(m *nats.Msg) {
 		from, topic, err := wire.ParseMessage(m.Subject)
 		if err == nil && pattern.Match(topic) {
 			deliver(Message{From: from, Topic: topic, Data: m.Data, Header: m.Header})

@@ -24,7 +24,7 @@ func (c *Client) Record(ctx context.Context, samples []point.Sample, key string)
 		body = appendSample(body, &samples[i])
 	}
 	body = append(body, `]}}`...)
-	data, err := c.request(ctx, wire.NodeName, "record", body)
+	data, err := c.calls.request(ctx, wire.NodeName, "record", body)
 	if err != nil {
 		return err
 	}
