@@ -43,7 +43,7 @@ func (p *pass) block(a *uplink.Answer) {
 	}
 	p.blocked[a.Origin] = first
 	p.armRetry()
-	p.trouble(a.Origin, a.Err())
+	p.monitor.trouble(a.Origin, a.Err())
 }
 
 // armRetry lets what was refused be tried again, which begins a pass anew. Not before this one is where the one before was,

@@ -13,19 +13,24 @@ import (
 	"voltbus/uplink"
 )
 
-// described is what the parent of this session was told of points: a sum of each description.
-type described map[point.Path]uint64
+// describer describes the points of this node to the parent, for one session. One goroutine has it.
+type describer struct {
+	points   func(ctx context.Context) ([]uplink.Description, error)
+	log      *slog.Logger
+	session  Session
+	names    *paths
+	reported map[point.Path]uint64 // a sum of each description that the parent got
+}
 
-// describe tells the parent how the points are described, first all, then what changes. What the
-// parent refuses is told again when it changes: descriptions are no readings. What it has no time for is told the next
-// time, and does not end the session: blocks may go up all the same.
-func (s *Sender) describe(ctx context.Context, session Session, names *paths) error {
-	told := described{}
+// run reports all descriptions, and then those that change. What the parent refuses is reported again when it changes:
+// descriptions are no readings. What it has no time for is reported the next time, and does not end the session: blocks may
+// go up all the same.
+func (d *describer) run(ctx context.Context) error {
 	tick := time.NewTicker(describeEach)
 	defer tick.Stop()
 	last := ""
 	for {
-		err := s.describeChanges(ctx, session, names, told)
+		err := d.changes(ctx)
 		if err != nil && (ctx.Err() != nil || fault.Is(err, fault.Unreachable)) {
 			return err
 		}
@@ -33,7 +38,7 @@ func (s *Sender) describe(ctx context.Context, session Session, names *paths) er
 			last = ""
 		} else if err.Error() != last {
 			last = err.Error()
-			s.cfg.Log.WarnContext(ctx, "points are not described to the parent", slog.Any("err", err))
+			d.log.WarnContext(ctx, "points are not described to the parent", slog.Any("err", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -43,41 +48,41 @@ func (s *Sender) describe(ctx context.Context, session Session, names *paths) er
 	}
 }
 
-// change is a description that the parent was not told, with its sum.
+// change is a description that was not reported, with its sum.
 type change struct {
 	uplink.Description
 	sum uint64
 }
 
-func (s *Sender) describeChanges(ctx context.Context, session Session, names *paths, told described) error {
-	all, err := s.cfg.Describe(ctx)
+func (d *describer) changes(ctx context.Context) error {
+	all, err := d.points(ctx)
 	if err != nil {
 		return err
 	}
 	var changed []change
 	for i := range all {
-		d := all[i]
-		if d.Path = names.of(d.Path); d.Path == "" {
+		p := all[i]
+		if p.Path = d.names.of(p.Path); p.Path == "" {
 			continue
 		}
-		if d.Device != "" {
-			d.Device = names.Place(d.Device)
+		if p.Device != "" {
+			p.Device = d.names.Place(p.Device)
 		}
-		body, err := json.Marshal(d)
+		body, err := json.Marshal(p)
 		if err != nil { // texts and numbers are always written
 			continue
 		}
 		sum := fnv.New64a()
 		_, _ = sum.Write(body)
-		if told[d.Path] != sum.Sum64() {
-			changed = append(changed, change{d, sum.Sum64()})
+		if d.reported[p.Path] != sum.Sum64() {
+			changed = append(changed, change{p, sum.Sum64()})
 		}
 	}
-	return tell(ctx, session, changed, told)
+	return d.report(ctx, changed)
 }
 
-// tell tells the parent what changed, and notes what it heard.
-func tell(ctx context.Context, session Session, changed []change, told described) error {
+// report sends the parent what changed, and notes what it got.
+func (d *describer) report(ctx context.Context, changed []change) error {
 	var refused error
 	points := make([]uplink.Description, 0, uplink.MaxDescriptions)
 	for some := range slices.Chunk(changed, uplink.MaxDescriptions) {
@@ -85,7 +90,7 @@ func tell(ctx context.Context, session Session, changed []change, told described
 		for i := range some {
 			points = append(points, some[i].Description)
 		}
-		err := session.Describe(ctx, points)
+		err := d.session.Describe(ctx, points)
 		if err != nil && !fault.Is(err, fault.Refused) && !fault.Is(err, fault.Invalid) {
 			return err
 		}
@@ -93,7 +98,7 @@ func tell(ctx context.Context, session Session, changed []change, told described
 			refused = err
 		}
 		for i := range some {
-			told[some[i].Path] = some[i].sum
+			d.reported[some[i].Path] = some[i].sum
 		}
 	}
 	return refused

@@ -15,7 +15,12 @@ import (
 
 // lane sends the blocks of its origins, on one connection. One goroutine has it.
 type lane struct {
-	*Sender
+	cfg        *Config
+	log        Log
+	limit      *limit
+	monitor    *monitor
+	checkpoint *checkpoint
+
 	name    uplink.Lane
 	session Session
 	paths   *paths
@@ -34,10 +39,11 @@ type lane struct {
 	reached uint64 // how far of the log passes came
 }
 
-func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome, place uint64) *lane {
+func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome) *lane {
 	l := &lane{
-		Sender: s, name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
-		place: place, acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window, s.openedBefore(name)), parts: w.Parts,
+		cfg: &s.cfg, log: s.log, limit: s.limit, monitor: s.monitor, checkpoint: s.checkpoint,
+		name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
+		acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window, s.monitor.openedBefore(name)), parts: w.Parts,
 	}
 	for origin, p := range w.Positions {
 		if uplink.LaneOf(origin) == name {
@@ -57,7 +63,7 @@ var (
 
 // run passes over the log until the session ends.
 func (l *lane) run(ctx context.Context) error {
-	defer func() { l.opens(l.name, l.window.Open) }()
+	defer func() { l.monitor.opens(l.name, l.window.Open) }()
 	for ctx.Err() == nil {
 		err := l.pass(ctx)
 		switch {
@@ -70,7 +76,7 @@ func (l *lane) run(ctx context.Context) error {
 			}
 			timer.Stop()
 		case errors.Is(err, errAgain):
-			l.wentBack(l.name)
+			l.monitor.wentBack(l.name)
 		case errors.Is(err, errRetry):
 		default:
 			return err
@@ -258,7 +264,7 @@ func (p *pass) begin(e *entry, sent uplink.Position) *batch {
 		if lost == "" {
 			lost = e.reason
 		}
-		p.lost(b.Origin, gap{min(b.Before, sent.Samples), b.Before}, lost)
+		p.monitor.lost(b.Origin, gap{min(b.Before, sent.Samples), b.Before}, lost)
 	}
 	open := new(batch)
 	if n := len(p.spare); n > 0 {
@@ -277,7 +283,7 @@ func (p *pass) ask(ctx context.Context, origin string) (uplink.Position, error) 
 		return uplink.Position{}, err
 	}
 	p.acked[origin], p.sent[origin] = positions[origin], positions[origin]
-	p.acknowledged(origin, positions[origin], positions[origin])
+	p.acknowledge(origin, positions[origin], positions[origin])
 	return positions[origin], nil
 }
 
@@ -342,7 +348,7 @@ func (p *pass) flush(b *batch) error {
 		return fmt.Errorf("encode what is sent: %w", err)
 	}
 	f := flying{origin: block.Origin, sequence: block.Sequence, log: b.log, created: block.Created}
-	p.count(block)
+	p.monitor.count(block)
 	large := p.parts && len(p.data) > p.window.whole()
 	if large || len(p.queue) > 0 {
 		p.queue = append(p.queue, newParcel(f, b.previous, p.data, large))
@@ -368,7 +374,7 @@ func (p *pass) send(f flying) error {
 	f.octets, f.sent = int64(len(p.frame)), time.Now()
 	p.flight = append(p.flight, f)
 	p.octets += f.octets
-	p.went(f.origin, f.octets)
+	p.monitor.went(f.origin, f.octets)
 	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.name == uplink.Normal {
 		p.owing = true
 		p.paid.Reset(owed)
@@ -393,7 +399,7 @@ func (p *pass) answer(a *uplink.Answer) error {
 	case a.Part != nil:
 		p.held(a.Origin, a.Part)
 	case a.Failure != nil && a.Failure.Kind == fault.Unavailable.String():
-		p.trouble(a.Origin, a.Err())
+		p.monitor.trouble(a.Origin, a.Err())
 		return errBusy
 	case a.Failure != nil:
 		p.block(a)
@@ -409,8 +415,14 @@ func (p *pass) answer(a *uplink.Answer) error {
 func (p *pass) settle(origin string, to, from uplink.Position) {
 	p.unqueue(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
 	p.arrived(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
-	p.acknowledged(origin, to, from)
+	p.acknowledge(origin, to, from)
 	p.move()
+}
+
+// acknowledge notes that the parent has an origin up to a position, where it had it up to another one before.
+func (l *lane) acknowledge(origin string, to, from uplink.Position) {
+	l.checkpoint.acknowledge(origin, to)
+	l.monitor.acknowledged(origin, to, from)
 }
 
 // arrived takes what the parent has out of flight.
@@ -458,5 +470,6 @@ func (p *pass) move() {
 	if place > p.place {
 		p.place = place
 	}
-	p.moved(p.name, p.place, oldest, len(p.flight), p.octets)
+	p.checkpoint.move(p.name, p.place)
+	p.monitor.moved(p.name, p.place, oldest, len(p.flight), p.octets)
 }

@@ -77,7 +77,7 @@ func (p *pass) held(origin string, h *uplink.Held) {
 		}
 	}
 	if h.Octets > 0 {
-		p.came()
+		p.monitor.gain(1)
 	}
 	p.move()
 }

@@ -3,7 +3,6 @@ package sender
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"voltbus/point"
 	"voltbus/uplink"
@@ -26,27 +25,17 @@ func (s *Sender) Above(path point.Path) point.Path {
 
 // Sent reports whether a point is one of those that are sent, and where it lies at the parent.
 func (s *Sender) Sent(path point.Path) (point.Path, bool) {
-	s.mu.Lock()
-	all := s.status.Shared
-	s.mu.Unlock()
+	_, all := s.monitor.parent()
 	return s.Above(path), all || newPaths(s.cfg.Select, uplink.Naming{}).selects(path)
 }
 
 // Naming returns how paths become those at the parent, as far as it is known.
 func (s *Sender) Naming() uplink.Naming {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.status.Shared {
+	prefix, shared := s.monitor.parent()
+	if shared {
 		return uplink.Naming{}
 	}
-	return uplink.Naming{Renames: s.cfg.Rename, Prefix: s.status.Prefix}
-}
-
-// State returns how the way up is, and since when.
-func (s *Sender) State() (State, time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.status.State, s.status.Since
+	return uplink.Naming{Renames: s.cfg.Rename, Prefix: prefix}
 }
 
 // Below returns the paths here that lie at the path at the parent, selected or not: none, one, or one

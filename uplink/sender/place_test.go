@@ -24,8 +24,7 @@ func TestAPathAtTheParentIsFoundHereThroughPrefixesAndRenames(t *testing.T) {
 		{"p", []uplink.Rename{{From: "", To: "p"}, {From: "hall", To: "p/h"}}, "p/x", []point.Path{"x"}},
 		{"", []uplink.Rename{{From: "hall", To: ""}}, "temp", []point.Path{"hall/temp", "temp"}},
 	} {
-		s := &Sender{cfg: Config{Rename: c.renames}}
-		s.status.Prefix = c.prefix
+		s := &Sender{cfg: Config{Rename: c.renames}, monitor: &monitor{status: Status{Prefix: c.prefix}}}
 		got := s.Below(c.at)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("prefix %q, renames %v: %q is %q here, want %q", c.prefix, c.renames, c.at, got, c.want)

@@ -26,7 +26,7 @@ type reader struct {
 	decoder wire.Decoder
 	losses  int            // times that something was missing
 	reason  string         // why, the last time
-	told    map[string]int // per origin, the losses that its blocks were marked with
+	marked  map[string]int // per origin, the losses that its blocks were marked with
 }
 
 // spare keeps blocks for use again.
@@ -43,7 +43,7 @@ func (r *reader) run(ctx context.Context) error {
 	if r.next > last+1 {
 		r.next = 1 // the log was replaced
 	}
-	r.told = map[string]int{}
+	r.marked = map[string]int{}
 	if err := r.log.Read(ctx, r.next, func(sequence uint64, data []byte) error { return r.deliver(ctx, sequence, data) }); err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func (r *reader) deliver(ctx context.Context, sequence uint64, data []byte) erro
 	}
 	switch err := r.decoder.DecodeBlock(data, b); {
 	case err != nil:
-		r.lose("corrupt") // the sink tells of it, and the next block of the origin carries it up
+		r.lose("corrupt") // the sink reports it, and the next block of the origin carries it up
 		release(b)
 	case uplink.LaneOf(b.Origin) != r.lane:
 		release(b)
 	default:
 		e.block = b
-		if r.told[b.Origin] != r.losses {
-			r.told[b.Origin] = r.losses
+		if r.marked[b.Origin] != r.losses {
+			r.marked[b.Origin] = r.losses
 			e.reason = r.reason
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reader) deliver(ctx context.Context, sequence uint64, data []byte) erro
 	}
 }
 
-// whyMissing tells what became of the blocks from next on: the log drops only its oldest.
+// whyMissing says what became of the blocks from next on: the log drops only its oldest.
 func (r *reader) whyMissing(ctx context.Context) string {
 	if first, _, err := r.log.Bounds(ctx); err == nil && first <= r.next {
 		return "corrupt"

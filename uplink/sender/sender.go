@@ -1,6 +1,6 @@
-// Package sender moves the blocks of a node's log up to its parent. What the parent has on disk it
+// Package sender sends the blocks of a node's log to its parent. What the parent has on disk it
 // answers, and only then the place in the log moves on: a cut, a crash of either side or a parent
-// that was put back from a backup makes blocks go again, and the parent tells those it has by their
+// that was put back from a backup makes blocks go again, and the parent recognises those it has by their
 // numbers.
 package sender
 
@@ -62,7 +62,7 @@ type Config struct {
 	// Store names the database that this node stores into, as uplink.Welcome does. Into one that is also the parent's
 	// all goes as it is, so that Select and Rename do not apply; nil for none.
 	Store func() string
-	// Describe returns all points of this node as they are described; nil tells nothing of them.
+	// Describe returns all points of this node as they are described; nil describes none.
 	Describe func(ctx context.Context) ([]uplink.Description, error)
 
 	File    string          // remembers what was acknowledged; "" remembers nothing over a restart
@@ -76,8 +76,8 @@ type Config struct {
 	// Patience is how long nothing may be heard of what is under way before the connection is
 	// dialed anew: default 30 s.
 	Patience time.Duration
-	// Turned is told that the parent was greeted, with nil, and why it was lost afterwards. Run calls it, and
-	// must not be held up. The end of Run is no loss; nil tells nobody.
+	// Turned is notified that the parent was greeted, with nil, and why it was lost afterwards. Run calls it, and
+	// must not be held up. The end of Run is no loss; nil notifies nobody.
 	Turned func(parent string, lost error)
 	Log    *slog.Logger
 }
@@ -123,29 +123,24 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Sender is one node's way up. Status may be called at any time.
+// Sender is one node's connection to its parent. Status may be called at any time.
 type Sender struct {
-	cfg    Config
-	log    Log
-	limit  limit
-	redial chan struct{} // holds one: the parent may be another one now
-
-	mu     sync.Mutex
-	memory memory
-	status Status
-	gained uint64 // times that the parent had more than before
-	counts map[string]*Origin
-	opened map[uplink.Lane]int64 // how far the windows were open when the last connection ended
+	cfg        Config
+	log        Log
+	limit      *limit
+	monitor    *monitor
+	checkpoint *checkpoint
+	redial     chan struct{} // holds one: the parent may be another one now
 }
 
 // New returns a sender. It reads what the file remembers; a file that cannot be read is as none:
 // the log is read from its beginning then, and the parent says what it has.
 func New(cfg Config, log Log) *Sender {
 	cfg = cfg.withDefaults()
-	s := &Sender{cfg: cfg, log: log, limit: limit{rate: cfg.Rate}, redial: make(chan struct{}, 1), counts: map[string]*Origin{}, opened: map[uplink.Lane]int64{}}
-	s.memory = recall(cfg.File, cfg.Log)
-	s.status.State = Connecting
-	return s
+	return &Sender{
+		cfg: cfg, log: log, limit: &limit{rate: cfg.Rate}, monitor: newMonitor(cfg.Log), checkpoint: newCheckpoint(cfg.File, cfg.Log),
+		redial: make(chan struct{}, 1),
+	}
 }
 
 // Redial ends the session, if there is one, and dials at once.
@@ -159,19 +154,19 @@ func (s *Sender) Redial() {
 // Run sends until ctx ends, and returns nil. What fails is shown in Status and tried again.
 func (s *Sender) Run(ctx context.Context) error {
 	var keeping sync.WaitGroup
-	keeping.Go(func() { s.keep(ctx) })
+	keeping.Go(func() { s.checkpoint.keep(ctx) })
 	defer keeping.Wait()
 	wait := firstPause
 	for ctx.Err() == nil {
-		began, before := time.Now(), s.progress()
+		began, before := time.Now(), s.monitor.progress()
 		err := s.connect(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		if time.Since(began) > longestPause || s.progress() != before {
+		if time.Since(began) > longestPause || s.monitor.progress() != before {
 			wait = firstPause // also on a link that flaps: each connection that brings something is worth it
 		}
-		s.report(err)
+		s.monitor.report(err)
 		if errors.Is(err, errRedial) {
 			wait = firstPause
 			continue
@@ -215,15 +210,16 @@ func (s *Sender) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.judge(&welcome); err != nil {
+	shared, err := s.judge(&welcome)
+	if err != nil {
 		return err
 	}
-	s.greeted(&welcome, asked)
+	s.monitor.greeted(&welcome, asked, shared)
 	if more, is := session.(Starter); is {
 		more.Start(&welcome)
 	}
 	s.cfg.Turned(welcome.Name, nil)
-	err = s.serve(ctx, session, &welcome)
+	err = s.serve(ctx, session, &welcome, shared)
 	if r, is := session.(Renewer); is && r.Renewed() {
 		err = errRenewed
 	}
@@ -236,32 +232,29 @@ func (s *Sender) connect(ctx context.Context) error {
 // known returns what the parent is asked about: of this node's own origins all that is on disk, of others
 // what the parent acknowledged.
 func (s *Sender) known() map[string]uplink.Position {
-	own := s.cfg.Own()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	origins := make(map[string]uplink.Position, len(own)+len(s.memory.Origins))
-	maps.Copy(origins, s.memory.Origins)
-	maps.Copy(origins, own)
+	origins := s.checkpoint.origins()
+	maps.Copy(origins, s.cfg.Own())
 	return origins
 }
 
-// judge refuses a parent that cannot be understood, or that has more than was ever recorded here.
-func (s *Sender) judge(w *uplink.Welcome) error {
+// judge refuses a parent that cannot be understood, or that has more than was ever recorded here. It reports whether this
+// node stores into the same database.
+func (s *Sender) judge(w *uplink.Welcome) (shared bool, err error) {
 	const op = "sender.Run"
 	if err := uplink.Understand(w.Protocol, cmp.Or(w.Name, "the parent"), "this node"); err != nil {
-		return err
+		return false, err
 	}
-	if _, err := s.shares(w); err != nil {
-		return err
+	if shared, err = s.shares(w); err != nil {
+		return false, err
 	}
 	for origin, own := range s.cfg.Own() {
 		if p := w.Positions[origin]; p.Sequence > own.Sequence {
-			return fault.E(op, fault.Conflict, origin, fmt.Errorf(
+			return false, fault.E(op, fault.Conflict, origin, fmt.Errorf(
 				"the parent has blocks up to %d and this node only made %d: the data directory was copied, or put back from a backup. "+
 					"Stop the node, remove the file origin from its data directory, and start it again: it goes on under a new origin", p.Sequence, own.Sequence))
 		}
 	}
-	return nil
+	return shared, nil
 }
 
 var errStore = errors.New("this node and its parent store in databases, of which one did not answer yet: if it is the same database, " +
@@ -280,20 +273,22 @@ func (s *Sender) shares(w *uplink.Welcome) (bool, error) {
 }
 
 // serve runs the lanes until something ends the session.
-func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) error {
+func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome, shared bool) error {
 	_, last, err := s.log.Bounds(ctx)
 	if err != nil {
 		return fmt.Errorf("read the log's bounds: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	paths := newPaths(s.cfg.Select, uplink.Naming{Renames: s.cfg.Rename, Prefix: w.Prefix})
-	if shared, _ := s.shares(w); shared { // each block may be stored by either node, so both have the same
+	if shared { // each block may be stored by either node, so both have the same
 		paths = newPaths(nil, uplink.Naming{})
 	}
 	lanes := map[uplink.Lane]*lane{}
 	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
-		l := s.newLane(name, session, w, s.begin(name, w, last))
-		l.paths = paths.clone()
+		place, gained := s.checkpoint.begin(name, extent{s.log.ID(), last}, w.Positions)
+		s.monitor.gain(gained)
+		l := s.newLane(name, session, w)
+		l.place, l.paths = place, paths.clone()
 		lanes[name] = l
 		group.Go(func() error { return l.run(ctx) })
 	}
@@ -307,7 +302,8 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome) 
 		}
 	})
 	if s.cfg.Describe != nil {
-		group.Go(func() error { return s.describe(ctx, session, paths) })
+		d := &describer{points: s.cfg.Describe, log: s.cfg.Log, session: session, names: paths, reported: map[point.Path]uint64{}}
+		group.Go(func() error { return d.run(ctx) })
 	}
 	return group.Wait()
 }

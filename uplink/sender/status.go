@@ -1,14 +1,9 @@
 package sender
 
 import (
-	"cmp"
-	"errors"
-	"log/slog"
 	"maps"
-	"slices"
 	"time"
 
-	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/uplink"
 )
@@ -76,212 +71,18 @@ func (g gap) new(before gap) uint64 {
 }
 
 // Status returns how it is now.
-func (s *Sender) Status() Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.status
-	out.Lanes = slices.Clone(out.Lanes)
-	for _, o := range s.counts {
-		out.Origins = append(out.Origins, *o)
-	}
-	slices.SortFunc(out.Origins, func(a, b Origin) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
+func (s *Sender) Status() Status { return s.monitor.snapshot() }
+
+// State returns how the connection to the parent is, and since when.
+func (s *Sender) State() (State, time.Time) { return s.monitor.state() }
 
 // Place returns the sequence of the log up to which all lanes are acknowledged: what lies above
 // still waits.
-func (s *Sender) Place() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.memory.Log != s.log.ID() || len(s.memory.Lanes) < 2 {
-		return 0
-	}
-	return min(s.memory.Lanes[uplink.Normal], s.memory.Lanes[uplink.Urgent])
-}
+func (s *Sender) Place() uint64 { return s.checkpoint.place(s.log.ID()) }
 
 // Acknowledged returns how far the parent has each origin, as far as this node remembers.
 func (s *Sender) Acknowledged() map[string]uplink.Position {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := maps.Clone(s.memory.Origins)
-	for name, o := range s.counts {
-		if o.Position.Sequence > out[name].Sequence {
-			out[name] = o.Position
-		}
-	}
+	out := s.checkpoint.origins()
+	maps.Copy(out, s.monitor.ahead(out))
 	return out
-}
-
-func (s *Sender) setState(state State, err error) (changed bool) {
-	changed = s.status.State != state || (s.status.Err == nil) != (err == nil)
-	if s.status.State != state {
-		s.status.Since = time.Now()
-	}
-	s.status.State, s.status.Err = state, err
-	return changed
-}
-
-// report keeps why there is no connection, and logs it when it is new.
-func (s *Sender) report(err error) {
-	if errors.Is(err, errRenewed) {
-		s.cfg.Log.Info("the connection to the parent is made anew", slog.Any("because", err))
-	}
-	if errors.Is(err, errRedial) || errors.Is(err, errRenewed) {
-		err = nil
-	}
-	state := Connecting
-	if fault.Is(err, fault.Refused) || fault.Is(err, fault.Conflict) {
-		state = Refused
-	}
-	s.mu.Lock()
-	changed := s.setState(state, err)
-	s.mu.Unlock()
-	if changed && err != nil {
-		s.cfg.Log.Warn("no connection to the parent", slog.Any("err", err))
-	}
-}
-
-func (s *Sender) greeted(w *uplink.Welcome, asked time.Time) {
-	now := time.Now()
-	s.mu.Lock()
-	changed := s.setState(Connected, nil)
-	s.status.Parent, s.status.Prefix = w.Name, w.Prefix
-	s.status.Shared, _ = s.shares(w) // judged before
-	s.status.RTT = now.Sub(asked)
-	if s.status.Offset = 0; !w.Time.IsZero() { // it said it
-		s.status.Offset = w.Time.Sub(asked.Add(s.status.RTT / 2))
-	}
-	for _, o := range s.counts {
-		o.Err = nil
-	}
-	for origin, p := range w.Positions {
-		s.origin(origin).Position = p
-	}
-	s.mu.Unlock()
-	if changed {
-		s.cfg.Log.Info("connected to the parent", slog.String("parent", w.Name))
-	}
-}
-
-// origin returns the counts of an origin. The caller holds mu.
-func (s *Sender) origin(name string) *Origin {
-	o := s.counts[name]
-	if o == nil {
-		o = &Origin{Name: name}
-		s.counts[name] = o
-	}
-	return o
-}
-
-// went notes octets that were sent.
-func (s *Sender) went(origin string, octets int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.origin(origin).Octets += uint64(octets)
-	s.lane(uplink.LaneOf(origin)).Sent += uint64(octets)
-}
-
-// count notes a block that is sent.
-func (s *Sender) count(b *point.Block) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o, n := s.origin(b.Origin), uint64(b.Len())
-	if b.Sequence <= o.high {
-		o.Repeated += n
-		return
-	}
-	o.high = b.Sequence
-	o.Sent += n
-	o.Left += b.Left
-}
-
-// lost notes samples that cannot be sent.
-func (s *Sender) lost(origin string, missing gap, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.origin(origin)
-	samples := missing.new(o.gap)
-	o.gap = missing
-	if o.Dropped == 0 && samples > 0 {
-		s.cfg.Log.Warn("samples cannot be sent to the parent any more",
-			slog.String("origin", origin), slog.Uint64("samples", samples), slog.String("reason", reason))
-	}
-	o.Dropped += samples
-}
-
-func (s *Sender) acknowledged(origin string, to, from uplink.Position) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.origin(origin)
-	o.Position, o.Err = to, nil
-	s.memory.Origins[origin] = to
-	if to.Sequence > from.Sequence {
-		s.gained++
-	}
-	o.Acknowledged += to.Samples - min(to.Samples, from.Samples)
-}
-
-// came notes that the parent has another part of a block.
-func (s *Sender) came() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gained++
-}
-
-// opens notes how far the window of a lane is open when its connection ends.
-func (s *Sender) opens(name uplink.Lane, octets int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opened[name] = octets
-}
-
-func (s *Sender) openedBefore(name uplink.Lane) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.opened[name]
-}
-
-// progress counts the times that the parent had more than before.
-func (s *Sender) progress() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.gained
-}
-
-// trouble notes why an origin is not taken.
-func (s *Sender) trouble(origin string, err error) {
-	s.mu.Lock()
-	o := s.origin(origin)
-	first := o.Err == nil
-	o.Err = err
-	s.mu.Unlock()
-	if first {
-		s.cfg.Log.Warn("the parent does not take blocks", slog.String("origin", origin), slog.Any("err", err))
-	}
-}
-
-// moved notes how far a lane is.
-func (s *Sender) moved(name uplink.Lane, place uint64, oldest time.Time, frames int, octets int64) {
-	s.remember(name, place)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.lane(name)
-	l.Place, l.Oldest, l.Frames, l.Octets = place, oldest, frames, octets
-}
-
-func (s *Sender) wentBack(name uplink.Lane) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lane(name).Back++
-}
-
-// lane returns the counts of a lane. The caller holds mu.
-func (s *Sender) lane(name uplink.Lane) *Lane {
-	for i := range s.status.Lanes {
-		if s.status.Lanes[i].Name == name {
-			return &s.status.Lanes[i]
-		}
-	}
-	s.status.Lanes = append(s.status.Lanes, Lane{Name: name})
-	return &s.status.Lanes[len(s.status.Lanes)-1]
 }
