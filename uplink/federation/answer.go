@@ -91,7 +91,7 @@ type missing struct {
 	from, to time.Time
 	got      *found
 	store    store.Store    // with what is not in it yet
-	own      []query.Source // this node, if something is missing because of it
+	unread   []query.Source // this node, if something is missing because of it
 	room     room
 	bounded  bool // the limit holds, since all is too much
 }
@@ -125,7 +125,7 @@ func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.
 	if err != nil {
 		return nil, err
 	}
-	r.Sources = slices.Concat(m.got.sources, m.own)
+	r.Sources = slices.Concat(m.got.sources, m.unread)
 	return samples, m.know(ctx, samples, r)
 }
 
@@ -141,7 +141,7 @@ func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
 			kept[p] = true
 		}
 	}
-	unsent, whole, err := m.scan(ctx, m.cfg.Place(), &backlog{wanted: sent, from: begin.UnixMicro(), to: m.to.UnixMicro(), bound: m.pruning()})
+	unsent, whole, err := m.own.scan(ctx, m.cfg.Place(), &backlog{wanted: sent, from: begin.UnixMicro(), to: m.to.UnixMicro(), bound: m.pruning()})
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +152,11 @@ func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
 		}
 	}
 	var tail overlay.Samples
-	tail, m.own, err = m.tail(ctx, kept, begin, m.to)
+	tail, m.unread, err = m.own.tail(ctx, kept, begin, m.to)
 	if err != nil {
 		return nil, err
 	}
-	m.store = m.over(tail, m.got.given)
+	m.store = m.own.over(tail, m.got.given)
 	out := make([][]point.Sample, len(m.q.Points))
 	for _, p := range paths(m.here) {
 		var list []point.Sample

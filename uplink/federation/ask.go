@@ -86,8 +86,15 @@ func (k *ask) want(p point.Path, from, newest time.Time) {
 	k.points = append(k.points, Wanted{Point: p, From: micros(from), Have: micros(newest)})
 }
 
-// askAll asks the children, some at once, and waits for their answers as long as may be.
-func (f *Federation) askAll(ctx context.Context, asks []*ask, patience time.Duration, q *Query) {
+// asker asks children, at most so many at a time as the budget lets it, and remembers who was late.
+type asker struct {
+	send   func(ctx context.Context, child string, body []byte) ([]byte, error) // Config.Ask
+	budget *budget
+	late   lateness
+}
+
+// all asks the children, some at once, and waits for their answers as long as may be.
+func (a *asker) all(ctx context.Context, asks []*ask, patience time.Duration, q *Query) {
 	if end, has := ctx.Deadline(); has {
 		patience = min(patience, time.Duration(part*float64(time.Until(end))))
 	}
@@ -97,10 +104,10 @@ func (f *Federation) askAll(ctx context.Context, asks []*ask, patience time.Dura
 	var wg sync.WaitGroup
 	for range min(atOnce, len(asks)) {
 		wg.Go(func() {
-			rise(&f.budget.asking, &f.budget.asked, 1)
-			defer f.budget.asking.Add(-1)
+			rise(&a.budget.asking, &a.budget.asked, 1)
+			defer a.budget.asking.Add(-1)
 			for k := range next {
-				f.askInTurn(ctx, k, patience, *q)
+				a.inTurn(ctx, k, patience, *q)
 			}
 		})
 	}
@@ -113,38 +120,38 @@ func (f *Federation) askAll(ctx context.Context, asks []*ask, patience time.Dura
 	wg.Wait()
 }
 
-// askInTurn asks a child when no more are waited for than may be.
-func (f *Federation) askInTurn(ctx context.Context, k *ask, patience time.Duration, q Query) {
-	if err := f.budget.flights.Acquire(ctx, 1); err != nil {
+// inTurn asks a child when no more are waited for than may be.
+func (a *asker) inTurn(ctx context.Context, k *ask, patience time.Duration, q Query) {
+	if err := a.budget.flights.Acquire(ctx, 1); err != nil {
 		k.err = errors.Join(context.DeadlineExceeded, err)
 		return
 	}
-	defer f.budget.flights.Release(1)
-	f.askPatiently(ctx, k, patience, q)
+	defer a.budget.flights.Release(1)
+	a.patiently(ctx, k, patience, q)
 }
 
-// askPatiently asks a child, and waits for it so long, or less if it was late just before.
-func (f *Federation) askPatiently(ctx context.Context, k *ask, patience time.Duration, q Query) {
-	given := f.late.patience(k.child.Name, patience)
+// patiently asks a child, and waits for it so long, or less if it was late just before.
+func (a *asker) patiently(ctx context.Context, k *ask, patience time.Duration, q Query) {
+	given := a.late.patience(k.child.Name, patience)
 	k.hasty = given < patience
 	own, cancel := context.WithTimeout(ctx, given)
 	defer cancel()
-	k.err = f.ask(own, k, q)
+	k.err = a.inParts(own, k, q)
 	if k.err == nil || own.Err() == nil {
 		return
 	}
 	k.err = errors.Join(context.DeadlineExceeded, k.err)
 	if errors.Is(own.Err(), context.DeadlineExceeded) {
-		f.late.note(k.child.Name, given)
+		a.late.note(k.child.Name, given)
 	}
 }
 
-// ask asks a child for all its points, some at a time.
-func (f *Federation) ask(ctx context.Context, k *ask, q Query) error {
+// inParts asks a child for all its points, some at a time.
+func (a *asker) inParts(ctx context.Context, k *ask, q Query) error {
 	all, left, got := &Reply{}, room{maxGiven, givenTexts}, portion{}
 	for points := range slices.Chunk(k.points, maxPoints) {
 		q.Points = points
-		r, more, err := f.askPart(ctx, k, q, &left)
+		r, more, err := a.inHalves(ctx, k, q, &left)
 		if err != nil {
 			k.forget(&got)
 			return err
@@ -169,10 +176,10 @@ func (r *Reply) note(part *Reply) {
 	r.Sources = append(r.Sources, part.Sources...)
 }
 
-// askPart asks for some points. What is too much for one answer it asks for in halves. left is how much
+// inHalves asks for some points. What is too much for one answer it asks for in halves. left is how much
 // may still come.
-func (f *Federation) askPart(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
-	r, got, err := f.askOnce(ctx, k, q, left)
+func (a *asker) inHalves(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
+	r, got, err := a.once(ctx, k, q, left)
 	if err != nil || !r.Large {
 		return r, got, err
 	}
@@ -180,11 +187,11 @@ func (f *Federation) askPart(ctx context.Context, k *ask, q Query, left *room) (
 	if !ok {
 		return nil, portion{}, fault.E("federation.Ask", fault.Invalid, k.child.Name, errMuch)
 	}
-	r, got, err = f.askPart(ctx, k, first, left)
+	r, got, err = a.inHalves(ctx, k, first, left)
 	if err != nil {
 		return nil, portion{}, err
 	}
-	other, more, err := f.askPart(ctx, k, second, left)
+	other, more, err := a.inHalves(ctx, k, second, left)
 	if err != nil {
 		k.forget(&got)
 		return nil, portion{}, err
@@ -222,8 +229,8 @@ func (q *Query) halves() (first, second Query, ok bool) {
 	return first, second, true
 }
 
-// askOnce asks with one message.
-func (f *Federation) askOnce(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
+// once asks with one message.
+func (a *asker) once(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
 	end, _ := ctx.Deadline()
 	q.Time = min(time.Until(end), MaxTime).Seconds()
 	if q.Time <= 0 {
@@ -233,14 +240,14 @@ func (f *Federation) askOnce(ctx context.Context, k *ask, q Query, left *room) (
 	if err != nil {
 		return nil, portion{}, fmt.Errorf("write the query: %w", err)
 	}
-	data, err := f.cfg.Ask(ctx, k.child.Name, body)
+	data, err := a.send(ctx, k.child.Name, body)
 	if err != nil {
 		return nil, portion{}, err
 	}
-	if err := f.budget.decoder.Acquire(ctx, 1); err != nil {
+	if err := a.budget.decoder.Acquire(ctx, 1); err != nil {
 		return nil, portion{}, err
 	}
-	defer f.budget.decoder.Release(1)
+	defer a.budget.decoder.Release(1)
 	return k.read(data, q.Points, left)
 }
 

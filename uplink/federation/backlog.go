@@ -8,6 +8,7 @@ import (
 
 	"voltbus/point"
 	"voltbus/query"
+	"voltbus/store"
 	"voltbus/store/overlay"
 	"voltbus/wire"
 )
@@ -28,28 +29,36 @@ type backlog struct {
 	paths   []point.Path // by the block's dictionary; "" for one that is not wanted
 }
 
+// own is the history of this node: its store, and its log with what is not in the store yet.
+type own struct {
+	name    string
+	store   store.Store
+	logOnly bool // nothing is ever in store
+	log     Log
+}
+
 // tail returns samples of the points that are in the log here and not in the store yet, and, if not all
 // of it could be looked at, this node as the source that says so.
-func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from, to time.Time) (overlay.Samples, []query.Source, error) {
-	log, sequence, err := f.cfg.Store.Cursor(ctx)
+func (o *own) tail(ctx context.Context, wanted map[point.Path]bool, from, to time.Time) (overlay.Samples, []query.Source, error) {
+	log, sequence, err := o.store.Cursor(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if log != f.cfg.Log.ID() {
+	if log != o.log.ID() {
 		sequence = 0
 	}
-	samples, whole, err := f.scan(ctx, sequence, &backlog{wanted: wanted, from: from.UnixMicro(), to: to.UnixMicro()})
+	samples, whole, err := o.scan(ctx, sequence, &backlog{wanted: wanted, from: from.UnixMicro(), to: to.UnixMicro()})
 	if err != nil || whole {
 		return samples, nil, err
 	}
-	if f.cfg.LogOnly {
+	if o.logOnly {
 		return samples, []query.Source{{
-			Node: f.cfg.Name, State: query.SourceFailed,
+			Node: o.name, State: query.SourceFailed,
 			Why: "it keeps no history but its log, of which only the oldest part was looked at: newer samples may be missing; ask for fewer points or a shorter time",
 		}}, nil
 	}
 	return samples, []query.Source{{
-		Node: f.cfg.Name, State: query.SourceFailed,
+		Node: o.name, State: query.SourceFailed,
 		Why: "much of its log is not in its own store yet, and only the oldest of that was looked at: newer samples may be missing; " +
 			"ask again when its store has caught up",
 	}}, nil
@@ -58,8 +67,8 @@ func (f *Federation) tail(ctx context.Context, wanted map[point.Path]bool, from,
 // scan returns samples of the points that are in the log behind a sequence. whole is false if there
 // were too many, or too many for the time that there is: those found come from the oldest blocks then.
 // errLarge: more are wanted than one answer holds.
-func (f *Federation) scan(ctx context.Context, behind uint64, b *backlog) (found overlay.Samples, whole bool, err error) {
-	_, last, err := f.cfg.Log.Bounds(ctx)
+func (o *own) scan(ctx context.Context, behind uint64, b *backlog) (found overlay.Samples, whole bool, err error) {
+	_, last, err := o.log.Bounds(ctx)
 	if err != nil || last <= behind || len(b.wanted) == 0 {
 		return nil, true, err
 	}
@@ -69,7 +78,7 @@ func (f *Federation) scan(ctx context.Context, behind uint64, b *backlog) (found
 		defer cancel()
 	}
 	b.samples, b.left = overlay.Samples{}, maxScan
-	err = f.cfg.Log.Scan(ctx, behind+1, func(sequence uint64, data []byte) error {
+	err = o.log.Scan(ctx, behind+1, func(sequence uint64, data []byte) error {
 		if sequence > last {
 			return errEnd
 		}

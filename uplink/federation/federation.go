@@ -75,14 +75,21 @@ type Config struct {
 // sources of the answer.
 type Federation struct {
 	cfg    Config
-	late   lateness
+	own    own
+	asker  asker
 	budget *budget
 
 	encoders sync.Pool // making one takes longer than a small answer
 }
 
 // New returns a federation. It starts nothing.
-func New(cfg Config) *Federation { return &Federation{cfg: cfg, budget: newBudget(cfg.Memory)} }
+func New(cfg Config) *Federation {
+	b := newBudget(cfg.Memory)
+	return &Federation{
+		cfg: cfg, budget: b, asker: asker{send: cfg.Ask, budget: b},
+		own: own{name: cfg.Name, store: cfg.Store, logOnly: cfg.LogOnly, log: cfg.Log},
+	}
+}
 
 // How long all children together may take to answer.
 const (

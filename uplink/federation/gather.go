@@ -71,7 +71,7 @@ func (f *Federation) gather(ctx context.Context, l children, w *wish, hold *hold
 		}
 	}
 	asks = present(asks)
-	f.askAll(ctx, asks, w.patience, &Query{
+	f.asker.all(ctx, asks, w.patience, &Query{
 		To: w.to.UnixMicro(), Before: w.before.Microseconds(), Limit: w.limit, Newest: w.newest, Hops: w.hops - 1,
 	})
 	for _, k := range asks {

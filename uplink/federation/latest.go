@@ -10,7 +10,7 @@ import (
 // Latest returns the newest samples, of this node or of those below. Children are asked that have not
 // sent all they have, as far as they told, and for points of which nothing is stored here.
 func (f *Federation) Latest(ctx context.Context, sel query.Selection) (query.Newest, error) {
-	return f.latest(ctx, f.own(), sel, newer{hops: maxHops})
+	return f.latest(ctx, f.engine(f.cfg.Store), sel, newer{hops: maxHops})
 }
 
 // latest asks all children, or only those that are behind, and an engine for what is here.
@@ -146,7 +146,7 @@ func (n *newer) ask(ctx context.Context, f *Federation, owners *owners, hold *ho
 		}
 	}
 	asks = present(asks)
-	f.askAll(ctx, asks, latestTime, &Query{Latest: true, Hops: n.hops - 1})
+	f.asker.all(ctx, asks, latestTime, &Query{Latest: true, Hops: n.hops - 1})
 	return asks
 }
 
@@ -189,11 +189,11 @@ func (f *Federation) newestBelow(ctx context.Context, q *Query, here map[point.P
 	for p := range here {
 		wanted[p] = true
 	}
-	tail, own, err := f.newestTail(ctx, wanted)
+	tail, unread, err := f.own.newestTail(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	engine := query.New(f.over(tail, nil), f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
+	engine := f.engine(f.own.over(tail, nil))
 	known := map[point.Path]bool{}
 	n, err := f.latest(ctx, engine, selection(here), newer{hops: q.Hops, all: true, known: known})
 	if err != nil {
@@ -208,7 +208,7 @@ func (f *Federation) newestBelow(ctx context.Context, q *Query, here map[point.P
 			r.Points[here[p]].Unknown = false
 		}
 	}
-	r.Sources = append(n.Sources, own...)
+	r.Sources = append(n.Sources, unread...)
 	samples := make([][]point.Sample, len(q.Points))
 	for _, s := range n.Samples {
 		at := here[s.Point]

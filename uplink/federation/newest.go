@@ -23,16 +23,16 @@ const (
 
 // newestTail is tail for the newest samples alone. Where the log is all that there is, the newest blocks are
 // looked at first, until each point is found.
-func (f *Federation) newestTail(ctx context.Context, wanted map[point.Path]bool) (overlay.Samples, []query.Source, error) {
-	if !f.cfg.LogOnly {
-		return f.tail(ctx, wanted, time.UnixMicro(firstTime), time.UnixMicro(lastTime))
+func (o *own) newestTail(ctx context.Context, wanted map[point.Path]bool) (overlay.Samples, []query.Source, error) {
+	if !o.logOnly {
+		return o.tail(ctx, wanted, time.UnixMicro(firstTime), time.UnixMicro(lastTime))
 	}
 	if end, has := ctx.Deadline(); has {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
 		defer cancel()
 	}
-	first, last, err := f.cfg.Log.Bounds(ctx)
+	first, last, err := o.log.Bounds(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +40,7 @@ func (f *Federation) newestTail(ctx context.Context, wanted map[point.Path]bool)
 	for run := uint64(firstRun); last >= max(first, 1) && len(found) < len(wanted); run *= 4 {
 		begin := max(first, 1, last-min(last, run)+1)
 		b := &backlog{wanted: lacking(wanted, found), from: firstTime, to: lastTime, samples: overlay.Samples{}, left: left, bound: &pruning{limit: 1, newest: true}}
-		err := f.cfg.Log.Scan(ctx, begin, func(sequence uint64, data []byte) error {
+		err := o.log.Scan(ctx, begin, func(sequence uint64, data []byte) error {
 			if sequence > last {
 				return errEnd
 			}

@@ -120,11 +120,11 @@ func (p *pieces) some(ctx context.Context, points []point.Path, need int64, do f
 			wanted[path] = true
 		}
 	}
-	tail, _, err := p.f.tail(ctx, wanted, w.from.Add(-w.before), w.to)
+	tail, _, err := p.f.own.tail(ctx, wanted, w.from.Add(-w.before), w.to)
 	if err != nil {
 		return 0, err
 	}
-	return len(points), do(p.f.over(tail, got.given), len(points))
+	return len(points), do(p.f.own.over(tail, got.given), len(points))
 }
 
 // judge notes, or fails, if something is missing that was there before.

@@ -53,15 +53,15 @@ func (w *wider) end() {
 	}
 }
 
-// own answers from this node's store alone.
-func (f *Federation) own() *query.Engine {
-	return query.New(f.cfg.Store, f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
+// engine answers from a store alone.
+func (f *Federation) engine(s store.Store) *query.Engine {
+	return query.New(s, f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
 }
 
 // widen has the nodes below give what is missing here for a request, and lets it not know points that
 // they know.
 func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wider, error) {
-	alone := wider{found: &found{}, engine: f.own(), store: f.cfg.Store}
+	alone := wider{found: &found{}, engine: f.engine(f.cfg.Store), store: f.cfg.Store}
 	children := f.children(maxHops)
 	if len(children) == 0 || !req.From.Before(req.To) || req.Limit < 0 {
 		return alone, nil // what is wrong the engine says
@@ -78,12 +78,12 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wid
 	if err != nil || len(got.asked) == 0 {
 		return alone, err
 	}
-	tail, own, err := f.tail(ctx, got.asked, w.from.Add(-w.before), w.to)
+	tail, unread, err := f.own.tail(ctx, got.asked, w.from.Add(-w.before), w.to)
 	if err != nil {
 		hold.end()
 		return alone, err
 	}
-	got.sources = append(got.sources, own...)
+	got.sources = append(got.sources, unread...)
 	before := req.Elsewhere
 	req.Elsewhere = func(p point.Path) bool {
 		return (got.asked[p] && !got.unknown[p]) || (before != nil && before(p))
@@ -93,7 +93,7 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wid
 		out.pieces = f.inPieces(children, &w, got, tail)
 		out.store = out.pieces
 	} else {
-		out.store = f.over(tail, got.given)
+		out.store = f.own.over(tail, got.given)
 	}
 	out.engine = query.New(out.store, wideCatalog{f.cfg.Catalog, got.told}, f.cfg.Limits, f.cfg.Now)
 	return out, nil
@@ -110,13 +110,13 @@ func (f *Federation) before(ctx context.Context, w *wish) (time.Duration, error)
 
 // over returns the store with samples that are not in it: those of this node's log, and what nodes
 // below gave, which is newer.
-func (f *Federation) over(tail, given overlay.Samples) store.Store {
+func (o *own) over(tail, given overlay.Samples) store.Store {
 	all := overlay.Samples{}
 	maps.Copy(all, tail)
 	for p, list := range given {
 		all[p] = join(all[p], list)
 	}
-	return overlay.New(f.cfg.Store, all)
+	return overlay.New(o.store, all)
 }
 
 // join returns samples in order, of which those of later win at the same time.
