@@ -115,7 +115,7 @@ func (d *damage) report(ctx context.Context, n *Node) {
 func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
 	var list []verdict.File
 	if _, member := parent.Current(); member {
-		if _, err := parent.Keys(); err != nil {
+		if _, err := parent.Keyring.Read(); err != nil {
 			list = append(list, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
 		}
 	}

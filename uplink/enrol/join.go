@@ -151,7 +151,7 @@ func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := p.Keys()
+	keys, err := p.Keyring.Read()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,7 +160,7 @@ func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, erro
 			return dial(ctx, address, config.Clone(), key, m.Caller())
 		})
 		if err == nil {
-			return door, key, p.Settled(key)
+			return door, key, p.Keyring.Settled(key)
 		}
 		if i == len(keys)-1 || !fault.Is(err, fault.Refused) {
 			return nil, nil, err
@@ -199,7 +199,7 @@ func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	}
 	defer unlock()
 	next, err := p.rotate(ctx, dial)
-	if !heldBack(err) || !p.awaitAttached(ctx) {
+	if !heldBack(err) || !p.Connection.await(ctx) {
 		return next, err
 	}
 	if used, rerr := identity.ReadKey(filepath.Join(p.dir, KeyFile)); rerr == nil && next != nil && used.Public() == next.Public() {
@@ -214,7 +214,7 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	if !member {
 		return nil, fault.E("enrol.Rotate", fault.NotFound, ParentFile, errNoParent)
 	}
-	asking := p.attached()
+	asking := p.Connection.attached()
 	if asking == nil {
 		door, _, err := p.Open(ctx, dial)
 		if err != nil {
@@ -223,7 +223,7 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		defer door.Close()
 		asking = door.Ask
 	}
-	old, next, err := p.pair()
+	old, next, err := p.Keyring.pair()
 	if err != nil {
 		return nil, err
 	}
@@ -241,21 +241,10 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		p.replace("")
 		return next, err
 	}
-	if err := p.Settled(next); err != nil {
+	if err := p.Keyring.Settled(next); err != nil {
 		return nil, err
 	}
 	return next, p.comeBack()
-}
-
-// pair returns the key that the parent knows and the one to take next, which is made if there is none.
-func (p *Parent) pair() (old, next *identity.Key, err error) {
-	p.files.Lock()
-	defer p.files.Unlock()
-	if old, err = identity.ReadKey(filepath.Join(p.dir, KeyFile)); err != nil {
-		return nil, nil, err
-	}
-	next, err = identity.OpenKey(filepath.Join(p.dir, nextFile))
-	return old, next, err
 }
 
 // comeBack makes whoever is connected with the old key come back with the new one, which nobody else has.
@@ -263,7 +252,7 @@ func (p *Parent) comeBack() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.current.Bundled {
-		p.tell()
+		p.notify()
 		return nil
 	}
 	m := p.current
@@ -297,11 +286,3 @@ func rotation(name string, old, next *identity.Key) ([]byte, error) {
 	return json.Marshal(Rotation{Public: next.Public(), Proof: proof, Consent: consent})
 }
 
-// Print returns what people compare of the key that the parent knows, "" if there is none.
-func (p *Parent) Print() string {
-	k, err := identity.ReadKey(filepath.Join(p.dir, KeyFile))
-	if err != nil {
-		return ""
-	}
-	return identity.KeyPrint(k.Public())
-}

@@ -26,10 +26,8 @@ import (
 
 // Files in the data directory of a child.
 const (
-	ParentFile = "parent.json"    // the membership
-	ParentCopy = "parent.copy"    // the same, for when the other is damaged
-	KeyFile    = "parent.nk"      // the key that the parent knows
-	nextFile   = "parent.nk.next" // the key that it is about to know
+	ParentFile = "parent.json" // the membership
+	ParentCopy = "parent.copy" // the same, for when the other is damaged
 )
 
 // State is how a child stands with its parent.
@@ -60,32 +58,31 @@ type Membership struct {
 // Caller is the child's name on the parent's bus.
 func (m *Membership) Caller() string { return identity.ChildPrefix + m.Name }
 
-// Asker asks the parent for something, over a connection that is there. It fails as calls on the bus
-// do.
-type Asker func(ctx context.Context, method string, body []byte) ([]byte, error)
-
-// Parent is the membership of this node, in a file of its data directory. It is safe for concurrent
-// use.
+// Parent is the membership of this node, in a file of its data directory, with its keys and the connection. It is safe for
+// concurrent use.
 type Parent struct {
-	dir string
-	now func() time.Time
+	Keyring    *Keyring
+	Connection *Connection
 
-	mu       sync.Mutex
-	current  Membership
-	member   bool
-	changed  chan struct{}
-	ask      *Asker     // nil: there is no connection
-	renewed  string     // the public key that is being replaced, or was replaced last
-	files    sync.Mutex // held while key files are read together, made or moved
+	dir      string
+	now      func() time.Time
 	rotating keymutex.Mutex[struct{}]
-	arrived  chan struct{} // closed at the next Attach
+
+	mu      sync.Mutex
+	current Membership
+	member  bool
+	changed chan struct{}
+	renewed string // the public key that is being replaced, or was replaced last
 }
 
 var errMembership = errors.New("it cannot be read as a membership")
 
 // OpenParent reads the membership in the data directory; none is no error.
 func OpenParent(dir string, now func() time.Time) (*Parent, error) {
-	p := &Parent{dir: dir, now: now, changed: make(chan struct{}), arrived: make(chan struct{})}
+	p := &Parent{
+		Keyring: &Keyring{dir: dir}, Connection: &Connection{arrived: make(chan struct{})},
+		dir: dir, now: now, changed: make(chan struct{}),
+	}
 	file := filepath.Join(dir, ParentFile)
 	b, err := os.ReadFile(file)
 	switch {
@@ -149,12 +146,12 @@ func (p *Parent) put(m Membership) error {
 		return fault.E("enrol.Put", fault.Unavailable, file, err)
 	}
 	p.current, p.member = m, true
-	p.tell()
+	p.notify()
 	_ = atomicfile.Writer{}.Write(filepath.Join(p.dir, ParentCopy), append(b, '\n'), 0o600) // only for when the other is damaged
 	return nil
 }
 
-func (p *Parent) tell() {
+func (p *Parent) notify() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -222,46 +219,6 @@ func later(a, b time.Time) time.Time {
 
 var errNoParent = errors.New("this node has no parent; voltbus join makes it the child of one")
 
-// Keys returns the keys to connect with, in the order to try: the one that the parent knows, and
-// before it one that it was about to know when this node was stopped, if there is such a key. The
-// parent refuses keys that it does not know. Call Settled with the one that it took.
-func (p *Parent) Keys() ([]*identity.Key, error) {
-	p.files.Lock()
-	defer p.files.Unlock()
-	var keys []*identity.Key
-	for _, name := range []string{nextFile, KeyFile} {
-		k, err := identity.ReadKey(filepath.Join(p.dir, name))
-		switch {
-		case err == nil:
-			keys = append(keys, k)
-		case name == nextFile && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid)):
-		case fault.Is(err, fault.Refused): // the sentence says what to do
-			return nil, err
-		default:
-			return nil, fault.E("enrol.Keys", fault.KindOf(err), "", fmt.Errorf("%w; restore it from a copy, or get another one: voltbus leave, and then voltbus join with a new code", err))
-		}
-	}
-	return keys, nil
-}
-
-// Settled says which key the parent took. A new key takes the place of the old one then. Several connections may
-// settle on the same key, some late: by then the next file can hold another key, which the parent never saw.
-func (p *Parent) Settled(key *identity.Key) error {
-	next := filepath.Join(p.dir, nextFile)
-	if key.File() != next {
-		return nil
-	}
-	p.files.Lock()
-	defer p.files.Unlock()
-	if there, err := identity.ReadKey(next); fault.Is(err, fault.NotFound) || (err == nil && there.Public() != key.Public()) {
-		return nil
-	}
-	if err := os.Rename(next, filepath.Join(p.dir, KeyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.E("enrol.Settled", fault.Unavailable, next, err)
-	}
-	return nil
-}
-
 // Leave forgets the parent, with the key that it knew. The parent is not told: there the child is
 // revoked or removed by a person.
 func (p *Parent) Leave() error {
@@ -276,7 +233,7 @@ func (p *Parent) Leave() error {
 		}
 	}
 	p.current, p.member = Membership{}, false
-	p.tell()
+	p.notify()
 	return nil
 }
 
@@ -308,67 +265,4 @@ func (p *Parent) replace(public string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.renewed = public
-}
-
-// Attach says that there is a connection on which the parent can be asked, until detach is called. The
-// last one counts.
-func (p *Parent) Attach(ask Asker) (detach func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	mine := &ask
-	p.ask = mine
-	close(p.arrived)
-	p.arrived = make(chan struct{})
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.ask == mine {
-			p.ask = nil
-		}
-	}
-}
-
-// ErrDetached says that there is no connection to the parent.
-var ErrDetached = errors.New("this node is not connected to its parent")
-
-// Ask asks the parent for something over the connection that there is; fault.Unreachable, at once, if
-// there is none.
-func (p *Parent) Ask(ctx context.Context, method string, body []byte) ([]byte, error) {
-	ask := p.attached()
-	if ask == nil {
-		return nil, fault.E("enrol.Ask", fault.Unreachable, method, ErrDetached)
-	}
-	return ask(ctx, method, body)
-}
-
-// attached returns the connection, or nil.
-func (p *Parent) attached() Asker {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ask == nil {
-		return nil
-	}
-	return *p.ask
-}
-
-// attachTime is how long a connection that may be on its way is waited for.
-const attachTime = 8 * time.Second
-
-// awaitAttached waits for a moment until there is a connection; false if none comes.
-func (p *Parent) awaitAttached(ctx context.Context) bool {
-	p.mu.Lock()
-	there, arrived := p.ask != nil, p.arrived
-	p.mu.Unlock()
-	if there {
-		return true
-	}
-	late := time.NewTimer(attachTime)
-	defer late.Stop()
-	select {
-	case <-arrived:
-		return true
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	return false
 }

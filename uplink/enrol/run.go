@@ -58,9 +58,7 @@ func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 // unbundle takes a key of this node's own in place of that of its bundle, if there is a connection. wait
 // is closed when there is one.
 func (p *Parent) unbundle(ctx context.Context, dial Dial) (wait <-chan struct{}, end func(), err error) {
-	p.mu.Lock()
-	there, arrived := p.ask != nil, p.arrived
-	p.mu.Unlock()
+	there, arrived := p.Connection.state()
 	if !there {
 		return arrived, func() {}, nil
 	}

@@ -37,7 +37,7 @@ func TestANewKeyWaitsForTheConnectionThatTakesTheNameOver(t *testing.T) {
 	defer silent.Close()
 	way.Hold(link.Up, true)
 	way.Hold(link.Down, true)
-	before := p.Print()
+	before := p.Keyring.Print()
 	answered, rotated := make(chan error, 100), make(chan error, 1)
 	go func() {
 		_, err := p.Rotate(t.Context(), func(ctx context.Context, a string, c *tls.Config, k *identity.Key, n string) (enrol.Door, error) {
@@ -54,7 +54,7 @@ func TestANewKeyWaitsForTheConnectionThatTakesTheNameOver(t *testing.T) {
 		must(t, err)
 		if _, err = door.Ask(t.Context(), enrol.MethodWho, nil); err == nil {
 			defer door.Close()
-			defer p.Attach(door.Ask)()
+			defer p.Connection.Attach(door.Ask)()
 			break
 		}
 		door.Close()
@@ -62,7 +62,7 @@ func TestANewKeyWaitsForTheConnectionThatTakesTheNameOver(t *testing.T) {
 	if err := <-rotated; err != nil {
 		t.Errorf("the new key: %v", err)
 	}
-	if p.Print() == before {
+	if p.Keyring.Print() == before {
 		t.Error("the key is the old one")
 	}
 }
@@ -80,16 +80,16 @@ func TestAConnectionThatSettlesLateDoesNotTakeAnotherKeyForItsOwn(t *testing.T) 
 	if _, err := p.Rotate(t.Context(), lost(true)); err == nil {
 		t.Fatal("the answer was not lost")
 	}
-	late, err := p.Keys() // as a connection reads them that is slow to come about
+	late, err := p.Keyring.Read() // as a connection reads them that is slow to come about
 	must(t, err)
 	_, err = p.Rotate(t.Context(), knock)
 	must(t, err)
-	known := p.Print()
+	known := p.Keyring.Print()
 	if _, err := p.Rotate(t.Context(), lost(false)); err == nil {
 		t.Fatal("the question was not lost")
 	}
-	must(t, p.Settled(late[0]))
-	if p.Print() != known {
+	must(t, p.Keyring.Settled(late[0]))
+	if p.Keyring.Print() != known {
 		t.Error("the key that the parent knows was replaced by one that it never saw")
 	}
 	must(t, check(t, p))

@@ -44,7 +44,7 @@ func (p *Membership) Parent(ctx context.Context) (answer.Parent, error) {
 	}
 	return answer.Parent{
 		Member: true, Parent: m.Parent, Addresses: m.Addresses, Fingerprint: m.Fingerprint, Name: m.Name, Prefix: string(m.Prefix),
-		State: string(m.State), Why: m.Why, Key: p.opts.Parent.Print(), Joined: shape.Moment(m.Joined.UTC()),
+		State: string(m.State), Why: m.Why, Key: p.opts.Parent.Keyring.Print(), Joined: shape.Moment(m.Joined.UTC()),
 		Uplink: p.uplink(ctx),
 	}, nil
 }

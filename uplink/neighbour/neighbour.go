@@ -102,7 +102,7 @@ func (n *Neighbours) Grants(from tree.Hop) (identity.Grants, error) {
 
 // AskParent asks the parent.
 func (n *Neighbours) AskParent(ctx context.Context, method string, body []byte) ([]byte, error) {
-	data, err := n.opts.Parent.Ask(ctx, method, body)
+	data, err := n.opts.Parent.Connection.Ask(ctx, method, body)
 	if err == nil || !fault.Is(err, fault.Unreachable) {
 		return data, err
 	}

@@ -97,7 +97,7 @@ func (s *session) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, 
 	}
 	parent := s.dialer.Parent
 	if w, err = s.Session.Hello(ctx, h); err == nil {
-		s.detach = parent.Attach(s.parent.Ask)
+		s.detach = parent.Connection.Attach(s.parent.Ask)
 		return w, errors.Join(parent.Met(w.Name, w.Prefix), parent.Report(enrol.Approved, ""))
 	}
 	if state, why := enrol.StateOf(err); state != "" {
