@@ -5,9 +5,6 @@ var (
 	manyMethods = map[string]int{
 		"protocol/dnp3/channel.conn":    33,
 		"protocol/mqtt/session.Session": 27,
-		"uplink/enrol.Parent":           32,
-		"uplink/federation.Federation":  33,
-		"uplink/sender.Sender":          39,
 	}
 	manyLines = map[string]int{
 		"device":       3268,
