@@ -285,4 +285,3 @@ func rotation(name string, old, next *identity.Key) ([]byte, error) {
 	}
 	return json.Marshal(Rotation{Public: next.Public(), Proof: proof, Consent: consent})
 }
-
