@@ -70,7 +70,7 @@ func ParseReadingType(text string) (ReadingType, error) {
 	for i, p := range parts {
 		n, err := strconv.ParseInt(p, 10, 16)
 		if err != nil || p[0] == '+' || (len(p) > 1 && p[0] == '0') || strings.HasPrefix(p, "-0") {
-			return ReadingType{}, fmt.Errorf("reading type %q: part %d (%s): %q: write a whole number", clip(text), i+1, partNames[i], p)
+			return ReadingType{}, fmt.Errorf("reading type %q: part %d (%s): %q: write a whole number", clip(text), i+1, partNames[i], clip(p))
 		}
 		r[i] = int16(n)
 	}

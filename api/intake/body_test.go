@@ -27,3 +27,28 @@ func TestAttackBodiesOfOnePersonLeaveMemoryForOthers(t *testing.T) {
 		t.Errorf("afterwards %d are held", p.Count())
 	}
 }
+
+func TestAttackMessagesOfManySmallReadingsLeaveMemoryForOthers(t *testing.T) {
+	s := New(Config{})
+	lines, elements := []byte(strings.Repeat("a\n", 1<<20)), []byte(strings.Repeat("<a/>", 1<<20))
+	if got := weight(lines); got < 500<<20 {
+		t.Errorf("a million lines weigh %d", got)
+	}
+	if got := weight(elements); got < 256<<20 {
+		t.Errorf("a million elements weigh %d", got)
+	}
+	release, err := s.weights.Take("eve", weight(lines))
+	if err != nil {
+		t.Fatalf("one message of the most there may be: %v", err)
+	}
+	if _, err := s.weights.Take("eve", weight(elements)); err == nil || !strings.Contains(err.Error(), "eve has") {
+		t.Errorf("one person reads more than a share: %v", err)
+	}
+	if _, err := s.weights.Take("ada", weight(lines)); err != nil {
+		t.Errorf("another finds no room: %v", err)
+	}
+	release()
+	if _, err := s.weights.Take("eve", weight(elements)); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}

@@ -20,9 +20,11 @@ import (
 const (
 	ingestBody    = 32 << 20 // octets of a body, compressed and inflated
 	ingestMemory  = 8 * ingestBody
-	eachIngestion = ingestMemory / 2 // of one person
-	firstRoom     = 64 << 10         // room for a body that does not tell its length
-	keptRoom      = 4 << 20          // largest room that is used again
+	eachIngestion = ingestMemory / 2  // of one person
+	messageMemory = 1 << 30           // of what is read out of messages with readings of meters, see weight
+	eachMessages  = messageMemory / 2 // of one person
+	firstRoom     = 64 << 10          // room for a body that does not tell its length
+	keptRoom      = 4 << 20           // largest room that is used again
 	zstdWindow    = 8 << 20
 )
 

@@ -32,6 +32,7 @@ type Intake struct {
 	Config
 
 	bodies  inflater
+	weights *bound.Places // octets of what is read out of messages with readings of meters
 	quotas  *bound.Quotas
 	repeats keymutex.Mutex[[2]string]
 	parsers sync.Pool     // of *ingest.Parser
@@ -54,6 +55,7 @@ func New(c Config) *Intake {
 	}
 	s := &Intake{Config: c, parsing: make(chan struct{}, parsing), quotas: bound.NewQuotas(c.Rates.Requests, c.Rates.Samples)}
 	s.bodies.shares = bound.NewPlaces("bytes of bodies", ingestMemory, eachIngestion)
+	s.weights = bound.NewPlaces("bytes of messages of meters", messageMemory, eachMessages)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"mime"
@@ -64,6 +65,11 @@ func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func
 		return err
 	}
 	defer content.release()
+	release, err := s.weights.Take(r.User.Name, weight(content.data))
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := r.Again(); err != nil { // the body may have taken minutes
 		return err
 	}
@@ -79,6 +85,18 @@ func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func
 	s.Charge(r.User.Name, reply.Readings)
 	writeReply(w, reply)
 	return nil
+}
+
+// What a line of a table, or an element, takes when it is read and answered, and what all readings of a message take.
+const (
+	markWeight = 256
+	mostWeight = 500 << 20
+)
+
+// weight returns how many octets it takes at most to read and answer a message: a line of two octets is a refusal of three hundred.
+func weight(message []byte) int64 {
+	marks := max(2*bytes.Count(message, []byte{'\n'}), bytes.Count(message, []byte{'<'}))
+	return min(int64(marks)*markWeight, mostWeight)
 }
 
 // meterWSDL describes the web service, at the address by which the client reached it.

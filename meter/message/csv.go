@@ -30,6 +30,9 @@ func ReadCSV(in io.Reader) (*List, error) {
 	l := &List{}
 	for {
 		record, err := r.Read()
+		if l.Len() >= MaxReadings && !errors.Is(err, io.EOF) { // records of a wrong width are kept as refusals, too
+			return nil, errMany
+		}
 		switch wrong, is := errors.AsType[*csv.ParseError](err); {
 		case errors.Is(err, io.EOF):
 			return l, nil
@@ -38,9 +41,6 @@ func ReadCSV(in io.Reader) (*List, error) {
 			continue
 		case err != nil:
 			return nil, err
-		}
-		if l.Len() >= MaxReadings {
-			return nil, errMany
 		}
 		var t Text
 		for i, at := range fields {

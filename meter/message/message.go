@@ -44,20 +44,27 @@ func (l *List) Len() int { return l.count }
 // Place returns where one of Readings stands in the message.
 func (l *List) Place(reading int) int { return l.places[reading] }
 
+// maxMeter is the most octets of the id of a meter, as the directory of a store has it.
+const maxMeter = 64
+
 // Text is a reading as texts, as most messages have it. Fields that a message does not have are empty.
 type Text struct{ Meter, Channel, Type, End, Value []byte }
 
 var (
-	errMeter   = errors.New("meter: missing")
-	errChannel = errors.New("channel: missing: give the channel or the reading type")
-	errTime    = errors.New("missing: write such as 2026-03-01T00:15:00Z")
-	errValue   = errors.New("missing")
+	errMeter     = errors.New("meter: missing")
+	errLongMeter = fmt.Errorf("meter: more than %d octets", maxMeter)
+	errChannel   = errors.New("channel: missing: give the channel or the reading type")
+	errTime      = errors.New("missing: write such as 2026-03-01T00:15:00Z")
+	errValue     = errors.New("missing")
 )
 
 // Reading reads the texts.
 func (t *Text) Reading() (r meter.Reading, err error) {
 	if len(t.Meter) == 0 {
 		return r, errMeter
+	}
+	if len(t.Meter) > maxMeter { // a document names a meter once for all of its readings
+		return r, errLongMeter
 	}
 	r.Meter = string(t.Meter)
 	switch {

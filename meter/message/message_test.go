@@ -122,3 +122,32 @@ func TestAttackAMessageOfMoreReadingsThanThereMayBe(t *testing.T) {
 		t.Errorf("a document of more readings: %v", err)
 	}
 }
+
+func TestAttackATableOfRecordsWithoutReadingsIsBounded(t *testing.T) {
+	l, err := message.ReadCSV(strings.NewReader("meter,channel,end,value\n" + strings.Repeat("a\n", message.MaxReadings+1)))
+	if err == nil || !strings.Contains(err.Error(), "send them in several messages") {
+		t.Errorf("%v; %d refusals", err, l.Len())
+	}
+}
+
+// A name or a type stands once in a document, for a million readings.
+func TestAttackALongNameOfADocumentIsNotRepeatedForEachReading(t *testing.T) {
+	long := strings.Repeat("9", 60_000)
+	const readings = `<m:IntervalReadings><m:timeStamp>2026-03-01T00:15:00Z</m:timeStamp><m:value>1</m:value></m:IntervalReadings>`
+	for _, tt := range []struct{ meter, kind string }{
+		{long, "0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"},
+		{"E1", "0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72." + long},
+		{"E1", long},
+	} {
+		l, err := message.ReadCIM(strings.NewReader(document("<m:MeterReading><m:Meter><m:mRID>"+tt.meter+"</m:mRID></m:Meter><m:IntervalBlocks>"+
+			strings.Repeat(readings, 3)+`<m:ReadingType ref="`+tt.kind+`"/></m:IntervalBlocks></m:MeterReading>`)), xmlpull.Limits{})
+		if err != nil || len(l.Readings) != 0 || len(l.Refused) != 3 {
+			t.Fatalf("%.20s, %.20s: %v", tt.meter, tt.kind, err)
+		}
+		for _, r := range l.Refused {
+			if len(r.Reason) > 1000 {
+				t.Errorf("%.20s, %.20s: a reason of %d octets", tt.meter, tt.kind, len(r.Reason))
+			}
+		}
+	}
+}
