@@ -80,6 +80,7 @@ var table = []rule{
 	{"store", nouns, nil, "the contract"},
 	{"store/overlay", []string{"store", "point", "fault"}, []string{"store/memory"}, "an overlay is compared with the store in memory"},
 	{"store/duckdb/statement", []string{"store/duckdb/engine", "fault"}, nil, "the process of a statement knows its engine, not the store"},
+	{"store/duckdb/sample", []string{"store/duckdb/engine", "point"}, nil, "how samples stand in columns knows no days and no store"},
 	{"store/duckdb/newest", []string{"point"}, nil, "the newest samples in memory know no database"},
 	{"store/duckdb/snapshot", []string{"store/duckdb/engine", "store/duckdb/newest", "point"}, nil, "what a start reads first knows the engine, not the store"},
 	{"store/postgres/statement", []string{"fault"}, nil, "judging a statement needs the server, not the store"},

@@ -6,6 +6,7 @@ import (
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/sample"
 )
 
 // Aggregate implements store.Store. It passes over each day once for all points.
@@ -57,9 +58,9 @@ func (s *queries) aggregateLimited(ctx context.Context, q store.Query) ([]store.
 
 // aggregate folds the samples as they come from the disk.
 func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series, error) {
-	g := newGroup(q.Points, rd.s.number(q.Points))
+	g := sample.NewGroup(q.Points, rd.s.number(q.Points))
 	folds := foldsOf(rd.plan, g)
-	if q.From.Before(q.To) && len(g.ids) > 0 {
+	if q.From.Before(q.To) && len(g.IDs) > 0 {
 		for _, p := range parts(rd.view.days, 0) {
 			if err := rd.foldPart(ctx, &p, g, folds); err != nil {
 				return nil, err
@@ -73,7 +74,7 @@ func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series
 	out := make([]store.Series, len(q.Points))
 	for i, p := range q.Points {
 		out[i].Point = p
-		if slot := g.slots[i]; slot >= 0 {
+		if slot := g.Slots[i]; slot >= 0 {
 			out[i].Buckets = slices.Clone(buckets[slot])
 		}
 	}
@@ -81,9 +82,9 @@ func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series
 }
 
 // foldsOf returns a fold for each id of the group. Points that are asked for twice share it.
-func foldsOf(plan *store.Plan, g *group) []*store.Fold {
-	folds := make([]*store.Fold, len(g.ids))
-	for i, slot := range g.slots {
+func foldsOf(plan *store.Plan, g *sample.Group) []*store.Fold {
+	folds := make([]*store.Fold, len(g.IDs))
+	for i, slot := range g.Slots {
 		if slot >= 0 && folds[slot] == nil {
 			folds[slot] = plan.Fold(i)
 		}
@@ -91,35 +92,35 @@ func foldsOf(plan *store.Plan, g *group) []*store.Fold {
 	return folds
 }
 
-func (rd *reader) foldPart(ctx context.Context, p *part, g *group, folds []*store.Fold) error {
+func (rd *reader) foldPart(ctx context.Context, p *part, g *sample.Group, folds []*store.Fold) error {
 	if p.messy {
 		return rd.foldMessy(ctx, p, g, folds)
 	}
-	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
-	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
-		for i, id := range cols.id {
-			slot := g.lookup.slot(id)
-			if slot < 0 || (rd.r.GoodOnly && cols.qualityAt(i).IsBad()) {
+	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
+	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+		for i, id := range cols.ID {
+			slot := g.Slot(id)
+			if slot < 0 || (rd.r.GoodOnly && cols.QualityAt(i).IsBad()) {
 				continue
 			}
-			number, ok := cols.numberAt(i)
-			folds[slot].AddNumber(cols.time[i], number, ok, cols.qualityAt(i))
+			number, ok := cols.NumberAt(i)
+			folds[slot].AddNumber(cols.Time[i], number, ok, cols.QualityAt(i))
 		}
 		return rd.plan.Err("duckdb.Aggregate")
 	})
 }
 
 // foldMessy sorts the samples of some points at a time before it folds them.
-func (rd *reader) foldMessy(ctx context.Context, p *part, all *group, folds []*store.Fold) error {
-	for ids := range slices.Chunk(all.ids, rd.s.groupSize(p.days)) {
-		g := &group{ids: ids, lookup: newLookup(ids), rows: make([][]row, len(ids)), marks: make([]int, len(ids))}
+func (rd *reader) foldMessy(ctx context.Context, p *part, all *sample.Group, folds []*store.Fold) error {
+	for ids := range slices.Chunk(all.IDs, rd.s.groupSize(p.days)) {
+		g := sample.Of(ids)
 		if err := rd.readPart(ctx, g, p); err != nil {
 			return err
 		}
-		for slot, rows := range g.rows {
-			fold := folds[all.lookup.slot(ids[slot])]
+		for slot, rows := range g.Rows {
+			fold := folds[all.Slot(ids[slot])]
 			for i := range rows {
-				fold.Add(rows[i].time, rows[i].value, rows[i].quality)
+				fold.Add(rows[i].Time, rows[i].Value, rows[i].Quality)
 			}
 		}
 		if err := rd.plan.Err("duckdb.Aggregate"); err != nil {

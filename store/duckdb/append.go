@@ -10,6 +10,7 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -70,7 +71,7 @@ type scratch struct {
 	places []uint32     // by id: where its entry in newest stands, plus one; all zero between batches
 	points []point.Path // of the block before; empty between batches
 	ids    []uint32     // of points
-	words  map[store.Day]words
+	words  map[store.Day]sample.Words
 }
 
 // latest is the latest sample of a point so far, seen from within the batch.
@@ -84,7 +85,7 @@ type latest struct {
 
 // dayWriter fills the table of one day.
 type dayWriter struct {
-	*tableWriter
+	*sample.TableWriter
 	day        day
 	start, end int64
 	added      uint64
@@ -105,7 +106,7 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 		}
 	}
 	for _, w := range b.days {
-		if err := w.flush(); err != nil {
+		if err := w.Flush(); err != nil {
 			return err
 		}
 		old := b.s.days[w.day.key]
@@ -134,7 +135,7 @@ func (b *batch) add(ctx context.Context, block *point.Block) error {
 		ordered, overwritten := b.follow(block, i, j)
 		w.day.disordered = w.day.disordered || !ordered
 		w.day.overwritten += overwritten
-		if err := w.put(b.ids, block, i, j); err != nil {
+		if err := w.Put(b.ids, block, i, j); err != nil {
 			return err
 		}
 		w.added += uint64(j - i)
@@ -145,7 +146,7 @@ func (b *batch) add(ctx context.Context, block *point.Block) error {
 
 // fits returns the end of the run of times from i on that lie in the day and have room.
 func (w *dayWriter) fits(times []int64, i int) int {
-	end := min(len(times), i+w.room())
+	end := min(len(times), i+w.Room())
 	for i++; i < end && times[i] >= w.start && times[i] < w.end; i++ {
 	}
 	return i
@@ -184,7 +185,7 @@ func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 		return of.Value(at) == block.Value(i) && of.Quality[at] == block.Quality[i]
 	}
 	r, _ := b.cat.latest(n.id)
-	return r.value == block.Value(i) && r.quality == block.Quality[i]
+	return r.Value == block.Value(i) && r.Quality == block.Quality[i]
 }
 
 // number finds or makes the numbers of the block's points, often those of the block before.
@@ -237,15 +238,15 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	if d.table == "" {
 		d.table = d.nextTable()
 		d.generation++
-		if err := createTable(ctx, b.conn, d.table); err != nil {
+		if err := sample.CreateTable(ctx, b.conn, d.table); err != nil {
 			return nil, err
 		}
 	}
-	t, err := openTable(b.conn, d.table, b.wordsOf(&d), d.texts)
+	t, err := sample.OpenTable(b.conn, d.table, b.wordsOf(&d), d.texts)
 	if err != nil {
 		return nil, err
 	}
-	w := &dayWriter{tableWriter: t, day: d, start: key.Start().UnixMicro(), end: key.End().UnixMicro()}
+	w := &dayWriter{TableWriter: t, day: d, start: key.Start().UnixMicro(), end: key.End().UnixMicro()}
 	b.days[key] = w
 	return w, nil
 }
@@ -257,7 +258,7 @@ const keepNewest = 1 << 16
 // close frees the appenders and leaves the scratch clean.
 func (b *batch) close() {
 	for _, w := range b.days {
-		w.tableWriter.close()
+		w.TableWriter.Close()
 	}
 	for i := range b.newest {
 		b.places[b.newest[i].id] = 0
@@ -281,7 +282,7 @@ func (b *batch) publish(e *store.Entry) {
 		n := &b.newest[i]
 		if n.block > 0 {
 			block, at := b.blocks[n.block-1], int(n.index)
-			s.cat.see(n.id, row{time: n.time, value: block.Value(at), quality: block.Quality[at]})
+			s.cat.see(n.id, sample.Row{Time: n.time, Value: block.Value(at), Quality: block.Quality[at]})
 		}
 		if n.text {
 			s.cat.last.Word(n.id)
@@ -292,9 +293,28 @@ func (b *batch) publish(e *store.Entry) {
 		d := w.day
 		d.stored += w.added
 		s.saved.Note(w.added)
-		d.texts = w.words.next
+		d.texts = w.Texts()
 		days[key] = &d
 	}
 	s.days = days
 	s.ledger.Apply(e)
+}
+
+// maxBooks is of how many days words are remembered.
+const maxBooks = 8
+
+// wordsOf returns the words remembered of the day, to be filled. The caller holds write.
+func (c *scratch) wordsOf(d *day) sample.Words {
+	if len(c.words) > maxBooks {
+		clear(c.words)
+	}
+	w := c.words[d.key]
+	switch {
+	case w == nil:
+		w = make(sample.Words)
+		c.words[d.key] = w
+	case len(w) >= sample.MaxWords:
+		clear(w)
+	}
+	return w
 }

@@ -12,6 +12,7 @@ import (
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/newest"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -34,16 +35,16 @@ func (c *catalogue) put(id uint32, p point.Path) {
 }
 
 // see takes the row as the point's newest sample unless a newer one is known.
-func (c *catalogue) see(id uint32, r row) { c.last.See(id, newestOf(r)) }
+func (c *catalogue) see(id uint32, r sample.Row) { c.last.See(id, newestOf(r)) }
 
 // latest returns the newest sample of a point; false if there is none.
-func (c *catalogue) latest(id uint32) (row, bool) {
+func (c *catalogue) latest(id uint32) (sample.Row, bool) {
 	s, known := c.last.Sample(id)
-	return row{s.Time, s.Value, s.Quality}, known
+	return sample.Row{Time: s.Time, Value: s.Value, Quality: s.Quality}, known
 }
 
-func newestOf(r row) newest.Sample {
-	return newest.Sample{Time: r.time, Value: r.value, Quality: r.quality}
+func newestOf(r sample.Row) newest.Sample {
+	return newest.Sample{Time: r.Time, Value: r.Value, Quality: r.Quality}
 }
 
 // add numbers a point.
@@ -137,10 +138,10 @@ func (c *catalogue) loadNames(ctx context.Context, conn *engine.Conn) error {
 
 // loadLatest takes over the latest samples that were saved when a day was closed.
 func (c *catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
-	return conn.Query(ctx, "SELECT "+sampleColumns+" FROM latest", func(ch *engine.Chunk) error {
-		cols := columnsOf(ch)
-		for i, id := range cols.id {
-			c.see(id, cols.at(i))
+	return conn.Query(ctx, "SELECT "+sample.FileColumns+" FROM latest", func(ch *engine.Chunk) error {
+		cols := sample.ColumnsOf(ch)
+		for i, id := range cols.ID {
+			c.see(id, cols.At(i))
 		}
 		return nil
 	})
@@ -160,9 +161,9 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day, fr
 	} else {
 		l.taken = make([]bool, c.last.Len())
 	}
-	err = conn.Query(ctx, "SELECT "+tableColumns+" FROM "+d.table+where, func(ch *engine.Chunk) error {
-		cols := tableColumnsOf(ch, nil)
-		for i, id := range cols.id {
+	err = conn.Query(ctx, "SELECT "+sample.TableColumns+" FROM "+d.table+where, func(ch *engine.Chunk) error {
+		cols := sample.TableColumnsOf(ch, nil)
+		for i, id := range cols.ID {
 			l.see(id, &cols, i)
 		}
 		return nil
@@ -192,18 +193,18 @@ type doubt struct {
 }
 
 // see takes over the sample in a row, whose text is not known yet.
-func (l *tableLoad) see(id uint32, cols *columns, i int) {
+func (l *tableLoad) see(id uint32, cols *sample.Columns, i int) {
 	last, number := &l.cat.last, 0.0
-	if cols.kindAt(i) == point.Text {
+	if cols.KindAt(i) == point.Text {
 		last.Word(id)
-		number = cols.value[i] + 1
+		number = cols.Value[i] + 1
 	}
 	time, known := last.Time(id)
-	if known && cols.time[i] < time {
+	if known && cols.Time[i] < time {
 		return
 	}
-	s := newestOf(cols.at(i))
-	if known && cols.time[i] == time && (l.taken == nil || l.taken[id]) {
+	s := newestOf(cols.At(i))
+	if known && cols.Time[i] == time && (l.taken == nil || l.taken[id]) {
 		l.compare(id, s, number)
 	}
 	last.Take(id, s)
@@ -235,7 +236,7 @@ func (l *tableLoad) words(ctx context.Context, conn *engine.Conn, table string) 
 	for _, d := range l.doubts {
 		texts[d.number-1] = ""
 	}
-	if err := findWords(ctx, conn, table, texts); err != nil {
+	if err := sample.FindWords(ctx, conn, table, texts); err != nil {
 		return err
 	}
 	for id, number := range l.numbers {
@@ -281,17 +282,17 @@ func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
 	if err := c.Exec(ctx, "DELETE FROM latest"); err != nil {
 		return err
 	}
-	w, err := openLatest(c)
+	w, err := sample.OpenLatest(c)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	defer w.Close()
 	for id := range cat.names.Next() {
 		if r, known := cat.latest(id); known {
-			if err := w.add(id, &r); err != nil {
+			if err := w.Add(id, &r); err != nil {
 				return err
 			}
 		}
 	}
-	return w.flush()
+	return w.Flush()
 }

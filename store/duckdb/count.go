@@ -5,6 +5,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 // Count implements store.Store. For steps of whole hours it adds up the counts of hours, which it
@@ -29,12 +30,12 @@ func (s *queries) Count(ctx context.Context, q store.Query) ([][]uint32, error) 
 }
 
 func (rd *reader) count(ctx context.Context, q *store.Query) ([][]uint32, error) {
-	g := newGroup(q.Points, rd.s.number(q.Points))
-	tallies := make([]*store.Tally, len(g.ids))
+	g := sample.NewGroup(q.Points, rd.s.number(q.Points))
+	tallies := make([]*store.Tally, len(g.IDs))
 	for i := range tallies {
 		tallies[i] = store.NewTally(q)
 	}
-	if q.From.Before(q.To) && len(g.ids) > 0 {
+	if q.From.Before(q.To) && len(g.IDs) > 0 {
 		for _, p := range countParts(rd.view.days, tallies[0].Hourly()) {
 			if err := rd.countPart(ctx, &p, g, tallies); err != nil {
 				return nil, err
@@ -42,7 +43,7 @@ func (rd *reader) count(ctx context.Context, q *store.Query) ([][]uint32, error)
 		}
 	}
 	out := make([][]uint32, len(q.Points))
-	for i, slot := range g.slots {
+	for i, slot := range g.Slots {
 		if slot >= 0 {
 			out[i] = tallies[slot].Counts()
 		}
@@ -64,7 +65,7 @@ func countParts(days []*day, hourly bool) []part {
 
 // countPart adds the part's samples to the tallies: those of a whole closed day by their hours, if
 // hours are all that is asked for.
-func (rd *reader) countPart(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+func (rd *reader) countPart(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
 	if d := p.days[0]; len(p.days) == 1 && d.table == "" && tallies[0].Hourly() {
 		h, err := rd.s.hoursOf(ctx, rd.conn, d)
 		if err != nil {
@@ -78,15 +79,15 @@ func (rd *reader) countPart(ctx context.Context, p *part, g *group, tallies []*s
 	return rd.countSamples(ctx, p, g, tallies)
 }
 
-func (rd *reader) countSamples(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+func (rd *reader) countSamples(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
 	if p.messy {
 		return rd.countMessy(ctx, p, g, tallies)
 	}
-	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
-	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
-		for i, id := range cols.id {
-			if slot := g.lookup.slot(id); slot >= 0 && !cols.qualityAt(i).IsBad() {
-				tallies[slot].Add(cols.time[i], 1)
+	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
+	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+		for i, id := range cols.ID {
+			if slot := g.Slot(id); slot >= 0 && !cols.QualityAt(i).IsBad() {
+				tallies[slot].Add(cols.Time[i], 1)
 			}
 		}
 		return nil
@@ -94,12 +95,12 @@ func (rd *reader) countSamples(ctx context.Context, p *part, g *group, tallies [
 }
 
 // countMessy counts a table in which a sample may stand several times.
-func (rd *reader) countMessy(ctx context.Context, p *part, g *group, tallies []*store.Tally) error {
+func (rd *reader) countMessy(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
 	statement := "SELECT id, time FROM (" + rd.s.daySQL(p.days[0]) + ") WHERE " + usable
 	return rd.conn.Query(ctx, statement, func(ch *engine.Chunk) error {
 		ids, times := engine.Numbers[uint32](ch, 0), engine.Numbers[int64](ch, 1)
 		for i, id := range ids {
-			if slot := g.lookup.slot(id); slot >= 0 && times[i] >= rd.r.From.UnixMicro() && times[i] < rd.r.To.UnixMicro() {
+			if slot := g.Slot(id); slot >= 0 && times[i] >= rd.r.From.UnixMicro() && times[i] < rd.r.To.UnixMicro() {
 				tallies[slot].Add(times[i], 1)
 			}
 		}

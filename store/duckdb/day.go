@@ -7,6 +7,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -83,7 +84,7 @@ func loadDays(ctx context.Context, c *engine.Conn) (map[store.Day]*day, error) {
 		if d.stored, err = count(ctx, c, "SELECT count(*) FROM "+d.table); err != nil {
 			return nil, err
 		}
-		if d.texts, err = count(ctx, c, "SELECT count(*) FROM "+wordTable(d.table)); err != nil {
+		if d.texts, err = count(ctx, c, "SELECT count(*) FROM "+sample.WordTable(d.table)); err != nil {
 			return nil, err
 		}
 	}

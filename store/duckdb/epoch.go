@@ -8,6 +8,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 // epoch counts the readers that know the same tables and files. What Maintain took out of use in
@@ -64,7 +65,7 @@ func (s *index) retire(tables, files []string) {
 func (s *upkeep) release(ctx context.Context, c *engine.Conn) {
 	for _, e := range s.free() {
 		for _, t := range e.tables {
-			if err := dropTable(ctx, c, t); err != nil {
+			if err := sample.DropTable(ctx, c, t); err != nil {
 				s.options.Log.WarnContext(ctx, "old table stays until the next start", "table", t, "err", err)
 			}
 		}

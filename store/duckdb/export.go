@@ -15,6 +15,7 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 var errExportLimit = errors.New("an export takes a range without a limit of samples per point")
@@ -79,7 +80,7 @@ func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.P
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(open)) }()
 	e := &export{s: s, conn: c, r: r, numbers: s.number(r.Points), open: open}
-	e.ids = newGroup(r.Points, e.numbers).ids
+	e.ids = sample.NewGroup(r.Points, e.numbers).IDs
 	if err := e.mix(ctx, added); err != nil {
 		return 0, err
 	}
@@ -107,7 +108,7 @@ type export struct {
 	ids     []uint32 // the others, sorted
 	open    string   // a directory for files with what cannot be read as it lies
 
-	added string             // a file with the columns point and sampleColumns; "" if nothing is added
+	added string             // a file with the columns point and sample.FileColumns; "" if nothing is added
 	mixed map[store.Day]bool // days to which something is added
 }
 
@@ -116,7 +117,7 @@ type export struct {
 func (e *export) sql(ctx context.Context, days []*day) (string, error) {
 	parts := []string{"SELECT ''::VARCHAR, NULL::TIMESTAMP, NULL::DOUBLE, NULL::BIGINT, NULL::VARCHAR, 0::UTINYINT, 0::UTINYINT WHERE false"}
 	for i, run := range e.runs(days) {
-		where := conditions(exactly(run, e.ids, e.r))
+		where := sample.Where(exactly(run, e.ids, e.r))
 		files := e.s.filesOf(&part{days: run})
 		if run[0].table != "" || e.mixed[run[0].key] {
 			var err error

@@ -13,6 +13,7 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -58,7 +59,7 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) er
 	}
 	used := make(map[string]bool)
 	for _, d := range days {
-		used[d.table], used[wordTable(d.table)] = true, true
+		used[d.table], used[sample.WordTable(d.table)] = true, true
 	}
 	for _, t := range tables {
 		if !used[t] {
@@ -192,14 +193,14 @@ func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, 
 			fresh[id] = p
 		}
 	}
-	newest := make(map[uint32]row)
+	newest := make(map[uint32]sample.Row)
 	rows := uint64(0)
-	err = c.Query(ctx, "SELECT "+sampleColumns+" FROM read_parquet($1)", func(ch *engine.Chunk) error {
-		cols := columnsOf(ch)
-		for i := range cols.rows {
-			newest[cols.id[i]] = cols.at(i) // the file is sorted by point and time
+	err = c.Query(ctx, "SELECT "+sample.FileColumns+" FROM read_parquet($1)", func(ch *engine.Chunk) error {
+		cols := sample.ColumnsOf(ch)
+		for i := range cols.Rows {
+			newest[cols.ID[i]] = cols.At(i) // the file is sorted by point and time
 		}
-		rows += uint64(cols.rows)
+		rows += uint64(cols.Rows)
 		return nil
 	}, s.dayFile(name))
 	if err != nil {

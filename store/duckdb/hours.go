@@ -8,6 +8,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 const (
@@ -45,9 +46,9 @@ func (h *hours) add(id uint32, micros int64) {
 }
 
 // give adds the counts of the group's points to the tallies of their slots.
-func (h *hours) give(g *group, tallies []*store.Tally) {
+func (h *hours) give(g *sample.Group, tallies []*store.Tally) {
 	at := 0
-	for slot, id := range g.ids {
+	for slot, id := range g.IDs {
 		next, found := slices.BinarySearch(h.ids[at:], id)
 		if at += next; !found {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -139,9 +140,9 @@ func (s *upkeep) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
 func (s *dayFiles) daySQL(d *day) string {
 	both := s.storedSQL(d)
 	if !d.disordered || d.table == "" {
-		return "SELECT " + sampleColumns + " FROM (" + both + ")"
+		return "SELECT " + sample.FileColumns + " FROM (" + both + ")"
 	}
-	return "SELECT " + sampleColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
+	return "SELECT " + sample.FileColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
 }
 
 // storedSQL returns a query for all that was stored of the day, with its place in that order.
@@ -152,7 +153,7 @@ func (s *dayFiles) storedSQL(d *day) string {
 	}
 	file := ""
 	if d.file != "" {
-		file = fmt.Sprintf("SELECT %s, 0 AS origin, 0 AS place FROM read_parquet(%s)", sampleColumns, quote(s.dayFile(d.file)))
+		file = fmt.Sprintf("SELECT %s, 0 AS origin, 0 AS place FROM read_parquet(%s)", sample.FileColumns, quote(s.dayFile(d.file)))
 	}
 	if table != "" && file != "" {
 		return file + " UNION ALL " + table
@@ -166,12 +167,12 @@ func (d *day) rowsSQL() string {
 	text, join := "NULL::VARCHAR", ""
 	if d.texts > 0 {
 		text = "w.text"
-		join = " LEFT JOIN " + cmp.Or(d.shownWords, wordTable(d.table)) + " w ON w.number = t.value AND (t.tag & 255) = 4"
+		join = " LEFT JOIN " + cmp.Or(d.shownWords, sample.WordTable(d.table)) + " w ON w.number = t.value AND (t.tag & 255) = 4"
 	}
 	if d.shown != "" {
-		return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.place AS place FROM %s t%s WHERE t.place < %d", text, d.shown, join, d.stored)
+		return fmt.Sprintf("SELECT "+sample.Decoded+", 1 AS origin, t.place AS place FROM %s t%s WHERE t.place < %d", text, d.shown, join, d.stored)
 	}
-	return fmt.Sprintf("SELECT "+decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
+	return fmt.Sprintf("SELECT "+sample.Decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
 }
 
 // from returns a day whose rows and texts are read from elsewhere than its tables.

@@ -13,6 +13,7 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 // mix writes what is added into a file, so that it can be read like a day. Points that the store never
@@ -32,7 +33,7 @@ func (e *export) mix(ctx context.Context, samples map[point.Path][]point.Sample)
 		if err != nil {
 			return err
 		}
-		return c.Exec(ctx, "COPY (SELECT p.path AS point, "+sampleColumns+" FROM ("+d.rowsSQL()+") JOIN points p USING (id) ORDER BY time) TO "+
+		return c.Exec(ctx, "COPY (SELECT p.path AS point, "+sample.FileColumns+" FROM ("+d.rowsSQL()+") JOIN points p USING (id) ORDER BY time) TO "+
 			quote(e.added)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
 	})
 }
@@ -88,14 +89,14 @@ func putPoints(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.
 // putAdded makes a table like that of a day.
 func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path, samples map[point.Path][]point.Sample) (*day, error) {
 	d := &day{table: "added"}
-	if err := createTable(ctx, c, d.table); err != nil {
+	if err := sample.CreateTable(ctx, c, d.table); err != nil {
 		return nil, err
 	}
-	w, err := openTable(c, d.table, words{}, 0)
+	w, err := sample.OpenTable(c, d.table, sample.Words{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
+	defer w.Close()
 	for i, p := range paths {
 		for list := range slices.Chunk(samples[p], engine.ChunkRows) {
 			b := &point.Block{Points: paths[i : i+1]}
@@ -104,8 +105,8 @@ func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, pat
 				e.mixed[store.DayOf(list[j].Time.UnixMicro())] = true
 			}
 			for at := 0; at < b.Len(); {
-				end := min(b.Len(), at+w.room())
-				if err := w.put(ids[i:i+1], b, at, end); err != nil {
+				end := min(b.Len(), at+w.Room())
+				if err := w.Put(ids[i:i+1], b, at, end); err != nil {
 					return nil, err
 				}
 				at = end
@@ -113,8 +114,8 @@ func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, pat
 			d.stored += uint64(b.Len())
 		}
 	}
-	d.texts = w.words.next
-	return d, w.flush()
+	d.texts = w.Texts()
+	return d, w.Flush()
 }
 
 // withAdded returns the days, and those that only have what is added.
@@ -143,12 +144,12 @@ func (e *export) daySorted(d *day, from, to uint32) string {
 	var own, more string
 	where := []string{fmt.Sprintf("id >= %d AND id < %d", from, to)}
 	if !d.empty() {
-		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.daySQL(d) + ")" + conditions(exactly([]*day{d}, e.ids, &all)) +
+		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.daySQL(d) + ")" + sample.Where(exactly([]*day{d}, e.ids, &all)) +
 			") d JOIN main.points p USING (id)"
 	}
 	if e.mixed[d.key] {
 		more = fmt.Sprintf("SELECT point, %s FROM read_parquet(%s) WHERE time >= make_timestamp(%d) AND time < make_timestamp(%d)",
-			sampleColumns, quote(e.added), d.key.Start().UnixMicro(), d.key.End().UnixMicro())
+			sample.FileColumns, quote(e.added), d.key.Start().UnixMicro(), d.key.End().UnixMicro())
 	}
 	if e.r.GoodOnly {
 		where = append(where, usable)
@@ -157,5 +158,5 @@ func (e *export) daySorted(d *day, from, to uint32) string {
 	if own != "" && more != "" {
 		both = "SELECT * FROM (" + own + ") o ANTI JOIN (" + more + ") m USING (id, time) UNION ALL BY NAME " + more
 	}
-	return "SELECT * FROM (" + both + ")" + conditions(where) + " ORDER BY id, time"
+	return "SELECT * FROM (" + both + ")" + sample.Where(where) + " ORDER BY id, time"
 }

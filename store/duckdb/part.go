@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 // dayFiles reads what stands in the files and tables of days.
@@ -72,14 +73,14 @@ type selection struct {
 // columns are what the selection asks for of a file.
 func (sel *selection) columns() string {
 	if sel.numbers {
-		return numberColumns
+		return sample.NumberColumns
 	}
-	return sampleColumns
+	return sample.FileColumns
 }
 
 // scan calls each with the rows of the part that the selection names, and perhaps others of the
 // same ids' range: the caller looks the ids up. Files come before tables, in the order of days.
-func (s *dayFiles) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*columns) error) error {
+func (s *dayFiles) scan(ctx context.Context, c *engine.Conn, p *part, sel *selection, each func(*sample.Columns) error) error {
 	where := sel.where(p)
 	if files := s.filesOf(p); files != "" {
 		if err := sel.scanFiles(ctx, c, files, where, each); err != nil {
@@ -95,12 +96,12 @@ func (s *dayFiles) scan(ctx context.Context, c *engine.Conn, p *part, sel *selec
 		var words map[float64]string
 		if !sel.numbers && d.texts > 0 && s.hasText(sel.ids) {
 			var err error
-			if words, err = readWords(ctx, c, d.table, slices.Clip(own)); err != nil {
+			if words, err = sample.ReadWords(ctx, c, d.table, slices.Clip(own)); err != nil {
 				return err
 			}
 		}
-		err := c.Query(ctx, "SELECT "+tableColumns+" FROM "+d.table+conditions(own), func(ch *engine.Chunk) error {
-			cols := tableColumnsOf(ch, words)
+		err := c.Query(ctx, "SELECT "+sample.TableColumns+" FROM "+d.table+sample.Where(own), func(ch *engine.Chunk) error {
+			cols := sample.TableColumnsOf(ch, words)
 			return each(&cols)
 		})
 		if err != nil {
@@ -110,13 +111,13 @@ func (s *dayFiles) scan(ctx context.Context, c *engine.Conn, p *part, sel *selec
 	return nil
 }
 
-func (sel *selection) scanFiles(ctx context.Context, c *engine.Conn, files string, where []string, each func(*columns) error) error {
-	return c.Query(ctx, "SELECT "+sel.columns()+" FROM read_parquet("+files+")"+conditions(where), func(ch *engine.Chunk) error {
-		var cols columns
+func (sel *selection) scanFiles(ctx context.Context, c *engine.Conn, files string, where []string, each func(*sample.Columns) error) error {
+	return c.Query(ctx, "SELECT "+sel.columns()+" FROM read_parquet("+files+")"+sample.Where(where), func(ch *engine.Chunk) error {
+		var cols sample.Columns
 		if sel.numbers {
-			cols = numbersOf(ch)
+			cols = sample.NumbersOf(ch)
 		} else {
-			cols = columnsOf(ch)
+			cols = sample.ColumnsOf(ch)
 		}
 		return each(&cols)
 	})
@@ -189,13 +190,6 @@ func (sel *selection) bits() string {
 	return string(out)
 }
 
-func conditions(where []string) string {
-	if len(where) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(where, " AND ")
-}
-
 // samplesIn estimates how many samples the days hold.
 func samplesIn(days []*day) uint64 {
 	var n uint64
@@ -203,4 +197,11 @@ func samplesIn(days []*day) uint64 {
 		n += d.rows + d.stored
 	}
 	return n
+}
+
+// hasText reports whether one of the points may have a text in a table.
+func (s *index) hasText(ids []uint32) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(ids, s.cat.last.Worded)
 }

@@ -9,6 +9,7 @@ import (
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 )
 
 // queries answers questions.
@@ -45,7 +46,7 @@ func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sampl
 		}
 		guess = id + 1
 		if r, known := s.cat.latest(id); known {
-			out[i] = r.sample(p)
+			out[i] = r.Sample(p)
 		}
 	}
 	return out, nil
@@ -134,8 +135,8 @@ func (rd *reader) run(ctx context.Context) error {
 	}
 	size := rd.s.groupSize(rd.view.days)
 	for points := range slices.Chunk(rd.r.Points, size) {
-		g := newGroup(points, rd.s.number(points))
-		if len(g.ids) == 0 {
+		g := sample.NewGroup(points, rd.s.number(points))
+		if len(g.IDs) == 0 {
 			continue
 		}
 		if err := rd.readGroup(ctx, g); err != nil {
@@ -172,7 +173,7 @@ func (s *index) number(points []point.Path) []int64 {
 	return out
 }
 
-func (rd *reader) readGroup(ctx context.Context, g *group) error {
+func (rd *reader) readGroup(ctx context.Context, g *sample.Group) error {
 	days, size := rd.view.days, 0
 	if rd.r.Limit > 0 {
 		size = 1
@@ -189,10 +190,10 @@ func (rd *reader) readGroup(ctx context.Context, g *group) error {
 		if err := rd.readPart(ctx, g, &p); err != nil {
 			return err
 		}
-		if rd.r.Limit > 0 && g.trim(rd.r.Limit, newest) {
+		if rd.r.Limit > 0 && g.Trim(rd.r.Limit, newest) {
 			break
 		}
-		if rd.r.Limit == 0 && len(g.points) == 1 {
+		if rd.r.Limit == 0 && len(g.Points) == 1 {
 			if err := rd.give(g); err != nil {
 				return err
 			}
@@ -202,16 +203,16 @@ func (rd *reader) readGroup(ctx context.Context, g *group) error {
 }
 
 // readPart adds the part's samples to the group.
-func (rd *reader) readPart(ctx context.Context, g *group, p *part) error {
-	g.begin()
-	sel := &selection{ids: g.ids, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro()}
-	streamed := len(g.points) == 1 && rd.r.Limit == 0 && !p.messy
-	err := rd.s.scan(ctx, rd.conn, p, sel, func(cols *columns) error {
-		for i, id := range cols.id {
-			if !p.messy && rd.r.GoodOnly && cols.qualityAt(i).IsBad() {
+func (rd *reader) readPart(ctx context.Context, g *sample.Group, p *part) error {
+	g.Begin()
+	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro()}
+	streamed := len(g.Points) == 1 && rd.r.Limit == 0 && !p.messy
+	err := rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+		for i, id := range cols.ID {
+			if !p.messy && rd.r.GoodOnly && cols.QualityAt(i).IsBad() {
 				continue
 			}
-			g.add(id, cols, i)
+			g.Add(id, cols, i)
 		}
 		if streamed {
 			return rd.give(g)
@@ -222,10 +223,10 @@ func (rd *reader) readPart(ctx context.Context, g *group, p *part) error {
 		return err
 	}
 	if p.messy {
-		g.tidy(rd.r.GoodOnly)
+		g.Tidy(rd.r.GoodOnly)
 	}
 	if rd.r.Limit > 0 && rd.r.Newest {
-		g.turn()
+		g.Turn()
 	}
 	return nil
 }
@@ -234,16 +235,16 @@ func (rd *reader) readPart(ctx context.Context, g *group, p *part) error {
 const giveSamples = 4096
 
 // give hands the group's samples to emit, point by point in the order asked, and empties it.
-func (rd *reader) give(g *group) error {
-	for i, path := range g.points {
-		slot := g.slots[i]
+func (rd *reader) give(g *sample.Group) error {
+	for i, path := range g.Points {
+		slot := g.Slots[i]
 		if slot < 0 {
 			continue
 		}
-		for rows := range slices.Chunk(g.rows[slot], giveSamples) {
+		for rows := range slices.Chunk(g.Rows[slot], giveSamples) {
 			rd.out = rd.out[:0]
 			for j := range rows {
-				rd.out = append(rd.out, rows[j].sample(path))
+				rd.out = append(rd.out, rows[j].Sample(path))
 			}
 			rd.emitted = true
 			if err := rd.emit(rd.out); err != nil {
@@ -251,6 +252,6 @@ func (rd *reader) give(g *group) error {
 			}
 		}
 	}
-	g.empty()
+	g.Empty()
 	return nil
 }

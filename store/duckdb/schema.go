@@ -31,32 +31,6 @@ CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT);
 ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0;
 ` + snapshot.Schema
 
-// sampleColumns are the columns of a day's file without the point's name.
-const sampleColumns = "id, time, value, exact, text, kind, quality"
-
-// numberColumns are those of them that an aggregation needs.
-const numberColumns = "id, time, value, kind, quality"
-
-// tableColumns are the columns of a day's table. Few columns without nulls take half the time of
-// those of a file, the column of texts above all.
-const tableColumns = "id, time, value, tag"
-
-// createTable makes the table of a day and that of its texts.
-func createTable(ctx context.Context, c *engine.Conn, table string) error {
-	if err := c.Exec(ctx, "CREATE TABLE "+table+"(id UINTEGER, time TIMESTAMP, value DOUBLE, tag UINTEGER)"); err != nil {
-		return err
-	}
-	return c.Exec(ctx, "CREATE TABLE "+wordTable(table)+"(number UBIGINT, text VARCHAR)")
-}
-
-// dropTable removes what createTable made, as far as it is there.
-func dropTable(ctx context.Context, c *engine.Conn, table string) error {
-	if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
-		return err
-	}
-	return c.Exec(ctx, "DROP TABLE IF EXISTS "+wordTable(table))
-}
-
 // quote makes a string literal.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/statement"
 )
 
@@ -104,7 +105,7 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 			clean.days = append(clean.days, d)
 			continue
 		}
-		there[d.table], there[wordTable(d.table)] = true, true
+		there[d.table], there[sample.WordTable(d.table)] = true, true
 		samples, words, err := p.day(ctx, s, c, d)
 		if err != nil {
 			return p, err
@@ -113,7 +114,7 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 	}
 	s.pieces.keep(func(table string) bool { return there[table] || s.knows(table) })
 	if files := s.filesOf(&clean); files != "" {
-		parts = append(parts, "SELECT "+sampleColumns+" FROM read_parquet("+files+")")
+		parts = append(parts, "SELECT "+sample.FileColumns+" FROM read_parquet("+files+")")
 	}
 	n, err := count(ctx, c, "SELECT count(*) FROM points")
 	if err != nil {
@@ -137,10 +138,10 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 
 // day returns the rows of a day's table and its texts, as something to select from.
 func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day) (samples, words string, err error) {
-	if samples, err = p.table(ctx, s, c, rows{d.table, tableColumns, d.stored}); err != nil || d.texts == 0 {
+	if samples, err = p.table(ctx, s, c, rows{d.table, sample.TableColumns, d.stored}); err != nil || d.texts == 0 {
 		return samples, "", err
 	}
-	words, err = p.table(ctx, s, c, rows{wordTable(d.table), "number, text", d.texts})
+	words, err = p.table(ctx, s, c, rows{sample.WordTable(d.table), "number, text", d.texts})
 	return samples, words, err
 }
 
@@ -166,7 +167,7 @@ func (s *index) knows(table string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(slices.Collect(maps.Values(s.days)), func(d *day) bool {
-		return d.table != "" && (d.table == table || wordTable(d.table) == table)
+		return d.table != "" && (d.table == table || sample.WordTable(d.table) == table)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -86,7 +87,7 @@ func assemble(o Options, unlock func()) *Store {
 	db, known := &database{options: o, unlock: unlock}, &index{}
 	db.handle.idled.L = &db.handle.mu
 	files := &dayFiles{database: db, index: known}
-	memory, saved := &scratch{words: make(map[store.Day]words)}, snapshot.New(o.Dir, o.Log)
+	memory, saved := &scratch{words: make(map[store.Day]sample.Words)}, snapshot.New(o.Dir, o.Log)
 	care := &upkeep{database: db, index: known, dayFiles: files, seen: make(map[store.Day]quiet), scratch: memory, saved: saved}
 	s := &Store{
 		database: db, index: known, upkeep: care,

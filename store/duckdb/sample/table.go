@@ -1,4 +1,4 @@
-package duckdb
+package sample
 
 import (
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -7,8 +7,8 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// tableWriter fills the table of a day, chunk by chunk, within the connection's transaction.
-type tableWriter struct {
+// TableWriter fills the table of a day, chunk by chunk, within the connection's transaction.
+type TableWriter struct {
 	appender *engine.Appender
 	words    *wordWriter
 	n        int // rows in the chunk
@@ -19,26 +19,26 @@ type tableWriter struct {
 	tag   []tag
 }
 
-// openTable opens the table; its texts are numbered from the first that is free.
-func openTable(c *engine.Conn, table string, known words, first uint64) (*tableWriter, error) {
+// OpenTable opens the table; its texts are numbered from the first that is free.
+func OpenTable(c *engine.Conn, table string, known Words, first uint64) (*TableWriter, error) {
 	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeTimestamp, duck.TypeDouble, duck.TypeUInteger)
 	if err != nil {
 		return nil, err
 	}
-	w := &tableWriter{appender: a, words: &wordWriter{conn: c, table: wordTable(table), known: known, next: first}}
+	w := &TableWriter{appender: a, words: &wordWriter{conn: c, table: WordTable(table), known: known, next: first}}
 	w.begin()
 	return w, nil
 }
 
 // begin starts a chunk.
-func (w *tableWriter) begin() {
+func (w *TableWriter) begin() {
 	w.n = 0
 	w.id, w.time = engine.Column[uint32](w.appender, 0), engine.Column[int64](w.appender, 1)
 	w.value, w.tag = engine.Column[float64](w.appender, 2), engine.Column[tag](w.appender, 3)
 }
 
 // end hands the chunk to the table and starts another.
-func (w *tableWriter) end() error {
+func (w *TableWriter) end() error {
 	if err := w.appender.Append(w.n); err != nil {
 		return err
 	}
@@ -46,12 +46,12 @@ func (w *tableWriter) end() error {
 	return nil
 }
 
-// room is how many rows the chunk still takes.
-func (w *tableWriter) room() int { return engine.ChunkRows - w.n }
+// Room is how many rows the chunk still takes.
+func (w *TableWriter) Room() int { return engine.ChunkRows - w.n }
 
-// put adds the samples i to j−1 of the block, at most as many as there is room for. The ids are
+// Put adds the samples i to j−1 of the block, at most as many as there is room for. The ids are
 // those of the block's points.
-func (w *tableWriter) put(ids []uint32, b *point.Block, i, j int) error {
+func (w *TableWriter) Put(ids []uint32, b *point.Block, i, j int) error {
 	n := w.n
 	id := w.id[n : n+j-i]
 	for k, p := range b.Point[i:j] {
@@ -79,8 +79,8 @@ func (w *tableWriter) put(ids []uint32, b *point.Block, i, j int) error {
 	return nil
 }
 
-// flush hands over what is left.
-func (w *tableWriter) flush() error {
+// Flush hands over what is left.
+func (w *TableWriter) Flush() error {
 	if w.n > 0 {
 		if err := w.end(); err != nil {
 			return err
@@ -92,7 +92,11 @@ func (w *tableWriter) flush() error {
 	return w.appender.Flush()
 }
 
-func (w *tableWriter) close() {
+// Texts returns how many texts the table of texts has.
+func (w *TableWriter) Texts() uint64 { return w.words.next }
+
+// Close ends the writing; what was not flushed is lost.
+func (w *TableWriter) Close() {
 	w.words.close()
 	w.appender.Close()
 }

@@ -1,4 +1,4 @@
-package duckdb
+package sample
 
 import (
 	"math"
@@ -91,8 +91,8 @@ func wrapped(value float64) int64 {
 	return int64(value)
 }
 
-// decoded are the sampleColumns of rows t(id, time, value, tag). It takes the text's expression.
-const decoded = `t.id, t.time,
+// Decoded are the FileColumns of rows t(id, time, value, tag). It takes the text's expression.
+const Decoded = `t.id, t.time,
 	CASE WHEN (t.tag & 255) IN (1, 2, 3) THEN t.value END AS value,
 	CASE WHEN t.tag >= 65536 THEN (t.value::HUGEINT + (t.tag >> 16)::HUGEINT - 1024)::BIGINT END AS exact,
 	%s AS text, (t.tag & 255)::UTINYINT AS kind, ((t.tag >> 8) & 255)::UTINYINT AS quality`

@@ -1,8 +1,7 @@
-package duckdb
+package sample
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -13,39 +12,23 @@ import (
 // Texts stand in a table beside the table of their day, each behind a number that the sample has
 // for a value. Texts that repeat, such as states, stand there once or a few times.
 
-// wordTable is the name of the table with the texts of a day's table.
-func wordTable(table string) string { return table + "_text" }
+// WordTable is the name of the table with the texts of a day's table.
+func WordTable(table string) string { return table + "_text" }
 
+// Bounds of what is remembered.
 const (
-	maxWords = 8192 // that are remembered of a day
+	MaxWords = 8192 // that are remembered of a day
 	maxWord  = 128  // bytes of one; longer texts seldom repeat
-	maxBooks = 8    // days whose words are remembered
 )
 
-// words are the numbers of texts that stand in the table of a day.
-type words map[string]float64
-
-// wordsOf returns the words remembered of the day, to be filled. The caller holds write.
-func (c *scratch) wordsOf(d *day) words {
-	if len(c.words) > maxBooks {
-		clear(c.words)
-	}
-	w := c.words[d.key]
-	switch {
-	case w == nil:
-		w = make(words)
-		c.words[d.key] = w
-	case len(w) >= maxWords:
-		clear(w)
-	}
-	return w
-}
+// Words are the numbers of texts that stand in the table of a day.
+type Words map[string]float64
 
 // wordWriter adds texts to the table of words. It opens the table when there is a new one.
 type wordWriter struct {
 	conn  *engine.Conn
 	table string
-	known words
+	known Words
 	next  uint64 // number of the next text
 
 	appender *engine.Appender
@@ -64,7 +47,7 @@ func (w *wordWriter) number(text string) (float64, error) {
 	w.numbers[w.n] = w.next
 	number := float64(w.next)
 	w.next++
-	if len(text) <= maxWord && len(w.known) < maxWords {
+	if len(text) <= maxWord && len(w.known) < MaxWords {
 		w.known[strings.Clone(text)] = number // the text may be a piece of something large
 	}
 	w.appender.Text(1, w.n, text)
@@ -108,12 +91,12 @@ func (w *wordWriter) close() {
 	}
 }
 
-// readWords returns the texts that rows of the day's table refer to by their numbers. The rows are
+// ReadWords returns the texts that rows of the day's table refer to by their numbers. The rows are
 // those that the conditions name.
-func readWords(ctx context.Context, c *engine.Conn, table string, where []string) (map[float64]string, error) {
+func ReadWords(ctx context.Context, c *engine.Conn, table string, where []string) (map[float64]string, error) {
 	where = append(where, "(tag & 255) = 4") // point.Text
 	out := make(map[float64]string)
-	err := c.Query(ctx, "SELECT number, text FROM "+wordTable(table)+" WHERE number IN (SELECT value FROM "+table+conditions(where)+")",
+	err := c.Query(ctx, "SELECT number, text FROM "+WordTable(table)+" WHERE number IN (SELECT value FROM "+table+Where(where)+")",
 		func(ch *engine.Chunk) error {
 			numbers, texts := engine.Numbers[uint64](ch, 0), ch.Texts(1)
 			for i, number := range numbers {
@@ -124,19 +107,12 @@ func readWords(ctx context.Context, c *engine.Conn, table string, where []string
 	return out, err
 }
 
-// hasText reports whether one of the points may have a text in a table.
-func (s *index) hasText(ids []uint32) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.ContainsFunc(ids, s.cat.last.Worded)
-}
-
-// findWords replaces the texts by those that stand under their numbers.
-func findWords(ctx context.Context, c *engine.Conn, table string, texts map[float64]string) error {
+// FindWords replaces the texts by those that stand under their numbers.
+func FindWords(ctx context.Context, c *engine.Conn, table string, texts map[float64]string) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	return c.Query(ctx, "SELECT number, text FROM "+wordTable(table), func(ch *engine.Chunk) error {
+	return c.Query(ctx, "SELECT number, text FROM "+WordTable(table), func(ch *engine.Chunk) error {
 		words := ch.Texts(1)
 		for i, number := range engine.Numbers[uint64](ch, 0) {
 			if _, ok := texts[float64(number)]; ok {

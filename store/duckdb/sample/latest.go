@@ -1,4 +1,4 @@
-package duckdb
+package sample
 
 import (
 	duck "github.com/duckdb/duckdb-go-bindings"
@@ -7,8 +7,8 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// latestWriter fills the table of latest samples, which has the columns of a closed day.
-type latestWriter struct {
+// LatestWriter fills the table of latest samples, which has the columns of a closed day.
+type LatestWriter struct {
 	appender *engine.Appender
 	n        int // rows in the chunk
 
@@ -22,19 +22,20 @@ type latestWriter struct {
 	isNumber, isExact, isText []uint64 // masks
 }
 
-func openLatest(c *engine.Conn) (*latestWriter, error) {
+// OpenLatest opens the table of latest samples.
+func OpenLatest(c *engine.Conn) (*LatestWriter, error) {
 	a, err := c.Appender("latest", duck.TypeUInteger, duck.TypeTimestamp, duck.TypeDouble, duck.TypeBigInt,
 		duck.TypeVarchar, duck.TypeUTinyInt, duck.TypeUTinyInt)
 	if err != nil {
 		return nil, err
 	}
-	w := &latestWriter{appender: a}
+	w := &LatestWriter{appender: a}
 	w.begin()
 	return w, nil
 }
 
 // begin starts a chunk.
-func (w *latestWriter) begin() {
+func (w *LatestWriter) begin() {
 	a := w.appender
 	w.n = 0
 	w.id, w.time = engine.Column[uint32](a, 0), engine.Column[int64](a, 1)
@@ -44,7 +45,7 @@ func (w *latestWriter) begin() {
 }
 
 // end hands the chunk to the table and starts another.
-func (w *latestWriter) end() error {
+func (w *LatestWriter) end() error {
 	if err := w.appender.Append(w.n); err != nil {
 		return err
 	}
@@ -52,16 +53,16 @@ func (w *latestWriter) end() error {
 	return nil
 }
 
-// add adds the row of a point.
-func (w *latestWriter) add(id uint32, r *row) error {
-	n, kind := w.n, r.value.Kind()
-	w.id[n], w.time[n], w.kind[n], w.quality[n] = id, r.time, kind, r.quality
+// Add adds the row of a point.
+func (w *LatestWriter) Add(id uint32, r *Row) error {
+	n, kind := w.n, r.Value.Kind()
+	w.id[n], w.time[n], w.kind[n], w.quality[n] = id, r.Time, kind, r.Quality
 	switch kind {
 	case point.Text:
-		w.appender.Text(4, n, r.value.Text())
+		w.appender.Text(4, n, r.Value.Text())
 		w.isText[n>>6] |= 1 << (n & 63)
 	case point.Float, point.Int, point.Bool:
-		w.setNumber(n, kind, r.value.Bits())
+		w.setNumber(n, kind, r.Value.Bits())
 	case point.None:
 	}
 	w.n = n + 1
@@ -71,7 +72,7 @@ func (w *latestWriter) add(id uint32, r *row) error {
 	return nil
 }
 
-func (w *latestWriter) setNumber(n int, kind point.Kind, bits uint64) {
+func (w *LatestWriter) setNumber(n int, kind point.Kind, bits uint64) {
 	value, exact := stored(kind, bits)
 	w.value[n] = value
 	w.isNumber[n>>6] |= 1 << (n & 63)
@@ -86,8 +87,8 @@ func (w *latestWriter) setNumber(n int, kind point.Kind, bits uint64) {
 	w.isExact[n>>6] |= 1 << (n & 63)
 }
 
-// flush hands over what is left.
-func (w *latestWriter) flush() error {
+// Flush hands over what is left.
+func (w *LatestWriter) Flush() error {
 	if w.n > 0 {
 		if err := w.end(); err != nil {
 			return err
@@ -96,4 +97,5 @@ func (w *latestWriter) flush() error {
 	return w.appender.Flush()
 }
 
-func (w *latestWriter) close() { w.appender.Close() }
+// Close ends the writing; what was not flushed is lost.
+func (w *LatestWriter) Close() { w.appender.Close() }

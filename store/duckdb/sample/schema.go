@@ -1,0 +1,45 @@
+// Package sample says how samples stand in the tables and files of a day: their columns, how a number and its tag keep
+// every value, where texts stand, and how they are written and collected for points. It knows no days and no state of a
+// store.
+package sample
+
+import (
+	"context"
+	"strings"
+
+	"voltbus/store/duckdb/engine"
+)
+
+// FileColumns are the columns of a day's file without the point's name.
+const FileColumns = "id, time, value, exact, text, kind, quality"
+
+// NumberColumns are those of them that an aggregation needs.
+const NumberColumns = "id, time, value, kind, quality"
+
+// TableColumns are the columns of a day's table. Few columns without nulls take half the time of
+// those of a file, the column of texts above all.
+const TableColumns = "id, time, value, tag"
+
+// CreateTable makes the table of a day and that of its texts.
+func CreateTable(ctx context.Context, c *engine.Conn, table string) error {
+	if err := c.Exec(ctx, "CREATE TABLE "+table+"(id UINTEGER, time TIMESTAMP, value DOUBLE, tag UINTEGER)"); err != nil {
+		return err
+	}
+	return c.Exec(ctx, "CREATE TABLE "+WordTable(table)+"(number UBIGINT, text VARCHAR)")
+}
+
+// DropTable removes what CreateTable made, as far as it is there.
+func DropTable(ctx context.Context, c *engine.Conn, table string) error {
+	if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
+		return err
+	}
+	return c.Exec(ctx, "DROP TABLE IF EXISTS "+WordTable(table))
+}
+
+// Where returns the conditions as SQL, "" for none.
+func Where(where []string) string {
+	if len(where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(where, " AND ")
+}
