@@ -9,7 +9,7 @@ var (
 	manyLines = map[string]int{
 		"device":       3268,
 		"identity":     3534,
-		"store/duckdb": 4801,
+		"store/duckdb": 4091,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 30,
