@@ -13,6 +13,7 @@ import (
 	"voltbus/agent/journal"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation/processes"
 )
 
@@ -151,7 +152,7 @@ func (u uploads) rollback(w http.ResponseWriter, r *exchange.Request) error {
 
 // Agents knows what agents may do.
 type Agents interface {
-	Agent(name string) (identity.Agent, error)
+	Agent(name string) (registry.Agent, error)
 }
 
 // mayShape reports whether a person may change what an agent does: its code and its configuration.

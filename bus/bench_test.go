@@ -15,6 +15,7 @@ import (
 
 	"voltbus/bus"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 )
 
@@ -22,11 +23,11 @@ import (
 // most of it is TLS and the two ends of the connection.
 func BenchmarkConnect(b *testing.B) {
 	key := newKey(b)
-	agents := map[string]*identity.Agent{}
+	agents := map[string]*registry.Agent{}
 	for i := range 10_000 {
-		agents[fmt.Sprintf("U%055d", i)] = &identity.Agent{Name: fmt.Sprintf("agent%05d", i)}
+		agents[fmt.Sprintf("U%055d", i)] = &registry.Agent{Name: fmt.Sprintf("agent%05d", i)}
 	}
-	agents[key.public] = &identity.Agent{Name: "me"}
+	agents[key.public] = &registry.Agent{Name: "me"}
 	server, client := certificate(b)
 	hub, err := bus.Open(bus.Config{
 		Name: "node", Dir: b.TempDir(), Listen: "127.0.0.1:0", TLS: server, Key: newKey(b), Log: slog.New(slog.DiscardHandler),
@@ -112,13 +113,13 @@ func BenchmarkAuthenticate(b *testing.B) {
 	key := newKey(b)
 	list := make(crowd, 10_000)
 	for i := range list {
-		list[i] = identity.Agent{
+		list[i] = registry.Agent{
 			Name: fmt.Sprintf("agent%05d", i), Public: fmt.Sprintf("U%055d", i),
 			Grants: identity.Grants{Publish: patterns("analysis/**"), Subscribe: patterns("campus/b1/**", "campus/*/temp")},
 		}
 	}
 	list[4711].Public = key.public
-	r, err := identity.OpenRegistry(b.Context(), list, time.Now)
+	r, err := registry.OpenAgents(b.Context(), list, time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -138,8 +139,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 }
 
 // crowd is agents that are never changed.
-type crowd []identity.Agent
+type crowd []registry.Agent
 
-func (c crowd) Agents(context.Context) ([]identity.Agent, error) { return c, nil }
-func (crowd) PutAgent(context.Context, identity.Agent) error     { return errors.ErrUnsupported }
+func (c crowd) Agents(context.Context) ([]registry.Agent, error) { return c, nil }
+func (crowd) PutAgent(context.Context, registry.Agent) error     { return errors.ErrUnsupported }
 func (crowd) DropAgent(context.Context, string) error            { return errors.ErrUnsupported }

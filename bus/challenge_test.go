@@ -15,7 +15,7 @@ import (
 	"voltbus/bus/permit"
 
 	"voltbus/bus"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/testing/link"
 	"voltbus/wire"
 )
@@ -44,7 +44,7 @@ func openQuiet(t *testing.T, silence time.Duration) *nursery {
 		Refused: func(v bus.Violation) { n.refused <- v },
 		Event:   func(p bus.ConnectionEvent) { n.passed <- p },
 		Admit: func(public string) (permit.Permit, bool) {
-			c := identity.Child{Name: "plant", Public: n.key.public, State: identity.ChildApproved}
+			c := registry.Child{Name: "plant", Public: n.key.public, State: registry.ChildApproved}
 			return permit.Child(&c, public, time.Now()), public == n.key.public || public == n.old.public
 		},
 	})

@@ -14,6 +14,7 @@ import (
 	"voltbus/bus"
 	"voltbus/catalog"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -21,7 +22,7 @@ import (
 // hall is a bus with a registry of agents, wired as the node does it.
 type hall struct {
 	*fixture
-	registry *identity.Registry
+	registry *registry.Agents
 	refused  chan bus.Violation
 	passed   chan bus.ConnectionEvent
 	keys     map[string]signer
@@ -42,7 +43,7 @@ func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if h.registry, err = identity.OpenRegistry(t.Context(), c, time.Now); err != nil {
+	if h.registry, err = registry.OpenAgents(t.Context(), c, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	b, err := bus.Open(bus.Config{
@@ -63,8 +64,8 @@ func openHallOf(t *testing.T, limits bus.Limits, connections int) *hall {
 		}
 	})
 	h.fixture = &fixture{Bus: b, client: client}
-	h.registry.Notify(func(c identity.AgentChange) {
-		if c.What == identity.AgentRemoved {
+	h.registry.Notify(func(c registry.AgentChange) {
+		if c.What == registry.AgentRemoved {
 			b.Repermit(c.Before.Public)
 			return
 		}

@@ -8,21 +8,21 @@ import (
 	"fmt"
 
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 )
 
 // Registry keeps agents, children, and invitations of children.
 type Registry struct{ *file }
 
 var (
-	_ identity.Agents       = (*Registry)(nil)
-	_ identity.ChildStorage = (*Registry)(nil)
+	_ registry.AgentStorage = (*Registry)(nil)
+	_ registry.ChildStorage = (*Registry)(nil)
 )
 
 var errNoAgent = errors.New("there is no agent of this name")
 
-// PutAgent implements identity.Agents.
-func (r *Registry) PutAgent(ctx context.Context, a identity.Agent) error {
+// PutAgent implements registry.AgentStorage.
+func (r *Registry) PutAgent(ctx context.Context, a registry.Agent) error {
 	grants, err := json.Marshal(a.Grants)
 	if err != nil {
 		return fault.E("catalog.PutAgent", fault.Invalid, a.Name, fmt.Errorf("write the grants: %w", err))
@@ -37,16 +37,16 @@ func (r *Registry) PutAgent(ctx context.Context, a identity.Agent) error {
 		a.Name, a.Public, string(grants), micros(a.Created), revoked)
 }
 
-// Agents implements identity.Agents.
-func (r *Registry) Agents(ctx context.Context) ([]identity.Agent, error) {
+// Agents implements registry.AgentStorage.
+func (r *Registry) Agents(ctx context.Context) ([]registry.Agent, error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT name, public, grants, created, revoked FROM agent ORDER BY name`)
 	if err != nil {
 		return nil, wrap("catalog.Agents", "", err)
 	}
 	defer rows.Close()
-	var list []identity.Agent
+	var list []registry.Agent
 	for rows.Next() {
-		var a identity.Agent
+		var a registry.Agent
 		var grants []byte
 		var created, revoked sql.NullInt64
 		if err := rows.Scan(&a.Name, &a.Public, &grants, &created, &revoked); err != nil {
@@ -61,7 +61,7 @@ func (r *Registry) Agents(ctx context.Context) ([]identity.Agent, error) {
 	return list, wrap("catalog.Agents", "", rows.Err())
 }
 
-// DropAgent implements identity.Agents.
+// DropAgent implements registry.AgentStorage.
 func (r *Registry) DropAgent(ctx context.Context, name string) error {
 	return r.drop(ctx, "catalog.DropAgent", `DELETE FROM agent WHERE name = ?`, name, errNoAgent)
 }

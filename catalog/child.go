@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 )
 
 var (
@@ -17,8 +17,8 @@ var (
 	errNoInvitation = errors.New("there is no invitation of this id")
 )
 
-// PutChild implements identity.ChildStorage.
-func (r *Registry) PutChild(ctx context.Context, child identity.Child, i *identity.Invitation) error {
+// PutChild implements registry.ChildStorage.
+func (r *Registry) PutChild(ctx context.Context, child registry.Child, i *registry.Invitation) error {
 	grants, err := json.Marshal(child.Grants)
 	if err != nil {
 		return fault.E("catalog.PutChild", fault.Invalid, child.Name, fmt.Errorf("write the grants: %w", err))
@@ -48,7 +48,7 @@ func (r *Registry) PutChild(ctx context.Context, child identity.Child, i *identi
 }
 
 // putExpiry notes until when the key of a child is taken, and forgets keys that are nobody's any more.
-func putExpiry(ctx context.Context, tx *sql.Tx, child *identity.Child) error {
+func putExpiry(ctx context.Context, tx *sql.Tx, child *registry.Child) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM bundle_key WHERE public = ? OR public NOT IN (SELECT public FROM child)`, child.Public)
 	if err != nil || child.Expires.IsZero() {
 		return err
@@ -57,8 +57,8 @@ func putExpiry(ctx context.Context, tx *sql.Tx, child *identity.Child) error {
 	return err
 }
 
-// Children implements identity.ChildStorage.
-func (r *Registry) Children(ctx context.Context) ([]identity.Child, error) {
+// Children implements registry.ChildStorage.
+func (r *Registry) Children(ctx context.Context) ([]registry.Child, error) {
 	rows, err := r.db.QueryContext(ctx, `
 		SELECT name, public, state, prefix, grants, version, invitation, previous, joined, changed, by, expires
 		FROM child LEFT JOIN bundle_key USING (public) ORDER BY name`)
@@ -66,9 +66,9 @@ func (r *Registry) Children(ctx context.Context) ([]identity.Child, error) {
 		return nil, wrap("catalog.Children", "", err)
 	}
 	defer rows.Close()
-	var list []identity.Child
+	var list []registry.Child
 	for rows.Next() {
-		var one identity.Child
+		var one registry.Child
 		var grants, previous []byte
 		var joined, changed, expires sql.NullInt64
 		err := rows.Scan(&one.Name, &one.Public, &one.State, &one.Prefix, &grants, &one.Version, &one.Invitation, &previous, &joined, &changed, &one.By,
@@ -85,18 +85,18 @@ func (r *Registry) Children(ctx context.Context) ([]identity.Child, error) {
 	return list, wrap("catalog.Children", "", rows.Err())
 }
 
-// DropChild implements identity.ChildStorage.
+// DropChild implements registry.ChildStorage.
 func (r *Registry) DropChild(ctx context.Context, name string) error {
 	return r.drop(ctx, "catalog.DropChild", `DELETE FROM child WHERE name = ?`, name, errNoChild)
 }
 
-// PutInvitation implements identity.ChildStorage.
-func (r *Registry) PutInvitation(ctx context.Context, i identity.Invitation) error {
+// PutInvitation implements registry.ChildStorage.
+func (r *Registry) PutInvitation(ctx context.Context, i registry.Invitation) error {
 	err := r.write(ctx, func(tx *sql.Tx) error { return putInvitation(ctx, tx, &i) })
 	return wrap("catalog.PutInvitation", i.ID, err)
 }
 
-func putInvitation(ctx context.Context, tx *sql.Tx, i *identity.Invitation) error {
+func putInvitation(ctx context.Context, tx *sql.Tx, i *registry.Invitation) error {
 	grants, err := json.Marshal(i.Grants)
 	if err != nil {
 		return fault.E("catalog.PutInvitation", fault.Invalid, i.ID, fmt.Errorf("write the grants: %w", err))
@@ -118,8 +118,8 @@ func nullMicros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: micros(t), Valid: true}
 }
 
-// Invitations implements identity.ChildStorage.
-func (r *Registry) Invitations(ctx context.Context) ([]identity.Invitation, error) {
+// Invitations implements registry.ChildStorage.
+func (r *Registry) Invitations(ctx context.Context) ([]registry.Invitation, error) {
 	rows, err := r.db.QueryContext(ctx, `
 		SELECT id, public, approved, name, prefix, grants, created, expires, by, used, used_by, canceled
 		FROM invitation ORDER BY created DESC, id`)
@@ -127,9 +127,9 @@ func (r *Registry) Invitations(ctx context.Context) ([]identity.Invitation, erro
 		return nil, wrap("catalog.Invitations", "", err)
 	}
 	defer rows.Close()
-	var list []identity.Invitation
+	var list []registry.Invitation
 	for rows.Next() {
-		var i identity.Invitation
+		var i registry.Invitation
 		var grants []byte
 		var created, expires, used, canceled sql.NullInt64
 		err := rows.Scan(&i.ID, &i.Public, &i.Approved, &i.Name, &i.Prefix, &grants, &created, &expires, &i.By, &used, &i.UsedBy, &canceled)
@@ -145,7 +145,7 @@ func (r *Registry) Invitations(ctx context.Context) ([]identity.Invitation, erro
 	return list, wrap("catalog.Invitations", "", rows.Err())
 }
 
-// DropInvitation implements identity.ChildStorage.
+// DropInvitation implements registry.ChildStorage.
 func (r *Registry) DropInvitation(ctx context.Context, id string) error {
 	return r.drop(ctx, "catalog.DropInvitation", `DELETE FROM invitation WHERE id = ?`, id, errNoInvitation)
 }

@@ -14,7 +14,7 @@ import (
 	"voltbus/device"
 	"voltbus/history"
 	"voltbus/history/ledger"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation/configuration"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -40,7 +40,7 @@ type Parts struct {
 	Mismatch   *mismatch.Alert
 	Fleet      *device.Fleet
 	Presence   *presence.Room
-	Agents     *identity.Registry
+	Agents     *registry.Agents
 	Supervisor *agent.Supervisor // nil for a node that runs no agents
 	Parent     *enrol.Parent
 	Sender     *sender.Sender

@@ -2,7 +2,10 @@ package identity
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nkeys"
 
@@ -87,4 +90,31 @@ func (k *Key) Sign(b []byte) ([]byte, error) {
 func Verify(public string, b, sig []byte) bool {
 	pair, err := nkeys.FromPublicKey(public)
 	return err == nil && pair.Verify(b, sig) == nil
+}
+
+// IsPublicKey reports whether the text is the public half of a key.
+func IsPublicKey(text string) bool { return nkeys.IsValidPublicUserKey(text) }
+
+// SeedKey returns the key that a seed makes. It has no file.
+func SeedKey(seed [32]byte) (*Key, error) {
+	const op = "identity.SeedKey"
+	pair, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, seed[:])
+	if err != nil {
+		return nil, fault.E(op, fault.Internal, "", fmt.Errorf("make a key: %w", err))
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, fault.E(op, fault.Internal, "", fmt.Errorf("make a key: %w", err))
+	}
+	return &Key{pair: pair, public: public}, nil
+}
+
+// printChars is how many letters and digits KeyPrint returns.
+const printChars = 16
+
+// KeyPrint returns what people compare of a public key: 16 letters and digits of its hash, which
+// nobody can hit with another key.
+func KeyPrint(public string) string {
+	sum := sha256.Sum256([]byte(public))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:printChars])
 }

@@ -24,9 +24,18 @@ const (
 // nodeName is what the node is called on the bus.
 const nodeName = "node"
 
+// What comes before the names of nodes and invitations on the bus. No agent's name begins with them.
+const (
+	ChildPrefix  = "@" // + the child's name
+	InvitePrefix = "+" // + the invitation's ID
+)
+
+var nodeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
 var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 var (
+	errChildName = errors.New("a node's name has 1 to 64 letters, digits, and - _ after the first")
 	errAgentName = errors.New("an agent's name has 1 to 64 letters, digits, and . _ - after the first")
 	errNodeName  = errors.New("is what the node itself is called; choose another name")
 	errEverybody = errors.New(`is empty; write ** for everything`)
@@ -37,6 +46,14 @@ var (
 	errKey       = fmt.Errorf("needs 1 to %d characters, none of them control characters", maxGrantKey)
 	errMany      = fmt.Errorf("are more than %d; use patterns", maxGrants)
 )
+
+// CheckChildName returns nil, or a fault.Invalid error that says what a name looks like.
+func CheckChildName(name string) error {
+	if !nodeNames.MatchString(name) || name == nodeName {
+		return fault.E("identity.CheckChildName", fault.Invalid, "name", errChildName)
+	}
+	return nil
+}
 
 // CheckAgentName returns nil, or a fault.Invalid error that says what a name looks like.
 func CheckAgentName(name string) error {
@@ -76,6 +93,14 @@ func (g *Grants) Validate() []error {
 		v.where(at+".where", h.Where)
 	}
 	return v.problems
+}
+
+// CheckGrants returns nil, or all that is wrong with the grants as one fault.Invalid error.
+func CheckGrants(g *Grants) error {
+	if problems := g.Validate(); len(problems) > 0 {
+		return fault.E("identity.CheckGrants", fault.Invalid, "grants", errors.Join(problems...))
+	}
+	return nil
 }
 
 var errCallee = errors.New("an agent of another node is written node/agent, where * stands for any")

@@ -10,7 +10,7 @@ import (
 
 	"voltbus/api/client"
 	"voltbus/catalog"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 	"voltbus/operation/children"
 	"voltbus/operation/nodelog"
@@ -77,8 +77,8 @@ func TestABundleThatWasNotUsedInTimeIsRefusedUntilItIsRenewed(t *testing.T) {
 	}
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	cfg.Node.Name = "campus"
-	provisioned(t, cfg.Node.Data, identity.Child{
-		Name: "plant", Public: key.Public(), State: identity.ChildApproved, Expires: time.Now().Add(-time.Hour),
+	provisioned(t, cfg.Node.Data, registry.Child{
+		Name: "plant", Public: key.Public(), State: registry.ChildApproved, Expires: time.Now().Add(-time.Hour),
 	})
 	parent := run(t, cfg)
 	if c, err := client.Do(t.Context(), parent.Client, children.Get, children.Node{Name: "plant"}); err != nil || c.State != "expired" || c.Expires == nil {
@@ -111,7 +111,7 @@ func TestABundleThatWasNotUsedInTimeIsRefusedUntilItIsRenewed(t *testing.T) {
 }
 
 // provisioned puts a child into the catalogue of a node that does not run.
-func provisioned(t *testing.T, data string, c identity.Child) {
+func provisioned(t *testing.T, data string, c registry.Child) {
 	t.Helper()
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)

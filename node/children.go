@@ -5,8 +5,8 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/bus"
-	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 	"voltbus/operation/declared"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/membership"
@@ -15,7 +15,7 @@ import (
 // openChildren lets other nodes become children of this one, and this one the child of another.
 func openChildren(ctx context.Context, n *Node) error {
 	var err error
-	if n.children, err = identity.OpenChildren(ctx, n.catalog, now); err != nil {
+	if n.children, err = registry.OpenChildren(ctx, n.catalog, now); err != nil {
 		return err
 	}
 	n.host = enrol.NewHost(n.opts.Config.Node.Name, n.children, n.identity.Certificates.Authority, n.report.Enrolment)
@@ -24,14 +24,14 @@ func openChildren(ctx context.Context, n *Node) error {
 }
 
 // childChanged makes a change of a child or an invitation hold for those who are connected.
-func childChanged(n *Node, c identity.ChildChange) {
+func childChanged(n *Node, c registry.ChildChange) {
 	n.rights.ChildChanged(c)
 	if n.liveHub != nil {
 		n.liveHub.Changed()
 	}
 	switch {
-	case c.Before.State != identity.ChildApproved:
-	case c.After.State != identity.ChildApproved:
+	case c.Before.State != registry.ChildApproved:
+	case c.After.State != registry.ChildApproved:
 		n.reviewer.Remote(n.nodes.Branch(c.Before.Name)...)
 	default:
 		n.reviewer.Remote()

@@ -40,6 +40,7 @@ import (
 	"voltbus/history"
 	"voltbus/history/ledger"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
@@ -118,8 +119,8 @@ type Node struct {
 	files       descriptor.Shares
 	catalog     *catalog.Catalog
 	identity    *identity.Identity
-	agents      *identity.Registry
-	children    *identity.Children
+	agents      *registry.Agents
+	children    *registry.Children
 	host        *enrol.Host
 	parent      *enrol.Parent
 	rights      *keyholder.Changes
@@ -369,7 +370,7 @@ func (n *Node) HTTPAddr() string { return n.server.URL() }
 func (n *Node) BusAddr() string { return n.bus.Addr() }
 
 // Agents returns the registry of the agents that may use the bus.
-func (n *Node) Agents() *identity.Registry { return n.agents }
+func (n *Node) Agents() *registry.Agents { return n.agents }
 
 // Record makes samples durable: when it returns nil they are on disk. See recorder.Record.
 func (n *Node) Record(ctx context.Context, samples []point.Sample) error {

@@ -20,6 +20,7 @@ import (
 	"voltbus/history/ledger"
 	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
@@ -68,7 +69,7 @@ func openIdentity(ctx context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
-	n.agents, err = identity.OpenRegistry(ctx, n.catalog, now)
+	n.agents, err = registry.OpenAgents(ctx, n.catalog, now)
 	return err
 }
 
@@ -108,7 +109,7 @@ func openBus(ctx context.Context, n *Node) error {
 	}
 	n.rights = &keyholder.Changes{Bus: n.bus, Forget: func(agent string) { n.service.Forget(agent) }, Log: n.log}
 	n.agents.Notify(n.rights.AgentChanged)
-	n.children.Notify(func(c identity.ChildChange) { childChanged(n, c) })
+	n.children.Notify(func(c registry.ChildChange) { childChanged(n, c) })
 	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
@@ -70,7 +71,7 @@ func heardOf(agents *agent.Supervisor, name string, health []byte) {
 }
 
 // registered implements agent.Identities.
-type registered struct{ registry *identity.Registry }
+type registered struct{ registry *registry.Agents }
 
 // Grants implements agent.Identities.
 func (r registered) Grants(_ context.Context, name string) (identity.Grants, error) {

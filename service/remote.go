@@ -10,6 +10,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
@@ -148,7 +149,7 @@ func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byt
 		return nil, err
 	}
 	result, err := m.answer(s, ctx, &request{
-		agent: identity.Agent{Name: v.Neighbour, Grants: v.Grants}, grants: v.Grants, kwargs: kwargs, far: v,
+		agent: registry.Agent{Name: v.Neighbour, Grants: v.Grants}, grants: v.Grants, kwargs: kwargs, far: v,
 	})
 	if err == nil && len(result) > MaxBody-envelope {
 		err = fault.E("service.Visit", fault.Invalid, name, errAnswer)

@@ -14,6 +14,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/ingest"
 	"voltbus/internal/keymutex"
 	"voltbus/operation"
@@ -23,10 +24,10 @@ import (
 
 // Registry knows the agents and what they may do, as package identity does.
 type Registry interface {
-	Agent(name string) (identity.Agent, error)
-	List() []identity.Agent
+	Agent(name string) (registry.Agent, error)
+	List() []registry.Agent
 	// Standing is what an agent may do, and what those are bound to who may call it.
-	Standing(name string) (identity.Standing, error)
+	Standing(name string) (registry.Standing, error)
 }
 
 // Presence knows how agents are, as package presence does.
@@ -169,7 +170,7 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 var errRevoked = errors.New("was shut out; ask an administrator to add it again")
 
 // active returns an agent that is not shut out: what it asked for may have waited since it was.
-func active(list Registry, name string) (identity.Agent, error) {
+func active(list Registry, name string) (registry.Agent, error) {
 	a, err := list.Agent(name)
 	if err == nil && !a.Active() {
 		err = fault.E("service.Answer", fault.Refused, name, errRevoked)
@@ -179,7 +180,7 @@ func active(list Registry, name string) (identity.Agent, error) {
 
 // request is a request of an agent.
 type request struct {
-	agent  identity.Agent
+	agent  registry.Agent
 	grants identity.Grants
 	kwargs []byte   // JSON of an object; nil for none
 	far    *Visitor // who asks, if it came from another node; the agent is the neighbour

@@ -19,6 +19,7 @@ import (
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/ingest/admission"
 	"voltbus/operation"
 	"voltbus/operation/control"
@@ -40,7 +41,7 @@ type desk struct {
 	*service.Service
 	t        testing.TB
 	catalog  *catalog.Catalog
-	registry *identity.Registry
+	registry *registry.Agents
 	taped    []point.Sample
 	fails    error
 	refused  []service.Refusal
@@ -72,7 +73,7 @@ func open(t testing.TB, grants identity.Grants) *desk {
 			t.Error(err)
 		}
 	})
-	if d.registry, err = identity.OpenRegistry(t.Context(), d.catalog, noon); err != nil {
+	if d.registry, err = registry.OpenAgents(t.Context(), d.catalog, noon); err != nil {
 		t.Fatal(err)
 	}
 	d.add("boiler", grants)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"voltbus/identity"
+	"voltbus/identity/registry"
 )
 
 // AgentClient is what an agent says of itself when it comes.
@@ -20,7 +20,7 @@ type Hello struct {
 	Node     string            `json:"node"`
 	Name     string            `json:"name"`
 	Time     time.Time         `json:"time"`
-	Standing identity.Standing `json:"standing"`
+	Standing registry.Standing `json:"standing"`
 }
 
 // Recorded says how many samples are on disk.

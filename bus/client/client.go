@@ -20,7 +20,7 @@ import (
 
 	"voltbus/bus/trouble"
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
@@ -206,7 +206,7 @@ var errClosed = errors.New("the connection to the node was closed")
 func (c *Client) Name() string { return c.link.opts.Name }
 
 // Standing returns what the agent may do, as the node said last. It must not be changed.
-func (c *Client) Standing() *identity.Standing { return c.presence.standing.Load() }
+func (c *Client) Standing() *registry.Standing { return c.presence.standing.Load() }
 
 // Stopping is closed when the node asks the agent to end.
 func (c *Client) Stopping() <-chan struct{} { return c.stopping }

@@ -27,6 +27,7 @@ import (
 	"voltbus/bus/client"
 	"voltbus/catalog"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/presence"
 	"voltbus/service"
 	"voltbus/wire"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 type hall struct {
 	*bus.Bus
 	t        *testing.T
-	registry *identity.Registry
+	registry *registry.Agents
 	ca       *x509.CertPool
 	denied   atomic.Pointer[string] // a subject that is denied, whatever the grants say
 }
@@ -70,7 +71,7 @@ func openHall(t *testing.T) *hall {
 	list, err := catalog.Open(t.Context(), t.TempDir(), time.Now)
 	must(t, err)
 	t.Cleanup(func() { must(t, list.Close()) })
-	h.registry, err = identity.OpenRegistry(t.Context(), list, time.Now)
+	h.registry, err = registry.OpenAgents(t.Context(), list, time.Now)
 	must(t, err)
 	room, err := presence.Open(t.Context(), list, time.Now)
 	must(t, err)
@@ -88,7 +89,7 @@ func openHall(t *testing.T) *hall {
 	must(t, h.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		_ = r.Respond(desk.Answer(ctx, service.Call{From: r.From, Method: r.Method, Body: r.Data})) // who asked may be gone
 	}))
-	h.registry.Notify(func(c identity.AgentChange) {
+	h.registry.Notify(func(c registry.AgentChange) {
 		h.Repermit(c.After.Public)
 		_ = h.Notify(c.After.Name, wire.NewsStanding, nil) // it asks again when it returns
 	})

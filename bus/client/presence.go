@@ -8,7 +8,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 )
 
 // whoami returns the machine and the process.
@@ -25,7 +25,7 @@ type presence struct {
 	link     *link
 	calls    *calls
 	greeted  func() // after hello on a new connection
-	standing atomic.Pointer[identity.Standing]
+	standing atomic.Pointer[registry.Standing]
 	fresh    chan struct{} // a new connection, holds one
 	renew    chan struct{} // the standing changed, holds one
 }
@@ -33,7 +33,7 @@ type presence struct {
 func (p *presence) init(l *link, c *calls, greeted func()) {
 	p.link, p.calls, p.greeted = l, c, greeted
 	p.fresh, p.renew = make(chan struct{}, 1), make(chan struct{}, 1)
-	p.standing.Store(&identity.Standing{})
+	p.standing.Store(&registry.Standing{})
 }
 
 // attend says hello on every new connection, and asks for the standing when it changed, until ctx
@@ -93,7 +93,7 @@ func (p *presence) greet(ctx context.Context) error {
 }
 
 func (p *presence) askStanding(ctx context.Context) error {
-	var s identity.Standing
+	var s registry.Standing
 	if err := p.calls.node(ctx, "standing", nil, &s); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"voltbus/bus"
 	"voltbus/bus/permit"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
@@ -21,8 +22,8 @@ type Members interface {
 
 // Source knows the keys that are let in. All fields must be there.
 type Source struct {
-	Agents   *identity.Registry
-	Children *identity.Children
+	Agents   *registry.Agents
+	Children *registry.Children
 	Members  Members
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -61,13 +62,13 @@ type Changes struct {
 }
 
 // AgentChanged makes a change of an agent hold on the bus, and tells those whom it concerns.
-func (c *Changes) AgentChanged(a identity.AgentChange) {
+func (c *Changes) AgentChanged(a registry.AgentChange) {
 	for _, key := range []string{a.Before.Public, a.After.Public} {
 		if key != "" {
 			c.Bus.Repermit(key)
 		}
 	}
-	if a.What == identity.AgentRemoved {
+	if a.What == registry.AgentRemoved {
 		c.Forget(a.Before.Name)
 	}
 	for _, name := range c.concerned(a) {
@@ -79,10 +80,10 @@ func (c *Changes) AgentChanged(a identity.AgentChange) {
 
 // concerned lists whose effective permissions a change alters: the agent's own, and that of those whom it may
 // call, who judge it. An administrator may call everybody.
-func (c *Changes) concerned(change identity.AgentChange) []string {
+func (c *Changes) concerned(change registry.AgentChange) []string {
 	seen := map[string]bool{}
 	var names []string
-	for _, a := range []identity.Agent{change.Before, change.After} {
+	for _, a := range []registry.Agent{change.Before, change.After} {
 		list := []string{a.Name}
 		for _, g := range a.Grants.Call {
 			list = append(list, g.Agent)
@@ -103,7 +104,7 @@ func (c *Changes) concerned(change identity.AgentChange) []string {
 }
 
 // ChildChanged makes a change of a child or an invitation hold on the bus.
-func (c *Changes) ChildChanged(change identity.ChildChange) {
+func (c *Changes) ChildChanged(change registry.ChildChange) {
 	for _, key := range change.Keys {
 		c.Bus.Repermit(key)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
@@ -26,22 +27,22 @@ const errExpired = "its bundle was not used until %s and has expired; who runs t
 // Child returns what a child that shows a public key may do: one connection, on which it sends
 // blocks, asks this node, is asked, and does what it was granted, and others for live messages alone. One that waits for approval, is shut
 // out, shows a key that it had before, or one of a bundle that has expired by now, is kept in quarantine.
-func Child(c *identity.Child, public string, now time.Time) Permit {
+func Child(c *registry.Child, public string, now time.Time) Permit {
 	const op = "bus.enter"
 	caller := c.Caller()
 	switch {
-	case c.State == identity.ChildRevoked:
+	case c.State == registry.ChildRevoked:
 		return kept(caller, &Quarantine{Why: QuarantineRevoked, Err: fault.E(op, fault.Refused, c.Name, errRevoked)})
 	case public != c.Public:
 		return kept(caller, &Quarantine{Why: QuarantineReplaced, Err: fault.E(op, fault.Refused, c.Name, errReplaced)})
-	case c.State != identity.ChildApproved:
+	case c.State != registry.ChildApproved:
 		return kept(caller, &Quarantine{Why: QuarantinePending, Stay: pendingStay, Err: fault.E(op, fault.Unavailable, c.Name, fmt.Errorf(
 			"%w %s, if its key is %s", errPending, c.Name, identity.KeyPrint(c.Public)))})
 	}
 	if c.Expired(now) {
 		return kept(caller, &Quarantine{Why: QuarantineExpired, Err: fault.E(op, fault.Refused, c.Name, fmt.Errorf(errExpired, c.Expires.UTC().Format(time.RFC3339), c.Name))})
 	}
-	p := Agent(&identity.Agent{Name: caller, Grants: c.All()})
+	p := Agent(&registry.Agent{Name: caller, Grants: c.All()})
 	p.Prompt, p.Beside = true, livePermit(caller)
 	p.Publish = append(p.Publish, wire.UpSubject(caller, wire.NormalLane), wire.UpSubject(caller, wire.UrgentLane))
 	return p.tidy()
@@ -53,7 +54,7 @@ func kept(name string, why *Quarantine) Permit {
 
 // Invitation returns what the holder of an invitation's key may do: ask to be enrolled. Whether
 // the invitation can still be used is judged when it asks, so that it hears why not.
-func Invitation(i *identity.Invitation) Permit {
+func Invitation(i *registry.Invitation) Permit {
 	name := identity.InvitePrefix + i.ID
 	return Permit{
 		Name:      name,

@@ -7,12 +7,13 @@ import (
 
 	"voltbus/bus/permit"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
 func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
-	c := identity.Child{
-		Name: "plant", Public: "UNEW", State: identity.ChildApproved, Prefix: "campus/b1", Previous: []string{"UOLD"},
+	c := registry.Child{
+		Name: "plant", Public: "UNEW", State: registry.ChildApproved, Prefix: "campus/b1", Previous: []string{"UOLD"},
 		Grants: identity.Grants{Subscribe: patterns("weather/**")},
 	}
 	p := permit.Child(&c, "UNEW", time.Now())
@@ -44,21 +45,21 @@ func TestAChildMayDoOnlyWhatItsOwnNameAndPrefixAllow(t *testing.T) {
 
 func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 	for name, test := range map[string]struct {
-		state identity.ChildState
+		state registry.ChildState
 		key   string
 		why   string
 	}{
-		"waits":                    {identity.ChildPending, "UNEW", permit.QuarantinePending},
-		"is shut out":              {identity.ChildRevoked, "UNEW", permit.QuarantineRevoked},
-		"old key":                  {identity.ChildApproved, "UOLD", permit.QuarantineReplaced},
-		"old key of who is out":    {identity.ChildRevoked, "UOLD", permit.QuarantineRevoked},
+		"waits":                    {registry.ChildPending, "UNEW", permit.QuarantinePending},
+		"is shut out":              {registry.ChildRevoked, "UNEW", permit.QuarantineRevoked},
+		"old key":                  {registry.ChildApproved, "UOLD", permit.QuarantineReplaced},
+		"old key of who is out":    {registry.ChildRevoked, "UOLD", permit.QuarantineRevoked},
 		"a state that nobody knew": {"", "UNEW", permit.QuarantinePending},
-		"old key of a bundle":      {identity.ChildApproved, "UOLD", permit.QuarantineReplaced},
-		"key of a bundle":          {identity.ChildApproved, "UNEW", permit.QuarantineExpired},
-		"bundle of who is out":     {identity.ChildRevoked, "UNEW", permit.QuarantineRevoked},
+		"old key of a bundle":      {registry.ChildApproved, "UOLD", permit.QuarantineReplaced},
+		"key of a bundle":          {registry.ChildApproved, "UNEW", permit.QuarantineExpired},
+		"bundle of who is out":     {registry.ChildRevoked, "UNEW", permit.QuarantineRevoked},
 	} {
 		now := time.Now()
-		c := &identity.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state, Expires: now}
+		c := &registry.Child{Name: "plant", Public: "UNEW", Previous: []string{"UOLD"}, State: test.state, Expires: now}
 		p := permit.Child(c, test.key, now)
 		if p.Quarantine == nil || p.Quarantine.Why != test.why || len(p.Publish)+len(p.Subscribe) > 0 {
 			t.Errorf("%s: %+v", name, p)
@@ -67,7 +68,7 @@ func TestWhoWaitsIsShutOutOrShowsAnOldKeyIsKeptAside(t *testing.T) {
 }
 
 func TestTheHolderOfAnInvitationMayOnlyAskToBeEnrolled(t *testing.T) {
-	p := permit.Invitation(&identity.Invitation{ID: "abcd2345"})
+	p := permit.Invitation(&registry.Invitation{ID: "abcd2345"})
 	if !slices.Equal(p.Publish, []string{"rpc.node.+abcd2345.enrol"}) || !slices.Equal(p.Subscribe, []string{"_INBOX.+abcd2345.>"}) || p.Responses {
 		t.Errorf("the permit is %+v", p)
 	}

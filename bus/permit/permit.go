@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -76,7 +76,7 @@ func Reader(name string) Permit {
 
 // Agent returns what the grants of an agent are on the bus. What they say of the history, of
 // recording and of commands the node judges when it is asked; that is open to everybody.
-func Agent(a *identity.Agent) Permit {
+func Agent(a *registry.Agent) Permit {
 	self := wire.Token(a.Name)
 	p := Permit{
 		Name: a.Name, Exclusive: true, Responses: true,

@@ -10,6 +10,7 @@ import (
 
 	"voltbus/bus/permit"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 	"voltbus/wire"
 )
@@ -103,7 +104,7 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := permit.Agent(&identity.Agent{Name: tt.agent, Grants: tt.grants})
+			p := permit.Agent(&registry.Agent{Name: tt.agent, Grants: tt.grants})
 			publish, subscribe := everyAgent(wire.Token(tt.agent))
 			if d := cmp.Diff(sorted(publish, tt.publish), p.Publish); d != "" {
 				t.Errorf("publish: %s", d)
@@ -140,7 +141,7 @@ func TestSubjectsAllowWhatTheGrantsAllow(t *testing.T) {
 		if len(g.Validate()) > 0 {
 			t.Skip("not for the server")
 		}
-		permit := permit.Agent(&identity.Agent{Name: "x", Grants: g})
+		permit := permit.Agent(&registry.Agent{Name: "x", Grants: g})
 		at := point.Path(path.Draw(t, "path"))
 		if at == "" {
 			t.Skip("no path")

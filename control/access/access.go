@@ -16,6 +16,7 @@ import (
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 )
 
@@ -93,7 +94,7 @@ const (
 )
 
 // Agent is who asks by the bus.
-func Agent(a *identity.Agent) *Who { return Visitor("agent:"+a.Name, &a.Grants) }
+func Agent(a *registry.Agent) *Who { return Visitor("agent:"+a.Name, &a.Grants) }
 
 // Visitor is who asks from another node, by the name that is kept of it and with what the neighbour may
 // do by which it asks.

@@ -11,6 +11,7 @@ import (
 	"voltbus/control"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 )
 
@@ -35,7 +36,7 @@ func TestARoleSaysWhichLevelsAPersonMayUse(t *testing.T) {
 }
 
 func TestAnAgentSeesWhatItMayReadOrCommand(t *testing.T) {
-	who := Agent(&identity.Agent{Name: "tune", Grants: identity.Grants{
+	who := Agent(&registry.Agent{Name: "tune", Grants: identity.Grants{
 		Read: []point.Pattern{"b/read"}, Command: []identity.CommandGrant{{Path: "b/set", Level: 10, Max: new(5.0)}},
 	}})
 	for path, may := range map[point.Path]bool{"b/read": true, "b/set": true, "b/none": false, "b": false} {

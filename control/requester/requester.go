@@ -10,6 +10,7 @@ import (
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/uplink/lineage"
 	"voltbus/uplink/tree"
 )
@@ -31,7 +32,7 @@ type Neighbours interface {
 // Directory tells who requesters are. All fields must be there.
 type Directory struct {
 	Online     func() []bus.Presence
-	Children   *identity.Children
+	Children   *registry.Children
 	Tree       Tree
 	Neighbours Neighbours
 }
@@ -74,14 +75,14 @@ type Reviewer struct {
 }
 
 // Agent reviews an agent whose rights have changed.
-func (r *Reviewer) Agent(c identity.AgentChange) {
+func (r *Reviewer) Agent(c registry.AgentChange) {
 	if r == nil {
 		return
 	}
 	switch c.What {
-	case identity.AgentRevoked, identity.AgentRemoved:
+	case registry.AgentRevoked, registry.AgentRemoved:
 		r.Dispatcher.Dismiss("agent:" + c.Before.Name)
-	case identity.AgentGranted:
+	case registry.AgentGranted:
 		who := access.Agent(&c.After)
 		r.Dispatcher.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
 	default:

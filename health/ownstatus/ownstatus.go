@@ -14,7 +14,7 @@ import (
 	"voltbus/device"
 	"voltbus/health"
 	"voltbus/history"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/internal/host"
 	"voltbus/operation/configuration"
 	"voltbus/presence"
@@ -35,7 +35,7 @@ type Own struct {
 	Presence   *presence.Room
 	Fleet      *device.Fleet
 	Settings   *configuration.Part // nil for a node without a file
-	Agents     *identity.Registry
+	Agents     *registry.Agents
 	Supervisor *agent.Supervisor // nil for a node that runs no agents
 	History    *history.History
 	Parent     *enrol.Parent

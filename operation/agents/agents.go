@@ -6,17 +6,18 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 )
 
-// Registry keeps the identities of agents, as identity.Registry does. Changes hold on open connections when a method returns.
+// Registry keeps the identities of agents, as registry.Agents does. Changes hold on open connections when a method returns.
 type Registry interface {
-	List() []identity.Agent
-	Agent(name string) (identity.Agent, error)
-	Add(ctx context.Context, name, public string, grants identity.Grants) (identity.Agent, error)
+	List() []registry.Agent
+	Agent(name string) (registry.Agent, error)
+	Add(ctx context.Context, name, public string, grants identity.Grants) (registry.Agent, error)
 	// Regrant lets change edit what an agent may do.
-	Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (identity.Agent, error)
-	Revoke(ctx context.Context, name string) (identity.Agent, error)
+	Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (registry.Agent, error)
+	Revoke(ctx context.Context, name string) (registry.Agent, error)
 	Remove(ctx context.Context, name string) error
 }
 
@@ -170,14 +171,14 @@ func (p *Part) regrant(ctx context.Context, c *operation.Call, name string, chan
 	return a.Grants, err
 }
 
-func (p *Part) show(a identity.Agent, err error) (answer.Agent, error) {
+func (p *Part) show(a registry.Agent, err error) (answer.Agent, error) {
 	if err != nil {
 		return answer.Agent{}, err
 	}
 	return shown(&a, p.Online()), nil
 }
 
-func shown(a *identity.Agent, online map[string]*answer.AgentOnline) answer.Agent {
+func shown(a *registry.Agent, online map[string]*answer.AgentOnline) answer.Agent {
 	out := answer.Agent{Name: a.Name, Public: a.Public, Grants: a.Grants, Created: a.Created.UTC(), Online: online[a.Name]}
 	if !a.Revoked.IsZero() {
 		revoked := a.Revoked.UTC()

@@ -9,25 +9,26 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 	"voltbus/point"
 )
 
-// Children keeps the nodes below this one and the invitations, as identity.Children does. Changes hold on open connections when a method
+// Children keeps the nodes below this one and the invitations, as registry.Children does. Changes hold on open connections when a method
 // returns.
 type Children interface {
-	List() []identity.Child
-	Child(name string) (identity.Child, error)
-	Add(ctx context.Context, c identity.Child) (identity.Child, error)
-	Approve(ctx context.Context, name, by string) (identity.Child, error)
-	Deny(ctx context.Context, name, by string) (identity.Child, error)
-	Revoke(ctx context.Context, name, by string) (identity.Child, error)
-	Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (identity.Child, error)
-	Confine(ctx context.Context, name string, prefix point.Path) (identity.Child, error)
+	List() []registry.Child
+	Child(name string) (registry.Child, error)
+	Add(ctx context.Context, c registry.Child) (registry.Child, error)
+	Approve(ctx context.Context, name, by string) (registry.Child, error)
+	Deny(ctx context.Context, name, by string) (registry.Child, error)
+	Revoke(ctx context.Context, name, by string) (registry.Child, error)
+	Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (registry.Child, error)
+	Confine(ctx context.Context, name string, prefix point.Path) (registry.Child, error)
 	Remove(ctx context.Context, name string) error
-	Invitations() []identity.Invitation
-	Invite(ctx context.Context, wish identity.Invitation) (identity.Invitation, identity.InviteSecret, error)
-	CancelInvitation(ctx context.Context, id string) (identity.Invitation, error)
+	Invitations() []registry.Invitation
+	Invite(ctx context.Context, wish registry.Invitation) (registry.Invitation, registry.InviteSecret, error)
+	CancelInvitation(ctx context.Context, id string) (registry.Invitation, error)
 }
 
 // The arguments.
@@ -135,7 +136,7 @@ var errExpires = errors.New("must be a time such as 2027-01-31T12:00:00Z; leave 
 // add registers a key that was made elsewhere.
 func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Child, error) {
 	c.Did(in.Name, in)
-	wish := identity.Child{Name: in.Name, Public: in.Public, Prefix: point.Path(in.Prefix), Grants: in.Grants, By: c.User()}
+	wish := registry.Child{Name: in.Name, Public: in.Public, Prefix: point.Path(in.Prefix), Grants: in.Grants, By: c.User()}
 	if in.Expires != "" {
 		var err error
 		if wish.Expires, err = time.Parse(time.RFC3339, in.Expires); err != nil {
@@ -145,7 +146,7 @@ func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Chil
 	return p.show(p.Children.Add(ctx, wish))
 }
 
-func (p *Part) decide(what func(c Children, ctx context.Context, name, by string) (identity.Child, error)) operation.Handler[Node, answer.Child] {
+func (p *Part) decide(what func(c Children, ctx context.Context, name, by string) (registry.Child, error)) operation.Handler[Node, answer.Child] {
 	return func(ctx context.Context, c *operation.Call, in *Node) (answer.Child, error) {
 		c.Did(in.Name, nil)
 		child, err := p.show(what(p.Children, ctx, in.Name, c.User()))
@@ -170,20 +171,20 @@ func (p *Part) remove(ctx context.Context, c *operation.Call, in *Node) (operati
 	return operation.None{}, p.Children.Remove(ctx, in.Name)
 }
 
-func (p *Part) show(c identity.Child, err error) (answer.Child, error) {
+func (p *Part) show(c registry.Child, err error) (answer.Child, error) {
 	if err != nil {
 		return answer.Child{}, err
 	}
 	return shown(&c, p.Now(), p.Online(), p.Refusals()), nil
 }
 
-func shown(c *identity.Child, now time.Time, online map[string]*answer.AgentOnline, refusals map[string]error) answer.Child {
+func shown(c *registry.Child, now time.Time, online map[string]*answer.AgentOnline, refusals map[string]error) answer.Child {
 	out := answer.Child{
 		Name: c.Name, Public: c.Public, Print: identity.KeyPrint(c.Public), State: string(c.State), Prefix: string(c.Prefix),
 		Grants: c.Grants, Version: c.Version, Invitation: c.Invitation, Joined: c.Joined.UTC(), Changed: c.Changed.UTC(), By: c.By,
 		Keys: 1 + len(c.Previous), Expires: moment(c.Expires), Online: online[c.Caller()],
 	}
-	if c.State == identity.ChildApproved && c.Expired(now) {
+	if c.State == registry.ChildApproved && c.Expired(now) {
 		out.State = answer.ChildExpired
 	}
 	if why := refusals[c.Name]; why != nil {

@@ -9,6 +9,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/uplink/enrol"
@@ -91,7 +92,7 @@ var (
 func (p *Part) invite(ctx context.Context, c *operation.Call, in *Wish) (answer.Invited, error) {
 	const op = "children.invite"
 	c.Did(in.Name, in)
-	wish := identity.Invitation{
+	wish := registry.Invitation{
 		Name: in.Name, Prefix: point.Path(in.Prefix), Grants: in.Grants, Approved: in.Approved, Expires: p.Now().Add(inviteLife), By: c.User(),
 	}
 	var err error
@@ -140,7 +141,7 @@ func (p *Part) reach(context.Context, *operation.Call, *struct{}) (answer.Door, 
 	}, nil
 }
 
-func shownInvitation(i *identity.Invitation, now time.Time) answer.Invitation {
+func shownInvitation(i *registry.Invitation, now time.Time) answer.Invitation {
 	state := "open"
 	switch {
 	case !i.Used.IsZero():

@@ -10,6 +10,7 @@ import (
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 )
 
@@ -32,7 +33,7 @@ type Documents interface {
 
 // Agents are the agents of this node; fault.NotFound for another name.
 type Agents interface {
-	Agent(name string) (identity.Agent, error)
+	Agent(name string) (registry.Agent, error)
 }
 
 // The arguments. An agent that names no owner means itself.

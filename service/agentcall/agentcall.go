@@ -9,7 +9,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
@@ -22,7 +22,7 @@ type Bus interface {
 
 // Calls calls the agents of a node.
 type Calls struct {
-	Agents *identity.Registry
+	Agents *registry.Agents
 	Bus    Bus
 }
 

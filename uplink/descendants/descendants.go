@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/uplink/children"
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
@@ -20,7 +21,7 @@ import (
 type Descendants struct {
 	Name       string // of this node
 	Table      *replica.Table
-	Children   *identity.Children
+	Children   *registry.Children
 	Neighbours *neighbour.Neighbours
 	Receiver   *receiver.Receiver
 	Served     *children.Children

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/uplink/federation"
 	"voltbus/uplink/replica"
 	"voltbus/verdict"
@@ -15,7 +16,7 @@ import (
 func (d *Descendants) Facts() []verdict.Child {
 	var list []verdict.Child
 	for _, c := range d.Children.List() {
-		if c.State == identity.ChildPending {
+		if c.State == registry.ChildPending {
 			list = append(list, verdict.Child{Name: c.Name, Pending: true, Since: c.Joined})
 		}
 	}

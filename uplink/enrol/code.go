@@ -13,8 +13,8 @@ import (
 	"rsc.io/qr"
 
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 )
 
 // Code is what a person carries from the parent to the child: where the parent is, how it is
@@ -22,7 +22,7 @@ import (
 type Code struct {
 	Addresses   []string // host:port of the parent's bus, in the order to try
 	Fingerprint pki.Fingerprint
-	Secret      identity.InviteSecret
+	Secret      registry.InviteSecret
 }
 
 const (
@@ -121,7 +121,7 @@ func decode(b []byte) (*Code, bool) {
 	if len(b) != len(c.Fingerprint)+len(c.Secret) {
 		return nil, false
 	}
-	c.Fingerprint, c.Secret = pki.Fingerprint(b[:32]), identity.InviteSecret(b[32:])
+	c.Fingerprint, c.Secret = pki.Fingerprint(b[:32]), registry.InviteSecret(b[32:])
 	return c, true
 }
 

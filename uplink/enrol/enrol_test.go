@@ -20,6 +20,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 	"voltbus/uplink/enrol"
 	"voltbus/wire"
 )
@@ -41,7 +42,7 @@ type house struct {
 	t        testing.TB
 	bus      *bus.Bus
 	certs    *pki.Certificates
-	children *identity.Children
+	children *registry.Children
 	refused  chan bus.Violation
 	tls      string
 	clock    *clock
@@ -53,7 +54,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 	store, err := catalog.Open(t.Context(), dir, c.now)
 	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
-	h.children, err = identity.OpenChildren(t.Context(), store, c.now)
+	h.children, err = registry.OpenChildren(t.Context(), store, c.now)
 	must(t, err)
 	h.certs, err = pki.Open(h.tls, name, nil, c.now)
 	must(t, err)
@@ -72,7 +73,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = h.bus.Close() })
-	h.children.Notify(func(c identity.ChildChange) {
+	h.children.Notify(func(c registry.ChildChange) {
 		for _, key := range c.Keys {
 			h.bus.Repermit(key)
 		}
@@ -85,7 +86,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 }
 
 // code makes an invitation.
-func (h *house) code(wish identity.Invitation) *enrol.Code {
+func (h *house) code(wish registry.Invitation) *enrol.Code {
 	h.t.Helper()
 	if wish.Expires.IsZero() {
 		wish.Expires = h.clock.now().Add(time.Hour)
@@ -125,14 +126,14 @@ func (h *house) joined(name string) (*enrol.Parent, string) {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	p := openParent(h.t, dir, h.clock)
-	_, err := p.Join(h.t.Context(), h.code(identity.Invitation{Approved: true}), enrol.Wish{Node: name}, knock)
+	_, err := p.Join(h.t.Context(), h.code(registry.Invitation{Approved: true}), enrol.Wish{Node: name}, knock)
 	must(h.t, err)
 	return p, dir
 }
 
 func TestACodeSurvivesMailsAndIsRefusedWhenItDoesNot(t *testing.T) {
 	c := &enrol.Code{
-		Addresses: []string{"campus.example.org:4222", "10.0.0.1:4222"}, Fingerprint: pki.Fingerprint{1, 2, 3}, Secret: identity.NewInviteSecret(),
+		Addresses: []string{"campus.example.org:4222", "10.0.0.1:4222"}, Fingerprint: pki.Fingerprint{1, 2, 3}, Secret: registry.NewInviteSecret(),
 	}
 	text := c.String()
 	got, err := enrol.ParseCode(" " + text[:40] + "\r\n  " + text[40:] + "\n")
@@ -176,7 +177,7 @@ func FuzzACodeFromAnywhereIsReadOrRefused(f *testing.F) {
 func TestAnExpiredCodeIsRefused(t *testing.T) {
 	c := &clock{}
 	h := openHouse(t, "campus", t.TempDir(), c)
-	code := h.code(identity.Invitation{})
+	code := h.code(registry.Invitation{})
 	c.advance(2 * time.Hour)
 	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "has expired") {
@@ -187,8 +188,8 @@ func TestAnExpiredCodeIsRefused(t *testing.T) {
 func TestAttackACodeOfNobodyIsRefused(t *testing.T) {
 	c := &clock{}
 	h := openHouse(t, "campus", t.TempDir(), c)
-	code := h.code(identity.Invitation{})
-	code.Secret = identity.NewInviteSecret()
+	code := h.code(registry.Invitation{})
+	code.Secret = registry.NewInviteSecret()
 	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "does not know this code") {
 		t.Errorf("a wrong code: %v", err)
@@ -198,7 +199,7 @@ func TestAttackACodeOfNobodyIsRefused(t *testing.T) {
 func TestAttackAManInTheMiddleIsRefused(t *testing.T) {
 	c := &clock{}
 	h, other := openHouse(t, "campus", t.TempDir(), c), openHouse(t, "campus", t.TempDir(), c)
-	code := h.code(identity.Invitation{Approved: true})
+	code := h.code(registry.Invitation{Approved: true})
 	honest := code.Addresses
 	code.Addresses = []string{other.bus.Addr()}
 	p := openParent(t, t.TempDir(), c)
@@ -215,7 +216,7 @@ func TestAttackAManInTheMiddleIsRefused(t *testing.T) {
 func TestAnAnswerThatWasLostCanBeAskedForAgain(t *testing.T) {
 	c := &clock{}
 	h := openHouse(t, "campus", t.TempDir(), c)
-	code, p := h.code(identity.Invitation{}), openParent(t, t.TempDir(), c)
+	code, p := h.code(registry.Invitation{}), openParent(t, t.TempDir(), c)
 	lossy := func(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
 		d, err := knock(ctx, address, config, key, name)
 		return deaf{d}, err

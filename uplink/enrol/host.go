@@ -9,16 +9,17 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/wire"
 )
 
-// Registry knows the children and takes new ones, as identity.Children does.
+// Registry knows the children and takes new ones, as registry.Children does.
 type Registry interface {
-	InvitationOf(public string) (identity.Invitation, bool)
-	Invitations() []identity.Invitation
-	Child(name string) (identity.Child, error)
-	Enrol(ctx context.Context, inviteKey string, a identity.Application) (identity.Child, error)
-	Rotate(ctx context.Context, name, public string, proof, consent []byte) (identity.Child, error)
+	InvitationOf(public string) (registry.Invitation, bool)
+	Invitations() []registry.Invitation
+	Child(name string) (registry.Child, error)
+	Enrol(ctx context.Context, inviteKey string, a registry.Application) (registry.Child, error)
+	Rotate(ctx context.Context, name, public string, proof, consent []byte) (registry.Child, error)
 }
 
 // Deed is something that a child or the holder of an invitation did, or tried.
@@ -105,7 +106,7 @@ func (h *Host) answer(ctx context.Context, from, method string, body []byte) (*W
 	return nil, fault.E(op, fault.NotFound, method, errUnknown)
 }
 
-func (h *Host) welcome(c *identity.Child) *Welcome {
+func (h *Host) welcome(c *registry.Child) *Welcome {
 	return &Welcome{Node: h.node, Name: c.Name, Prefix: c.Prefix, State: State(c.State), Authority: h.authority()}
 }
 
@@ -120,7 +121,7 @@ func (h *Host) enrol(ctx context.Context, id string, body []byte) (*Welcome, err
 			key = i.Public
 		}
 	}
-	c, err := h.registry.Enrol(ctx, key, identity.Application{
+	c, err := h.registry.Enrol(ctx, key, registry.Application{
 		Name: in.Name, Node: in.Node, Public: in.Public, Version: in.Version, Proof: in.Proof,
 	})
 	name := c.Name

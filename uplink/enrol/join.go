@@ -12,6 +12,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 )
 
 // Door is a connection on which another node can be asked.
@@ -78,8 +79,8 @@ func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish 
 	if err != nil {
 		return nil, 0, err
 	}
-	id := identity.InviteID(inviter.Public())
-	proof, err := key.Sign(identity.JoinText(id, wish.Name, wish.Node, key.Public()))
+	id := registry.InviteID(inviter.Public())
+	proof, err := key.Sign(registry.JoinText(id, wish.Name, wish.Node, key.Public()))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -274,7 +275,7 @@ func (p *Parent) taken(ctx context.Context, next *identity.Key, dial Dial, other
 }
 
 func rotation(name string, old, next *identity.Key) ([]byte, error) {
-	text := identity.RotateText(name, old.Public(), next.Public())
+	text := registry.RotateText(name, old.Public(), next.Public())
 	proof, err := next.Sign(text)
 	if err != nil {
 		return nil, err

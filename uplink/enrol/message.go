@@ -16,7 +16,7 @@ type Request struct {
 	Name    string `json:"name,omitempty"` // what it wants to be called; "" for what the invitation says, or else Node
 	Node    string `json:"node"`           // what it calls itself
 	Public  string `json:"public"`         // the key that it made
-	Proof   []byte `json:"proof"`          // signature by that key, see identity.JoinText
+	Proof   []byte `json:"proof"`          // signature by that key, see registry.JoinText
 	Version string `json:"version"`        // of its program
 }
 
@@ -32,6 +32,6 @@ type Welcome struct {
 // Rotation asks for a new key.
 type Rotation struct {
 	Public  string `json:"public"`  // the new one
-	Proof   []byte `json:"proof"`   // signature by the new one, see identity.RotateText
+	Proof   []byte `json:"proof"`   // signature by the new one, see registry.RotateText
 	Consent []byte `json:"consent"` // signature by the old one
 }

@@ -19,6 +19,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/identity/pki"
+	"voltbus/identity/registry"
 	"voltbus/internal/atomicfile"
 	"voltbus/internal/keymutex"
 	"voltbus/point"
@@ -35,9 +36,9 @@ type State string
 
 // The states of a child, at both ends.
 const (
-	Pending  = State(identity.ChildPending)  // waits for somebody to approve it
-	Approved = State(identity.ChildApproved) // may connect
-	Revoked  = State(identity.ChildRevoked)  // is shut out
+	Pending  = State(registry.ChildPending)  // waits for somebody to approve it
+	Approved = State(registry.ChildApproved) // may connect
+	Revoked  = State(registry.ChildRevoked)  // is shut out
 	Expired  = State("expired")              // its bundle was not used in time; it may come when that is renewed
 )
 

@@ -10,6 +10,7 @@ import (
 	"voltbus/bus"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/lineage"
 	"voltbus/uplink/receiver"
@@ -29,7 +30,7 @@ type Bus interface {
 
 // Options are what Neighbours need. All must be there.
 type Options struct {
-	Children *identity.Children
+	Children *registry.Children
 	Parent   *enrol.Parent
 	Bus      Bus
 	// Link returns the state of the connection to the parent, and since when it has it.
@@ -51,7 +52,7 @@ func (n *Neighbours) Children() []replica.Child {
 	present := n.opts.Bus.Present()
 	var list []replica.Child
 	for _, c := range n.opts.Children.List() {
-		if c.State == identity.ChildApproved {
+		if c.State == registry.ChildApproved {
 			_, online := present[c.Caller()]
 			list = append(list, replica.Child{Name: c.Name, Prefix: c.Prefix, Online: online})
 		}
@@ -62,7 +63,7 @@ func (n *Neighbours) Children() []replica.Child {
 // Child returns what an approved child may do; false for any other.
 func (n *Neighbours) Child(name string) (receiver.Child, bool) {
 	c, err := n.opts.Children.Child(name)
-	if err != nil || c.State != identity.ChildApproved {
+	if err != nil || c.State != registry.ChildApproved {
 		return receiver.Child{}, false
 	}
 	return receiver.Child{Prefix: c.Prefix, Grants: c.All()}, true

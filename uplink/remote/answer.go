@@ -10,6 +10,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation"
 	"voltbus/service"
 	"voltbus/uplink/tree"
@@ -32,7 +33,7 @@ type Bus interface {
 type Answerer struct {
 	Operations *operation.Table
 	Service    *service.Service
-	Registry   *identity.Registry
+	Registry   *registry.Agents
 	Agents     Agents
 	Bus        Bus
 }

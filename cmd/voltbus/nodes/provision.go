@@ -19,6 +19,7 @@ import (
 	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/operation/children"
 	"voltbus/point"
 	"voltbus/uplink/bundle"
@@ -138,7 +139,7 @@ func (p *provisioning) list(cmd *cobra.Command) ([]planned, error) {
 }
 
 func prefixOf(prefix, name string) string {
-	return strings.ReplaceAll(prefix, identity.PrefixOfName, name)
+	return strings.ReplaceAll(prefix, registry.PrefixOfName, name)
 }
 
 // countedName is a name with at most one place for a number.

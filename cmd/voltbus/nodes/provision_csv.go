@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 	"voltbus/uplink/bundle"
 )
@@ -165,7 +166,7 @@ func (t *planTable) check(line int, one *planned) {
 	if one.prefix == "" {
 		return
 	}
-	if err := identity.CheckPrefix(point.Path(one.prefix)); err != nil {
+	if err := registry.CheckPrefix(point.Path(one.prefix)); err != nil {
 		t.fail(line, "the prefix %q: %w", one.prefix, reasonOf(err))
 	}
 	if strings.ContainsAny(one.Host.Host, " \t\"'{}") {

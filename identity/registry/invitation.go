@@ -1,4 +1,4 @@
-package identity
+package registry
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 )
 
@@ -39,7 +40,7 @@ func (r *Children) Invitations() []Invitation {
 // What it returns beside is the secret, which is kept nowhere. Wrong wishes are fault.Invalid, a name
 // in use is fault.Conflict.
 func (r *Children) Invite(ctx context.Context, wish Invitation) (Invitation, InviteSecret, error) {
-	const op = "identity.Invite"
+	const op = "registry.Invite"
 	secret := NewInviteSecret()
 	if err := checkWish(&wish, r.now()); err != nil {
 		return wish, secret, err
@@ -69,7 +70,7 @@ func (r *Children) Invite(ctx context.Context, wish Invitation) (Invitation, Inv
 
 func checkWish(wish *Invitation, now time.Time) error {
 	if wish.Name != "" {
-		if err := CheckChildName(wish.Name); err != nil {
+		if err := identity.CheckChildName(wish.Name); err != nil {
 			return err
 		}
 	}
@@ -77,7 +78,7 @@ func checkWish(wish *Invitation, now time.Time) error {
 		return err
 	}
 	if life := wish.Expires.Sub(now); life < leastLife-time.Second || life > mostLife+time.Second {
-		return fault.E("identity.Invite", fault.Invalid, "expires", errLife)
+		return fault.E("registry.Invite", fault.Invalid, "expires", errLife)
 	}
 	return CheckChildGrants(&wish.Grants)
 }
@@ -126,11 +127,11 @@ func (r *Children) CancelInvitation(ctx context.Context, id string) (Invitation,
 	found := r.invites[strings.ToLower(id)]
 	r.mu.RUnlock()
 	if found == nil {
-		return Invitation{}, fault.E("identity.CancelInvitation", fault.NotFound, id, errNoInvitation)
+		return Invitation{}, fault.E("registry.CancelInvitation", fault.NotFound, id, errNoInvitation)
 	}
 	i := *found
 	if !i.Used.IsZero() {
-		return i, fault.E("identity.CancelInvitation", fault.Conflict, id, errInviteUsed)
+		return i, fault.E("registry.CancelInvitation", fault.Conflict, id, errInviteUsed)
 	}
 	if i.Canceled.IsZero() {
 		i.Canceled = r.now()
@@ -157,14 +158,14 @@ func JoinText(invitation, name, node, public string) []byte {
 // fault.Refused if the invitation cannot be used, fault.Conflict if the name or the key is taken; then
 // it can be used again.
 func (r *Children) Enrol(ctx context.Context, inviteKey string, a Application) (Child, error) {
-	const op = "identity.Enrol"
+	const op = "registry.Enrol"
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	invite, known := r.InvitationOf(inviteKey)
 	if !known {
 		return Child{}, fault.E(op, fault.Refused, "invitation", errNoInvitation)
 	}
-	if !Verify(a.Public, JoinText(invite.ID, a.Name, a.Node, a.Public), a.Proof) {
+	if !identity.Verify(a.Public, JoinText(invite.ID, a.Name, a.Node, a.Public), a.Proof) {
 		return Child{}, fault.E(op, fault.Refused, "proof", errProof)
 	}
 	if c, again := r.ByKey(a.Public); again && c.Invitation == invite.ID && c.Public == a.Public && !invite.Used.IsZero() {

@@ -1,4 +1,4 @@
-package identity
+package registry
 
 import (
 	"cmp"
@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
 )
 
@@ -95,7 +94,7 @@ func (r *Children) Child(name string) (Child, error) {
 	if c := r.known.byName[strings.ToLower(name)]; c != nil {
 		return *c, nil
 	}
-	return Child{}, fault.E("identity.Child", fault.NotFound, name, errNoChild)
+	return Child{}, fault.E("registry.Child", fault.NotFound, name, errNoChild)
 }
 
 // ByKey returns the child that has, or had, the public key, whatever its state.
@@ -137,7 +136,7 @@ func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 		after := renewed(known, &c, r.now())
 		return after, r.put(ctx, ChildChange{Before: known, After: after}, nil)
 	}
-	if err := r.free("identity.AddChild", &c); err != nil {
+	if err := r.free("registry.AddChild", &c); err != nil {
 		return Child{}, err
 	}
 	c.State, c.Joined, c.Changed = ChildApproved, r.now(), r.now()
@@ -146,11 +145,11 @@ func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 
 // checkChild judges what stands in a child that is to be added.
 func checkChild(c *Child) error {
-	if err := CheckChildName(c.Name); err != nil {
+	if err := identity.CheckChildName(c.Name); err != nil {
 		return err
 	}
-	if !nkeys.IsValidPublicUserKey(c.Public) {
-		return fault.E("identity.checkChild", fault.Invalid, "public", errPublic)
+	if !identity.IsPublicKey(c.Public) {
+		return fault.E("registry.checkChild", fault.Invalid, "public", errPublic)
 	}
 	if err := CheckPrefix(c.Prefix); err != nil {
 		return err
@@ -211,7 +210,7 @@ func (r *Children) Revoke(ctx context.Context, name, by string) (Child, error) {
 func (r *Children) Deny(ctx context.Context, name, by string) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		if c.State != ChildPending {
-			return fault.E("identity.Deny", fault.Conflict, name, errNotPending)
+			return fault.E("registry.Deny", fault.Conflict, name, errNotPending)
 		}
 		c.State, c.By, c.Changed = ChildRevoked, by, r.now()
 		return nil
@@ -220,7 +219,7 @@ func (r *Children) Deny(ctx context.Context, name, by string) (Child, error) {
 
 // Regrant lets change edit what a child may do, and makes it hold at once. change must not edit slices
 // and maps in place.
-func (r *Children) Regrant(ctx context.Context, name string, change func(*Grants) error) (Child, error) {
+func (r *Children) Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		if err := change(&c.Grants); err != nil {
 			return err
@@ -241,10 +240,10 @@ func (r *Children) Confine(ctx context.Context, name string, prefix point.Path) 
 // It is no error if the child has the new one already. proof is the signature of RotateText by the new
 // key, consent by the old one.
 func (r *Children) Rotate(ctx context.Context, name, public string, proof, consent []byte) (Child, error) {
-	const op = "identity.Rotate"
+	const op = "registry.Rotate"
 	return r.alter(ctx, name, func(c *Child) error {
 		switch other, taken := r.ByKey(public); {
-		case !nkeys.IsValidPublicUserKey(public):
+		case !identity.IsPublicKey(public):
 			return fault.E(op, fault.Invalid, "public", errPublic)
 		case c.Public == public:
 			return nil
@@ -252,7 +251,7 @@ func (r *Children) Rotate(ctx context.Context, name, public string, proof, conse
 			return fault.E(op, fault.Conflict, "public", rotateTaken(&other, c))
 		}
 		text := RotateText(c.Name, c.Public, public)
-		if !Verify(public, text, proof) || !Verify(c.Public, text, consent) {
+		if !identity.Verify(public, text, proof) || !identity.Verify(c.Public, text, consent) {
 			return fault.E(op, fault.Refused, name, errProof)
 		}
 		c.replaceKey(public)

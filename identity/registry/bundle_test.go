@@ -1,4 +1,4 @@
-package identity_test
+package registry_test
 
 import (
 	"testing"
@@ -7,23 +7,24 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 )
 
 // openChildren opens the children in a folder; what they know there comes back at the next call.
-func openChildren(t *testing.T, dir string, h *hand) *identity.Children {
+func openChildren(t *testing.T, dir string, h *hand) *registry.Children {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), dir, h.now)
 	must(t, err)
 	t.Cleanup(func() { must(t, c.Close()) })
-	children, err := identity.OpenChildren(t.Context(), c, h.now)
+	children, err := registry.OpenChildren(t.Context(), c, h.now)
 	must(t, err)
 	return children
 }
 
 // bundled adds the child plant, whose bundle expires after 30 days.
-func bundled(t *testing.T, r *identity.Children, h *hand) identity.Child {
+func bundled(t *testing.T, r *registry.Children, h *hand) registry.Child {
 	t.Helper()
-	c, err := r.Add(t.Context(), identity.Child{Name: "plant", Public: publicKey(t), Prefix: "campus/plant", Expires: h.at.Add(identity.BundleLife)})
+	c, err := r.Add(t.Context(), registry.Child{Name: "plant", Public: publicKey(t), Prefix: "campus/plant", Expires: h.at.Add(registry.BundleLife)})
 	must(t, err)
 	return c
 }
@@ -31,29 +32,29 @@ func bundled(t *testing.T, r *identity.Children, h *hand) identity.Child {
 func TestABundleThatNobodyUsesExpiresAndSurvivesARestart(t *testing.T) {
 	h, dir := newHand(), t.TempDir()
 	made := bundled(t, openChildren(t, dir, h), h)
-	h.at = h.at.Add(identity.BundleLife - time.Second)
+	h.at = h.at.Add(registry.BundleLife - time.Second)
 	if c, err := openChildren(t, dir, h).Child("plant"); err != nil || c.Expired(h.at) || !c.Expires.Equal(made.Expires) {
 		t.Errorf("a second before: %+v, %v", c, err)
 	}
 	h.at = h.at.Add(time.Second)
-	if c, err := openChildren(t, dir, h).Child("plant"); err != nil || !c.Expired(h.at) || c.State != identity.ChildApproved {
+	if c, err := openChildren(t, dir, h).Child("plant"); err != nil || !c.Expired(h.at) || c.State != registry.ChildApproved {
 		t.Errorf("then: %+v, %v", c, err)
 	}
 }
 
 func TestANodeThatWasHereOnceDoesNotExpire(t *testing.T) {
-	for name, come := range map[string]func(t *testing.T, r *identity.Children){
-		"it was met": func(t *testing.T, r *identity.Children) { must(t, r.Met(t.Context(), "plant")) },
-		"it took a key of its own": func(t *testing.T, r *identity.Children) {
+	for name, come := range map[string]func(t *testing.T, r *registry.Children){
+		"it was met": func(t *testing.T, r *registry.Children) { must(t, r.Met(t.Context(), "plant")) },
+		"it took a key of its own": func(t *testing.T, r *registry.Children) {
 			old, err := identity.OpenKey(t.TempDir() + "/old.nk")
 			must(t, err)
 			next, err := identity.OpenKey(t.TempDir() + "/next.nk")
 			must(t, err)
 			end := mustChild(t, r).Expires
 			must(t, r.Remove(t.Context(), "plant"))
-			_, err = r.Add(t.Context(), identity.Child{Name: "plant", Public: old.Public(), Expires: end})
+			_, err = r.Add(t.Context(), registry.Child{Name: "plant", Public: old.Public(), Expires: end})
 			must(t, err)
-			text := identity.RotateText("plant", old.Public(), next.Public())
+			text := registry.RotateText("plant", old.Public(), next.Public())
 			proof, err := next.Sign(text)
 			must(t, err)
 			consent, err := old.Sign(text)
@@ -68,12 +69,12 @@ func TestANodeThatWasHereOnceDoesNotExpire(t *testing.T) {
 			bundled(t, r, h)
 			come(t, r)
 			h.at = h.at.AddDate(1, 0, 0)
-			for _, r := range []*identity.Children{r, openChildren(t, dir, h)} {
+			for _, r := range []*registry.Children{r, openChildren(t, dir, h)} {
 				if c := mustChild(t, r); !c.Expires.IsZero() || c.Expired(h.at) {
 					t.Errorf("after a year: %+v", c)
 				}
 			}
-			_, err := r.Add(t.Context(), identity.Child{Name: "plant", Public: publicKey(t), Expires: h.at.Add(time.Hour)})
+			_, err := r.Add(t.Context(), registry.Child{Name: "plant", Public: publicKey(t), Expires: h.at.Add(time.Hour)})
 			if !fault.Is(err, fault.Conflict) {
 				t.Errorf("its name is given to another: %v", err)
 			}
@@ -81,7 +82,7 @@ func TestANodeThatWasHereOnceDoesNotExpire(t *testing.T) {
 	}
 }
 
-func mustChild(t *testing.T, r *identity.Children) identity.Child {
+func mustChild(t *testing.T, r *registry.Children) registry.Child {
 	t.Helper()
 	c, err := r.Child("plant")
 	must(t, err)
@@ -89,37 +90,37 @@ func mustChild(t *testing.T, r *identity.Children) identity.Child {
 }
 
 func TestABundleIsRenewedUnderItsName(t *testing.T) {
-	late := identity.BundleLife + time.Hour
+	late := registry.BundleLife + time.Hour
 	for name, test := range map[string]struct {
 		after time.Duration
-		renew func(r *identity.Children, known identity.Child, end time.Time) (identity.Child, error)
+		renew func(r *registry.Children, known registry.Child, end time.Time) (registry.Child, error)
 		life  time.Duration
 		key   bool // it has another one
 		kind  fault.Kind
 	}{
-		"by approval": {late, func(r *identity.Children, _ identity.Child, _ time.Time) (identity.Child, error) {
+		"by approval": {late, func(r *registry.Children, _ registry.Child, _ time.Time) (registry.Child, error) {
 			return r.Approve(t.Context(), "plant", "ada")
-		}, identity.BundleLife, false, 0},
-		"by its key": {late, func(r *identity.Children, known identity.Child, end time.Time) (identity.Child, error) {
-			return r.Add(t.Context(), identity.Child{Name: "Plant", Public: known.Public, Prefix: "elsewhere", Expires: end, By: "ada"})
+		}, registry.BundleLife, false, 0},
+		"by its key": {late, func(r *registry.Children, known registry.Child, end time.Time) (registry.Child, error) {
+			return r.Add(t.Context(), registry.Child{Name: "Plant", Public: known.Public, Prefix: "elsewhere", Expires: end, By: "ada"})
 		}, time.Hour, false, 0},
-		"by its key before its end": {time.Hour, func(r *identity.Children, known identity.Child, end time.Time) (identity.Child, error) {
-			return r.Add(t.Context(), identity.Child{Name: "plant", Public: known.Public, Expires: end, By: "ada"})
+		"by its key before its end": {time.Hour, func(r *registry.Children, known registry.Child, end time.Time) (registry.Child, error) {
+			return r.Add(t.Context(), registry.Child{Name: "plant", Public: known.Public, Expires: end, By: "ada"})
 		}, time.Hour, false, 0},
-		"by another key": {late, func(r *identity.Children, _ identity.Child, end time.Time) (identity.Child, error) {
-			return r.Add(t.Context(), identity.Child{Name: "plant", Public: publicKey(t), Expires: end, By: "ada"})
+		"by another key": {late, func(r *registry.Children, _ registry.Child, end time.Time) (registry.Child, error) {
+			return r.Add(t.Context(), registry.Child{Name: "plant", Public: publicKey(t), Expires: end, By: "ada"})
 		}, time.Hour, true, 0},
-		"not by another key before its end": {time.Hour, func(r *identity.Children, _ identity.Child, end time.Time) (identity.Child, error) {
-			return r.Add(t.Context(), identity.Child{Name: "plant", Public: publicKey(t), Expires: end})
+		"not by another key before its end": {time.Hour, func(r *registry.Children, _ registry.Child, end time.Time) (registry.Child, error) {
+			return r.Add(t.Context(), registry.Child{Name: "plant", Public: publicKey(t), Expires: end})
 		}, 0, false, fault.Conflict},
-		"not without an end": {late, func(r *identity.Children, known identity.Child, _ time.Time) (identity.Child, error) {
-			return r.Add(t.Context(), identity.Child{Name: "plant", Public: known.Public})
+		"not without an end": {late, func(r *registry.Children, known registry.Child, _ time.Time) (registry.Child, error) {
+			return r.Add(t.Context(), registry.Child{Name: "plant", Public: known.Public})
 		}, 0, false, fault.Conflict},
-		"not when it is shut out": {late, func(r *identity.Children, known identity.Child, end time.Time) (identity.Child, error) {
+		"not when it is shut out": {late, func(r *registry.Children, known registry.Child, end time.Time) (registry.Child, error) {
 			if _, err := r.Revoke(t.Context(), "plant", "ada"); err != nil {
 				return known, err
 			}
-			return r.Add(t.Context(), identity.Child{Name: "plant", Public: known.Public, Expires: end})
+			return r.Add(t.Context(), registry.Child{Name: "plant", Public: known.Public, Expires: end})
 		}, 0, false, fault.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestTheEndOfABundleIsNearEnough(t *testing.T) {
 	h := newHand()
 	r := openChildren(t, t.TempDir(), h)
 	for _, life := range []time.Duration{-time.Hour, 59 * time.Second, 11 * 365 * 24 * time.Hour} {
-		if _, err := r.Add(t.Context(), identity.Child{Name: "plant", Public: publicKey(t), Expires: h.at.Add(life)}); !fault.Is(err, fault.Invalid) {
+		if _, err := r.Add(t.Context(), registry.Child{Name: "plant", Public: publicKey(t), Expires: h.at.Add(life)}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%v from now: %v", life, err)
 		}
 	}

@@ -1,26 +1,28 @@
-package identity
+package registry
+
+import "voltbus/identity"
 
 // Standing is what an agent may do, and what those are bound to who may call it.
 type Standing struct {
 	Version uint64           `json:"version"` // grows with every change of any agent, until the node ends
-	Grants  Grants           `json:"grants"`
+	Grants  identity.Grants  `json:"grants"`
 	Callers map[string]Bound `json:"callers"` // by name
 }
 
 // Bound is what a caller of an agent is bound to.
 type Bound struct {
-	Call       []CallGrant `json:"call"` // to this agent
-	Hold       []HoldGrant `json:"hold"`
-	Administer bool        `json:"administer"`
+	Call       []identity.CallGrant `json:"call"` // to this agent
+	Hold       []identity.HoldGrant `json:"hold"`
+	Administer bool                 `json:"administer"`
 }
 
 // Grants returns what the caller may do, as far as the callee knows it.
-func (b *Bound) Grants() *Grants {
-	return &Grants{Call: b.Call, Hold: b.Hold, Administer: b.Administer}
+func (b *Bound) Grants() *identity.Grants {
+	return &identity.Grants{Call: b.Call, Hold: b.Hold, Administer: b.Administer}
 }
 
 // Standing returns the standing of an agent; fault.NotFound if there is none of the name.
-func (r *Registry) Standing(name string) (Standing, error) {
+func (r *Agents) Standing(name string) (Standing, error) {
 	version := r.Version() // before the rest: what changes meanwhile has a higher one
 	a, err := r.Agent(name)
 	if err != nil {

@@ -1,4 +1,4 @@
-package identity
+package registry
 
 import (
 	"context"
@@ -20,7 +20,7 @@ var errBundleLife = errors.New("must be between a minute and ten years from now;
 // checkEnd judges until when a key is to be taken; the zero time is for ever.
 func checkEnd(end, now time.Time) error {
 	if life := end.Sub(now); !end.IsZero() && (life < leastLife || life > mostBundleLife) {
-		return fault.E("identity.checkEnd", fault.Invalid, "expires", errBundleLife)
+		return fault.E("registry.checkEnd", fault.Invalid, "expires", errBundleLife)
 	}
 	return nil
 }

@@ -1,21 +1,15 @@
-package identity
+package registry
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/point"
-)
-
-// What comes before the names of nodes and invitations on the bus. No agent's name begins with them.
-const (
-	ChildPrefix  = "@" // + the child's name
-	InvitePrefix = "+" // + the invitation's ID
 )
 
 // ChildState is how a child stands with this node.
@@ -30,17 +24,17 @@ const (
 
 // Child is a node whose data this one takes. Values are not changed after they were handed over.
 type Child struct {
-	Name       string     `json:"name"`
-	Public     string     `json:"public"` // nkey, such as "UABC…"; the private half stays with the child
-	State      ChildState `json:"state"`
-	Prefix     point.Path `json:"prefix"`               // below which its points are; "" for everywhere
-	Grants     Grants     `json:"grants"`               // what it may do beside recording and publishing below its prefix
-	Version    string     `json:"version,omitempty"`    // of its program, as it said when it joined
-	Invitation string     `json:"invitation,omitempty"` // the ID of the one that it joined with; "" for none
-	Previous   []string   `json:"previous,omitempty"`   // keys that it had before, which are refused
-	Joined     time.Time  `json:"joined"`
-	Changed    time.Time  `json:"changed"`      // when the state changed last
-	By         string     `json:"by,omitempty"` // who changed it; "" if the invitation did
+	Name       string          `json:"name"`
+	Public     string          `json:"public"` // nkey, such as "UABC…"; the private half stays with the child
+	State      ChildState      `json:"state"`
+	Prefix     point.Path      `json:"prefix"`               // below which its points are; "" for everywhere
+	Grants     identity.Grants `json:"grants"`               // what it may do beside recording and publishing below its prefix
+	Version    string          `json:"version,omitempty"`    // of its program, as it said when it joined
+	Invitation string          `json:"invitation,omitempty"` // the ID of the one that it joined with; "" for none
+	Previous   []string        `json:"previous,omitempty"`   // keys that it had before, which are refused
+	Joined     time.Time       `json:"joined"`
+	Changed    time.Time       `json:"changed"`      // when the state changed last
+	By         string          `json:"by,omitempty"` // who changed it; "" if the invitation did
 	// Expires is until when the key of a bundle is taken that no node has used yet. It is zero once the node
 	// was here, and of one whose key does not expire.
 	Expires time.Time `json:"expires,omitzero"`
@@ -50,7 +44,7 @@ type Child struct {
 func (c *Child) Expired(now time.Time) bool { return !c.Expires.IsZero() && !now.Before(c.Expires) }
 
 // Caller is the child's name on the bus.
-func (c *Child) Caller() string { return ChildPrefix + c.Name }
+func (c *Child) Caller() string { return identity.ChildPrefix + c.Name }
 
 // Below returns the pattern of the points that the child may record and publish.
 func (c *Child) Below() point.Pattern {
@@ -61,25 +55,25 @@ func (c *Child) Below() point.Pattern {
 }
 
 // All returns everything that the child may do.
-func (c *Child) All() Grants {
+func (c *Child) All() identity.Grants {
 	own := []point.Pattern{c.Below()}
-	return Grants{Publish: own, Record: own}.With(c.Grants)
+	return identity.Grants{Publish: own, Record: own}.With(c.Grants)
 }
 
 // Invitation lets one node become a child. The secret of its key is nowhere here.
 type Invitation struct {
-	ID       string     `json:"id"`
-	Public   string     `json:"public"`         // nkey of the code
-	Approved bool       `json:"approved"`       // the child needs nobody's approval
-	Name     string     `json:"name,omitempty"` // what the child is called; "" lets it choose
-	Prefix   point.Path `json:"prefix"`         // PrefixOfName stands for the child's name
-	Grants   Grants     `json:"grants"`
-	Created  time.Time  `json:"created"`
-	Expires  time.Time  `json:"expires"`
-	By       string     `json:"by,omitempty"`     // who invited
-	Used     time.Time  `json:"used,omitzero"`    // zero: not yet
-	UsedBy   string     `json:"used_by,omitzero"` // the child's name
-	Canceled time.Time  `json:"canceled,omitzero"`
+	ID       string          `json:"id"`
+	Public   string          `json:"public"`         // nkey of the code
+	Approved bool            `json:"approved"`       // the child needs nobody's approval
+	Name     string          `json:"name,omitempty"` // what the child is called; "" lets it choose
+	Prefix   point.Path      `json:"prefix"`         // PrefixOfName stands for the child's name
+	Grants   identity.Grants `json:"grants"`
+	Created  time.Time       `json:"created"`
+	Expires  time.Time       `json:"expires"`
+	By       string          `json:"by,omitempty"`     // who invited
+	Used     time.Time       `json:"used,omitzero"`    // zero: not yet
+	UsedBy   string          `json:"used_by,omitzero"` // the child's name
+	Canceled time.Time       `json:"canceled,omitzero"`
 }
 
 // PrefixOfName in an invitation's prefix stands for the name that the child gets.
@@ -87,7 +81,7 @@ const PrefixOfName = "{name}"
 
 // Open returns nil if the invitation can be used, or a fault.Refused error that says why not.
 func (i *Invitation) Open(now time.Time) error {
-	const op = "identity.Invitation"
+	const op = "registry.Invitation"
 	switch {
 	case !i.Canceled.IsZero():
 		return fault.E(op, fault.Refused, i.ID, errInviteCanceled)
@@ -124,21 +118,10 @@ type ChildStorage interface {
 	DropInvitation(ctx context.Context, id string) error
 }
 
-var nodeNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-
 var (
-	errChildName   = errors.New("a node's name has 1 to 64 letters, digits, and - _ after the first")
 	errChildPrefix = errors.New("must be a path such as campus/b1, without * and braces; in an invitation {name} stands for the node's name")
 	errChildGrants = errors.New("a node can be granted publish, record, subscribe, read, command and call, but neither to administer nor to hold")
 )
-
-// CheckChildName returns nil, or a fault.Invalid error that says what a name looks like.
-func CheckChildName(name string) error {
-	if !nodeNames.MatchString(name) || name == nodeName {
-		return fault.E("identity.CheckChildName", fault.Invalid, "name", errChildName)
-	}
-	return nil
-}
 
 // CheckPrefix returns nil, or a fault.Invalid error that says what the prefix of a node looks like.
 func CheckPrefix(prefix point.Path) error {
@@ -146,15 +129,15 @@ func CheckPrefix(prefix point.Path) error {
 		return nil
 	}
 	if err := prefix.Validate(); err != nil || strings.ContainsAny(string(prefix), "*{}") {
-		return fault.E("identity.CheckPrefix", fault.Invalid, "prefix", errors.Join(errChildPrefix, err))
+		return fault.E("registry.CheckPrefix", fault.Invalid, "prefix", errors.Join(errChildPrefix, err))
 	}
 	return nil
 }
 
 // CheckChildGrants returns nil, or a fault.Invalid error about what a child cannot be granted.
-func CheckChildGrants(g *Grants) error {
+func CheckChildGrants(g *identity.Grants) error {
 	if g.Administer || len(g.Hold) > 0 {
-		return fault.E("identity.CheckChildGrants", fault.Invalid, "grants", errChildGrants)
+		return fault.E("registry.CheckChildGrants", fault.Invalid, "grants", errChildGrants)
 	}
-	return CheckGrants(g)
+	return identity.CheckGrants(g)
 }

@@ -1,4 +1,4 @@
-package identity_test
+package registry_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 	"voltbus/point"
 )
 
@@ -27,14 +28,14 @@ func publicKey(t testing.TB) string {
 	return k.Public()
 }
 
-func openRegistry(t testing.TB, dir string) *identity.Registry {
+func openRegistry(t testing.TB, dir string) *registry.Agents {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), dir, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	r, err := identity.OpenRegistry(t.Context(), c, time.Now)
+	r, err := registry.OpenAgents(t.Context(), c, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func calls(agents ...string) identity.Grants {
 func TestTheRegistryTellsEveryChangeAfterItHolds(t *testing.T) {
 	r := openRegistry(t, t.TempDir())
 	var told []string
-	r.Notify(func(c identity.AgentChange) {
+	r.Notify(func(c registry.AgentChange) {
 		now, err := r.Agent("a")
 		told = append(told, fmt.Sprintf("%s %d→%d %v %v", c.What, len(c.Before.Grants.Call), len(c.After.Grants.Call), now.Active(), err == nil))
 	})
@@ -119,7 +120,7 @@ func TestCallersAreThoseWithAGrantAndAdministrators(t *testing.T) {
 	if _, err := r.Revoke(t.Context(), "gone"); err != nil {
 		t.Fatal(err)
 	}
-	want := []identity.Caller{{Name: "root", Administer: true}, {Name: "tuner", Call: []identity.CallGrant{{Agent: "boiler"}}}}
+	want := []registry.Caller{{Name: "root", Administer: true}, {Name: "tuner", Call: []identity.CallGrant{{Agent: "boiler"}}}}
 	if d := cmp.Diff(want, r.Callers("boiler")); d != "" {
 		t.Error(d)
 	}
@@ -159,9 +160,9 @@ func TestGrantsReadBackAsTheyWereWritten(t *testing.T) {
 func BenchmarkAuthenticate(b *testing.B) {
 	list := make(crowd, 10_000)
 	for i := range list {
-		list[i] = identity.Agent{Name: fmt.Sprintf("agent%05d", i), Public: fmt.Sprintf("U%055d", i), Grants: calls("x", "y")}
+		list[i] = registry.Agent{Name: fmt.Sprintf("agent%05d", i), Public: fmt.Sprintf("U%055d", i), Grants: calls("x", "y")}
 	}
-	r, err := identity.OpenRegistry(b.Context(), list, time.Now)
+	r, err := registry.OpenAgents(b.Context(), list, time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -176,8 +177,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 }
 
 // crowd is agents that are never changed.
-type crowd []identity.Agent
+type crowd []registry.Agent
 
-func (c crowd) Agents(context.Context) ([]identity.Agent, error) { return c, nil }
-func (crowd) PutAgent(context.Context, identity.Agent) error     { return errors.ErrUnsupported }
+func (c crowd) Agents(context.Context) ([]registry.Agent, error) { return c, nil }
+func (crowd) PutAgent(context.Context, registry.Agent) error     { return errors.ErrUnsupported }
 func (crowd) DropAgent(context.Context, string) error            { return errors.ErrUnsupported }

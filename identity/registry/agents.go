@@ -1,4 +1,4 @@
-package identity
+package registry
 
 import (
 	"cmp"
@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"voltbus/fault"
+	"voltbus/identity"
 )
 
 var (
@@ -39,10 +38,10 @@ type AgentChange struct {
 	After  Agent // zero when it was removed
 }
 
-// Registry knows the agents. It keeps them in memory, over a durable storage. It is safe for
+// Agents knows the agents. It keeps them in memory, over a durable storage. It is safe for
 // concurrent use.
-type Registry struct {
-	storage Agents
+type Agents struct {
+	storage AgentStorage
 	now     func() time.Time
 
 	changing sync.Mutex // one change at a time, up to its announcement
@@ -56,13 +55,13 @@ type Registry struct {
 	listeners []func(AgentChange)
 }
 
-// OpenRegistry reads the agents from the storage. now is the clock, such as time.Now.
-func OpenRegistry(ctx context.Context, storage Agents, now func() time.Time) (*Registry, error) {
+// OpenAgents reads the agents from the storage. now is the clock, such as time.Now.
+func OpenAgents(ctx context.Context, storage AgentStorage, now func() time.Time) (*Agents, error) {
 	list, err := storage.Agents(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{
+	r := &Agents{
 		storage: storage, now: now, version: 1,
 		byName: make(map[string]*Agent, len(list)), byKey: make(map[string]*Agent, len(list)),
 		callers: map[string]map[string]bool{}, admins: map[string]bool{},
@@ -75,7 +74,7 @@ func OpenRegistry(ctx context.Context, storage Agents, now func() time.Time) (*R
 
 // Notify calls f with every change, after it holds and before the method that made it returns. f
 // must not change the registry. Call it before the registry is used.
-func (r *Registry) Notify(f func(AgentChange)) {
+func (r *Agents) Notify(f func(AgentChange)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listeners = append(r.listeners, f)
@@ -83,15 +82,15 @@ func (r *Registry) Notify(f func(AgentChange)) {
 
 // Add registers an agent with a public key that was made elsewhere. A wrong name, key or grant is
 // fault.Invalid, a name or key in use fault.Conflict.
-func (r *Registry) Add(ctx context.Context, name, public string, grants Grants) (Agent, error) {
-	const op = "identity.Add"
-	if err := CheckAgentName(name); err != nil {
+func (r *Agents) Add(ctx context.Context, name, public string, grants identity.Grants) (Agent, error) {
+	const op = "registry.Add"
+	if err := identity.CheckAgentName(name); err != nil {
 		return Agent{}, err
 	}
-	if !nkeys.IsValidPublicUserKey(public) {
+	if !identity.IsPublicKey(public) {
 		return Agent{}, fault.E(op, fault.Invalid, "public", errPublic)
 	}
-	if err := CheckGrants(&grants); err != nil {
+	if err := identity.CheckGrants(&grants); err != nil {
 		return Agent{}, err
 	}
 	r.changing.Lock()
@@ -106,33 +105,25 @@ func (r *Registry) Add(ctx context.Context, name, public string, grants Grants) 
 	return a, r.put(ctx, AgentChange{What: AgentAdded, After: a})
 }
 
-// CheckGrants returns nil, or all that is wrong with the grants as one fault.Invalid error.
-func CheckGrants(g *Grants) error {
-	if problems := g.Validate(); len(problems) > 0 {
-		return fault.E("identity.CheckGrants", fault.Invalid, "grants", errors.Join(problems...))
-	}
-	return nil
-}
-
 // SetGrants replaces what an agent may do, at once; fault.NotFound if there is none of the name.
-func (r *Registry) SetGrants(ctx context.Context, name string, grants Grants) (Agent, error) {
-	return r.Regrant(ctx, name, func(g *Grants) error { *g = grants; return nil })
+func (r *Agents) SetGrants(ctx context.Context, name string, grants identity.Grants) (Agent, error) {
+	return r.Regrant(ctx, name, func(g *identity.Grants) error { *g = grants; return nil })
 }
 
 // Regrant lets change edit what an agent may do, and makes it hold at once. No other change comes
 // between. change must not keep what it is given, nor edit its slices and maps in place.
-func (r *Registry) Regrant(ctx context.Context, name string, change func(*Grants) error) (Agent, error) {
+func (r *Agents) Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (Agent, error) {
 	return r.alter(ctx, name, AgentGranted, func(a *Agent) error {
 		if err := change(&a.Grants); err != nil {
 			return err
 		}
-		return CheckGrants(&a.Grants)
+		return identity.CheckGrants(&a.Grants)
 	})
 }
 
 // Revoke shuts an agent out: its connections end, and its key is refused. The name stays taken
 // until it is removed. It is no error if it was revoked before.
-func (r *Registry) Revoke(ctx context.Context, name string) (Agent, error) {
+func (r *Agents) Revoke(ctx context.Context, name string) (Agent, error) {
 	return r.alter(ctx, name, AgentRevoked, func(a *Agent) error {
 		if a.Active() {
 			a.Revoked = r.now()
@@ -141,7 +132,7 @@ func (r *Registry) Revoke(ctx context.Context, name string) (Agent, error) {
 	})
 }
 
-func (r *Registry) alter(ctx context.Context, name string, what Happening, change func(*Agent) error) (Agent, error) {
+func (r *Agents) alter(ctx context.Context, name string, what Happening, change func(*Agent) error) (Agent, error) {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	before, err := r.Agent(name)
@@ -156,7 +147,7 @@ func (r *Registry) alter(ctx context.Context, name string, what Happening, chang
 }
 
 // put makes a change durable, then known.
-func (r *Registry) put(ctx context.Context, c AgentChange) error {
+func (r *Agents) put(ctx context.Context, c AgentChange) error {
 	if err := r.storage.PutAgent(ctx, c.After); err != nil {
 		return err
 	}
@@ -176,7 +167,7 @@ func (r *Registry) put(ctx context.Context, c AgentChange) error {
 
 // Remove forgets an agent; fault.NotFound if there is none of the name. Its key is a stranger's
 // afterwards.
-func (r *Registry) Remove(ctx context.Context, name string) error {
+func (r *Agents) Remove(ctx context.Context, name string) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	before, err := r.Agent(name)
@@ -198,17 +189,17 @@ func (r *Registry) Remove(ctx context.Context, name string) error {
 }
 
 // Agent returns the agent of the name; fault.NotFound if there is none.
-func (r *Registry) Agent(name string) (Agent, error) {
+func (r *Agents) Agent(name string) (Agent, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if a := r.byName[name]; a != nil {
 		return *a, nil
 	}
-	return Agent{}, fault.E("identity.Agent", fault.NotFound, name, errNoAgent)
+	return Agent{}, fault.E("registry.Agent", fault.NotFound, name, errNoAgent)
 }
 
 // ByKey returns the agent with the public key, also one that was revoked.
-func (r *Registry) ByKey(public string) (Agent, bool) {
+func (r *Agents) ByKey(public string) (Agent, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if a := r.byKey[public]; a != nil {
@@ -218,7 +209,7 @@ func (r *Registry) ByKey(public string) (Agent, bool) {
 }
 
 // List returns all agents by name, the revoked ones too.
-func (r *Registry) List() []Agent {
+func (r *Agents) List() []Agent {
 	r.mu.RLock()
 	list := make([]Agent, 0, len(r.byName))
 	for _, a := range r.byName {
@@ -230,7 +221,7 @@ func (r *Registry) List() []Agent {
 }
 
 // Version counts the changes since the registry was opened, from 1.
-func (r *Registry) Version() uint64 {
+func (r *Agents) Version() uint64 {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.version
@@ -239,13 +230,13 @@ func (r *Registry) Version() uint64 {
 // Caller is what somebody who may call an agent is bound to.
 type Caller struct {
 	Name       string
-	Call       []CallGrant // to this agent
-	Hold       []HoldGrant
+	Call       []identity.CallGrant // to this agent
+	Hold       []identity.HoldGrant
 	Administer bool
 }
 
 // Callers lists by name who may call an agent, and what they hold.
-func (r *Registry) Callers(name string) []Caller {
+func (r *Agents) Callers(name string) []Caller {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	names := maps.Clone(r.admins)
@@ -265,7 +256,7 @@ func (r *Registry) Callers(name string) []Caller {
 }
 
 // enter puts an agent into the indexes.
-func (r *Registry) enter(a *Agent) {
+func (r *Agents) enter(a *Agent) {
 	r.byName[a.Name], r.byKey[a.Public] = a, a
 	if !a.Active() {
 		return
@@ -283,7 +274,7 @@ func (r *Registry) enter(a *Agent) {
 }
 
 // leave is the inverse of enter.
-func (r *Registry) leave(a *Agent) {
+func (r *Agents) leave(a *Agent) {
 	delete(r.byName, a.Name)
 	delete(r.byKey, a.Public)
 	delete(r.admins, a.Name)
