@@ -8,12 +8,11 @@ var (
 	}
 	manyLines = map[string]int{
 		"device":       3268,
-		"identity":     3534,
 		"store/duckdb": 4091,
 	}
 	manyImports = map[string]int{
 		"cmd/voltbus": 30,
 		"lab/rig":     21,
-		"node":        81,
+		"node":        82,
 	}
 )
