@@ -12,6 +12,7 @@ import (
 	"voltbus/bus"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/semaphore"
 
 	"voltbus/bus/trouble"
 	"voltbus/fault"
@@ -39,6 +40,7 @@ type Parent struct {
 	closed  bool
 	running sync.WaitGroup
 	places  chan struct{} // holds one for each call that runs
+	weight  *semaphore.Weighted
 }
 
 // DialParent connects as Join does. name is the child's caller name, such as "@plant-1".
@@ -49,7 +51,7 @@ func DialParent(ctx context.Context, to Way, key bus.Signer, name string) (*Pare
 	}
 	run, end := context.WithCancel(context.WithoutCancel(ctx)) // it lives until Close
 	return &Parent{
-		Joiner: j, way: to, key: key, ctx: run, end: end, places: make(chan struct{}, parentCalls),
+		Joiner: j, way: to, key: key, ctx: run, end: end, places: make(chan struct{}, parentCalls), weight: semaphore.NewWeighted(callsWeight),
 		inbox: wire.InboxPrefix + wire.Token(name) + "." + rand.Text() + ".up",
 	}, nil
 }
@@ -94,16 +96,27 @@ func (p *Parent) Serve(handler func(context.Context, dispatch.Request)) error {
 		if m.Reply == "" {
 			r.Respond = func([]byte) error { return nil }
 		}
+		if err := wire.Readable(call.Method, m.Data); err != nil {
+			_ = r.Respond(dispatch.Failure(err, ""))
+			return
+		}
 		p.start(r, handler)
 	})
 }
 
-// start runs a call when there is a place for it; until then the ones behind it wait.
+// callsWeight is what the calls that run may take to be read, as wire.Weight has it; more wait.
+const callsWeight = 192 << 20
+
+// start runs a call when there is a place for it, and memory to read it; until then the ones behind it wait.
 func (p *Parent) start(r dispatch.Request, handler func(context.Context, dispatch.Request)) {
+	weight := min(int64(wire.Weight(r.Data)), callsWeight)
+	if p.weight.Acquire(p.ctx, weight) != nil {
+		return
+	}
 	select {
 	case p.places <- struct{}{}:
 	case <-p.ctx.Done():
-		return
+		return // nothing runs any more
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +124,7 @@ func (p *Parent) start(r dispatch.Request, handler func(context.Context, dispatc
 		return
 	}
 	p.running.Go(func() {
-		defer func() { <-p.places }()
+		defer func() { <-p.places; p.weight.Release(weight) }()
 		handler(p.ctx, r)
 	})
 }

@@ -23,6 +23,7 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 	grids := map[time.Duration][]int64{}
 	var lacking []time.Time
 	var found []pending
+	last, listedEnds := uint32(0), 0
 	d.Expected(q.Day, 0, func(number, channel uint32, c *meter.Channel) bool {
 		ends, ok := grids[c.Interval]
 		if !ok {
@@ -30,7 +31,8 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 			grids[c.Interval] = ends
 		}
 		lacking = lacking[:0]
-		listed := number >= behind && len(found) < q.Limit
+		full := len(found) >= q.Limit || listedEnds >= mostEnds
+		listed := number >= behind && (!full || len(found) > 0 && number == last) // a page ends between meters
 		count := 0
 		for i, end := range ends {
 			if has(channel, i, end) {
@@ -48,6 +50,7 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 			return true
 		case listed:
 			found = append(found, pending{channel, append([]time.Time(nil), lacking...)})
+			last, listedEnds = number, listedEnds+count
 		case number >= behind:
 			out.More = true
 		}
@@ -60,6 +63,9 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 	}
 	return out, nil
 }
+
+// mostEnds is how many ends of intervals a page has, whatever its limit: after them it ends with its meter.
+const mostEnds = 200_000
 
 type pending struct {
 	channel uint32

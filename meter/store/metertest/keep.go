@@ -246,6 +246,20 @@ func testMissing(t *testing.T, f *fixture) {
 	if len(page.List) != 2 || page.List[1].Meter != "m4" || page.More {
 		t.Errorf("the last page: %d listed, more %v", len(page.List), page.More)
 	}
+	f.many("long", 3, time.Second) // 86,400 intervals a day each
+	page = ask(store.MissingQuery{Day: day + 1, Limit: 10, After: "m4"})
+	if len(page.List) != 3 || page.More {
+		t.Errorf("a page of a meter: %d listed, more %v", len(page.List), page.More)
+	}
+	f.many("next", 1, time.Second)
+	page = ask(store.MissingQuery{Day: day + 1, Limit: 10, After: "m4"})
+	if len(page.List) != 3 || !page.More {
+		t.Errorf("a page of many intervals: %d listed, more %v; it ends with the meter that fills it", len(page.List), page.More)
+	}
+	page = ask(store.MissingQuery{Day: day + 1, Limit: 2, After: "m4"})
+	if len(page.List) != 3 || !page.More {
+		t.Errorf("a page that ends within a meter: %d listed, more %v", len(page.List), page.More)
+	}
 	_, err := f.Missing(t.Context(), store.MissingQuery{Day: day, After: "nobody"})
 	f.wants(err, fault.NotFound)
 }

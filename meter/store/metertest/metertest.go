@@ -119,6 +119,20 @@ func (f *fixture) have(ids ...string) {
 	}
 }
 
+// many registers a meter with so many channels of an interval.
+func (f *fixture) many(id string, channels int, every time.Duration) {
+	f.t.Helper()
+	m := meter.Meter{ID: id, Commodity: meter.Electricity}
+	for i := range channels {
+		kind := reading(f.t, quarter)
+		kind[meter.MeasuringPeriod], kind[meter.TOU] = 0, int16(i)
+		m.Channels = append(m.Channels, meter.Channel{Number: i + 1, ReadingType: kind, Interval: every, Multiplier: 1})
+	}
+	if r := must[store.Registered](f.t)(f.Register(f.t.Context(), []store.Registration{{Meter: m}})); r.Added != 1 {
+		f.t.Fatalf("registered %+v", r)
+	}
+}
+
 // put appends readings of consecutive intervals of channel 1, the first of which ends at end. NaN leaves one out.
 func (f *fixture) put(id string, end time.Time, values ...float64) store.Result {
 	f.t.Helper()

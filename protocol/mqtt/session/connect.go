@@ -66,7 +66,7 @@ func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([
 	if err != nil {
 		return out, err
 	}
-	return s.pump(now, out), nil // [MQTT-4.4.0-1]
+	return s.Flush(now, out), nil // [MQTT-4.4.0-1]
 }
 
 // accept notes what the client asks for.

@@ -68,7 +68,7 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 	if o.qos == 2 {
 		s.Changed |= Vital
 	}
-	out = s.pump(now, out)
+	out = s.Flush(now, out)
 	if s.queue.waiting() > 0 {
 		return out, Queued
 	}
@@ -80,7 +80,7 @@ func (s *Session) deliverOnce(now time.Time, o *outgoing, out []byte) ([]byte, O
 	if s.conn == nil || s.conn.state != connected {
 		return out, Ignored
 	}
-	if s.full(out) {
+	if s.config.full(out) {
 		return out, Refused
 	}
 	longer, ok := s.conn.send(now, o, false, out)
@@ -91,15 +91,12 @@ func (s *Session) deliverOnce(now time.Time, o *outgoing, out []byte) ([]byte, O
 }
 
 // full reports whether nothing more is to be appended.
-func (s *Session) full(out []byte) bool { return len(out) >= or(s.config.MaxUnsent, 64<<10) }
+func (c *Config) full(out []byte) bool { return len(out) >= or(c.MaxUnsent, 64<<10) }
 
-// Flush goes on with messages that wait. The server calls it when it has sent what was unsent.
-func (s *Session) Flush(now time.Time, out []byte) []byte { return s.pump(now, out) }
-
-// pump sends messages that wait as far as the client takes them [MQTT-3.3.4-9].
-func (s *Session) pump(now time.Time, out []byte) []byte {
+// Flush sends messages that wait as far as the client takes them [MQTT-3.3.4-9]. The server calls it when it has sent what was unsent.
+func (s *Session) Flush(now time.Time, out []byte) []byte {
 	q := &s.queue
-	for s.conn != nil && s.conn.state == connected && q.waiting() > 0 && q.sent < int(s.conn.quota) && !s.full(out) {
+	for s.conn != nil && s.conn.state == connected && q.waiting() > 0 && q.sent < int(s.conn.quota) && !s.config.full(out) {
 		o := q.next()
 		if o.released { // [MQTT-4.4.0-1]
 			rel := packet.Ack{Type: packet.PUBREL, ID: o.id}
@@ -209,7 +206,7 @@ func (s *Session) acknowledged(now time.Time, a packet.Ack, out []byte) ([]byte,
 	default:
 		return out, refusal("§4.3", "a %s does not answer message %d", a.Type, a.ID)
 	}
-	return s.pump(now, out), nil
+	return s.Flush(now, out), nil
 }
 
 // unknown handles an answer to nothing, such as one that was sent twice.
