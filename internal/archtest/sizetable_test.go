@@ -3,8 +3,7 @@ package archtest
 // What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
 var (
 	manyMethods = map[string]int{
-		"protocol/dnp3/channel.conn":    33,
-		"protocol/mqtt/session.Session": 27,
+		"protocol/dnp3/channel.conn": 33,
 	}
 	manyLines = map[string]int{
 		"device":       3268,
